@@ -1,0 +1,36 @@
+# `make` lists the verbs.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*)
+
+.PHONY: help demo test check bench clean
+
+help:  ## list the verbs
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+
+$(VENV)/installed: $(SOURCES)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[test,check,bench]'
+	touch $@
+
+demo: $(VENV)/installed  ## fit, score, update, merge and forget on real data; what it prints is the tour
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/installed  ## all tests
+	$(BIN)/python -m pytest -n 2
+
+check: $(VENV)/installed  ## ruff, format, mypy, import contract
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/installed  ## race the rivals in one process; writes bench/results and the tables
+	$(BIN)/python -m bench
+
+clean:  ## remove everything that was built
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,106 @@
+"""One task, two libraries, in turn: ours, theirs, ours, theirs, …
+
+The machine's speed drifts, so what counts is the ratio of two calls made right after each other. Every
+timing of `fit` is on a new model; `predict_proba` is timed on a model fitted before. Calls too short for
+the clock are repeated until one timing lasts 20 ms.
+"""
+
+import gc
+import math
+import time
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from bench.data import Data, head
+from bench.peers import REFERENCE, Peer
+from bench.tasks import Task
+
+LEAST_S = 0.02  # a timing lasts at least this long
+SLOW_S = 2.0  # from here on three repeats suffice
+PAUSE_S = 0.05  # BLAS threads spin for a while after a call; let the last one's go to sleep
+COMPARED_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Result:
+    task: Task
+    rival: str
+    ours_s: float
+    rival_s: float
+    pairs: tuple[float, ...]  # rival / ours, one per repeat
+    difference: float  # largest between the two libraries' probabilities
+    first_call_s: float | None  # predict_proba: our first call, where lazy work may happen
+    rival_first_call_s: float | None
+    limit_s: float | None = None
+
+    @property
+    def ratio(self) -> float:
+        return self.rival_s / self.ours_s
+
+    @property
+    def over_limit(self) -> float | None:
+        return self.ours_s / self.limit_s if self.limit_s else None
+
+    @property
+    def missed(self) -> bool:
+        return self.rival == REFERENCE and self.ratio < self.task.required
+
+
+class Contestant:
+    """One library at one task, warmed up."""
+
+    def __init__(self, task: Task, data: Data, peer: Peer) -> None:
+        self.task, self.data, self.peer = task, data, peer
+        self.args = (data.X, data.y) if task.verb == "fit" else (head(data.X, task.rows),)
+        self.model = self._new()
+        if task.verb == "predict_proba":
+            self.model.fit(data.X, data.y)
+        self.first_s = self._time([self.model])
+        self.loops = 1
+        if self.first_s < 1:  # a longer first call needs no loop, and is not made twice to find that out
+            while (lasted := self.seconds() * self.loops) < LEAST_S:
+                self.loops = math.ceil(self.loops * min(100, 1.2 * LEAST_S / lasted))
+
+    def seconds(self) -> float:
+        """Seconds a call, now."""
+        fresh = self.task.verb == "fit"
+        models = [self._new() if fresh else self.model for _ in range(self.loops)]
+        return self._time(models) / self.loops
+
+    def _new(self):
+        return self.peer.make(self.task.model, **self.task.kwargs)
+
+    def _time(self, models: list) -> float:
+        calls = [getattr(model, self.task.verb) for model in models]
+        gc.collect()
+        time.sleep(PAUSE_S)
+        start = time.perf_counter()
+        for call in calls:
+            kept = call(*self.args)  # noqa: F841  freeing a large answer is not part of the call
+        return time.perf_counter() - start
+
+
+def race(task: Task, data: Data, ours: Peer, rival: Peer, repeats: int) -> Result:
+    a, b = Contestant(task, data, ours), Contestant(task, data, rival)
+    if max(a.first_s, b.first_s) > SLOW_S:
+        repeats = min(repeats, 3)
+    times = [(a.seconds(), b.seconds()) for _ in range(repeats)]
+    predicts = task.verb == "predict_proba"
+    return Result(
+        task=task,
+        rival=rival.NAME,
+        ours_s=median(t for t, _ in times),
+        rival_s=median(t for _, t in times),
+        pairs=tuple(theirs / our for our, theirs in times),
+        difference=_difference(a, b),
+        first_call_s=a.first_s if predicts else None,
+        rival_first_call_s=b.first_s if predicts else None,
+    )
+
+
+def _difference(a: Contestant, b: Contestant) -> float:
+    """A fast wrong answer wins nothing: how far apart the two are."""
+    rows = a.data.X[:COMPARED_ROWS]
+    return float(np.abs(a.model.predict_proba(rows) - b.model.predict_proba(rows)).max())

@@ -1,0 +1,68 @@
+"""What is raced, as data. `required` and `aim` are scikit-learn's time over deciban's."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from bench.data import Iris, Levels, Normals, Recipe, Words
+
+NORMALS = Normals(rows=1_000_000, columns=50, classes=10)
+WORDS = Words(rows=100_000, columns=100_000, words=90, classes=20)
+LEVELS = Levels(rows=1_000_000, columns=20, levels=10, classes=5)
+
+LDA = "LinearDiscriminantAnalysis"
+QDA = "QuadraticDiscriminantAnalysis"
+BAYES = ("GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB")
+SHORT = {LDA: "LDA", QDA: "QDA"}
+
+
+@dataclass(frozen=True)
+class Task:
+    name: str
+    model: str  # the class's name, the same in every library
+    verb: str  # fit | predict_proba
+    recipe: Recipe
+    required: float
+    aim: float
+    rows: int | None = None  # predict this many rows; None: all
+    aim_s: float | None = None  # an aim in seconds, besides the ratio
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+    def smaller(self, by: int) -> Self:
+        return replace(self, recipe=self.recipe.smaller(by))
+
+
+def _big(model: str, verb: str, recipe: Recipe, required: float, aim: float) -> Task:
+    return Task(f"{SHORT.get(model, model)} {verb}", model, verb, recipe, required, aim)
+
+
+def _one_row(model: str) -> Task:
+    name = f"{model} predict_proba, one row of iris"
+    return Task(name, model, "predict_proba", _iris(model), 3, 8, rows=1, aim_s=20e-6)
+
+
+def _small_fit(model: str) -> Task:
+    return Task(f"{SHORT.get(model, model)} fit, iris", model, "fit", _iris(model), 1, 3)
+
+
+def _iris(model: str) -> Iris:
+    return Iris(whole=model == "CategoricalNB")
+
+
+# Tasks on the same data stand together: the data is made once.
+TASKS: tuple[Task, ...] = (
+    _big("GaussianNB", "fit", NORMALS, 40, 90),
+    _big("GaussianNB", "predict_proba", NORMALS, 15, 40),
+    _big(LDA, "fit", NORMALS, 20, 40),
+    _big(LDA, "predict_proba", NORMALS, 2, 4),
+    _big(QDA, "fit", NORMALS, 8, 15),
+    _big(QDA, "predict_proba", NORMALS, 5, 12),
+    _big("MultinomialNB", "fit", WORDS, 3, 6),
+    _big("MultinomialNB", "predict_proba", WORDS, 2.5, 5),
+    _big("BernoulliNB", "fit", WORDS, 6, 12),
+    _big("BernoulliNB", "predict_proba", WORDS, 4, 8),
+    _big("CategoricalNB", "fit", LEVELS, 15, 40),
+    _big("CategoricalNB", "predict_proba", LEVELS, 8, 20),
+    *(_one_row(model) for model in BAYES),
+    *(_small_fit(model) for model in (*BAYES, LDA, QDA)),
+)

@@ -1,0 +1,117 @@
+// Per class mean and centred sum of squares, in one pass.
+//
+// Sums run over x − r, where r is the class's first row (of positive weight). r is one of the rows averaged, so
+// Σ(x − r)² ≤ (1 + n) Σ(x − mean)²: the closing subtraction loses at most log2(n) bits, whatever the magnitudes.
+#pragma once
+#include <cmath>
+#include <vector>
+#include "views.hpp"
+
+namespace deciban {
+
+// mean = r + s1 / n,   m2 = s2 − s1² / n;   s1 arrives in `mean`, s2 in `m2`
+inline void close_moments(const double* ref, double n, Size d, double* mean, double* m2) {
+  for (Size j = 0; j < d; ++j) {
+    const double s1 = mean[j];
+    const double shift = n > 0 ? s1 / n : 0.0;
+    const double left = m2[j] - s1 * shift;
+    m2[j] = left < 0 ? 0.0 : left;  // NaN stays NaN: it tells the caller that the data were not finite
+    mean[j] = n > 0 ? ref[j] + shift : 0.0;
+  }
+}
+
+template <class T>
+void moments(Dense<T> x, Labels rows, Size k, double* n, double* mean, double* m2) {
+  std::vector<double> ref(static_cast<std::size_t>(k * x.d), 0.0);
+  RowBlocks<T> blocks(x);
+  for (Size start = 0; start < x.n; start += blocks.rows) {
+    const Size count = x.n - start < blocks.rows ? x.n - start : blocks.rows;
+    Size stride;
+    const double* block = blocks.at(start, count, stride);
+    for (Size i = 0; i < count; ++i) {
+      const double w = rows.weight(start + i);
+      if (w == 0) continue;
+      const Size c = rows.y[start + i];
+      const double* __restrict row = block + i * stride;
+      double* __restrict r = ref.data() + c * x.d;
+      double* __restrict s1 = mean + c * x.d;
+      double* __restrict s2 = m2 + c * x.d;
+      if (n[c] == 0)
+        for (Size j = 0; j < x.d; ++j) r[j] = row[j];
+      n[c] += w;
+      for (Size j = 0; j < x.d; ++j) {
+        const double delta = row[j] - r[j];
+        s1[j] += w * delta;
+        s2[j] += w * delta * delta;
+      }
+    }
+  }
+  for (Size c = 0; c < k; ++c) close_moments(ref.data() + c * x.d, n[c], x.d, mean + c * x.d, m2 + c * x.d);
+}
+
+// Every cell has its own n: n[c, j].
+template <class T>
+void moments_missing(Dense<T> x, Labels rows, Size k, double* n, double* mean, double* m2) {
+  std::vector<double> ref(static_cast<std::size_t>(k * x.d), 0.0);
+  RowBlocks<T> blocks(x);
+  for (Size start = 0; start < x.n; start += blocks.rows) {
+    const Size count = x.n - start < blocks.rows ? x.n - start : blocks.rows;
+    Size stride;
+    const double* block = blocks.at(start, count, stride);
+    for (Size i = 0; i < count; ++i) {
+      const double w = rows.weight(start + i);
+      if (w == 0) continue;
+      const double* __restrict row = block + i * stride;
+      const Size at = rows.y[start + i] * x.d;
+      double* __restrict r = ref.data() + at;
+      double* __restrict seen = n + at;
+      double* __restrict s1 = mean + at;
+      double* __restrict s2 = m2 + at;
+      for (Size j = 0; j < x.d; ++j) {
+        const bool here = row[j] == row[j];
+        r[j] = here && seen[j] == 0 ? row[j] : r[j];
+        const double delta = here ? row[j] - r[j] : 0.0;
+        seen[j] += here ? w : 0.0;
+        s1[j] += w * delta;
+        s2[j] += w * delta * delta;
+      }
+    }
+  }
+  for (Size cell = 0; cell < k * x.d; ++cell) close_moments(ref.data() + cell, n[cell], 1, mean + cell, m2 + cell);
+}
+
+// Stored cells first (n_c, mean, m2 of those alone), then the zeros join by the pairwise update.
+template <class T, class I>
+void moments(Csr<T, I> x, Labels rows, Size k, double* n, double* mean, double* m2) {
+  const ByClass classes(rows.y, x.n, k);
+  std::vector<double> ref(static_cast<std::size_t>(x.d)), seen(static_cast<std::size_t>(x.d));
+  for (Size c = 0; c < k; ++c) {
+    std::fill(seen.begin(), seen.end(), 0.0);
+    double* s1 = mean + c * x.d;
+    double* s2 = m2 + c * x.d;
+    for (Size o = classes.start[c]; o < classes.start[c + 1]; ++o) {
+      const Size i = classes.order[o];
+      const double w = rows.weight(i);
+      if (w == 0) continue;
+      n[c] += w;
+      for (I p = x.indptr[i]; p < x.indptr[i + 1]; ++p) {
+        const I j = x.indices[p];
+        const double v = x.values[p];
+        if (seen[j] == 0) ref[j] = v;
+        seen[j] += w;
+        const double delta = v - ref[j];
+        s1[j] += w * delta;
+        s2[j] += w * delta * delta;
+      }
+    }
+    for (Size j = 0; j < x.d; ++j) {
+      if (seen[j] == 0) continue;
+      close_moments(&ref[j], seen[j], 1, s1 + j, s2 + j);
+      const double zeros = n[c] - seen[j] > 0 ? n[c] - seen[j] : 0.0;
+      s2[j] += s1[j] * s1[j] * (seen[j] * (zeros / n[c]));
+      s1[j] *= zeros > 0 ? seen[j] / n[c] : 1.0;
+    }
+  }
+}
+
+}  // namespace deciban

@@ -1,0 +1,99 @@
+// Per class mean and scatter matrix Σ w (x − mean)(x − mean)ᵀ; `groups` = k, or 1 to pool the matrices of all classes.
+#pragma once
+#include <cmath>
+#include "simd.hpp"
+
+namespace deciban {
+
+constexpr Size packed_rows = 128;
+
+// s[i, j] += Σ_r a[r, i] a[r, j]  for the 4 rows of s from i and the `wide` vectors of columns from j
+template <int wide>
+inline void scatter_tile(const double* a, Size count, Size ld, Size i, Size j, double* s, Size s_row) {
+  vec acc[4][wide] = {};
+  for (Size r = 0; r < count; ++r) {
+    const double* row = a + r * ld;
+    vec right[wide];
+    for (int v = 0; v < wide; ++v) right[v] = load(row + j + v * lanes);
+    for (int u = 0; u < 4; ++u) {
+      const vec left = all(row[i + u]);
+      for (int v = 0; v < wide; ++v) acc[u][v] += left * right[v];
+    }
+  }
+  for (int u = 0; u < 4; ++u)
+    for (int v = 0; v < wide; ++v) store(s + (i + u) * s_row + j + v * lanes, load(s + (i + u) * s_row + j + v * lanes) + acc[u][v]);
+}
+
+// The upper triangle of s += aᵀa, tile by tile (tiles reach below the diagonal; those cells are not used).
+inline void scatter_add(const double* a, Size count, Size ld, double* s) {
+  for (Size i = 0; i < ld; i += 4) {
+    constexpr int widest = registers / 8;
+    Size j = i / lanes * lanes;
+    for (; j + widest * lanes <= ld; j += widest * lanes) scatter_tile<widest>(a, count, ld, i, j, s, ld);
+    for (; j < ld; j += lanes) scatter_tile<1>(a, count, ld, i, j, s, ld);
+  }
+}
+
+// s[j, l] = s[l, j] = upper[j, l]
+inline void mirror(const double* upper, Size d, Size ld, double* s) {
+  for (Size j = 0; j < d; ++j)
+    for (Size l = j; l < d; ++l) s[j * d + l] = s[l * d + j] = upper[j * ld + l];
+}
+
+template <class T>
+void scatter(Dense<T> x, Labels rows, Size k, Size groups, double* n, double* mean, double* s) {
+  const Size d = x.d, ld = (d + 7) / 8 * 8;
+  const ByClass classes(rows.y, x.n, k);
+  std::vector<double> packed(static_cast<std::size_t>(packed_rows * ld), 0.0);
+  std::vector<double> total(static_cast<std::size_t>(ld * ld)), ref(d), sum(d);
+  for (Size c = 0; c < k; ++c) {
+    const Size first = classes.start[c], last = classes.start[c + 1];
+    if (first == last) continue;
+    // centre on the mean of the class's first rows; the shift to its true mean is put right at the end
+    const Size lead = last - first < packed_rows ? last - first : packed_rows;
+    std::fill(ref.begin(), ref.end(), 0.0);
+    std::fill(sum.begin(), sum.end(), 0.0);
+    if (groups > 1) std::fill(total.begin(), total.end(), 0.0);
+    double lead_weight = 0;
+    for (Size o = first; o < first + lead; ++o) {
+      const double w = rows.weight(classes.order[o]);
+      lead_weight += w;
+      for (Size j = 0; j < d; ++j) ref[j] += w * x.at(classes.order[o], j);
+    }
+    for (Size j = 0; j < d; ++j) ref[j] = lead_weight > 0 ? ref[j] / lead_weight : static_cast<double>(x.at(classes.order[first], j));
+    for (Size o = first; o < last; o += packed_rows) {
+      const Size count = last - o < packed_rows ? last - o : packed_rows;
+      for (Size r = 0; r < count; ++r) {
+        const Size i = classes.order[o + r];
+        const double w = rows.weight(i), root = rows.w ? std::sqrt(w) : 1.0;
+        double* __restrict out = packed.data() + r * ld;
+        double* __restrict add = sum.data();
+        n[c] += w;
+        if (w == 0) {
+          std::fill(out, out + d, 0.0);
+          continue;
+        }
+        if (x.col == 1) {
+          const T* __restrict row = x.data + i * x.row;
+          for (Size j = 0; j < d; ++j) out[j] = root * (row[j] - ref[j]);
+        } else {
+          for (Size j = 0; j < d; ++j) out[j] = root * (x.at(i, j) - ref[j]);
+        }
+        for (Size j = 0; j < d; ++j) add[j] += root * out[j];
+      }
+      scatter_add(packed.data(), count, ld, total.data());
+    }
+    // Σ(x − mean)(x − mean)ᵀ = Σ(x − ref)(x − ref)ᵀ − n (mean − ref)(mean − ref)ᵀ
+    const double weight = n[c];
+    double* m = mean + c * d;
+    for (Size j = 0; j < d; ++j) {
+      const double shift = weight > 0 ? sum[j] / weight : 0.0;
+      m[j] = weight > 0 ? ref[j] + shift : 0.0;
+      for (Size l = j; l < d && weight > 0; ++l) total[j * ld + l] -= shift * sum[l];
+    }
+    if (groups > 1) mirror(total.data(), d, ld, s + c * d * d);
+  }
+  if (groups == 1) mirror(total.data(), d, ld, s);
+}
+
+}  // namespace deciban

@@ -1,0 +1,41 @@
+// As many doubles at a time as one register holds, as a GCC / Clang vector.
+#pragma once
+#include "views.hpp"
+
+namespace deciban {
+
+#if defined(__AVX512F__)
+constexpr Size lanes = 8, registers = 32;
+#elif defined(__AVX__)
+constexpr Size lanes = 4, registers = 16;
+#else
+constexpr Size lanes = 2, registers = 16;
+#endif
+typedef double vec __attribute__((vector_size(8 * lanes)));
+typedef long long ivec __attribute__((vector_size(8 * lanes)));
+typedef double loose __attribute__((vector_size(8 * lanes), aligned(8)));  // the same at any address
+
+inline vec load(const double* p) { return *reinterpret_cast<const loose*>(p); }
+inline void store(double* p, vec v) { *reinterpret_cast<loose*>(p) = v; }
+inline vec all(double v) { return vec{} + v; }
+inline vec larger(vec a, vec b) { return a > b ? a : b; }
+
+// e^x for x ≤ 0 within one unit in the last place; 0 below −708, NaN stays NaN.
+// x = m ln 2 + r with |r| ≤ ln 2 / 2; e^r by its series to r^13 (remainder below 5e-18); 2^m through the exponent bits.
+inline vec exp_negative(vec x) {
+  const vec magic = all(6755399441055744.0);  // 1.5 · 2^52: adding it rounds to an integer in the low bits
+  const vec low = all(-708.0);
+  const vec y = x < low ? low : x;
+  const vec shifted = y * 1.4426950408889634 + magic;
+  const vec m = shifted - magic;
+  const vec r = (y - m * 0.693147180369123816490) - m * 1.90821492927058770002e-10;
+  vec p = all(1.0 / 6227020800.0);
+  constexpr double series[] = {1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0,
+                               1.0 / 5040.0,      1.0 / 720.0,      1.0 / 120.0,     1.0 / 24.0,     1.0 / 6.0,
+                               0.5,               1.0,              1.0};
+  for (double term : series) p = p * r + term;
+  const vec scale = (vec)(((ivec)shifted << 52) + (1023LL << 52));
+  return x < low ? all(0.0) : p * scale;
+}
+
+}  // namespace deciban

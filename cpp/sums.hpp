@@ -1,0 +1,77 @@
+// Per class Σ w x, of the values or of the indicator [x > above].
+#pragma once
+#include <cmath>
+#include "views.hpp"
+
+namespace deciban {
+
+struct Raw {
+  double operator()(double v) const { return v; }
+};
+struct Above {
+  double threshold;
+  double operator()(double v) const { return v > threshold ? 1.0 : std::isnan(v) ? v : 0.0; }
+};
+
+// total[c, j] += w[i] · f(x[i, j])   for every row i of class c
+template <class T, class F>
+void sums(Dense<T> x, Labels rows, F f, double* total) {
+  RowBlocks<T> blocks(x);
+  for (Size start = 0; start < x.n; start += blocks.rows) {
+    const Size count = x.n - start < blocks.rows ? x.n - start : blocks.rows;
+    Size stride;
+    const double* block = blocks.at(start, count, stride);
+    for (Size i = 0; i < count; ++i) {
+      const double w = rows.weight(start + i);
+      if (w == 0) continue;
+      const double* row = block + i * stride;
+      double* out = total + rows.y[start + i] * x.d;
+      for (Size j = 0; j < x.d; ++j) out[j] += w * f(row[j]);
+    }
+  }
+}
+
+// The same where cells may be missing: seen[c, j] += w[i] where x[i, j] is there, and only then total.
+template <class T, class F>
+void sums_missing(Dense<T> x, Labels rows, F f, double* seen, double* total) {
+  for (Size i = 0; i < x.n; ++i) {
+    const double w = rows.weight(i);
+    const Size c = rows.y[i] * x.d;
+    for (Size j = 0; j < x.d; ++j) {
+      const double v = x.at(i, j);
+      const bool here = !std::isnan(v);
+      seen[c + j] += here ? w : 0.0;
+      total[c + j] += here ? w * f(v) : 0.0;
+    }
+  }
+}
+
+// f(0) must be 0: a cell that is not stored adds nothing.
+template <class T, class I, class F>
+void sums(Csr<T, I> x, Labels rows, Size k, F f, double* total) {
+  const ByClass classes(rows.y, x.n, k);
+  for (Size c = 0; c < k; ++c) {
+    double* out = total + c * x.d;
+    for (Size o = classes.start[c]; o < classes.start[c + 1]; ++o) {
+      const Size i = classes.order[o];
+      const double w = rows.weight(i);
+      if (w == 0) continue;
+      for (I p = x.indptr[i]; p < x.indptr[i + 1]; ++p) out[x.indices[p]] += w * f(x.values[p]);
+    }
+  }
+}
+
+// n[c] += w[i]
+inline void weights(Labels rows, Size n, double* out) {
+  for (Size i = 0; i < n; ++i) out[rows.y[i]] += rows.weight(i);
+}
+
+// The least stored value; NaN never is.
+template <class T>
+double least(const T* values, Size size) {
+  T low = 0;
+  for (Size p = 0; p < size; ++p) low = values[p] < low ? values[p] : low;
+  return low;
+}
+
+}  // namespace deciban

@@ -1,0 +1,82 @@
+// What a kernel sees: pointers and strides. Memory belongs to the caller; kernels know no Python and no threads.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace deciban {
+
+using Size = std::ptrdiff_t;
+
+// x[i, j] = data[i * row + j * col]: C order has col = 1, Fortran order has row = 1.
+template <class T>
+struct Dense {
+  const T* data;
+  Size n, d, row, col;
+  T at(Size i, Size j) const { return data[i * row + j * col]; }
+};
+
+// Row i holds values[p] in column indices[p] for p in [indptr[i], indptr[i + 1]); the borders are absolute,
+// so a run of rows is a shorter indptr over the same arrays.
+template <class T, class I>
+struct Csr {
+  const I* indptr;
+  const I* indices;
+  const T* values;
+  Size n, d;
+};
+
+// Class codes 0 … k − 1 and the rows' weights (null: every row weighs 1).
+struct Labels {
+  const std::int32_t* y;
+  const double* w;
+  double weight(Size i) const { return w ? w[i] : 1.0; }
+};
+
+// A block of rows as doubles in C order: the caller's own memory where it is that already, else a copy in `buffer`.
+template <class T>
+struct RowBlocks {
+  Dense<T> x;
+  Size rows;  // rows a block
+  std::vector<double> buffer;
+
+  explicit RowBlocks(Dense<T> x_) : x(x_), rows(64) {
+    while (rows > 8 && rows * x.d > 32768) rows /= 2;
+    if (!direct()) buffer.resize(static_cast<std::size_t>(rows * x.d));
+  }
+  bool direct() const { return sizeof(T) == sizeof(double) && x.col == 1; }
+
+  // Points at row `start`; `stride` receives the distance between rows.
+  const double* at(Size start, Size count, Size& stride) {
+    if constexpr (sizeof(T) == sizeof(double)) {
+      if (x.col == 1) {
+        stride = x.row;
+        return x.data + start * x.row;
+      }
+    }
+    stride = x.d;
+    double* out = buffer.data();
+    if (x.col == 1) {
+      for (Size i = 0; i < count; ++i)
+        for (Size j = 0; j < x.d; ++j) out[i * x.d + j] = x.data[(start + i) * x.row + j];
+    } else {
+      for (Size j = 0; j < x.d; ++j)
+        for (Size i = 0; i < count; ++i) out[i * x.d + j] = x.at(start + i, j);
+    }
+    return out;
+  }
+};
+
+// Row numbers sorted by class, so that one class's accumulators stay in cache while its rows pass.
+struct ByClass {
+  std::vector<Size> order, start;  // rows of class c: order[start[c]] … order[start[c + 1] − 1]
+
+  ByClass(const std::int32_t* y, Size n, Size k) : order(n), start(k + 1, 0) {
+    for (Size i = 0; i < n; ++i) ++start[y[i] + 1];
+    for (Size c = 0; c < k; ++c) start[c + 1] += start[c];
+    std::vector<Size> next(start.begin(), start.end() - 1);
+    for (Size i = 0; i < n; ++i) order[next[y[i]]++] = i;
+  }
+};
+
+}  // namespace deciban

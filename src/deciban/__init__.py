@@ -1,0 +1,19 @@
+"""Probabilistic classification at memory speed: scikit-learn's contract, exact merging and forgetting, and evidence in
+decibans.
+
+>>> from deciban import GaussianNB
+>>> GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1]).predict([[0.2]]).tolist()
+[0]
+"""
+
+from deciban.classifiers.bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
+from deciban.engines.threads import threads
+
+__all__ = [
+    "BernoulliNB",
+    "ComplementNB",
+    "GaussianNB",
+    "MultinomialNB",
+    "threads",
+]
+__version__ = "0.1.0"

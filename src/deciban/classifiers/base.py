@@ -1,0 +1,207 @@
+"""What every generative classifier does with its tally.
+
+A subclass names its family and its prior; learning, updating, merging, forgetting and scoring are the same for all.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.multiclass import _check_partial_fit_first_call
+
+from deciban import ingest, ops
+from deciban.classifiers.origin import Origin
+from deciban.classifiers.scoring import Scoring
+from deciban.engines import threads
+from deciban.errors import ForgetError, MergeError
+from deciban.table import Block, Table
+from deciban.tallies import Bundle, Labels
+
+CHUNK = 1 << 20  # cells a chunk of training rows has, at least
+
+
+class Fitted:
+    """A tally and, made when first asked for, the parameters that it stands for."""
+
+    def __init__(self, model: Generative, tally: Bundle):
+        self.model, self.tally = model._plain(), tally
+
+    @cached_property
+    def family(self) -> Any:
+        return self.model._family(self.tally)
+
+    @cached_property
+    def params(self) -> Any:
+        return self.model._estimate(self.family, self.tally)
+
+    @cached_property
+    def log_prior(self) -> np.ndarray:
+        return self.model._log_prior(self.tally.parts[0].n)
+
+
+class Generative(Scoring, ClassifierMixin, BaseEstimator):
+    """Base of the classifiers whose state is a tally."""
+
+    _reads = "reals"  # how X is read: reals (dense or CSR), dense, counts, codes
+    _least_rows = 1
+
+    # what a subclass says
+
+    def _family(self, tally: Bundle | None = None) -> Any:
+        raise NotImplementedError
+
+    def _estimate(self, family: Any, tally: Bundle) -> Any:
+        return family.estimate(tally.parts[1])
+
+    def _log_prior(self, n: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def _check_fit(self, table: Table, whole: bool) -> None:
+        """Refuse what this class cannot learn from, before anything is learned; `whole`: no more rows will come."""
+
+    def _check_additive(self) -> None:
+        """Refuse to update, merge or forget where a setting needs all rows at once."""
+
+    def _check_fitted(self) -> None:
+        """Look at a complete fit; called by `fit`, not by `partial_fit`, which may see more rows yet."""
+
+    # learning
+
+    def fit(self, X, y, sample_weight=None) -> Self:
+        """Learn from rows X (n, d) with labels y; weights count like repetitions. Forgets what was learned before."""
+        self._validate_params()
+        x, y = ingest.training(self, X, y, self._reads, reset=True, least=self._least_rows)
+        self.__dict__.pop("_fitted", None)
+        self.classes_, codes = ingest.labels(y, None)
+        table = Table(x, codes, ingest.weights(sample_weight, x, codes), len(self.classes_))
+        self._origin = Origin.of(X)
+        self._check_fit(table, whole=True)
+        self._set(self._tally(table))
+        self._check_fitted()
+        return self
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
+        """Learn from more rows: the same state as one `fit` on all of them. The first call names all `classes`."""
+        self._validate_params()
+        self._check_additive()
+        first = not hasattr(self, "_fitted")
+        x, y = ingest.training(self, X, y, self._reads, reset=first)
+        if first:
+            self.__dict__.pop("classes_", None)
+        _check_partial_fit_first_call(self, classes)
+        table = self._table(x, y, sample_weight)
+        if first:
+            self._origin = Origin.of(X)
+        self._check_fit(table, whole=False)
+        tally = self._tally(table)
+        self._set(tally if first else self._fitted.tally + tally)
+        return self
+
+    def forget(self, X, y, sample_weight=None) -> Self:
+        """Take back rows that were learned: the state is what it would be had they never come."""
+        fitted = self._check_is_fitted()
+        self._check_additive()
+        x, y = ingest.training(self, X, y, self._reads, reset=False)
+        left = fitted.tally - self._tally(self._table(x, y, sample_weight))
+        if (left.parts[0].n < 0).any():
+            short = self.classes_[left.parts[0].n < 0]
+            raise ForgetError(
+                f"more rows of class {list(short)} to forget than were ever learned\n\n"
+                "hint: forget only rows (and weights) that went through fit or partial_fit"
+            )
+        self._set(left)
+        return self
+
+    def __add__(self, other: Self) -> Self:
+        """The model of both models' rows, whatever their classes."""
+        if other == 0:
+            return self
+        if type(other) is not type(self):
+            return NotImplemented
+        a, b = self._check_is_fitted(), other._check_is_fitted()
+        self._check_additive()
+        self._check_mergeable(other)
+        classes = np.union1d(self.classes_, other.classes_)
+        out = clone(self)
+        out.__dict__.update({name: value for name, value in self.__dict__.items() if name.endswith("_")})
+        out.classes_ = classes
+        out._origin = self._origin
+        places = [np.searchsorted(classes, model.classes_) for model in (self, other)]
+        out._set(a.tally.relabel(places[0], len(classes)) + b.tally.relabel(places[1], len(classes)))
+        return out
+
+    __radd__ = __add__
+
+    def _check_mergeable(self, other: Self) -> None:
+        mine, theirs = self.get_params(), other.get_params()
+        for name, value in mine.items():
+            if not np.array_equal(np.asarray(value, dtype=object), np.asarray(theirs[name], dtype=object)):
+                raise MergeError(
+                    f"`{name}` is {value!r} in one model and {theirs[name]!r} in the other\n\n"
+                    "hint: fit both with the same settings"
+                )
+        if self.n_features_in_ != other.n_features_in_:
+            raise MergeError(
+                f"one model has {self.n_features_in_} columns, the other {other.n_features_in_}\n\nhint: fit both on the same columns"
+            )
+        names = [getattr(model, "feature_names_in_", None) for model in (self, other)]
+        if all(n is not None for n in names) and not np.array_equal(names[0], names[1]):
+            raise MergeError("the models' columns have other names\n\nhint: fit both on frames with the same columns")
+
+    # inside
+
+    def _table(self, x: Block, y: np.ndarray, sample_weight) -> Table:
+        _, codes = ingest.labels(y, self.classes_)
+        return Table(x, codes, ingest.weights(sample_weight, x, codes), len(self.classes_))
+
+    def _tally(self, table: Table) -> Bundle:
+        family, whom = self._family(), type(self).__name__
+        size = getattr(family, "size", lambda k, d: k * d)(table.k, table.d)
+
+        def of(chunk: Table) -> Bundle:
+            ingest.check_support(chunk.x, family.support, whom)
+            return self._tally_chunk(family, chunk)
+
+        out = threads.total(table.chunks(max(CHUNK, 2 * size)), of)
+        if not out.finite():
+            ingest.refuse(table.x)
+        return out
+
+    def _tally_chunk(self, family: Any, chunk: Table) -> Bundle:
+        n = Labels(ops.class_weights(chunk.y, chunk.w, chunk.k))
+        return Bundle((n, family.tally(chunk.x, chunk.y, chunk.w, chunk.k)))
+
+    def _set(self, tally: Bundle) -> None:
+        self._fitted = Fitted(self, tally)
+
+    def _plain(self) -> Self:
+        """A copy that holds settings and classes but no state: what parameters are estimated with."""
+        out = object.__new__(type(self))
+        out.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_fitted"})
+        return out
+
+    @property
+    def tally_(self) -> Bundle:
+        """The state: class weights and the family's statistics."""
+        return self._check_is_fitted().tally
+
+    @property
+    def class_count_(self) -> np.ndarray:
+        return self._view(self._check_is_fitted().tally.parts[0].n)
+
+    def _check_is_fitted(self) -> Fitted:
+        try:
+            return self._fitted
+        except AttributeError:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
+                "using this estimator."
+            ) from None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in self.__dict__
+

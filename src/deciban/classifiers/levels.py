@@ -1,0 +1,86 @@
+"""Naive Bayes over levels: every column nominal, codes 0, 1, …"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from deciban import ingest
+from deciban.classifiers.bayes import Discrete, Smoothed
+from deciban.errors import DataError
+from deciban.families.categorical import Categorical
+from deciban.table import Block, Table
+from deciban.tallies import Bundle
+
+
+class CategoricalNB(Smoothed):
+    """Naive Bayes for nominal columns coded 0, 1, …; NaN and levels never seen in training are no evidence.
+
+    >>> import numpy as np
+    >>> model = CategoricalNB().fit(np.array([[0, 1], [0, 0], [1, 1]]), ["no", "yes", "yes"])
+    >>> model.predict_proba(np.array([[1, 7]])).round(3).tolist()
+    [[0.25, 0.75]]
+    """
+
+    _parameter_constraints: dict = {
+        **Discrete._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "force_alpha": ["boolean"],
+        "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
+    }
+    _reads = "codes"
+
+    def __init__(self, *, alpha=1.0, force_alpha=True, fit_prior=True, class_prior=None, min_categories=None):
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+
+    def _family(self, tally: Bundle | None = None) -> Categorical:
+        return Categorical(self._alpha)
+
+    def _least_levels(self) -> np.ndarray:
+        """min_categories for each column."""
+        least = np.asarray(0 if self.min_categories is None else self.min_categories)
+        if not np.issubdtype(least.dtype, np.signedinteger):
+            raise DataError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+        if least.shape not in ((), (self.n_features_in_,)):
+            raise DataError(
+                f"'min_categories' should have shape ({self.n_features_in_},) when an array-like is provided. "
+                f"Got {least.shape} instead."
+            )
+        return np.broadcast_to(least, (self.n_features_in_,))
+
+    def _check_fit(self, table: Table, whole: bool) -> None:
+        super()._check_fit(table, whole)
+        self._least_levels()
+
+    def _tally(self, table: Table) -> Bundle:
+        n, crosstab = super()._tally(table).parts
+        return Bundle((n, crosstab.relevel(np.maximum(crosstab.levels, self._least_levels()))))
+
+    def _check_scored(self, chunk: Block) -> None:
+        ingest.check_support(chunk, "level", type(self).__name__)
+
+    @property
+    def category_count_(self) -> list[np.ndarray]:
+        return self.tally_.parts[1].columns()
+
+    @property
+    def n_categories_(self) -> np.ndarray:
+        return self.tally_.parts[1].levels
+
+    @property
+    def feature_log_prob_(self) -> list[np.ndarray]:
+        return self._check_is_fitted().params.columns()
+
+    feature_count_ = property()  # counts of levels are in `category_count_`
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = False
+        return tags

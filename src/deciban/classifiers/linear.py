@@ -1,0 +1,47 @@
+"""A posterior that is linear in x, as logistic regression writes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban import ops
+
+
+@dataclass(frozen=True)
+class LogisticView:
+    """`coef_`, `intercept_` and `classes_` of a logistic (two classes) or softmax (more) function of x.
+
+    >>> import numpy as np
+    >>> view = LogisticView.of(np.array(["a", "b"]), np.array([[0.0], [2.0]]), np.array([0.0, 1.0]))
+    >>> view.coef_.tolist(), view.intercept_.tolist()
+    ([[2.0]], [1.0])
+    >>> view.predict(np.array([[0.0], [-1.0]])).tolist()
+    ['b', 'a']
+    """
+
+    classes_: np.ndarray
+    coef_: np.ndarray  # (1, d) for two classes, else (k, d)
+    intercept_: np.ndarray  # (1,) or (k,)
+
+    @classmethod
+    def of(cls, classes: np.ndarray, coef: np.ndarray, bias: np.ndarray) -> LogisticView:
+        """From one linear score for each class; two are told as their difference."""
+        if len(classes) == 2:
+            return cls(classes, np.ascontiguousarray(coef[1:] - coef[:1]), bias[1:] - bias[:1])
+        return cls(classes, np.ascontiguousarray(coef), bias)
+
+    def decision_function(self, X) -> np.ndarray:
+        """log odds of the second class (n,), or a score for each class (n, k)."""
+        scores = X @ self.coef_.T + self.intercept_
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict_proba(self, X) -> np.ndarray:
+        scores = np.asarray(self.decision_function(X), dtype=np.float64)
+        if len(self.classes_) == 2:
+            scores = np.stack([np.zeros_like(scores), scores], axis=1)
+        return ops.posterior(np.ascontiguousarray(scores), logs=False)
+
+    def predict(self, X) -> np.ndarray:
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]

@@ -1,0 +1,51 @@
+"""Where an array came from (its dtype, and its library where that is not NumPy), so that answers can go back there."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn import get_config
+
+
+@dataclass(frozen=True)
+class Origin:
+    dtype: Any = None  # NumPy's; None: leave as it is
+    library: str | None = None  # the array API namespace, by name: models stay picklable
+    device: Any = None
+
+    plain: ClassVar[Origin]
+
+    @classmethod
+    def of(cls, X: Any) -> Origin:
+        """The origin of X: its floating dtype (whole numbers become doubles), and its library under array API dispatch."""
+        if type(X) is np.ndarray:
+            return _ORIGINS.get(X.dtype, cls.plain)
+        if hasattr(X, "__array_namespace__") and get_config()["array_api_dispatch"]:
+            from sklearn.utils._array_api import _find_matching_floating_dtype, get_namespace_and_device
+
+            xp, _, device = get_namespace_and_device(X)
+            name = str(_find_matching_floating_dtype(X, xp=xp)).rsplit(".", 1)[-1]
+            return cls(np.dtype(name), xp.__name__, device)
+        dtype = getattr(X, "dtype", None)
+        return _ORIGINS.get(dtype, cls.plain) if isinstance(dtype, np.dtype) else cls.plain
+
+    def send(self, a: np.ndarray) -> Any:
+        if self.dtype is not None and a.dtype != self.dtype:
+            a = a.astype(self.dtype)
+        return self._leave(a)
+
+    def send_labels(self, labels: np.ndarray) -> Any:
+        """Labels go back too, unless they are strings, which only NumPy holds."""
+        return labels if labels.dtype.kind in "OUST" else self._leave(labels)
+
+    def _leave(self, a: np.ndarray) -> Any:
+        if self.library is None or self.library in ("numpy", "sklearn.externals.array_api_compat.numpy"):
+            return a
+        return importlib.import_module(self.library).asarray(a, device=self.device)
+
+
+Origin.plain = Origin()
+_ORIGINS = {np.dtype(np.float32): Origin(np.dtype(np.float32)), np.dtype(np.float64): Origin(np.dtype(np.float64))}

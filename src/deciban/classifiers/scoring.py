@@ -1,0 +1,171 @@
+"""Posteriors, odds, evidence and samples: everything a fitted classifier says about rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from deciban import decision, ingest
+from deciban.classifiers.linear import LogisticView
+from deciban.classifiers.origin import Origin
+from deciban.engines import threads
+from deciban.errors import DataError
+from deciban.table import Block, borders
+
+SPAN = 1 << 18  # cells a span of scored rows has, at least
+
+
+class Scoring:
+    """Mixin: needs `_check_is_fitted() -> Fitted`, `classes_`, `_reads`."""
+
+    classes_: np.ndarray
+    _reads: str
+    _keeps_kind = False  # whether float32 (or another library's arrays) in means the same out
+    _origin: Origin
+    _check_is_fitted: Callable[[], Any]
+
+    # what users call
+
+    def predict_joint_log_proba(self, X, *, priors=None) -> np.ndarray:
+        """log P(x, class), (n, k)."""
+        return self._score(X, priors, carrier=True)
+
+    def predict_log_proba(self, X, *, priors=None) -> np.ndarray:
+        """log P(class | x), (n, k)."""
+        return self._score(X, priors, lambda joint, prior: decision.posterior(joint, prior, logs=True))
+
+    def predict_proba(self, X, *, priors=None) -> np.ndarray:
+        """P(class | x), (n, k); `priors` replaces the learned class priors for this call."""
+        return self._score(X, priors, decision.posterior)
+
+    def predict(self, X, *, priors=None) -> np.ndarray:
+        """The most probable class of each row."""
+        best = self._score(X, priors, lambda joint, prior: joint.argmax(axis=1), plain=True)
+        return self._origin_of(X).send_labels(self.classes_[best])
+
+    def log_odds(self, X, *, against=None, priors=None) -> np.ndarray:
+        """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
+        joint = self._score(X, priors, plain=True)
+        return decision.log_odds(joint, None if against is None else self._place_of(against))
+
+    def decibans(self, X, *, against=None, priors=None) -> np.ndarray:
+        """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1."""
+        return decision.decibans(self.log_odds(X, against=against, priors=priors))
+
+    def score_samples(self, X, *, priors=None) -> np.ndarray:
+        """log p(x), (n,)."""
+        joint = self._score(X, priors, carrier=True, density=True, plain=True)
+        return decision.log_evidence(joint)
+
+    def sample(self, n_samples: int = 1, random_state=None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw rows and their labels from the fitted model: (X, y)."""
+        fitted = self._check_is_fitted()
+        rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
+        prior = np.exp(fitted.log_prior - np.logaddexp.reduce(fitted.log_prior))
+        y = rng.choice(len(prior), size=n_samples, p=prior / prior.sum())
+        return fitted.family.sample(fitted.params, y, rng), self.classes_[y]
+
+    def as_logistic(self) -> LogisticView:
+        """The same posterior as a logistic (softmax) function of x: its `coef_` and `intercept_`."""
+        fitted = self._check_is_fitted()
+        if not hasattr(fitted.family, "linear") or (getattr(fitted.family, "above", None) or 0.0) >= 1.0:
+            raise DataError(
+                f"the posterior of this {type(self).__name__} is not linear in x\n\n"
+                "hint: LinearDiscriminantAnalysis, MultinomialNB, PoissonNB and BernoulliNB (on 0 / 1 data) are"
+            )
+        coef, bias = fitted.family.linear(fitted.params)
+        return LogisticView.of(self.classes_, coef, bias + self._prior(fitted, None))
+
+    # inside
+
+    def _prior(self, fitted: Any, priors, density: bool = False) -> np.ndarray:
+        """log prior (k,) to add to the log likelihoods."""
+        if priors is None:
+            if getattr(fitted.family, "takes_prior", True) or density or len(self.classes_) == 1:
+                return fitted.log_prior
+            return np.zeros(len(self.classes_))
+        with np.errstate(divide="ignore"):
+            return np.log(check_priors(priors, self.classes_))
+
+    def _score(
+        self,
+        X,
+        priors=None,
+        finish: Callable | None = None,
+        carrier: bool = False,
+        density: bool = False,
+        plain: bool = False,
+    ) -> np.ndarray:
+        """Log joints of all rows, span by span, each handed to `finish` while it is in cache."""
+        fitted = self._check_is_fitted()
+        x = ingest.features(self, X, self._reads)
+        prior = self._prior(fitted, priors, density)
+        loglik = fitted.family.log_density if density and hasattr(fitted.family, "log_density") else fitted.family.loglik
+        family, params = fitted.family, fitted.params
+
+        def run(span: tuple[int, int]) -> np.ndarray:
+            chunk = x.rows(*span)
+            self._check_scored(chunk)
+            joint = loglik(params, chunk)
+            if not np.isfinite(joint.sum()) and ingest.infinite(chunk):
+                ingest.refuse(x)
+            joint += prior
+            if carrier and hasattr(family, "carrier"):
+                joint += family.carrier(params, chunk)[:, None]
+            return joint if finish is None else finish(joint, prior)
+
+        size = max(SPAN, len(prior) * x.d // 4)
+        out = _join(x.n, threads.each(spans := borders(x.n, x.cells, size), run), spans)
+        return out if plain else self._origin_of(X).send(out)
+
+    def _check_scored(self, chunk: Block) -> None:
+        """Refuse cells that cannot be scored."""
+
+    def _origin_of(self, X: Any) -> Origin:
+        """What kind of array answers to X should be."""
+        return Origin.of(X) if self._keeps_kind else Origin.plain
+
+    def _view(self, a: np.ndarray) -> np.ndarray:
+        """A fitted attribute as the kind of array that X was in training."""
+        return self._origin.send(a) if self._keeps_kind else a
+
+    def _place_of(self, label: Any) -> int:
+        at = np.flatnonzero(self.classes_ == label)
+        if len(at) == 0:
+            raise DataError(f"class {label!r} is not among {list(self.classes_)}")
+        return int(at[0])
+
+
+def _join(n: int, parts: Any, spans: list[tuple[int, int]]) -> np.ndarray:
+    """The parts as one array, filled as they come."""
+    if len(spans) == 1:
+        return next(iter(parts))
+    out = None
+    for (start, stop), part in zip(spans, parts, strict=True):
+        if out is None:
+            out = np.empty((n, *part.shape[1:]), dtype=part.dtype)
+        out[start:stop] = part
+    assert out is not None
+    return out
+
+
+def check_priors(priors: Any, classes: np.ndarray) -> np.ndarray:
+    """Class probabilities (k,), from a sequence in the order of the classes or a mapping by label."""
+    if isinstance(priors, Mapping):
+        strange = [label for label in priors if label not in set(classes.tolist())]
+        if strange or len(priors) != len(classes):
+            raise DataError(f"priors name {list(priors)}, but the classes are {classes.tolist()}")
+        priors = [priors[label] for label in classes.tolist()]
+    priors = np.asarray(priors, dtype=np.float64)
+    if priors.shape != classes.shape:
+        raise DataError(
+            f"Number of priors must match number of classes.\n\nhint: there are {len(classes)} classes: {classes.tolist()}"
+        )
+    if not (priors >= 0).all():
+        raise DataError("Priors must be non-negative.\n\nhint: they are probabilities, in the order of `classes_`")
+    if not np.isclose(priors.sum(), 1.0):
+        raise DataError(f"The sum of the priors should be 1.\n\nhint: it is {priors.sum():g}; divide by that")
+    return priors

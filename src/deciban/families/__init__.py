@@ -1,0 +1,18 @@
+"""One file per class-conditional density p(x | class). A file in this folder that names a `FAMILY` is found by looking.
+
+>>> sorted(find())[:3]
+['bernoulli', 'categorical', 'complement']
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any
+
+
+def find() -> dict[str, Any]:
+    """Every family here, by the name of its file."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    return {name: module.FAMILY for name, module in modules.items() if hasattr(module, "FAMILY")}

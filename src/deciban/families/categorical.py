@@ -1,0 +1,71 @@
+"""Levels: log p(x | c) = Σ_j log θ_j[x_j]. Missing and unseen levels add nothing.
+
+Tally: `Crosstab`. Estimate: θ = (count + alpha) / (count of all levels + alpha · levels).
+
+>>> import numpy as np
+>>> from deciban.table import Codes
+>>> f = Categorical(alpha=1.0)
+>>> p = f.estimate(f.tally(Codes(np.array([[0], [0], [1]])), np.zeros(3, dtype=np.int32), None, 1))
+>>> np.exp(p.table).tolist()
+[[0.6, 0.4]]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban import ops
+from deciban.table import Codes
+from deciban.tallies import Crosstab
+
+
+@dataclass(frozen=True)
+class Params:
+    table: np.ndarray  # (k, sum of levels), log θ
+    offset: np.ndarray  # (d + 1,)
+
+    def columns(self) -> list[np.ndarray]:
+        """log θ of each column, (k, levels[j])."""
+        return np.split(np.ascontiguousarray(self.table), self.offset[1:-1], axis=1)
+
+
+@dataclass(frozen=True)
+class Categorical:
+    alpha: float = 1.0
+    block, support = "codes", "level"
+
+    def tally(self, x: Codes, y, w, k: int) -> Crosstab:
+        return ops.crosstab(x, y, w, k)
+
+    def estimate(self, t: Crosstab) -> Params:
+        smooth = t.table + self.alpha
+        sums = np.add.reduceat(np.c_[smooth, np.zeros(t.k)], t.offset[:-1], axis=1) * (t.levels > 0)
+        whole = np.repeat(sums, t.levels, axis=1)
+        even = np.repeat(-np.log(np.maximum(t.levels, 1)), t.levels)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.where(whole > 0, np.log(smooth) - np.log(whole), even)
+        return Params(ops.padded(logs), t.offset)
+
+    def loglik(self, p: Params, x: Codes) -> np.ndarray:
+        return ops.lookup(x, p.offset, p.table, np.zeros(len(p.table)))
+
+    def parts(self, p: Params, x: Codes) -> np.ndarray:
+        out = np.zeros((x.n, len(p.table), x.d))
+        for j in range(x.d):
+            code = x.values[:, j]
+            known = (code >= 0) & (code < p.offset[j + 1] - p.offset[j])
+            out[known, :, j] = p.table.T[p.offset[j] + code[known]]
+        return out
+
+    def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        out = np.zeros((len(y), len(p.offset) - 1), dtype=np.int64)
+        for j, logs in enumerate(p.columns()):
+            below = np.cumsum(np.exp(logs), axis=1)[y]
+            u = rng.random((len(y), 1)) * below[:, -1:]
+            out[:, j] = np.minimum((u >= below).sum(axis=1), logs.shape[1] - 1)
+        return out
+
+
+FAMILY = Categorical

@@ -1,0 +1,74 @@
+"""Word counts scored by the complement of each class (Rennie et al. 2003): a rule, not a density.
+
+score(x | c) = −Σ_j x_j log θ̃_j, θ̃ = (counts of all other classes + alpha) over their sum; `norm` divides the weights by
+their sum. Tally: `Sums`. Rows are drawn from the multinomial that the same counts define.
+
+>>> import numpy as np
+>>> from deciban.table import Reals
+>>> f, y = Complement(), np.array([0, 1], dtype=np.int32)
+>>> p = f.estimate(f.tally(Reals(np.array([[3.0, 0.0], [0.0, 1.0]])), y, None, 2))
+>>> p.weights.round(2).tolist()
+[[1.1, 0.41], [0.22, 1.61]]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban import ops
+from deciban.params import Linear
+from deciban.table import Counts, Reals
+from deciban.tallies import Sums
+from deciban.tallies.base import column, over
+
+
+@dataclass(frozen=True)
+class Params:
+    weights: np.ndarray  # (k, d)
+    theta: np.ndarray  # (k, d), each class's own words
+    length: np.ndarray  # (k,)
+    linear: Linear
+
+
+@dataclass(frozen=True)
+class Complement:
+    alpha: float | np.ndarray = 1.0
+    norm: bool = False
+    block, support = "counts", "count"
+    density, takes_prior = False, False  # the scores do not sum to 1, and take no prior unless one is given
+
+    def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
+        return ops.sums(x, y, w, k)
+
+    def estimate(self, t: Sums) -> Params:
+        others = t.total.sum(axis=0) + self.alpha - t.total
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(others / others.sum(axis=1, keepdims=True))
+            weights = logs / logs.sum(axis=1, keepdims=True) if self.norm else -logs
+        weights = np.nan_to_num(weights, nan=0.0, posinf=-np.log(np.finfo(np.float64).tiny))
+        own = t.total + self.alpha
+        even = np.full_like(own, 1.0 / max(1, own.shape[1]))
+        theta = np.divide(own, own.sum(1, keepdims=True), out=even, where=own.sum(1, keepdims=True) > 0)
+        length = over(t.total, np.broadcast_to(column(t.n), t.total.shape)).sum(axis=1)
+        return Params(weights, theta, length, Linear.of(weights))
+
+    def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
+        return p.linear.loglik(x)
+
+    def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
+        return p.linear.parts(x)
+
+    def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
+        return p.linear.weights()
+
+    def log_density(self, p: Params, x: Reals | Counts) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            return Linear.of(np.log(p.theta)).loglik(x)
+
+    def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return rng.multinomial(rng.poisson(p.length[y]), p.theta[y]).astype(np.float64)
+
+
+FAMILY = Complement

@@ -1,0 +1,100 @@
+"""Fisher's discriminant: a direction for each pair of classes, w = (Σ_k + Σ_l)⁻¹ (μ_k − μ_l), and no Gaussian assumed.
+
+The threshold b on w·x is the minimax one (Lanckriet et al. 2002): both class means lie the same number of their own
+deviations from it, which bounds the error of either class for *every* distribution with these means and variances. The
+log odds of a pair are 2 (w·x − b); a class's score is the mean of its odds against the others. Where all covariances
+agree this is exactly the LDA posterior.
+
+Tally: `Scatter`. Rows are drawn from (and `log_density` is) the Gaussian with the class's moments, the density of most
+entropy that has them.
+
+>>> import numpy as np
+>>> from deciban.table import Reals
+>>> f, x = Fisher(), Reals(np.array([[0.0], [2.0], [8.0], [12.0]]))
+>>> p = f.estimate(f.tally(x, np.array([0, 0, 1, 1], dtype=np.int32), None, 2))
+>>> f.loglik(p, Reals(np.array([[4.0]]))).round(3).tolist()  # one deviation of 1 and two of 2 from either side: 4 = 1 + 3·1 = 10 − 3·2
+[[0.0, 0.0]]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban import ops
+from deciban.covariance import Covariance, class_covariances
+from deciban.gaussians import Own, by_pattern
+from deciban.table import Reals
+from deciban.tallies import RowScatter, Scatter
+
+
+def rule(mean: np.ndarray, covs: list[Covariance]) -> tuple[np.ndarray, np.ndarray]:
+    """(coef, bias) of the classes' scores, from all pairs."""
+    k = len(mean)
+    coef, bias = np.zeros_like(mean), np.zeros(k)
+    for a in range(k):
+        for b in range(a + 1, k):
+            w = (covs[a] + covs[b]).inverse().apply((mean[a] - mean[b])[None])[0]  # type: ignore[operator]
+            at_a, at_b = mean[a] @ w, mean[b] @ w
+            dev_a, dev_b = covs[a].deviation(w), covs[b].deviation(w)
+            both = dev_a + dev_b
+            threshold = (dev_b * at_a + dev_a * at_b) / both if both > 0 else (at_a + at_b) / 2
+            for c, sign in ((a, 2.0 / k), (b, -2.0 / k)):
+                coef[c] += sign * w
+                bias[c] -= sign * threshold
+    return coef, bias
+
+
+@dataclass(frozen=True)
+class Params:
+    mean: np.ndarray  # (k, d)
+    covs: list[Covariance]
+    coef: np.ndarray  # (k, d)
+    bias: np.ndarray  # (k,)
+
+    @classmethod
+    def of(cls, mean: np.ndarray, covs: list[Covariance]) -> Params:
+        coef, bias = rule(mean, covs)
+        return cls(mean, covs, np.asfortranarray(coef), bias)
+
+    def part(self, columns: np.ndarray) -> Params:
+        return Params.of(self.mean[:, columns], [cov.part(columns) for cov in self.covs])
+
+    def score(self, x: Reals) -> np.ndarray:
+        return ops.affine(x, self.coef, self.bias, strict=True)
+
+
+@dataclass(frozen=True)
+class Fisher:
+    block, support = "dense", "real"
+    density = False
+
+    def size(self, k: int, d: int) -> int:
+        return k * d * d
+
+    def tally(self, x: Reals, y, w, k: int) -> Scatter | RowScatter:
+        return ops.scatter(x, y, w, k)
+
+    def estimate(self, t: Scatter | RowScatter) -> Params:
+        return Params.of(t.mean, class_covariances(t))
+
+    def loglik(self, p: Params, x: Reals) -> np.ndarray:
+        return by_pattern(x, p, lambda part, rows: part.score(rows))
+
+    def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
+        return p.coef, p.bias
+
+    def log_density(self, p: Params, x: Reals) -> np.ndarray:
+        floor = [cov.plus_diagonal(1e-9 * max(cov.variances.mean(), 1e-290)) for cov in p.covs]
+        return by_pattern(x, Own.of(p.mean, floor), lambda part, rows: part.loglik(rows))
+
+    def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        out = p.mean[y]
+        for c in np.unique(y):
+            mine = np.flatnonzero(y == c)
+            out[mine] += p.covs[c].draw(rng, len(mine))
+        return out
+
+
+FAMILY = Fisher

@@ -1,0 +1,66 @@
+"""Word counts: log p(x | c) = Σ_j x_j log θ_j, the probability of the words in the order in which they stand.
+
+Tally: `Sums` of the counts. Estimate: θ = (total + alpha) / (all words of the class + Σ alpha), one pseudo-count a word.
+
+>>> import numpy as np
+>>> from deciban.table import Reals
+>>> m = Multinomial(alpha=1.0)
+>>> spam = Reals(np.array([[0, 3, 0], [0, 3, 3], [3, 0, 0], [2, 3, 0.0]]))
+>>> p = m.estimate(m.tally(spam, np.zeros(4, dtype=np.int32), None, 1))
+>>> np.exp(p.log_theta).round(3).tolist()
+[[0.3, 0.5, 0.2]]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban import ops
+from deciban.params import Linear
+from deciban.table import Counts, Reals
+from deciban.tallies import Sums
+from deciban.tallies.base import column, over
+
+
+@dataclass(frozen=True)
+class Params:
+    log_theta: np.ndarray  # (k, d)
+    length: np.ndarray  # (k,), mean words a row
+    linear: Linear
+
+
+@dataclass(frozen=True)
+class Multinomial:
+    alpha: float | np.ndarray = 1.0
+    block, support = "counts", "count"
+
+    def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
+        return ops.sums(x, y, w, k)
+
+    def estimate(self, t: Sums) -> Params:
+        smooth = t.total + self.alpha
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_theta = np.log(smooth) - np.log(smooth.sum(axis=1, keepdims=True))
+        log_theta = np.where(np.isnan(log_theta), -np.log(max(1, smooth.shape[1])), log_theta)
+        length = over(t.total, np.broadcast_to(column(t.n), t.total.shape)).sum(axis=1)
+        return Params(log_theta, length, Linear.of(log_theta))
+
+    def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
+        return p.linear.loglik(x)
+
+    def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
+        return p.linear.parts(x)
+
+    def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
+        return p.linear.weights()
+
+    def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Rows of Poisson-many words around the class's mean length."""
+        theta = np.exp(p.log_theta)
+        theta /= theta.sum(axis=1, keepdims=True)
+        return rng.multinomial(rng.poisson(p.length[y]), theta[y]).astype(np.float64)
+
+
+FAMILY = Multinomial

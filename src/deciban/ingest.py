@@ -1,0 +1,144 @@
+"""The door: anything a user may pass becomes blocks, class codes and weights, or an error that says the cure.
+
+Every check on data happens here, once. Whether X holds infinities is not asked up front: the kernels' results tell,
+and only then is X searched for the cell to blame.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+from scipy import sparse
+from sklearn import get_config
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from deciban import ops
+from deciban.errors import DataError, SupportError
+from deciban.table import Block, Codes, Counts, Reals
+
+_READY = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.dtype(np.int32))
+
+
+def features(estimator: Any, X: Any, block: str) -> Block:
+    """X at prediction time. A plain array of the right width passes at once."""
+    if (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and X.shape[1] == estimator.n_features_in_
+        and X.dtype in _READY
+        and "feature_names_in_" not in estimator.__dict__
+    ):
+        return _block(X, block)
+    X = validate_data(estimator, local(X), reset=False, **_rules(block))
+    return _block(X, block)
+
+
+def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
+    """X and y (labels as they are) for training."""
+    X, y = validate_data(
+        estimator, local(X), local(y), reset=reset, ensure_min_samples=least, **_rules(block)
+    )
+    if y.dtype.kind not in "iub":
+        check_classification_targets(y)
+    return _block(X, block), y
+
+
+def _rules(block: str) -> dict[str, Any]:
+    return {"accept_sparse": "csr" if block in ("reals", "counts") else False, "ensure_all_finite": False}
+
+
+def _block(X: Any, block: str) -> Block:
+    if block == "codes":
+        return _codes(X)
+    if not sparse.issparse(X):
+        return Reals(X)
+    if block == "reals" and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    indptr, indices = X.indptr, X.indices
+    if indptr.dtype != indices.dtype or indptr.dtype not in (np.int32, np.int64):
+        indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
+    return Counts(indptr, indices, X.data, X.shape[1])
+
+
+def _codes(X: np.ndarray) -> Codes:
+    if X.dtype.kind == "f" and np.isinf(X).any():
+        refuse(Reals(X))
+    return Codes(X, floor=0)
+
+
+def local(X: Any) -> Any:
+    """An array of another library as NumPy's, where scikit-learn's array API dispatch is on; else X itself."""
+    if type(X) is np.ndarray or not get_config()["array_api_dispatch"] or not hasattr(X, "__array_namespace__"):
+        return X
+    from sklearn.utils._array_api import _convert_to_numpy, get_namespace
+
+    xp, _ = get_namespace(X)
+    return _convert_to_numpy(X, xp)
+
+
+def labels(y: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """(classes, codes int32). Labels outside of given classes are an error."""
+    known, codes = ops.label_codes(y, classes)
+    if classes is not None and len(codes) and codes.min() < 0:
+        strange = np.unique(y[codes < 0])
+        raise DataError(
+            f"The target label(s) {strange} in y do not exist in the initial classes {classes}\n\n"
+            "hint: pass all labels that will ever come as `classes` in the first call"
+        )
+    return known, codes
+
+
+def weights(sample_weight: Any, x: Block, y: np.ndarray) -> np.ndarray | None:
+    """Weights as doubles, None where all are 1."""
+    if sample_weight is None:
+        return None
+    w = _check_sample_weight(local(sample_weight), y.reshape(-1, 1), dtype=np.float64)
+    if (w < 0).any():
+        row = int(np.flatnonzero(w < 0)[0])
+        raise DataError(
+            f"sample_weight is {w[row]:g} in row {row}, but weights must be ≥ 0\n\nhint: to take rows away, use `forget`"
+        )
+    if not w.any():
+        raise DataError("sample_weight is zero for every sample\n\nhint: give at least one row a positive weight")
+    return np.ascontiguousarray(w)
+
+
+def check_support(x: Block, support: str, whom: str) -> None:
+    """Whether a chunk can be what the family takes: counts and levels are not negative."""
+    if support == "count" and ops.least(x) < 0:
+        raise SupportError(
+            f"Negative values in data passed to {whom} (input X)\n\nhint: counts are ≥ 0; for real numbers use GaussianNB"
+        )
+    if isinstance(x, Codes) and ops.least(x) < x.floor:
+        raise SupportError(
+            f"Negative values in data passed to {whom} (input X)\n\n"
+            "hint: code the levels as 0, 1, … (sklearn.preprocessing.OrdinalEncoder), a missing cell as NaN"
+        )
+
+
+def infinite(x: Block) -> bool:
+    values = x.stored if isinstance(x, Counts) else x.values
+    return values.dtype.kind == "f" and bool(np.isinf(values).any())
+
+
+def refuse(x: Block) -> NoReturn:
+    """Say why sums over x are not finite."""
+    if infinite(x):
+        if isinstance(x, Counts):
+            at = int(np.flatnonzero(np.isinf(x.stored))[0])
+            row, column = int(x.row_of()[at]), int(x.column_of()[at])
+        else:
+            row, column = (int(i) for i in np.argwhere(np.isinf(x.values))[0])
+        raise SupportError(
+            f"Input X contains infinity (first in row {row}, column {column})\n\n"
+            "hint: remove the cell's row, or put NaN there: a missing cell counts for nothing"
+        )
+    values = np.abs(x.stored if isinstance(x, Counts) else x.values)
+    raise SupportError(
+        f"Input X holds magnitudes up to {np.nanmax(values):.3g}, whose squares or sums overflow float64\n\n"
+        "hint: divide the columns by a power of ten first"
+    )

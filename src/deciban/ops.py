@@ -1,0 +1,292 @@
+"""The operations that all families are made of. `spec` says what they mean; the compiled twin makes them fast.
+
+Compiled kernels run optimistically: they add NaN like any number, and only where the result is not finite is the input
+looked at again for missing cells. So data without missing values pay nothing for the question.
+
+>>> import numpy as np
+>>> from deciban.table import Reals
+>>> sums(Reals(np.array([[1.0], [2.0], [np.nan]])), np.array([0, 1, 1], dtype=np.int32), None, 2).total.tolist()
+[[1.0], [2.0]]
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from deciban import spec
+from deciban.table import Block, Codes, Counts, Reals
+from deciban.tallies import Crosstab, Moments, Quartic, RowScatter, Scatter, Sums
+
+
+def _load():
+    """The compiled module for this processor, or None where none was built."""
+    try:
+        core = importlib.import_module("deciban._core")
+        return importlib.import_module(f"deciban.{core.best()}")
+    except ImportError:
+        return None
+
+
+_core = _load()
+_SMALL = 256  # columns up to which our own matrix kernels beat a call into BLAS
+
+
+def compiled() -> bool:
+    """Whether the compiled twins are in use."""
+    return _core is not None
+
+
+@contextmanager
+def specification() -> Iterator[None]:
+    """Inside, every operation runs its NumPy specification (for tests; not for use across threads)."""
+    global _core
+    kept, _core = _core, None
+    try:
+        yield
+    finally:
+        _core = kept
+
+
+def _whole(a: np.ndarray) -> bool:
+    """Whether all of a is finite: a sum is NaN or infinite if any term is."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(a.sum()))
+
+
+def _missing(x: Reals | Counts) -> bool:
+    values = x.values if isinstance(x, Reals) else x.stored
+    return bool(np.isnan(values).any())
+
+
+def class_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray:
+    """Σ w of each class, (k,)."""
+    n = np.zeros(k)
+    if _core is None:
+        return np.bincount(y, w, minlength=k).astype(np.float64)
+    _core.weights(y, w, n)
+    return n
+
+
+def sums(x: Reals | Counts, y, w, k: int, above: float | None = None) -> Sums:
+    """Per class Σ w x, or Σ w [x > above]."""
+    if _core is None:
+        return spec.sums(x, y, w, k, above)
+    total = np.zeros((k, x.d))
+    cells = (x.values,) if isinstance(x, Reals) else (x.indptr, x.indices, x.values)
+    name = ("sums" if isinstance(x, Reals) else "csr_sums") + ("" if above is None else "_above")
+    extra = () if above is None else (above,)
+    getattr(_core, name)(*cells, y, w, *extra, total)
+    if _whole(total) or not _missing(x):
+        return Sums(class_weights(y, w, k), total)
+    if isinstance(x, Counts):
+        return spec.sums(x, y, w, k, above)
+    seen, total = np.zeros((k, x.d)), np.zeros((k, x.d))
+    getattr(_core, name + "_missing")(*cells, y, w, *extra, seen, total)
+    return Sums(seen, total)
+
+
+def moments(x: Reals | Counts, y, w, k: int) -> Moments:
+    """Per class n, mean, Σ w (x − mean)²."""
+    if _core is None:
+        return spec.moments(x, y, w, k)
+    n, mean, m2 = np.zeros(k), np.zeros((k, x.d)), np.zeros((k, x.d))
+    if isinstance(x, Counts):
+        _core.csr_moments(x.indptr, x.indices, x.values, y, w, n, mean, m2)
+        return Moments(n, mean, m2) if _whole(m2) or not _missing(x) else spec.moments(x, y, w, k)
+    _core.moments(x.values, y, w, n, mean, m2)
+    if _whole(m2) or not _missing(x):
+        return Moments(n, mean, m2)
+    n, mean, m2 = np.zeros((k, x.d)), np.zeros((k, x.d)), np.zeros((k, x.d))
+    _core.moments_missing(x.values, y, w, n, mean, m2)
+    return Moments(n, mean, m2)
+
+
+def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatter:
+    """Per class n, mean and scatter matrix. Rows with a missing cell count for nothing; few wide rows are kept as rows."""
+    if x.n < x.d:
+        return _complete(_rows, x, y, w, k, pooled) if _missing(x) else _rows(x, y, w, k, pooled)
+    if _core is None or x.d > _SMALL:
+        out = spec.scatter(x, y, w, k, pooled)
+    else:
+        out = Scatter(np.zeros(k), np.zeros((k, x.d)), np.zeros((1 if pooled else k, x.d, x.d)), pooled)
+        _core.scatter(x.values, y, w, out.n, out.mean, out.scatter)
+    if _whole(out.scatter) or not _missing(x):
+        return out
+    return _complete(scatter, x, y, w, k, pooled)
+
+
+def quartic(x: Reals, y, w, k: int) -> Quartic | RowScatter:
+    """Per class n, mean, scatter matrix and mixed fourth moments, of the rows without missing cells."""
+    if x.n < x.d:
+        return _complete(_rows, x, y, w, k, False, True) if _missing(x) else _rows(x, y, w, k, False, True)
+    out = spec.quartic(x, y, w, k)
+    return out if _whole(out.p22) or not _missing(x) else _complete(quartic, x, y, w, k)
+
+
+def _rows(x: Reals, y, w, k: int, pooled: bool, fourth: bool = False) -> RowScatter:
+    return RowScatter.of(x.values, y, w, k, pooled, fourth)
+
+
+def _complete(op, x: Reals, y, w, k: int, *more):
+    """The operation on the rows that have all their cells."""
+    here = np.flatnonzero(~np.isnan(x.values).any(axis=1))
+    return op(x.take(here), y[here], None if w is None else w[here], k, *more)
+
+
+def crosstab(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Crosstab:
+    """Per class how often each level of each column is there."""
+    if _core is None:
+        return spec.crosstab(x, y, w, k, levels)
+    if levels is None:
+        levels = np.full(x.d, -1, dtype=np.int64)
+        _core.code_range(x.values, levels)
+        levels += 1
+    levels = np.asarray(levels, dtype=np.int64)
+    offset = np.concatenate([[0], np.cumsum(levels)])
+    table = np.zeros((k, offset[-1]))
+    _core.crosstab(x.values, y, w, offset, table)
+    return Crosstab(class_weights(y, w, k), table, levels)
+
+
+def affine(
+    x: Reals | Counts, coef, bias, share=None, above: float | None = None, strict: bool = False
+) -> np.ndarray:
+    """bias[c] + Σ_j coef[c, j] x[i, j], or of [x > above]. `coef` (k, d) is read fastest in Fortran order. A missing
+    cell takes back its share of the bias; where `strict`, it makes its row NaN."""
+    k = len(bias)
+    if _core is None or (isinstance(x, Reals) and above is None and coef.size > _SMALL**2):
+        return spec.affine(x, coef, bias, share, above, strict)
+    out = np.empty((x.n, k))
+    columns = np.ascontiguousarray(coef.T)
+    cells = (x.values,) if isinstance(x, Reals) else (x.indptr, x.indices, x.values)
+    name = ("affine" if isinstance(x, Reals) else "csr_affine") + ("" if above is None else "_above")
+    getattr(_core, name)(*cells, columns, bias, *(() if above is None else (above,)), out)
+    return out if strict or _whole(out) or not _missing(x) else spec.affine(x, coef, bias, share, above)
+
+
+def quadratic_diagonal(x: Reals | Counts, mean, scale, bias, share) -> np.ndarray:
+    """bias[c] + Σ_j (share[c, j] − ½ ((x[i, j] − mean[c, j]) scale[c, j])²)."""
+    if _core is None:
+        return spec.quadratic_diagonal(x, mean, scale, bias, share)
+    if isinstance(x, Counts):
+        return _quadratic_sparse(x, mean, scale, bias, share)
+    out = np.empty((x.n, len(bias)))
+    _core.quadratic_diagonal(x.values, mean, scale, bias + share.sum(axis=1), out)
+    if not _whole(out) and _missing(x):
+        _core.quadratic_missing(x.values, mean, scale, share, bias, out)
+    return out
+
+
+def _quadratic_sparse(x: Counts, mean, scale, bias, share) -> np.ndarray:
+    """Zeros first, then the change that each stored cell makes. Columns whose mean is many deviations from 0 would lose
+    digits so; they are few in sparse data, and go through the dense kernel."""
+    white = mean * scale
+    far = np.flatnonzero((white**2 > 1e4).any(axis=0))
+    if len(far):
+        from scipy.sparse import csr_array
+
+        rows = csr_array((x.stored, x.column_of(), x.indptr - x.indptr[0]), shape=(x.n, x.d))
+        dense = Reals(np.ascontiguousarray(rows[:, far].toarray()))
+        bias = quadratic_diagonal(dense, mean[:, far], scale[:, far], np.zeros(len(bias)), share[:, far]) + bias
+        near = np.setdiff1d(np.arange(x.d), far)
+        rest = rows[:, near]
+        x = Counts(rest.indptr, rest.indices, rest.data, len(near))
+        return bias + _quadratic_sparse(x, mean[:, near], scale[:, near], np.zeros(len(mean)), share[:, near])
+    out = np.empty((x.n, len(bias)))
+    a, b = np.ascontiguousarray((white * scale).T), np.ascontiguousarray(-0.5 * (scale**2).T)
+    start = bias + (share - 0.5 * white**2).sum(axis=1)
+    _core.csr_quadratic(x.indptr, x.indices, x.values, a, b, start, out)
+    return out if _whole(out) or not _missing(x) else spec.quadratic_diagonal(x, mean, scale, bias, share)
+
+
+def quadratic_full(x: Reals, mean, white, bias) -> np.ndarray:
+    """bias[c] − ½ |white[c] (x[i] − mean[c])|²; the matrices are lower triangular."""
+    if _core is None or x.d > _SMALL:
+        return spec.quadratic_full(x, mean, white, bias)
+    out = np.empty((x.n, len(bias)))
+    _core.quadratic_full(x.values, mean, white, bias, out)
+    return out
+
+
+def lookup(x: Codes, offset, table, bias) -> np.ndarray:
+    """bias[c] + Σ_j table[c, offset[j] + x[i, j]]. `table` (k, levels) is read fastest as the view of `padded`."""
+    if _core is None:
+        return spec.lookup(x, offset, table, bias)
+    rows = table.T.base if table.T.base is not None and table.strides[0] == 8 else None
+    if rows is None or rows.shape[1] % 8:
+        rows = padded(table).T.base
+    out = np.empty((x.n, len(bias)))
+    _core.lookup(x.values, offset, rows, bias, out)
+    return out
+
+
+def padded(table: np.ndarray) -> np.ndarray:
+    """The same (k, levels) table with the classes of a level together in memory, padded to whole registers."""
+    k, levels = table.shape
+    rows = np.zeros((levels, -(-k // 8) * 8))
+    rows[:, :k] = table.T
+    return rows[:, :k].T
+
+
+def posterior(scores: np.ndarray, logs: bool) -> np.ndarray:
+    """Rows of log joints become posteriors, or logs of them, in place. A row of −∞ alone becomes NaN."""
+    if _core is None:
+        with np.errstate(all="ignore"):
+            scores[:] = spec.posterior(scores, logs)
+    else:
+        _core.posterior(scores, logs, np.empty(len(scores)))
+    return scores
+
+
+def least(x: Block) -> float:
+    """The smallest (stored) number, or 0 if that is smaller."""
+    values = x.stored if isinstance(x, Counts) else x.values
+    if _core is None or not values.flags.forc:
+        return spec.least(x)
+    return _core.least(values.ravel(order="K"))
+
+
+def label_codes(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """(classes, codes) of labels, where codes are int32; −1 for a label that is not among the given classes.
+
+    >>> label_codes(np.array([7, 5, 7]))
+    (array([5, 7]), array([1, 0, 1], dtype=int32))
+    """
+    small = _narrow(y, classes)
+    if small is None:
+        return _sorted_codes(y, classes)
+    low, width = small
+    y = np.ascontiguousarray(y)
+    if classes is None:
+        seen = np.zeros(width, dtype=np.uint8)
+        _core.label_marks(y, low, seen)
+        classes = (np.flatnonzero(seen) + low).astype(y.dtype)
+    table = np.full(width, -1, dtype=np.int32)
+    at = np.asarray(classes, dtype=np.int64) - low
+    inside = (at >= 0) & (at < width)
+    table[at[inside]] = np.flatnonzero(inside)
+    codes = np.empty(len(y), dtype=np.int32)
+    _core.label_codes(y, low, table, codes)
+    return classes, codes
+
+
+def _narrow(y: np.ndarray, classes: np.ndarray | None) -> tuple[int, int] | None:
+    """(least label, how many up to the largest) of integers close enough together to count by position."""
+    if _core is None or y.dtype not in (np.int64, np.int32) or len(y) == 0:
+        return None
+    if classes is not None and classes.dtype.kind not in "iu":
+        return None
+    low, high = _core.label_range(np.ascontiguousarray(y))
+    return (low, high - low + 1) if high - low < 4 * len(y) + 1024 else None
+
+
+def _sorted_codes(y: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    if classes is None:
+        classes, codes = np.unique(y, return_inverse=True)
+        return classes, codes.ravel().astype(np.int32)
+    found = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    return classes, np.where(classes[found] == y, found, -1).astype(np.int32)

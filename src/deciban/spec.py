@@ -1,0 +1,175 @@
+"""The specification of the operations: NumPy, read it to know what they mean. `ops` runs the compiled twin instead.
+
+Blocks in (`Reals`, `Counts`, `Codes`), class codes y (n,), weights w (n,) or None, k classes; tallies or (n, k) out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deciban.table import Block, Codes, Counts, Reals
+from deciban.tallies import Crosstab, Moments, Quartic, Scatter, Sums
+from deciban.tallies.base import over
+
+
+def _weights(y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+    return np.ones(len(y)) if w is None else w
+
+
+def _class_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray:
+    return np.bincount(y, _weights(y, w), minlength=k)
+
+
+def _values(x: Reals | Counts, above: float | None) -> np.ndarray:
+    """The (stored) cells as doubles, or [cell > above] where that is given; NaN stays NaN."""
+    v = np.asarray(x.values if isinstance(x, Reals) else x.stored, dtype=np.float64)
+    return v if above is None else np.where(np.isnan(v), v, v > above)
+
+
+def _cells(x: Reals | Counts, values: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
+    """Σ of `values` (one for each stored cell) by class and column, (k, d)."""
+    if isinstance(x, Reals):
+        return np.stack([values[y == c].sum(0) for c in range(k)]) if k else np.zeros((0, x.d))
+    at = y[x.row_of()].astype(np.int64) * x.d + x.column_of()
+    return np.bincount(at, values, minlength=k * x.d).reshape(k, x.d)
+
+
+def _spread(x: Reals | Counts, w: np.ndarray) -> np.ndarray:
+    """The weight of each (stored) cell."""
+    return w[:, None] if isinstance(x, Reals) else w[x.row_of()]
+
+
+def _seen(x: Reals | Counts, v: np.ndarray, y: np.ndarray, w: np.ndarray, k: int) -> np.ndarray:
+    """n (k,), or (k, d) where cells are missing."""
+    n = np.bincount(y, w, minlength=k)
+    gone = np.isnan(v)
+    return n[:, None] - _cells(x, gone * _spread(x, w), y, k) if gone.any() else n
+
+
+def sums(x: Reals | Counts, y, w, k: int, above: float | None = None) -> Sums:
+    """total[c, j] = Σ w[i] x[i, j] over the rows i of class c."""
+    v, w = _values(x, above), _weights(y, w)
+    return Sums(_seen(x, v, y, w, k), _cells(x, np.where(np.isnan(v), 0.0, v) * _spread(x, w), y, k))
+
+
+def moments(x: Reals | Counts, y, w, k: int) -> Moments:
+    """mean[c, j] and Σ w (x − mean)² over the rows of class c. Cells that a sparse row does not store are 0."""
+    v, w = _values(x, None), _weights(y, w)
+    n = _seen(x, v, y, w, k)
+    columns = n[:, None] if n.ndim == 1 else n
+    here = ~np.isnan(v)
+    weight = here * _spread(x, w)
+    v = np.where(here, v, 0.0)
+    stored = _cells(x, weight, y, k) if isinstance(x, Counts) else np.broadcast_to(columns, (k, x.d))
+    mean = over(_cells(x, v * weight, y, k), stored)
+    centre = mean[y] if isinstance(x, Reals) else mean[y[x.row_of()], x.column_of()]
+    m2 = _cells(x, weight * (v - centre) ** 2, y, k)
+    zeros = columns - stored
+    share = over(zeros, np.broadcast_to(columns, stored.shape))
+    return Moments(n, mean - mean * share, m2 + mean**2 * (stored * share))
+
+
+def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter:
+    """mean[c] and Σ w (x − mean)(x − mean)ᵀ over the rows of class c, or over all rows where pooled."""
+    v, w = _values(x, None), _weights(y, w)
+    mean = np.zeros((k, x.d))
+    matrices = np.zeros((1 if pooled else k, x.d, x.d))
+    for c in range(k):
+        rows = np.flatnonzero((y == c) & (w > 0))
+        if len(rows):
+            weight = w[rows, None]
+            reference = v[rows[0]]
+            mean[c] = reference + ((v[rows] - reference) * weight).sum(0) / weight.sum()
+            centred = v[rows] - mean[c]
+            matrices[0 if pooled else c] += (centred * weight).T @ centred
+    return Scatter(_class_weights(y, w, k), mean, matrices, pooled)
+
+
+def quartic(x: Reals, y, w, k: int) -> Quartic:
+    """The scatter of each class with its mixed fourth moments."""
+    v, w = _values(x, None), _weights(y, w)
+    first = scatter(x, y, w, k)
+    p21, p22 = np.zeros_like(first.scatter), np.zeros_like(first.scatter)
+    for c in range(k):
+        centred = v[y == c] - first.mean[c]
+        square = centred**2
+        weighed = square * w[y == c, None]
+        p21[c], p22[c] = weighed.T @ centred, weighed.T @ square
+    return Quartic(first.n, first.mean, first.scatter, p21, p22)
+
+
+def crosstab(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Crosstab:
+    """table[c, level of column j] = Σ w over the rows of class c with that level; negative codes count for nothing."""
+    if levels is None:
+        levels = x.values.max(axis=0, initial=-1) + 1
+    levels = np.asarray(levels, dtype=np.int64)
+    offset = np.concatenate([[0], np.cumsum(levels)])
+    table = np.zeros((k, offset[-1]))
+    rows, columns = np.nonzero(x.values >= 0)
+    np.add.at(table, (y[rows], offset[columns] + x.values[rows, columns]), _weights(y, w)[rows])
+    return Crosstab(_class_weights(y, w, k), table, levels)
+
+
+def affine(x: Reals | Counts, coef, bias, share=None, above: float | None = None, strict=False) -> np.ndarray:
+    """bias[c] + Σ_j coef[c, j] x[i, j]. A missing cell adds nothing and takes back share[c, j], its part of the bias;
+    where `strict`, it makes its row NaN."""
+    v = _values(x, above)
+    gone = np.isnan(v) & (not strict)
+    v = np.where(gone, 0.0, v)
+    if isinstance(x, Reals):
+        out = v @ coef.T + bias
+        return out if share is None or not gone.any() else out - gone @ share.T
+    out = np.tile(bias, (x.n, 1)).astype(np.float64)
+    cell = v[:, None] * coef.T[x.column_of()]
+    if share is not None:
+        cell -= gone[:, None] * share.T[x.column_of()]
+    np.add.at(out, x.row_of(), cell)
+    return out
+
+
+def quadratic_diagonal(x: Reals | Counts, mean, scale, bias, share) -> np.ndarray:
+    """bias[c] + Σ_j (share[c, j] − ½ ((x[i, j] − mean[c, j]) scale[c, j])²) over the cells that are there."""
+    v = _values(x, None)
+    if isinstance(x, Counts):
+        origin = -0.5 * (mean * scale) ** 2  # what a zero adds; stored cells change it
+        cells = x.row_of(), x.column_of()
+        out = np.tile(bias + (share + origin).sum(1), (x.n, 1))
+        z = (v[:, None] - mean.T[cells[1]]) * scale.T[cells[1]]
+        change = np.where(np.isnan(z), -share.T[cells[1]], -0.5 * z**2) - origin.T[cells[1]]
+        np.add.at(out, cells[0], change)
+        return out
+    z = (v[:, None, :] - mean) * scale
+    return bias + np.where(np.isnan(z), 0.0, share - 0.5 * z**2).sum(axis=2)
+
+
+def quadratic_full(x: Reals, mean, white, bias) -> np.ndarray:
+    """bias[c] − ½ |white[c] (x[i] − mean[c])|²."""
+    v = _values(x, None)
+    out = np.empty((x.n, len(mean)))
+    for c in range(len(mean)):
+        z = (v - mean[c]) @ white[c].T
+        out[:, c] = bias[c] - 0.5 * np.einsum("ij,ij->i", z, z)
+    return out
+
+
+def lookup(x: Codes, offset, table, bias) -> np.ndarray:
+    """bias[c] + Σ_j table[c, offset[j] + x[i, j]]; missing and unseen codes add nothing."""
+    out = np.tile(bias, (x.n, 1)).astype(np.float64)
+    for j in range(x.d):
+        code = x.values[:, j]
+        known = (code >= 0) & (code < offset[j + 1] - offset[j])
+        out[known] += table.T[offset[j] + code[known]]
+    return out
+
+
+def posterior(scores: np.ndarray, logs: bool) -> np.ndarray:
+    """e^score over its sum in each row, or the log of that."""
+    top = scores.max(axis=1, keepdims=True)
+    norm = top + np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
+    return scores - norm if logs else np.exp(scores - norm)
+
+
+def least(x: Block) -> float:
+    """The smallest (stored) number, 0 if that is more; NaN never is."""
+    values = x.stored if isinstance(x, Counts) else x.values
+    return float(np.fmin.reduce(values, axis=None, initial=0))

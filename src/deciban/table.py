@@ -1,0 +1,188 @@
+"""Rows as the kernels take them: a block of cells, class codes, weights.
+
+Three blocks hold every kind of column: `Reals` (dense numbers), `Counts` (compressed sparse rows) and `Codes`
+(levels, −1 = missing). `rows(a, b)` cuts a run of rows without copying, except for dtypes that the kernels do not
+know, which are converted a chunk at a time, never the whole.
+
+>>> import numpy as np
+>>> t = Table(Reals(np.arange(6.0).reshape(3, 2)), y=np.array([0, 1, 1], dtype=np.int32), w=None, k=2)
+>>> t.rows(1, 3).x.values.tolist(), t.n, t.d
+([[2.0, 3.0], [4.0, 5.0]], 3, 2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+_INTS = (np.dtype(np.int64), np.dtype(np.int32))
+
+
+def _kernel_floats(x: np.ndarray) -> np.ndarray:
+    if x.dtype in _FLOATS and x.flags.aligned:
+        return x
+    return np.asarray(x, dtype=np.float64, order="C")
+
+
+@dataclass(frozen=True)
+class Reals:
+    """Dense cells in any memory order; NaN = missing."""
+
+    values: np.ndarray  # (n, d)
+
+    @property
+    def n(self) -> int:
+        return self.values.shape[0]
+
+    @property
+    def d(self) -> int:
+        return self.values.shape[1]
+
+    @property
+    def cells(self) -> int:
+        return self.values.size
+
+    def rows(self, start: int, stop: int) -> Reals:
+        return Reals(_kernel_floats(self.values[start:stop]))
+
+    def take(self, index: np.ndarray) -> Reals:
+        return Reals(_kernel_floats(self.values[index]))
+
+    def map(self, f) -> np.ndarray:
+        """Σ_j f(x[i, j]) of each row, for an f with f(0) = 0; missing cells count 0. → (n,)"""
+        return np.nansum(f(self.values), axis=1)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Compressed sparse rows. `indptr` is absolute, so a run of rows is a shorter indptr over the same arrays."""
+
+    indptr: np.ndarray  # (n + 1,)
+    indices: np.ndarray
+    values: np.ndarray
+    d: int
+
+    @property
+    def n(self) -> int:
+        return self.indptr.shape[0] - 1
+
+    @property
+    def cells(self) -> int:
+        return int(self.indptr[-1] - self.indptr[0])
+
+    @property
+    def stored(self) -> np.ndarray:
+        """The values that belong to these rows."""
+        return self.values[self.indptr[0] : self.indptr[-1]]
+
+    def rows(self, start: int, stop: int) -> Counts:
+        indptr = self.indptr[start : stop + 1]
+        if self.values.dtype in _FLOATS:
+            return replace(self, indptr=indptr)
+        cut = slice(indptr[0], indptr[-1])
+        return Counts(indptr - indptr[0], self.indices[cut], _kernel_floats(self.values[cut]), self.d)
+
+    def take(self, index: np.ndarray) -> Counts:
+        lengths = np.diff(self.indptr)[index]
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(self.indptr.dtype)
+        at = np.repeat(self.indptr[:-1][index] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        return Counts(indptr, self.indices[at], _kernel_floats(self.values[at]), self.d)
+
+    def row_of(self) -> np.ndarray:
+        """The row of each stored value."""
+        return np.repeat(np.arange(self.n), np.diff(self.indptr))
+
+    def column_of(self) -> np.ndarray:
+        return self.indices[self.indptr[0] : self.indptr[-1]]
+
+    def map(self, f) -> np.ndarray:
+        return np.bincount(self.row_of(), np.nan_to_num(f(self.stored), nan=0.0), minlength=self.n)
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Levels as whole numbers 0, 1, …; a negative code (NaN in a float array) = missing."""
+
+    values: np.ndarray  # (n, d)
+    floor: int = -1  # the least code that is not a mistake: 0 where −1 was not promised to mean missing
+
+    @property
+    def n(self) -> int:
+        return self.values.shape[0]
+
+    @property
+    def d(self) -> int:
+        return self.values.shape[1]
+
+    @property
+    def cells(self) -> int:
+        return self.values.size
+
+    def _kernel(self, x: np.ndarray) -> Codes:
+        if x.dtype in _INTS and x.flags.aligned:
+            return Codes(x, self.floor)
+        if x.dtype.kind != "f":
+            return Codes(np.asarray(x, dtype=np.int64, order="C"), self.floor)
+        codes = np.where(np.isnan(x), -1, np.where(x < 0, self.floor - 2, x))
+        return Codes(np.asarray(codes, dtype=np.int64, order="C"), -1)
+
+    def rows(self, start: int, stop: int) -> Codes:
+        return self._kernel(self.values[start:stop])
+
+    def take(self, index: np.ndarray) -> Codes:
+        return self._kernel(self.values[index])
+
+    def pairs(self, columns: list[tuple[int, int]], levels: np.ndarray) -> Codes:
+        """The columns a × b as columns of their own, code a · levels[b] + b: pair counts are a crosstab of these."""
+        a, b = np.asarray(columns, dtype=np.intp).reshape(-1, 2).T
+        left, right = self.values[:, a], self.values[:, b]
+        both = (left >= 0) & (right >= 0)
+        return Codes(np.where(both, left * np.asarray(levels)[b] + right, -1))
+
+
+Block = Reals | Counts | Codes
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows with their classes: x, codes y in 0 … k − 1 (int32), weights w (float64, or None = all 1)."""
+
+    x: Block
+    y: np.ndarray
+    w: np.ndarray | None
+    k: int
+
+    @property
+    def n(self) -> int:
+        return self.x.n
+
+    @property
+    def d(self) -> int:
+        return self.x.d
+
+    def rows(self, start: int, stop: int) -> Table:
+        return Table(
+            self.x.rows(start, stop),
+            self.y[start:stop],
+            None if self.w is None else self.w[start:stop],
+            self.k,
+        )
+
+    def chunks(self, cells: int = 1 << 21) -> Iterator[Table]:
+        """The rows in order, a power of two of even runs of about `cells` cells: borders depend on the rows alone."""
+        for start, stop in borders(self.n, self.x.cells, cells):
+            yield self.rows(start, stop)
+
+
+def borders(n: int, cells: int, at_least: int) -> list[tuple[int, int]]:
+    """Cut n rows into 2^m even runs of at least `at_least` cells each (one run if there are fewer).
+
+    >>> borders(10, 100, 30)
+    [(0, 5), (5, 10)]
+    """
+    parts = 1 << max(0, (cells // max(at_least, 1)).bit_length() - 1)
+    parts = max(1, min(parts, n))
+    return [(n * i // parts, n * (i + 1) // parts) for i in range(parts)]

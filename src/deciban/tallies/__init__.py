@@ -1,0 +1,21 @@
+"""Additive statistics: what every model is made of.
+
+A tally of some rows plus the tally of others is the tally of both; minus takes rows away again; times a number
+reweights them. The class axis comes first. `n` is (k,) while every cell was seen, (k, d) once some were missing.
+
+>>> import numpy as np
+>>> a = Sums(np.array([1.0, 0.0]), np.array([[2.0], [0.0]]))
+>>> b = Sums(np.array([1.0, 3.0]), np.array([[5.0], [1.0]]))
+>>> (a + b).total.tolist(), (a + b - b).n.tolist()
+([[7.0], [1.0]], [1.0, 0.0])
+"""
+
+from deciban.tallies.base import Tally
+from deciban.tallies.bundle import Bundle, Common
+from deciban.tallies.crosstab import Crosstab
+from deciban.tallies.moments import Moments
+from deciban.tallies.quartic import Quartic
+from deciban.tallies.scatter import RowScatter, Scatter
+from deciban.tallies.sums import Labels, Sums
+
+__all__ = ["Bundle", "Common", "Crosstab", "Labels", "Moments", "Quartic", "RowScatter", "Scatter", "Sums", "Tally"]

@@ -1,0 +1,62 @@
+"""What all tallies share: weights that add, take away and scale, and classes that move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+NOTHING = 1e-12  # a share of weight that rounding alone can leave behind
+
+
+def column(n: np.ndarray) -> np.ndarray:
+    """n as something that divides (k, d) arrays: (k, 1) or (k, d)."""
+    return n[:, None] if n.ndim == 1 else n
+
+
+def level(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two n of one shape: the (k,) one is spread over the columns if the other is (k, d)."""
+    if a.ndim == b.ndim:
+        return a, b
+    return (np.broadcast_to(column(a), b.shape), b) if a.ndim < b.ndim else (a, np.broadcast_to(column(b), a.shape))
+
+
+def less(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a − b of two weights, where what rounding leaves is nothing."""
+    n = a - b
+    return np.where(np.abs(n) <= NOTHING * np.abs(a), 0.0, n)
+
+
+def over(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a / b, 0 where b is 0."""
+    return np.divide(a, b, out=np.zeros(np.broadcast_shapes(a.shape, b.shape)), where=b != 0)
+
+
+def place(a: np.ndarray, index: np.ndarray, k: int) -> np.ndarray:
+    out = np.zeros((k, *a.shape[1:]))
+    out[index] = a
+    return out
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What all tallies can do; `+` and `−` are theirs, a scalar and relabelling are common."""
+
+    n: np.ndarray
+
+    @property
+    def k(self) -> int:
+        return self.n.shape[0]
+
+    def finite(self) -> bool:
+        """Whether every number is one. (A sum over all cells is NaN or infinite if any of them is.)"""
+        arrays = (getattr(self, f.name) for f in fields(self))
+        with np.errstate(all="ignore"):
+            return all(np.isfinite(a.sum()) for a in arrays if isinstance(a, np.ndarray))
+
+    def __rmul__(self, scale: float):
+        return self * scale
+
+    def relabel(self, index: np.ndarray, k: int):
+        """The same tally in a list of k classes, where class c stands at index[c]."""
+        return replace(self, **{f.name: place(getattr(self, f.name), index, k) for f in fields(self)})

@@ -1,0 +1,57 @@
+"""Several tallies as one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban.tallies.base import Tally
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Several tallies of the same rows, added side by side."""
+
+    parts: tuple
+
+    @property
+    def k(self) -> int:
+        return self.parts[0].k
+
+    def finite(self) -> bool:
+        return all(part.finite() for part in self.parts)
+
+    def __add__(self, other: Bundle) -> Bundle:
+        return Bundle(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __sub__(self, other: Bundle) -> Bundle:
+        return Bundle(tuple(a - b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __mul__(self, scale: float) -> Bundle:
+        return Bundle(tuple(part * scale for part in self.parts))
+
+    def relabel(self, index: np.ndarray, k: int) -> Bundle:
+        return Bundle(tuple(part.relabel(index, k) for part in self.parts))
+
+
+@dataclass(frozen=True)
+class Common:
+    """A tally of all rows whatever their class: it adds like any other and has no classes to move."""
+
+    part: Tally
+
+    def finite(self) -> bool:
+        return self.part.finite()
+
+    def __add__(self, other: Common) -> Common:
+        return Common(self.part + other.part)
+
+    def __sub__(self, other: Common) -> Common:
+        return Common(self.part - other.part)
+
+    def __mul__(self, scale: float) -> Common:
+        return Common(self.part * scale)
+
+    def relabel(self, index: np.ndarray, k: int) -> Common:
+        return self

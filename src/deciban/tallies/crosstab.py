@@ -1,0 +1,56 @@
+"""Level counts of coded columns, by class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban.tallies.base import Tally, less, place
+
+
+@dataclass(frozen=True)
+class Crosstab(Tally):
+    """Per class how often each level of each column was seen; column j's levels stand at offset[j] … offset[j + 1]."""
+
+    table: np.ndarray  # (k, sum of levels)
+    levels: np.ndarray  # (d,)
+
+    @property
+    def offset(self) -> np.ndarray:
+        return np.concatenate([[0], np.cumsum(self.levels)])
+
+    def columns(self) -> list[np.ndarray]:
+        """The table of each column, (k, levels[j])."""
+        return np.split(self.table, self.offset[1:-1], axis=1)
+
+    def relevel(self, levels: np.ndarray, index: list[np.ndarray] | None = None) -> Crosstab:
+        """The same counts in columns of `levels` levels, where level l of column j stands at index[j][l] (or at l)."""
+        levels = np.asarray(levels, dtype=np.int64)
+        if index is None and np.array_equal(levels, self.levels):
+            return self
+        places = index or [np.arange(count) for count in self.levels]
+        offset = np.concatenate([[0], np.cumsum(levels)])
+        table = np.zeros((self.k, offset[-1]))
+        if places:
+            at = np.concatenate([offset[j] + np.asarray(p, dtype=np.int64) for j, p in enumerate(places)])
+            table[:, at] = self.table
+        return Crosstab(self.n, table, levels)
+
+    def _aligned(self, other: Crosstab) -> tuple[Crosstab, Crosstab]:
+        levels = np.maximum(self.levels, other.levels)
+        return self.relevel(levels), other.relevel(levels)
+
+    def __add__(self, other: Crosstab) -> Crosstab:
+        a, b = self._aligned(other)
+        return Crosstab(a.n + b.n, a.table + b.table, a.levels)
+
+    def __sub__(self, other: Crosstab) -> Crosstab:
+        a, b = self._aligned(other)
+        return Crosstab(less(a.n, b.n), less(a.table, b.table), a.levels)
+
+    def __mul__(self, scale: float) -> Crosstab:
+        return Crosstab(self.n * scale, self.table * scale, self.levels)
+
+    def relabel(self, index: np.ndarray, k: int) -> Crosstab:
+        return Crosstab(place(self.n, index, k), place(self.table, index, k), self.levels)

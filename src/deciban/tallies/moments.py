@@ -1,0 +1,46 @@
+"""Mean and centred sum of squares of every column, by class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban.tallies.base import Tally, column, less, level, over
+
+
+@dataclass(frozen=True)
+class Moments(Tally):
+    """Per class n, mean and Σ w (x − mean)². Merged by the pairwise update, never through Σ x²."""
+
+    mean: np.ndarray  # (k, d)
+    m2: np.ndarray  # (k, d)
+
+    def __add__(self, other: Moments) -> Moments:
+        a, b = level(self.n, other.n)
+        share = over(column(b), column(a + b))
+        delta = other.mean - self.mean
+        return Moments(
+            a + b, self.mean + delta * share, self.m2 + other.m2 + (delta * (column(a) * share)) * delta
+        )
+
+    def __sub__(self, other: Moments) -> Moments:
+        a, b = level(self.n, other.n)
+        n = less(a, b)
+        some = column(n) > 0
+        mean = np.where(some, self.mean + (self.mean - other.mean) * over(column(b), column(n)), 0.0)
+        delta = mean - other.mean
+        m2 = self.m2 - other.m2 - (delta * (column(n) * over(column(b), column(a)))) * delta
+        return Moments(n, mean, np.where(some, m2, 0.0))
+
+    def __mul__(self, scale: float) -> Moments:
+        return Moments(self.n * scale, self.mean, self.m2 * scale)
+
+    def collapse(self) -> Moments:
+        """All classes as one, k = 1."""
+        n = column(self.n)
+        total = n.sum(0, keepdims=True)
+        start = self.mean[:1]
+        mean = start + over((n * (self.mean - start)).sum(0, keepdims=True), total)
+        m2 = (self.m2 + n * (self.mean - mean) ** 2).sum(0, keepdims=True)
+        return Moments(total if self.n.ndim == 2 else total[:, 0], mean, m2)

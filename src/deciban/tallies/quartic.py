@@ -1,0 +1,74 @@
+"""A Scatter with the mixed fourth moments that Ledoit–Wolf shrinkage asks for, so that it too can be updated.
+
+Per class, with a = x − mean:  p11[j, l] = Σ w a_j a_l,  p21[j, l] = Σ w a_j² a_l,  p22[j, l] = Σ w a_j² a_l².
+Moving the centre by t mixes lower moments into higher ones; adding is moving both to the common mean first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban.tallies.base import Tally, less, over
+
+
+@dataclass(frozen=True)
+class Quartic(Tally):
+    mean: np.ndarray  # (k, d)
+    p11: np.ndarray  # (k, d, d)
+    p21: np.ndarray  # (k, d, d)
+    p22: np.ndarray  # (k, d, d)
+
+    @property
+    def scatter(self) -> np.ndarray:
+        return self.p11
+
+    pooled = False
+
+    def dense(self) -> Quartic:
+        return self
+
+    def about(self, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The three sums with a = x − centre."""
+        t = self.mean - centre
+        tj, tl = t[:, :, None], t[:, None, :]
+        n = self.n[:, None, None]
+        square = np.diagonal(self.p11, axis1=1, axis2=2)
+        sj, sl = square[:, :, None], square[:, None, :]
+        swapped = self.p21.transpose(0, 2, 1)
+        p11 = self.p11 + n * tj * tl
+        p21 = self.p21 + sj * tl + 2 * tj * self.p11 + n * tj**2 * tl
+        p22 = (
+            self.p22
+            + 2 * (self.p21 * tl + swapped * tj)
+            + sj * tl**2
+            + sl * tj**2
+            + 4 * tj * tl * self.p11
+            + n * tj**2 * tl**2
+        )
+        return p11, p21, p22
+
+    def __add__(self, other) -> Quartic:
+        other = other.dense()
+        n = self.n + other.n
+        mean = self.mean + (other.mean - self.mean) * over(other.n, n)[:, None]
+        return Quartic(n, mean, *(a + b for a, b in zip(self.about(mean), other.about(mean), strict=True)))
+
+    def __sub__(self, other) -> Quartic:
+        other = other.dense()
+        n = less(self.n, other.n)
+        mean = self.mean + (self.mean - other.mean) * over(other.n, n)[:, None]
+        some = n[:, None] > 0
+        mean = np.where(some, mean, 0.0)
+        pairs = zip(self.about(mean), other.about(mean), strict=True)
+        return Quartic(n, mean, *(np.where(some[:, None], a - b, 0.0) for a, b in pairs))
+
+    def __mul__(self, scale: float) -> Quartic:
+        return Quartic(self.n * scale, self.mean, self.p11 * scale, self.p21 * scale, self.p22 * scale)
+
+    def collapse(self) -> Quartic:
+        """All classes as one, k = 1."""
+        n = self.n.sum(keepdims=True)
+        mean = over(self.n @ self.mean, n)[None]
+        return Quartic(n, mean, *(p.sum(0, keepdims=True) for p in self.about(mean)))

@@ -1,0 +1,125 @@
+"""Mean and scatter matrix by class: dense, or as the rows themselves while those are fewer than the columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deciban.tallies.base import Tally, less, over, place
+from deciban.tallies.quartic import Quartic
+
+
+def _outer(scale: np.ndarray, delta: np.ndarray, pooled: bool) -> np.ndarray:
+    """scale[c] · delta[c] delta[c]ᵀ of each class, (k, d, d), or their sum, (1, d, d)."""
+    if pooled:
+        return ((delta * scale[:, None]).T @ delta)[None]
+    return scale[:, None, None] * delta[:, :, None] * delta[:, None, :]
+
+
+@dataclass(frozen=True)
+class Scatter(Tally):
+    """Per class n and mean; Σ w (x − mean)(x − mean)ᵀ per class, or pooled over the classes (one group)."""
+
+    mean: np.ndarray  # (k, d)
+    scatter: np.ndarray  # (k, d, d), or (1, d, d) where pooled
+    pooled: bool = False
+
+    def dense(self) -> Scatter:
+        return self
+
+    def __add__(self, other: Scatter | RowScatter) -> Scatter:
+        other = other.dense()
+        n = self.n + other.n
+        share = over(other.n, n)
+        delta = other.mean - self.mean
+        between = _outer(self.n * share, delta, self.pooled)
+        return Scatter(n, self.mean + delta * share[:, None], self.scatter + other.scatter + between, self.pooled)
+
+    def __sub__(self, other: Scatter | RowScatter) -> Scatter:
+        other = other.dense()
+        n = less(self.n, other.n)
+        mean = self.mean + (self.mean - other.mean) * over(other.n, n)[:, None]
+        mean = np.where(n[:, None] > 0, mean, 0.0)
+        between = _outer(n * over(other.n, self.n), mean - other.mean, self.pooled)
+        scatter = self.scatter - other.scatter - between
+        if not self.pooled:
+            scatter = np.where(n[:, None, None] > 0, scatter, 0.0)
+        return Scatter(n, mean, scatter, self.pooled)
+
+    def __mul__(self, scale: float) -> Scatter:
+        return Scatter(self.n * scale, self.mean, self.scatter * scale, self.pooled)
+
+    def relabel(self, index: np.ndarray, k: int) -> Scatter:
+        scatter = self.scatter if self.pooled else place(self.scatter, index, k)
+        return Scatter(place(self.n, index, k), place(self.mean, index, k), scatter, self.pooled)
+
+
+@dataclass(frozen=True)
+class RowScatter(Tally):
+    """A Scatter of fewer rows than columns, kept as those rows with signed weights: d × d is never formed."""
+
+    rows: np.ndarray  # (m, d)
+    y: np.ndarray  # (m,)
+    w: np.ndarray  # (m,), negative for rows taken away
+    pooled: bool = False
+    fourth: bool = False  # grows into a Quartic instead of a Scatter
+
+    @classmethod
+    def of(cls, rows, y, w, k: int, pooled: bool = False, fourth: bool = False) -> RowScatter:
+        rows = np.array(rows, dtype=np.float64)
+        w = np.ones(len(rows)) if w is None else np.array(w, dtype=np.float64)
+        y = np.array(y, dtype=np.intp)
+        return cls(np.bincount(y, w, minlength=k), rows, y, w, pooled, fourth)
+
+    @property
+    def mean(self) -> np.ndarray:
+        """(k, d)"""
+        total = np.zeros((self.k, self.rows.shape[1]))
+        np.add.at(total, self.y, self.rows * self.w[:, None])
+        return over(total, self.n[:, None])
+
+    def centred(self) -> np.ndarray:
+        return self.rows - self.mean[self.y]
+
+    def dense(self) -> Scatter | Quartic:
+        centred = self.centred()
+        weighed = centred * self.w[:, None]
+        if self.pooled:
+            return Scatter(self.n, self.mean, (weighed.T @ centred)[None], True)
+        classes = [np.flatnonzero(self.y == c) for c in range(self.k)]
+        p11 = np.stack([weighed[rows].T @ centred[rows] for rows in classes])
+        if not self.fourth:
+            return Scatter(self.n, self.mean, p11)
+        weighed, square = weighed * centred, centred**2
+        p21 = np.stack([weighed[rows].T @ centred[rows] for rows in classes])
+        p22 = np.stack([weighed[rows].T @ square[rows] for rows in classes])
+        return Quartic(self.n, self.mean, p11, p21, p22)
+
+    def _joined(self, other: RowScatter, sign: float, n: np.ndarray) -> RowScatter:
+        return replace(
+            self,
+            n=n,
+            rows=np.concatenate([self.rows, other.rows]),
+            y=np.concatenate([self.y, other.y]),
+            w=np.concatenate([self.w, sign * other.w]),
+        )
+
+    def _fits(self, other: Scatter | Quartic | RowScatter) -> bool:
+        return isinstance(other, RowScatter) and len(self.rows) + len(other.rows) < self.rows.shape[1]
+
+    def __add__(self, other: Scatter | Quartic | RowScatter) -> Scatter | Quartic | RowScatter:
+        if self._fits(other):
+            return self._joined(other, 1.0, self.n + other.n)
+        return self.dense() + other
+
+    def __sub__(self, other: Scatter | Quartic | RowScatter) -> Scatter | Quartic | RowScatter:
+        if self._fits(other):
+            return self._joined(other, -1.0, less(self.n, other.n))
+        return self.dense() - other
+
+    def __mul__(self, scale: float) -> RowScatter:
+        return replace(self, n=self.n * scale, w=self.w * scale)
+
+    def relabel(self, index: np.ndarray, k: int) -> RowScatter:
+        return replace(self, n=place(self.n, index, k), y=np.asarray(index)[self.y])

@@ -1,0 +1,42 @@
+"""Class weights, and per-class sums."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban.tallies.base import NOTHING, Tally, less, level
+
+
+@dataclass(frozen=True)
+class Labels(Tally):
+    """How much weight each class has: n (k,)."""
+
+    def __add__(self, other: Labels) -> Labels:
+        return Labels(self.n + other.n)
+
+    def __sub__(self, other: Labels) -> Labels:
+        return Labels(less(self.n, other.n))
+
+    def __mul__(self, scale: float) -> Labels:
+        return Labels(self.n * scale)
+
+
+@dataclass(frozen=True)
+class Sums(Tally):
+    """Per class n and Σ w x."""
+
+    total: np.ndarray  # (k, d)
+
+    def __add__(self, other: Sums) -> Sums:
+        a, b = level(self.n, other.n)
+        return Sums(a + b, self.total + other.total)
+
+    def __sub__(self, other: Sums) -> Sums:
+        a, b = level(self.n, other.n)
+        total = self.total - other.total
+        return Sums(less(a, b), np.where(np.abs(total) <= NOTHING * np.abs(self.total), 0.0, total))
+
+    def __mul__(self, scale: float) -> Sums:
+        return Sums(self.n * scale, self.total * scale)

@@ -1,0 +1,48 @@
+"""What scikit-learn's own conftest gives its tests: two fixtures and its rules for warnings."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.utils._testing import get_pytest_filterwarning_lines
+
+from .child import needs_child, take_over
+from .deliberate import DELIBERATE
+
+FOLDER = Path(__file__).parent
+WARNINGS = pytest.mark.filterwarnings("ignore::UserWarning", *get_pytest_filterwarning_lines())
+
+
+@pytest.fixture(params=[np.float32, np.float64])
+def global_dtype(request):
+    return request.param
+
+
+def pytest_generate_tests(metafunc):
+    if "global_random_seed" in metafunc.fixturenames:
+        metafunc.parametrize("global_random_seed", [42])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Let scikit-learn pass a generator to `parametrize`, which pytest 9 warns of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pytest.PytestDeprecationWarning)
+        return (yield)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.parent == FOLDER:
+            item.add_marker(WARNINGS)
+            if reason := DELIBERATE.get(f"{item.path.name}::{item.name}"):
+                item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+
+
+def pytest_pyfunc_call(pyfuncitem):
+    """Take the result of an array API test from a child process that has SCIPY_ARRAY_API set."""
+    if "array_namespace" in pyfuncitem.fixturenames and needs_child():
+        take_over(pyfuncitem)
+        return True
+    return None
