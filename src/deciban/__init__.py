@@ -7,13 +7,22 @@ decibans.
 """
 
 from deciban.classifiers.bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
+from deciban.classifiers.discriminant import QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis
+from deciban.classifiers.fisher import FisherDiscriminant
+from deciban.classifiers.levels import CategoricalNB
+from deciban.classifiers.linear_discriminant import LinearDiscriminantAnalysis
 from deciban.engines.threads import threads
 
 __all__ = [
     "BernoulliNB",
+    "CategoricalNB",
     "ComplementNB",
+    "FisherDiscriminant",
     "GaussianNB",
+    "LinearDiscriminantAnalysis",
     "MultinomialNB",
+    "QuadraticDiscriminantAnalysis",
+    "RegularizedDiscriminantAnalysis",
     "threads",
 ]
 __version__ = "0.1.0"

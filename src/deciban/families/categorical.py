@@ -6,7 +6,7 @@ Tally: `Crosstab`. Estimate: θ = (count + alpha) / (count of all levels + alpha
 >>> from deciban.table import Codes
 >>> f = Categorical(alpha=1.0)
 >>> p = f.estimate(f.tally(Codes(np.array([[0], [0], [1]])), np.zeros(3, dtype=np.int32), None, 1))
->>> np.exp(p.table).tolist()
+>>> np.exp(p.table).round(6).tolist()
 [[0.6, 0.4]]
 """
 

@@ -12,7 +12,7 @@ entropy that has them.
 >>> from deciban.table import Reals
 >>> f, x = Fisher(), Reals(np.array([[0.0], [2.0], [8.0], [12.0]]))
 >>> p = f.estimate(f.tally(x, np.array([0, 0, 1, 1], dtype=np.int32), None, 2))
->>> f.loglik(p, Reals(np.array([[4.0]]))).round(3).tolist()  # one deviation of 1 and two of 2 from either side: 4 = 1 + 3·1 = 10 − 3·2
+>>> np.abs(f.loglik(p, Reals(np.array([[4.0]])))).round(3).tolist()  # 1 + 3 · 1 = 10 − 3 · 2: three deviations each
 [[0.0, 0.0]]
 """
 
@@ -21,10 +21,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import linalg
 
 from deciban import ops
-from deciban.covariance import Covariance, class_covariances
-from deciban.gaussians import Own, by_pattern
+from deciban.covariance import Covariance, Full, class_covariances
+from deciban.gaussians import Own, by_pattern, mixed
 from deciban.table import Reals
 from deciban.tallies import RowScatter, Scatter
 
@@ -46,20 +47,41 @@ def rule(mean: np.ndarray, covs: list[Covariance]) -> tuple[np.ndarray, np.ndarr
     return coef, bias
 
 
+def leading(mean: np.ndarray, covs: list[Covariance], n: np.ndarray, axes: int) -> np.ndarray:
+    """The first `axes` eigenvectors of the scatter of the means against the pooled covariance, (d, axes)."""
+    within = mixed(covs, n / n.sum()).inverse()
+    spread = np.sqrt(n / n.sum())[:, None] * (mean - n @ mean / n.sum())
+    inner = within.apply(spread)
+    size, turn = linalg.eigh(spread @ inner.T)
+    size, turn = size[::-1][:axes], turn[:, ::-1][:, :axes]
+    return inner.T @ turn / np.sqrt(np.maximum(size, 1e-300))
+
+
 @dataclass(frozen=True)
 class Params:
     mean: np.ndarray  # (k, d)
     covs: list[Covariance]
+    n: np.ndarray  # (k,)
+    within: int | None  # how many leading axes the rule is confined to; None: it is not
     coef: np.ndarray  # (k, d)
     bias: np.ndarray  # (k,)
 
     @classmethod
-    def of(cls, mean: np.ndarray, covs: list[Covariance]) -> Params:
-        coef, bias = rule(mean, covs)
-        return cls(mean, covs, np.asfortranarray(coef), bias)
+    def of(cls, mean: np.ndarray, covs: list[Covariance], n: np.ndarray, within: int | None) -> Params:
+        if within is None:
+            coef, bias = rule(mean, covs)
+        else:
+            turn = leading(mean, covs, n, within)
+            coef, bias = rule(mean @ turn, [Full(turn.T @ cov.dense() @ turn) for cov in covs])
+            coef = coef @ turn.T
+        return cls(mean, covs, n, within, np.asfortranarray(coef), bias)
+
+    def axes(self, count: int) -> np.ndarray:
+        return leading(self.mean, self.covs, self.n, count)
 
     def part(self, columns: np.ndarray) -> Params:
-        return Params.of(self.mean[:, columns], [cov.part(columns) for cov in self.covs])
+        within = None if self.within is None else min(self.within, len(columns))
+        return Params.of(self.mean[:, columns], [cov.part(columns) for cov in self.covs], self.n, within)
 
     def score(self, x: Reals) -> np.ndarray:
         return ops.affine(x, self.coef, self.bias, strict=True)
@@ -67,6 +89,7 @@ class Params:
 
 @dataclass(frozen=True)
 class Fisher:
+    within: int | None = None
     block, support = "dense", "real"
     density = False
 
@@ -77,7 +100,7 @@ class Fisher:
         return ops.scatter(x, y, w, k)
 
     def estimate(self, t: Scatter | RowScatter) -> Params:
-        return Params.of(t.mean, class_covariances(t))
+        return Params.of(t.mean, class_covariances(t), t.n, self.within)
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
         return by_pattern(x, p, lambda part, rows: part.score(rows))

@@ -1,0 +1,80 @@
+"""Fisher's discriminant as a classifier."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from deciban import ingest
+from deciban.classifiers.discriminant import Discriminant
+from deciban.errors import DataError
+from deciban.families.fisher import Fisher
+from deciban.table import Table
+from deciban.tallies import Bundle
+
+
+class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Discriminant):
+    """Separate classes along w = (Σ_k + Σ_l)⁻¹ (μ_k − μ_l), assuming means and covariances but no Gaussians.
+
+    The threshold is the minimax one: it bounds the error for every distribution with these moments. More than two
+    classes: all pairs (`multi="pairwise"`), or pairs within the leading `n_components` axes of the generalised
+    eigenproblem (`multi="eigen"`). Where covariances agree, posteriors are those of LDA.
+
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 0], [1, 1], [0, 1], [4, 4], [5, 5], [4, 5]])
+    >>> model = FisherDiscriminant().fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.predict([[1.0, 0.5], [4.0, 4.5]]).tolist()
+    [0, 1]
+    """
+
+    _least_rows = 2
+    _parameter_constraints: dict = {
+        **Discriminant._parameter_constraints,
+        "multi": [StrOptions({"pairwise", "eigen"})],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(self, *, multi="pairwise", n_components=None, priors=None):
+        self.multi = multi
+        self.n_components = n_components
+        self.priors = priors
+
+    def _family(self, tally: Bundle | None = None) -> Fisher:
+        return Fisher(None if self.multi == "pairwise" else self._n_features_out)
+
+    def _check_fit(self, table: Table, whole: bool) -> None:
+        super()._check_fit(table, whole)
+        most = min(len(self.classes_) - 1, table.d)
+        if self.n_components is not None and self.n_components > most:
+            raise DataError(f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}.")
+        if whole and table.n <= len(self.classes_):
+            raise DataError(
+                f"The number of samples must be more than the number of classes ({table.n} rows, {len(self.classes_)} classes)."
+            )
+
+    @property
+    def _n_features_out(self) -> int:
+        most = min(len(self.classes_) - 1, self.n_features_in_)
+        return most if self.n_components is None else self.n_components
+
+    def transform(self, X) -> np.ndarray:
+        """X along the leading axes of the generalised eigenproblem, (n, n_components)."""
+        p = self._check_is_fitted().params
+        x = ingest.features(self, X, self._reads)
+        out = np.asarray(x.rows(0, x.n).values) @ p.axes(self._n_features_out)
+        return self._origin_of(X).send(out)
+
+    def _linear(self) -> tuple[np.ndarray, np.ndarray]:
+        view = self.as_logistic()
+        return view.coef_, view.intercept_
+
+    @property
+    def coef_(self) -> np.ndarray:
+        return self._view(self._linear()[0])
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        return self._view(self._linear()[1])

@@ -1,0 +1,235 @@
+"""Linear discriminant analysis: one covariance for all classes, linear boundaries, and the projection that shows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from deciban import ingest
+from deciban.classifiers.discriminant import Discriminant, Estimator
+from deciban.covariance import Covariance, Full, shrink
+from deciban.errors import DataError
+from deciban.families.gaussian_joint import GaussianJoint
+from deciban.gaussians import Pooled, mixed
+from deciban.shrinkage import ledoit_wolf
+from deciban.table import Table
+from deciban.tallies import Bundle, Quartic
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The directions that separate the class means best, in units of the deviation within classes."""
+
+    scalings: np.ndarray  # (d, r)
+    ratio: np.ndarray  # (r,), their shares of the variance between classes
+
+    @classmethod
+    def from_means(cls, p: Pooled, weights: np.ndarray, tol: float) -> Axes:
+        """Whiten within classes, then the principal axes of the means; axes under `tol` of the first are dropped."""
+        white = p.precision.scale[:, None] * p.precision.basis
+        spread = np.sqrt(weights)[:, None] * ((p.mean - p.centre) @ white)
+        _, size, turn = linalg.svd(spread, full_matrices=False)
+        rank = int((size > tol * size[0]).sum()) if len(size) else 0
+        return cls(white @ turn.T[:, :rank], size**2 / max((size**2).sum(), 1e-300))
+
+    @classmethod
+    def from_inverse(cls, p: Pooled, weights: np.ndarray) -> Axes:
+        """The same through k × k matrices, for any invertible covariance."""
+        spread = np.sqrt(weights)[:, None] * (p.mean - p.centre)
+        inner = p.precision.apply(spread)
+        size, turn = linalg.eigh(spread @ inner.T)
+        size, turn = np.maximum(size[::-1], 0.0), turn[:, ::-1]
+        keep = size > 1e-12 * max(size[0], 1e-300)
+        return cls(inner.T @ turn[:, keep] / np.sqrt(size[keep]), size / max(size.sum(), 1e-300))
+
+    @classmethod
+    def generalised(cls, within: np.ndarray, total: np.ndarray) -> Axes:
+        """Eigenvectors of (total − within) against within."""
+        size, vectors = linalg.eigh(total - within, within)
+        return cls(vectors[:, ::-1], size[::-1] / size.sum())
+
+
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Discriminant):
+    """Gaussians that share one covariance: a linear (softmax) posterior, and a supervised projection (`transform`).
+
+    Parameters are scikit-learn's; every solver transforms. `shrinkage="auto"` (Ledoit–Wolf) can be updated and merged
+    like the rest. With more columns than rows only n × n matrices are formed.
+
+    >>> import numpy as np
+    >>> X = np.array([[-1.0, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
+    >>> model = LinearDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2])
+    >>> model.predict([[-0.8, -1]]).tolist(), model.transform(X).shape
+    ([1], (6, 1))
+    """
+
+    _least_rows = 2
+    _parameter_constraints: dict = {
+        **Discriminant._parameter_constraints,
+        "solver": [StrOptions({"svd", "lsqr", "eigen"})],
+        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "store_covariance": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "covariance_estimator": [HasMethods("fit"), None],
+    }
+
+    def __init__(
+        self,
+        solver="svd",
+        shrinkage=None,
+        priors=None,
+        n_components=None,
+        store_covariance=False,
+        tol=1e-4,
+        covariance_estimator=None,
+    ):
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.n_components = n_components
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+
+    def _family(self, tally: Bundle | None = None) -> GaussianJoint:
+        if self.solver == "svd":
+            return GaussianJoint(1.0, tol=self.tol**2)
+        shrinkage = 0.0 if self.shrinkage is None else self.shrinkage
+        return GaussianJoint(1.0, shrinkage, mix=self._priors)
+
+    def _check_additive(self) -> None:
+        Estimator.check_additive(self.covariance_estimator)
+
+    def _check_fit(self, table: Table, whole: bool) -> None:
+        super()._check_fit(table, whole)
+        rows = table.n if table.w is None else int(np.count_nonzero(table.w))
+        if whole and rows <= len(self.classes_):
+            raise DataError(
+                f"The number of samples must be more than the number of classes ({rows} rows, {len(self.classes_)} classes)."
+            )
+        if self.solver == "svd" and self.shrinkage is not None:
+            raise NotImplementedError("shrinkage not supported with 'svd' solver.")
+        if self.solver == "svd" and self.covariance_estimator is not None:
+            raise DataError("covariance estimator is not supported with svd solver. Try another solver")
+        Estimator.check(self.shrinkage, self.covariance_estimator)
+        most = min(len(self.classes_) - 1, table.d)
+        if self.n_components is not None and self.n_components > most:
+            raise DataError(f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}.")
+        self._max_components = most if self.n_components is None else self.n_components
+        self._covs = None
+        if self.covariance_estimator is not None:
+            X = np.asarray(table.x.rows(0, table.n).values)
+            own = [Estimator.of(self.covariance_estimator, X[table.y == c]) for c in range(table.k)]
+            self._covs = [*own, Estimator.of(self.covariance_estimator, X)]
+
+    def _estimate(self, family: GaussianJoint, tally: Bundle) -> Projected:
+        n, t = tally.parts[0].n, tally.parts[1]
+        priors = n / n.sum() if self._priors is None else self._priors
+        if self._covs is not None:
+            base = Pooled.of(t.mean, mixed(self._covs[:-1], priors), priors @ t.mean, family.tol)
+        else:
+            base = family.estimate(t, centre=priors @ t.mean)
+        return Projected(self, base, tally, priors)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._max_components
+
+    def transform(self, X) -> np.ndarray:
+        """X in the directions that separate the classes best, (n, n_components)."""
+        p = self._check_is_fitted().params
+        x = ingest.features(self, X, self._reads)
+        scalings = p.axes.scalings[:, : self._max_components]
+        out = np.asarray(x.rows(0, x.n).values) @ scalings
+        if self.solver == "svd":
+            out -= p.base.centre @ scalings
+        return self._origin_of(X).send(out)
+
+    def _linear(self) -> tuple[np.ndarray, np.ndarray]:
+        p, prior = self._check_is_fitted().params, self._check_is_fitted().log_prior
+        coef, bias = p.coef, p.bias + prior
+        if len(self.classes_) == 2:
+            coef, bias = coef[1:] - coef[:1], bias[1:] - bias[:1]
+        return np.ascontiguousarray(coef), bias
+
+    @property
+    def coef_(self) -> np.ndarray:
+        return self._view(self._linear()[0])
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        return self._view(self._linear()[1])
+
+    @property
+    def covariance_(self) -> np.ndarray:
+        p = self._check_is_fitted().params
+        if self.solver == "svd" and not self.store_covariance:
+            raise AttributeError("`covariance_` is there with `store_covariance=True`")
+        return self._view(p.covs[0].dense())
+
+    @property
+    def scalings_(self) -> np.ndarray:
+        return self._view(self._check_is_fitted().params.axes.scalings)
+
+    @property
+    def xbar_(self) -> np.ndarray:
+        return self._view(self._check_is_fitted().params.base.centre)
+
+    @property
+    def explained_variance_ratio_(self) -> np.ndarray:
+        return self._view(self._check_is_fitted().params.axes.ratio[: self._max_components])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = self.solver == "svd"
+        return tags
+
+
+class Projected:
+    """A pooled Gaussian with the axes of the projection; scores as its base does."""
+
+    def __init__(self, model: LinearDiscriminantAnalysis, base: Pooled, tally: Bundle, priors: np.ndarray):
+        self.model, self.tally, self.priors = model, tally, priors
+        self.base = base if model.solver != "svd" else self._within_axes(base)
+
+    def _within_axes(self, base: Pooled) -> Pooled:
+        """Coefficients in the span of the axes, as scikit-learn's svd solver has them."""
+        axes = self.__dict__["axes"] = Axes.from_means(base, self.priors, self.model.tol)
+        z = (base.mean - base.centre) @ axes.scalings
+        coef = z @ axes.scalings.T
+        bias = -0.5 * (z**2).sum(axis=1) - coef @ base.centre
+        return replace(base, coef=np.asfortranarray(coef), bias=bias)
+
+    @cached_property
+    def axes(self) -> Axes:
+        within, total = self.base.covs[0], self._total()
+        if isinstance(within, Full) and isinstance(total, Full) and within.least_correlation() > 1e-12:
+            return Axes.generalised(within.matrix, total.matrix)
+        return Axes.from_inverse(self.base, self.priors)
+
+    def _total(self) -> Covariance | None:
+        """The covariance of all rows, shrunk like the one within classes."""
+        model, t = self.model, self.tally.parts[1]
+        if model._covs is not None:
+            return model._covs[-1]
+        if isinstance(t, Quartic):
+            whole = t.collapse()
+            return shrink(Full(whole.p11[0] / whole.n[0]), *ledoit_wolf(whole, 0))
+        if not hasattr(t, "scatter"):
+            return None
+        n = t.n.sum()
+        centred = t.mean - t.n @ t.mean / n
+        total = Full((t.scatter.sum(axis=0) + (centred * t.n[:, None]).T @ centred) / n)
+        return shrink(total, 0.0 if model.shrinkage is None else model.shrinkage)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "base":
+            raise AttributeError(name)
+        return getattr(self.base, name)
