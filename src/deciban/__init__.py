@@ -6,7 +6,7 @@ decibans.
 [0]
 """
 
-from deciban.classifiers.bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
+from deciban.classifiers.bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 from deciban.classifiers.discriminant import QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis
 from deciban.classifiers.fisher import FisherDiscriminant
 from deciban.classifiers.levels import CategoricalNB
@@ -21,6 +21,7 @@ __all__ = [
     "GaussianNB",
     "LinearDiscriminantAnalysis",
     "MultinomialNB",
+    "PoissonNB",
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "threads",

@@ -2,7 +2,7 @@
 
 >>> import numpy as np
 >>> joint = np.log([[0.3, 0.1]])
->>> float(round(decibans(log_odds(joint))[0, 0], 2))  # odds 3 : 1
+>>> float(round(DECIBAN * log_odds(joint)[0, 0], 2))  # odds 3 : 1, in decibans
 4.77
 """
 
@@ -47,7 +47,3 @@ def log_odds(joint: np.ndarray, against: int | None = None) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         return np.where(joint == rest, 0.0, joint - rest)
 
-
-def decibans(odds: np.ndarray) -> np.ndarray:
-    """Natural log odds in decibans: 10 decibans = odds of 10 : 1."""
-    return odds * DECIBAN

@@ -92,7 +92,16 @@ def labels(y: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray, np.nd
     return known, codes
 
 
-def weights(sample_weight: Any, x: Block, y: np.ndarray) -> np.ndarray | None:
+def check_classes(classes: Any) -> None:
+    """Whether the classes named for partial_fit are all different."""
+    if classes is not None and len(np.unique(np.asarray(classes))) != len(classes):
+        raise DataError(
+            f"`classes={classes!r}` names a class twice, so it is not the same as on last call to partial_fit\n\n"
+            "hint: name every label once"
+        )
+
+
+def weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
     """Weights as doubles, None where all are 1."""
     if sample_weight is None:
         return None

@@ -5,6 +5,8 @@ A subclass names its family and its prior; learning, updating, merging, forgetti
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Self
 
@@ -74,31 +76,31 @@ class Generative(Scoring, ClassifierMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None) -> Self:
         """Learn from rows X (n, d) with labels y; weights count like repetitions. Forgets what was learned before."""
         self._validate_params()
-        x, y = ingest.training(self, X, y, self._reads, reset=True, least=self._least_rows)
-        self.__dict__.pop("_fitted", None)
-        self.classes_, codes = ingest.labels(y, None)
-        table = Table(x, codes, ingest.weights(sample_weight, x, codes), len(self.classes_))
-        self._origin = Origin.of(X)
-        self._check_fit(table, whole=True)
-        self._set(self._tally(table))
-        self._check_fitted()
+        with self._unchanged_on_failure():
+            x, y = ingest.training(self, X, y, self._reads, reset=True, least=self._least_rows)
+            self.classes_, codes = ingest.labels(y, None)
+            table = Table(x, codes, ingest.weights(sample_weight, codes), len(self.classes_))
+            self._origin = Origin.of(X)
+            self._check_fit(table, whole=True)
+            self._set(self._tally(table))
+            self._check_fitted()
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
         """Learn from more rows: the same state as one `fit` on all of them. The first call names all `classes`."""
         self._validate_params()
         self._check_additive()
-        first = not hasattr(self, "_fitted")
-        x, y = ingest.training(self, X, y, self._reads, reset=first)
-        if first:
-            self.__dict__.pop("classes_", None)
-        _check_partial_fit_first_call(self, classes)
-        table = self._table(x, y, sample_weight)
-        if first:
-            self._origin = Origin.of(X)
-        self._check_fit(table, whole=False)
-        tally = self._tally(table)
-        self._set(tally if first else self._fitted.tally + tally)
+        first = not self.__sklearn_is_fitted__()
+        with self._unchanged_on_failure():
+            x, y = ingest.training(self, X, y, self._reads, reset=first)
+            ingest.check_classes(classes)
+            _check_partial_fit_first_call(self, classes)
+            table = self._table(x, y, sample_weight)
+            if first:
+                self._origin = Origin.of(X)
+            self._check_fit(table, whole=False)
+            tally = self._tally(table)
+            self._set(tally if first else self._fitted.tally + tally)
         return self
 
     def forget(self, X, y, sample_weight=None) -> Self:
@@ -154,9 +156,20 @@ class Generative(Scoring, ClassifierMixin, BaseEstimator):
 
     # inside
 
+    @contextmanager
+    def _unchanged_on_failure(self) -> Iterator[None]:
+        """If learning fails, or is interrupted, the model stays what it was."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
     def _table(self, x: Block, y: np.ndarray, sample_weight) -> Table:
         _, codes = ingest.labels(y, self.classes_)
-        return Table(x, codes, ingest.weights(sample_weight, x, codes), len(self.classes_))
+        return Table(x, codes, ingest.weights(sample_weight, codes), len(self.classes_))
 
     def _tally(self, table: Table) -> Bundle:
         family, whom = self._family(), type(self).__name__

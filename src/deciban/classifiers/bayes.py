@@ -17,6 +17,7 @@ from deciban.families.bernoulli import Bernoulli
 from deciban.families.complement import Complement
 from deciban.families.gaussian import Gaussian
 from deciban.families.multinomial import Multinomial
+from deciban.families.poisson import Poisson
 from deciban.table import Table
 from deciban.tallies import Bundle, Common
 
@@ -255,3 +256,32 @@ class BernoulliNB(Smoothed):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = False
         return tags
+
+
+class PoissonNB(Discrete):
+    """Naive Bayes for event counts: each column Poisson, with a Gamma(`shape`, `exposure`) prior on its rate.
+
+    >>> import numpy as np
+    >>> model = PoissonNB(shape=0, exposure=0).fit(np.array([[1, 4], [3, 6], [9, 1]]), ["a", "a", "b"])
+    >>> model.rate_.tolist()
+    [[2.0, 5.0], [9.0, 1.0]]
+    """
+
+    _parameter_constraints: dict = {
+        **Discrete._parameter_constraints,
+        "shape": [Interval(Real, 0, None, closed="left")],
+        "exposure": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(self, *, shape=1.0, exposure=1.0, fit_prior=True, class_prior=None):
+        self.shape = shape
+        self.exposure = exposure
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _family(self, tally: Bundle | None = None) -> Poisson:
+        return Poisson(self.shape, self.exposure)
+
+    @property
+    def rate_(self) -> np.ndarray:
+        return self._check_is_fitted().params.rate

@@ -11,8 +11,9 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from deciban import decision
 from deciban.classifiers.base import Generative
-from deciban.covariance import Covariance, Full
-from deciban.errors import DataError, NotAdditiveError, SingularError
+from deciban.covariance import Full
+from deciban.errors import DataError, NotAdditiveError
+from deciban.families.gaussian import FLOOR
 from deciban.families.gaussian_joint import GaussianJoint
 from deciban.gaussians import LOG_2PI, Own
 from deciban.table import Table
@@ -71,7 +72,7 @@ class Discriminant(Generative):
         """Log joints up to a term that all classes share, (n, k); for two classes their difference (n,)."""
         scores = self._score(X, plain=True)
         scores = scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores + self._offset()
-        return self._origin_of(X).send(scores)
+        return self._origin_of(X).answer(scores)
 
     def _offset(self) -> float:
         return 0.0
@@ -119,8 +120,8 @@ class Estimator:
 class QuadraticDiscriminantAnalysis(Discriminant):
     """A Gaussian with a covariance of its own for each class: quadratic boundaries.
 
-    Parameters are scikit-learn's. Where scikit-learn calls a class singular once a variance is under `tol` (so data in
-    small units fail), here correlations decide, in any units.
+    Parameters are scikit-learn's. A class whose covariance has no inverse (constant or collinear columns, fewer rows than
+    columns) is no error: `tol` times the usual variances is added to it, and `singular_` names the class.
 
     >>> import numpy as np
     >>> X = np.array([[-1.0, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
@@ -191,24 +192,19 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     def _estimate(self, family: GaussianJoint, tally: Bundle) -> Own:
         t = tally.parts[1]
         covs = self._covs if self._covs is not None else family.blended(family.shrunk(t), t.n)
-        for c, cov in enumerate(covs):
-            if t.n[c] > 0:
-                self._check_rank(cov, self.classes_[c], t.n[c])
+        singular = [cov.least_correlation() <= self.tol**2 for cov in covs]
+        if any(singular):
+            usual = np.stack([cov.variances for cov in covs]).T @ (t.n / t.n.sum())
+            usual = np.where(usual > 0, usual, max(float(usual.mean()), FLOOR))
+            covs = [cov.plus_diagonal(self.tol * usual) if bad else cov for cov, bad in zip(covs, singular, strict=True)]
         return Own.of(t.mean, covs)
 
-    def _check_rank(self, cov: Covariance, label: Any, n: float) -> None:
-        few = self.solver == "svd" and n <= cov.d
-        if not few and cov.least_correlation() > self.tol**2:
-            return
-        message = f"The covariance matrix of class {label} is not full rank."
-        if few:
-            raise SingularError(
-                f"{message} When using `solver='svd'` the number of samples in each class should be more than the number of "
-                f"features, but class {label} has {n:g} samples and {cov.d} features. Try using `solver='eigen'` and setting "
-                "the parameter `shrinkage` for regularization."
-            )
-        cure = "shrinkage" if self.solver == "eigen" else "reg_param"
-        raise SingularError(f"{message} Increase the value of `{cure}` to reduce the collinearity.")
+    @property
+    def singular_(self) -> np.ndarray:
+        """The classes whose covariance had no inverse and was given a floor: see to more rows, or shrinkage."""
+        fitted = self._check_is_fitted()
+        bare = self._covs if self._covs is not None else fitted.family.blended(fitted.family.shrunk(fitted.tally.parts[1]), fitted.tally.parts[1].n)
+        return self.classes_[[cov.least_correlation() <= self.tol**2 for cov in bare]]
 
     def _offset(self) -> float:
         return 0.5 * self.n_features_in_ * LOG_2PI

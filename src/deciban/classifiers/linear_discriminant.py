@@ -37,7 +37,7 @@ class Axes:
         spread = np.sqrt(weights)[:, None] * ((p.mean - p.centre) @ white)
         _, size, turn = linalg.svd(spread, full_matrices=False)
         rank = int((size > tol * size[0]).sum()) if len(size) else 0
-        return cls(white @ turn.T[:, :rank], size**2 / max((size**2).sum(), 1e-300))
+        return cls(upright(white @ turn.T[:, :rank]), size**2 / max((size**2).sum(), 1e-300))
 
     @classmethod
     def from_inverse(cls, p: Pooled, weights: np.ndarray) -> Axes:
@@ -47,13 +47,21 @@ class Axes:
         size, turn = linalg.eigh(spread @ inner.T)
         size, turn = np.maximum(size[::-1], 0.0), turn[:, ::-1]
         keep = size > 1e-12 * max(size[0], 1e-300)
-        return cls(inner.T @ turn[:, keep] / np.sqrt(size[keep]), size / max(size.sum(), 1e-300))
+        return cls(upright(inner.T @ turn[:, keep] / np.sqrt(size[keep])), size / max(size.sum(), 1e-300))
 
     @classmethod
     def generalised(cls, within: np.ndarray, total: np.ndarray) -> Axes:
         """Eigenvectors of (total − within) against within."""
         size, vectors = linalg.eigh(total - within, within)
-        return cls(vectors[:, ::-1], size[::-1] / size.sum())
+        return cls(upright(vectors[:, ::-1]), size[::-1] / size.sum())
+
+
+def upright(axes: np.ndarray) -> np.ndarray:
+    """The same axes, each turned so that its largest entry is positive: the same rows give the same signs."""
+    if axes.size == 0:
+        return axes
+    largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
+    return axes * np.where(largest < 0, -1.0, 1.0)
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Discriminant):

@@ -32,7 +32,12 @@ class Origin:
         dtype = getattr(X, "dtype", None)
         return _ORIGINS.get(dtype, cls.plain) if isinstance(dtype, np.dtype) else cls.plain
 
+    def answer(self, a: np.ndarray) -> Any:
+        """A score of rows: doubles in NumPy, whatever X was; in another library the dtype of X."""
+        return a if self._here else self.send(a)
+
     def send(self, a: np.ndarray) -> Any:
+        """A parameter: the dtype of X, in the library of X."""
         if self.dtype is not None and a.dtype != self.dtype:
             a = a.astype(self.dtype)
         return self._leave(a)
@@ -42,9 +47,11 @@ class Origin:
         return labels if labels.dtype.kind in "OUST" else self._leave(labels)
 
     def _leave(self, a: np.ndarray) -> Any:
-        if self.library is None or self.library in ("numpy", "sklearn.externals.array_api_compat.numpy"):
-            return a
-        return importlib.import_module(self.library).asarray(a, device=self.device)
+        return a if self._here else importlib.import_module(self.library).asarray(a, device=self.device)
+
+    @property
+    def _here(self) -> bool:
+        return self.library is None or self.library.endswith("numpy")
 
 
 Origin.plain = Origin()

@@ -49,16 +49,17 @@ class Scoring:
     def log_odds(self, X, *, against=None, priors=None) -> np.ndarray:
         """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
         joint = self._score(X, priors, plain=True)
-        return decision.log_odds(joint, None if against is None else self._place_of(against))
+        odds = decision.log_odds(joint, None if against is None else self._place_of(against))
+        return self._origin_of(X).answer(odds)
 
     def decibans(self, X, *, against=None, priors=None) -> np.ndarray:
         """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1."""
-        return decision.decibans(self.log_odds(X, against=against, priors=priors))
+        return self.log_odds(X, against=against, priors=priors) * decision.DECIBAN
 
     def score_samples(self, X, *, priors=None) -> np.ndarray:
         """log p(x), (n,)."""
         joint = self._score(X, priors, carrier=True, density=True, plain=True)
-        return decision.log_evidence(joint)
+        return self._origin_of(X).answer(decision.log_evidence(joint))
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[np.ndarray, np.ndarray]:
         """Draw rows and their labels from the fitted model: (X, y)."""
@@ -119,7 +120,7 @@ class Scoring:
 
         size = max(SPAN, len(prior) * x.d // 4)
         out = _join(x.n, threads.each(spans := borders(x.n, x.cells, size), run), spans)
-        return out if plain else self._origin_of(X).send(out)
+        return out if plain else self._origin_of(X).answer(out)
 
     def _check_scored(self, chunk: Block) -> None:
         """Refuse cells that cannot be scored."""
