@@ -78,6 +78,11 @@ class GaussianNB(Generative):
             return np.log(check_priors(self.priors, self.classes_))
 
     @property
+    def means_(self) -> np.ndarray:
+        """The same as `theta_`: the name that the discriminant classifiers use."""
+        return self.theta_
+
+    @property
     def theta_(self) -> np.ndarray:
         return self._view(self._check_is_fitted().params.mean)
 

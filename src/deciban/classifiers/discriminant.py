@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from deciban import decision
 from deciban.classifiers.base import Generative
+from deciban.classifiers.origin import same_library
 from deciban.covariance import Full
 from deciban.errors import DataError, NotAdditiveError
 from deciban.families.gaussian import FLOOR
@@ -68,11 +69,12 @@ class Discriminant(Generative):
         with np.errstate(divide="ignore"):
             return np.log(self._priors)
 
+    @same_library
     def decision_function(self, X) -> np.ndarray:
         """Log joints up to a term that all classes share, (n, k); for two classes their difference (n,)."""
         scores = self._score(X, plain=True)
         scores = scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores + self._offset()
-        return self._origin_of(X).answer(scores)
+        return self._origin_of(X).send(scores)
 
     def _offset(self) -> float:
         return 0.0

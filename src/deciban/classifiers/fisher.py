@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import ingest
 from deciban.classifiers.discriminant import Discriminant
+from deciban.classifiers.origin import same_library
 from deciban.errors import DataError
 from deciban.families.fisher import Fisher
 from deciban.table import Table
@@ -60,6 +61,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         most = min(len(self.classes_) - 1, self.n_features_in_)
         return most if self.n_components is None else self.n_components
 
+    @same_library
     def transform(self, X) -> np.ndarray:
         """X along the leading axes of the generalised eigenproblem, (n, n_components)."""
         p = self._check_is_fitted().params

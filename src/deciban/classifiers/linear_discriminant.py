@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from deciban import ingest
 from deciban.classifiers.discriminant import Discriminant, Estimator
+from deciban.classifiers.origin import same_library
 from deciban.covariance import Covariance, Full, shrink
 from deciban.errors import DataError
 from deciban.families.gaussian_joint import GaussianJoint
@@ -150,6 +151,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _n_features_out(self) -> int:
         return self._max_components
 
+    @same_library
     def transform(self, X) -> np.ndarray:
         """X in the directions that separate the classes best, (n, n_components)."""
         p = self._check_is_fitted().params

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import get_config
+from sklearn.utils._array_api import check_same_namespace
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,13 @@ class Origin:
         dtype = getattr(X, "dtype", None)
         return _ORIGINS.get(dtype, cls.plain) if isinstance(dtype, np.dtype) else cls.plain
 
-    def answer(self, a: np.ndarray) -> Any:
-        """A score of rows: doubles in NumPy, whatever X was; in another library the dtype of X."""
-        return a if self._here else self.send(a)
+    @property
+    def coarse(self) -> bool:
+        """Whether answers are rounded to less than doubles."""
+        return self.dtype is not None and self.dtype.itemsize < 8
 
     def send(self, a: np.ndarray) -> Any:
-        """A parameter: the dtype of X, in the library of X."""
+        """An answer or parameter in the dtype and the library of X."""
         if self.dtype is not None and a.dtype != self.dtype:
             a = a.astype(self.dtype)
         return self._leave(a)
@@ -52,6 +56,19 @@ class Origin:
     @property
     def _here(self) -> bool:
         return self.library is None or self.library.endswith("numpy")
+
+
+def same_library(method: Callable) -> Callable:
+    """Refuse X of another array library than the model was fitted with (under scikit-learn's array API dispatch)."""
+
+    @wraps(method)
+    def checked(self, X, *args, **kwargs):
+        if type(X) is not np.ndarray or not self.__dict__.get("_origin", Origin.plain)._here:
+            if self._keeps_kind and get_config()["array_api_dispatch"]:
+                check_same_namespace(X, self, attribute="means_", method=method.__name__)
+        return method(self, X, *args, **kwargs)
+
+    return checked
 
 
 Origin.plain = Origin()

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from deciban import decision, ingest
 from deciban.classifiers.linear import LogisticView
-from deciban.classifiers.origin import Origin
+from deciban.classifiers.origin import Origin, same_library
 from deciban.engines import threads
 from deciban.errors import DataError
 from deciban.table import Block, borders
@@ -33,14 +33,21 @@ class Scoring:
         """log P(x, class), (n, k)."""
         return self._score(X, priors, carrier=True)
 
+    @same_library
     def predict_log_proba(self, X, *, priors=None) -> np.ndarray:
         """log P(class | x), (n, k)."""
-        return self._score(X, priors, lambda joint, prior: decision.posterior(joint, prior, logs=True))
+        out = self._score(X, priors, lambda joint, prior: decision.posterior(joint, prior, logs=True), plain=True)
+        origin = self._origin_of(X)
+        if origin.coarse:  # a probability that rounds to 1 has the logarithm 0
+            out[out > -np.finfo(origin.dtype).eps / 4] = 0.0
+        return origin.send(out)
 
+    @same_library
     def predict_proba(self, X, *, priors=None) -> np.ndarray:
         """P(class | x), (n, k); `priors` replaces the learned class priors for this call."""
         return self._score(X, priors, decision.posterior)
 
+    @same_library
     def predict(self, X, *, priors=None) -> np.ndarray:
         """The most probable class of each row."""
         best = self._score(X, priors, lambda joint, prior: joint.argmax(axis=1), plain=True)
@@ -50,7 +57,7 @@ class Scoring:
         """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
         joint = self._score(X, priors, plain=True)
         odds = decision.log_odds(joint, None if against is None else self._place_of(against))
-        return self._origin_of(X).answer(odds)
+        return self._origin_of(X).send(odds)
 
     def decibans(self, X, *, against=None, priors=None) -> np.ndarray:
         """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1."""
@@ -59,7 +66,7 @@ class Scoring:
     def score_samples(self, X, *, priors=None) -> np.ndarray:
         """log p(x), (n,)."""
         joint = self._score(X, priors, carrier=True, density=True, plain=True)
-        return self._origin_of(X).answer(decision.log_evidence(joint))
+        return self._origin_of(X).send(decision.log_evidence(joint))
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[np.ndarray, np.ndarray]:
         """Draw rows and their labels from the fitted model: (X, y)."""
@@ -120,7 +127,7 @@ class Scoring:
 
         size = max(SPAN, len(prior) * x.d // 4)
         out = _join(x.n, threads.each(spans := borders(x.n, x.cells, size), run), spans)
-        return out if plain else self._origin_of(X).answer(out)
+        return out if plain else self._origin_of(X).send(out)
 
     def _check_scored(self, chunk: Block) -> None:
         """Refuse cells that cannot be scored."""
