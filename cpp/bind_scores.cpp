@@ -7,10 +7,10 @@ using namespace nanobind::literals;
 template <class T>
 static void bind_dense(nb::module_& m) {
   m.def("affine", [](Matrix<T> x, Doubles coef, Doubles bias, Out out) {
-          affine(view<T>(x), coef.data(), bias.data(), bias.size(), Raw{}, out.data());
+          affine(view<T>(x), coef.data(), coef.shape(1), bias.data(), bias.size(), Raw{}, out.data());
         }, "x"_a, "coef"_a, "bias"_a, "out"_a, Free());
   m.def("affine_above", [](Matrix<T> x, Doubles coef, Doubles bias, double above, Out out) {
-          affine(view<T>(x), coef.data(), bias.data(), bias.size(), Above{above}, out.data());
+          affine(view<T>(x), coef.data(), coef.shape(1), bias.data(), bias.size(), Above{above}, out.data());
         }, "x"_a, "coef"_a, "bias"_a, "above"_a, "out"_a, Free());
   m.def("quadratic_diagonal", [](Matrix<T> x, Doubles mean, Doubles scale, Doubles bias, Out out) {
           quadratic_diagonal<false>(view<T>(x), mean.data(), scale.data(), nullptr, bias.data(), bias.size(), out.data());
@@ -26,13 +26,13 @@ static void bind_dense(nb::module_& m) {
 template <class T, class I>
 static void bind_csr(nb::module_& m) {
   m.def("csr_affine", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Doubles coef, Doubles bias, Out out) {
-          affine(view<T, I>(indptr, indices, values, coef.shape(0)), coef.data(), bias.data(), bias.size(), Raw{}, out.data());
+          affine(view<T, I>(indptr, indices, values, coef.shape(0)), coef.data(), coef.shape(1), bias.data(), bias.size(), Raw{}, out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "coef"_a, "bias"_a, "out"_a, Free());
   m.def("csr_affine_above", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Doubles coef, Doubles bias, double above, Out out) {
-          affine(view<T, I>(indptr, indices, values, coef.shape(0)), coef.data(), bias.data(), bias.size(), Above{above}, out.data());
+          affine(view<T, I>(indptr, indices, values, coef.shape(0)), coef.data(), coef.shape(1), bias.data(), bias.size(), Above{above}, out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "coef"_a, "bias"_a, "above"_a, "out"_a, Free());
   m.def("csr_quadratic", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Doubles a, Doubles b, Doubles bias, Out out) {
-          quadratic_diagonal(view<T, I>(indptr, indices, values, a.shape(0)), a.data(), b.data(), bias.data(), bias.size(), out.data());
+          quadratic_diagonal(view<T, I>(indptr, indices, values, a.shape(0)), a.data(), b.data(), a.shape(1), bias.data(), bias.size(), out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "a"_a, "b"_a, "bias"_a, "out"_a, Free());
 }
 

@@ -18,6 +18,25 @@ inline void pack(Dense<T> x, Size start, Size count, Size from, Size cols, doubl
       for (Size r = 0; r < together; ++r) t[j * together + r] = x.data[start + r + (from + j) * x.col];
     return;
   }
+  if constexpr (sizeof(T) == sizeof(double)) {
+    if (x.col == 1 && count == together) {
+      const Size whole = cols / lanes * lanes;
+      for (Size r = 0; r < together && start + 2 * together <= x.n; ++r)  // the next rows, while these are turned
+        for (Size j = 0; j < cols; j += 8) __builtin_prefetch(x.data + (start + together + r) * x.row + from + j);
+      for (Size r = 0; r < together; r += lanes) {
+        const T* rows = x.data + (start + r) * x.row + from;
+        for (Size j = 0; j < whole; j += lanes) {
+          vec square[lanes];
+          for (Size l = 0; l < lanes; ++l) square[l] = load(rows + l * x.row + j);
+          transpose(square);
+          for (Size l = 0; l < lanes; ++l) store(t + (j + l) * together + r, square[l]);
+        }
+        for (Size j = whole; j < cols; ++j)
+          for (Size l = 0; l < lanes; ++l) t[j * together + r + l] = rows[l * x.row + j];
+      }
+      return;
+    }
+  }
   for (Size r = 0; r < together; ++r) {
     const T* row = x.data + (start + (r < count ? r : count - 1)) * x.row + from * x.col;
     if (x.col == 1)
@@ -29,8 +48,16 @@ inline void pack(Dense<T> x, Size start, Size count, Size from, Size cols, doubl
 
 // out[start + r, c] = scores[c, r]
 inline void unpack(const double* scores, Size start, Size count, Size k, double* out) {
+  const Size whole = count == together ? k / lanes * lanes : 0;
+  for (Size r = 0; r < count && whole; r += lanes)
+    for (Size c = 0; c < whole; c += lanes) {
+      vec square[lanes];
+      for (Size l = 0; l < lanes; ++l) square[l] = load(scores + (c + l) * together + r);
+      transpose(square);
+      for (Size l = 0; l < lanes; ++l) store(out + (start + r + l) * k + c, square[l]);
+    }
   for (Size r = 0; r < count; ++r)
-    for (Size c = 0; c < k; ++c) out[(start + r) * k + c] = scores[c * together + r];
+    for (Size c = whole; c < k; ++c) out[(start + r) * k + c] = scores[c * together + r];
 }
 
 // scores[c, r] += Σ_j coef[c, j] f(t[j, r]) for `wide` classes
@@ -51,9 +78,9 @@ inline void affine_tile(const double* t, Size cols, const double* coef, Size coe
     for (Size v = 0; v < vecs; ++v) store(scores + c * together + v * lanes, acc[c][v]);
 }
 
-// out[i, c] = bias[c] + Σ_j coef[j, c] f(x[i, j]);  coef is (d, k)
+// out[i, c] = bias[c] + Σ_j coef[j, c] f(x[i, j]);  coef is (d, ld), ld ≥ k
 template <class T, class F>
-void affine(Dense<T> x, const double* coef, const double* bias, Size k, F f, double* out) {
+void affine(Dense<T> x, const double* coef, Size ld, const double* bias, Size k, F f, double* out) {
   std::vector<double> t(tile * together), scores(static_cast<std::size_t>(k * together));
   for (Size start = 0; start < x.n; start += together) {
     const Size count = x.n - start < together ? x.n - start : together;
@@ -63,30 +90,48 @@ void affine(Dense<T> x, const double* coef, const double* bias, Size k, F f, dou
       const Size cols = x.d - from < tile ? x.d - from : tile;
       pack(x, start, count, from, cols, t.data());
       for (Size cell = 0; cell < cols * together; ++cell) t[cell] = f(t[cell]);
-      const double* b = coef + from * k;
+      const double* b = coef + from * ld;
       Size c = 0;
-      for (; c + 5 <= k; c += 5) affine_tile<5>(t.data(), cols, b + c, 1, k, &scores[c * together]);
-      for (; c + 2 <= k; c += 2) affine_tile<2>(t.data(), cols, b + c, 1, k, &scores[c * together]);
-      for (; c < k; ++c) affine_tile<1>(t.data(), cols, b + c, 1, k, &scores[c * together]);
+      for (; c + 5 <= k; c += 5) affine_tile<5>(t.data(), cols, b + c, 1, ld, &scores[c * together]);
+      for (; c + 2 <= k; c += 2) affine_tile<2>(t.data(), cols, b + c, 1, ld, &scores[c * together]);
+      for (; c < k; ++c) affine_tile<1>(t.data(), cols, b + c, 1, ld, &scores[c * together]);
     }
     unpack(scores.data(), start, count, k, out);
   }
 }
 
-// The same for stored cells only (f(0) = 0). The classes of a column lie together, and are asked for ahead of use.
+// score[c] += Σ over the stored cells of a row of coef[j, c] f(x), for `wide` vectors of classes, held in registers. What
+// comes `ahead` is asked for early.
+constexpr Size ahead = 16;
+
+template <int wide, class T, class I, class F>
+inline void affine_row(Csr<T, I> x, Size i, const double* coef, Size ld, F f, double* score) {
+  vec acc[wide];
+  for (int v = 0; v < wide; ++v) acc[v] = load(score + v * lanes);
+  const I end = x.indptr[x.n], last = x.indptr[i + 1];
+  for (I p = x.indptr[i]; p < last; ++p) {
+    const I next = p + static_cast<I>(ahead) < end ? p + static_cast<I>(ahead) : p;
+    const double* later = coef + static_cast<Size>(x.indices[next]) * ld;
+    for (int v = 0; v < wide; v += static_cast<int>(8 / lanes)) __builtin_prefetch(later + v * lanes);
+    const vec value = all(f(x.values[p]));
+    const double* b = coef + static_cast<Size>(x.indices[p]) * ld;
+    for (int v = 0; v < wide; ++v) acc[v] += value * load(b + v * lanes);
+  }
+  for (int v = 0; v < wide; ++v) store(score + v * lanes, acc[v]);
+}
+
+// The same for stored cells only (f(0) = 0); ld is a multiple of 8.
 template <class T, class I, class F>
-void affine(Csr<T, I> x, const double* coef, const double* bias, Size k, F f, double* out) {
-  const I end = x.indptr[x.n];
+void affine(Csr<T, I> x, const double* coef, Size ld, const double* bias, Size k, F f, double* out) {
+  constexpr Size line = 8 / lanes;  // vectors in a cache line
+  std::vector<double> score(static_cast<std::size_t>(ld));
   for (Size i = 0; i < x.n; ++i) {
-    double* __restrict score = out + i * k;
     for (Size c = 0; c < k; ++c) score[c] = bias[c];
-    for (I p = x.indptr[i]; p < x.indptr[i + 1]; ++p) {
-      if (p + 8 < end)
-        for (Size line = 0; line < k; line += 8) __builtin_prefetch(coef + x.indices[p + 8] * k + line);
-      const double v = f(x.values[p]);
-      const double* __restrict b = coef + static_cast<Size>(x.indices[p]) * k;
-      for (Size c = 0; c < k; ++c) score[c] += v * b[c];
-    }
+    Size c = 0;
+    for (; c + 24 <= ld; c += 24) affine_row<3 * line>(x, i, coef + c, ld, f, &score[c]);
+    if (c + 16 <= ld) affine_row<2 * line>(x, i, coef + c, ld, f, &score[c]), c += 16;
+    if (c + 8 <= ld) affine_row<line>(x, i, coef + c, ld, f, &score[c]);
+    for (Size j = 0; j < k; ++j) out[i * k + j] = score[j];
   }
 }
 
@@ -131,13 +176,13 @@ void quadratic_diagonal(Dense<T> x, const double* mean, const double* scale, con
 // The same for sparse rows: bias[c] already holds what zeros add, a stored cell v changes it by v · (a[j, c] + b[j, c] v)
 // with a = mean · scale², b = −½ scale². Exact while (mean · scale)² is moderate; the caller sees to that.
 template <class T, class I>
-void quadratic_diagonal(Csr<T, I> x, const double* a, const double* b, const double* bias, Size k, double* out) {
+void quadratic_diagonal(Csr<T, I> x, const double* a, const double* b, Size ld, const double* bias, Size k, double* out) {
   for (Size i = 0; i < x.n; ++i) {
     double* __restrict score = out + i * k;
     for (Size c = 0; c < k; ++c) score[c] = bias[c];
     for (I p = x.indptr[i]; p < x.indptr[i + 1]; ++p) {
       const double v = x.values[p];
-      const Size at = static_cast<Size>(x.indices[p]) * k;
+      const Size at = static_cast<Size>(x.indices[p]) * ld;
       for (Size c = 0; c < k; ++c) score[c] += v * (a[at + c] + b[at + c] * v);
     }
   }

@@ -1,5 +1,6 @@
 // As many doubles at a time as one register holds, as a GCC / Clang vector.
 #pragma once
+#include <utility>
 #include "views.hpp"
 
 namespace deciban {
@@ -19,6 +20,26 @@ inline vec load(const double* p) { return *reinterpret_cast<const loose*>(p); }
 inline void store(double* p, vec v) { *reinterpret_cast<loose*>(p) = v; }
 inline vec all(double v) { return vec{} + v; }
 inline vec larger(vec a, vec b) { return a > b ? a : b; }
+
+// Lanes whose number has bit s, of a, against lanes that lack it, of b: they change places.
+template <Size s, std::size_t... l>
+inline void exchange(vec& a, vec& b, std::index_sequence<l...>) {
+  const vec c = __builtin_shufflevector(a, b, (l & s ? lanes + l - s : l)...);
+  b = __builtin_shufflevector(a, b, (l & s ? lanes + l : l + s)...);
+  a = c;
+}
+
+// rows become columns
+inline void transpose(vec (&m)[lanes]) {
+  constexpr std::make_index_sequence<lanes> all_lanes{};
+  for (Size i = 0; i < lanes; i += 2) exchange<1>(m[i], m[i + 1], all_lanes);
+  if constexpr (lanes >= 4)
+    for (Size i = 0; i < lanes; ++i)
+      if (!(i & 2)) exchange<2>(m[i], m[i + 2], all_lanes);
+  if constexpr (lanes >= 8)
+    for (Size i = 0; i < lanes; ++i)
+      if (!(i & 4)) exchange<4>(m[i], m[i + 4], all_lanes);
+}
 
 // e^x for x ≤ 0 within one unit in the last place; 0 below −708, NaN stays NaN.
 // x = m ln 2 + r with |r| ≤ ln 2 / 2; e^r by its series to r^13 (remainder below 5e-18); 2^m through the exponent bits.

@@ -15,6 +15,7 @@ import numpy as np
 
 from deciban import ops
 from deciban.covariance import Covariance, Full, Precision
+from deciban.packed import Packed
 from deciban.table import Reals
 
 LOG_2PI = np.log(2.0 * np.pi)
@@ -63,7 +64,7 @@ class Pooled:
     covs: list[Covariance]  # one
     centre: np.ndarray  # (d,)
     precision: Precision
-    coef: np.ndarray  # (k, d)
+    coef: Packed  # (k, d)
     bias: np.ndarray  # (k,)
 
     @classmethod
@@ -71,7 +72,7 @@ class Pooled:
         precision = cov.inverse(tol)
         coef = precision.apply(mean - centre)
         bias = -0.5 * ((mean - centre) * coef).sum(axis=1) - coef @ centre
-        return cls(mean, [cov], centre, precision, np.asfortranarray(coef), bias)
+        return cls(mean, [cov], centre, precision, Packed.of(coef), bias)
 
     def part(self, columns: np.ndarray) -> Pooled:
         return Pooled.of(self.mean[:, columns], self.covs[0].part(columns), self.centre[columns], 1e-10)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from deciban import ops
 from deciban.errors import DataError, SupportError
+from deciban.labels import label_codes
 from deciban.table import Block, Codes, Counts, Reals
 
 _READY = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.dtype(np.int32))
@@ -82,7 +83,7 @@ def local(X: Any) -> Any:
 
 def labels(y: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """(classes, codes int32). Labels outside of given classes are an error."""
-    known, codes = ops.label_codes(y, classes)
+    known, codes = label_codes(y, classes)
     if classes is not None and len(codes) and codes.min() < 0:
         strange = np.unique(y[codes < 0])
         raise DataError(

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from deciban import spec
+from deciban.packed import Packed
 from deciban.table import Block, Codes, Counts, Reals
 from deciban.tallies import Crosstab, Moments, Quartic, RowScatter, Scatter, Sums
 
@@ -35,9 +36,9 @@ _core = _load()
 _SMALL = 256  # columns up to which our own matrix kernels beat a call into BLAS
 
 
-def compiled() -> bool:
-    """Whether the compiled twins are in use."""
-    return _core is not None
+def core():
+    """The compiled module in use, or None: then every operation runs its specification."""
+    return _core
 
 
 @contextmanager
@@ -153,19 +154,18 @@ def crosstab(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Crosst
 
 
 def affine(
-    x: Reals | Counts, coef, bias, share=None, above: float | None = None, strict: bool = False
+    x: Reals | Counts, coef: np.ndarray | Packed, bias, share=None, above: float | None = None, strict=False
 ) -> np.ndarray:
-    """bias[c] + Σ_j coef[c, j] x[i, j], or of [x > above]. `coef` (k, d) is read fastest in Fortran order. A missing
-    cell takes back its share of the bias; where `strict`, it makes its row NaN."""
-    k = len(bias)
-    if _core is None or (isinstance(x, Reals) and above is None and coef.size > _SMALL**2):
-        return spec.affine(x, coef, bias, share, above, strict)
-    out = np.empty((x.n, k))
-    columns = np.ascontiguousarray(coef.T)
+    """bias[c] + Σ_j coef[c, j] x[i, j], or of [x > above]. A missing cell takes back its share of the bias; where
+    `strict`, it makes its row NaN."""
+    packed = Packed.of(coef)
+    if _core is None or (isinstance(x, Reals) and above is None and packed.rows.size > _SMALL**2):
+        return spec.affine(x, packed.table, bias, share, above, strict)
+    out = np.empty((x.n, len(bias)))
     cells = (x.values,) if isinstance(x, Reals) else (x.indptr, x.indices, x.values)
     name = ("affine" if isinstance(x, Reals) else "csr_affine") + ("" if above is None else "_above")
-    getattr(_core, name)(*cells, columns, bias, *(() if above is None else (above,)), out)
-    return out if strict or _whole(out) or not _missing(x) else spec.affine(x, coef, bias, share, above)
+    getattr(_core, name)(*cells, packed.rows, bias, *(() if above is None else (above,)), out)
+    return out if strict or _whole(out) or not _missing(x) else spec.affine(x, packed.table, bias, share, above)
 
 
 def quadratic_diagonal(x: Reals | Counts, mean, scale, bias, share) -> np.ndarray:
@@ -197,7 +197,7 @@ def _quadratic_sparse(x: Counts, mean, scale, bias, share) -> np.ndarray:
         x = Counts(rest.indptr, rest.indices, rest.data, len(near))
         return bias + _quadratic_sparse(x, mean[:, near], scale[:, near], np.zeros(len(mean)), share[:, near])
     out = np.empty((x.n, len(bias)))
-    a, b = np.ascontiguousarray((white * scale).T), np.ascontiguousarray(-0.5 * (scale**2).T)
+    a, b = Packed.of(white * scale).rows, Packed.of(-0.5 * scale**2).rows
     start = bias + (share - 0.5 * white**2).sum(axis=1)
     _core.csr_quadratic(x.indptr, x.indices, x.values, a, b, start, out)
     return out if _whole(out) or not _missing(x) else spec.quadratic_diagonal(x, mean, scale, bias, share)
@@ -212,24 +212,14 @@ def quadratic_full(x: Reals, mean, white, bias) -> np.ndarray:
     return out
 
 
-def lookup(x: Codes, offset, table, bias) -> np.ndarray:
-    """bias[c] + Σ_j table[c, offset[j] + x[i, j]]. `table` (k, levels) is read fastest as the view of `padded`."""
+def lookup(x: Codes, offset, table: np.ndarray | Packed, bias) -> np.ndarray:
+    """bias[c] + Σ_j table[c, offset[j] + x[i, j]]."""
+    packed = Packed.of(table)
     if _core is None:
-        return spec.lookup(x, offset, table, bias)
-    rows = table.T.base if table.T.base is not None and table.strides[0] == 8 else None
-    if rows is None or rows.shape[1] % 8:
-        rows = padded(table).T.base
+        return spec.lookup(x, offset, packed.table, bias)
     out = np.empty((x.n, len(bias)))
-    _core.lookup(x.values, offset, rows, bias, out)
+    _core.lookup(x.values, offset, packed.rows, bias, out)
     return out
-
-
-def padded(table: np.ndarray) -> np.ndarray:
-    """The same (k, levels) table with the classes of a level together in memory, padded to whole registers."""
-    k, levels = table.shape
-    rows = np.zeros((levels, -(-k // 8) * 8))
-    rows[:, :k] = table.T
-    return rows[:, :k].T
 
 
 def posterior(scores: np.ndarray, logs: bool) -> np.ndarray:
@@ -248,45 +238,3 @@ def least(x: Block) -> float:
     if _core is None or not values.flags.forc:
         return spec.least(x)
     return _core.least(values.ravel(order="K"))
-
-
-def label_codes(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """(classes, codes) of labels, where codes are int32; −1 for a label that is not among the given classes.
-
-    >>> label_codes(np.array([7, 5, 7]))
-    (array([5, 7]), array([1, 0, 1], dtype=int32))
-    """
-    small = _narrow(y, classes)
-    if small is None:
-        return _sorted_codes(y, classes)
-    low, width = small
-    y = np.ascontiguousarray(y)
-    if classes is None:
-        seen = np.zeros(width, dtype=np.uint8)
-        _core.label_marks(y, low, seen)
-        classes = (np.flatnonzero(seen) + low).astype(y.dtype)
-    table = np.full(width, -1, dtype=np.int32)
-    at = np.asarray(classes, dtype=np.int64) - low
-    inside = (at >= 0) & (at < width)
-    table[at[inside]] = np.flatnonzero(inside)
-    codes = np.empty(len(y), dtype=np.int32)
-    _core.label_codes(y, low, table, codes)
-    return classes, codes
-
-
-def _narrow(y: np.ndarray, classes: np.ndarray | None) -> tuple[int, int] | None:
-    """(least label, how many up to the largest) of integers close enough together to count by position."""
-    if _core is None or y.dtype not in (np.int64, np.int32) or len(y) == 0:
-        return None
-    if classes is not None and classes.dtype.kind not in "iu":
-        return None
-    low, high = _core.label_range(np.ascontiguousarray(y))
-    return (low, high - low + 1) if high - low < 4 * len(y) + 1024 else None
-
-
-def _sorted_codes(y: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    if classes is None:
-        classes, codes = np.unique(y, return_inverse=True)
-        return classes, codes.ravel().astype(np.int32)
-    found = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    return classes, np.where(classes[found] == y, found, -1).astype(np.int32)

@@ -18,12 +18,13 @@ import numpy as np
 
 from deciban import ops
 from deciban.errors import DataError
+from deciban.packed import Packed
 from deciban.table import Counts, Reals
 
 
 @dataclass(frozen=True)
 class Linear:
-    coef: np.ndarray  # (k, d), Fortran order: a column's classes together
+    coef: Packed  # (k, d)
     bias: np.ndarray  # (k,)
     share: np.ndarray | None  # (k, d): the part of the bias that belongs to each column; None: all 0
     veto: Linear | None = None
@@ -34,14 +35,19 @@ class Linear:
         finite = np.isfinite(present.sum()) and (absent is None or np.isfinite(absent.sum()))
         if finite:
             if absent is None:
-                return cls(np.asfortranarray(present), np.zeros(len(present)), None)
-            return cls(np.asfortranarray(present - absent), absent.sum(axis=1), absent)
+                return cls(Packed.of(present), np.zeros(len(present)), None)
+            return cls(Packed.of(present - absent), absent.sum(axis=1), absent)
         zero = np.zeros_like(present)
         absent = zero if absent is None else absent
         never1, never0 = np.isneginf(present), np.isneginf(absent)
         veto = cls.of(never1.astype(np.float64), never0.astype(np.float64))
         plain = cls.of(np.where(never1, 0.0, present), np.where(never0, 0.0, absent))
         return cls(plain.coef, plain.bias, plain.share, veto)
+
+    def present(self) -> np.ndarray:
+        """What x_j = 1 adds to the log likelihood, (k, d)."""
+        out = self.coef.table if self.share is None else self.coef.table + self.share
+        return out if self.veto is None else np.where(self.veto.present() > 0, -np.inf, out)
 
     def loglik(self, x: Reals | Counts, above: float | None = None) -> np.ndarray:
         out = ops.affine(x, self.coef, self.bias, self.share, above)
@@ -61,7 +67,7 @@ class Linear:
         gone = np.isnan(cells)[:, None, :]
         cells = np.nan_to_num(cells)[:, None, :]
         share = 0.0 if self.share is None else self.share
-        out = np.where(gone, 0.0, cells * self.coef + share)
+        out = np.where(gone, 0.0, cells * self.coef.table + share)
         if self.veto is not None:
             out[self.veto.parts(x, above) > 0] = -np.inf
         return out
@@ -72,4 +78,4 @@ class Linear:
             raise DataError(
                 "some probabilities are exactly 0, and log 0 is no weight\n\nhint: smooth them (`alpha=1`) and fit again"
             )
-        return self.coef, self.bias
+        return self.coef.table, self.bias

@@ -23,7 +23,7 @@ from deciban.errors import ForgetError, MergeError
 from deciban.table import Block, Table
 from deciban.tallies import Bundle, Labels
 
-CHUNK = 1 << 20  # cells a chunk of training rows has, at least
+CHUNK = 1 << 21  # cells a chunk of training rows has, at least
 
 
 class Fitted:

@@ -20,6 +20,7 @@ from deciban.errors import DataError
 from deciban.families.gaussian_joint import GaussianJoint
 from deciban.gaussians import Pooled, mixed
 from deciban.shrinkage import ledoit_wolf
+from deciban.packed import Packed
 from deciban.table import Table
 from deciban.tallies import Bundle, Quartic
 
@@ -164,7 +165,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _linear(self) -> tuple[np.ndarray, np.ndarray]:
         p, prior = self._check_is_fitted().params, self._check_is_fitted().log_prior
-        coef, bias = p.coef, p.bias + prior
+        coef, bias = p.coef.table, p.bias + prior
         if len(self.classes_) == 2:
             coef, bias = coef[1:] - coef[:1], bias[1:] - bias[:1]
         return np.ascontiguousarray(coef), bias
@@ -215,7 +216,7 @@ class Projected:
         z = (base.mean - base.centre) @ axes.scalings
         coef = z @ axes.scalings.T
         bias = -0.5 * (z**2).sum(axis=1) - coef @ base.centre
-        return replace(base, coef=np.asfortranarray(coef), bias=bias)
+        return replace(base, coef=Packed.of(coef), bias=bias)
 
     @cached_property
     def axes(self) -> Axes:

@@ -26,8 +26,12 @@ from deciban.tallies.base import column
 
 @dataclass(frozen=True)
 class Params:
-    log_present: np.ndarray  # (k, d)
     linear: Linear
+
+    @property
+    def log_present(self) -> np.ndarray:
+        """(k, d)"""
+        return self.linear.present()
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,10 @@ class Bernoulli:
             present = np.log(t.total + self.alpha) - whole
             absent = np.log(n - t.total + self.alpha) - whole
         empty = np.log(0.5)  # nothing seen and nothing assumed
-        present, absent = np.where(np.isnan(present), empty, present), np.where(np.isnan(absent), empty, absent)
-        return Params(present, Linear.of(present, absent))
+        for logs in (present, absent):
+            if np.isnan(logs.sum()):
+                logs[np.isnan(logs)] = empty
+        return Params(Linear.of(present, absent))
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.loglik(x, self.above)

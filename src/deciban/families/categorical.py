@@ -17,14 +17,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban import ops
+from deciban.packed import Packed
 from deciban.table import Codes
 from deciban.tallies import Crosstab
 
 
 @dataclass(frozen=True)
 class Params:
-    table: np.ndarray  # (k, sum of levels), log θ
+    packed: Packed  # (k, sum of levels), log θ
     offset: np.ndarray  # (d + 1,)
+
+    @property
+    def table(self) -> np.ndarray:
+        return self.packed.table
 
     def columns(self) -> list[np.ndarray]:
         """log θ of each column, (k, levels[j])."""
@@ -46,10 +51,10 @@ class Categorical:
         even = np.repeat(-np.log(np.maximum(t.levels, 1)), t.levels)
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.where(whole > 0, np.log(smooth) - np.log(whole), even)
-        return Params(ops.padded(logs), t.offset)
+        return Params(Packed.of(logs), t.offset)
 
     def loglik(self, p: Params, x: Codes) -> np.ndarray:
-        return ops.lookup(x, p.offset, p.table, np.zeros(len(p.table)))
+        return ops.lookup(x, p.offset, p.packed, np.zeros(p.packed.k))
 
     def parts(self, p: Params, x: Codes) -> np.ndarray:
         out = np.zeros((x.n, len(p.table), x.d))

@@ -26,6 +26,7 @@ from scipy import linalg
 from deciban import ops
 from deciban.covariance import Covariance, Full, class_covariances
 from deciban.gaussians import Own, by_pattern, mixed
+from deciban.packed import Packed
 from deciban.table import Reals
 from deciban.tallies import RowScatter, Scatter
 
@@ -63,7 +64,7 @@ class Params:
     covs: list[Covariance]
     n: np.ndarray  # (k,)
     within: int | None  # how many leading axes the rule is confined to; None: it is not
-    coef: np.ndarray  # (k, d)
+    coef: Packed  # (k, d)
     bias: np.ndarray  # (k,)
 
     @classmethod
@@ -74,7 +75,7 @@ class Params:
             turn = leading(mean, covs, n, within)
             coef, bias = rule(mean @ turn, [Full(turn.T @ cov.dense() @ turn) for cov in covs])
             coef = coef @ turn.T
-        return cls(mean, covs, n, within, np.asfortranarray(coef), bias)
+        return cls(mean, covs, n, within, Packed.of(coef), bias)
 
     def axes(self, count: int) -> np.ndarray:
         return leading(self.mean, self.covs, self.n, count)
@@ -106,7 +107,7 @@ class Fisher:
         return by_pattern(x, p, lambda part, rows: part.score(rows))
 
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
-        return p.coef, p.bias
+        return p.coef.table, p.bias
 
     def log_density(self, p: Params, x: Reals) -> np.ndarray:
         floor = [cov.plus_diagonal(1e-9 * max(cov.variances.mean(), 1e-290)) for cov in p.covs]

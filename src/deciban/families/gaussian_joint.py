@@ -102,7 +102,7 @@ class GaussianJoint:
             raise DataError(
                 "each class has its own covariance: the posterior is quadratic in x\n\nhint: pool them (`blend=1`)"
             )
-        return p.coef, p.bias
+        return p.coef.table, p.bias
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = p.mean[y]

@@ -21,14 +21,18 @@ from deciban import ops
 from deciban.params import Linear
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums
-from deciban.tallies.base import column, over
+from deciban.tallies.base import over
 
 
 @dataclass(frozen=True)
 class Params:
-    log_theta: np.ndarray  # (k, d)
-    length: np.ndarray  # (k,), mean words a row
     linear: Linear
+    length: np.ndarray  # (k,), mean words a row
+
+    @property
+    def log_theta(self) -> np.ndarray:
+        """(k, d)"""
+        return self.linear.present()
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,14 @@ class Multinomial:
         return ops.sums(x, y, w, k)
 
     def estimate(self, t: Sums) -> Params:
-        smooth = t.total + self.alpha
-        with np.errstate(divide="ignore", invalid="ignore"):
-            log_theta = np.log(smooth) - np.log(smooth.sum(axis=1, keepdims=True))
-        log_theta = np.where(np.isnan(log_theta), -np.log(max(1, smooth.shape[1])), log_theta)
-        length = over(t.total, np.broadcast_to(column(t.n), t.total.shape)).sum(axis=1)
-        return Params(log_theta, length, Linear.of(log_theta))
+        theta = t.total + self.alpha
+        whole = theta.sum(axis=1, keepdims=True)
+        theta[whole[:, 0] <= 0] = 1.0  # nothing seen and nothing assumed: all words alike
+        with np.errstate(divide="ignore"):
+            np.log(theta, out=theta)
+        theta -= np.log(np.where(whole > 0, whole, theta.shape[1]))
+        words = t.total.sum(axis=1) if t.n.ndim == 1 else over(t.total, t.n).sum(axis=1)
+        return Params(Linear.of(theta), over(words, t.n) if t.n.ndim == 1 else words)
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.loglik(x)

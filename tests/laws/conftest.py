@@ -1,0 +1,14 @@
+"""The same examples on every run: a law that fails in CI fails at home."""
+
+from hypothesis import HealthCheck, Phase, settings
+
+settings.register_profile(
+    "laws",
+    max_examples=30,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("laws")

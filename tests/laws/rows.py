@@ -1,0 +1,192 @@
+"""Rows for the laws: tables that a family takes, in every form its block may come in.
+
+What a family takes follows from its `support` and `block`, so a new family file needs no entry here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import note
+from hypothesis import strategies as st
+from scipy import sparse
+
+from deciban.families import find
+from deciban.table import Block, Codes, Counts, Reals, Table
+
+# support → (cells, as kernels of any dtype hold them exactly; what stands for a missing one)
+SUPPORTS: dict[str, tuple[st.SearchStrategy, float]] = {
+    "real": (st.floats(-100, 100, width=32), np.nan),
+    "count": (st.integers(0, 9), np.nan),
+    "level": (st.integers(0, 4), -1),
+}
+# settings worth a law of their own, beside the defaults; a family may be absent
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "bernoulli": [{"above": 0.5}],
+    "complement": [{"norm": True}],
+    "fisher": [{"within": 1}],
+    "gaussian": [{"ddof": 1.0}],
+    "gaussian_joint": [{"blend": 1.0}, {"blend": 0.5}, {"shrinkage": "auto"}],
+}
+
+
+def backwards(x: np.ndarray) -> np.ndarray:
+    """The same cells in memory that is read from its end."""
+    return x[::-1, ::-1].copy()[::-1, ::-1]
+
+
+def strided(x: np.ndarray) -> np.ndarray:
+    """The same cells as every second row and every third column of something larger."""
+    out = np.full((2 * x.shape[0], 3 * x.shape[1]), 77, dtype=x.dtype)
+    out[::2, ::3] = x
+    return out[::2, ::3]
+
+
+def readonly(x: np.ndarray) -> np.ndarray:
+    x = x.copy()
+    x.setflags(write=False)
+    return x
+
+
+LAYOUTS = {
+    "C": np.ascontiguousarray,
+    "F": np.asfortranarray,
+    "strided": strided,
+    "backwards": backwards,
+    "readonly": readonly,
+}
+
+
+@dataclass(frozen=True)
+class Form:
+    """How cells lie in memory: dtype and layout, or the index type of sparse rows."""
+
+    block: type
+    dtype: str
+    layout: str
+
+    def __call__(self, cells: np.ndarray) -> Block:
+        cells = np.asarray(cells, dtype=self.dtype)
+        return counts(cells, self.layout) if self.block is Counts else self.block(LAYOUTS[self.layout](cells))
+
+    def __str__(self) -> str:
+        return f"{self.block.__name__}-{self.dtype}-{self.layout}"
+
+
+def counts(cells: np.ndarray, index: str = "int32") -> Counts:
+    """Sparse rows in the middle of larger arrays, as a run of rows of a larger matrix is; some zeros are stored."""
+    here = cells != 0  # NaN is not 0
+    here[:, ::3] = True
+    rows, columns = np.nonzero(here)
+    ends = np.cumsum(np.bincount(rows, minlength=len(cells)))
+    indptr = 2 + np.concatenate([[0], ends])
+    indices = np.concatenate([[0, 0], columns, [0]])
+    values = np.concatenate([[55, 55], cells[rows, columns], [55]])
+    return Counts(indptr.astype(index), indices.astype(index), values.astype(cells.dtype), cells.shape[1])
+
+
+def csr(cells: np.ndarray, index: str = "int32") -> sparse.csr_array:
+    """What a user would pass for the same rows."""
+    out = sparse.csr_array(cells)
+    out.indptr, out.indices = out.indptr.astype(index), out.indices.astype(index)
+    return out
+
+
+DENSE = [Form(Reals, dtype, layout) for dtype in ("float64", "float32") for layout in LAYOUTS]
+SPARSE = [Form(Counts, dtype, index) for dtype in ("float64", "float32") for index in ("int32", "int64")]
+CODES = [Form(Codes, dtype, layout) for dtype in ("int64", "int32") for layout in LAYOUTS]
+BLOCKS = {"reals": DENSE + SPARSE, "counts": DENSE + SPARSE, "dense": DENSE, "codes": CODES}
+
+
+def forms(family: Any) -> list[Form]:
+    """Every form of the family's block, the plainest first."""
+    return _known(BLOCKS, family, "block")
+
+
+def each_form(family: Any) -> Iterator[Form]:
+    """The forms one by one; the last that a failing example tells of is the one that failed."""
+    for form in forms(family):
+        note(f"form: {form}")
+        yield form
+
+
+def _known(table: dict, family: Any, what: str) -> Any:
+    name = getattr(family, what, None)
+    if name not in table:
+        pytest.fail(
+            f"family `{type(family).__name__}` has {what} {name!r}, and no law knows what rows that takes\n\n"
+            f"hint: use one of {sorted(table)}, or add {name!r} to tests/laws/rows.py"
+        )
+    return table[name]
+
+
+def families(*, density: bool | None = None, having: str | None = None) -> list:
+    """pytest's parameters: every family that is found, with its defaults and with the settings above."""
+    out = []
+    for name, family in find().items():
+        for chosen in [{}, *SETTINGS.get(name, [])]:
+            made = family(**chosen)
+            if density is not None and getattr(made, "density", True) is not density:
+                continue
+            if having is None or hasattr(made, having):
+                out.append(pytest.param(made, id="-".join([name, *(f"{k}={v}" for k, v in chosen.items())])))
+    return out
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Cells as plain doubles (levels as whole numbers), classes, weights."""
+
+    cells: np.ndarray  # (n, d)
+    y: np.ndarray  # (n,)
+    w: np.ndarray | None
+    k: int
+
+    @property
+    def n(self) -> int:
+        return len(self.cells)
+
+    def take(self, index: Any) -> Rows:
+        return replace(self, cells=self.cells[index], y=self.y[index], w=None if self.w is None else self.w[index])
+
+    def table(self, form: Form) -> Table:
+        return Table(form(self.cells), self.y, self.w, self.k)
+
+
+def tally(family: Any, rows: Rows, form: Form) -> Any:
+    return family.tally(form(rows.cells), rows.y, rows.w, rows.k)
+
+
+@st.composite
+def some_rows(
+    draw: Any, family: Any, *, missing: bool = True, weighed: bool = True, least: int = 0, most: int = 14
+) -> Rows:
+    """A few rows: values from a small pool (so that columns repeat and stay constant), arranged by a seed."""
+    cell, gone = _known(SUPPORTS, family, "support")
+    pool = draw(st.lists(cell, min_size=1, max_size=8))
+    n, d, k = draw(st.integers(least, most)), draw(st.integers(1, 10)), draw(st.integers(1, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**16)))
+    dtype = np.int64 if gone == -1 else np.float64
+    cells = rng.choice(np.array(pool, dtype=dtype), size=(n, d))
+    if missing and draw(st.booleans()):
+        cells[rng.random((n, d)) < 0.2] = gone
+    w = rng.choice([0.0, 0.5, 1.0, 2.0, 3.25], size=n) if weighed and draw(st.booleans()) else None
+    return Rows(cells, rng.integers(0, k, n).astype(np.int32), w, k)
+
+
+def plain_rows(family: Any, *, n: int = 60, d: int = 3, k: int = 3, seed: int = 0) -> Rows:
+    """Well-behaved rows: every class there, no cell missing, columns and classes of their own."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % k).astype(np.int32)
+    shift = rng.uniform(-1, 1, (k, d))[y]
+    noise = rng.normal(size=(n, d))
+    make = {
+        "real": lambda: shift + noise * np.linspace(0.6, 1.4, d),
+        "count": lambda: rng.poisson(2 + shift).astype(np.float64),
+        "level": lambda: np.clip(np.rint(shift + noise), -1, 1).astype(np.int64) + 1,
+    }
+    return Rows(_known(make, family, "support")(), y, None, k)
