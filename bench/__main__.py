@@ -44,9 +44,7 @@ def _arguments() -> argparse.Namespace:
         default="",
         help="run what has this in its name; prints, writes no tables",
     )
-    parser.add_argument(
-        "--repeats", metavar="N", type=int, default=5, help="timings of each library (default 5)"
-    )
+    parser.add_argument("--repeats", metavar="N", type=int, default=5, help="timings of each library (default 5)")
     parser.add_argument("--quick", action="store_true", help="1/20 of the rows; prints, writes no tables")
     return parser.parse_args()
 

@@ -17,7 +17,5 @@ def compare(repeats: int = 7) -> Comparison:
 
 
 def _seconds(module: str) -> float:
-    done = subprocess.run(
-        [sys.executable, "-c", CODE.format(module)], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", CODE.format(module)], capture_output=True, text=True, check=True)
     return float(done.stdout)

@@ -75,9 +75,7 @@ def other_table(comparisons: Iterable[Comparison]) -> str:
 
 def short_table(results: Iterable[Result]) -> str:
     rows = (
-        (_with_size(r), seconds(r.rival_s), seconds(r.ours_s), times(r.ratio))
-        for r in results
-        if r.rival == REFERENCE
+        (_with_size(r), seconds(r.rival_s), seconds(r.ours_s), times(r.ratio)) for r in results if r.rival == REFERENCE
     )
     return _markdown(("task", REFERENCE, OURS, "ratio"), rows)
 

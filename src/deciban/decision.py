@@ -46,4 +46,3 @@ def log_odds(joint: np.ndarray, against: int | None = None) -> np.ndarray:
     rest = np.logaddexp(before, after)
     with np.errstate(invalid="ignore"):
         return np.where(joint == rest, 0.0, joint - rest)
-

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,16 +27,17 @@ class Own:
     """A covariance for each class."""
 
     mean: np.ndarray  # (k, d)
-    covs: list[Covariance]
+    covs: Sequence[Covariance]
     white: np.ndarray | None  # (k, d, d), lower triangular, where the covariances are dense
     precisions: list[Precision] | None  # where they are not
     bias: np.ndarray  # (k,)
 
     @classmethod
-    def of(cls, mean: np.ndarray, covs: list[Covariance]) -> Own:
+    def of(cls, mean: np.ndarray, covs: Sequence[Covariance]) -> Own:
         d = mean.shape[1]
-        if all(isinstance(cov, Full) for cov in covs):
-            white, logdet = zip(*(cov.triangle() for cov in covs), strict=True)
+        full = [cov for cov in covs if isinstance(cov, Full)]
+        if len(full) == len(covs):
+            white, logdet = zip(*(cov.triangle() for cov in full), strict=True)
             return cls(mean, covs, np.stack(white), None, -0.5 * (np.array(logdet) + d * LOG_2PI))
         inverses = [cov.inverse() for cov in covs]
         bias = -0.5 * np.array([p.logdet + p.rank * LOG_2PI for p in inverses])
@@ -61,7 +63,7 @@ class Pooled:
     """One covariance: a linear score, and the quadratic that all classes share."""
 
     mean: np.ndarray  # (k, d)
-    covs: list[Covariance]  # one
+    covs: Sequence[Covariance]  # one
     centre: np.ndarray  # (d,)
     precision: Precision
     coef: Packed  # (k, d)
@@ -85,10 +87,25 @@ class Pooled:
         return -0.5 * (norms + self.precision.logdet + self.precision.rank * LOG_2PI)
 
 
-def mixed(covs: list[Covariance], weights: np.ndarray) -> Covariance:
+def singular(covs: Sequence[Covariance], tol: float) -> list[bool]:
+    """Which covariances have no inverse: some column is constant or a mix of others, up to tol of its deviation."""
+    return [cov.least_correlation() <= tol**2 for cov in covs]
+
+
+def floored(covs: Sequence[Covariance], n: np.ndarray, tol: float) -> list[Covariance]:
+    """Those without inverse plus tol times the usual variances, (weighted by n) over the classes."""
+    bad = singular(covs, tol)
+    if not any(bad):
+        return list(covs)
+    usual = np.stack([cov.variances for cov in covs]).T @ (n / n.sum())
+    usual = np.where(usual > 0, usual, max(float(usual.mean()), 1e-280))
+    return [cov.plus_diagonal(tol * usual) if no else cov for cov, no in zip(covs, bad, strict=True)]
+
+
+def mixed(covs: Sequence[Covariance], weights: np.ndarray) -> Covariance:
     out = covs[0] * weights[0]
     for cov, weight in zip(covs[1:], weights[1:], strict=True):
-        out = out + cov * weight  # type: ignore[operator]
+        out = out + cov * weight
     return out
 
 

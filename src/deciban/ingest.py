@@ -39,9 +39,7 @@ def features(estimator: Any, X: Any, block: str) -> Block:
 
 def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
     """X and y (labels as they are) for training."""
-    X, y = validate_data(
-        estimator, local(X), local(y), reset=reset, ensure_min_samples=least, **_rules(block)
-    )
+    X, y = validate_data(estimator, local(X), local(y), reset=reset, ensure_min_samples=least, **_rules(block))
     if y.dtype.kind not in "iub":
         check_classification_targets(y)
     return _block(X, block), y
@@ -110,7 +108,7 @@ def weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
     if (w < 0).any():
         row = int(np.flatnonzero(w < 0)[0])
         raise DataError(
-            f"sample_weight is {w[row]:g} in row {row}, but weights must be ≥ 0\n\nhint: to take rows away, use `forget`"
+            f"sample_weight is {w[row]:g} in row {row}, but weights are ≥ 0\n\nhint: to take rows away, use `forget`"
         )
     if not w.any():
         raise DataError("sample_weight is zero for every sample\n\nhint: give at least one row a positive weight")
@@ -121,7 +119,7 @@ def check_support(x: Block, support: str, whom: str) -> None:
     """Whether a chunk can be what the family takes: counts and levels are not negative."""
     if support == "count" and ops.least(x) < 0:
         raise SupportError(
-            f"Negative values in data passed to {whom} (input X)\n\nhint: counts are ≥ 0; for real numbers use GaussianNB"
+            f"Negative values in data passed to {whom} (input X)\n\nhint: counts are ≥ 0; GaussianNB takes reals"
         )
     if isinstance(x, Codes) and ops.least(x) < x.floor:
         raise SupportError(

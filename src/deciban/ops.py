@@ -107,7 +107,7 @@ def moments(x: Reals | Counts, y, w, k: int) -> Moments:
 
 
 def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatter:
-    """Per class n, mean and scatter matrix. Rows with a missing cell count for nothing; few wide rows are kept as rows."""
+    """Per class n, mean and scatter matrix. Rows with a missing cell are left out; few wide rows are kept as rows."""
     if x.n < x.d:
         return _complete(_rows, x, y, w, k, pooled) if _missing(x) else _rows(x, y, w, k, pooled)
     if _core is None or x.d > _SMALL:

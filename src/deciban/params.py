@@ -76,6 +76,6 @@ class Linear:
         """(coef, bias) of the log likelihood as a linear function."""
         if self.veto is not None:
             raise DataError(
-                "some probabilities are exactly 0, and log 0 is no weight\n\nhint: smooth them (`alpha=1`) and fit again"
+                "some probabilities are exactly 0, and log 0 is no weight\n\nhint: smooth them (`alpha=1`), fit again"
             )
         return self.coef.table, self.bias

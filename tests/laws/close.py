@@ -12,7 +12,18 @@ from deciban.tallies.base import column
 
 ROUNDING = 1e-12
 # the power of x that a number is a sum of
-POWERS = {"n": 0, "table": 0, "levels": 0, "total": 1, "mean": 1, "m2": 2, "scatter": 2, "p11": 2, "p21": 3, "p22": 4}
+POWERS = {
+    "n": 0,
+    "table": 0,
+    "levels": 0,
+    "total": 1,
+    "mean": 1,
+    "m2": 2,
+    "scatter": 2,
+    "p11": 2,
+    "p21": 3,
+    "p22": 4,
+}
 
 
 def arrays(t: Any) -> dict[str, np.ndarray]:

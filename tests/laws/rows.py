@@ -179,13 +179,13 @@ def some_rows(
 
 
 def plain_rows(family: Any, *, n: int = 60, d: int = 3, k: int = 3, seed: int = 0) -> Rows:
-    """Well-behaved rows: every class there, no cell missing, columns and classes of their own."""
+    """Well-behaved rows: every class there, no cell missing, columns and classes of their own; exact in float32."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(n) % k).astype(np.int32)
     shift = rng.uniform(-1, 1, (k, d))[y]
     noise = rng.normal(size=(n, d))
     make = {
-        "real": lambda: shift + noise * np.linspace(0.6, 1.4, d),
+        "real": lambda: np.float32(shift + noise * np.linspace(0.6, 1.4, d)).astype(np.float64),
         "count": lambda: rng.poisson(2 + shift).astype(np.float64),
         "level": lambda: np.clip(np.rint(shift + noise), -1, 1).astype(np.int64) + 1,
     }

@@ -163,9 +163,7 @@ def test_rows_with_missing_cells_are_scored_by_the_marginal_of_the_others(two, m
     bare, rest = x.copy(), x[:, [0, 2]]
     bare[:, 1] = np.nan
     without = clone(model).fit(rest, y)
-    np.testing.assert_allclose(
-        clone(model).fit(x, y).predict_proba(bare), without.predict_proba(rest), rtol=1e-9
-    )
+    np.testing.assert_allclose(clone(model).fit(x, y).predict_proba(bare), without.predict_proba(rest), rtol=1e-9)
 
 
 def test_squares_and_products_as_columns_make_lda_quadratic(two):

@@ -150,7 +150,7 @@ class Generative(Scoring, ClassifierMixin, BaseEstimator):
             raise MergeError(
                 f"one model has {self.n_features_in_} columns, the other {other.n_features_in_}\n\nhint: fit both on the same columns"
             )
-        names = [getattr(model, "feature_names_in_", None) for model in (self, other)]
+        names: list[Any] = [getattr(model, "feature_names_in_", None) for model in (self, other)]
         if all(n is not None for n in names) and not np.array_equal(names[0], names[1]):
             raise MergeError("the models' columns have other names\n\nhint: fit both on frames with the same columns")
 
@@ -217,4 +217,3 @@ class Generative(Scoring, ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in self.__dict__
-

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from deciban import decision, ops
+from deciban import decision
 from deciban.classifiers.base import Generative
 from deciban.classifiers.scoring import check_priors
 from deciban.errors import DataError
@@ -61,7 +61,7 @@ class GaussianNB(Generative):
         if chunk.w is None:
             everything = moments.collapse()
         else:
-            everything = ops.moments(chunk.x, np.zeros(chunk.n, dtype=np.int32), None, 1)
+            everything = family.tally(chunk.x, np.zeros(chunk.n, dtype=np.int32), None, 1)  # type: ignore[arg-type]
         return Bundle((*base.parts, Common(everything)))
 
     def _estimate(self, family: Gaussian, tally: Bundle) -> Any:
@@ -145,9 +145,9 @@ class Smoothed(Discrete):
         "force_alpha": ["boolean"],
     }
 
-    def _check_alpha(self) -> float | np.ndarray:
+    def _check_alpha(self) -> Any:
         """alpha as it is used: not under 1e-10 unless forced."""
-        alpha = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
+        alpha: Any = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
         if isinstance(alpha, np.ndarray):
             if alpha.shape[0] != self.n_features_in_:
                 raise DataError(

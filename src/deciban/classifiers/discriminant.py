@@ -12,11 +12,10 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from deciban import decision
 from deciban.classifiers.base import Generative
 from deciban.classifiers.origin import same_library
-from deciban.covariance import Full
+from deciban.covariance import Covariance, Full
 from deciban.errors import DataError, NotAdditiveError
-from deciban.families.gaussian import FLOOR
 from deciban.families.gaussian_joint import GaussianJoint
-from deciban.gaussians import LOG_2PI, Own
+from deciban.gaussians import LOG_2PI, Own, floored, singular
 from deciban.table import Table
 from deciban.tallies import Bundle
 
@@ -162,7 +161,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
 
     def _family(self, tally: Bundle | None = None) -> GaussianJoint:
         ridge = self.reg_param if self.solver == "svd" else 0.0
-        return GaussianJoint(0.0, 0.0 if self.shrinkage is None else self.shrinkage, ridge)
+        return GaussianJoint(0.0, 0.0 if self.shrinkage is None else self.shrinkage, ridge, floor=self.tol)
 
     def _check_additive(self) -> None:
         Estimator.check_additive(self.covariance_estimator)
@@ -170,15 +169,11 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     def _check_fit(self, table: Table, whole: bool) -> None:
         super()._check_fit(table, whole)
         if len(self.classes_) < 2:
-            raise DataError(
-                f"The number of classes has to be greater than one. Got {len(self.classes_)} class."
-            )
+            raise DataError(f"The number of classes has to be greater than one. Got {len(self.classes_)} class.")
         if self.solver == "svd" and self.shrinkage is not None:
             raise NotImplementedError("shrinkage not supported with 'svd' solver.")
         if self.solver == "svd" and self.covariance_estimator is not None:
-            raise DataError(
-                "covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead."
-            )
+            raise DataError("covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead.")
         Estimator.check(self.shrinkage, self.covariance_estimator)
         rows = np.bincount(table.y, minlength=table.k)
         if whole and (rows == 1).any():
@@ -186,27 +181,23 @@ class QuadraticDiscriminantAnalysis(Discriminant):
                 f"y has only 1 sample in class {self.classes_[rows == 1][0]}, covariance is ill defined.\n\n"
                 "hint: RegularizedDiscriminantAnalysis borrows from the other classes"
             )
-        self._covs = None
+        self._covs: list[Covariance] | None = None
         if self.covariance_estimator is not None:
             X = np.asarray(table.x.rows(0, table.n).values)
             self._covs = [Estimator.of(self.covariance_estimator, X[table.y == c]) for c in range(table.k)]
 
     def _estimate(self, family: GaussianJoint, tally: Bundle) -> Own:
-        t = tally.parts[1]
-        covs = self._covs if self._covs is not None else family.blended(family.shrunk(t), t.n)
-        singular = [cov.least_correlation() <= self.tol**2 for cov in covs]
-        if any(singular):
-            usual = np.stack([cov.variances for cov in covs]).T @ (t.n / t.n.sum())
-            usual = np.where(usual > 0, usual, max(float(usual.mean()), FLOOR))
-            covs = [cov.plus_diagonal(self.tol * usual) if bad else cov for cov, bad in zip(covs, singular, strict=True)]
-        return Own.of(t.mean, covs)
+        if self._covs is None:
+            return family.estimate(tally.parts[1])  # type: ignore[return-value]
+        return Own.of(tally.parts[1].mean, floored(self._covs, tally.parts[0].n, self.tol))
 
     @property
     def singular_(self) -> np.ndarray:
         """The classes whose covariance had no inverse and was given a floor: see to more rows, or shrinkage."""
         fitted = self._check_is_fitted()
-        bare = self._covs if self._covs is not None else fitted.family.blended(fitted.family.shrunk(fitted.tally.parts[1]), fitted.tally.parts[1].n)
-        return self.classes_[[cov.least_correlation() <= self.tol**2 for cov in bare]]
+        family, t = fitted.family, fitted.tally.parts[1]
+        covs = self._covs if self._covs is not None else family.blended(family.shrunk(t), t.n)
+        return self.classes_[singular(covs, self.tol)]
 
     def _offset(self) -> float:
         return 0.5 * self.n_features_in_ * LOG_2PI
@@ -231,8 +222,8 @@ class RegularizedDiscriminantAnalysis(Discriminant):
     """Between QDA and LDA, and towards spheres (Friedman 1989).
 
     `blend` moves each class's covariance towards the pooled one (0: QDA, 1: LDA), `shrinkage` then moves it towards the
-    scaled identity (0 … 1, or "auto": Ledoit–Wolf for each class before blending). Works for classes of one row, and for
-    more columns than rows.
+    scaled identity (0 … 1; for columns in like units. Or "auto": Ledoit–Wolf for each class before blending). Works for
+    classes of one row, and for more columns than rows.
 
     >>> import numpy as np
     >>> X = np.array([[-1.0, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
@@ -246,7 +237,7 @@ class RegularizedDiscriminantAnalysis(Discriminant):
         "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
     }
 
-    def __init__(self, *, blend=0.5, shrinkage=0.1, priors=None):
+    def __init__(self, *, blend=0.5, shrinkage=0.0, priors=None):
         self.blend = blend
         self.shrinkage = shrinkage
         self.priors = priors

@@ -21,8 +21,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     """Separate classes along w = (Σ_k + Σ_l)⁻¹ (μ_k − μ_l), assuming means and covariances but no Gaussians.
 
     The threshold is the minimax one: it bounds the error for every distribution with these moments. More than two
-    classes: all pairs (`multi="pairwise"`), or pairs within the leading `n_components` axes of the generalised
-    eigenproblem (`multi="eigen"`). Where covariances agree, posteriors are those of LDA.
+    classes: all pairs, coupled (`multi="pairwise"`), or the same within the leading `n_components` axes of the
+    generalised eigenproblem (`multi="eigen"`). Where covariances agree, posteriors are those of LDA.
 
     >>> import numpy as np
     >>> X = np.array([[0.0, 0], [1, 1], [0, 1], [4, 4], [5, 5], [4, 5]])
@@ -69,14 +69,12 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         out = np.asarray(x.rows(0, x.n).values) @ p.axes(self._n_features_out)
         return self._origin_of(X).send(out)
 
-    def _linear(self) -> tuple[np.ndarray, np.ndarray]:
-        view = self.as_logistic()
-        return view.coef_, view.intercept_
-
     @property
     def coef_(self) -> np.ndarray:
-        return self._view(self._linear()[0])
+        """The directions 2w of all pairs of classes (0 : 1, 0 : 2, …, 1 : 2, …), each towards its first class."""
+        return self._view(np.ascontiguousarray(self._check_is_fitted().params.coef.table))
 
     @property
     def intercept_(self) -> np.ndarray:
-        return self._view(self._linear()[1])
+        """−2 times the threshold of each pair, before priors."""
+        return self._view(self._check_is_fitted().params.bias)

@@ -133,7 +133,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self.n_components is not None and self.n_components > most:
             raise DataError(f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}.")
         self._max_components = most if self.n_components is None else self.n_components
-        self._covs = None
+        self._covs: list[Covariance] | None = None
         if self.covariance_estimator is not None:
             X = np.asarray(table.x.rows(0, table.n).values)
             own = [Estimator.of(self.covariance_estimator, X[table.y == c]) for c in range(table.k)]
@@ -145,7 +145,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self._covs is not None:
             base = Pooled.of(t.mean, mixed(self._covs[:-1], priors), priors @ t.mean, family.tol)
         else:
-            base = family.estimate(t, centre=priors @ t.mean)
+            base = family.estimate(t, centre=priors @ t.mean)  # type: ignore[assignment]
         return Projected(self, base, tally, priors)
 
     @property

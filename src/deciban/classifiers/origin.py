@@ -51,7 +51,7 @@ class Origin:
         return labels if labels.dtype.kind in "OUST" else self._leave(labels)
 
     def _leave(self, a: np.ndarray) -> Any:
-        return a if self._here else importlib.import_module(self.library).asarray(a, device=self.device)
+        return a if self._here else importlib.import_module(str(self.library)).asarray(a, device=self.device)
 
     @property
     def _here(self) -> bool:
@@ -72,4 +72,7 @@ def same_library(method: Callable) -> Callable:
 
 
 Origin.plain = Origin()
-_ORIGINS = {np.dtype(np.float32): Origin(np.dtype(np.float32)), np.dtype(np.float64): Origin(np.dtype(np.float64))}
+_ORIGINS = {
+    np.dtype(np.float32): Origin(np.dtype(np.float32)),
+    np.dtype(np.float64): Origin(np.dtype(np.float64)),
+}

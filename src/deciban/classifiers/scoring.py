@@ -111,7 +111,9 @@ class Scoring:
         fitted = self._check_is_fitted()
         x = ingest.features(self, X, self._reads)
         prior = self._prior(fitted, priors, density)
-        loglik = fitted.family.log_density if density and hasattr(fitted.family, "log_density") else fitted.family.loglik
+        loglik = (
+            fitted.family.log_density if density and hasattr(fitted.family, "log_density") else fitted.family.loglik
+        )
         family, params = fitted.family, fitted.params
 
         def run(span: tuple[int, int]) -> np.ndarray:

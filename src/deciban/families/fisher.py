@@ -2,8 +2,8 @@
 
 The threshold b on w·x is the minimax one (Lanckriet et al. 2002): both class means lie the same number of their own
 deviations from it, which bounds the error of either class for *every* distribution with these means and variances. The
-log odds of a pair are 2 (w·x − b); a class's score is the mean of its odds against the others. Where all covariances
-agree this is exactly the LDA posterior.
+log odds of a pair are 2 (w·x − b); pairs are coupled (Price et al. 1994): P(k) ∝ 1 / (1 + Σ_l e^−odds(k : l)). Where all
+covariances agree this is exactly the LDA posterior.
 
 Tally: `Scatter`. Rows are drawn from (and `log_density` is) the Gaussian with the class's moments, the density of most
 entropy that has them.
@@ -25,6 +25,7 @@ from scipy import linalg
 
 from deciban import ops
 from deciban.covariance import Covariance, Full, class_covariances
+from deciban.errors import DataError
 from deciban.gaussians import Own, by_pattern, mixed
 from deciban.packed import Packed
 from deciban.table import Reals
@@ -32,20 +33,32 @@ from deciban.tallies import RowScatter, Scatter
 
 
 def rule(mean: np.ndarray, covs: list[Covariance]) -> tuple[np.ndarray, np.ndarray]:
-    """(coef, bias) of the classes' scores, from all pairs."""
-    k = len(mean)
-    coef, bias = np.zeros_like(mean), np.zeros(k)
-    for a in range(k):
-        for b in range(a + 1, k):
-            w = (covs[a] + covs[b]).inverse().apply((mean[a] - mean[b])[None])[0]  # type: ignore[operator]
-            at_a, at_b = mean[a] @ w, mean[b] @ w
-            dev_a, dev_b = covs[a].deviation(w), covs[b].deviation(w)
-            both = dev_a + dev_b
-            threshold = (dev_b * at_a + dev_a * at_b) / both if both > 0 else (at_a + at_b) / 2
-            for c, sign in ((a, 2.0 / k), (b, -2.0 / k)):
-                coef[c] += sign * w
-                bias[c] -= sign * threshold
-    return coef, bias
+    """(coef, bias) of the log odds of all pairs of classes, in the order of `pairs`."""
+    coef, bias = [], []
+    for a, b in pairs(len(mean)):
+        w = (covs[a] + covs[b]).inverse().apply((mean[a] - mean[b])[None])[0]  # type: ignore[operator]
+        at_a, at_b = mean[a] @ w, mean[b] @ w
+        dev_a, dev_b = covs[a].deviation(w), covs[b].deviation(w)
+        both = dev_a + dev_b
+        threshold = (dev_b * at_a + dev_a * at_b) / both if both > 0 else (at_a + at_b) / 2
+        coef.append(2.0 * w)
+        bias.append(-2.0 * threshold)
+    return np.reshape(coef, (-1, mean.shape[1])), np.array(bias)
+
+
+def pairs(k: int) -> list[tuple[int, int]]:
+    return [(a, b) for a in range(k) for b in range(a + 1, k)]
+
+
+def coupled(odds: np.ndarray, k: int) -> np.ndarray:
+    """Scores (n, k) from the log odds of all pairs (n, pairs)."""
+    if k == 2:
+        return np.hstack([odds / 2, -odds / 2])
+    out = np.zeros((len(odds), k))
+    for pair, (a, b) in enumerate(pairs(k)):
+        out[:, a] = np.logaddexp(out[:, a], -odds[:, pair])
+        out[:, b] = np.logaddexp(out[:, b], odds[:, pair])
+    return -out
 
 
 def leading(mean: np.ndarray, covs: list[Covariance], n: np.ndarray, axes: int) -> np.ndarray:
@@ -64,8 +77,8 @@ class Params:
     covs: list[Covariance]
     n: np.ndarray  # (k,)
     within: int | None  # how many leading axes the rule is confined to; None: it is not
-    coef: Packed  # (k, d)
-    bias: np.ndarray  # (k,)
+    coef: Packed  # (pairs, d)
+    bias: np.ndarray  # (pairs,)
 
     @classmethod
     def of(cls, mean: np.ndarray, covs: list[Covariance], n: np.ndarray, within: int | None) -> Params:
@@ -85,7 +98,7 @@ class Params:
         return Params.of(self.mean[:, columns], [cov.part(columns) for cov in self.covs], self.n, within)
 
     def score(self, x: Reals) -> np.ndarray:
-        return ops.affine(x, self.coef, self.bias, strict=True)
+        return coupled(ops.affine(x, self.coef, self.bias, strict=True), len(self.mean))
 
 
 @dataclass(frozen=True)
@@ -107,7 +120,10 @@ class Fisher:
         return by_pattern(x, p, lambda part, rows: part.score(rows))
 
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
-        return p.coef.table, p.bias
+        if len(p.mean) != 2:
+            raise DataError("coupled pairs of more than two classes are not linear in x\n\nhint: use LDA, which is")
+        half = 0.5 * p.coef.table[0], 0.5 * p.bias[0]
+        return np.stack([half[0], -half[0]]), np.array([half[1], -half[1]])
 
     def log_density(self, p: Params, x: Reals) -> np.ndarray:
         floor = [cov.plus_diagonal(1e-9 * max(cov.variances.mean(), 1e-290)) for cov in p.covs]

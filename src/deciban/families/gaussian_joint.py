@@ -1,10 +1,10 @@
 """Gaussians with full covariance: log p(x | c) = log N(x; mean_c, Σ_c).
 
-Tally: `Scatter` (`RowScatter` while rows are fewer than columns, so that d × d is never formed). Estimate (Friedman 1989):
-S_c(blend) = ((1 − blend) S_c + blend S) / ((1 − blend) n_c + blend n), then shrunk towards the scaled identity (or, with
-"auto", by Ledoit–Wolf), then (1 − ridge) Σ + ridge · I. blend = 1 is one covariance for all: the log likelihood is linear
-in x up to a term that all classes share, the `carrier`. Training leaves out rows with missing cells; scoring integrates
-missing cells out, one marginal Gaussian for each pattern of them.
+Tally: `Scatter` (`RowScatter` while rows are fewer than columns: d × d is never formed). Estimate (Friedman 1989):
+S_c(blend) = ((1 − blend) S_c + blend S) / ((1 − blend) n_c + blend n), shrunk towards the scaled identity (or, with
+"auto", by Ledoit–Wolf), then (1 − ridge) Σ + ridge · I; one without inverse gets a floor under its variances. blend = 1
+is one covariance for all: the log likelihood is linear in x up to a term that all classes share, the `carrier`. Training
+leaves out rows with missing cells; scoring integrates missing cells out, one marginal for each pattern of them.
 
 >>> import numpy as np
 >>> from deciban.table import Reals
@@ -16,6 +16,7 @@ missing cells out, one marginal Gaussian for each pattern of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from deciban import ops
 from deciban.covariance import Covariance, class_covariances, shrink
 from deciban.errors import DataError
-from deciban.gaussians import Own, Pooled, by_pattern, mixed
+from deciban.gaussians import Own, Pooled, by_pattern, floored, mixed
 from deciban.shrinkage import ledoit_wolf
 from deciban.table import Reals
 from deciban.tallies import Quartic, RowScatter, Scatter
@@ -38,6 +39,7 @@ class GaussianJoint:
     ridge: float = 0.0
     mix: np.ndarray | None = None  # with blend = 1: Σ_c mix[c] Σ_c instead of the pooled covariance
     tol: float = 1e-10  # with blend = 1: correlation eigenvalues up to this are directions without variance
+    floor: float = 1e-4  # with blend < 1: what covariances without inverse get, as a share of the usual variances
     block, support = "dense", "real"
 
     @property
@@ -68,12 +70,12 @@ class GaussianJoint:
     def estimate(self, t: Scatter | RowScatter | Quartic, centre: np.ndarray | None = None) -> Params:
         covs = self.shrunk(t)
         if self.blend < 1:
-            return Own.of(t.mean, self.blended(covs, t.n))
+            return Own.of(t.mean, floored(self.blended(covs, t.n), t.n, self.floor))
         mix = t.n / t.n.sum() if self.mix is None else self.mix
         cov = covs[0] if self.pools else mixed(covs, mix)
         return Pooled.of(t.mean, cov, mix @ t.mean if centre is None else centre, self.tol)
 
-    def blended(self, covs: list[Covariance], n: np.ndarray) -> list[Covariance]:
+    def blended(self, covs: Sequence[Covariance], n: np.ndarray) -> list[Covariance]:
         """Each class's covariance moved towards the pooled one, shrunk and ridged."""
         total = n.sum()
         if self.blend > 0 or (n <= 0).any():

@@ -1,6 +1,6 @@
 """Word counts: log p(x | c) = Σ_j x_j log θ_j, the probability of the words in the order in which they stand.
 
-Tally: `Sums` of the counts. Estimate: θ = (total + alpha) / (all words of the class + Σ alpha), one pseudo-count a word.
+Tally: `Sums` of the counts. Estimate: θ = (total + alpha) / (all words of the class + Σ alpha).
 
 >>> import numpy as np
 >>> from deciban.table import Reals

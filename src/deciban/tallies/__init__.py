@@ -18,4 +18,15 @@ from deciban.tallies.quartic import Quartic
 from deciban.tallies.scatter import RowScatter, Scatter
 from deciban.tallies.sums import Labels, Sums
 
-__all__ = ["Bundle", "Common", "Crosstab", "Labels", "Moments", "Quartic", "RowScatter", "Scatter", "Sums", "Tally"]
+__all__ = [
+    "Bundle",
+    "Common",
+    "Crosstab",
+    "Labels",
+    "Moments",
+    "Quartic",
+    "RowScatter",
+    "Scatter",
+    "Sums",
+    "Tally",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,16 @@ class Tally:
         with np.errstate(all="ignore"):
             return all(np.isfinite(a.sum()) for a in arrays if isinstance(a, np.ndarray))
 
-    def __rmul__(self, scale: float):
+    def __add__(self, other: Any) -> Any:
+        raise NotImplementedError
+
+    def __sub__(self, other: Any) -> Any:
+        raise NotImplementedError
+
+    def __mul__(self, scale: float) -> Any:
+        raise NotImplementedError
+
+    def __rmul__(self, scale: float) -> Any:
         return self * scale
 
     def relabel(self, index: np.ndarray, k: int):

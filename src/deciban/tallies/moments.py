@@ -20,9 +20,7 @@ class Moments(Tally):
         a, b = level(self.n, other.n)
         share = over(column(b), column(a + b))
         delta = other.mean - self.mean
-        return Moments(
-            a + b, self.mean + delta * share, self.m2 + other.m2 + (delta * (column(a) * share)) * delta
-        )
+        return Moments(a + b, self.mean + delta * share, self.m2 + other.m2 + (delta * (column(a) * share)) * delta)
 
     def __sub__(self, other: Moments) -> Moments:
         a, b = level(self.n, other.n)

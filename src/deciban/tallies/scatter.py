@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class Scatter(Tally):
     def dense(self) -> Scatter:
         return self
 
-    def __add__(self, other: Scatter | RowScatter) -> Scatter:
+    def __add__(self, other: Any) -> Scatter:
         other = other.dense()
         n = self.n + other.n
         share = over(other.n, n)
@@ -36,7 +37,7 @@ class Scatter(Tally):
         between = _outer(self.n * share, delta, self.pooled)
         return Scatter(n, self.mean + delta * share[:, None], self.scatter + other.scatter + between, self.pooled)
 
-    def __sub__(self, other: Scatter | RowScatter) -> Scatter:
+    def __sub__(self, other: Any) -> Scatter:
         other = other.dense()
         n = less(self.n, other.n)
         mean = self.mean + (self.mean - other.mean) * over(other.n, n)[:, None]
@@ -105,15 +106,15 @@ class RowScatter(Tally):
             w=np.concatenate([self.w, sign * other.w]),
         )
 
-    def _fits(self, other: Scatter | Quartic | RowScatter) -> bool:
+    def _fits(self, other: Any) -> bool:
         return isinstance(other, RowScatter) and len(self.rows) + len(other.rows) < self.rows.shape[1]
 
-    def __add__(self, other: Scatter | Quartic | RowScatter) -> Scatter | Quartic | RowScatter:
+    def __add__(self, other: Any) -> Any:
         if self._fits(other):
             return self._joined(other, 1.0, self.n + other.n)
         return self.dense() + other
 
-    def __sub__(self, other: Scatter | Quartic | RowScatter) -> Scatter | Quartic | RowScatter:
+    def __sub__(self, other: Any) -> Any:
         if self._fits(other):
             return self._joined(other, -1.0, less(self.n, other.n))
         return self.dense() - other

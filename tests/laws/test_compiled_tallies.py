@@ -1,0 +1,153 @@
+"""The compiled twin of every operation that makes a tally equals its specification."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban import ops, spec
+from deciban.families import find
+from deciban.labels import label_codes
+from deciban.table import Codes
+
+from .builds import every_build, every_hard_case, using
+from .close import arrays
+from .rows import CODES, DENSE, SPARSE, some_rows
+
+
+def assert_equal_tallies(got, want, within: float = 1e-9) -> None:
+    """Number by number, relative to the largest of its kind in the class."""
+    got, want = arrays(got), arrays(want)
+    assert got.keys() == want.keys()
+    for name in want:
+        assert got[name].shape == want[name].shape
+        axes = tuple(range(1, want[name].ndim))
+        largest = np.abs(want[name]).max(axis=axes, keepdims=True, initial=0.0)
+        close = np.abs(got[name] - want[name]) <= within * largest
+        assert close.all(), f"{name}: {got[name][~close][:5]} where the specification has {want[name][~close][:5]}"
+
+
+def in_many_forms(op, rows, forms, *more):
+    """(compiled, specification) of an operation in each form that can hold the cells."""
+    twin = getattr(spec, op)
+    for form in holding(rows, forms):
+        x = form(rows.cells)
+        yield getattr(ops, op)(x, rows.y, rows.w, rows.k, *more), twin(x, rows.y, rows.w, rows.k, *more)
+
+
+def holding(rows, forms):
+    large = np.abs(rows.cells[~np.isnan(rows.cells)]).max(initial=0.0) > 1e30
+    return [form for form in forms if not (large and form.dtype == "float32")]
+
+
+@every_build
+@every_hard_case
+def test_sums_equal_their_specification(build, rows):
+    with using(build):
+        for above in (None, 0.0, 0.5):
+            for got, want in in_many_forms("sums", rows, DENSE + SPARSE, above):
+                assert_equal_tallies(got, want)
+
+
+@every_build
+@every_hard_case
+def test_moments_equal_their_specification(build, rows):
+    with using(build):
+        for got, want in in_many_forms("moments", rows, DENSE + SPARSE):
+            assert_equal_tallies(got, want, within=1e-7)
+
+
+@every_build
+@every_hard_case
+def test_scatter_equals_its_specification(build, rows):
+    whole = rows.take(np.flatnonzero(~np.isnan(rows.cells).any(axis=1)))
+    with using(build):
+        for pooled in (False, True):
+            for form in holding(rows, DENSE if rows.cells.size < 1e4 else DENSE[:2]):
+                got = ops.scatter(form(rows.cells), rows.y, rows.w, rows.k, pooled)
+                want = spec.scatter(form(whole.cells), whole.y, whole.w, whole.k, pooled)
+                assert_equal_tallies(got, want, within=1e-7)
+                turned = got.dense().scatter.transpose(0, 2, 1)
+                largest = np.abs(turned).max(initial=0.0)
+                np.testing.assert_allclose(got.dense().scatter, turned, rtol=0, atol=1e-12 * largest)
+
+
+@every_build
+@every_hard_case
+def test_quartic_equals_its_specification(build, rows):
+    rows = rows.take(np.flatnonzero(~np.isnan(rows.cells).any(axis=1)))
+    if np.abs(rows.cells).max(initial=0.0) > 1e100 or rows.cells.size > 1e4:
+        return  # fourth powers overflow; the matrices are large
+    with using(build):
+        for got, want in in_many_forms("quartic", rows, DENSE[:2]):
+            assert_equal_tallies(got, want, within=1e-6)
+
+
+@every_build
+@every_hard_case
+def test_class_weights_equal_their_specification(build, rows):
+    with ops.specification():
+        want = ops.class_weights(rows.y, rows.w, rows.k)
+    with using(build):
+        np.testing.assert_allclose(ops.class_weights(rows.y, rows.w, rows.k), want, rtol=1e-12)
+
+
+@every_build
+@given(data=st.data())
+def test_crosstab_equals_its_specification(build, data):
+    rows = data.draw(some_rows(find()["categorical"]()))
+    levels = rows.cells.max(axis=0, initial=-1) + 3
+    with using(build):
+        for got, want in in_many_forms("crosstab", rows, CODES):
+            assert_equal_tallies(got, want)
+        for got, want in in_many_forms("crosstab", rows, CODES, levels):
+            assert_equal_tallies(got, want)
+
+
+@every_build
+@given(data=st.data())
+def test_tallies_of_any_reals_equal_their_specification(build, data):
+    rows = data.draw(some_rows(find()["gaussian"]()))
+    with using(build):
+        for op in ("sums", "moments"):
+            for got, want in in_many_forms(op, rows, DENSE + SPARSE):
+                for name in arrays(want):
+                    np.testing.assert_allclose(
+                        arrays(got)[name], arrays(want)[name], rtol=1e-9, atol=1e-9, err_msg=name
+                    )
+
+
+@every_build
+@every_hard_case
+def test_least_equals_its_specification(build, rows):
+    codes = Codes(np.nan_to_num(np.clip(rows.cells, -9, 9)).astype(np.int32))
+    with using(build):
+        for x in (*(form(rows.cells) for form in DENSE + SPARSE if form.dtype == "float64"), codes):
+            assert ops.least(x) == spec.least(x)
+
+
+@every_build
+@given(
+    y=st.lists(st.integers(-300, 300), max_size=40),
+    classes=st.none() | st.lists(st.integers(-300, 300), min_size=1, max_size=20, unique=True).map(sorted),
+    dtype=st.sampled_from(["int64", "int32"]),
+)
+def test_label_codes_equal_those_of_a_sort(build, y, classes, dtype):
+    y = np.array(y, dtype=dtype)
+    classes = None if classes is None else np.array(classes)
+    with ops.specification():
+        want = label_codes(y, classes)
+    with using(build):
+        got = label_codes(y[::-1][::-1], classes)
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert a.dtype == b.dtype
+
+
+@every_build
+def test_labels_at_the_ends_of_the_integers_have_codes(build):
+    ends = np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min, 0])
+    with using(build):
+        assert label_codes(ends)[1].tolist() == [2, 0, 1]
+        assert label_codes(ends[:1], ends[:1])[1].tolist() == [0]
