@@ -1,4 +1,4 @@
-"""The tour: learn, score, update, merge, forget and weigh evidence on scikit-learn's bundled data, beside scikit-learn."""
+"""The tour: learn, score, update, merge, forget and weigh evidence on bundled data, beside scikit-learn."""
 
 import time
 
@@ -53,7 +53,7 @@ def additive() -> None:
         f"  six models of 300 rows, merged, against one of all rows    {np.abs(merged.theta_ - whole.theta_).max():.1e}"
     )
     print(
-        f"  all rows less the last 797, against the first 1,000 alone  {np.abs(forgetful.theta_ - fresh.theta_).max():.1e}"
+        f"  all rows less the last 797, against the first 1,000        {np.abs(forgetful.theta_ - fresh.theta_).max():.1e}"
     )
 
 
@@ -67,9 +67,7 @@ def evidence() -> None:
     for label, value, p in zip(model.classes_, model.decibans(row)[0], model.predict_proba(row)[0], strict=True):
         print(f"  {label:12} {value:8.1f} dB   P = {p:.3f}")
     row[0, 3] = np.nan
-    print(
-        f"  without its petal width: {dict(zip(model.classes_.tolist(), model.predict_proba(row)[0].round(3).tolist(), strict=True))}"
-    )
+    print(f"  without its petal width: P = {model.predict_proba(row)[0].round(3).tolist()}")
 
 
 def speed() -> None:

@@ -148,7 +148,8 @@ class Generative(Scoring, ClassifierMixin, BaseEstimator):
                 )
         if self.n_features_in_ != other.n_features_in_:
             raise MergeError(
-                f"one model has {self.n_features_in_} columns, the other {other.n_features_in_}\n\nhint: fit both on the same columns"
+                f"one model has {self.n_features_in_} columns, the other {other.n_features_in_}\n\n"
+                "hint: fit both on the same columns"
             )
         names: list[Any] = [getattr(model, "feature_names_in_", None) for model in (self, other)]
         if all(n is not None for n in names) and not np.array_equal(names[0], names[1]):

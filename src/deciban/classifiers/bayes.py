@@ -204,7 +204,8 @@ class ComplementNB(Smoothed):
     the multinomial that the same counts define.
 
     >>> import numpy as np
-    >>> ComplementNB().fit(np.array([[2, 1, 0], [3, 0, 0], [0, 1, 4]]), [0, 0, 1]).predict(np.array([[0, 1, 1]])).tolist()
+    >>> model = ComplementNB().fit(np.array([[2, 1, 0], [3, 0, 0], [0, 1, 4]]), [0, 0, 1])
+    >>> model.predict(np.array([[0, 1, 1]])).tolist()
     [1]
     """
 

@@ -55,8 +55,8 @@ class Discriminant(Generative):
             )
         if complete.sum() < seen.sum() * (1 - 1e-9):
             warnings.warn(
-                f"rows of weight {seen.sum() - complete.sum():g} of {seen.sum():g} have missing cells; means and covariances "
-                "are learned from the others",
+                f"rows of weight {seen.sum() - complete.sum():g} of {seen.sum():g} have missing cells; means and "
+                "covariances are learned from the others",
                 UserWarning,
                 stacklevel=3,
             )
@@ -113,7 +113,7 @@ class Estimator:
     def check_additive(estimator: Any) -> None:
         if estimator is not None:
             raise NotAdditiveError(
-                "a `covariance_estimator` needs all rows at once: such a model cannot be updated, merged or made to forget\n\n"
+                "a `covariance_estimator` needs all rows at once: no update, merge or forgetting\n\n"
                 "hint: use `shrinkage` (a number, or 'auto' for Ledoit–Wolf), which can"
             )
 
@@ -121,8 +121,8 @@ class Estimator:
 class QuadraticDiscriminantAnalysis(Discriminant):
     """A Gaussian with a covariance of its own for each class: quadratic boundaries.
 
-    Parameters are scikit-learn's. A class whose covariance has no inverse (constant or collinear columns, fewer rows than
-    columns) is no error: `tol` times the usual variances is added to it, and `singular_` names the class.
+    Parameters are scikit-learn's. A class whose covariance has no inverse (constant or collinear columns, too few rows) is
+    no error: `tol` times the usual variances is added to it, and `singular_` names the class.
 
     >>> import numpy as np
     >>> X = np.array([[-1.0, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])

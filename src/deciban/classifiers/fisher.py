@@ -53,7 +53,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
             raise DataError(f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}.")
         if whole and table.n <= len(self.classes_):
             raise DataError(
-                f"The number of samples must be more than the number of classes ({table.n} rows, {len(self.classes_)} classes)."
+                f"The number of samples must be more than the number of classes ({len(self.classes_)}), not {table.n}."
             )
 
     @property

@@ -1,4 +1,4 @@
-"""Linear discriminant analysis: one covariance for all classes, linear boundaries, and the projection that shows them."""
+"""Linear discriminant analysis: one covariance for all classes, linear boundaries, a projection that shows them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from deciban.covariance import Covariance, Full, shrink
 from deciban.errors import DataError
 from deciban.families.gaussian_joint import GaussianJoint
 from deciban.gaussians import Pooled, mixed
-from deciban.shrinkage import ledoit_wolf
 from deciban.packed import Packed
+from deciban.shrinkage import ledoit_wolf
 from deciban.table import Table
 from deciban.tallies import Bundle, Quartic
 
@@ -122,7 +122,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         rows = table.n if table.w is None else int(np.count_nonzero(table.w))
         if whole and rows <= len(self.classes_):
             raise DataError(
-                f"The number of samples must be more than the number of classes ({rows} rows, {len(self.classes_)} classes)."
+                f"The number of samples must be more than the number of classes ({len(self.classes_)}), not {rows}."
             )
         if self.solver == "svd" and self.shrinkage is not None:
             raise NotImplementedError("shrinkage not supported with 'svd' solver.")

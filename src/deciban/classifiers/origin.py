@@ -23,7 +23,7 @@ class Origin:
 
     @classmethod
     def of(cls, X: Any) -> Origin:
-        """The origin of X: its floating dtype (whole numbers become doubles), and its library under array API dispatch."""
+        """The origin of X: its floating dtype (whole numbers become doubles), and its library under dispatch."""
         if type(X) is np.ndarray:
             return _ORIGINS.get(X.dtype, cls.plain)
         if hasattr(X, "__array_namespace__") and get_config()["array_api_dispatch"]:
@@ -63,9 +63,9 @@ def same_library(method: Callable) -> Callable:
 
     @wraps(method)
     def checked(self, X, *args, **kwargs):
-        if type(X) is not np.ndarray or not self.__dict__.get("_origin", Origin.plain)._here:
-            if self._keeps_kind and get_config()["array_api_dispatch"]:
-                check_same_namespace(X, self, attribute="means_", method=method.__name__)
+        foreign = type(X) is not np.ndarray or not self.__dict__.get("_origin", Origin.plain)._here
+        if foreign and self._keeps_kind and get_config()["array_api_dispatch"]:
+            check_same_namespace(X, self, attribute="means_", method=method.__name__)
         return method(self, X, *args, **kwargs)
 
     return checked

@@ -171,9 +171,7 @@ def check_priors(priors: Any, classes: np.ndarray) -> np.ndarray:
         priors = [priors[label] for label in classes.tolist()]
     priors = np.asarray(priors, dtype=np.float64)
     if priors.shape != classes.shape:
-        raise DataError(
-            f"Number of priors must match number of classes.\n\nhint: there are {len(classes)} classes: {classes.tolist()}"
-        )
+        raise DataError(f"Number of priors must match number of classes.\n\nhint: the classes are {classes.tolist()}")
     if not (priors >= 0).all():
         raise DataError("Priors must be non-negative.\n\nhint: they are probabilities, in the order of `classes_`")
     if not np.isclose(priors.sum(), 1.0):

@@ -2,8 +2,8 @@
 
 The threshold b on w·x is the minimax one (Lanckriet et al. 2002): both class means lie the same number of their own
 deviations from it, which bounds the error of either class for *every* distribution with these means and variances. The
-log odds of a pair are 2 (w·x − b); pairs are coupled (Price et al. 1994): P(k) ∝ 1 / (1 + Σ_l e^−odds(k : l)). Where all
-covariances agree this is exactly the LDA posterior.
+log odds of a pair are 2 (w·x − b); pairs are coupled (Price et al. 1994): P(k) ∝ 1 / (1 + Σ_l e^−odds(k : l)). Where
+all covariances agree this is exactly the LDA posterior.
 
 Tally: `Scatter`. Rows are drawn from (and `log_density` is) the Gaussian with the class's moments, the density of most
 entropy that has them.

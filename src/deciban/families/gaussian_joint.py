@@ -3,8 +3,8 @@
 Tally: `Scatter` (`RowScatter` while rows are fewer than columns: d × d is never formed). Estimate (Friedman 1989):
 S_c(blend) = ((1 − blend) S_c + blend S) / ((1 − blend) n_c + blend n), shrunk towards the scaled identity (or, with
 "auto", by Ledoit–Wolf), then (1 − ridge) Σ + ridge · I; one without inverse gets a floor under its variances. blend = 1
-is one covariance for all: the log likelihood is linear in x up to a term that all classes share, the `carrier`. Training
-leaves out rows with missing cells; scoring integrates missing cells out, one marginal for each pattern of them.
+is one covariance for all: the log likelihood is linear in x up to a term that all classes share, the `carrier`.
+Training leaves out rows with missing cells; scoring integrates missing cells out, a marginal for each pattern of them.
 
 >>> import numpy as np
 >>> from deciban.table import Reals

@@ -1,0 +1,117 @@
+"""Engines only add, in the order of the chunks: any of them, with any number of threads, gives the same bits."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import deciban
+from deciban import engines
+from deciban.engines import stream, threads
+
+from .close import assert_close, assert_same_bits
+from .rows import each_form, families, forms, plain_rows, some_rows, tally
+
+NAMES = [module.name for module in pkgutil.iter_modules(engines.__path__)]
+ENGINES = [engine for name in NAMES if hasattr(engine := importlib.import_module(f"deciban.engines.{name}"), "total")]
+every_engine = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.__name__.rsplit(".")[-1])
+every_family = pytest.mark.parametrize("family", families())
+
+
+def total(engine, family, table, cells: int):
+    return engine.total(table.chunks(cells), lambda part: family.tally(part.x, part.y, part.w, part.k))
+
+
+@every_engine
+@every_family
+@given(data=st.data())
+def test_engine_adds_the_parts_up_to_the_whole(engine, family, data):
+    rows = data.draw(some_rows(family))
+    cells = data.draw(st.integers(1, 40))
+    for form in each_form(family):
+        assert_close(total(engine, family, rows.table(form), cells), tally(family, rows, form))
+
+
+@every_family
+def test_any_number_of_threads_and_the_stream_give_the_same_bits(family):
+    rows = plain_rows(family, n=997, d=5)
+    for form in forms(family):
+        table = rows.table(form)
+        want = total(stream, family, table, 100)
+        for n in (1, 2, 3):
+            with deciban.threads(n):
+                assert_same_bits(total(threads, family, table, 100), want)
+
+
+@every_family
+def test_the_same_rows_twice_give_the_same_bits(family):
+    rows = plain_rows(family, n=997, d=5)
+    for form in forms(family):
+        assert_same_bits(*(total(threads, family, rows.table(form), 100) for _ in range(2)))
+
+
+@every_family
+def test_the_layout_of_dense_rows_leaves_the_bits_as_they_are(family):
+    rows = plain_rows(family, n=997, d=5)
+    for dtype in ("float64", "float32", "int64", "int32"):
+        dense = [f for f in forms(family) if f.dtype == dtype and f.block.__name__ != "Counts"]
+        for form in dense[1:]:
+            assert_same_bits(tally(family, rows, form), tally(family, rows, dense[0]))
+
+
+@every_engine
+def test_engine_reads_chunks_from_anything_that_yields_them(engine):
+    assert engine.total((10 * i for i in range(50)), lambda chunk: chunk + 1) == sum(10 * i + 1 for i in range(50))
+
+
+@every_engine
+def test_engine_adds_in_the_order_of_the_chunks(engine):
+    """Strings do not commute."""
+    with deciban.threads(3):
+        assert engine.total("abcdefghijklmnop", str.upper) == "ABCDEFGHIJKLMNOP"
+
+
+@every_engine
+def test_an_error_in_a_chunk_comes_out_of_the_engine(engine):
+    def refuse(chunk):
+        if chunk == 7:
+            raise ZeroDivisionError("seven")
+        return chunk
+
+    with deciban.threads(2), pytest.raises(ZeroDivisionError, match="seven"):
+        engine.total(range(20), refuse)
+    assert engine.total(range(5), refuse) == 10
+
+
+def test_threads_hold_no_more_chunks_than_they_work_on():
+    """A million chunks would not fit in memory: they are asked for as they are needed."""
+    asked = []
+    with deciban.threads(2):
+        results = threads.each((asked.append(i) or i for i in range(1000)), lambda chunk: chunk)
+        for _ in range(10):
+            next(results)
+        results.close()
+    assert len(asked) < 20
+
+
+def test_number_of_threads_is_put_back_after_an_error():
+    before = threads.workers()
+    with pytest.raises(KeyError), deciban.threads(7):
+        assert threads.workers() == 7
+        raise KeyError
+    assert threads.workers() == before
+
+
+def test_borders_depend_on_the_rows_alone():
+    table = plain_rows(families()[0].values[0], n=1000, d=4).table(forms(families()[0].values[0])[0])
+    sizes = [chunk.n for chunk in table.chunks(300)]
+    assert sum(sizes) == 1000
+    assert max(sizes) - min(sizes) <= 1
+    with deciban.threads(1):
+        assert sizes == [chunk.n for chunk in table.chunks(300)]
+    assert np.log2(len(sizes)) % 1 == 0
