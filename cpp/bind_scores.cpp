@@ -15,9 +15,9 @@ static void bind_dense(nb::module_& m) {
   m.def("quadratic_diagonal", [](Matrix<T> x, Doubles mean, Doubles scale, Doubles bias, Out out) {
           quadratic_diagonal<false>(view<T>(x), mean.data(), scale.data(), nullptr, bias.data(), bias.size(), out.data());
         }, "x"_a, "mean"_a, "scale"_a, "bias"_a, "out"_a, Free());
-  m.def("quadratic_missing", [](Matrix<T> x, Doubles mean, Doubles scale, Doubles logscale, Doubles bias, Out out) {
-          quadratic_diagonal<true>(view<T>(x), mean.data(), scale.data(), logscale.data(), bias.data(), bias.size(), out.data());
-        }, "x"_a, "mean"_a, "scale"_a, "logscale"_a, "bias"_a, "out"_a, Free());
+  m.def("quadratic_missing", [](Matrix<T> x, Doubles mean, Doubles scale, Doubles share, Doubles bias, Out out) {
+          quadratic_diagonal<true>(view<T>(x), mean.data(), scale.data(), share.data(), bias.data(), bias.size(), out.data());
+        }, "x"_a, "mean"_a, "scale"_a, "share"_a, "bias"_a, "out"_a, Free());
   m.def("quadratic_full", [](Matrix<T> x, Doubles mean, Doubles white, Doubles bias, Out out) {
           quadratic_full(view<T>(x), mean.data(), white.data(), bias.data(), bias.size(), out.data());
         }, "x"_a, "mean"_a, "white"_a, "bias"_a, "out"_a, Free());

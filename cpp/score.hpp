@@ -135,10 +135,10 @@ void affine(Csr<T, I> x, const double* coef, Size ld, const double* bias, Size k
   }
 }
 
-// out[i, c] = bias[c] − ½ Σ_j ((x[i, j] − mean[c, j]) · scale[c, j])²;  with `missing`, NaN cells are left out and the
-// cell's own share of the bias, logscale[c, j], is counted only where the cell is there.
+// out[i, c] = bias[c] − ½ Σ_j ((x[i, j] − mean[c, j]) · scale[c, j])²;  with `missing`, a NaN cell takes
+// back its share of the bias instead.
 template <bool missing, class T>
-void quadratic_diagonal(Dense<T> x, const double* mean, const double* scale, const double* logscale, const double* bias,
+void quadratic_diagonal(Dense<T> x, const double* mean, const double* scale, const double* share, const double* bias,
                         Size k, double* out) {
   std::vector<double> t(tile * together), scores(static_cast<std::size_t>(k * together));
   for (Size start = 0; start < x.n; start += together) {
@@ -158,7 +158,7 @@ void quadratic_diagonal(Dense<T> x, const double* mean, const double* scale, con
             const vec cell = load(&t[j * together + v * lanes]);
             const vec z = (cell - mj) * sj;
             if constexpr (missing)
-              acc[v] += cell == cell ? z * z - 2.0 * logscale[c * x.d + from + j] : all(0.0);
+              acc[v] += cell == cell ? z * z : all(2.0 * share[c * x.d + from + j]);
             else
               acc[v] += z * z;
           }

@@ -37,11 +37,11 @@ OWN = [
     QuadraticDiscriminantAnalysis(),
     QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=0.1),
     QuadraticDiscriminantAnalysis(solver="eigen", shrinkage="auto"),
-    RegularizedDiscriminantAnalysis(),
+    RegularizedDiscriminantAnalysis(shrinkage=0.1),
     RegularizedDiscriminantAnalysis(shrinkage="auto"),
 ]
 FISHER = [FisherDiscriminant(), FisherDiscriminant(multi="eigen")]
-JOINT = [*LINEAR, LinearDiscriminantAnalysis(solver="eigen"), *OWN, *FISHER]
+JOINT = [*LINEAR, LinearDiscriminantAnalysis(solver="eigen"), *OWN, RegularizedDiscriminantAnalysis(), *FISHER]
 ALL = [GaussianNB(), *COUNTING, CategoricalNB(), *JOINT]
 
 
@@ -78,8 +78,11 @@ def test_gaussian_variance_survives_a_mean_of_1e8(form):
 @each(JOINT)
 def test_covariance_survives_a_mean_of_1e8(model):
     x, y = blobs(4000)
+    model = clone(model).set_params(**{"store_covariance": True} if hasattr(model, "store_covariance") else {})
     far, near = clone(model).fit(x + 1e8, y), clone(model).fit(x, y)
     np.testing.assert_allclose(far.means_, near.means_ + 1e8, rtol=1e-15)
+    if not isinstance(model, FisherDiscriminant):
+        np.testing.assert_allclose(far.covariance_, near.covariance_, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(far.predict_proba(x + 1e8), near.predict_proba(x), atol=1e-5)
     assert (far.predict(x + 1e8) == near.predict(x)).mean() > 0.999
 
@@ -183,6 +186,7 @@ def test_row_of_any_magnitude_can_be_scored(model, size):
         return
     check_posterior(p, 3)
     assert not np.isnan(fitted.predict_log_proba(rows)).any()
+    assert size > 1e300 or not np.isnan(fitted.predict_joint_log_proba(rows)).any()
     best = p[np.arange(3), np.searchsorted(fitted.classes_, labels)]
     assert (best == p.max(axis=1)).all()
 
@@ -195,7 +199,7 @@ WIDE = [
     LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1),
     LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto"),
     *OWN[1:],
-    RegularizedDiscriminantAnalysis(blend=1),
+    RegularizedDiscriminantAnalysis(blend=1, shrinkage=0.1),
 ]
 
 

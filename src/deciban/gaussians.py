@@ -112,7 +112,7 @@ def mixed(covs: Sequence[Covariance], weights: np.ndarray) -> Covariance:
 def by_pattern(x: Reals, p, score) -> np.ndarray:
     """score(p, x) where every cell is there; else each pattern of missing cells by the marginal of the others."""
     out = score(p, x)
-    if np.isfinite(out.sum()):
+    if ops.whole(out):
         return out
     gone = np.isnan(x.values)
     if not gone.any():

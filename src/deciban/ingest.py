@@ -24,25 +24,34 @@ _READY = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.dty
 
 def features(estimator: Any, X: Any, block: str) -> Block:
     """X at prediction time. A plain array of the right width passes at once."""
-    if (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.shape[0] > 0
-        and X.shape[1] == estimator.n_features_in_
-        and X.dtype in _READY
-        and "feature_names_in_" not in estimator.__dict__
-    ):
+    if _ready(X) and X.shape[1] == estimator.n_features_in_ and "feature_names_in_" not in estimator.__dict__:
         return _block(X, block)
     X = validate_data(estimator, local(X), reset=False, **_rules(block))
     return _block(X, block)
 
 
 def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
-    """X and y (labels as they are) for training."""
+    """X and y (labels as they are) for training. Plain arrays that fit together pass at once."""
+    if (
+        reset
+        and _ready(X)
+        and type(y) is np.ndarray
+        and y.shape == X.shape[:1]
+        and y.dtype.kind in "iub"
+        and len(y) >= least
+    ):
+        estimator.__dict__.pop("feature_names_in_", None)
+        estimator.n_features_in_ = X.shape[1]
+        return _block(X, block), y
     X, y = validate_data(estimator, local(X), local(y), reset=reset, ensure_min_samples=least, **_rules(block))
     if y.dtype.kind not in "iub":
         check_classification_targets(y)
     return _block(X, block), y
+
+
+def _ready(X: Any) -> bool:
+    """Whether X is an array as the kernels take it, with something in it."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in _READY
 
 
 def _rules(block: str) -> dict[str, Any]:

@@ -52,8 +52,10 @@ def specification() -> Iterator[None]:
         _core = kept
 
 
-def _whole(a: np.ndarray) -> bool:
-    """Whether all of a is finite: a sum is NaN or infinite if any term is."""
+def whole(a: np.ndarray) -> bool:
+    """Whether all of a is finite. In long arrays: whether their sum is, which is NaN or infinite if any term is."""
+    if a.size < 1024:
+        return bool(np.isfinite(a).all())
     with np.errstate(all="ignore"):
         return bool(np.isfinite(a.sum()))
 
@@ -81,7 +83,7 @@ def sums(x: Reals | Counts, y, w, k: int, above: float | None = None) -> Sums:
     name = ("sums" if isinstance(x, Reals) else "csr_sums") + ("" if above is None else "_above")
     extra = () if above is None else (above,)
     getattr(_core, name)(*cells, y, w, *extra, total)
-    if _whole(total) or not _missing(x):
+    if whole(total) or not _missing(x):
         return Sums(class_weights(y, w, k), total)
     if isinstance(x, Counts):
         return spec.sums(x, y, w, k, above)
@@ -97,9 +99,9 @@ def moments(x: Reals | Counts, y, w, k: int) -> Moments:
     n, mean, m2 = np.zeros(k), np.zeros((k, x.d)), np.zeros((k, x.d))
     if isinstance(x, Counts):
         _core.csr_moments(x.indptr, x.indices, x.values, y, w, n, mean, m2)
-        return Moments(n, mean, m2) if _whole(m2) or not _missing(x) else spec.moments(x, y, w, k)
+        return Moments(n, mean, m2) if whole(m2) or not _missing(x) else spec.moments(x, y, w, k)
     _core.moments(x.values, y, w, n, mean, m2)
-    if _whole(m2) or not _missing(x):
+    if whole(m2) or not _missing(x):
         return Moments(n, mean, m2)
     n, mean, m2 = np.zeros((k, x.d)), np.zeros((k, x.d)), np.zeros((k, x.d))
     _core.moments_missing(x.values, y, w, n, mean, m2)
@@ -115,7 +117,7 @@ def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatte
     else:
         out = Scatter(np.zeros(k), np.zeros((k, x.d)), np.zeros((1 if pooled else k, x.d, x.d)), pooled)
         _core.scatter(x.values, y, w, out.n, out.mean, out.scatter)
-    if _whole(out.scatter) or not _missing(x):
+    if whole(out.scatter) or not _missing(x):
         return out
     return _complete(scatter, x, y, w, k, pooled)
 
@@ -125,7 +127,7 @@ def quartic(x: Reals, y, w, k: int) -> Quartic | RowScatter:
     if x.n < x.d:
         return _complete(_rows, x, y, w, k, False, True) if _missing(x) else _rows(x, y, w, k, False, True)
     out = spec.quartic(x, y, w, k)
-    return out if _whole(out.p22) or not _missing(x) else _complete(quartic, x, y, w, k)
+    return out if whole(out.p22) or not _missing(x) else _complete(quartic, x, y, w, k)
 
 
 def _rows(x: Reals, y, w, k: int, pooled: bool, fourth: bool = False) -> RowScatter:
@@ -165,18 +167,18 @@ def affine(
     cells = (x.values,) if isinstance(x, Reals) else (x.indptr, x.indices, x.values)
     name = ("affine" if isinstance(x, Reals) else "csr_affine") + ("" if above is None else "_above")
     getattr(_core, name)(*cells, packed.rows, bias, *(() if above is None else (above,)), out)
-    return out if strict or _whole(out) or not _missing(x) else spec.affine(x, packed.table, bias, share, above)
+    return out if strict or whole(out) or not _missing(x) else spec.affine(x, packed.table, bias, share, above)
 
 
 def quadratic_diagonal(x: Reals | Counts, mean, scale, bias, share) -> np.ndarray:
-    """bias[c] + Σ_j (share[c, j] − ½ ((x[i, j] − mean[c, j]) scale[c, j])²)."""
+    """bias[c] − ½ Σ_j ((x[i, j] − mean[c, j]) scale[c, j])². A missing cell takes back its share of the bias."""
     if _core is None:
         return spec.quadratic_diagonal(x, mean, scale, bias, share)
     if isinstance(x, Counts):
         return _quadratic_sparse(x, mean, scale, bias, share)
     out = np.empty((x.n, len(bias)))
-    _core.quadratic_diagonal(x.values, mean, scale, bias + share.sum(axis=1), out)
-    if not _whole(out) and _missing(x):
+    _core.quadratic_diagonal(x.values, mean, scale, bias, out)
+    if not whole(out) and _missing(x):
         _core.quadratic_missing(x.values, mean, scale, share, bias, out)
     return out
 
@@ -198,9 +200,9 @@ def _quadratic_sparse(x: Counts, mean, scale, bias, share) -> np.ndarray:
         return bias + _quadratic_sparse(x, mean[:, near], scale[:, near], np.zeros(len(mean)), share[:, near])
     out = np.empty((x.n, len(bias)))
     a, b = Packed.of(white * scale).rows, Packed.of(-0.5 * scale**2).rows
-    start = bias + (share - 0.5 * white**2).sum(axis=1)
+    start = bias - 0.5 * (white**2).sum(axis=1)
     _core.csr_quadratic(x.indptr, x.indices, x.values, a, b, start, out)
-    return out if _whole(out) or not _missing(x) else spec.quadratic_diagonal(x, mean, scale, bias, share)
+    return out if whole(out) or not _missing(x) else spec.quadratic_diagonal(x, mean, scale, bias, share)
 
 
 def quadratic_full(x: Reals, mean, white, bias) -> np.ndarray:

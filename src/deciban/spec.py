@@ -128,18 +128,18 @@ def affine(x: Reals | Counts, coef, bias, share=None, above: float | None = None
 
 
 def quadratic_diagonal(x: Reals | Counts, mean, scale, bias, share) -> np.ndarray:
-    """bias[c] + Σ_j (share[c, j] − ½ ((x[i, j] − mean[c, j]) scale[c, j])²) over the cells that are there."""
+    """bias[c] − ½ Σ_j ((x[i, j] − mean[c, j]) scale[c, j])². A missing cell takes back its share[c, j]."""
     v = _values(x, None)
     if isinstance(x, Counts):
         origin = -0.5 * (mean * scale) ** 2  # what a zero adds; stored cells change it
         cells = x.row_of(), x.column_of()
-        out = np.tile(bias + (share + origin).sum(1), (x.n, 1))
+        out = np.tile(bias + origin.sum(1), (x.n, 1))
         z = (v[:, None] - mean.T[cells[1]]) * scale.T[cells[1]]
         change = np.where(np.isnan(z), -share.T[cells[1]], -0.5 * z**2) - origin.T[cells[1]]
         np.add.at(out, cells[0], change)
         return out
     z = (v[:, None, :] - mean) * scale
-    return bias + np.where(np.isnan(z), 0.0, share - 0.5 * z**2).sum(axis=2)
+    return bias + np.where(np.isnan(z), -share, -0.5 * z**2).sum(axis=2)
 
 
 def quadratic_full(x: Reals, mean, white, bias) -> np.ndarray:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
@@ -62,6 +62,9 @@ class Generative(Scoring, ClassifierMixin, BaseEstimator):
     def _log_prior(self, n: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
+    def _check_settings(self) -> None:
+        """Make what follows from the settings, the classes and the number of columns, or refuse them."""
+
     def _check_fit(self, table: Table, whole: bool) -> None:
         """Refuse what this class cannot learn from, before anything is learned; `whole`: no more rows will come."""
 
@@ -81,6 +84,7 @@ class Generative(Scoring, ClassifierMixin, BaseEstimator):
             self.classes_, codes = ingest.labels(y, None)
             table = Table(x, codes, ingest.weights(sample_weight, codes), len(self.classes_))
             self._origin = Origin.of(X)
+            self._check_settings()
             self._check_fit(table, whole=True)
             self._set(self._tally(table))
             self._check_fitted()
@@ -98,6 +102,7 @@ class Generative(Scoring, ClassifierMixin, BaseEstimator):
             table = self._table(x, y, sample_weight)
             if first:
                 self._origin = Origin.of(X)
+            self._check_settings()
             self._check_fit(table, whole=False)
             tally = self._tally(table)
             self._set(tally if first else self._fitted.tally + tally)
@@ -128,10 +133,9 @@ class Generative(Scoring, ClassifierMixin, BaseEstimator):
         self._check_additive()
         self._check_mergeable(other)
         classes = np.union1d(self.classes_, other.classes_)
-        out = clone(self)
-        out.__dict__.update({name: value for name, value in self.__dict__.items() if name.endswith("_")})
+        out = self._plain()
         out.classes_ = classes
-        out._origin = self._origin
+        out._check_settings()
         places = [np.searchsorted(classes, model.classes_) for model in (self, other)]
         out._set(a.tally.relabel(places[0], len(classes)) + b.tally.relabel(places[1], len(classes)))
         return out

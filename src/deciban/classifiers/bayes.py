@@ -67,7 +67,7 @@ class GaussianNB(Generative):
     def _estimate(self, family: Gaussian, tally: Bundle) -> Any:
         return family.estimate(tally.parts[1], family.epsilon(tally.parts[2].part))
 
-    def _check_fit(self, table: Table, whole: bool) -> None:
+    def _check_settings(self) -> None:
         if self.priors is not None:
             check_priors(self.priors, self.classes_)
 
@@ -113,7 +113,7 @@ class Discrete(Generative):
     _parameter_constraints: dict = {"fit_prior": ["boolean"], "class_prior": ["array-like", None]}
     _reads = "counts"
 
-    def _check_fit(self, table: Table, whole: bool) -> None:
+    def _check_settings(self) -> None:
         if self.class_prior is not None and len(self.class_prior) != len(self.classes_):
             raise DataError("Number of priors must match number of classes.")
 
@@ -165,8 +165,8 @@ class Smoothed(Discrete):
             return np.maximum(alpha, ALPHA_MIN)
         return alpha
 
-    def _check_fit(self, table: Table, whole: bool) -> None:
-        super()._check_fit(table, whole)
+    def _check_settings(self) -> None:
+        super()._check_settings()
         self._alpha = self._check_alpha()
 
     @property

@@ -41,7 +41,7 @@ class Discriminant(Generative):
             priors /= priors.sum()
         return priors
 
-    def _check_fit(self, table: Table, whole: bool) -> None:
+    def _check_settings(self) -> None:
         self._priors = self._given_priors()
 
     def _check_fitted(self) -> None:
@@ -121,8 +121,8 @@ class Estimator:
 class QuadraticDiscriminantAnalysis(Discriminant):
     """A Gaussian with a covariance of its own for each class: quadratic boundaries.
 
-    Parameters are scikit-learn's. A class whose covariance has no inverse (constant or collinear columns, too few rows) is
-    no error: `tol` times the usual variances is added to it, and `singular_` names the class.
+    Parameters are scikit-learn's. A class whose covariance has no inverse (constant or collinear columns, too few rows)
+    is no error: `tol` times the usual variances is added to it, and `singular_` names the class.
 
     >>> import numpy as np
     >>> X = np.array([[-1.0, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
@@ -166,8 +166,8 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     def _check_additive(self) -> None:
         Estimator.check_additive(self.covariance_estimator)
 
-    def _check_fit(self, table: Table, whole: bool) -> None:
-        super()._check_fit(table, whole)
+    def _check_settings(self) -> None:
+        super()._check_settings()
         if len(self.classes_) < 2:
             raise DataError(f"The number of classes has to be greater than one. Got {len(self.classes_)} class.")
         if self.solver == "svd" and self.shrinkage is not None:
@@ -175,13 +175,15 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         if self.solver == "svd" and self.covariance_estimator is not None:
             raise DataError("covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead.")
         Estimator.check(self.shrinkage, self.covariance_estimator)
+        self._covs: list[Covariance] | None = None
+
+    def _check_fit(self, table: Table, whole: bool) -> None:
         rows = np.bincount(table.y, minlength=table.k)
         if whole and (rows == 1).any():
             raise DataError(
                 f"y has only 1 sample in class {self.classes_[rows == 1][0]}, covariance is ill defined.\n\n"
                 "hint: RegularizedDiscriminantAnalysis borrows from the other classes"
             )
-        self._covs: list[Covariance] | None = None
         if self.covariance_estimator is not None:
             X = np.asarray(table.x.rows(0, table.n).values)
             self._covs = [Estimator.of(self.covariance_estimator, X[table.y == c]) for c in range(table.k)]

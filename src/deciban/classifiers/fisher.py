@@ -46,11 +46,13 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     def _family(self, tally: Bundle | None = None) -> Fisher:
         return Fisher(None if self.multi == "pairwise" else self._n_features_out)
 
-    def _check_fit(self, table: Table, whole: bool) -> None:
-        super()._check_fit(table, whole)
-        most = min(len(self.classes_) - 1, table.d)
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        most = min(len(self.classes_) - 1, self.n_features_in_)
         if self.n_components is not None and self.n_components > most:
             raise DataError(f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}.")
+
+    def _check_fit(self, table: Table, whole: bool) -> None:
         if whole and table.n <= len(self.classes_):
             raise DataError(
                 f"The number of samples must be more than the number of classes ({len(self.classes_)}), not {table.n}."

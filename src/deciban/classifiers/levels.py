@@ -54,8 +54,8 @@ class CategoricalNB(Smoothed):
             )
         return np.broadcast_to(least, (self.n_features_in_,))
 
-    def _check_fit(self, table: Table, whole: bool) -> None:
-        super()._check_fit(table, whole)
+    def _check_settings(self) -> None:
+        super()._check_settings()
         self._least_levels()
 
     def _tally(self, table: Table) -> Bundle:

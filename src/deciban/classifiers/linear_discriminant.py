@@ -117,23 +117,25 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _check_additive(self) -> None:
         Estimator.check_additive(self.covariance_estimator)
 
-    def _check_fit(self, table: Table, whole: bool) -> None:
-        super()._check_fit(table, whole)
-        rows = table.n if table.w is None else int(np.count_nonzero(table.w))
-        if whole and rows <= len(self.classes_):
-            raise DataError(
-                f"The number of samples must be more than the number of classes ({len(self.classes_)}), not {rows}."
-            )
+    def _check_settings(self) -> None:
+        super()._check_settings()
         if self.solver == "svd" and self.shrinkage is not None:
             raise NotImplementedError("shrinkage not supported with 'svd' solver.")
         if self.solver == "svd" and self.covariance_estimator is not None:
             raise DataError("covariance estimator is not supported with svd solver. Try another solver")
         Estimator.check(self.shrinkage, self.covariance_estimator)
-        most = min(len(self.classes_) - 1, table.d)
+        most = min(len(self.classes_) - 1, self.n_features_in_)
         if self.n_components is not None and self.n_components > most:
             raise DataError(f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}.")
         self._max_components = most if self.n_components is None else self.n_components
         self._covs: list[Covariance] | None = None
+
+    def _check_fit(self, table: Table, whole: bool) -> None:
+        rows = table.n if table.w is None else int(np.count_nonzero(table.w))
+        if whole and rows <= len(self.classes_):
+            raise DataError(
+                f"The number of samples must be more than the number of classes ({len(self.classes_)}), not {rows}."
+            )
         if self.covariance_estimator is not None:
             X = np.asarray(table.x.rows(0, table.n).values)
             own = [Estimator.of(self.covariance_estimator, X[table.y == c]) for c in range(table.k)]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from deciban import decision, ingest
+from deciban import decision, ingest, ops
 from deciban.classifiers.linear import LogisticView
 from deciban.classifiers.origin import Origin, same_library
 from deciban.engines import threads
@@ -120,15 +120,15 @@ class Scoring:
             chunk = x.rows(*span)
             self._check_scored(chunk)
             joint = loglik(params, chunk)
-            if not np.isfinite(joint.sum()) and ingest.infinite(chunk):
+            if not ops.whole(joint) and ingest.infinite(chunk):
                 ingest.refuse(x)
             joint += prior
             if carrier and hasattr(family, "carrier"):
                 joint += family.carrier(params, chunk)[:, None]
             return joint if finish is None else finish(joint, prior)
 
-        size = max(SPAN, len(prior) * x.d // 4)
-        out = _join(x.n, threads.each(spans := borders(x.n, x.cells, size), run), spans)
+        spans = borders(x.n, x.cells, max(SPAN, len(prior) * x.d // 4))
+        out = run(spans[0]) if len(spans) == 1 else _join(x.n, threads.each(spans, run), spans)
         return out if plain else self._origin_of(X).send(out)
 
     def _check_scored(self, chunk: Block) -> None:
@@ -151,8 +151,6 @@ class Scoring:
 
 def _join(n: int, parts: Any, spans: list[tuple[int, int]]) -> np.ndarray:
     """The parts as one array, filled as they come."""
-    if len(spans) == 1:
-        return next(iter(parts))
     out = None
     for (start, stop), part in zip(spans, parts, strict=True):
         if out is None:
@@ -167,7 +165,9 @@ def check_priors(priors: Any, classes: np.ndarray) -> np.ndarray:
     if isinstance(priors, Mapping):
         strange = [label for label in priors if label not in set(classes.tolist())]
         if strange or len(priors) != len(classes):
-            raise DataError(f"priors name {list(priors)}, but the classes are {classes.tolist()}")
+            raise DataError(
+                f"priors name {list(priors)}, but the classes are {classes.tolist()}\n\nhint: name each class once"
+            )
         priors = [priors[label] for label in classes.tolist()]
     priors = np.asarray(priors, dtype=np.float64)
     if priors.shape != classes.shape:

@@ -32,6 +32,7 @@ class Params:
     var: np.ndarray  # (k, d)
     scale: np.ndarray  # (k, d), 1 / deviation
     share: np.ndarray  # (k, d), log of the density at the mean
+    bias: np.ndarray  # (k,), its sum
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,11 @@ class Gaussian:
         free = np.maximum(column(t.n) - self.ddof, 0.0)
         var = over(np.maximum(t.m2, 0.0), np.broadcast_to(free, t.m2.shape)) + epsilon
         var = np.maximum(var, FLOOR)
-        return Params(t.mean, var, 1.0 / np.sqrt(var), -0.5 * np.log(2.0 * np.pi * var))
+        share = -0.5 * np.log(2.0 * np.pi * var)
+        return Params(t.mean, var, 1.0 / np.sqrt(var), share, share.sum(axis=1))
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
-        return ops.quadratic_diagonal(x, p.mean, p.scale, np.zeros(len(p.mean)), p.share)
+        return ops.quadratic_diagonal(x, p.mean, p.scale, p.bias, p.share)
 
     def parts(self, p: Params, x: Reals) -> np.ndarray:
         z = (np.asarray(x.values, dtype=np.float64)[:, None, :] - p.mean) * p.scale

@@ -1,0 +1,88 @@
+"""Every public classifier with the settings worth a law, and rows that each can learn from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import deciban
+
+CLASSES = [getattr(deciban, name) for name in deciban.__all__ if isinstance(getattr(deciban, name), type)]
+# settings beside the defaults; a class may be absent
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "BernoulliNB": [{"binarize": 1.5}],
+    "CategoricalNB": [{"min_categories": 6}],
+    "ComplementNB": [{"norm": True}],
+    "FisherDiscriminant": [{"multi": "eigen"}],
+    "GaussianNB": [{"ddof": 1}],
+    "LinearDiscriminantAnalysis": [
+        {"solver": "lsqr"},
+        {"solver": "lsqr", "shrinkage": "auto"},
+        {"solver": "eigen", "shrinkage": 0.3},
+    ],
+    "MultinomialNB": [{"alpha": 0.1, "fit_prior": False}],
+    "PoissonNB": [{"shape": 0.5, "exposure": 0.1}],
+    "QuadraticDiscriminantAnalysis": [
+        {"reg_param": 0.2},
+        {"solver": "eigen", "shrinkage": 0.1},
+        {"solver": "eigen", "shrinkage": "auto"},
+    ],
+    "RegularizedDiscriminantAnalysis": [{"blend": 0}, {"blend": 1}, {"shrinkage": "auto"}],
+}
+MODELS = [model(**settings) for model in CLASSES for settings in [{}, *SETTINGS.get(model.__name__, [])]]
+DENSE = [model for model in MODELS if model._reads == "dense"]
+
+
+def each(models) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("model", models, ids=repr)
+
+
+every_model = each(MODELS)
+every_class = each([model() for model in CLASSES])
+
+
+def named(*names: str) -> list:
+    return [model for model in MODELS if type(model).__name__ in names]
+
+
+def rows_for(model, n: int = 90, d: int = 4, k: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """(X, y): classes "a", "b", … that overlap, and every level of every class among the first rows."""
+    rng = np.random.default_rng(seed)
+    codes = np.concatenate([np.arange(5 * k) % k, rng.integers(0, k, max(0, n - 5 * k))])[:n]
+    shift = rng.uniform(-1, 1, (k, d))[codes]
+    if model._reads == "codes":
+        x = rng.integers(0, 4, (n, d)) + (shift > 0.5)
+        x[: 5 * k] = (np.arange(5 * k) // k)[:n, None]
+    elif model._reads == "counts":
+        x = rng.poisson(2 + shift)
+    else:
+        x = shift + rng.normal(size=(n, d)) * np.linspace(0.5, 1.5, d)
+    return x, np.array(list("abcdefghij"))[codes]
+
+
+def fitted(model, x, y, **more):
+    return clone(model).fit(x, y, **more)
+
+
+def in_pieces(model, x, y, cuts, classes=None, w=None):
+    """The same rows through partial_fit."""
+    out = clone(model)
+    classes = np.unique(y) if classes is None else classes
+    for a, b in zip([0, *cuts], [*cuts, len(x)], strict=True):
+        if b > a:
+            out.partial_fit(x[a:b], y[a:b], classes=classes, sample_weight=None if w is None else w[a:b])
+    return out
+
+
+def assert_same_model(a, b, x, within: float = 1e-9) -> None:
+    """Whether two models say the same of rows x: classes, joints, evidence, posteriors."""
+    assert a.classes_.tolist() == b.classes_.tolist()
+    joints = [model.predict_joint_log_proba(x) for model in (a, b)]
+    np.testing.assert_array_equal(*map(np.isneginf, joints))
+    joints = [np.where(np.isneginf(joint), 0.0, joint) for joint in joints]
+    size = np.maximum(1.0, np.abs(joints[0]).max(axis=1, keepdims=True))
+    np.testing.assert_allclose(joints[0] / size, joints[1] / size, rtol=0, atol=within)
+    np.testing.assert_allclose(a.predict_proba(x), b.predict_proba(x), rtol=0, atol=100 * within * size.max())
