@@ -1,5 +1,7 @@
 """Inputs of every kind: odd arrays, frames, missing cells, labels, few rows, many classes, a hand on Ctrl-C."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -234,6 +236,19 @@ def test_a_thousand_classes(model):
     check_posterior(p)
     if not isinstance(model, BernoulliNB):  # all cells are present
         assert (fitted.predict(x[::20]) == y[::20]).mean() > 0.2
+
+
+def test_pairs_of_many_classes_are_not_all_held_for_all_rows():
+    rng = np.random.default_rng(0)
+    y = np.arange(20_000) % 100
+    x = rng.normal(size=(20_000, 8)) + 5 * rng.normal(size=(100, 8))[y]
+    fitted = FisherDiscriminant().fit(x[:2000], y[:2000])
+    tracemalloc.start()
+    try:
+        check_posterior(fitted.predict_proba(x))
+        assert tracemalloc.get_traced_memory()[1] < 200e6  # 4,950 pairs of 20,000 rows would be 792 MB
+    finally:
+        tracemalloc.stop()
 
 
 # interrupts

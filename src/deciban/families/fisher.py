@@ -55,9 +55,10 @@ def coupled(odds: np.ndarray, k: int) -> np.ndarray:
     if k == 2:
         return np.hstack([odds / 2, -odds / 2])
     out = np.zeros((len(odds), k))
-    for pair, (a, b) in enumerate(pairs(k)):
-        out[:, a] = np.logaddexp(out[:, a], -odds[:, pair])
-        out[:, b] = np.logaddexp(out[:, b], odds[:, pair])
+    with np.errstate(invalid="ignore"):  # rows with missing cells are NaN here, and scored again without those
+        for pair, (a, b) in enumerate(pairs(k)):
+            out[:, a] = np.logaddexp(out[:, a], -odds[:, pair])
+            out[:, b] = np.logaddexp(out[:, b], odds[:, pair])
     return -out
 
 
