@@ -1,6 +1,6 @@
 // Per class mean and centred sum of squares, in one pass.
 //
-// Sums run over x − r, where r is the class's first row (of positive weight). r is one of the rows averaged, so
+// Sums run over x − r, where r is the heaviest row of its class (the first of them). r is one of the rows averaged, so
 // Σ(x − r)² ≤ (1 + n) Σ(x − mean)²: the closing subtraction loses at most log2(n) bits, whatever the magnitudes.
 #pragma once
 #include <cmath>
@@ -20,9 +20,23 @@ inline void close_moments(const double* ref, double n, Size d, double* mean, dou
   }
 }
 
+// ref[c] = the heaviest row of class c
+template <class T>
+void reference_rows(Dense<T> x, Labels rows, Size k, double* ref) {
+  std::vector<Size> row(static_cast<std::size_t>(k), -1);
+  Size found = 0;
+  for (Size i = 0; i < x.n && (rows.w || found < k); ++i) {
+    Size& best = row[rows.y[i]];
+    if (best < 0 || (rows.w && rows.w[i] > rows.w[best])) found += best < 0, best = i;
+  }
+  for (Size c = 0; c < k; ++c)
+    for (Size j = 0; j < x.d && row[c] >= 0; ++j) ref[c * x.d + j] = x.at(row[c], j);
+}
+
 template <class T>
 void moments(Dense<T> x, Labels rows, Size k, double* n, double* mean, double* m2) {
   std::vector<double> ref(static_cast<std::size_t>(k * x.d), 0.0);
+  reference_rows(x, rows, k, ref.data());
   RowBlocks<T> blocks(x);
   for (Size start = 0; start < x.n; start += blocks.rows) {
     const Size count = x.n - start < blocks.rows ? x.n - start : blocks.rows;
@@ -33,11 +47,9 @@ void moments(Dense<T> x, Labels rows, Size k, double* n, double* mean, double* m
       if (w == 0) continue;
       const Size c = rows.y[start + i];
       const double* __restrict row = block + i * stride;
-      double* __restrict r = ref.data() + c * x.d;
+      const double* __restrict r = ref.data() + c * x.d;
       double* __restrict s1 = mean + c * x.d;
       double* __restrict s2 = m2 + c * x.d;
-      if (n[c] == 0)
-        for (Size j = 0; j < x.d; ++j) r[j] = row[j];
       n[c] += w;
       for (Size j = 0; j < x.d; ++j) {
         const double delta = row[j] - r[j];

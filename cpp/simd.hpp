@@ -14,7 +14,7 @@ constexpr Size lanes = 2, registers = 16;
 #endif
 typedef double vec __attribute__((vector_size(8 * lanes)));
 typedef long long ivec __attribute__((vector_size(8 * lanes)));
-typedef double loose __attribute__((vector_size(8 * lanes), aligned(8)));  // the same at any address
+typedef double loose __attribute__((vector_size(8 * lanes), aligned(8), may_alias));  // the same at any address
 
 inline vec load(const double* p) { return *reinterpret_cast<const loose*>(p); }
 inline void store(double* p, vec v) { *reinterpret_cast<loose*>(p) = v; }

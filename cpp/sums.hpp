@@ -10,7 +10,7 @@ struct Raw {
 };
 struct Above {
   double threshold;
-  double operator()(double v) const { return v > threshold ? 1.0 : std::isnan(v) ? v : 0.0; }
+  double operator()(double v) const { return (v > threshold ? 1.0 : 0.0) + (v - v); }  // NaN and ±∞ become NaN
 };
 
 // total[c, j] += w[i] · f(x[i, j])   for every row i of class c

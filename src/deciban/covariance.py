@@ -37,6 +37,8 @@ class Precision:
         u = z * self.scale
         v = u @ self.basis
         inner = np.einsum("ij,ij->i", v, v)
+        if self.base == 0:
+            return inner
         return np.maximum(self.base * np.einsum("ij,ij->i", u, u) + self.sign * inner, 0.0)
 
     def apply(self, z: np.ndarray) -> np.ndarray:

@@ -21,13 +21,15 @@ def log_prior(weights: np.ndarray) -> np.ndarray:
         return np.log(weights) - np.log(weights.sum())
 
 
-def posterior(joint: np.ndarray, prior: np.ndarray, logs: bool = False) -> np.ndarray:
-    """Posteriors (n, k) of log joints, in place. A row that is impossible under every class keeps the prior."""
-    out = ops.posterior(joint, logs)
-    if np.isnan(out.sum()):
-        usual = prior - np.logaddexp.reduce(prior)
-        out[np.isnan(out).any(axis=1)] = usual if logs else np.exp(usual)
-    return out
+def settled(joint: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Log joints whose every row has a posterior, in place. One that is impossible under every class has the prior; where
+    scores are past all numbers (+∞), the classes that have them share the row by their priors."""
+    if not ops.whole(joint):
+        over = np.isposinf(joint)
+        past, lost = over.any(axis=1), ~(np.max(joint, axis=1) > -np.inf)
+        joint[past] = np.where(over[past], prior, -np.inf)
+        joint[lost] = prior
+    return joint
 
 
 def log_evidence(joint: np.ndarray) -> np.ndarray:

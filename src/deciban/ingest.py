@@ -19,6 +19,7 @@ from deciban.errors import DataError, SupportError
 from deciban.labels import label_codes
 from deciban.table import Block, Codes, Counts, Reals
 
+MOST_LEVELS = 1 << 26  # in one column
 _READY = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.dtype(np.int32))
 
 
@@ -60,10 +61,10 @@ def _rules(block: str) -> dict[str, Any]:
 
 def _block(X: Any, block: str) -> Block:
     if block == "codes":
-        return _codes(X)
+        return Codes(X, floor=0)
     if not sparse.issparse(X):
         return Reals(X)
-    if block == "reals" and not X.has_canonical_format:
+    if not X.has_canonical_format:  # cells stored twice are one cell
         X = X.copy()
         X.sum_duplicates()
     indptr, indices = X.indptr, X.indices
@@ -72,10 +73,17 @@ def _block(X: Any, block: str) -> Block:
     return Counts(indptr, indices, X.data, X.shape[1])
 
 
-def _codes(X: np.ndarray) -> Codes:
-    if X.dtype.kind == "f" and np.isinf(X).any():
-        refuse(Reals(X))
-    return Codes(X, floor=0)
+def check_levels(x: Codes) -> None:
+    """Whether a table of all levels can be made."""
+    if infinite(x):
+        refuse(x)
+    top = x.values.max(initial=0)
+    if top >= MOST_LEVELS:
+        row, column = np.argwhere(x.values == top)[0]
+        raise SupportError(
+            f"column {column} has a level coded {MOST_LEVELS} or more: a table with a cell for each would not fit\n\n"
+            "hint: code the levels as 0, 1, … (sklearn.preprocessing.OrdinalEncoder)"
+        )
 
 
 def local(X: Any) -> Any:
@@ -124,17 +132,24 @@ def weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
     return np.ascontiguousarray(w)
 
 
-def check_support(x: Block, support: str, whom: str) -> None:
+def supported(x: Block, support: str) -> bool:
     """Whether a chunk can be what the family takes: counts and levels are not negative."""
-    if support == "count" and ops.least(x) < 0:
-        raise SupportError(
-            f"Negative values in data passed to {whom} (input X)\n\nhint: counts are ≥ 0; GaussianNB takes reals"
-        )
-    if isinstance(x, Codes) and ops.least(x) < x.floor:
-        raise SupportError(
-            f"Negative values in data passed to {whom} (input X)\n\n"
-            "hint: code the levels as 0, 1, … (sklearn.preprocessing.OrdinalEncoder), a missing cell as NaN"
-        )
+    return support == "real" or ops.least(x) >= (x.floor if isinstance(x, Codes) else 0)
+
+
+def refuse_negative(x: Block, whom: str) -> NoReturn:
+    """Say where x is negative."""
+    values = x.stored if isinstance(x, Counts) else x.values
+    at = np.argwhere(values < 0)[0]
+    row, column = (x.row_of()[at[0]], x.column_of()[at[0]]) if isinstance(x, Counts) else at
+    cure = (
+        "code the levels as 0, 1, … (sklearn.preprocessing.OrdinalEncoder), a missing cell as NaN"
+        if isinstance(x, Codes)
+        else "counts are ≥ 0; for real numbers use GaussianNB"
+    )
+    raise SupportError(
+        f"Negative values in data passed to {whom} (input X): first in row {row}, column {column}\n\nhint: {cure}"
+    )
 
 
 def infinite(x: Block) -> bool:

@@ -21,9 +21,9 @@ def _class_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray:
 
 
 def _values(x: Reals | Counts, above: float | None) -> np.ndarray:
-    """The (stored) cells as doubles, or [cell > above] where that is given; NaN stays NaN."""
+    """The (stored) cells as doubles, or [cell > above] where that is given; NaN stays NaN, ±∞ stays not finite."""
     v = np.asarray(x.values if isinstance(x, Reals) else x.stored, dtype=np.float64)
-    return v if above is None else np.where(np.isnan(v), v, v > above)
+    return v if above is None else np.where(np.isfinite(v), v > above, v)
 
 
 def _cells(x: Reals | Counts, values: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+_HUGE = 1 << 62  # codes past this are all the same to us: far too many levels
 _INTS = (np.dtype(np.int64), np.dtype(np.int32))
 
 
@@ -126,7 +127,7 @@ class Codes:
             return Codes(x, self.floor)
         if x.dtype.kind != "f":
             return Codes(np.asarray(x, dtype=np.int64, order="C"), self.floor)
-        codes = np.where(np.isnan(x), -1, np.where(x < 0, self.floor - 2, x))
+        codes = np.clip(np.where(np.isnan(x), -1, np.where(x < 0, self.floor - 2, x)), None, _HUGE)
         return Codes(np.asarray(codes, dtype=np.int64, order="C"), -1)
 
     def rows(self, start: int, stop: int) -> Codes:

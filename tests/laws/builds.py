@@ -66,10 +66,10 @@ def _light_start() -> Rows:
 
 
 def _feather_start() -> Rows:
-    """The first row of every class weighs next to nothing, and stands far away from the others."""
-    rows = _rows(n=300, offset=1e8)
-    w = np.ones(300)
-    w[:30], rows.cells[:30] = 1e-20, 0.0
+    """The first rows of a class (more than a kernel looks at to find its centre) weigh next to nothing, far away."""
+    rows = _rows(n=900, d=9, offset=1e8)
+    w = np.ones(900)
+    w[:500], rows.cells[:500] = 1e-20, 0.0
     return Rows(rows.cells, rows.y, w, rows.k)
 
 

@@ -1,18 +1,12 @@
-"""The same examples on every run: a law that fails in CI fails at home."""
+"""How the laws are run: always on the same examples, and with small matrices on one thread."""
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
-settings.register_profile(
-    "laws",
-    max_examples=30,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=[Phase.explicit, Phase.generate, Phase.shrink],
-    suppress_health_check=[HealthCheck.too_slow],
-)
+from .profile import LAWS
+
+settings.register_profile("laws", LAWS)
 settings.load_profile("laws")
 
 

@@ -142,3 +142,13 @@ def test_form_of_the_rows_is_free_when_they_are_scored(family):
 def test_every_form_is_one_of_three_blocks():
     kinds = {form.block for family in families() for form in forms(family.values[0])}
     assert kinds == {Reals, Counts, Codes}
+
+
+def test_family_of_an_unknown_kind_fails_with_a_hint_instead_of_being_skipped():
+    class Strange:
+        block, support = "holograms", "quaternion"
+
+    with pytest.raises(pytest.fail.Exception, match=r"(?s)Strange.*holograms.*hint:"):
+        forms(Strange())
+    with pytest.raises(pytest.fail.Exception, match=r"(?s)Strange.*quaternion.*hint:"):
+        plain_rows(Strange())

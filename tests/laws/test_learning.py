@@ -205,9 +205,11 @@ def test_forgetting_too_much_is_refused_and_changes_nothing(model):
 def test_forgetting_what_was_never_counted_is_refused(model):
     """The rows are as many as were learned, but their words (levels) were not: counts would fall under 0."""
     x, y = rows_for(model)
-    model = fitted(model, np.minimum(x, 1), y)
+    model = fitted(model, np.zeros_like(x), y)
+    before = model.predict_proba(x)
     with pytest.raises(ForgetError, match="hint:"):
         model.forget(np.full_like(x[:20], 4), y[:20])
+    np.testing.assert_array_equal(model.predict_proba(x), before)
 
 
 OTHER = {"alpha": 0.7, "shape": 0.7, "var_smoothing": 0.5, "tol": 0.5, "priors": [0.2, 0.3, 0.5], "blend": 0.7}

@@ -166,6 +166,18 @@ def test_odds_against_a_class_are_the_difference_of_the_logs(model):
         model.log_odds(x, against="stranger")
 
 
+@each(named("GaussianNB", "MultinomialNB", "CategoricalNB")[::2])
+def test_odds_against_a_class_that_cannot_be_are_infinite(model):
+    """Without a warning, and even against itself."""
+    x, y = rows_for(model, k=2)
+    model = clone(model).partial_fit(x, y, classes=["a", "b", "nobody"])
+    odds = model.log_odds(x, against="nobody")
+    assert np.isposinf(odds[:, :2]).all()
+    assert not odds[:, 2].any()
+    assert np.isneginf(model.log_odds(x, against="a")[:, 2]).all()
+    assert np.isneginf(model.log_odds(x)[:, 2]).all()
+
+
 def test_two_to_one_is_three_decibans():
     model = deciban.BernoulliNB().fit([[0], [0], [0]], ["a", "a", "b"])
     assert model.predict_proba([[0]], priors=[2 / 3, 1 / 3])[0, 0] > 0.5

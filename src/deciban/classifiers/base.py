@@ -114,10 +114,10 @@ class Generative(Scoring, ClassifierMixin, BaseEstimator):
         self._check_additive()
         x, y = ingest.training(self, X, y, self._reads, reset=False)
         left = fitted.tally - self._tally(self._table(x, y, sample_weight))
-        if (left.parts[0].n < 0).any():
-            short = self.classes_[left.parts[0].n < 0]
+        short = left.short()
+        if short.any():
             raise ForgetError(
-                f"more rows of class {list(short)} to forget than were ever learned\n\n"
+                f"more of class {self.classes_[short].tolist()} to forget than was ever learned\n\n"
                 "hint: forget only rows (and weights) that went through fit or partial_fit"
             )
         self._set(left)
@@ -181,10 +181,13 @@ class Generative(Scoring, ClassifierMixin, BaseEstimator):
         size = getattr(family, "size", lambda k, d: k * d)(table.k, table.d)
 
         def of(chunk: Table) -> Bundle:
-            ingest.check_support(chunk.x, family.support, whom)
-            return self._tally_chunk(family, chunk)
+            if not ingest.supported(chunk.x, family.support):
+                ingest.refuse_negative(table.x, whom)
+            with np.errstate(all="ignore"):  # what is not finite is refused below
+                return self._tally_chunk(family, chunk)
 
-        out = threads.total(table.chunks(max(CHUNK, 2 * size)), of)
+        with np.errstate(all="ignore"):
+            out = threads.total(table.chunks(max(CHUNK, 2 * size)), of)
         if not out.finite():
             ingest.refuse(table.x)
         return out

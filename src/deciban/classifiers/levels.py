@@ -62,8 +62,13 @@ class CategoricalNB(Smoothed):
         n, crosstab = super()._tally(table).parts
         return Bundle((n, crosstab.relevel(np.maximum(crosstab.levels, self._least_levels()))))
 
-    def _check_scored(self, chunk: Block) -> None:
-        ingest.check_support(chunk, "level", type(self).__name__)
+    def _tally_chunk(self, family: Categorical, chunk: Table) -> Bundle:
+        ingest.check_levels(chunk.x)  # type: ignore[arg-type]
+        return super()._tally_chunk(family, chunk)
+
+    def _check_scored(self, chunk: Block, x: Block) -> None:
+        if not ingest.supported(chunk, "level"):
+            ingest.refuse_negative(x, type(self).__name__)
 
     @property
     def category_count_(self) -> list[np.ndarray]:

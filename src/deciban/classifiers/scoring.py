@@ -36,7 +36,7 @@ class Scoring:
     @same_library
     def predict_log_proba(self, X, *, priors=None) -> np.ndarray:
         """log P(class | x), (n, k)."""
-        out = self._score(X, priors, lambda joint, prior: decision.posterior(joint, prior, logs=True), plain=True)
+        out = self._score(X, priors, lambda joint: ops.posterior(joint, logs=True), plain=True)
         origin = self._origin_of(X)
         if origin.coarse:  # a probability that rounds to 1 has the logarithm 0
             out[out > -np.finfo(origin.dtype).eps / 4] = 0.0
@@ -45,17 +45,17 @@ class Scoring:
     @same_library
     def predict_proba(self, X, *, priors=None) -> np.ndarray:
         """P(class | x), (n, k); `priors` replaces the learned class priors for this call."""
-        return self._score(X, priors, decision.posterior)
+        return self._score(X, priors, lambda joint: ops.posterior(joint, logs=False))
 
     @same_library
     def predict(self, X, *, priors=None) -> np.ndarray:
         """The most probable class of each row."""
-        best = self._score(X, priors, lambda joint, prior: joint.argmax(axis=1), plain=True)
+        best = self._score(X, priors, lambda joint: joint.argmax(axis=1), plain=True)
         return self._origin_of(X).send_labels(self.classes_[best])
 
     def log_odds(self, X, *, against=None, priors=None) -> np.ndarray:
         """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
-        joint = self._score(X, priors, plain=True)
+        joint = self._score(X, priors, lambda joint: joint, plain=True)
         odds = decision.log_odds(joint, None if against is None else self._place_of(against))
         return self._origin_of(X).send(odds)
 
@@ -107,7 +107,8 @@ class Scoring:
         density: bool = False,
         plain: bool = False,
     ) -> np.ndarray:
-        """Log joints of all rows, span by span, each handed to `finish` while it is in cache."""
+        """Log joints of all rows, span by span; what becomes a posterior is settled and handed to `finish` while in
+        cache."""
         fitted = self._check_is_fitted()
         x = ingest.features(self, X, self._reads)
         prior = self._prior(fitted, priors, density)
@@ -118,21 +119,24 @@ class Scoring:
 
         def run(span: tuple[int, int]) -> np.ndarray:
             chunk = x.rows(*span)
-            self._check_scored(chunk)
-            joint = loglik(params, chunk)
+            self._check_scored(chunk, x)
+            with np.errstate(all="ignore"):
+                joint = loglik(params, chunk)
             if not ops.whole(joint) and ingest.infinite(chunk):
                 ingest.refuse(x)
             joint += prior
             if carrier and hasattr(family, "carrier"):
-                joint += family.carrier(params, chunk)[:, None]
-            return joint if finish is None else finish(joint, prior)
+                with np.errstate(all="ignore"):
+                    joint = added(joint, family.carrier(params, chunk)[:, None])
+            return joint if finish is None else finish(decision.settled(joint, prior))
 
-        spans = borders(x.n, x.cells, max(SPAN, len(prior) * x.d // 4))
+        width = getattr(family, "width", len)(prior)
+        spans = borders(x.n, max(x.cells, x.n * width), max(SPAN, len(prior) * x.d // 4))
         out = run(spans[0]) if len(spans) == 1 else _join(x.n, threads.each(spans, run), spans)
         return out if plain else self._origin_of(X).send(out)
 
-    def _check_scored(self, chunk: Block) -> None:
-        """Refuse cells that cannot be scored."""
+    def _check_scored(self, chunk: Block, x: Block) -> None:
+        """Refuse cells of a chunk of x that cannot be scored."""
 
     def _origin_of(self, X: Any) -> Origin:
         """What kind of array answers to X should be."""
@@ -147,6 +151,13 @@ class Scoring:
         if len(at) == 0:
             raise DataError(f"class {label!r} is not among {list(self.classes_)}")
         return int(at[0])
+
+
+def added(joint: np.ndarray, common: np.ndarray) -> np.ndarray:
+    """joint + common, −∞ where they are past all numbers with opposite signs: the density vanishes out there."""
+    out = joint + common
+    out[np.isnan(out)] = -np.inf
+    return out
 
 
 def _join(n: int, parts: Any, spans: list[tuple[int, int]]) -> np.ndarray:

@@ -66,7 +66,8 @@ class Bernoulli:
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         chance = np.exp(p.log_present)[y]
-        return (rng.random(chance.shape) < chance).astype(np.float64)
+        present = 1.0 if self.above is None or self.above < 1 else self.above + 1.0
+        return np.where(rng.random(chance.shape) < chance, present, 0.0)
 
 
 FAMILY = Bernoulli

@@ -32,15 +32,20 @@ from deciban.table import Reals
 from deciban.tallies import RowScatter, Scatter
 
 
-def rule(mean: np.ndarray, covs: list[Covariance]) -> tuple[np.ndarray, np.ndarray]:
+def rule(mean: np.ndarray, covs: list[Covariance], n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(coef, bias) of the log odds of all pairs of classes, in the order of `pairs`."""
     coef, bias = [], []
     for a, b in pairs(len(mean)):
+        if n[a] <= 0 or n[b] <= 0:  # a class without rows loses to any other
+            coef.append(np.zeros(mean.shape[1]))
+            bias.append(np.inf if n[b] <= 0 else -np.inf)
+            continue
         w = (covs[a] + covs[b]).inverse().apply((mean[a] - mean[b])[None])[0]  # type: ignore[operator]
         at_a, at_b = mean[a] @ w, mean[b] @ w
         dev_a, dev_b = covs[a].deviation(w), covs[b].deviation(w)
         both = dev_a + dev_b
-        threshold = (dev_b * at_a + dev_a * at_b) / both if both > 0 else (at_a + at_b) / 2
+        flat = min(dev_a, dev_b) <= 1e-9 * both  # one row, or one value: no deviation to measure by
+        threshold = (at_a + at_b) / 2 if flat else (dev_b * at_a + dev_a * at_b) / both
         coef.append(2.0 * w)
         bias.append(-2.0 * threshold)
     return np.reshape(coef, (-1, mean.shape[1])), np.array(bias)
@@ -84,10 +89,10 @@ class Params:
     @classmethod
     def of(cls, mean: np.ndarray, covs: list[Covariance], n: np.ndarray, within: int | None) -> Params:
         if within is None:
-            coef, bias = rule(mean, covs)
+            coef, bias = rule(mean, covs, n)
         else:
             turn = leading(mean, covs, n, within)
-            coef, bias = rule(mean @ turn, [Full(turn.T @ cov.dense() @ turn) for cov in covs])
+            coef, bias = rule(mean @ turn, [Full(turn.T @ cov.dense() @ turn) for cov in covs], n)
             coef = coef @ turn.T
         return cls(mean, covs, n, within, Packed.of(coef), bias)
 
@@ -110,6 +115,10 @@ class Fisher:
 
     def size(self, k: int, d: int) -> int:
         return k * d * d
+
+    def width(self, prior: np.ndarray) -> int:
+        """Scores held for a row: one for each pair."""
+        return len(pairs(len(prior)))
 
     def tally(self, x: Reals, y, w, k: int) -> Scatter | RowScatter:
         return ops.scatter(x, y, w, k)

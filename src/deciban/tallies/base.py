@@ -55,6 +55,10 @@ class Tally:
         with np.errstate(all="ignore"):
             return all(np.isfinite(a.sum()) for a in arrays if isinstance(a, np.ndarray))
 
+    def short(self) -> np.ndarray:
+        """Which classes (k,) have had more taken away than there was."""
+        return np.any((self.n < 0).reshape(self.k, -1), axis=1)  # type: ignore[return-value]
+
     def __add__(self, other: Any) -> Any:
         raise NotImplementedError
 

@@ -22,6 +22,15 @@ class Bundle:
     def finite(self) -> bool:
         return all(part.finite() for part in self.parts)
 
+    def short(self) -> np.ndarray:
+        bad = np.zeros(self.k, dtype=bool)
+        for part in self.parts:
+            bad |= part.short()
+        return bad
+
+    def __rmul__(self, scale: float) -> Bundle:
+        return self * scale
+
     def __add__(self, other: Bundle) -> Bundle:
         return Bundle(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
 
@@ -43,6 +52,9 @@ class Common:
 
     def finite(self) -> bool:
         return self.part.finite()
+
+    def short(self) -> bool:
+        return bool(self.part.short().any())
 
     def __add__(self, other: Common) -> Common:
         return Common(self.part + other.part)

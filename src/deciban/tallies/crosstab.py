@@ -41,6 +41,9 @@ class Crosstab(Tally):
         levels = np.maximum(self.levels, other.levels)
         return self.relevel(levels), other.relevel(levels)
 
+    def short(self) -> np.ndarray:
+        return super().short() | (self.table < 0).any(axis=1)
+
     def __add__(self, other: Crosstab) -> Crosstab:
         a, b = self._aligned(other)
         return Crosstab(a.n + b.n, a.table + b.table, a.levels)

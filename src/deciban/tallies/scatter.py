@@ -71,7 +71,7 @@ class RowScatter(Tally):
         rows = np.array(rows, dtype=np.float64)
         w = np.ones(len(rows)) if w is None else np.array(w, dtype=np.float64)
         y = np.array(y, dtype=np.intp)
-        return cls(np.bincount(y, w, minlength=k), rows, y, w, pooled, fourth)
+        return cls(np.bincount(y, w, minlength=k).astype(np.float64), rows, y, w, pooled, fourth)
 
     @property
     def mean(self) -> np.ndarray:
@@ -106,6 +106,14 @@ class RowScatter(Tally):
             w=np.concatenate([self.w, sign * other.w]),
         )
 
+    def _cancelled(self) -> RowScatter:
+        """The same without rows that were added and taken away again."""
+        keys = np.ascontiguousarray(np.column_stack([self.y, self.rows])).view(f"V{8 * (self.rows.shape[1] + 1)}")
+        _, first, which = np.unique(keys.ravel(), return_index=True, return_inverse=True)
+        w = np.bincount(which.ravel(), self.w)
+        keep = (np.abs(w) > 1e-12 * np.bincount(which.ravel(), np.abs(self.w))) & (self.n[self.y[first]] > 0)
+        return replace(self, rows=self.rows[first[keep]], y=self.y[first[keep]], w=w[keep])
+
     def _fits(self, other: Any) -> bool:
         return isinstance(other, RowScatter) and len(self.rows) + len(other.rows) < self.rows.shape[1]
 
@@ -116,7 +124,7 @@ class RowScatter(Tally):
 
     def __sub__(self, other: Any) -> Any:
         if self._fits(other):
-            return self._joined(other, -1.0, less(self.n, other.n))
+            return self._joined(other, -1.0, less(self.n, other.n))._cancelled()
         return self.dense() - other
 
     def __mul__(self, scale: float) -> RowScatter:

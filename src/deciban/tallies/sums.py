@@ -25,9 +25,12 @@ class Labels(Tally):
 
 @dataclass(frozen=True)
 class Sums(Tally):
-    """Per class n and Σ w x."""
+    """Per class n and Σ w x, for x ≥ 0."""
 
     total: np.ndarray  # (k, d)
+
+    def short(self) -> np.ndarray:
+        return super().short() | (self.total < 0).any(axis=1)
 
     def __add__(self, other: Sums) -> Sums:
         a, b = level(self.n, other.n)
