@@ -1,13 +1,24 @@
 // Per class mean and centred sum of squares, in one pass.
 //
-// Sums run over x − r, where r is the heaviest row of its class (the first of them). r is one of the rows averaged, so
-// Σ(x − r)² ≤ (1 + n) Σ(x − mean)²: the closing subtraction loses at most log2(n) bits, whatever the magnitudes.
+// Sums run over x − r, where r is the class's first row. It is one of the rows averaged, so Σ(x − r)² ≤ (1 + n) Σ(x − mean)²:
+// the closing subtraction loses at most log2(n) bits, whatever the magnitudes. Where rows so far weigh next to nothing
+// beside a new one, the new one becomes the reference.
 #pragma once
 #include <cmath>
 #include <vector>
 #include "views.hpp"
 
 namespace deciban {
+
+inline bool outweighs(double w, double so_far) { return w > 1024 * so_far; }
+
+// Sums over x − r become sums over x − next.
+inline void move_reference(double next, double n, double& r, double& s1, double& s2) {
+  const double move = r - next;
+  s2 += move * (2 * s1 + n * move);
+  s1 += n * move;
+  r = next;
+}
 
 // mean = r + s1 / n,   m2 = s2 − s1² / n;   s1 arrives in `mean`, s2 in `m2`
 inline void close_moments(const double* ref, double n, Size d, double* mean, double* m2) {
@@ -20,23 +31,9 @@ inline void close_moments(const double* ref, double n, Size d, double* mean, dou
   }
 }
 
-// ref[c] = the heaviest row of class c
-template <class T>
-void reference_rows(Dense<T> x, Labels rows, Size k, double* ref) {
-  std::vector<Size> row(static_cast<std::size_t>(k), -1);
-  Size found = 0;
-  for (Size i = 0; i < x.n && (rows.w || found < k); ++i) {
-    Size& best = row[rows.y[i]];
-    if (best < 0 || (rows.w && rows.w[i] > rows.w[best])) found += best < 0, best = i;
-  }
-  for (Size c = 0; c < k; ++c)
-    for (Size j = 0; j < x.d && row[c] >= 0; ++j) ref[c * x.d + j] = x.at(row[c], j);
-}
-
 template <class T>
 void moments(Dense<T> x, Labels rows, Size k, double* n, double* mean, double* m2) {
   std::vector<double> ref(static_cast<std::size_t>(k * x.d), 0.0);
-  reference_rows(x, rows, k, ref.data());
   RowBlocks<T> blocks(x);
   for (Size start = 0; start < x.n; start += blocks.rows) {
     const Size count = x.n - start < blocks.rows ? x.n - start : blocks.rows;
@@ -47,9 +44,11 @@ void moments(Dense<T> x, Labels rows, Size k, double* n, double* mean, double* m
       if (w == 0) continue;
       const Size c = rows.y[start + i];
       const double* __restrict row = block + i * stride;
-      const double* __restrict r = ref.data() + c * x.d;
+      double* __restrict r = ref.data() + c * x.d;
       double* __restrict s1 = mean + c * x.d;
       double* __restrict s2 = m2 + c * x.d;
+      if (outweighs(w, n[c]))
+        for (Size j = 0; j < x.d; ++j) move_reference(row[j], n[c], r[j], s1[j], s2[j]);
       n[c] += w;
       for (Size j = 0; j < x.d; ++j) {
         const double delta = row[j] - r[j];
@@ -81,7 +80,7 @@ void moments_missing(Dense<T> x, Labels rows, Size k, double* n, double* mean, d
       double* __restrict s2 = m2 + at;
       for (Size j = 0; j < x.d; ++j) {
         const bool here = row[j] == row[j];
-        r[j] = here && seen[j] == 0 ? row[j] : r[j];
+        if (here && outweighs(w, seen[j])) move_reference(row[j], seen[j], r[j], s1[j], s2[j]);
         const double delta = here ? row[j] - r[j] : 0.0;
         seen[j] += here ? w : 0.0;
         s1[j] += w * delta;
@@ -99,6 +98,7 @@ void moments(Csr<T, I> x, Labels rows, Size k, double* n, double* mean, double* 
   std::vector<double> ref(static_cast<std::size_t>(x.d)), seen(static_cast<std::size_t>(x.d));
   for (Size c = 0; c < k; ++c) {
     std::fill(seen.begin(), seen.end(), 0.0);
+    std::fill(ref.begin(), ref.end(), 0.0);
     double* s1 = mean + c * x.d;
     double* s2 = m2 + c * x.d;
     for (Size o = classes.start[c]; o < classes.start[c + 1]; ++o) {
@@ -109,7 +109,7 @@ void moments(Csr<T, I> x, Labels rows, Size k, double* n, double* mean, double* 
       for (I p = x.indptr[i]; p < x.indptr[i + 1]; ++p) {
         const I j = x.indices[p];
         const double v = x.values[p];
-        if (seen[j] == 0) ref[j] = v;
+        if (outweighs(w, seen[j])) move_reference(v, seen[j], ref[j], s1[j], s2[j]);
         seen[j] += w;
         const double delta = v - ref[j];
         s1[j] += w * delta;

@@ -1,5 +1,6 @@
 // Per class mean and scatter matrix Σ w (x − mean)(x − mean)ᵀ; `groups` = k, or 1 to pool the matrices of all classes.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include "simd.hpp"
 
@@ -40,6 +41,23 @@ inline void mirror(const double* upper, Size d, Size ld, double* s) {
     for (Size l = j; l < d; ++l) s[j * d + l] = s[l * d + j] = upper[j * ld + l];
 }
 
+// A row near class c's mean to centre on: the mean of its first rows, or with weights its heaviest row. The shift to the
+// true mean is put right at the end.
+template <class T>
+void reference(Dense<T> x, Labels rows, const ByClass& classes, Size c, double* ref) {
+  Size first = classes.start[c], last = classes.start[c + 1];
+  if (rows.w) {
+    Size best = first;
+    for (Size o = first; o < last; ++o)
+      if (rows.w[classes.order[o]] > rows.w[classes.order[best]]) best = o;
+    first = best, last = best + 1;
+  }
+  if (last - first > packed_rows) last = first + packed_rows;
+  std::fill(ref, ref + x.d, 0.0);
+  for (Size o = first; o < last; ++o)
+    for (Size j = 0; j < x.d; ++j) ref[j] += x.at(classes.order[o], j) / static_cast<double>(last - first);
+}
+
 template <class T>
 void scatter(Dense<T> x, Labels rows, Size k, Size groups, double* n, double* mean, double* s) {
   const Size d = x.d, ld = (d + 7) / 8 * 8;
@@ -49,18 +67,9 @@ void scatter(Dense<T> x, Labels rows, Size k, Size groups, double* n, double* me
   for (Size c = 0; c < k; ++c) {
     const Size first = classes.start[c], last = classes.start[c + 1];
     if (first == last) continue;
-    // centre on the mean of the class's first rows; the shift to its true mean is put right at the end
-    const Size lead = last - first < packed_rows ? last - first : packed_rows;
-    std::fill(ref.begin(), ref.end(), 0.0);
+    reference(x, rows, classes, c, ref.data());
     std::fill(sum.begin(), sum.end(), 0.0);
     if (groups > 1) std::fill(total.begin(), total.end(), 0.0);
-    double lead_weight = 0;
-    for (Size o = first; o < first + lead; ++o) {
-      const double w = rows.weight(classes.order[o]);
-      lead_weight += w;
-      for (Size j = 0; j < d; ++j) ref[j] += w * x.at(classes.order[o], j);
-    }
-    for (Size j = 0; j < d; ++j) ref[j] = lead_weight > 0 ? ref[j] / lead_weight : static_cast<double>(x.at(classes.order[first], j));
     for (Size o = first; o < last; o += packed_rows) {
       const Size count = last - o < packed_rows ? last - o : packed_rows;
       for (Size r = 0; r < count; ++r) {

@@ -40,7 +40,9 @@ def log_evidence(joint: np.ndarray) -> np.ndarray:
 def log_odds(joint: np.ndarray, against: int | None = None) -> np.ndarray:
     """Each class against all others together, or against one other. (n, k)"""
     if against is not None:
-        return joint - joint[:, [against]]
+        rest = joint[:, [against]]
+        with np.errstate(invalid="ignore"):
+            return np.where(joint == rest, 0.0, joint - rest)
     n, k = joint.shape
     nothing = np.full((n, 1), -np.inf)
     before = np.hstack([nothing, np.logaddexp.accumulate(joint, axis=1)[:, : k - 1]])

@@ -75,8 +75,6 @@ def _block(X: Any, block: str) -> Block:
 
 def check_levels(x: Codes) -> None:
     """Whether a table of all levels can be made."""
-    if infinite(x):
-        refuse(x)
     top = x.values.max(initial=0)
     if top >= MOST_LEVELS:
         row, column = np.argwhere(x.values == top)[0]
@@ -121,7 +119,7 @@ def weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
     """Weights as doubles, None where all are 1."""
     if sample_weight is None:
         return None
-    w = _check_sample_weight(local(sample_weight), y.reshape(-1, 1), dtype=np.float64)
+    w = _check_sample_weight(local(sample_weight), y.reshape(-1, 1), dtype=np.float64, allow_all_zero_weights=True)
     if (w < 0).any():
         row = int(np.flatnonzero(w < 0)[0])
         raise DataError(
@@ -138,7 +136,9 @@ def supported(x: Block, support: str) -> bool:
 
 
 def refuse_negative(x: Block, whom: str) -> NoReturn:
-    """Say where x is negative."""
+    """Say where x is negative (or infinite, which is no level either)."""
+    if isinstance(x, Codes) and infinite(x):
+        refuse(x)
     values = x.stored if isinstance(x, Counts) else x.values
     at = np.argwhere(values < 0)[0]
     row, column = (x.row_of()[at[0]], x.column_of()[at[0]]) if isinstance(x, Counts) else at

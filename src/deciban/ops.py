@@ -184,25 +184,19 @@ def quadratic_diagonal(x: Reals | Counts, mean, scale, bias, share) -> np.ndarra
 
 
 def _quadratic_sparse(x: Counts, mean, scale, bias, share) -> np.ndarray:
-    """Zeros first, then the change that each stored cell makes. Columns whose mean is many deviations from 0 would lose
-    digits so; they are few in sparse data, and go through the dense kernel."""
-    white = mean * scale
-    far = np.flatnonzero((white**2 > 1e4).any(axis=0))
+    """Zeros first, then the change that each stored cell makes; columns far from 0 are scored as dense ones."""
+    dense, far, rest, near = spec.split_far(x, mean * scale)
+    start: np.ndarray | float = 0.0
     if len(far):
-        from scipy.sparse import csr_array
-
-        rows = csr_array((x.stored, x.column_of(), x.indptr - x.indptr[0]), shape=(x.n, x.d))
-        dense = Reals(np.ascontiguousarray(rows[:, far].toarray()))
-        bias = quadratic_diagonal(dense, mean[:, far], scale[:, far], np.zeros(len(bias)), share[:, far]) + bias
-        near = np.setdiff1d(np.arange(x.d), far)
-        rest = rows[:, near]
-        x = Counts(rest.indptr, rest.indices, rest.data, len(near))
-        return bias + _quadratic_sparse(x, mean[:, near], scale[:, near], np.zeros(len(mean)), share[:, near])
+        start = quadratic_diagonal(dense, mean[:, far], scale[:, far], np.zeros(len(bias)), share[:, far])
+        mean, scale, share = mean[:, near], scale[:, near], share[:, near]
+    a, b = Packed.of(mean * scale**2).rows, Packed.of(-0.5 * scale**2).rows
     out = np.empty((x.n, len(bias)))
-    a, b = Packed.of(white * scale).rows, Packed.of(-0.5 * scale**2).rows
-    start = bias - 0.5 * (white**2).sum(axis=1)
-    _core.csr_quadratic(x.indptr, x.indices, x.values, a, b, start, out)
-    return out if whole(out) or not _missing(x) else spec.quadratic_diagonal(x, mean, scale, bias, share)
+    zeros = bias - 0.5 * ((mean * scale) ** 2).sum(axis=1)
+    _core.csr_quadratic(rest.indptr, rest.indices, rest.values, a, b, zeros, out)
+    if not whole(out) and _missing(rest):
+        out = spec.quadratic_diagonal(rest, mean, scale, bias, share)
+    return out + start
 
 
 def quadratic_full(x: Reals, mean, white, bias) -> np.ndarray:

@@ -57,11 +57,7 @@ class Linear:
 
     def parts(self, x: Reals | Counts, above: float | None = None) -> np.ndarray:
         """loglik by column, (n, k, d)."""
-        if isinstance(x, Counts):
-            cells = np.zeros((x.n, x.d))
-            cells[x.row_of(), x.column_of()] = x.stored
-        else:
-            cells = np.asarray(x.values, dtype=np.float64)
+        cells = x.dense()
         if above is not None:
             cells = np.where(np.isnan(cells), cells, cells > above)
         gone = np.isnan(cells)[:, None, :]

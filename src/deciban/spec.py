@@ -6,6 +6,7 @@ Blocks in (`Reals`, `Counts`, `Codes`), class codes y (n,), weights w (n,) or No
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from deciban.table import Block, Codes, Counts, Reals
 from deciban.tallies import Crosstab, Moments, Quartic, Scatter, Sums
@@ -129,17 +130,31 @@ def affine(x: Reals | Counts, coef, bias, share=None, above: float | None = None
 
 def quadratic_diagonal(x: Reals | Counts, mean, scale, bias, share) -> np.ndarray:
     """bias[c] − ½ Σ_j ((x[i, j] − mean[c, j]) scale[c, j])². A missing cell takes back its share[c, j]."""
-    v = _values(x, None)
     if isinstance(x, Counts):
+        dense, far, x, near = split_far(x, mean * scale)
+        bias = quadratic_diagonal(dense, mean[:, far], scale[:, far], bias, share[:, far]) if len(far) else bias
+        mean, scale, share = mean[:, near], scale[:, near], share[:, near]
         origin = -0.5 * (mean * scale) ** 2  # what a zero adds; stored cells change it
-        cells = x.row_of(), x.column_of()
-        out = np.tile(bias + origin.sum(1), (x.n, 1))
-        z = (v[:, None] - mean.T[cells[1]]) * scale.T[cells[1]]
-        change = np.where(np.isnan(z), -share.T[cells[1]], -0.5 * z**2) - origin.T[cells[1]]
-        np.add.at(out, cells[0], change)
+        row, column = x.row_of(), x.column_of()
+        z = (_values(x, None)[:, None] - mean.T[column]) * scale.T[column]
+        change = np.where(np.isnan(z), -share.T[column], -0.5 * z**2) - origin.T[column]
+        out = np.zeros((x.n, len(mean))) + bias + origin.sum(1)
+        np.add.at(out, row, change)
         return out
-    z = (v[:, None, :] - mean) * scale
+    z = (_values(x, None)[:, None, :] - mean) * scale
     return bias + np.where(np.isnan(z), -share, -0.5 * z**2).sum(axis=2)
+
+
+def split_far(x: Counts, white: np.ndarray) -> tuple[Reals, np.ndarray, Counts, np.ndarray]:
+    """(dense columns, their numbers, the others as they are, their numbers). A column whose mean is many deviations from 0
+    loses digits where zeros are scored first and corrected after; such columns are few in sparse data."""
+    distant = (white**2 > 1e4).any(axis=0)
+    far, near = np.flatnonzero(distant), np.flatnonzero(~distant)
+    if len(far) == 0:
+        return Reals(np.zeros((x.n, 0))), far, x, near
+    rows = csr_array((x.stored, x.column_of(), x.indptr - x.indptr[0]), shape=(x.n, x.d))
+    rest = rows[:, near]
+    return Reals(rows[:, far].toarray()), far, Counts(rest.indptr, rest.indices, rest.data, len(near)), near
 
 
 def quadratic_full(x: Reals, mean, white, bias) -> np.ndarray:
@@ -165,8 +180,9 @@ def lookup(x: Codes, offset, table, bias) -> np.ndarray:
 def posterior(scores: np.ndarray, logs: bool) -> np.ndarray:
     """e^score over its sum in each row, or the log of that."""
     top = scores.max(axis=1, keepdims=True)
-    norm = top + np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
-    return scores - norm if logs else np.exp(scores - norm)
+    e = np.exp(scores - top)
+    total = e.sum(axis=1, keepdims=True)
+    return scores - top - np.log(total) if logs else e / total
 
 
 def least(x: Block) -> float:

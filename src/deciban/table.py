@@ -52,6 +52,10 @@ class Reals:
     def take(self, index: np.ndarray) -> Reals:
         return Reals(_kernel_floats(self.values[index]))
 
+    def dense(self) -> np.ndarray:
+        """The cells as doubles, (n, d)."""
+        return np.asarray(self.values, dtype=np.float64)
+
     def map(self, f) -> np.ndarray:
         """Σ_j f(x[i, j]) of each row, for an f with f(0) = 0; missing cells count 0. → (n,)"""
         return np.nansum(f(self.values), axis=1)
@@ -99,6 +103,11 @@ class Counts:
     def column_of(self) -> np.ndarray:
         return self.indices[self.indptr[0] : self.indptr[-1]]
 
+    def dense(self) -> np.ndarray:
+        out = np.zeros((self.n, self.d))
+        out[self.row_of(), self.column_of()] = self.stored
+        return out
+
     def map(self, f) -> np.ndarray:
         return np.bincount(self.row_of(), np.nan_to_num(f(self.stored), nan=0.0), minlength=self.n)
 
@@ -127,7 +136,9 @@ class Codes:
             return Codes(x, self.floor)
         if x.dtype.kind != "f":
             return Codes(np.asarray(x, dtype=np.int64, order="C"), self.floor)
-        codes = np.clip(np.where(np.isnan(x), -1, np.where(x < 0, self.floor - 2, x)), None, _HUGE)
+        x = np.asarray(x, dtype=np.float64)
+        wrong = (x < 0) | np.isinf(x)
+        codes = np.minimum(np.where(np.isnan(x), -1, np.where(wrong, self.floor - 2, x)), _HUGE)
         return Codes(np.asarray(codes, dtype=np.int64, order="C"), -1)
 
     def rows(self, start: int, stop: int) -> Codes:

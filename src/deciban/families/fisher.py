@@ -74,7 +74,8 @@ def leading(mean: np.ndarray, covs: list[Covariance], n: np.ndarray, axes: int) 
     inner = within.apply(spread)
     size, turn = linalg.eigh(spread @ inner.T)
     size, turn = size[::-1][:axes], turn[:, ::-1][:, :axes]
-    return inner.T @ turn / np.sqrt(np.maximum(size, 1e-300))
+    flat = size <= 1e-12 * max(size.max(initial=0.0), 1e-300)  # classes without rows, or with the same mean
+    return inner.T @ turn * np.where(flat, 0.0, 1.0 / np.sqrt(np.where(flat, 1.0, size)))
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,8 @@ class Gaussian:
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return ops.quadratic_diagonal(x, p.mean, p.scale, p.bias, p.share)
 
-    def parts(self, p: Params, x: Reals) -> np.ndarray:
-        z = (np.asarray(x.values, dtype=np.float64)[:, None, :] - p.mean) * p.scale
+    def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
+        z = (x.dense()[:, None, :] - p.mean) * p.scale
         return np.where(np.isnan(z), 0.0, p.share - 0.5 * z**2)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:

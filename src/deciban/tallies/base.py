@@ -57,7 +57,7 @@ class Tally:
 
     def short(self) -> np.ndarray:
         """Which classes (k,) have had more taken away than there was."""
-        return np.any((self.n < 0).reshape(self.k, -1), axis=1)  # type: ignore[return-value]
+        return np.any((self.n < 0).reshape(self.k, -1), axis=1)
 
     def __add__(self, other: Any) -> Any:
         raise NotImplementedError

@@ -80,6 +80,11 @@ class RowScatter(Tally):
         np.add.at(total, self.y, self.rows * self.w[:, None])
         return over(total, self.n[:, None])
 
+    def finite(self) -> bool:
+        """Whether the sums of squares (and of fourth powers, where asked for) will be finite."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite((self.rows ** (4 if self.fourth else 2)).sum()))
+
     def centred(self) -> np.ndarray:
         return self.rows - self.mean[self.y]
 
