@@ -22,8 +22,8 @@ def log_prior(weights: np.ndarray) -> np.ndarray:
 
 
 def settled(joint: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Log joints whose every row has a posterior, in place. One that is impossible under every class has the prior; where
-    scores are past all numbers (+∞), the classes that have them share the row by their priors."""
+    """Log joints whose every row has a posterior, in place. One that is impossible under every class has the prior;
+    where scores are past all numbers (+∞), the classes that have them share the row by their priors."""
     if not ops.whole(joint):
         over = np.isposinf(joint)
         past, lost = over.any(axis=1), ~(np.max(joint, axis=1) > -np.inf)

@@ -77,7 +77,7 @@ def check_levels(x: Codes) -> None:
     """Whether a table of all levels can be made."""
     top = x.values.max(initial=0)
     if top >= MOST_LEVELS:
-        row, column = np.argwhere(x.values == top)[0]
+        column = np.argwhere(x.values == top)[0, 1]
         raise SupportError(
             f"column {column} has a level coded {MOST_LEVELS} or more: a table with a cell for each would not fit\n\n"
             "hint: code the levels as 0, 1, … (sklearn.preprocessing.OrdinalEncoder)"

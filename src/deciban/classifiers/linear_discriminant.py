@@ -173,8 +173,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return np.ascontiguousarray(coef), bias
 
     def _shift(self) -> tuple[np.ndarray, float]:
-        """(slope, constant) that scikit-learn's lsqr and eigen solvers have in every class's score beyond ours: theirs is
-        not centred. It cancels in the posterior, but not in rounding, so it is added for show only."""
+        """(slope, constant) that scikit-learn's lsqr and eigen solvers have in every class's score beyond ours: theirs
+        are not centred. It cancels in the posterior, but not in rounding, so it is added for show only."""
         base = self._check_is_fitted().params.base
         if self.solver == "svd":
             return np.zeros_like(base.centre), 0.0
