@@ -62,14 +62,14 @@ template <class T>
 void scatter(Dense<T> x, Labels rows, Size k, Size groups, double* n, double* mean, double* s) {
   const Size d = x.d, ld = (d + 7) / 8 * 8;
   const ByClass classes(rows.y, x.n, k);
-  std::vector<double> packed(static_cast<std::size_t>(packed_rows * ld), 0.0);
-  std::vector<double> total(static_cast<std::size_t>(ld * ld)), ref(d), sum(d);
+  Scratch packed(packed_rows * ld), total(ld * ld);
+  std::vector<double> ref(d), sum(d);
   for (Size c = 0; c < k; ++c) {
     const Size first = classes.start[c], last = classes.start[c + 1];
     if (first == last) continue;
     reference(x, rows, classes, c, ref.data());
     std::fill(sum.begin(), sum.end(), 0.0);
-    if (groups > 1) std::fill(total.begin(), total.end(), 0.0);
+    if (groups > 1) std::fill(total.data(), total.data() + ld * ld, 0.0);
     for (Size o = first; o < last; o += packed_rows) {
       const Size count = last - o < packed_rows ? last - o : packed_rows;
       for (Size r = 0; r < count; ++r) {

@@ -16,6 +16,18 @@ typedef double vec __attribute__((vector_size(8 * lanes)));
 typedef long long ivec __attribute__((vector_size(8 * lanes)));
 typedef double loose __attribute__((vector_size(8 * lanes), aligned(8), may_alias));  // the same at any address
 
+// Scratch memory that starts at a cache line, so that no vector straddles two.
+struct Scratch {
+  std::vector<double> memory;
+  double* start;
+  explicit Scratch(Size size) : memory(static_cast<std::size_t>(size + 8), 0.0) {
+    start = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64) % 64 / 8;
+  }
+  Scratch(const Scratch&) = delete;
+  double* data() { return start; }
+  double& operator[](Size i) { return start[i]; }
+};
+
 inline vec load(const double* p) { return *reinterpret_cast<const loose*>(p); }
 inline void store(double* p, vec v) { *reinterpret_cast<loose*>(p) = v; }
 inline vec all(double v) { return vec{} + v; }
@@ -32,11 +44,14 @@ inline void exchange(vec& a, vec& b, std::index_sequence<l...>) {
 // rows become columns
 inline void transpose(vec (&m)[lanes]) {
   constexpr std::make_index_sequence<lanes> all_lanes{};
+#pragma GCC unroll 8
   for (Size i = 0; i < lanes; i += 2) exchange<1>(m[i], m[i + 1], all_lanes);
   if constexpr (lanes >= 4)
+#pragma GCC unroll 8
     for (Size i = 0; i < lanes; ++i)
       if (!(i & 2)) exchange<2>(m[i], m[i + 2], all_lanes);
   if constexpr (lanes >= 8)
+#pragma GCC unroll 8
     for (Size i = 0; i < lanes; ++i)
       if (!(i & 4)) exchange<4>(m[i], m[i + 4], all_lanes);
 }

@@ -93,6 +93,15 @@ def test_merging_leaves_both_models_as_they_were(model):
     np.testing.assert_array_equal(b.predict_proba(x), before[1])
 
 
+@each(named("GaussianNB")[:1])
+def test_sum_of_one_model_is_a_model_of_its_own(model):
+    x, y = rows_for(model)
+    one = fitted(model, x, y)
+    before = one.predict_proba(x)
+    sum([one]).forget(x[60:], y[60:])
+    np.testing.assert_array_equal(one.predict_proba(x), before)
+
+
 @every_model
 def test_merged_model_goes_on_learning(model):
     x, y = rows_for(model)
@@ -209,6 +218,17 @@ def test_forgetting_what_was_never_counted_is_refused(model):
     before = model.predict_proba(x)
     with pytest.raises(ForgetError, match="hint:"):
         model.forget(np.full_like(x[:20], 4), y[:20])
+    np.testing.assert_array_equal(model.predict_proba(x), before)
+
+
+@each([model() for model in CLASSES if model._reads in ("reals", "dense")])
+def test_forgetting_rows_that_would_leave_a_negative_variance_is_refused(model):
+    """Rows far from all that were learned: without them, squares would sum to less than 0."""
+    x, y = rows_for(model)
+    model = fitted(model, x, y)
+    before = model.predict_proba(x)
+    with pytest.raises(ForgetError, match="hint:"):
+        model.forget(x[:6] + 100.0, y[:6])
     np.testing.assert_array_equal(model.predict_proba(x), before)
 
 
