@@ -119,14 +119,15 @@ def weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
     """Weights as doubles, None where all are 1."""
     if sample_weight is None:
         return None
-    w = _check_sample_weight(local(sample_weight), y.reshape(-1, 1), dtype=np.float64, allow_all_zero_weights=True)
+    sample_weight = np.asarray(local(sample_weight))
+    if sample_weight.ndim == 1 and sample_weight.dtype.kind in "biuf" and not sample_weight.any():
+        raise DataError("sample_weight is zero for every sample\n\nhint: give at least one row a positive weight")
+    w = _check_sample_weight(sample_weight, y.reshape(-1, 1), dtype=np.float64)
     if (w < 0).any():
         row = int(np.flatnonzero(w < 0)[0])
         raise DataError(
             f"sample_weight is {w[row]:g} in row {row}, but weights are ≥ 0\n\nhint: to take rows away, use `forget`"
         )
-    if not w.any():
-        raise DataError("sample_weight is zero for every sample\n\nhint: give at least one row a positive weight")
     return np.ascontiguousarray(w)
 
 

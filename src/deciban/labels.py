@@ -6,6 +6,8 @@ import numpy as np
 
 from deciban import ops
 
+FEW = 1024  # labels 0 … 1023 are found in one pass; a power of two
+
 
 def label_codes(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """(classes, codes) of labels, where codes are int32; −1 for a label that is not among the given classes.
@@ -13,33 +15,27 @@ def label_codes(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.nd
     >>> label_codes(np.array([7, 5, 7]))
     (array([5, 7]), array([1, 0, 1], dtype=int32))
     """
-    small = _narrow(y, classes)
-    if small is None:
+    core = ops.core()
+    whole = y.dtype in (np.int64, np.int32) and (classes is None or classes.dtype.kind in "iu")
+    if core is None or not whole or len(y) == 0:
         return _sorted_codes(y, classes)
-    low, width = small
-    core, y = ops.core(), np.ascontiguousarray(y)
-    if classes is None:
-        seen = np.zeros(width, dtype=np.uint8)
+    y, seen = np.ascontiguousarray(y), np.zeros(FEW, dtype=np.uint8)
+    low, high = core.label_scan(y, seen)
+    if high - low > 4 * len(y) + FEW:
+        return _sorted_codes(y, classes)
+    if low >= 0 and high < FEW:
+        low, seen = 0, seen[: high + 1]
+    elif classes is None:
+        seen = np.zeros(high - low + 1, dtype=np.uint8)
         core.label_marks(y, low, seen)
+    if classes is None:
         classes = (np.flatnonzero(seen) + low).astype(y.dtype)
-    table = np.full(width, -1, dtype=np.int32)
-    at = np.asarray(classes, dtype=np.int64) - low
-    inside = (at >= 0) & (at < width)
-    table[at[inside]] = np.flatnonzero(inside)
+    table = np.full(high - low + 1, -1, dtype=np.int32)
+    inside = (classes >= low) & (classes <= high)
+    table[classes[inside].astype(np.int64) - low] = np.flatnonzero(inside)
     codes = np.empty(len(y), dtype=np.int32)
     core.label_codes(y, low, table, codes)
     return classes, codes
-
-
-def _narrow(y: np.ndarray, classes: np.ndarray | None) -> tuple[int, int] | None:
-    """(least label, how many up to the largest) of integers close enough together to count by position."""
-    core = ops.core()
-    if core is None or y.dtype not in (np.int64, np.int32) or len(y) == 0:
-        return None
-    if classes is not None and classes.dtype.kind not in "iu":
-        return None
-    low, high = core.label_range(np.ascontiguousarray(y))
-    return (low, high - low + 1) if high - low < 4 * len(y) + 1024 else None
 
 
 def _sorted_codes(y: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

@@ -141,14 +141,12 @@ def _complete(op, x: Reals, y, w, k: int, *more):
 
 
 def crosstab(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Crosstab:
-    """Per class how often each level of each column is there."""
+    """Per class how often each level of each column is there; `levels` is the least number of levels to list."""
     if _core is None:
         return spec.crosstab(x, y, w, k, levels)
-    if levels is None:
-        levels = np.full(x.d, -1, dtype=np.int64)
-        _core.code_range(x.values, levels)
-        levels += 1
-    levels = np.asarray(levels, dtype=np.int64)
+    top = np.full(x.d, -1, dtype=np.int64)
+    _core.code_range(x.values, top)
+    levels = top + 1 if levels is None else np.maximum(top + 1, levels)
     offset = np.concatenate([[0], np.cumsum(levels)])
     table = np.zeros((k, offset[-1]))
     _core.crosstab(x.values, y, w, offset, table)

@@ -101,9 +101,8 @@ def quartic(x: Reals, y, w, k: int) -> Quartic:
 
 def crosstab(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Crosstab:
     """table[c, level of column j] = Σ w over the rows of class c with that level; negative codes count for nothing."""
-    if levels is None:
-        levels = x.values.max(axis=0, initial=-1) + 1
-    levels = np.asarray(levels, dtype=np.int64)
+    seen = x.values.max(axis=0, initial=-1) + 1
+    levels = np.asarray(seen if levels is None else np.maximum(seen, levels), dtype=np.int64)
     offset = np.concatenate([[0], np.cumsum(levels)])
     table = np.zeros((k, offset[-1]))
     rows, columns = np.nonzero(x.values >= 0)

@@ -23,7 +23,7 @@ from deciban.errors import ForgetError, MergeError
 from deciban.table import Block, Table
 from deciban.tallies import Bundle, Labels
 
-CHUNK = 1 << 21  # cells a chunk of training rows has, at least
+CHUNK = 1 << 22  # cells a chunk of training rows has, at least
 
 
 class Fitted:
@@ -125,8 +125,10 @@ class Generative(Scoring, ClassifierMixin, BaseEstimator):
 
     def __add__(self, other: Self) -> Self:
         """The model of both models' rows, whatever their classes."""
-        if other == 0:
-            return self
+        if isinstance(other, int) and other == 0:  # where sum([...]) starts
+            out = self._plain()
+            out._set(self._check_is_fitted().tally)
+            return out
         if type(other) is not type(self):
             return NotImplemented
         a, b = self._check_is_fitted(), other._check_is_fitted()
@@ -193,8 +195,10 @@ class Generative(Scoring, ClassifierMixin, BaseEstimator):
         return out
 
     def _tally_chunk(self, family: Any, chunk: Table) -> Bundle:
-        n = Labels(ops.class_weights(chunk.y, chunk.w, chunk.k))
-        return Bundle((n, family.tally(chunk.x, chunk.y, chunk.w, chunk.k)))
+        tally = family.tally(chunk.x, chunk.y, chunk.w, chunk.k)
+        known = tally.every_row and tally.n.ndim == 1
+        n = tally.n if known else ops.class_weights(chunk.y, chunk.w, chunk.k)
+        return Bundle((Labels(n), tally))
 
     def _set(self, tally: Bundle) -> None:
         self._fitted = Fitted(self, tally)

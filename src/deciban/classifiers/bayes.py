@@ -54,15 +54,18 @@ class GaussianNB(Generative):
     def _family(self, tally: Bundle | None = None) -> Gaussian:
         return Gaussian(self.var_smoothing, self.ddof)
 
+    # scikit-learn takes the variance that smoothing refers to over all rows, unweighted: a third tally
+
     def _tally_chunk(self, family: Gaussian, chunk: Table) -> Bundle:
-        # scikit-learn takes the variance that smoothing refers to over all rows, unweighted
-        base = super()._tally_chunk(family, chunk)
-        moments = base.parts[1]
+        out = super()._tally_chunk(family, chunk)
         if chunk.w is None:
-            everything = moments.collapse()
-        else:
-            everything = family.tally(chunk.x, np.zeros(chunk.n, dtype=np.int32), None, 1)  # type: ignore[arg-type]
-        return Bundle((*base.parts, Common(everything)))
+            return out
+        unweighted = family.tally(chunk.x, np.zeros(chunk.n, dtype=np.int32), None, 1)  # type: ignore[arg-type]
+        return Bundle((*out.parts, Common(unweighted)))
+
+    def _tally(self, table: Table) -> Bundle:
+        out = super()._tally(table)
+        return out if table.w is not None else Bundle((*out.parts, Common(out.parts[1].collapse())))
 
     def _estimate(self, family: Gaussian, tally: Bundle) -> Any:
         return family.estimate(tally.parts[1], family.epsilon(tally.parts[2].part))

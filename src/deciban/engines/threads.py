@@ -43,6 +43,8 @@ def threads(n: int | None) -> Iterator[None]:
     1
     """
     global _limit
+    if n is not None and n < 1:
+        raise ValueError(f"threads({n}): at least one thread is needed\n\nhint: threads(None) takes all cores")
     kept, _limit = _limit, n
     try:
         yield

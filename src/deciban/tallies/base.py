@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,6 +28,11 @@ def less(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(np.abs(n) <= NOTHING * np.abs(a), 0.0, n)
 
 
+def negligible(left: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Where a sum of squares that was taken apart has nothing left but rounding."""
+    return np.abs(left) <= 1e-9 * np.abs(before)
+
+
 def over(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a / b, 0 where b is 0."""
     return np.divide(a, b, out=np.zeros(np.broadcast_shapes(a.shape, b.shape)), where=b != 0)
@@ -44,6 +49,7 @@ class Tally:
     """What all tallies can do; `+` and `−` are theirs, a scalar and relabelling are common."""
 
     n: np.ndarray
+    every_row: ClassVar[bool] = True  # whether an n of shape (k,) is the weight of all rows of each class
 
     @property
     def k(self) -> int:

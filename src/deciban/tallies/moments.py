@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban.tallies.base import Tally, column, less, level, over
+from deciban.tallies.base import Tally, column, less, level, negligible, over
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,10 @@ class Moments(Tally):
         mean = np.where(some, self.mean + (self.mean - other.mean) * over(column(b), column(n)), 0.0)
         delta = mean - other.mean
         m2 = self.m2 - other.m2 - (delta * (column(n) * over(column(b), column(a)))) * delta
-        return Moments(n, mean, np.where(some, m2, 0.0))
+        return Moments(n, mean, np.where(some & ~negligible(m2, self.m2), m2, 0.0))
+
+    def short(self) -> np.ndarray:
+        return super().short() | (self.m2 < 0).any(axis=1)
 
     def __mul__(self, scale: float) -> Moments:
         return Moments(self.n * scale, self.mean, self.m2 * scale)

@@ -24,7 +24,7 @@ class Quartic(Tally):
     def scatter(self) -> np.ndarray:
         return self.p11
 
-    pooled = False
+    pooled, every_row = False, False
 
     def dense(self) -> Quartic:
         return self

@@ -25,6 +25,7 @@ class Scatter(Tally):
     mean: np.ndarray  # (k, d)
     scatter: np.ndarray  # (k, d, d), or (1, d, d) where pooled
     pooled: bool = False
+    every_row = False  # rows with missing cells are left out
 
     def dense(self) -> Scatter:
         return self
@@ -48,6 +49,11 @@ class Scatter(Tally):
             scatter = np.where(n[:, None, None] > 0, scatter, 0.0)
         return Scatter(n, mean, scatter, self.pooled)
 
+    def short(self) -> np.ndarray:
+        squares = np.diagonal(self.scatter, axis1=1, axis2=2)
+        reach = np.abs(self.scatter).max(axis=(1, 2), initial=0.0)
+        return super().short() | (squares < -1e-9 * reach[:, None]).any(axis=1)
+
     def __mul__(self, scale: float) -> Scatter:
         return Scatter(self.n * scale, self.mean, self.scatter * scale, self.pooled)
 
@@ -65,6 +71,7 @@ class RowScatter(Tally):
     w: np.ndarray  # (m,), negative for rows taken away
     pooled: bool = False
     fourth: bool = False  # grows into a Quartic instead of a Scatter
+    every_row = False
 
     @classmethod
     def of(cls, rows, y, w, k: int, pooled: bool = False, fourth: bool = False) -> RowScatter:
