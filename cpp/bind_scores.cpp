@@ -52,7 +52,7 @@ void bind_scores(nb::module_& m) {
   bind_csr<float, std::int64_t>(m);
   bind_codes<std::int32_t>(m);
   bind_codes<std::int64_t>(m);
-  m.def("posterior", [](Out scores, bool logs, Out norm) {
-          posterior(scores.data(), scores.shape(0), scores.shape(1), logs, norm.data());
-        }, "scores"_a, "logs"_a, "norm"_a, Free());
+  m.def("posterior", [](Doubles scores, Doubles prior, bool logs, Out out) {
+          posterior(scores.data(), prior.data(), scores.shape(0), scores.shape(1), logs, out.data());
+        }, "scores"_a, "prior"_a, "logs"_a, "out"_a, Free());
 }

@@ -265,32 +265,31 @@ void lookup(Dense<C> x, const std::int64_t* offset, const double* table, const d
   }
 }
 
-// Each row of scores becomes its posterior (or the log of it); norm[i] = log Σ_c e^scores. In place.
-// A row of −∞ alone has no posterior: it is left as NaN for the caller to settle.
-inline void posterior(double* scores, Size n, Size k, bool logs, double* norm) {
+// out[i] = the posterior (or its logarithm) of row i from log likelihoods and log priors: e^(scores + prior) over its sum.
+// `out` may be `scores`. A row of −∞ alone has no posterior and becomes NaN.
+inline void posterior(const double* scores, const double* prior, Size n, Size k, bool logs, double* out) {
   constexpr Size block = 2048;
   const Size rows = block / k > 0 ? block / k : 1;
   Scratch e((rows * k + lanes - 1) / lanes * lanes);
   for (Size start = 0; start < n; start += rows) {
     const Size count = n - start < rows ? n - start : rows;
-    double* s = scores + start * k;
+    const double* s = scores + start * k;
+    double* o = out + start * k;
     for (Size i = 0; i < count; ++i) {
-      double top = s[i * k];
-      for (Size c = 1; c < k; ++c) top = s[i * k + c] > top ? s[i * k + c] : top;
-      norm[start + i] = top;
-      for (Size c = 0; c < k; ++c) e[i * k + c] = s[i * k + c] - top;
+      double* row = &e[i * k];
+      for (Size c = 0; c < k; ++c) row[c] = s[i * k + c] + prior[c];
+      double top = row[0];
+      for (Size c = 1; c < k; ++c) top = row[c] > top ? row[c] : top;
+      for (Size c = 0; c < k; ++c) row[c] -= top;
     }
+    if (logs)
+      for (Size cell = 0; cell < count * k; ++cell) o[cell] = e[cell];
     for (Size cell = 0; cell < count * k; cell += lanes) store(&e[cell], exp_negative(load(&e[cell])));
     for (Size i = 0; i < count; ++i) {
       double sum = 0;
       for (Size c = 0; c < k; ++c) sum += e[i * k + c];
-      if (logs) {
-        norm[start + i] += std::log(sum);
-        for (Size c = 0; c < k; ++c) s[i * k + c] -= norm[start + i];
-      } else {
-        const double share = 1.0 / sum;
-        for (Size c = 0; c < k; ++c) s[i * k + c] = e[i * k + c] * share;
-      }
+      const double share = 1.0 / sum, log_sum = logs ? std::log(sum) : 0.0;
+      for (Size c = 0; c < k; ++c) o[i * k + c] = logs ? o[i * k + c] - log_sum : e[i * k + c] * share;
     }
   }
 }

@@ -216,14 +216,19 @@ def lookup(x: Codes, offset, table: np.ndarray | Packed, bias) -> np.ndarray:
     return out
 
 
-def posterior(scores: np.ndarray, logs: bool) -> np.ndarray:
-    """Rows of log joints become posteriors, or logs of them, in place. A row of −∞ alone becomes NaN."""
+def posterior(
+    scores: np.ndarray, logs: bool, prior: np.ndarray | None = None, out: np.ndarray | None = None
+) -> np.ndarray:
+    """e^(score + prior) over its sum in each row, or the log of that; into `out`, by default in place. A row of −∞ alone
+    becomes NaN."""
+    prior = np.zeros(scores.shape[1]) if prior is None else prior
+    out = scores if out is None else out
     if _core is None:
         with np.errstate(all="ignore"):
-            scores[:] = spec.posterior(scores, logs)
+            out[:] = spec.posterior(scores + prior, logs)
     else:
-        _core.posterior(scores, logs, np.empty(len(scores)))
-    return scores
+        _core.posterior(scores, prior, logs, out)
+    return out
 
 
 def least(x: Block) -> float:

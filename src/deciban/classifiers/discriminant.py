@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from deciban import decision
 from deciban.classifiers.base import Generative
 from deciban.classifiers.origin import same_library
+from deciban.classifiers.scoring import joined
 from deciban.covariance import Covariance, Full
 from deciban.errors import DataError, NotAdditiveError
 from deciban.families.gaussian_joint import GaussianJoint
@@ -71,7 +72,7 @@ class Discriminant(Generative):
     @same_library
     def decision_function(self, X) -> np.ndarray:
         """Log joints up to a term that all classes share, (n, k); for two classes their difference (n,)."""
-        scores = self._score(X, plain=True)
+        scores = self._score(X, finish=joined, plain=True)
         scores = scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores + self._offset()
         return self._origin_of(X).send(scores)
 

@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from deciban import ingest
 from deciban.classifiers.discriminant import Discriminant, Estimator
 from deciban.classifiers.origin import same_library
+from deciban.classifiers.scoring import joined
 from deciban.covariance import Covariance, Full, shrink
 from deciban.errors import DataError
 from deciban.families.gaussian_joint import GaussianJoint
@@ -189,7 +190,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             return super().decision_function(X)
         slope, constant = self._shift()
         x = ingest.features(self, X, self._reads)
-        scores = self._score(X, plain=True) + (np.asarray(x.rows(0, x.n).values) @ slope + constant)[:, None]
+        scores = (
+            self._score(X, finish=joined, plain=True) + (np.asarray(x.rows(0, x.n).values) @ slope + constant)[:, None]
+        )
         return self._origin_of(X).send(scores)
 
     @property

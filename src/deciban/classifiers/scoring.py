@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,12 +32,12 @@ class Scoring:
 
     def predict_joint_log_proba(self, X, *, priors=None) -> np.ndarray:
         """log P(x, class), (n, k)."""
-        return self._score(X, priors, carrier=True)
+        return self._score(X, priors)
 
     @same_library
     def predict_log_proba(self, X, *, priors=None) -> np.ndarray:
         """log P(class | x), (n, k)."""
-        out = self._score(X, priors, lambda joint: ops.posterior(joint, logs=True), plain=True)
+        out = self._score(X, priors, partial(ops.posterior, logs=True), plain=True)
         origin = self._origin_of(X)
         if origin.coarse:  # a probability that rounds to 1 has the logarithm 0
             out[out > -np.finfo(origin.dtype).eps / 4] = 0.0
@@ -45,17 +46,17 @@ class Scoring:
     @same_library
     def predict_proba(self, X, *, priors=None) -> np.ndarray:
         """P(class | x), (n, k); `priors` replaces the learned class priors for this call."""
-        return self._score(X, priors, lambda joint: ops.posterior(joint, logs=False))
+        return self._score(X, priors, partial(ops.posterior, logs=False))
 
     @same_library
     def predict(self, X, *, priors=None) -> np.ndarray:
         """The most probable class of each row."""
-        best = self._score(X, priors, lambda joint: joint.argmax(axis=1), plain=True)
+        best = self._score(X, priors, lambda scores, prior, out: (scores + prior).argmax(axis=1), plain=True)
         return self._origin_of(X).send_labels(self.classes_[best])
 
     def log_odds(self, X, *, against=None, priors=None) -> np.ndarray:
         """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
-        joint = self._score(X, priors, lambda joint: joint, plain=True)
+        joint = self._score(X, priors, joined, plain=True)
         odds = decision.log_odds(joint, None if against is None else self._place_of(against))
         return self._origin_of(X).send(odds)
 
@@ -65,7 +66,7 @@ class Scoring:
 
     def score_samples(self, X, *, priors=None) -> np.ndarray:
         """log p(x), (n,)."""
-        joint = self._score(X, priors, carrier=True, density=True, plain=True)
+        joint = self._score(X, priors, density=True, plain=True)
         return self._origin_of(X).send(decision.log_evidence(joint))
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[np.ndarray, np.ndarray]:
@@ -103,36 +104,35 @@ class Scoring:
         X,
         priors=None,
         finish: Callable | None = None,
-        carrier: bool = False,
         density: bool = False,
         plain: bool = False,
     ) -> np.ndarray:
-        """Log joints of all rows, span by span; what becomes a posterior is settled and handed to `finish` while in
-        cache."""
+        """Log joints of all rows, span by span. What becomes a posterior is settled and handed to `finish` while in
+        cache, as finish(scores, prior=…, out=a place that it may use)."""
         fitted = self._check_is_fitted()
         x = ingest.features(self, X, self._reads)
         prior = self._prior(fitted, priors, density)
-        loglik = (
-            fitted.family.log_density if density and hasattr(fitted.family, "log_density") else fitted.family.loglik
-        )
         family, params = fitted.family, fitted.params
+        loglik = family.log_density if density and hasattr(family, "log_density") else family.loglik
+        spans = borders(x.n, max(x.cells, x.n * getattr(family, "width", len)(prior)), max(SPAN, len(prior) * x.d // 4))
+        whole = np.empty((x.n, len(prior)) if len(spans) > 1 else (0, 0))
 
         def run(span: tuple[int, int]) -> np.ndarray:
             chunk = x.rows(*span)
             self._check_scored(chunk, x)
             with np.errstate(all="ignore"):
-                joint = loglik(params, chunk)
-            if not ops.whole(joint) and ingest.infinite(chunk):
+                scores = loglik(params, chunk)
+            fine = ops.whole(scores)
+            if not fine and ingest.infinite(chunk):
                 ingest.refuse(x)
-            joint += prior
-            if carrier and hasattr(family, "carrier"):
-                with np.errstate(all="ignore"):
-                    joint = added(joint, family.carrier(params, chunk)[:, None])
-            return joint if finish is None else finish(decision.settled(joint, prior))
+            if finish is None:
+                return added(scores, prior, family.carrier(params, chunk) if hasattr(family, "carrier") else None)
+            place = whole[slice(*span)] if len(spans) > 1 else scores
+            if fine:
+                return finish(scores, prior=prior, out=place)
+            return finish(decision.settled(scores + prior, prior), prior=np.zeros(len(prior)), out=place)
 
-        width = getattr(family, "width", len)(prior)
-        spans = borders(x.n, max(x.cells, x.n * width), max(SPAN, len(prior) * x.d // 4))
-        out = run(spans[0]) if len(spans) == 1 else _join(x.n, threads.each(spans, run), spans)
+        out = run(spans[0]) if len(spans) == 1 else _join(whole, threads.each(spans, run), spans)
         return out if plain else self._origin_of(X).send(out)
 
     def _check_scored(self, chunk: Block, x: Block) -> None:
@@ -153,21 +153,30 @@ class Scoring:
         return int(at[0])
 
 
-def added(joint: np.ndarray, common: np.ndarray) -> np.ndarray:
-    """joint + common, −∞ where they are past all numbers with opposite signs: the density vanishes out there."""
-    out = joint + common
-    out[np.isnan(out)] = -np.inf
+def joined(scores: np.ndarray, prior: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """Log joints, up to a term that all classes share."""
+    return np.add(scores, prior, out=out)
+
+
+def added(scores: np.ndarray, prior: np.ndarray, common: np.ndarray | None) -> np.ndarray:
+    """scores + prior + common (n,), −∞ where they are past all numbers with opposite signs: no density is there."""
+    out = scores + prior
+    if common is not None:
+        with np.errstate(all="ignore"):
+            out += common[:, None]
+        if not ops.whole(out):
+            out[np.isnan(out)] = -np.inf
     return out
 
 
-def _join(n: int, parts: Any, spans: list[tuple[int, int]]) -> np.ndarray:
-    """The parts as one array, filled as they come."""
-    out = None
+def _join(whole: np.ndarray, parts: Any, spans: list[tuple[int, int]]) -> np.ndarray:
+    """The parts as one array: `whole`, where they are not in it already, or one of their own shape."""
+    out = whole
     for (start, stop), part in zip(spans, parts, strict=True):
-        if out is None:
-            out = np.empty((n, *part.shape[1:]), dtype=part.dtype)
-        out[start:stop] = part
-    assert out is not None
+        if start == 0 and (part.ndim, part.dtype) != (whole.ndim, whole.dtype):
+            out = np.empty((len(whole), *part.shape[1:]), dtype=part.dtype)
+        if part.base is not whole:
+            out[start:stop] = part
     return out
 
 
