@@ -14,7 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import linalg
+from numpy import linalg
+from scipy.linalg.lapack import dtrtri
 
 from deciban.errors import SingularError
 from deciban.tallies import Quartic, RowScatter, Scatter
@@ -98,11 +99,11 @@ class Full:
         """(A, log det) with A lower triangular and AᵀA the inverse."""
         deviation, correlation = self.correlation()
         try:
-            lower = linalg.cholesky(correlation, lower=True)
+            lower = linalg.cholesky(correlation)
         except linalg.LinAlgError as bad:
             raise SingularError("the covariance matrix has no inverse\n\nhint: shrink it (`shrinkage=0.1`)") from bad
-        white = linalg.solve_triangular(lower, np.diag(1.0 / deviation), lower=True)
-        return white, float(2 * (np.log(np.diagonal(lower)).sum() + np.log(deviation).sum()))
+        white = dtrtri(lower, lower=1)[0] / deviation
+        return np.ascontiguousarray(white), float(2 * (np.log(np.diagonal(lower)).sum() + np.log(deviation).sum()))
 
     def part(self, columns: np.ndarray) -> Full:
         return Full(self.matrix[np.ix_(columns, columns)])

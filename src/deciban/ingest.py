@@ -75,9 +75,9 @@ def _block(X: Any, block: str) -> Block:
 
 def check_levels(x: Codes) -> None:
     """Whether a table of all levels can be made."""
-    top = x.values.max(initial=0)
-    if top >= MOST_LEVELS:
-        column = np.argwhere(x.values == top)[0, 1]
+    top = ops.code_range(x)[1]
+    if top.max(initial=0) >= MOST_LEVELS:
+        column = int(top.argmax())
         raise SupportError(
             f"column {column} has a level coded {MOST_LEVELS} or more: a table with a cell for each would not fit\n\n"
             "hint: code the levels as 0, 1, … (sklearn.preprocessing.OrdinalEncoder)"
@@ -133,7 +133,9 @@ def weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
 
 def supported(x: Block, support: str) -> bool:
     """Whether a chunk can be what the family takes: counts and levels are not negative."""
-    return support == "real" or ops.least(x) >= (x.floor if isinstance(x, Codes) else 0)
+    if isinstance(x, Codes):
+        return ops.code_range(x)[0] >= x.floor
+    return support == "real" or ops.least(x) >= 0
 
 
 def refuse_negative(x: Block, whom: str) -> NoReturn:

@@ -140,13 +140,24 @@ def _complete(op, x: Reals, y, w, k: int, *more):
     return op(x.take(here), y[here], None if w is None else w[here], k, *more)
 
 
+def code_range(x: Codes) -> tuple[int, np.ndarray]:
+    """(the smallest code, or 0 if that is smaller; the largest of each column, or −1), looked up once."""
+    if "range" not in x.known:
+        top = np.full(x.d, -1, dtype=np.int64)
+        if _core is None:
+            least, top = int(spec.least(x)), x.values.max(axis=0, initial=-1)
+        else:
+            least = _core.code_range(x.values, top)
+        x.known["range"] = least, top
+    return x.known["range"]
+
+
 def crosstab(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Crosstab:
     """Per class how often each level of each column is there; `levels` is the least number of levels to list."""
     if _core is None:
         return spec.crosstab(x, y, w, k, levels)
-    top = np.full(x.d, -1, dtype=np.int64)
-    _core.code_range(x.values, top)
-    levels = top + 1 if levels is None else np.maximum(top + 1, levels)
+    seen = code_range(x)[1] + 1
+    levels = seen if levels is None else np.maximum(seen, levels)
     offset = np.concatenate([[0], np.cumsum(levels)])
     table = np.zeros((k, offset[-1]))
     _core.crosstab(x.values, y, w, offset, table)
@@ -219,8 +230,8 @@ def lookup(x: Codes, offset, table: np.ndarray | Packed, bias) -> np.ndarray:
 def posterior(
     scores: np.ndarray, logs: bool, prior: np.ndarray | None = None, out: np.ndarray | None = None
 ) -> np.ndarray:
-    """e^(score + prior) over its sum in each row, or the log of that; into `out`, by default in place. A row of −∞ alone
-    becomes NaN."""
+    """e^(score + prior) over its sum in each row, or the log of that; into `out`, by default in place. A row of −∞
+    alone becomes NaN."""
     prior = np.zeros(scores.shape[1]) if prior is None else prior
     out = scores if out is None else out
     if _core is None:

@@ -145,8 +145,8 @@ def quadratic_diagonal(x: Reals | Counts, mean, scale, bias, share) -> np.ndarra
 
 
 def split_far(x: Counts, white: np.ndarray) -> tuple[Reals, np.ndarray, Counts, np.ndarray]:
-    """(dense columns, their numbers, the others as they are, their numbers). A column whose mean is many deviations from
-    0 loses digits where zeros are scored first and corrected after; such columns are few in sparse data."""
+    """(dense columns, their numbers, the others as they are, their numbers). A column whose mean is many deviations
+    from 0 loses digits where zeros are scored first and corrected after; such columns are few in sparse data."""
     distant = (white**2 > 1e4).any(axis=0)
     far, near = np.flatnonzero(distant), np.flatnonzero(~distant)
     if len(far) == 0:

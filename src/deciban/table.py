@@ -13,7 +13,7 @@ know, which are converted a chunk at a time, never the whole.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -118,6 +118,7 @@ class Codes:
 
     values: np.ndarray  # (n, d)
     floor: int = -1  # the least code that is not a mistake: 0 where −1 was not promised to mean missing
+    known: dict = field(default_factory=dict, compare=False, repr=False)  # what was found out about the values
 
     @property
     def n(self) -> int:

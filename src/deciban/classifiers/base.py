@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from operator import iadd
 from typing import Any, Self
 
 import numpy as np
@@ -189,7 +190,7 @@ class Generative(Scoring, ClassifierMixin, BaseEstimator):
                 return self._tally_chunk(family, chunk)
 
         with np.errstate(all="ignore"):
-            out = threads.total(table.chunks(max(CHUNK, 2 * size)), of)
+            out = threads.total(table.chunks(max(CHUNK, 2 * size)), of, iadd)
         if not out.finite():
             ingest.refuse(table.x)
         return out

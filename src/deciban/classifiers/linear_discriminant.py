@@ -38,7 +38,7 @@ class Axes:
         """Whiten within classes, then the principal axes of the means; axes under `tol` of the first are dropped."""
         white = p.precision.scale[:, None] * p.precision.basis
         spread = np.sqrt(weights)[:, None] * ((p.mean - p.centre) @ white)
-        _, size, turn = linalg.svd(spread, full_matrices=False)
+        _, size, turn = np.linalg.svd(spread, full_matrices=False)
         rank = int((size > tol * size[0]).sum()) if len(size) else 0
         return cls(upright(white @ turn.T[:, :rank]), size**2 / max((size**2).sum(), 1e-300))
 

@@ -81,6 +81,6 @@ def each(chunks: Iterable, f: Callable[[Any], Any]) -> Iterator:
             future.cancel()
 
 
-def total(chunks: Iterable, f: Callable[[Any], Any]) -> Any:
-    """Σ f(chunk), added from the first chunk to the last."""
-    return reduce(add, each(chunks, f))
+def total(chunks: Iterable, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = add) -> Any:
+    """Σ f(chunk), added from the first chunk to the last. `operator.iadd` as `plus` may add into what f made."""
+    return reduce(plus, each(chunks, f))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import iadd
 
 import numpy as np
 
@@ -33,6 +34,9 @@ class Bundle:
 
     def __add__(self, other: Bundle) -> Bundle:
         return Bundle(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __iadd__(self, other: Bundle) -> Bundle:
+        return Bundle(tuple(map(iadd, self.parts, other.parts)))
 
     def __sub__(self, other: Bundle) -> Bundle:
         return Bundle(tuple(a - b for a, b in zip(self.parts, other.parts, strict=True)))
