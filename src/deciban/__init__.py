@@ -6,6 +6,8 @@ decibans.
 [0]
 """
 
+import sklearn.base  # noqa: F401 (first: the bulk of the import, and fastest while there is little else in memory)
+
 from deciban.classifiers.bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 from deciban.classifiers.discriminant import QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis
 from deciban.classifiers.fisher import FisherDiscriminant

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import get_config
-from sklearn.utils._array_api import check_same_namespace
 
 
 @dataclass(frozen=True)
@@ -65,6 +64,8 @@ def same_library(method: Callable) -> Callable:
     def checked(self, X, *args, **kwargs):
         foreign = type(X) is not np.ndarray or not self.__dict__.get("_origin", Origin.plain)._here
         if foreign and self._keeps_kind and get_config()["array_api_dispatch"]:
+            from sklearn.utils._array_api import check_same_namespace
+
             check_same_namespace(X, self, attribute="means_", method=method.__name__)
         return method(self, X, *args, **kwargs)
 
