@@ -105,3 +105,26 @@ def test_borders_depend_on_the_rows_alone():
     with deciban.threads(1):
         assert sizes == [chunk.n for chunk in table.chunks(300)]
     assert np.log2(len(sizes)) % 1 == 0
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_source_that_breaks_is_heard_of(n):
+    """A reader that fails in the middle must not pass for one that is done."""
+
+    def chunks():
+        yield from range(5)
+        raise OSError("disk")
+
+    with deciban.threads(n), pytest.raises(OSError, match="disk"):
+        threads.total(chunks(), lambda chunk: chunk)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_first_failure_in_order_is_the_one_that_is_raised(n):
+    def f(chunk):
+        if chunk in (3, 7):
+            raise KeyError(chunk)
+        return chunk
+
+    with deciban.threads(n), pytest.raises(KeyError, match="3"):
+        threads.total(range(10), f)

@@ -21,7 +21,7 @@ from deciban.classifiers.origin import Origin
 from deciban.classifiers.scoring import Scoring
 from deciban.engines import threads
 from deciban.errors import ForgetError, MergeError
-from deciban.table import Block, Table
+from deciban.table import Block, Table, borders
 from deciban.tallies import Bundle, Labels
 
 CHUNK = 1 << 22  # cells a chunk of training rows has, at least
@@ -183,14 +183,15 @@ class Generative(Scoring, ClassifierMixin, BaseEstimator):
         family, whom = self._family(), type(self).__name__
         size = getattr(family, "size", lambda k, d: k * d)(table.k, table.d)
 
-        def of(chunk: Table) -> Bundle:
+        def of(span: tuple[int, int]) -> Bundle:
+            chunk = table.rows(*span)
             if not ingest.supported(chunk.x, family.support):
                 ingest.refuse_negative(table.x, whom)
             with np.errstate(all="ignore"):  # what is not finite is refused below
                 return self._tally_chunk(family, chunk)
 
         with np.errstate(all="ignore"):
-            out = threads.total(table.chunks(max(CHUNK, 2 * size)), of, iadd)
+            out = threads.total(borders(table.n, table.x.cells, max(CHUNK, 2 * size)), of, iadd)
         if not out.finite():
             ingest.refuse(table.x)
         return out

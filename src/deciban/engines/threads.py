@@ -10,13 +10,13 @@ order of addition is fixed: any number of threads gives the same bits.
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import reduce
-from itertools import chain, islice
+from itertools import chain, count, islice
 from operator import add
+from threading import Condition
 from typing import Any
 
 _pool: ThreadPoolExecutor | None = None
@@ -59,26 +59,84 @@ def _executor(n: int) -> ThreadPoolExecutor:
     return _pool
 
 
+class _Team:
+    """Threads that take chunks from one source, and the outcomes they have brought back."""
+
+    def __init__(self, chunks: Iterable, f: Callable[[Any], Any]):
+        self.source, self.f = iter(chunks), f
+        self.outcomes: dict[int, tuple[Any, BaseException | None]] = {}
+        self.taken, self.open = 0, True
+        self.change = Condition()
+
+    def work_on_one(self) -> bool:
+        """Take the next chunk and do it; False if there is none."""
+        with self.change:
+            if not self.open:
+                return False
+            number, failure = self.taken, None
+            try:
+                chunk = next(self.source)
+            except StopIteration:
+                self.open = False
+                return False
+            except BaseException as broken:  # the source's failure counts as that of the chunk it would have given
+                self.open, failure = False, broken
+            self.taken += 1
+        result = None
+        if failure is None:
+            try:
+                result = self.f(chunk)
+            except BaseException as broken:
+                failure = broken
+        with self.change:
+            self.outcomes[number] = (result, failure)
+            self.change.notify_all()
+        return True
+
+    def work(self) -> None:
+        while self.work_on_one():
+            pass
+
+    def bring(self, number: int) -> tuple[Any, BaseException | None] | None:
+        """The outcome of one chunk, worked on meanwhile; None if there is no such chunk."""
+        while True:
+            with self.change:
+                if number in self.outcomes:
+                    return self.outcomes.pop(number)
+                if not self.open and number >= self.taken:
+                    return None
+            if not self.work_on_one():
+                with self.change:
+                    self.change.wait_for(lambda: number in self.outcomes or number >= self.taken)
+
+    def stop(self) -> None:
+        with self.change:
+            self.open = False
+
+
 def each(chunks: Iterable, f: Callable[[Any], Any]) -> Iterator:
-    """f of each chunk, in order; as many at work as there are threads, and no more held than that."""
+    """f of each chunk, in order. The caller's own thread works too: it is awake already."""
     chunks = iter(chunks)
     first = list(islice(chunks, 2))
     n = workers()
     if n == 1 or len(first) < 2:
         yield from map(f, chain(first, chunks))
         return
-    pool = _executor(n)
-    at_work: deque = deque()
+    team = _Team(chain(first, chunks), f)
+    pool = _executor(n - 1)
+    for _ in range(n - 1):
+        pool.submit(team.work)
     try:
-        for chunk in chain(first, chunks):
-            at_work.append(pool.submit(f, chunk))
-            if len(at_work) > n:
-                yield at_work.popleft().result()
-        while at_work:
-            yield at_work.popleft().result()
+        for number in count():
+            outcome = team.bring(number)
+            if outcome is None:
+                return
+            result, failure = outcome
+            if failure is not None:
+                raise failure
+            yield result
     finally:
-        for future in at_work:
-            future.cancel()
+        team.stop()
 
 
 def total(chunks: Iterable, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = add) -> Any:
