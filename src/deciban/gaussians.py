@@ -109,6 +109,15 @@ def mixed(covs: Sequence[Covariance], weights: np.ndarray) -> Covariance:
     return out
 
 
+def draw(mean: np.ndarray, covs: Sequence[Covariance], y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A row for each class code in y; one covariance serves all classes."""
+    out = mean[y]
+    for c in np.unique(y):
+        mine = np.flatnonzero(y == c)
+        out[mine] += covs[c if len(covs) > 1 else 0].draw(rng, len(mine))
+    return out
+
+
 def by_pattern(x: Reals, p, score) -> np.ndarray:
     """score(p, x) where every cell is there; else each pattern of missing cells by the marginal of the others."""
     out = score(p, x)

@@ -29,8 +29,8 @@ def _kernel_floats(x: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Reals:
-    """Dense cells in any memory order; NaN = missing."""
+class _Cells:
+    """A cell for every row and column."""
 
     values: np.ndarray  # (n, d)
 
@@ -45,6 +45,11 @@ class Reals:
     @property
     def cells(self) -> int:
         return self.values.size
+
+
+@dataclass(frozen=True)
+class Reals(_Cells):
+    """Dense cells in any memory order; NaN = missing."""
 
     def rows(self, start: int, stop: int) -> Reals:
         return Reals(_kernel_floats(self.values[start:stop]))
@@ -113,24 +118,11 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Codes:
+class Codes(_Cells):
     """Levels as whole numbers 0, 1, …; a negative code (NaN in a float array) = missing."""
 
-    values: np.ndarray  # (n, d)
     floor: int = -1  # the least code that is not a mistake: 0 where −1 was not promised to mean missing
     known: dict = field(default_factory=dict, compare=False, repr=False)  # what was found out about the values
-
-    @property
-    def n(self) -> int:
-        return self.values.shape[0]
-
-    @property
-    def d(self) -> int:
-        return self.values.shape[1]
-
-    @property
-    def cells(self) -> int:
-        return self.values.size
 
     def _kernel(self, x: np.ndarray) -> Codes:
         if x.dtype in _INTS and x.flags.aligned:

@@ -26,7 +26,7 @@ from scipy import linalg
 from deciban import ops
 from deciban.covariance import Covariance, Full, class_covariances
 from deciban.errors import DataError
-from deciban.gaussians import Own, by_pattern, mixed
+from deciban.gaussians import Own, by_pattern, draw, mixed
 from deciban.packed import Packed
 from deciban.table import Reals
 from deciban.tallies import RowScatter, Scatter
@@ -141,11 +141,7 @@ class Fisher:
         return by_pattern(x, Own.of(p.mean, floor), lambda part, rows: part.loglik(rows))
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        out = p.mean[y]
-        for c in np.unique(y):
-            mine = np.flatnonzero(y == c)
-            out[mine] += p.covs[c].draw(rng, len(mine))
-        return out
+        return draw(p.mean, p.covs, y, rng)
 
 
 FAMILY = Fisher

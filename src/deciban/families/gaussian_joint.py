@@ -24,7 +24,7 @@ import numpy as np
 from deciban import ops
 from deciban.covariance import Covariance, class_covariances, shrink
 from deciban.errors import DataError
-from deciban.gaussians import Own, Pooled, by_pattern, floored, mixed
+from deciban.gaussians import Own, Pooled, by_pattern, draw, floored, mixed
 from deciban.shrinkage import ledoit_wolf
 from deciban.table import Reals
 from deciban.tallies import Quartic, RowScatter, Scatter
@@ -107,11 +107,7 @@ class GaussianJoint:
         return p.coef.table, p.bias
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        out = p.mean[y]
-        for c in np.unique(y):
-            mine = np.flatnonzero(y == c)
-            out[mine] += p.covs[c if len(p.covs) > 1 else 0].draw(rng, len(mine))
-        return out
+        return draw(p.mean, p.covs, y, rng)
 
 
 FAMILY = GaussianJoint
