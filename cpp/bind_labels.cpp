@@ -7,11 +7,11 @@ using namespace nanobind::literals;
 
 template <class I>
 static void bind_integers(nb::module_& m) {
-  m.def("label_scan", [](Vector<I> y, nb::ndarray<std::uint8_t, nb::c_contig> seen) {
+  m.def("label_scan", [](Vector<I> y, nb::ndarray<std::uint8_t, nb::c_contig> seen, nb::ndarray<std::int32_t, nb::c_contig> code) {
           std::int64_t low = 0, high = 0;
-          label_scan(y.data(), static_cast<Size>(y.size()), seen.data(), static_cast<Size>(seen.size()), &low, &high);
+          label_scan(y.data(), static_cast<Size>(y.size()), seen.data(), static_cast<Size>(seen.size()), code.data(), &low, &high);
           return std::make_pair(low, high);
-        }, "y"_a, "seen"_a, Free());
+        }, "y"_a, "seen"_a, "code"_a, Free());
   m.def("label_marks", [](Vector<I> y, std::int64_t low, nb::ndarray<std::uint8_t, nb::c_contig> seen) {
           label_marks(y.data(), static_cast<Size>(y.size()), low, seen.data());
         }, "y"_a, "low"_a, "seen"_a, Free());

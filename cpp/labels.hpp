@@ -5,14 +5,15 @@
 namespace deciban {
 
 // The least and the largest label; on the way seen[v mod size] = 1 for each label v, which names the labels themselves
-// if all of them turn out to lie in [0, size). `size` is a power of two.
+// if all of them turn out to lie in [0, size), a power of two; and code[i] = y[i], right if they are 0, 1, … already.
 template <class I>
-void label_scan(const I* y, Size n, std::uint8_t* seen, Size size, std::int64_t* low, std::int64_t* high) {
+void label_scan(const I* y, Size n, std::uint8_t* seen, Size size, std::int32_t* code, std::int64_t* low, std::int64_t* high) {
   I least = y[0], most = y[0];
   for (Size i = 0; i < n; ++i) {
     least = y[i] < least ? y[i] : least;
     most = y[i] > most ? y[i] : most;
     seen[static_cast<std::uint64_t>(y[i]) & static_cast<std::uint64_t>(size - 1)] = 1;
+    code[i] = static_cast<std::int32_t>(y[i]);
   }
   *low = least;
   *high = most;

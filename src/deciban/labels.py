@@ -19,8 +19,8 @@ def label_codes(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.nd
     whole = y.dtype in (np.int64, np.int32) and (classes is None or classes.dtype.kind in "iu")
     if core is None or not whole or len(y) == 0:
         return _sorted_codes(y, classes)
-    y, seen = np.ascontiguousarray(y), np.zeros(FEW, dtype=np.uint8)
-    low, high = core.label_scan(y, seen)
+    y, seen, codes = np.ascontiguousarray(y), np.zeros(FEW, dtype=np.uint8), np.empty(len(y), dtype=np.int32)
+    low, high = core.label_scan(y, seen, codes)
     if high - low > 4 * len(y) + FEW:
         return _sorted_codes(y, classes)
     if low >= 0 and high < FEW:
@@ -30,10 +30,11 @@ def label_codes(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.nd
         core.label_marks(y, low, seen)
     if classes is None:
         classes = (np.flatnonzero(seen) + low).astype(y.dtype)
+    if low >= 0 and high < min(FEW, len(classes)) and classes[0] == 0 and classes[high] == high:
+        return classes, codes  # the labels are their own codes
     table = np.full(high - low + 1, -1, dtype=np.int32)
     inside = (classes >= low) & (classes <= high)
     table[classes[inside].astype(np.int64) - low] = np.flatnonzero(inside)
-    codes = np.empty(len(y), dtype=np.int32)
     core.label_codes(y, low, table, codes)
     return classes, codes
 
