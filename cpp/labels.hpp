@@ -8,13 +8,29 @@ namespace deciban {
 // if all of them turn out to lie in [0, size), a power of two; and code[i] = y[i], right if they are 0, 1, … already.
 template <class I>
 void label_scan(const I* y, Size n, std::uint8_t* seen, Size size, std::int32_t* code, std::int64_t* low, std::int64_t* high) {
+  constexpr Size block = 2048;  // labels that stay in cache between the two loops, each of which is vectorised
   I least = y[0], most = y[0];
-  for (Size i = 0; i < n; ++i) {
-    least = y[i] < least ? y[i] : least;
-    most = y[i] > most ? y[i] : most;
-    seen[static_cast<std::uint64_t>(y[i]) & static_cast<std::uint64_t>(size - 1)] = 1;
-    code[i] = static_cast<std::int32_t>(y[i]);
+  std::uint32_t low_bits = 0;  // bit v: label v was seen
+  for (Size start = 0; start < n; start += block) {
+    const Size end = n - start < block ? n : start + block;
+    I down = y[start], up = y[start];
+    for (Size i = start; i < end; ++i) {
+      down = y[i] < down ? y[i] : down;
+      up = y[i] > up ? y[i] : up;
+      code[i] = static_cast<std::int32_t>(y[i]);
+    }
+    if (down >= 0 && up < 32) {
+      std::uint32_t bits = 0;
+      for (Size i = start; i < end; ++i) bits |= 1u << code[i];
+      low_bits |= bits;
+    } else {
+      for (Size i = start; i < end; ++i) seen[static_cast<std::uint64_t>(y[i]) & static_cast<std::uint64_t>(size - 1)] = 1;
+    }
+    least = down < least ? down : least;
+    most = up > most ? up : most;
   }
+  for (Size v = 0; v < 32; ++v)
+    if (low_bits >> v & 1) seen[v & (size - 1)] = 1;
   *low = least;
   *high = most;
 }
