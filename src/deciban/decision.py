@@ -1,4 +1,4 @@
-"""From log joints to what one says: priors, posteriors, odds, decibans.
+"""From log joints to what one says (priors, posteriors, odds, decibans) and does: decisions, costs, rejects.
 
 >>> import numpy as np
 >>> joint = np.log([[0.3, 0.1]])
@@ -13,6 +13,7 @@ import numpy as np
 from deciban import ops
 
 DECIBAN = 10.0 / np.log(10.0)  # decibans in one unit of natural log odds
+REJECT = -1  # the code of saying nothing
 
 
 def log_prior(weights: np.ndarray) -> np.ndarray:
@@ -50,3 +51,94 @@ def log_odds(joint: np.ndarray, against: int | None = None) -> np.ndarray:
     rest = np.logaddexp(before, after)
     with np.errstate(invalid="ignore"):
         return np.where(joint == rest, 0.0, joint - rest)
+
+
+# what one does about it: class codes, with REJECT where it is better to say nothing
+
+
+def maximum_likelihood(loglik: np.ndarray) -> np.ndarray:
+    """The class under which each row is most probable, whatever the priors. (n,)
+
+    >>> maximum_likelihood(np.log([[0.2, 0.3]])).tolist()
+    [1]
+    """
+    return loglik.argmax(axis=1)
+
+
+def maximum_posterior(loglik: np.ndarray, log_prior: np.ndarray) -> np.ndarray:
+    """The most probable class of each row. (n,)
+
+    >>> maximum_posterior(np.log([[0.2, 0.3]]), np.log([0.7, 0.3])).tolist()
+    [0]
+    """
+    return (loglik + log_prior).argmax(axis=1)
+
+
+def log_likelihood_ratio(loglik: np.ndarray, of: int, against: int) -> np.ndarray:
+    """log of p(x | of) over p(x | against); 0 where neither can be. (n,)
+
+    >>> np.exp(log_likelihood_ratio(np.log([[3.5e-5, 7.4e-6]]), 0, 1)).round(2).tolist()
+    [4.73]
+    """
+    return log_odds(loglik, against)[:, of]
+
+
+def likelihood_ratio_test(loglik: np.ndarray, of: int, against: int, threshold: float = 1.0) -> np.ndarray:
+    """Whether p(x | of) is at least `threshold` times p(x | against). (n,)
+
+    >>> likelihood_ratio_test(np.log([[3.5e-5, 7.4e-6]]), 0, 1, threshold=5.0).tolist()
+    [False]
+    """
+    with np.errstate(divide="ignore"):
+        return log_likelihood_ratio(loglik, of, against) >= np.log(threshold)
+
+
+def zero_one(k: int) -> np.ndarray:
+    """The costs of one who only counts mistakes. (k, k)"""
+    return 1.0 - np.eye(k)
+
+
+def least_cost(proba: np.ndarray, costs: np.ndarray, reject: float = np.inf) -> np.ndarray:
+    """The decision of least expected cost Σ_true P(true | x) costs[true, decided], or REJECT where that is over the
+    cost of saying nothing: Chow's rule. (n,)
+
+    >>> proba = np.array([[0.9, 0.1], [0.6, 0.4]])
+    >>> least_cost(proba, zero_one(2), reject=0.2).tolist(), least_cost(proba, np.array([[0, 1], [5, 0]])).tolist()
+    ([0, -1], [0, 1])
+    """
+    expected = proba @ costs
+    return np.where(expected.min(axis=1) > reject, REJECT, expected.argmin(axis=1))
+
+
+def over_threshold(decided: np.ndarray, proba: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """The same decisions, REJECT where the posterior of the chosen class is under its threshold. (n,)
+
+    >>> over_threshold(np.array([0, 1]), np.array([[0.6, 0.4], [0.4, 0.6]]), np.array([0.5, 0.8])).tolist()
+    [0, -1]
+    """
+    chosen = np.take_along_axis(proba, np.maximum(decided, 0)[:, None], axis=1)[:, 0]
+    return np.where((decided != REJECT) & (chosen < thresholds[decided]), REJECT, decided)
+
+
+def adapted_priors(loglik: np.ndarray, prior: np.ndarray, tol: float, max_iter: int) -> tuple[np.ndarray, int, bool]:
+    """(priors, steps, whether they came to rest) under which the rows are most probable, by EM from `prior` (Saerens,
+    Latinne and Decaestecker 2002):  prior[c] ← mean over rows of P(c | x) under the last prior.
+
+    A prior of 0 stays 0, and rows that no other class can have made count for nothing.
+
+    >>> adapted_priors(np.log([[0.9, 0.1]] * 3 + [[0.1, 0.9]]), np.array([0.5, 0.5]), 1e-9, 1000)[0].round(4).tolist()
+    [0.8125, 0.1875]
+    """
+    alive = prior > 0
+    scores = loglik[:, alive]
+    scores = scores[scores.max(axis=1) > -np.inf]
+    likelihood = np.exp(scores - scores.max(axis=1, keepdims=True))  # up to a factor for each row
+    now = prior[alive] / prior[alive].sum()
+    steps, rest = 0, len(likelihood) == 0
+    while steps < max_iter and not rest:
+        new = now * (likelihood.T @ (1.0 / (likelihood @ now))) / len(likelihood)
+        new /= new.sum()
+        steps, rest, now = steps + 1, bool(np.abs(new - now).max() <= tol), new
+    out = np.zeros(len(prior))
+    out[alive] = now
+    return out, steps, rest

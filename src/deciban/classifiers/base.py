@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from deciban import ingest, ops
+from deciban.classifiers.deciding import Deciding
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.scoring import Scoring
 from deciban.engines import threads
@@ -46,7 +47,7 @@ class Fitted:
         return self.model._log_prior(self.tally.parts[0].n)
 
 
-class Generative(Scoring, ClassifierMixin, BaseEstimator):
+class Generative(Deciding, Scoring, ClassifierMixin, BaseEstimator):
     """Base of the classifiers whose state is a tally."""
 
     _reads = "reals"  # how X is read: reals (dense or CSR), dense, counts, codes

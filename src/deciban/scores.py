@@ -1,0 +1,81 @@
+"""How good probabilities are: log loss, Brier score, accuracy, calibration, confusion.
+
+Class codes y (n,) and probabilities (n, k) in, numbers out; weights w (n,) count like repetitions.
+
+>>> import numpy as np
+>>> y, proba = np.array([0, 1, 1]), np.array([[0.8, 0.2], [0.4, 0.6], [0.7, 0.3]])
+>>> round(log_loss(y, np.log(proba)), 4), round(brier(y, proba), 4), round(accuracy(y, proba), 4)
+(0.646, 0.46, 0.6667)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def log_loss(y: np.ndarray, log_proba: np.ndarray, w: np.ndarray | None = None, floor: float = -np.inf) -> float:
+    """Mean of −log P(true class). A true class of probability 0 makes it ∞, unless log probabilities are cut off at
+    `floor` (scikit-learn's is log 2.2e-16).
+
+    >>> y, log_proba = np.array([1]), np.array([[0.0, -np.inf]])
+    >>> log_loss(y, log_proba), log_loss(y, log_proba, floor=-9)
+    (inf, 9.0)
+    """
+    true = np.take_along_axis(log_proba, y[:, None], axis=1)[:, 0]
+    return -_mean(np.maximum(true, floor), w)
+
+
+def brier(y: np.ndarray, proba: np.ndarray, w: np.ndarray | None = None) -> float:
+    """Mean of Σ_c (P(c) − [c is true])², 0 … 2. (For two classes scikit-learn's is half of it.)
+
+    >>> brier(np.array([0]), np.array([[0.0, 1.0]]))
+    2.0
+    """
+    return _mean(((proba - np.eye(proba.shape[1])[y]) ** 2).sum(axis=1), w)
+
+
+def accuracy(y: np.ndarray, proba: np.ndarray, w: np.ndarray | None = None) -> float:
+    """Share of the rows whose most probable class (or largest log probability) is the true one.
+
+    >>> accuracy(np.array([0, 0]), np.array([[0.6, 0.4], [0.3, 0.7]]))
+    0.5
+    """
+    return _mean((proba.argmax(axis=1) == y).astype(np.float64), w)
+
+
+def expected_calibration_error(
+    y: np.ndarray, proba: np.ndarray, w: np.ndarray | None = None, bins: int = 15, equal_mass: bool = False
+) -> float:
+    """Mean over rows of |share of hits − mean confidence| in the row's bin, of the most probable class.
+
+    Bins cut the confidence 0 … 1 into pieces of even width, or hold even numbers of rows (`equal_mass`; rows of one
+    confidence stay together).
+
+    >>> proba = np.array([[0.9, 0.1]] * 10)
+    >>> round(expected_calibration_error(np.array([0] * 7 + [1] * 3), proba), 4)
+    0.2
+    """
+    confidence, hit = proba.max(axis=1), proba.argmax(axis=1) == y
+    inner = np.arange(1, bins) / bins
+    edges = np.quantile(confidence, inner) if equal_mass else inner
+    place = np.searchsorted(edges, confidence, side="left")  # a bin holds its upper edge
+    w = np.ones(len(y)) if w is None else w
+    gap = np.bincount(place, w * (hit - confidence), minlength=bins)
+    return float(np.abs(gap).sum() / w.sum())
+
+
+def confusion(y: np.ndarray, decided: np.ndarray, k: int, w: np.ndarray | None = None) -> np.ndarray:
+    """How much weight of each true class (rows) was decided as each class (columns). (k, k)
+
+    >>> confusion(np.array([0, 0, 1]), np.array([0, 1, 1]), 2).tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
+    return np.bincount(y * k + decided, w, minlength=k * k).astype(np.float64).reshape(k, k)
+
+
+def _mean(values: np.ndarray, w: np.ndarray | None) -> float:
+    """Rows of weight 0 count for nothing, even where they are infinite; the mean of nothing is NaN."""
+    if w is None:
+        return float(values.mean())
+    some = w > 0
+    return float(values[some] @ w[some] / w[some].sum()) if some.any() else np.nan
