@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*)
 
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check bench quality clean
 
 help:  ## list the verbs
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -30,6 +30,9 @@ check: $(VENV)/installed  ## ruff, format, mypy, import contract
 
 bench: $(VENV)/installed  ## race the rivals in one process; writes bench/results and the tables
 	$(BIN)/python -m bench
+
+quality: $(VENV)/installed  ## compare the probabilities on the shared tables; writes bench/results and bench/QUALITY.md
+	$(BIN)/python -m bench.quality_tables
 
 clean:  ## remove everything that was built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -18,9 +18,9 @@ LIBRARIES = ("deciban", "numpy", "scipy", "scikit-learn")
 
 
 def write(speed: Sequence[Result], memory: Sequence[Peak], other: Sequence[Comparison]) -> None:
-    _csv(RESULTS / "speed.csv", [_speed_row(result) for result in speed])
-    _csv(RESULTS / "memory.csv", [_memory_row(peak) for peak in memory])
-    _csv(RESULTS / "other.csv", [_other_row(comparison) for comparison in other])
+    write_csv(RESULTS / "speed.csv", [_speed_row(result) for result in speed])
+    write_csv(RESULTS / "memory.csv", [_memory_row(peak) for peak in memory])
+    write_csv(RESULTS / "other.csv", [_other_row(comparison) for comparison in other])
     tables = {
         "machine": machine(),
         "speed": speed_table(speed),
@@ -50,7 +50,7 @@ def speed_table(results: Iterable[Result]) -> str:
         "aim",
         "ours / limit",
     )
-    return _markdown(head, (_speed_cells(result) for result in results), left=3)
+    return markdown(head, (_speed_cells(result) for result in results), left=3)
 
 
 def memory_table(peaks: Iterable[Peak]) -> str:
@@ -62,7 +62,7 @@ def memory_table(peaks: Iterable[Peak]) -> str:
         line = shares.setdefault(peak.task.name, {"X": f"{peak.x_bytes / 1e6:,.0f} MB"})
         line[peak.peer] = f"{peak.share:.1%}"
     rows = ((task, line["X"], *(line.get(name, "–") for name in names)) for task, line in shares.items())
-    return _markdown(("task", "X", *names), rows)
+    return markdown(("task", "X", *names), rows)
 
 
 def other_table(comparisons: Iterable[Comparison]) -> str:
@@ -70,14 +70,14 @@ def other_table(comparisons: Iterable[Comparison]) -> str:
         (c.name, f"{c.first}: {seconds(c.first_s)}", f"{c.second}: {seconds(c.second_s)}", f"{c.ratio:.2f}")
         for c in comparisons
     )
-    return _markdown(("what", "first", "second", "first / second"), rows)
+    return markdown(("what", "first", "second", "first / second"), rows)
 
 
 def short_table(results: Iterable[Result]) -> str:
     rows = (
         (_with_size(r), seconds(r.rival_s), seconds(r.ours_s), times(r.ratio)) for r in results if r.rival == REFERENCE
     )
-    return _markdown(("task", REFERENCE, OURS, "ratio"), rows)
+    return markdown(("task", REFERENCE, OURS, "ratio"), rows)
 
 
 def _with_size(r: Result) -> str:
@@ -89,15 +89,15 @@ def seconds(t: float) -> str:
     """Three digits and a unit: 1.31 s, 14.2 ms, 18.0 µs."""
     for unit, scale in (("s", 1), ("ms", 1e3)):
         if t * scale >= 0.9995:
-            return f"{_digits(t * scale)} {unit}"
-    return f"{_digits(t * 1e6)} µs"
+            return f"{digits(t * scale)} {unit}"
+    return f"{digits(t * 1e6)} µs"
 
 
 def times(ratio: float) -> str:
-    return f"{_digits(ratio)}×"
+    return f"{digits(ratio)}×"
 
 
-def _digits(x: float) -> str:
+def digits(x: float) -> str:
     return f"{x:,.{0 if x >= 99.95 else 1 if x >= 9.995 else 2}f}"
 
 
@@ -109,10 +109,10 @@ def _speed_cells(r: Result) -> tuple[str, ...]:
         seconds(r.rival_s),
         seconds(r.ours_s),
         times(r.ratio) + (" (missed)" if r.missed else ""),
-        f"{_digits(min(r.pairs))}–{_digits(max(r.pairs))}",
+        f"{digits(min(r.pairs))}–{digits(max(r.pairs))}",
         f"{r.task.required:g}×",
         f"{r.task.aim:g}×" + (f", ≤ {r.task.aim_s * 1e6:g} µs" if r.task.aim_s else ""),
-        _digits(r.over_limit) if r.over_limit else "",
+        digits(r.over_limit) if r.over_limit else "",
     )
 
 
@@ -160,7 +160,7 @@ def _other_row(c: Comparison) -> dict[str, object]:
     }
 
 
-def _csv(path: Path, rows: list[dict[str, object]]) -> None:
+def write_csv(path: Path, rows: list[dict[str, object]]) -> None:
     """Floats to four digits: more would be noise."""
     path.parent.mkdir(exist_ok=True)
     with path.open("w", newline="") as file:
@@ -170,7 +170,7 @@ def _csv(path: Path, rows: list[dict[str, object]]) -> None:
             writer.writerow(f"{v:.4g}" if isinstance(v, float) else v for v in row.values())
 
 
-def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
     rule = ["---"] * left + ["--:"] * (len(head) - left)
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *rows))
 
