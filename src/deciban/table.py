@@ -148,7 +148,29 @@ class Codes(_Cells):
         return Codes(np.where(both, left * np.asarray(levels)[b] + right, -1))
 
 
-Block = Reals | Counts | Codes
+@dataclass(frozen=True)
+class Mixed:
+    """Columns of several kinds: blocks side by side, of the same rows."""
+
+    blocks: tuple[Reals | Codes, ...]
+    n: int
+
+    @property
+    def d(self) -> int:
+        return sum(block.d for block in self.blocks)
+
+    @property
+    def cells(self) -> int:
+        return sum(block.cells for block in self.blocks)
+
+    def rows(self, start: int, stop: int) -> Mixed:
+        return Mixed(tuple(block.rows(start, stop) for block in self.blocks), len(range(self.n)[start:stop]))
+
+    def take(self, index: np.ndarray) -> Mixed:
+        return Mixed(tuple(block.take(index) for block in self.blocks), len(np.arange(self.n)[index]))
+
+
+Block = Reals | Counts | Codes | Mixed
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,9 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from deciban import ingest, ops
 from deciban.classifiers.deciding import Deciding
+from deciban.classifiers.explaining import Explaining
+from deciban.calibration import Calibration
+from deciban.classifiers.leaving_out import LeavingOut
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.scoring import Scoring
 from deciban.engines import threads
@@ -31,8 +34,8 @@ CHUNK = 1 << 22  # cells a chunk of training rows has, at least
 class Fitted:
     """A tally and, made when first asked for, the parameters that it stands for."""
 
-    def __init__(self, model: Generative, tally: Bundle):
-        self.model, self.tally = model._plain(), tally
+    def __init__(self, model: Generative, tally: Bundle, calibration: Calibration | None = None):
+        self.model, self.tally, self.calibration = model._plain(), tally, calibration
 
     @cached_property
     def family(self) -> Any:
@@ -47,7 +50,7 @@ class Fitted:
         return self.model._log_prior(self.tally.parts[0].n)
 
 
-class Generative(Deciding, Scoring, ClassifierMixin, BaseEstimator):
+class Generative(Deciding, Explaining, LeavingOut, Scoring, ClassifierMixin, BaseEstimator):
     """Base of the classifiers whose state is a tally."""
 
     _reads = "reals"  # how X is read: reals (dense or CSR), dense, counts, codes
@@ -82,23 +85,25 @@ class Generative(Deciding, Scoring, ClassifierMixin, BaseEstimator):
         """Learn from rows X (n, d) with labels y; weights count like repetitions. Forgets what was learned before."""
         self._validate_params()
         with self._unchanged_on_failure():
-            x, y = ingest.training(self, X, y, self._reads, reset=True, least=self._least_rows)
+            x, y = self._training(X, y, reset=True, least=self._least_rows)
             self.classes_, codes = ingest.labels(y, None)
             table = Table(x, codes, ingest.weights(sample_weight, codes), len(self.classes_))
             self._origin = Origin.of(X)
+            self._picked = {}
             self._check_settings()
             self._check_fit(table, whole=True)
-            self._set(self._tally(table))
+            self._set(self._tally_whole(table))
             self._check_fitted()
+            self._tune(table)
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
         """Learn from more rows: the same state as one `fit` on all of them. The first call names all `classes`."""
         self._validate_params()
-        self._check_additive()
+        self._check_updatable()
         first = not self.__sklearn_is_fitted__()
         with self._unchanged_on_failure():
-            x, y = ingest.training(self, X, y, self._reads, reset=first)
+            x, y = self._training(X, y, reset=first)
             ingest.check_classes(classes)
             _check_partial_fit_first_call(self, classes)
             table = self._table(x, y, sample_weight)
@@ -113,8 +118,8 @@ class Generative(Deciding, Scoring, ClassifierMixin, BaseEstimator):
     def forget(self, X, y, sample_weight=None) -> Self:
         """Take back rows that were learned: the state is what it would be had they never come."""
         fitted = self._check_is_fitted()
-        self._check_additive()
-        x, y = ingest.training(self, X, y, self._reads, reset=False)
+        self._check_updatable()
+        x, y = self._training(X, y, reset=False)
         left = fitted.tally - self._tally(self._table(x, y, sample_weight))
         short = left.short()
         if short.any():
@@ -134,14 +139,15 @@ class Generative(Deciding, Scoring, ClassifierMixin, BaseEstimator):
         if type(other) is not type(self):
             return NotImplemented
         a, b = self._check_is_fitted(), other._check_is_fitted()
-        self._check_additive()
+        self._check_updatable()
         self._check_mergeable(other)
         classes = np.union1d(self.classes_, other.classes_)
         out = self._plain()
         out.classes_ = classes
         out._check_settings()
         places = [np.searchsorted(classes, model.classes_) for model in (self, other)]
-        out._set(a.tally.relabel(places[0], len(classes)) + b.tally.relabel(places[1], len(classes)))
+        mine, theirs = out._aligned(other, a.tally, b.tally)
+        out._set(mine.relabel(places[0], len(classes)) + theirs.relabel(places[1], len(classes)))
         return out
 
     __radd__ = __add__
@@ -164,6 +170,14 @@ class Generative(Deciding, Scoring, ClassifierMixin, BaseEstimator):
             raise MergeError("the models' columns have other names\n\nhint: fit both on frames with the same columns")
 
     # inside
+
+    def _training(self, X, y, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
+        """X as a block, and labels, for learning."""
+        return ingest.training(self, X, y, self._reads, reset, least)
+
+    def _aligned(self, other: Self, mine: Bundle, theirs: Bundle) -> tuple[Bundle, Bundle]:
+        """Two models' tallies, before merging, in the same columns and levels."""
+        return mine, theirs
 
     @contextmanager
     def _unchanged_on_failure(self) -> Iterator[None]:
@@ -197,14 +211,18 @@ class Generative(Deciding, Scoring, ClassifierMixin, BaseEstimator):
             ingest.refuse(table.x)
         return out
 
+    def _tally_whole(self, table: Table) -> Bundle:
+        """The tally of a complete fit, which no more rows will follow."""
+        return self._tally(table)
+
     def _tally_chunk(self, family: Any, chunk: Table) -> Bundle:
         tally = family.tally(chunk.x, chunk.y, chunk.w, chunk.k)
         known = tally.every_row and tally.n.ndim == 1
         n = tally.n if known else ops.class_weights(chunk.y, chunk.w, chunk.k)
         return Bundle((Labels(n), tally))
 
-    def _set(self, tally: Bundle) -> None:
-        self._fitted = Fitted(self, tally)
+    def _set(self, tally: Bundle, calibration: Calibration | None = None) -> None:
+        self._fitted = Fitted(self, tally, calibration)
 
     def _plain(self) -> Self:
         """A copy that holds settings and classes but no state: what parameters are estimated with."""

@@ -110,7 +110,7 @@ class Scoring:
         """Log joints of all rows, span by span. What becomes a posterior is settled and handed to `finish` while in
         cache, as finish(scores, prior=…, out=a place that it may use)."""
         fitted = self._check_is_fitted()
-        x = ingest.features(self, X, self._reads)
+        x = self._features(X)
         prior = self._prior(fitted, priors, density)
         family, params = fitted.family, fitted.params
         loglik = family.log_density if density and hasattr(family, "log_density") else family.loglik
@@ -122,6 +122,8 @@ class Scoring:
             self._check_scored(chunk, x)
             with np.errstate(all="ignore"):
                 scores = loglik(params, chunk)
+                if fitted.calibration is not None and not density:
+                    fitted.calibration.apply(scores)
             fine = ops.whole(scores)
             if not fine and ingest.infinite(chunk):
                 ingest.refuse(x)
@@ -134,6 +136,10 @@ class Scoring:
 
         out = run(spans[0]) if len(spans) == 1 else _join(whole, threads.each(spans, run), spans)
         return out if plain else self._origin_of(X).send(out)
+
+    def _features(self, X) -> Block:
+        """X as a block, for scoring."""
+        return ingest.features(self, X, self._reads)
 
     def _check_scored(self, chunk: Block, x: Block) -> None:
         """Refuse cells of a chunk of x that cannot be scored."""

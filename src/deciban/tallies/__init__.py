@@ -12,6 +12,7 @@ reweights them. The class axis comes first. `n` is (k,) while every cell was see
 
 from deciban.tallies.base import Tally
 from deciban.tallies.bundle import Bundle, Common
+from deciban.tallies.cells import Cells
 from deciban.tallies.crosstab import Crosstab
 from deciban.tallies.moments import Moments
 from deciban.tallies.quartic import Quartic
@@ -20,6 +21,7 @@ from deciban.tallies.sums import Labels, Sums
 
 __all__ = [
     "Bundle",
+    "Cells",
     "Common",
     "Crosstab",
     "Labels",

@@ -1,0 +1,111 @@
+"""Evidence by column: what `explain` and the nomogram ask of a fitted classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from deciban import ingest, ops
+from deciban.classifiers.grids import grid
+from deciban.errors import DataError
+from deciban.explanation import Explanation
+from deciban.gaussians import parts_by_pattern
+from deciban.table import Block, Codes
+from deciban.wording import cell_text
+
+MOST = 1 << 28  # numbers that an explanation may hold: rows × classes × columns
+TOGETHER = "(all columns together)"
+
+
+class Explaining:
+    """Mixin: needs what `Scoring` needs, and its `_prior`."""
+
+    classes_: np.ndarray
+    n_features_in_: int
+    _reads: str
+    _check_is_fitted: Callable[[], Any]
+    _check_scored: Callable[[Block, Block], None]
+    _prior: Callable[..., np.ndarray]
+
+    def explain(self, X, *, of=None, against=None, priors=None) -> Explanation:
+        """Evidence for `of` (by default each row's most probable class) against another class (by default the most
+        probable one beside it), by column and in decibans: prior + columns = log odds. Labels may differ by row: pass
+        one for each.
+
+        Where columns interact (QDA, RDA, Fisher of more than two classes) there is one part for all of them. In LDA
+        columns share a covariance, and a column speaks for a class by its coefficient times its distance from half-way
+        between the overall mean and the class's; with two classes, a cell half-way between their means says nothing.
+        """
+        base, parts, columns, values = self._evidence(X, priors)
+        note = "" if self._splits() else f"columns of this {type(self).__name__} interact: no column has a part of its own"
+        return Explanation.of_parts(self.classes_, columns, values, base, parts, of, against, note)
+
+    # hooks
+
+    def _evidence(self, X, priors=None) -> tuple[np.ndarray, np.ndarray, list[str], np.ndarray]:
+        """(log prior (k,), log likelihoods by column (n, k, d), column names, cells (n, d); NaN or None is missing).
+
+        Where columns cannot be split, d is 1. Their sum is the log joint, up to a term that all classes share.
+        """
+        fitted = self._check_is_fitted()
+        x = ingest.features(self, X, self._reads)
+        size = x.n * len(self.classes_) * x.d
+        if size > MOST:
+            raise DataError(
+                f"an explanation of {x.n} rows × {len(self.classes_)} classes × {x.d} columns is {size:.1g} numbers\n\n"
+                f"hint: explain fewer rows at a time, {max(1, MOST * x.n // size)} at most"
+            )
+        x = x.rows(0, x.n)
+        self._check_scored(x, x)
+        with np.errstate(all="ignore"):
+            split = _by_column(fitted.family, fitted.params, x) if self._splits() else None
+            parts = fitted.family.loglik(fitted.params, x)[:, :, None] if split is None else split
+        if not ops.whole(parts) and ingest.infinite(x):
+            ingest.refuse(x)
+        prior, cells = self._prior(fitted, priors), _cells(x)
+        if split is None:
+            return prior, parts, [TOGETHER], _joined(cells)
+        return prior, parts, self._column_names(), cells
+
+    def _candidates(self) -> list[np.ndarray]:
+        """For each column the values that its scale in a nomogram is drawn at: numbers from the least to the largest, or
+        levels of any type."""
+        fitted = self._check_is_fitted()
+        return grid(fitted.params, fitted.family, len(self.classes_))
+
+    def _rows_of(self, columns: list[np.ndarray]) -> Any:
+        """Columns of candidates, all of one length, as an X that `_evidence` takes."""
+        return np.column_stack(columns)
+
+    # inside
+
+    def _splits(self) -> bool:
+        fitted = self._check_is_fitted()
+        return hasattr(fitted.family, "parts") or getattr(fitted.params, "splits", False) or self.n_features_in_ == 1
+
+    def _column_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
+
+def _by_column(family: Any, params: Any, x: Block) -> np.ndarray:
+    if hasattr(family, "parts"):
+        return family.parts(params, x)
+    if getattr(params, "splits", False):
+        return parts_by_pattern(x, params)
+    return family.loglik(params, x)[:, :, None]  # of one column
+
+
+def _cells(x: Block) -> np.ndarray:
+    """The cells as doubles, NaN where they are missing."""
+    return np.where(x.values < 0, np.nan, x.values.astype(np.float64)) if isinstance(x, Codes) else x.dense()
+
+
+def _joined(cells: np.ndarray) -> np.ndarray:
+    """The cells of each row as one text; None where all of them are missing."""
+    texts = [", ".join(cell_text(cell) for cell in row[:3]) + ", …" * (len(row) > 3) for row in cells]
+    out = np.array([*texts, None], dtype=object)[:-1]
+    out[np.isnan(cells).all(axis=1)] = None
+    return out[:, None]

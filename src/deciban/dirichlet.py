@@ -1,0 +1,57 @@
+"""Shares of levels from their counts: θ = (count + alpha) / (all counts + alpha · levels), a Dirichlet posterior mean.
+
+Tables are (k, sum of levels); column j's levels stand at offset[j] … offset[j + 1]. `alpha` is one number, or one for each
+column. Leave-one-out needs no rows: one of the `count` rows at a level, taken out, leaves (count − 1 + alpha) / (… − 1 …),
+so the counts alone say which alpha foretells unseen rows best.
+
+>>> import numpy as np
+>>> table, offset = np.array([[8.0, 0.0, 0.0]]), np.array([0, 3])
+>>> np.exp(log_shares(table, offset, 1.0)).round(3).tolist()
+[[0.818, 0.091, 0.091]]
+>>> float(best_alpha(table, offset)[0]) < 0.01  # eight times the same level: nothing speaks for the others
+True
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+GRID = np.round(10.0 ** np.arange(-3.0, 1.01, 0.25), 6)  # 0.001 … 10
+
+
+def column_sums(table: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """Σ over the levels of each column, (k, d)."""
+    levels = np.diff(offset)
+    return np.add.reduceat(np.c_[table, np.zeros(len(table))], offset[:-1], axis=1) * (levels > 0)
+
+
+def spread(values: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """A value for each column, repeated for each of its levels, along the last axis."""
+    return np.repeat(values, np.diff(offset), axis=-1)
+
+
+def log_shares(table: np.ndarray, offset: np.ndarray, alpha: float | np.ndarray) -> np.ndarray:
+    """log θ, (k, sum of levels). A column without any count or pseudo-count has even shares."""
+    levels = np.diff(offset)
+    alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64), levels.shape)
+    whole = spread(column_sums(table, offset) + alpha * levels, offset)
+    even = spread(-np.log(np.maximum(levels, 1)), offset)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(whole > 0, np.log(table + spread(alpha, offset)) - np.log(whole), even)
+
+
+def held_out(table: np.ndarray, offset: np.ndarray, alpha: float | np.ndarray) -> np.ndarray:
+    """Σ log θ of every row's level, the row itself taken out: of each column, (d,)."""
+    levels = np.diff(offset)
+    alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64), levels.shape)
+    whole = column_sums(table, offset)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = np.log(np.maximum(table - 1, 0.0) + spread(alpha, offset))
+        rest = np.log(np.maximum(whole - 1, 0.0) + alpha * levels)
+        terms = np.where(table > 0, table * (left - spread(rest, offset)), 0.0)
+    return column_sums(terms, offset).sum(axis=0)
+
+
+def best_alpha(table: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """For each column the pseudo-count of the grid under which held-out rows are most probable, (d,)."""
+    return GRID[np.argmax([held_out(table, offset, alpha) for alpha in GRID], axis=0)]

@@ -1,0 +1,174 @@
+"""Piecewise-constant densities: log p(x | c) = Σ_j log P(interval of x_j | c) + log q(x_j | interval).
+
+The intervals are cut where they tell the classes apart (Fayyad and Irani 1993, see `cuts`); inside one, all classes share
+a finer histogram q, which cancels in posteriors: it is the `carrier`. Beyond the outermost data an end interval's evidence
+holds on, and q has exponential tails.
+
+Tally: `Cells`, counts on a grid that does not depend on the data, so histograms merge and forget like any other family;
+the cuts are part of the estimate. P = (count + alpha) / (n + alpha · intervals); alpha = "auto" is the one of a grid under
+which held-out rows are most probable.
+
+>>> import numpy as np
+>>> from deciban.table import Reals
+>>> h, x = Histogram(alpha=1.0), Reals(np.r_[np.arange(20.0), np.arange(40.0, 60.0)][:, None])
+>>> p = h.estimate(h.tally(x, np.repeat([0, 1], 20).astype(np.int32), None, 2))
+>>> p.cuts[0].round(1).tolist(), np.exp(h.loglik(p, Reals(np.array([[3.0]])))).round(3).tolist()
+([29.5], [[0.955, 0.045]])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban import cuts, ops
+from deciban.dirichlet import best_alpha, column_sums, log_shares
+from deciban.packed import Packed
+from deciban.table import Codes, Reals
+from deciban.tallies import Cells
+from deciban.tallies.cells import cell_borders
+
+PIECES = 64  # of the finer histogram, at most, in one interval
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One column's density within its intervals, the same for all classes."""
+
+    edges: np.ndarray  # (p + 1,) of the pieces
+    log_density: np.ndarray  # (p,), of a piece given its interval
+    log_outside: float  # of the share of rows that is kept for x beyond the edges
+    held_out: float  # Σ of log densities of all rows, each row itself taken out
+
+    @classmethod
+    def of(cls, keys: np.ndarray, counts: np.ndarray, bounds: list[int]) -> Shape:
+        """From the cells, their weights (m,), and the places 0, …, m of the intervals' borders among them."""
+        if len(keys) == 0:
+            return cls(np.array([0.0, 1.0]), np.zeros(1), 0.0, 0.0)
+        low, high = cell_borders(keys)
+        places, logs, held_out = [0], [], 0.0
+        walls = _walls(low, high)
+        for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+            inside = counts[start:stop]
+            pieces = min(PIECES, int(np.sqrt(inside.sum())) + 1)
+            at = [0, *cuts.even(inside, pieces), stop - start]
+            mass = np.add.reduceat(inside, at[:-1])
+            width = np.diff(walls[start + np.array(at)])
+            logs.append(np.log(mass + 0.5) - np.log(mass.sum() + 0.5 * len(mass)) - np.log(width))
+            less = np.maximum(mass - 1, 0.0) + 0.5
+            rest = max(mass.sum() - 1, 0.0) + 0.5 * len(mass)
+            held_out += float((mass * (np.log(less) - np.log(rest) - np.log(width))).sum())
+            places += [start + i for i in at[1:]]
+        outside = -np.log(counts.sum() + 1.0)
+        held_out += float(counts.sum() * np.log1p(-np.exp(outside)))
+        return cls(walls[places], np.concatenate(logs), outside, held_out)
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """log q of numbers (n,); 0 for NaN."""
+        low, high = self.edges[0], self.edges[-1]
+        piece = np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.log_density) - 1)
+        beyond = np.maximum(np.maximum(low - x, x - high), 0.0) / (high - low)
+        tail = self.log_outside - np.log(2.0 * (high - low)) - beyond
+        inside = self.log_density[piece] + np.log1p(-np.exp(min(self.log_outside, -1e-300)))
+        return np.where(np.isnan(x), 0.0, np.where(beyond > 0, tail, inside))
+
+
+def _walls(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Borders (m + 1,) halfway between neighbouring cells; the outer ones are as far out as the nearest gap is wide."""
+    between = high[:-1] / 2 + low[1:] / 2
+    if len(between) == 0:
+        room = max(abs(low[0]), abs(high[0]), 1e-300) / 2
+        return np.array([low[0] - room, high[0] + room])
+    return np.concatenate([[low[0] - (between[0] - low[0])], between, [high[-1] + (high[-1] - between[-1])]])
+
+
+@dataclass(frozen=True)
+class Params:
+    cuts: tuple[np.ndarray, ...]  # of each column
+    counts: np.ndarray  # (k, sum of intervals)
+    offset: np.ndarray  # (d + 1,)
+    alpha: np.ndarray  # (d,)
+    packed: Packed  # log P of an interval, (k, sum of intervals)
+    shapes: tuple[Shape, ...]
+
+    @property
+    def table(self) -> np.ndarray:
+        return self.packed.table
+
+    def codes(self, x: Reals) -> np.ndarray:
+        """The interval of every cell, (n, d); −1 for a missing one."""
+        values = np.asarray(x.values)
+        out = np.empty(values.shape, dtype=np.int32)
+        for j, at in enumerate(self.cuts):
+            column = values[:, j]
+            code = np.searchsorted(at, column, side="right") if len(at) else np.zeros(len(column), dtype=np.int32)
+            out[:, j] = np.where(np.isnan(column), -1, code)
+        return out
+
+
+@dataclass(frozen=True)
+class Histogram:
+    alpha: float | str = "auto"
+    block, support = "dense", "real"
+    searches = True  # parameters are dear: whoever has them hands them to `leave_one_out`
+
+    def tally(self, x: Reals, y, w, k: int) -> Cells:
+        return Cells.of(ops.class_weights(y, w, k), np.asarray(x.values), y, w)
+
+    def estimate(self, t: Cells) -> Params:
+        borders, counts, shapes = [], [], []
+        for keys, table in zip(t.keys, t.columns(), strict=True):
+            table = np.maximum(table, 0.0)
+            at = cuts.supervised(table)
+            low, high = cell_borders(keys)
+            borders.append(np.array([high[i - 1] / 2 + low[i] / 2 for i in at]))
+            bounds = [0, *at, len(keys)] if len(keys) else [0, 0]
+            counts.append(np.add.reduceat(table, bounds[:-1], axis=1) if len(keys) else np.zeros((t.k, 1)))
+            shapes.append(Shape.of(keys, table.sum(axis=0), bounds))
+        whole = np.hstack(counts) if counts else np.zeros((t.k, 0))
+        offset = np.concatenate([[0], np.cumsum([c.shape[1] for c in counts])]).astype(np.int64)
+        alpha = best_alpha(whole, offset) if self.alpha == "auto" else np.full(len(counts), float(self.alpha))
+        logs = Packed.of(log_shares(whole, offset, alpha))
+        return Params(tuple(borders), whole, offset, alpha, logs, tuple(shapes))
+
+    def loglik(self, p: Params, x: Reals) -> np.ndarray:
+        return ops.lookup(Codes(p.codes(x)), p.offset, p.packed, np.zeros(p.packed.k))
+
+    def parts(self, p: Params, x: Reals) -> np.ndarray:
+        codes = p.codes(x)
+        out = p.table.T[p.offset[:-1] + np.maximum(codes, 0)]  # (n, d, k)
+        out[codes < 0] = 0.0
+        return out.transpose(0, 2, 1)
+
+    def carrier(self, p: Params, x: Reals) -> np.ndarray:
+        values = np.asarray(x.values, dtype=np.float64)
+        return sum((shape(values[:, j]) for j, shape in enumerate(p.shapes)), np.zeros(len(values)))
+
+    def leave_one_out(self, t: Cells, x: Reals, y, w, p: Params | None = None) -> np.ndarray:
+        """Cuts and alpha stay; the row leaves the counts."""
+        p = self.estimate(t) if p is None else p
+        out = self.loglik(p, x)
+        codes, weight = p.codes(x), np.ones(x.n) if w is None else w
+        here = codes >= 0
+        at = p.offset[:-1] + np.maximum(codes, 0)
+        rest = column_sums(p.counts, p.offset)[y] - weight[:, None]
+        less = p.counts[y[:, None], at] - weight[:, None]
+        share = np.log(np.maximum(less, 0.0) + p.alpha) - np.log(np.maximum(rest, 0.0) + p.alpha * np.diff(p.offset))
+        out[np.arange(x.n), y] = np.where(here, share, 0.0).sum(axis=1)
+        return out
+
+    def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        out = np.empty((len(y), len(p.shapes)))
+        for j, shape in enumerate(p.shapes):
+            share = np.exp(p.table[:, p.offset[j] : p.offset[j + 1]])
+            middle = (shape.edges[:-1] + shape.edges[1:]) / 2
+            interval = np.searchsorted(p.cuts[j], middle, side="right")
+            mass = share[:, interval] * np.exp(shape.log_density) * np.diff(shape.edges)
+            below = np.cumsum(mass / mass.sum(axis=1, keepdims=True), axis=1)[y]
+            piece = np.minimum((rng.random((len(y), 1)) >= below).sum(axis=1), len(middle) - 1)
+            out[:, j] = rng.uniform(shape.edges[piece], shape.edges[piece + 1])
+        return out
+
+
+FAMILY = Histogram

@@ -1,0 +1,195 @@
+"""Any dataframe (pandas, polars, pyarrow, … through narwhals) or array as columns: numbers, or levels with their names.
+
+A missing cell (NaN, None, NA, null) is NaN among numbers and code −1 among levels. No dataframe library is imported here:
+a frame brings its own.
+
+>>> import numpy as np
+>>> a, b = columns(np.array([[1.0, "x"], [2.0, None], [3.0, "x"]], dtype=object))
+>>> a.values.tolist(), b.values.tolist(), b.levels
+([1.0, 2.0, 3.0], [0, -1, 0], ['x'])
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from numbers import Real
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+
+from deciban.errors import DataError
+
+Name = str | int
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column as it came: doubles, or int32 codes with the list of levels that they stand for."""
+
+    name: Name
+    values: np.ndarray
+    levels: list | None = None
+
+    def as_levels(self) -> Column:
+        """The same with every distinct number a level."""
+        if self.levels is not None:
+            return self
+        known, code = np.unique(self.values, return_inverse=True)
+        gone = np.isnan(known)
+        codes = np.where(gone, -1, np.arange(len(known)))[code].astype(np.int32)
+        return Column(self.name, codes, [_plain(v) for v in known[~gone].tolist()])
+
+
+def _plain(v: float) -> float | int:
+    return int(v) if v == int(v) and abs(v) < 2**53 else v
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a table with named columns."""
+    return not isinstance(X, np.ndarray) and isinstance(
+        nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame
+    )
+
+
+def names(X: Any) -> list[str]:
+    """The names of a frame's columns, each of which must be a text of its own."""
+    found = list(X.columns) if hasattr(X, "columns") else list(X.schema.names)
+    if hasattr(X, "column_names"):  # Arrow: `columns` are data
+        found = list(X.column_names)
+    twice = [name for name, times in Counter(map(str, found)).items() if times > 1]
+    if twice:
+        raise DataError(f"two columns are named `{twice[0]}`\n\nhint: give every column a name of its own")
+    return [str(name) for name in found]
+
+
+def columns(X: Any) -> list[Column]:
+    """The columns of a frame, by name, or of an array (n, d), by number."""
+    if isinstance(X, np.ndarray):
+        if X.dtype.kind in "fiub":
+            return [Column(j, np.asarray(X[:, j], dtype=np.float64)) for j in range(X.shape[1])]
+        return [from_objects(j, X[:, j]) for j in range(X.shape[1])]
+    named = names(X)
+    frame = nw.from_native(X, eager_only=True)
+    return [_from_series(name, frame[:, j]) for j, name in enumerate(named)]
+
+
+def _from_series(name: str, s: Any) -> Column:
+    kind = s.dtype
+    if kind.is_numeric():
+        return Column(name, _numbers(s))
+    if kind == nw.Boolean or kind == nw.String or kind == nw.Categorical or kind == nw.Enum:
+        return _levels(name, s)
+    if kind == nw.Object:
+        return from_objects(name, s.to_numpy())
+    if len(s) == s.null_count():
+        return Column(name, np.full(len(s), np.nan))
+    raise _unfit(name, str(kind))
+
+
+def _unfit(name: Name, kind: str) -> DataError:
+    return DataError(
+        f"column `{name}` holds {kind}, which is neither a number nor a level\n\n"
+        "hint: turn it into numbers (e.g. days since a date) or text, or leave the column out"
+    )
+
+
+def _numbers(s: Any) -> np.ndarray:
+    native = s.to_native()
+    dtype = getattr(native, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return np.asarray(native, dtype=np.float64)
+    if hasattr(native, "isna"):  # nullable pandas types
+        return np.asarray(native.to_numpy(dtype=np.float64, na_value=np.nan))
+    return np.asarray(s.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _levels(name: str, s: Any) -> Column:
+    native = s.to_native()
+    if hasattr(native, "dictionary_encode"):  # Arrow
+        native = native.combine_chunks() if hasattr(native, "combine_chunks") else native
+        given = hasattr(native, "indices")  # coded already, in an order of its own
+        coded = native if given else native.dictionary_encode()
+        codes = coded.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
+        return (_used if given else _ordered)(name, codes, coded.dictionary.to_pylist())
+    if hasattr(native, "cat") and hasattr(native, "factorize") and s.dtype in (nw.Categorical, nw.Enum):
+        return _used(name, np.asarray(native.cat.codes), native.cat.categories.tolist())
+    if hasattr(native, "factorize"):  # pandas and its kin
+        codes, levels = native.factorize()
+        return _ordered(name, np.asarray(codes), levels.tolist())
+    if s.dtype != nw.String and s.dtype != nw.Boolean:
+        s = s.cast(nw.String)
+    known = s.unique().drop_nulls().to_list()
+    if not known:
+        return Column(name, np.full(len(s), -1, dtype=np.int32), [])
+    codes = s.replace_strict(known, list(range(len(known))), return_dtype=nw.Int32)
+    return _ordered(name, codes.fill_null(-1).to_numpy(), known)
+
+
+def _used(name: Name, codes: np.ndarray, levels: list) -> Column:
+    """Levels that no row has are left out; the others keep their order."""
+    some = np.bincount(np.asarray(codes, dtype=np.int64) + 1, minlength=len(levels) + 1)[1:] > 0
+    place = np.append(np.where(some, np.cumsum(some) - 1, -1), -1).astype(np.int32)
+    return Column(name, place[codes], [level for level, used in zip(levels, some, strict=True) if used])
+
+
+def _ordered(name: Name, codes: np.ndarray, levels: list) -> Column:
+    """Levels in their own order (of their texts where they have none): the same rows in any order give the same."""
+    try:
+        order = sorted(range(len(levels)), key=levels.__getitem__)
+    except TypeError:
+        order = sorted(range(len(levels)), key=lambda i: (type(levels[i]).__name__, str(levels[i])))
+    place = np.empty(len(levels) + 1, dtype=np.int32)
+    place[order], place[-1] = np.arange(len(levels)), -1
+    return Column(name, place[codes], [levels[i] for i in order])
+
+
+def from_objects(name: Name, values: np.ndarray) -> Column:
+    """A column of Python objects (or of NumPy texts): numbers if all are numbers, levels if none is."""
+    if values.dtype.kind in "US":
+        known, code = np.unique(values, return_inverse=True)
+        return Column(name, code.ravel().astype(np.int32), known.tolist())
+    codes, levels = _factorised(values)
+    kinds = {_kind(level) for level in levels}
+    if kinds - {"number", "level"}:
+        wrong = next(level for level in levels if _kind(level) not in ("number", "level"))
+        raise _unfit(name, f"{type(wrong).__name__} objects (such as {wrong!r})")
+    if kinds == {"number", "level"}:
+        number, text = (next(v for v in levels if _kind(v) == kind) for kind in ("number", "level"))
+        row = int(np.flatnonzero(codes == [level is text for level in levels].index(True))[0])
+        raise DataError(
+            f"column `{name}` mixes numbers (such as {number!r}) with {type(text).__name__} (such as {text!r}, in row "
+            f"{row})\n\nhint: make it all numbers (missing cells as NaN or None) or all text"
+        )
+    if kinds == {"level"}:
+        return _ordered(name, codes, levels)
+    table = np.array([*map(float, levels), np.nan])
+    return Column(name, table[codes])
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, (str, bytes, bool, np.bool_)):
+        return "level"
+    if isinstance(value, (Real, np.number)) and not isinstance(value, complex):
+        return "number"
+    return "other" if isinstance(value, (date, datetime, timedelta, complex, list, tuple, dict, set)) else "strange"
+
+
+def _factorised(values: np.ndarray) -> tuple[np.ndarray, list]:
+    """(codes, distinct values) of an object array; −1 for a missing one."""
+    place: dict[Any, int] = {}
+    levels: list = []
+    codes = np.empty(len(values), dtype=np.int32)
+    for i, value in enumerate(values.tolist()):
+        key = (type(value) is bool, value) if value.__hash__ is not None else id(value)
+        code = place.get(key)
+        if code is None:
+            nothing = value is None or type(value).__name__ in ("NAType", "NaTType")
+            gone = nothing or (isinstance(value, (float, np.floating)) and value != value)
+            code = place[key] = -1 if gone else len(levels)
+            if not gone:
+                levels.append(value)
+        codes[i] = code
+    return codes, levels
