@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban import cuts, ops
-from deciban.dirichlet import best_alpha, column_sums, log_shares
+from deciban.dirichlet import best_alpha, column_sums, held_out, log_shares
 from deciban.packed import Packed
 from deciban.table import Codes, Reals
 from deciban.tallies import Cells
@@ -157,6 +157,11 @@ class Histogram:
         share = np.log(np.maximum(less, 0.0) + p.alpha) - np.log(np.maximum(rest, 0.0) + p.alpha * np.diff(p.offset))
         out[np.arange(x.n), y] = np.where(here, share, 0.0).sum(axis=1)
         return out
+
+    def held_out(self, t: Cells) -> float:
+        """Σ log p(x | own class) of all rows, each taken out in turn; cuts and alpha stay."""
+        p = self.estimate(t)
+        return float(held_out(p.counts, p.offset, p.alpha).sum()) + sum(shape.held_out for shape in p.shapes)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.empty((len(y), len(p.shapes)))

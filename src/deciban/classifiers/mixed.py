@@ -1,0 +1,280 @@
+"""Naive Bayes for real tables: columns of any type, missing cells, unseen levels."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
+
+from deciban import decision, frames, ops
+from deciban.classifiers.base import Generative
+from deciban.classifiers.choosing import choose
+from deciban.classifiers.scoring import check_priors
+from deciban.errors import DataError
+from deciban.families import find
+from deciban.families.categorical import Categorical
+from deciban.families.product import Product
+from deciban.labels import label_codes
+from deciban.schema import Field, Schema
+from deciban.table import Block, Table
+from deciban.tallies import Bundle, Crosstab, Labels
+
+
+class MixedNB(Generative):
+    """Naive Bayes where every column has a family of its own.
+
+    X is a dataframe (pandas, polars, pyarrow) or an array. Frames are read by name: reordered columns are aligned, a column
+    that is not there is all missing. A missing cell (NaN, None, NA, null) counts for nothing in training and is integrated
+    out in prediction.
+
+    Parameters
+    ----------
+    families : "auto", or {column: family}
+        Text, booleans and categoricals are "categorical"; of a number column, the rows choose among "gaussian", "student",
+        "lognormal", "poisson" and "histogram" (by leave-one-out). A mapping names families, by their name or as objects such
+        as `Categorical(alpha=0)`; columns that it leaves out are chosen.
+    alpha : "auto" or a number
+        Pseudo-count of every level. "auto": of each column, the one that makes held-out rows most probable.
+    missing : "ignore", "informative"
+        Whether it is evidence in itself that a cell is missing.
+    unseen : "ignore", "reserve"
+        A level never seen in training is no evidence, or has the mass of one pseudo-count.
+    priors : sequence, mapping by class, or None
+        Class priors; by default the classes' shares of the rows.
+    calibrate : bool
+        Fit a temperature and a bias for each class to leave-one-out predictions, so that probabilities are honest.
+
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"sky": ["grey", "blue", "grey", None], "wind": [3.0, 1.0, None, 0.5]})
+    >>> model = MixedNB(alpha=1, families={"wind": "gaussian"}).fit(X, ["rain", "sun", "rain", "sun"])
+    >>> model.predict(pd.DataFrame({"sky": ["grey", "blue"]})).tolist()  # no wind: one warning, and no evidence
+    ['rain', 'sun']
+    """
+
+    _reads = "mixed"
+    _parameter_constraints: dict = {
+        "families": [StrOptions({"auto"}), Mapping],
+        "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "missing": [StrOptions({"ignore", "informative"})],
+        "unseen": [StrOptions({"ignore", "reserve"})],
+        "priors": ["array-like", Mapping, None],
+        "calibrate": ["boolean"],
+    }
+
+    def __init__(
+        self, *, families="auto", alpha="auto", missing="ignore", unseen="ignore", priors=None, calibrate=False
+    ):
+        self.families = families
+        self.alpha = alpha
+        self.missing = missing
+        self.unseen = unseen
+        self.priors = priors
+        self.calibrate = calibrate
+
+    # reading
+
+    def _training(self, X, y, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
+        columns, n = self._columns(X, reset, least)
+        y = _check_y(_local(y), multi_output=False, estimator=self)
+        check_consistent_length(columns[0].values, y)
+        check_classification_targets(y)
+        if reset:
+            self._schema = self._new_schema(columns, label_codes(y)[1])
+        else:
+            self._schema = self._schema.grown(columns)
+        x, absent, new = self._schema.read(columns, n, learning=True)
+        self._say(absent, new)
+        return x, y
+
+    def _features(self, X) -> Block:
+        self._check_is_fitted()
+        x, absent, new = self._schema.read(*self._columns(X, False, 1))
+        self._say(absent, new)
+        return x
+
+    def _columns(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int]:
+        if not frames.is_frame(X):
+            X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
+            if X.dtype.kind == "c":
+                raise DataError("Complex data not supported: X has complex numbers\n\nhint: split them into columns")
+            return frames.columns(X), X.shape[0]
+        names = frames.names(X)
+        n = len(X)
+        if n < least or not names:
+            raise DataError(
+                f"Found array with {n} sample(s) and {len(names)} feature(s) while a minimum of {max(least, 1)} is "
+                f"required by {type(self).__name__}.\n\nhint: the frame is empty; see whether a filter took all rows"
+            )
+        if reset:
+            self.feature_names_in_ = np.array(names, dtype=object)
+            self.n_features_in_ = len(names)
+        columns = frames.columns(X)
+        if not reset and isinstance(self._schema.fields[0].name, int):  # learned from an array: by position
+            if len(columns) != self.n_features_in_:
+                raise DataError(f"X has {len(columns)} features, but the model was fitted on {self.n_features_in_}")
+            columns = [frames.Column(j, c.values, c.levels) for j, c in enumerate(columns)]
+        return columns, n
+
+    def _say(self, absent: list, new: list) -> None:
+        if len(absent) == len(self._schema.fields):
+            raise DataError(
+                f"none of the columns {_some(self._schema.names)} is in X, which has {_some(new)}\n\n"
+                "hint: name the columns as in training"
+            )
+        told = [f"{_some(absent)} not in X: taken as missing in every row"] if absent else []
+        told += [f"{_some(new)} not known from training: ignored"] if new else []
+        if told:
+            warnings.warn("; ".join(told), UserWarning, stacklevel=4)
+
+    def _new_schema(self, columns: list[frames.Column], y: np.ndarray) -> Schema:
+        wanted = {} if self.families == "auto" else dict(self.families)
+        strange = [name for name in wanted if name not in {c.name for c in columns}]
+        if strange:
+            raise DataError(f"families name {_some(strange)}, but the columns are {_some([c.name for c in columns])}")
+        k = int(y.max(initial=0)) + 1
+        fields = []
+        for column in columns:
+            family = self._family_of(column, wanted.get(column.name, "auto"), y, k)
+            coded = family.block == "codes"
+            fields.append(Field(column.name, family, tuple(column.as_levels().levels or ()) if coded else None))
+        gaps = Categorical(alpha=1.0) if self.missing == "informative" else None
+        return Schema(tuple(fields), gaps, self.unseen == "reserve")
+
+    def _family_of(self, column: frames.Column, wanted: Any, y: np.ndarray, k: int) -> Any:
+        nominal = Categorical(alpha=self.alpha)
+        if isinstance(wanted, str) and wanted == "auto":
+            return nominal if column.levels is not None else choose(column.values, y, k)
+        if isinstance(wanted, str):
+            known = {name: family for name, family in find().items() if _columnwise(family)}
+            if wanted not in known:
+                raise DataError(
+                    f"column `{column.name}`: there is no family {wanted!r}\n\nhint: the families are {sorted(known)}"
+                )
+            wanted = nominal if wanted == "categorical" else known[wanted]()
+        if column.levels and wanted.block != "codes":
+            raise DataError(
+                f"column `{column.name}` holds {type(column.levels[0]).__name__} (such as {column.levels[0]!r}), but "
+                f"{type(wanted).__name__} takes numbers\n\nhint: use `categorical` for it"
+            )
+        return wanted
+
+    # learning
+
+    def _family(self, tally: Bundle | None = None) -> Product:
+        groups = self._schema.groups
+        return Product(tuple(f for f, _ in groups), tuple(at for _, at in groups), len(self._schema.fields))
+
+    def _tally_chunk(self, family: Product, chunk: Table) -> Bundle:
+        tally = family.tally(chunk.x, chunk.y, chunk.w, chunk.k)  # type: ignore[arg-type]
+        return Bundle((Labels(ops.class_weights(chunk.y, chunk.w, chunk.k)), tally))
+
+    def _tally(self, table: Table) -> Bundle:
+        labels, tally = super()._tally(table).parts
+        return Bundle((labels, self._leveled(tally)))
+
+    def _leveled(self, tally: Bundle) -> Bundle:
+        """Crosstabs with a place for every level of the schema, seen in these rows or not."""
+        parts = []
+        for part, (family, at) in zip(tally.parts, self._schema.groups, strict=True):
+            if isinstance(part, Crosstab):
+                fields = [self._schema.fields[j] for j in at]
+                gaps = family is self._schema.gaps
+                levels = np.array([2 if gaps else len(f.levels or ()) + self._schema.reserve for f in fields])
+                part = part.relevel(np.maximum(levels, part.levels))
+            parts.append(part)
+        return Bundle(tuple(parts))
+
+    def _leave_one_out(self, family: Product, tally: Bundle, chunk: Table) -> np.ndarray:
+        params = self._fitted.params
+        return family.leave_one_out(params, tally.parts[1], chunk.x, chunk.y, chunk.w)  # type: ignore[arg-type]
+
+    def forget(self, X, y, sample_weight=None) -> Self:
+        with self._unchanged_on_failure():
+            return super().forget(X, y, sample_weight)
+
+    def _aligned(self, other: Self, mine: Bundle, theirs: Bundle) -> tuple[Bundle, Bundle]:
+        self._schema, here, there = self._schema.merged(other._schema)
+        return self._replaced(mine, here), self._replaced(theirs, there)
+
+    def _replaced(self, tally: Bundle, places: list[np.ndarray]) -> Bundle:
+        parts = []
+        for part, (family, at) in zip(tally.parts[1].parts, self._schema.groups, strict=True):
+            if isinstance(part, Crosstab) and family is not self._schema.gaps:
+                levels = np.array([len(self._schema.fields[j].levels or ()) + self._schema.reserve for j in at])
+                spare = [[len(self._schema.fields[j].levels or ())] if self._schema.reserve else [] for j in at]
+                part = part.relevel(levels, [np.r_[places[j], s] for j, s in zip(at, spare, strict=True)])
+            parts.append(part)
+        return Bundle((tally.parts[0], Bundle(tuple(parts))))
+
+    def _check_settings(self) -> None:
+        if self.priors is not None:
+            check_priors(self.priors, self.classes_)
+
+    def _log_prior(self, n: np.ndarray) -> np.ndarray:
+        if self.priors is None:
+            return decision.log_prior(n)
+        with np.errstate(divide="ignore"):
+            return np.log(check_priors(self.priors, self.classes_))
+
+    # telling
+
+    @property
+    def families_(self) -> dict[Any, Any]:
+        """The family of each column, by name."""
+        self._check_is_fitted()
+        return {field.name: field.family for field in self._schema.fields}
+
+    @property
+    def levels_(self) -> dict[Any, list]:
+        """The levels of each nominal column, by name."""
+        self._check_is_fitted()
+        return {field.name: list(field.levels) for field in self._schema.fields if field.levels is not None}
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        return np.exp(self._check_is_fitted().log_prior)
+
+    def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
+        """Draw rows and their labels: (columns by name, y). `pandas.DataFrame(columns)` makes a frame of them."""
+        drawn, y = super().sample(n_samples, random_state)
+        out: dict[Any, np.ndarray] = {}
+        for block, (family, at) in zip(drawn, self._schema.groups, strict=True):
+            for values, j in zip(block.T, at, strict=True):
+                field = self._schema.fields[j]
+                if family is self._schema.gaps:
+                    out[field.name] = np.where(values == 1, None, out[field.name])
+                elif field.levels is not None:
+                    out[field.name] = np.array([*field.levels, None], dtype=object)[values]
+                else:
+                    out[field.name] = values
+        return {field.name: out[field.name] for field in self._schema.fields}, y
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _local(y: Any) -> Any:
+    """Labels of any library as an array."""
+    return y.to_numpy() if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray) else y
+
+
+def _columnwise(family: Any) -> bool:
+    """Whether a family takes each column by itself, as a factor of a product must."""
+    return family.block in ("reals", "dense", "codes") and getattr(family, "columnwise", True)
+
+
+def _some(names: list) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:5])
+    return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+

@@ -1,0 +1,174 @@
+"""What a table's columns are: their names, the family of each, the levels of the nominal ones.
+
+Columns of equal families lie in one block. Frames are read by name: a reordered frame is aligned, a column that is not there
+is all missing, one that was never learned is ignored.
+
+>>> import numpy as np
+>>> from deciban.families.categorical import Categorical
+>>> from deciban.frames import Column
+>>> schema = Schema((Field("sky", Categorical(), ("grey", "red")),))
+>>> block, absent, new = schema.read([Column("sky", np.array([0, -1], dtype=np.int32), ["red"])], 2)
+>>> block.blocks[0].values.tolist(), absent, new
+([[1], [-1]], [], [])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from deciban.errors import DataError, MergeError, SupportError
+from deciban.frames import Column, Name
+from deciban.table import Codes, Mixed, Reals
+
+NEEDS = {"count": "whole numbers ≥ 0", "positive": "numbers > 0", "nonnegative": "numbers ≥ 0"}
+
+
+@dataclass(frozen=True)
+class Field:
+    """One column: its family, and its levels in the order of their codes if it is nominal."""
+
+    name: Name
+    family: Any
+    levels: tuple | None = None
+
+    def grown(self, levels: Sequence) -> Field:
+        """The same with levels that were not there before, at the end."""
+        if self.levels is None:
+            return self
+        known = set(self.levels)
+        return replace(self, levels=(*self.levels, *(level for level in levels if level not in known)))
+
+
+@dataclass(frozen=True)
+class Schema:
+    fields: tuple[Field, ...]
+    gaps: Any = None  # the family of [cell is missing], where that is evidence
+    reserve: bool = False  # whether a level never seen has a code, the one after the last
+
+    @property
+    def groups(self) -> list[tuple[Any, tuple[int, ...]]]:
+        """(family, columns) of each block."""
+        groups: dict[Any, list[int]] = {}
+        for j, field in enumerate(self.fields):
+            groups.setdefault(field.family, []).append(j)
+        out = [(family, tuple(columns)) for family, columns in groups.items()]
+        return out if self.gaps is None else [*out, (self.gaps, tuple(range(len(self.fields))))]
+
+    @property
+    def names(self) -> list[Name]:
+        return [field.name for field in self.fields]
+
+    def grown(self, columns: list[Column]) -> Schema:
+        """The same with the levels that these columns have and it has not."""
+        given = {column.name: column for column in columns}
+        grown = [f.grown(given[f.name].as_levels().levels or ()) if f.name in given else f for f in self.fields]
+        return replace(self, fields=tuple(grown))
+
+    def read(self, columns: list[Column], n: int, learning: bool = False) -> tuple[Mixed, list[Name], list[Name]]:
+        """(rows, names of columns that are not there, names of columns that are not known)."""
+        given = {column.name: column for column in columns}
+        cells = [self._cells(field, given.get(field.name), n, learning) for field in self.fields]
+        blocks: list[Reals | Codes] = []
+        for family, at in self.groups:
+            if family is self.gaps:
+                gone = [np.isnan(c) if c.dtype.kind == "f" else c < 0 for c in cells]
+                blocks.append(Codes(np.stack(gone, axis=1).astype(np.int32)))
+            elif family.block == "codes":
+                blocks.append(Codes(np.stack([cells[j] for j in at], axis=1)))
+            else:
+                blocks.append(Reals(np.stack([cells[j] for j in at], axis=1)))
+        known = set(self.names)
+        absent = [name for name in self.names if name not in given]
+        return Mixed(tuple(blocks), n), absent, [column.name for column in columns if column.name not in known]
+
+    def _cells(self, field: Field, column: Column | None, n: int, learning: bool) -> np.ndarray:
+        """A column's cells as its block has them."""
+        if field.levels is None:
+            return np.full(n, np.nan) if column is None else _numbers(field, column, learning)
+        if column is None:
+            return np.full(n, -1, dtype=np.int32)
+        return self._codes(field, column)
+
+    def _codes(self, field: Field, column: Column) -> np.ndarray:
+        assert field.levels is not None
+        coded = column.as_levels()
+        levels = coded.levels or []
+        place = {level: code for code, level in enumerate(field.levels)}
+        if levels and field.levels and _texts(levels) != _texts(field.levels):
+            raise DataError(
+                f"column `{field.name}` holds {type(levels[0]).__name__} (such as {levels[0]!r}), but was learned from "
+                f"{type(field.levels[0]).__name__} (such as {field.levels[0]!r})\n\nhint: convert it to what it was"
+            )
+        unknown = len(place) if self.reserve else -1
+        table = np.array([*(place.get(level, unknown) for level in levels), -1], dtype=np.int32)
+        return table[coded.values]
+
+    def merged(self, other: Schema) -> tuple[Schema, list[np.ndarray], list[np.ndarray]]:
+        """The schema of both, and where each one's levels stand in it: for all columns with levels, in order."""
+        if [f.name for f in self.fields] != [f.name for f in other.fields]:
+            raise MergeError("the models' columns have other names\n\nhint: fit both on frames with the same columns")
+        for a, b in zip(self.fields, other.fields, strict=True):
+            if a.family != b.family or (a.levels is None) != (b.levels is None):
+                raise MergeError(
+                    f"column `{a.name}` is {a.family} in one model and {b.family} in the other\n\n"
+                    "hint: fit both with the same `families={...}`; the first model's are in `families_`"
+                )
+        both = replace(
+            self, fields=tuple(a.grown(b.levels or ()) for a, b in zip(self.fields, other.fields, strict=True))
+        )
+        return both, both._places(self), both._places(other)
+
+    def _places(self, part: Schema) -> list[np.ndarray]:
+        out = []
+        for mine, theirs in zip(self.fields, part.fields, strict=True):
+            place = {level: code for code, level in enumerate(mine.levels or ())}
+            out.append(np.array([place[level] for level in theirs.levels or ()], dtype=np.int64))
+        return out
+
+
+def _texts(levels: Sequence) -> bool:
+    return isinstance(levels[0], (str, bytes))
+
+
+def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
+    """A numeric column. Cells outside of the family's support are refused in learning, no evidence in scoring."""
+    if column.levels is not None:
+        if not column.levels:  # all missing
+            return np.full(len(column.values), np.nan)
+        raise DataError(
+            f"column `{field.name}` holds {type(column.levels[0]).__name__} (such as {column.levels[0]!r}), but was "
+            "learned from numbers\n\nhint: convert it to numbers, missing cells as NaN or None"
+        )
+    values = column.values
+    infinite = np.isinf(values)
+    if infinite.any():
+        raise SupportError(
+            f"column `{field.name}` has {values[infinite][0]} in row {int(infinite.argmax())} (Input X contains "
+            "infinity)\n\nhint: put NaN there (a missing cell counts for nothing), or leave the row out"
+        )
+    wrong = outside(values, field.family.support)
+    if not wrong.any():
+        return values
+    if learning:
+        row = int(wrong.argmax())
+        raise SupportError(
+            f"column `{field.name}` has {values[row]:g} in row {row}, but `{type(field.family).__name__.lower()}` needs "
+            f"{NEEDS[field.family.support]}\n\nhint: use another family for `{field.name}`, such as `gaussian` or "
+            "`histogram`, or correct the cell"
+        )
+    return np.where(wrong, np.nan, values)
+
+
+def outside(values: np.ndarray, support: str) -> np.ndarray:
+    """Which numbers a family with this support cannot have; NaN never is one."""
+    if support == "positive":
+        return values <= 0
+    if support == "nonnegative":
+        return values < 0
+    if support == "count":
+        return (values < 0) | (values != np.floor(values)) & ~np.isnan(values)
+    return np.zeros(values.shape, dtype=bool)
