@@ -55,3 +55,18 @@ def held_out(table: np.ndarray, offset: np.ndarray, alpha: float | np.ndarray) -
 def best_alpha(table: np.ndarray, offset: np.ndarray) -> np.ndarray:
     """For each column the pseudo-count of the grid under which held-out rows are most probable, (d,)."""
     return GRID[np.argmax([held_out(table, offset, alpha) for alpha in GRID], axis=0)]
+
+
+def own_held_out(table: np.ndarray, offset: np.ndarray, alpha, codes: np.ndarray, y: np.ndarray, w) -> np.ndarray:
+    """Σ_j log θ of each row's levels (codes (n, d), −1 = missing) in its own class, the row taken out of the counts. (n,)"""
+    levels = np.diff(offset)
+    alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64), levels.shape)
+    weight = np.ones((len(y), 1)) if w is None else w[:, None]
+    here = (codes >= 0) & (codes < levels)
+    count = table[y[:, None], np.where(here, offset[:-1] + codes, 0)] - weight if table.size else np.zeros(codes.shape)
+    count = np.where(np.abs(count) <= 1e-12 * weight, 0.0, count)
+    whole = column_sums(table, offset)[y] - weight
+    whole = np.where(np.abs(whole) <= 1e-12 * weight, 0.0, whole) + alpha * levels
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(whole > 0, np.log((count + alpha) / whole), -np.log(np.maximum(levels, 1)))
+    return np.where(here, share, 0.0).sum(axis=1)

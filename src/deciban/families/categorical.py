@@ -1,6 +1,7 @@
 """Levels: log p(x | c) = Σ_j log θ_j[x_j]. Missing and unseen levels add nothing.
 
-Tally: `Crosstab`. Estimate: θ = (count + alpha) / (count of all levels + alpha · levels).
+Tally: `Crosstab`. Estimate: θ = (count + alpha) / (count of all levels + alpha · levels); alpha = "auto" takes for each
+column the one of a grid under which held-out rows are most probable.
 
 >>> import numpy as np
 >>> from deciban.table import Codes
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban import ops
+from deciban.dirichlet import best_alpha, log_shares, own_held_out
 from deciban.packed import Packed
 from deciban.table import Codes
 from deciban.tallies import Crosstab
@@ -38,20 +40,17 @@ class Params:
 
 @dataclass(frozen=True)
 class Categorical:
-    alpha: float = 1.0
+    alpha: float | str = 1.0
     block, support = "codes", "level"
 
     def tally(self, x: Codes, y, w, k: int) -> Crosstab:
         return ops.crosstab(x, y, w, k)
 
     def estimate(self, t: Crosstab) -> Params:
-        smooth = t.table + self.alpha
-        sums = np.add.reduceat(np.c_[smooth, np.zeros(t.k)], t.offset[:-1], axis=1) * (t.levels > 0)
-        whole = np.repeat(sums, t.levels, axis=1)
-        even = np.repeat(-np.log(np.maximum(t.levels, 1)), t.levels)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.where(whole > 0, np.log(smooth) - np.log(whole), even)
-        return Params(Packed.of(logs), t.offset)
+        return Params(Packed.of(log_shares(t.table, t.offset, self._alpha(t))), t.offset)
+
+    def _alpha(self, t: Crosstab) -> float | np.ndarray:
+        return best_alpha(t.table, t.offset) if isinstance(self.alpha, str) else self.alpha
 
     def loglik(self, p: Params, x: Codes) -> np.ndarray:
         return ops.lookup(x, p.offset, p.packed, np.zeros(p.packed.k))
@@ -62,6 +61,13 @@ class Categorical:
             code = x.values[:, j]
             known = (code >= 0) & (code < p.offset[j + 1] - p.offset[j])
             out[known, :, j] = p.table.T[p.offset[j] + code[known]]
+        return out
+
+    def leave_one_out(self, t: Crosstab, x: Codes, y, w) -> np.ndarray:
+        """Log likelihoods with each row taken out of its own class's counts; alpha stays."""
+        alpha = self._alpha(t)
+        out = self.loglik(Params(Packed.of(log_shares(t.table, t.offset, alpha)), t.offset), x)
+        out[np.arange(x.n), y] = own_held_out(t.table, t.offset, alpha, np.asarray(x.values), y, w)
         return out
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:

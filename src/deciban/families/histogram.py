@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban import cuts, ops
-from deciban.dirichlet import best_alpha, column_sums, held_out, log_shares
+from deciban.dirichlet import best_alpha, held_out, log_shares, own_held_out
 from deciban.packed import Packed
 from deciban.table import Codes, Reals
 from deciban.tallies import Cells
@@ -149,13 +149,7 @@ class Histogram:
         """Cuts and alpha stay; the row leaves the counts."""
         p = self.estimate(t) if p is None else p
         out = self.loglik(p, x)
-        codes, weight = p.codes(x), np.ones(x.n) if w is None else w
-        here = codes >= 0
-        at = p.offset[:-1] + np.maximum(codes, 0)
-        rest = column_sums(p.counts, p.offset)[y] - weight[:, None]
-        less = p.counts[y[:, None], at] - weight[:, None]
-        share = np.log(np.maximum(less, 0.0) + p.alpha) - np.log(np.maximum(rest, 0.0) + p.alpha * np.diff(p.offset))
-        out[np.arange(x.n), y] = np.where(here, share, 0.0).sum(axis=1)
+        out[np.arange(x.n), y] = own_held_out(p.counts, p.offset, p.alpha, p.codes(x), y, w)
         return out
 
     def held_out(self, t: Cells) -> float:
