@@ -2,7 +2,8 @@
 
 That is the whole less the fold, added up instead of taken away, so that no digit cancels: the same numbers as learning
 anew from the other folds, for the price of one fit and one prediction. Where the other folds have fewer than two rows
-of some class, where a setting needs all rows at once, and for other libraries' estimators, the model is learned anew.
+of some class, where a setting (or EM over missing cells) needs all rows at once, and for estimators of other libraries,
+the model is learned anew.
 
 >>> import numpy as np
 >>> from deciban import GaussianNB
@@ -18,6 +19,7 @@ all      100    0.9100    0.2756  0.1622
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -35,6 +37,7 @@ from sklearn.utils.validation import _num_samples
 from deciban import ingest, scores
 from deciban.classifiers.base import Generative
 from deciban.errors import DataError, DecibanError, NotAdditiveError
+from deciban.tallies import Bundle
 
 LINES = 20  # folds that are printed one by one, at most
 
@@ -180,11 +183,21 @@ def by_addition(model: Any, rows: Rows, places: list[np.ndarray]) -> Iterator[An
     try:
         if not isinstance(model, Generative):
             raise NotAdditiveError
-        pieces = [rows.taught(clone(model).partial_fit, here, classes=rows.classes) for here in places]
-    except DecibanError:  # what is wrong with the rows, and not only with a fold by itself, `fit` will say
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what concerns the rows, and not a fold by itself, comes again
+            pieces = [rows.taught(clone(model).partial_fit, here, classes=rows.classes) for here in places]
+        if any(left_out(piece.tally_) for piece in pieces):
+            raise NotAdditiveError
+    except DecibanError:  # so do errors: `fit` will raise them
         yield from [None] * len(places)
         return
     yield from without_each(pieces)
+
+
+def left_out(tally: Bundle) -> bool:
+    """Whether rows with missing cells are not in the tally: `fit`, which has all rows at once, may do better."""
+    part = tally.parts[1]
+    return not getattr(part, "every_row", True) and part.n.sum() < tally.parts[0].n.sum() * (1 - 1e-9)
 
 
 def without_each(pieces: list[Any], rest: Any = None) -> Iterator[Any]:
