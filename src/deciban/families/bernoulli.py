@@ -1,6 +1,8 @@
 """Presence and absence: log p(x | c) = Σ_j x_j log p + (1 − x_j) log(1 − p), where x_j = [cell > above] if that is set.
 
-Tally: `Sums` of the presences. Estimate: p = (total + alpha) / (n + 2 alpha), two pseudo-rows of weight alpha.
+Tally: `Sums` of the presences. Estimate: p = (total + alpha) / (n + 2 alpha), two pseudo-rows of weight alpha. A row left
+out takes 1 from `total` where it has the feature and from n − total where it has not, whatever else is in the row: so
+leave-one-out is a score with other weights.
 
 >>> import numpy as np
 >>> from deciban.table import Reals
@@ -16,12 +18,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import betaln
 
 from deciban import ops
+from deciban.errors import DataError
 from deciban.params import Linear
+from deciban.own_rows import blocks, class_weight, set_own
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums
-from deciban.tallies.base import column
+from deciban.tallies.base import column, less
 
 
 @dataclass(frozen=True)
@@ -45,15 +50,18 @@ class Bernoulli:
 
     def estimate(self, t: Sums) -> Params:
         n = column(t.n)
+        return Params(Linear.of(*self._logs(n, t.total, n - t.total)))
+
+    def _logs(self, n: np.ndarray, present: np.ndarray, absent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """log of the chance of presence and of absence, from how often either was seen."""
         with np.errstate(divide="ignore", invalid="ignore"):
             whole = np.log(n + 2.0 * self.alpha)
-            present = np.log(t.total + self.alpha) - whole
-            absent = np.log(n - t.total + self.alpha) - whole
+            logs = np.log(present + self.alpha) - whole, np.log(absent + self.alpha) - whole
         empty = np.log(0.5)  # nothing seen and nothing assumed
-        for logs in (present, absent):
-            if np.isnan(logs.sum()):
-                logs[np.isnan(logs)] = empty
-        return Params(Linear.of(present, absent))
+        for each in logs:
+            if np.isnan(each.sum()):
+                each[np.isnan(each)] = empty
+        return logs
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.loglik(x, self.above)
@@ -64,10 +72,47 @@ class Bernoulli:
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         return p.linear.weights()
 
+    def leave_one_out(self, t: Sums, x: Reals | Counts, y, w) -> np.ndarray:
+        out = self.loglik(self.estimate(t), x)
+        alike = class_weight(y, w, t.k)
+        if alike is not None and (self.above is not None or _binary(x)):
+            n = less(column(t.n), alike)
+            logs = self._logs(n, np.maximum(less(t.total, alike), 0.0), np.maximum(n - t.total, 0.0))
+            own = Linear.of(*logs).loglik(x, self.above)
+            set_own(out, y, own[np.arange(x.n), y])
+            return out
+        for rows, cells in blocks(x):
+            set_own(out, y, self._own(t, cells, y[rows], 1.0 if w is None else w[rows, None]), rows)
+        return out
+
+    def _own(self, t: Sums, cells: np.ndarray, y: np.ndarray, w: np.ndarray | float) -> np.ndarray:
+        """Log likelihood (m,) of rows of any weights under their own classes without them."""
+        here = ~np.isnan(cells)
+        x = np.where(here, cells if self.above is None else cells > self.above, 0.0)
+        n = less(np.broadcast_to(column(t.n).take(y, axis=0), x.shape), here * w)
+        total = less(t.total.take(y, axis=0), x * w)
+        present, absent = self._logs(n, total, np.maximum(n - total, 0.0))
+        with np.errstate(invalid="ignore"):
+            terms = np.where(x != 0, x * present, 0.0) + np.where(x != 1, (1.0 - x) * absent, 0.0)
+        return np.where(here, terms, 0.0).sum(axis=1)
+
+    def evidence(self, t: Sums) -> np.ndarray:
+        """log marginal likelihood (k,) of each class's rows, every chance drawn from a Beta(alpha, alpha)."""
+        if np.min(self.alpha) <= 0:
+            raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
+        terms = betaln(t.total + self.alpha, column(t.n) - t.total + self.alpha) - betaln(self.alpha, self.alpha)
+        return terms.sum(axis=1)
+
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         chance = np.exp(p.log_present)[y]
         present = 1.0 if self.above is None or self.above < 1 else self.above + 1.0
         return np.where(rng.random(chance.shape) < chance, present, 0.0)
+
+
+def _binary(x: Reals | Counts) -> bool:
+    """Whether all cells are 0, 1 or missing."""
+    values = x.values if isinstance(x, Reals) else x.stored
+    return bool(((values == 0) | (values == 1) | np.isnan(values)).all())
 
 
 FAMILY = Bernoulli

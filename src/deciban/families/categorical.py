@@ -16,12 +16,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammaln
 
 from deciban import ops
-from deciban.dirichlet import best_alpha, log_shares, own_held_out
+from deciban.dirichlet import best_alpha, column_sums, log_shares, own_held_out, spread
+from deciban.errors import DataError
+from deciban.own_rows import class_weight, set_own
 from deciban.packed import Packed
 from deciban.table import Codes
 from deciban.tallies import Crosstab
+from deciban.tallies.base import less
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,32 @@ class Categorical:
         """Log likelihoods with each row taken out of its own class's counts; alpha stays."""
         alpha = self._alpha(t)
         out = self.loglik(Params(Packed.of(log_shares(t.table, t.offset, alpha)), t.offset), x)
-        out[np.arange(x.n), y] = own_held_out(t.table, t.offset, alpha, np.asarray(x.values), y, w)
+        alike = class_weight(y, w, t.k)
+        if alike is None:
+            set_own(out, y, own_held_out(t.table, t.offset, alpha, np.asarray(x.values), y, w))
+        else:
+            own = ops.lookup(x, t.offset, Packed.of(self._left(t, alpha, alike)), np.zeros(t.k))
+            set_own(out, y, own[np.arange(x.n), y])
         return out
+
+    def _left(self, t: Crosstab, alpha: float | np.ndarray, alike: np.ndarray) -> np.ndarray:
+        """log θ (k, sum of levels) of each level without one row of it, all rows of a class being of one weight (k, 1):
+        what else is in the row does not matter."""
+        alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64), t.levels.shape)
+        rest = np.maximum(less(column_sums(t.table, t.offset), alike), 0.0) + alpha * t.levels
+        even = spread(-np.log(np.maximum(t.levels, 1)), t.offset)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(np.maximum(less(t.table, alike), 0.0) + spread(alpha, t.offset))
+            return np.where(spread(rest, t.offset) > 0, logs - spread(np.log(rest), t.offset), even)
+
+    def evidence(self, t: Crosstab) -> np.ndarray:
+        """log marginal likelihood (k,) of each class's levels, the shares of each column drawn from a Dirichlet(alpha)."""
+        alpha = np.broadcast_to(np.asarray(self._alpha(t), dtype=np.float64), t.levels.shape)
+        if not (alpha > 0).all():
+            raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
+        assumed = alpha * np.maximum(t.levels, 1)
+        whole = (gammaln(assumed) - gammaln(column_sums(t.table, t.offset) + assumed)).sum(axis=1)
+        return whole + (gammaln(t.table + spread(alpha, t.offset)) - spread(gammaln(alpha), t.offset)).sum(axis=1)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.zeros((len(y), len(p.offset) - 1), dtype=np.int64)

@@ -19,9 +19,10 @@ import numpy as np
 
 from deciban import ops
 from deciban.params import Linear
+from deciban.own_rows import blocks, log_left, row_totals, set_own, weight
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums
-from deciban.tallies.base import column, over
+from deciban.tallies.base import column, less, over
 
 
 @dataclass(frozen=True)
@@ -43,16 +44,19 @@ class Complement:
         return ops.sums(x, y, w, k)
 
     def estimate(self, t: Sums) -> Params:
-        others = t.total.sum(axis=0) + self.alpha - t.total
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(others / others.sum(axis=1, keepdims=True))
-            weights = logs / logs.sum(axis=1, keepdims=True) if self.norm else -logs
-        weights = np.nan_to_num(weights, nan=0.0, posinf=-np.log(np.finfo(np.float64).tiny))
+        weights = self._weights(t.total.sum(axis=0) + self.alpha - t.total)
         own = t.total + self.alpha
         even = np.full_like(own, 1.0 / max(1, own.shape[1]))
         theta = np.divide(own, own.sum(1, keepdims=True), out=even, where=own.sum(1, keepdims=True) > 0)
         length = over(t.total, np.broadcast_to(column(t.n), t.total.shape)).sum(axis=1)
         return Params(weights, theta, length, Linear.of(weights))
+
+    def _weights(self, others: np.ndarray) -> np.ndarray:
+        """What each word counts, from the smoothed counts of the other classes' words; a row each."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(others / others.sum(axis=1, keepdims=True))
+            weights = logs / logs.sum(axis=1, keepdims=True) if self.norm else -logs
+        return np.nan_to_num(weights, nan=0.0, posinf=-np.log(np.finfo(np.float64).tiny))
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.loglik(x)
@@ -62,6 +66,29 @@ class Complement:
 
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         return p.linear.weights()
+
+    def leave_one_out(self, t: Sums, x: Reals | Counts, y, w) -> np.ndarray:
+        """A row is in the complement of every class but its own, whose score stays."""
+        out = self.loglik(self.estimate(t), x)
+        own = out[np.arange(x.n), y]
+        others = t.total.sum(axis=0) - t.total
+        words = row_totals(x)
+        for c in range(t.k):
+            out[:, c] = np.nan if self.norm else self._plain_left(others[c], x, words, w)
+        for rows, cells in blocks(x):
+            v, taken = np.nan_to_num(cells), weight(w, rows)
+            for c in np.flatnonzero(~np.isfinite(out[rows]).all(axis=0)):
+                left = less(others[c], v * taken) + self.alpha
+                out[rows, c] = np.einsum("ij,ij->i", v, self._weights(left))
+        set_own(out, y, own)
+        return out
+
+    def _plain_left(self, others: np.ndarray, x: Reals | Counts, words: np.ndarray, w) -> np.ndarray:
+        """−Σ_j x_j log θ̃_j (n,) with each row out of the others; not finite where a word is left that nobody has."""
+        whole = less(others.sum(), words if w is None else words * w) + np.broadcast_to(self.alpha, x.d).sum()
+        nobody = np.zeros(x.n, dtype=np.int32)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return words * np.log(whole) - log_left(others[None], self.alpha, x, nobody, w)
 
     def log_density(self, p: Params, x: Reals | Counts) -> np.ndarray:
         with np.errstate(divide="ignore"):

@@ -18,21 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban import ops
+from deciban import normals, ops
+from deciban.normals import Normals
 from deciban.table import Counts, Reals
 from deciban.tallies import Moments
-from deciban.tallies.base import column, over
 
-FLOOR = 1e-290  # the least variance: its root can still divide, its log is finite
-
-
-@dataclass(frozen=True)
-class Params:
-    mean: np.ndarray  # (k, d)
-    var: np.ndarray  # (k, d)
-    scale: np.ndarray  # (k, d), 1 / deviation
-    share: np.ndarray  # (k, d), log of the density at the mean
-    bias: np.ndarray  # (k,), its sum
+Params = Normals
 
 
 @dataclass(frozen=True)
@@ -46,23 +37,20 @@ class Gaussian:
 
     def epsilon(self, everything: Moments) -> float:
         """What is added to every variance, from the moments of all rows as one class."""
-        variance = over(everything.m2, column(everything.n))
-        return self.smoothing * float(variance.max(initial=0.0))
+        return normals.epsilon(everything, self.smoothing)
 
     def estimate(self, t: Moments, epsilon: float | None = None) -> Params:
-        epsilon = self.epsilon(t.collapse()) if epsilon is None else epsilon
-        free = np.maximum(column(t.n) - self.ddof, 0.0)
-        var = over(np.maximum(t.m2, 0.0), np.broadcast_to(free, t.m2.shape)) + epsilon
-        var = np.maximum(var, FLOOR)
-        share = -0.5 * np.log(2.0 * np.pi * var)
-        return Params(t.mean, var, 1.0 / np.sqrt(var), share, share.sum(axis=1))
+        return Normals.of(t, self.epsilon(t.collapse()) if epsilon is None else epsilon, self.ddof)
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
-        return ops.quadratic_diagonal(x, p.mean, p.scale, p.bias, p.share)
+        return p.loglik(x)
 
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
-        z = (x.dense()[:, None, :] - p.mean) * p.scale
-        return np.where(np.isnan(z), 0.0, p.share - 0.5 * z**2)
+        return p.parts(x)
+
+    def leave_one_out(self, t: Moments, x: Reals | Counts, y, w, everything: Moments | None = None) -> np.ndarray:
+        """`everything`: the moments of all rows, unweighted, where smoothing refers to those."""
+        return normals.leave_one_out(t, x, y, w, self.smoothing, self.ddof, everything)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.normal(p.mean[y], np.sqrt(p.var[y]))

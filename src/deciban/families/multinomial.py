@@ -16,12 +16,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammaln
 
 from deciban import ops
+from deciban.errors import DataError
 from deciban.params import Linear
+from deciban.own_rows import log_left, row_totals, set_own
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums
-from deciban.tallies.base import over
+from deciban.tallies.base import less, over
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,23 @@ class Multinomial:
 
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         return p.linear.weights()
+
+    def leave_one_out(self, t: Sums, x: Reals | Counts, y, w) -> np.ndarray:
+        out = self.loglik(self.estimate(t), x)
+        words = row_totals(x)
+        assumed = np.broadcast_to(self.alpha, x.d).sum()
+        whole = less(t.total.sum(axis=1)[y], words if w is None else words * w) + assumed
+        own = log_left(t.total, self.alpha, x, y, w) - words * np.log(np.where(whole > 0, whole, 1.0))
+        set_own(out, y, np.where(whole > 0, own, -words * np.log(max(1, x.d))))
+        return out
+
+    def evidence(self, t: Sums) -> np.ndarray:
+        """log marginal likelihood (k,) of each class's words in their order, θ drawn from a Dirichlet(alpha)."""
+        if np.min(self.alpha) <= 0:
+            raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
+        assumed = np.broadcast_to(self.alpha, t.total.shape[1]).sum()
+        terms = gammaln(t.total + self.alpha) - gammaln(self.alpha)
+        return terms.sum(axis=1) + gammaln(assumed) - gammaln(assumed + t.total.sum(axis=1))
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Rows of Poisson-many words around the class's mean length."""

@@ -20,9 +20,10 @@ from scipy.special import gammaln
 
 from deciban import ops
 from deciban.params import Linear
+from deciban.own_rows import blocks, log_left, row_totals, set_own, times_log, weight
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums
-from deciban.tallies.base import column, over
+from deciban.tallies.base import column, less, over
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,30 @@ class Poisson:
 
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         return p.linear.weights()
+
+    def leave_one_out(self, t: Sums, x: Reals | Counts, y, w) -> np.ndarray:
+        out = self.loglik(self.estimate(t), x)
+        if t.n.ndim == 1:
+            set_own(out, y, self._own_complete(t, x, y, w))
+            return out
+        for rows, cells in blocks(x):
+            here, v = ~np.isnan(cells), np.nan_to_num(cells)
+            taken = here * weight(w, rows)
+            rate = over(
+                less(t.total.take(y[rows], axis=0), v * taken) + self.shape,
+                less(t.n.take(y[rows], axis=0), taken) + self.exposure,
+            )
+            set_own(out, y, np.where(here, times_log(v, rate) - rate, 0.0).sum(axis=1), rows)
+        return out
+
+    def _own_complete(self, t: Sums, x: Reals | Counts, y, w) -> np.ndarray:
+        """Log likelihood (n,) of rows without missing cells under their own classes without them: the rates' sum is that
+        of the class less that of the row."""
+        events = row_totals(x)
+        seen = less(t.n[y], 1.0 if w is None else w) + self.exposure
+        rates = over(less(t.total.sum(axis=1)[y], events if w is None else events * w) + x.d * self.shape, seen)
+        own = log_left(t.total, self.shape, x, y, w) - events * np.log(np.where(seen > 0, seen, 1.0)) - rates
+        return np.where(seen > 0, own, np.where(events > 0, -np.inf, 0.0))
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.poisson(p.rate[y]).astype(np.float64)

@@ -1,0 +1,66 @@
+"""Positive numbers whose logarithm is normal: log p(x | c) = Σ_j log N(log x_j; mean, var) − log x_j.
+
+Tally: `Moments` of log x. Estimate: as `gaussian`, of the logarithms. −Σ log x is the same for all classes, and stands in
+`carrier`. A number that is not positive counts for nothing in training; in scoring it tells no class from another, and
+its density is e^−745, the least there is.
+
+>>> import numpy as np
+>>> from deciban.table import Reals
+>>> f, x = Lognormal(smoothing=0), Reals(np.exp([[1.0], [3.0]]))
+>>> p = f.estimate(f.tally(x, np.zeros(2, dtype=np.int32), None, 1))
+>>> p.mean.tolist(), p.var.tolist(), (f.loglik(p, x)[0] + f.carrier(p, x)[0]).round(3).tolist()
+([[2.0]], [[1.0]], [-2.419])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban import normals, ops
+from deciban.normals import Normals
+from deciban.table import Reals
+from deciban.tallies import Moments
+
+LEAST = -745.0  # log of the least positive double, about
+
+Params = Normals
+
+
+@dataclass(frozen=True)
+class Lognormal:
+    smoothing: float = 1e-9
+    ddof: float = 0.0
+    block, support = "dense", "positive"
+
+    def tally(self, x: Reals, y, w, k: int) -> Moments:
+        return ops.moments(logs(x), y, w, k)
+
+    def estimate(self, t: Moments) -> Params:
+        return Normals.of(t, normals.epsilon(t.collapse(), self.smoothing), self.ddof)
+
+    def loglik(self, p: Params, x: Reals) -> np.ndarray:
+        return p.loglik(logs(x))
+
+    def carrier(self, p: Params, x: Reals) -> np.ndarray:
+        cells = x.dense()
+        return np.nansum(np.where(cells <= 0, LEAST, -logs(x).values), axis=1)
+
+    def parts(self, p: Params, x: Reals) -> np.ndarray:
+        return p.parts(logs(x))
+
+    def leave_one_out(self, t: Moments, x: Reals, y, w) -> np.ndarray:
+        return normals.leave_one_out(t, logs(x), y, w, self.smoothing, self.ddof)
+
+    def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return np.exp(rng.normal(p.mean[y], np.sqrt(p.var[y])))
+
+
+def logs(x: Reals) -> Reals:
+    """log of each cell; NaN, like a missing one, where there is none."""
+    cells = x.dense()
+    return Reals(np.log(cells, out=np.full(cells.shape, np.nan), where=cells > 0))
+
+
+FAMILY = Lognormal

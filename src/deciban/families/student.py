@@ -1,0 +1,144 @@
+"""Normal columns whose mean and variance are averaged out: log p(x | c) = Σ_j log t(x_j; 2a, m, √(b (κ + 1) / (a κ))).
+
+The prior is normal–inverse-gamma: variance ~ 1 / Gamma(shape, scale), mean ~ N(mean, variance / kappa). With n rows seen,
+κ = kappa + n, m = (kappa · mean + n x̄) / κ, a = shape + n / 2, b = scale + ½ m2 + ½ kappa n / κ (x̄ − mean)².
+Where `mean` is None it is that of all rows; where `scale` is, it is shape · (variance within the classes + smoothing ·
+variance of all rows): a prior worth 2 · shape rows. Tally: `Moments`.
+
+>>> import numpy as np
+>>> from deciban.table import Reals
+>>> f, x = Student(mean=0.0, kappa=1.0, shape=1.0, scale=1.0), Reals(np.array([[1.0], [3.0]]))
+>>> t = f.tally(x, np.zeros(2, dtype=np.int32), None, 1)
+>>> p = f.estimate(t)
+>>> p.df.tolist(), p.loc.round(3).tolist(), p.scale.round(3).tolist(), f.evidence(t).round(3).tolist()
+([[4.0]], [[1.333]], [[1.491]], [-4.694])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from deciban import ops
+from deciban.own_rows import blocks, moments_left, row_sums, set_own, weight
+from deciban.table import Counts, Reals
+from deciban.tallies import Moments
+from deciban.tallies.base import column, over
+
+FLOOR = 1e-290  # the least scale: a column of one value has a density, if a high one
+
+
+@dataclass(frozen=True)
+class Params:
+    df: np.ndarray  # (k, d), or (k, 1) where all columns have the same
+    loc: np.ndarray  # (k, d)
+    scale: np.ndarray  # (k, d)
+    share: np.ndarray  # (k, d), log of the density at loc
+
+    @classmethod
+    def of(cls, kappa: np.ndarray, loc: np.ndarray, shape: np.ndarray, scale: np.ndarray) -> Params:
+        """The predictive of a normal–inverse-gamma posterior."""
+        wide = (kappa + 1.0) / kappa
+        flat = gammaln(shape + 0.5) - gammaln(shape) - 0.5 * np.log(2.0 * np.pi * wide)
+        return cls(2.0 * shape, loc, np.sqrt(scale * wide / shape), flat - 0.5 * np.log(scale))
+
+
+@dataclass(frozen=True)
+class Student:
+    mean: float | np.ndarray | None = None
+    kappa: float = 0.01
+    shape: float = 0.5
+    scale: float | np.ndarray | None = None
+    smoothing: float = 1e-9
+    block, support = "reals", "real"
+
+    def tally(self, x: Reals | Counts, y, w, k: int) -> Moments:
+        return ops.moments(x, y, w, k)
+
+    def estimate(self, t: Moments) -> Params:
+        return Params.of(*self._posterior(column(t.n), t.mean, t.m2, *self._prior(t)))
+
+    def _prior(self, t: Moments) -> tuple:
+        """(mean, scale), each one number or (d,)."""
+        pooled = t.collapse()
+        return self._weak(column(pooled.n)[0], pooled.mean[0], pooled.m2[0], t.m2.sum(axis=0))
+
+    def _weak(self, n: np.ndarray, mean: np.ndarray, m2: np.ndarray, within: np.ndarray) -> tuple:
+        """What is not given of the prior, from the moments of all rows and the squares within classes."""
+        scale = self.scale
+        if scale is None:
+            scale = self.shape * over(np.maximum(within, 0.0) + self.smoothing * m2, n) + FLOOR
+        return mean if self.mean is None else self.mean, scale
+
+    def _posterior(self, n, mean, m2, prior_mean, prior_scale) -> tuple:
+        kappa = self.kappa + n
+        delta = mean - prior_mean
+        scale = prior_scale + 0.5 * m2 + (0.5 * self.kappa * n / kappa) * delta * delta
+        return kappa, prior_mean + delta * (n / kappa), self.shape + 0.5 * n, scale
+
+    def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
+        k = len(p.loc)
+        df = np.broadcast_to(p.df, p.loc.shape)
+        white, bias = 1.0 / (p.scale * np.sqrt(df)), p.share.sum(axis=1)
+        power = 0.5 * (df + 1.0)
+        out = np.empty((x.n, k))
+        for rows, cells in blocks(x):
+            for c in range(k):
+                z = cells - p.loc[c]
+                z *= white[c]
+                z *= z
+                np.log1p(z, out=z)
+                out[rows, c] = bias[c] - np.einsum("ij,j->i", z, power[c])
+            odd = np.flatnonzero(np.isnan(out[rows]).any(axis=1))
+            if len(odd):
+                out[odd + rows.start] = self.parts(p, Reals(cells[odd])).sum(axis=2)
+        return out
+
+    def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
+        df = np.broadcast_to(p.df, p.loc.shape)
+        z = (x.dense()[:, None, :] - p.loc) / (p.scale * np.sqrt(df))
+        return np.where(np.isnan(z), 0.0, p.share - 0.5 * (df + 1.0) * np.log1p(z * z))
+
+    def leave_one_out(self, t: Moments, x: Reals | Counts, y, w) -> np.ndarray:
+        """A prior from all rows moves with each row, and so does every class."""
+        out = self.loglik(self.estimate(t), x)
+        pooled, within = t.collapse(), t.m2.sum(axis=0)
+        n = column(t.n)
+        moves = self.mean is None or self.scale is None
+        for rows, cells in blocks(x):
+            own = moments_left(t, cells, y[rows], weight(w, rows))
+            every = moments_left(pooled, cells, np.zeros_like(y[rows]), weight(w, rows))
+            prior = self._weak(*every, within - t.m2.take(y[rows], axis=0) + own[2])
+            for c in range(t.k if moves else 0):
+                out[rows, c] = _score(*self._posterior(n[c], t.mean[c], t.m2[c], *prior), cells)
+            set_own(out, y, _score(*self._posterior(*own, *prior), cells), rows)
+        return out
+
+    def evidence(self, t: Moments) -> np.ndarray:
+        """log marginal likelihood (k,) of each class's cells under the prior."""
+        n = column(t.n)
+        mean, scale = self._prior(t)
+        kappa, _, shape, after = self._posterior(n, t.mean, t.m2, mean, scale)
+        flat = gammaln(shape) - gammaln(self.shape) + 0.5 * np.log(self.kappa / kappa) - 0.5 * n * np.log(2.0 * np.pi)
+        return (flat + self.shape * np.log(scale) - shape * np.log(after)).sum(axis=1)
+
+    def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        df = np.broadcast_to(p.df, p.loc.shape)
+        return p.loc[y] + p.scale[y] * rng.standard_t(df[y])
+
+
+def _score(kappa, loc, shape, scale, cells: np.ndarray) -> np.ndarray:
+    """Log density (m,) of rows that have posteriors of their own."""
+    wide = (kappa + 1.0) / kappa
+    flat = gammaln(shape + 0.5) - gammaln(shape) - 0.5 * np.log(2.0 * np.pi * wide)
+    z = cells - loc
+    z *= z
+    z /= 2.0 * wide * scale
+    terms = flat - 0.5 * np.log(scale) - (shape + 0.5) * np.log1p(z)
+    out = row_sums(terms)
+    return np.nansum(terms, axis=1) if np.isnan(out).any() else out
+
+
+FAMILY = Student

@@ -1,0 +1,173 @@
+"""Independent normal densities of all columns: scored, and with each row in turn left out.
+
+The variance of a class is m2 / (n − ddof) + epsilon, epsilon = smoothing · (largest variance of any column over all rows).
+Without row i of class c the squares of c fall by n / (n − 1) · (x − mean)², and epsilon moves for every class.
+
+>>> import numpy as np
+>>> from deciban import ops
+>>> from deciban.table import Reals
+>>> x, y = Reals(np.array([[1.0], [3.0], [8.0]])), np.zeros(3, dtype=np.int32)
+>>> t = ops.moments(x, y, None, 1)
+>>> leave_one_out(t, x, y, None).round(3).tolist()  # the last: 8 under mean 2, variance 1
+[[-3.455], [-2.264], [-18.919]]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban import ops
+from deciban.own_rows import blocks, moments_left, row_sums, set_own, weight
+from deciban.table import Counts, Reals
+from deciban.tallies import Moments
+from deciban.tallies.base import column, less, negligible, over
+
+FLOOR = 1e-290  # the least variance: its root can still divide, its log is finite
+NOTICED = 1e-12  # a relative change of a variance that is less is not looked at
+LINEAR = 1e-6  # and one up to here changes the score in proportion: what that leaves out is less than NOTICED
+DEEP = -9.0  # log of what is left of the variances, below which rounding would show: the row is taken out cell by cell
+
+
+@dataclass(frozen=True)
+class Normals:
+    mean: np.ndarray  # (k, d)
+    var: np.ndarray  # (k, d)
+    scale: np.ndarray  # (k, d), 1 / deviation
+    share: np.ndarray  # (k, d), log of the density at the mean
+    bias: np.ndarray  # (k,), its sum
+
+    @classmethod
+    def of(cls, t: Moments, epsilon: float, ddof: float = 0.0) -> Normals:
+        var = np.maximum(variances(t, ddof) + epsilon, FLOOR)
+        share = -0.5 * np.log(2.0 * np.pi * var)
+        return cls(t.mean, var, 1.0 / np.sqrt(var), share, share.sum(axis=1))
+
+    def loglik(self, x: Reals | Counts) -> np.ndarray:
+        return ops.quadratic_diagonal(x, self.mean, self.scale, self.bias, self.share)
+
+    def parts(self, x: Reals | Counts) -> np.ndarray:
+        z = (x.dense()[:, None, :] - self.mean) * self.scale
+        return np.where(np.isnan(z), 0.0, self.share - 0.5 * z**2)
+
+
+def variances(t: Moments, ddof: float) -> np.ndarray:
+    """m2 / (n − ddof), (k, d)."""
+    free = np.maximum(column(t.n) - ddof, 0.0)
+    return over(np.maximum(t.m2, 0.0), np.broadcast_to(free, t.m2.shape))
+
+
+def epsilon(everything: Moments, smoothing: float) -> float:
+    """What is added to every variance, from the moments of all rows as one class."""
+    return smoothing * float(over(everything.m2, column(everything.n)).max(initial=0.0))
+
+
+def leave_one_out(
+    t: Moments, x: Reals | Counts, y, w, smoothing: float = 0.0, ddof: float = 0.0, everything: Moments | None = None
+) -> np.ndarray:
+    """Log likelihoods (n, k) of rows under t without the row itself. `everything`: the moments of all rows, unweighted,
+    that epsilon comes from; by default those of t."""
+    pooled, among = (t.collapse(), w) if everything is None else (everything, None)
+    added = epsilon(pooled, smoothing)
+    p = Normals.of(t, added, ddof)
+    out = p.loglik(x)
+    left = np.full(x.n, added)  # epsilon without the row
+    if smoothing:
+        for rows, cells in blocks(x):
+            left[rows] = smoothing * largest_left(pooled, cells, weight(among, rows))
+        _move(out, p, variances(t, ddof), x, left - added, left)
+    quick = Quick.of(t, added, ddof) if w is None and t.n.ndim == 1 else None
+    for rows, cells in blocks(x):
+        own = np.full(len(cells), np.nan) if quick is None else quick(cells, y[rows], left[rows] - added)
+        rest = np.flatnonzero(np.isnan(own))
+        if len(rest):
+            at = rest + rows.start
+            own[rest] = _density_left(t, cells[rest], y[at], weight(w, at), left[at], ddof)
+        set_own(out, y, own, rows)
+    return out
+
+
+def largest_left(pooled: Moments, cells: np.ndarray, w: np.ndarray | float) -> np.ndarray:
+    """The largest variance of any column without each of the rows, (m,)."""
+    n = np.broadcast_to(column(pooled.n), pooled.mean.shape)[0]
+    mean, m2 = pooled.mean[0], pooled.m2[0]
+    if len(cells) == 0 or len(n) == 0:
+        return np.zeros(len(cells))
+
+    def of(j: np.ndarray) -> np.ndarray:
+        gone = np.isnan(cells[:, j])
+        rest = less(n[j], w * ~gone)
+        square = m2[j] - np.where(gone, 0.0, (cells[:, j] - mean[j]) ** 2) * (w * over(n[j], rest))
+        return over(np.where((rest <= 0) | negligible(square, m2[j]), 0.0, square), rest).max(axis=1)
+
+    top = int(over(m2, n).argmax())
+    out = of(np.array([top]))
+    # a row that leaves takes squares along: no column can end above all its squares over the rest of its weight
+    rest = n - np.max(w)
+    near = (rest <= 0) | (over(m2, np.maximum(rest, 0.0)) >= out.min())
+    near[top] = False
+    return np.maximum(out, of(np.flatnonzero(near))) if near.any() else out
+
+
+def _move(out: np.ndarray, p: Normals, bare: np.ndarray, x, change: np.ndarray, left: np.ndarray) -> None:
+    """Score under epsilon + change (n,) = left instead of epsilon, in place: in proportion where that is exact enough."""
+    most = np.abs(change).max(initial=0.0)
+    finest = 1.0 / p.var.min(axis=1, initial=np.inf)  # (k,)
+    small = most * finest <= LINEAR
+    if (small & (most * finest > NOTICED)).any():
+        each = np.where(small[:, None], 1.0 / p.var, 0.0)
+        slope = ops.quadratic_diagonal(x, p.mean, each, 0.5 * each.sum(axis=1), 0.5 * each)
+        out -= slope * change[:, None]
+    for c in np.flatnonzero(~small):
+        for rows, cells in blocks(x):
+            var = np.maximum(bare[c] + left[rows, None], FLOOR)
+            terms = -0.5 * (np.log(2.0 * np.pi * var) + (cells - p.mean[c]) ** 2 / var)
+            out[rows, c] = np.nansum(terms, axis=1)
+
+
+def _density_left(t: Moments, cells: np.ndarray, y, w, left: np.ndarray, ddof: float) -> np.ndarray:
+    """Log likelihood (m,) of each row under its own class without it, cell by cell."""
+    n, mean, m2 = moments_left(t, cells, y, w)
+    var = np.maximum(over(np.maximum(m2, 0.0), np.maximum(n - ddof, 0.0)) + left[:, None], FLOOR)
+    return np.nansum(-0.5 * (np.log(2.0 * np.pi * var) + (cells - mean) ** 2 / var), axis=1)
+
+
+@dataclass(frozen=True)
+class Quick:
+    """Own-class scores of complete rows of weight 1, in a few passes over the cells. With V = m2 / (n − 1 − ddof) +
+    epsilon and e = g (x − mean)² / V the variance left is V (1 − e), and the squared distance n · free / (n − 1) · e / g."""
+
+    mean: np.ndarray  # (k, d)
+    scale: np.ndarray  # (k, d), √(g / V)
+    inverse: np.ndarray  # (k, d), 1 / V
+    bias: np.ndarray  # (k,)
+    far: np.ndarray  # (k,)
+
+    @classmethod
+    def of(cls, t: Moments, added: float, ddof: float) -> Quick:
+        rest = t.n - 1.0
+        free = rest - ddof
+        with np.errstate(all="ignore"):
+            free = np.where(free > 1e-6, free, np.nan)  # NaN: no quick way for this class
+            var = np.maximum(t.m2, 0.0) / free[:, None] + added
+            var = np.where(var > 1e10 * FLOOR, var, np.nan)
+            scale = np.sqrt((t.n / rest / free)[:, None] / var)
+            return cls(t.mean, scale, 1.0 / var, -0.5 * np.log(2.0 * np.pi * var).sum(axis=1), t.n * free / rest)
+
+    def __call__(self, cells: np.ndarray, y: np.ndarray, change: np.ndarray) -> np.ndarray:
+        """(m,); NaN for a row that has to be taken out cell by cell."""
+        e = cells - self.mean.take(y, axis=0)
+        e *= self.scale.take(y, axis=0)
+        e *= e
+        rest = 1.0 - e
+        inverse = self.inverse.take(y, axis=0)
+        if not np.abs(change).max(initial=0.0) * inverse.max(initial=0.0) <= NOTICED:
+            inverse *= change[:, None]
+            rest += inverse
+        e /= rest
+        with np.errstate(invalid="ignore", divide="ignore"):
+            logs = row_sums(np.log(rest, out=rest))
+        own = self.bias[y] - 0.5 * (logs + self.far[y] * row_sums(e))
+        own[~(logs > DEEP)] = np.nan
+        return own
