@@ -12,7 +12,7 @@ from deciban.classifiers.grids import grid
 from deciban.errors import DataError
 from deciban.explanation import Explanation
 from deciban.gaussians import parts_by_pattern
-from deciban.table import Block, Codes
+from deciban.table import Block, Codes, Mixed
 from deciban.wording import cell_text
 
 MOST = 1 << 28  # numbers that an explanation may hold: rows × classes × columns
@@ -39,7 +39,7 @@ class Explaining:
         between the overall mean and the class's; with two classes, a cell half-way between their means says nothing.
         """
         base, parts, columns, values = self._evidence(X, priors)
-        note = "" if self._splits() else f"columns of this {type(self).__name__} interact: no column has a part of its own"
+        note = "" if self._splits() else f"columns of this {type(self).__name__} interact: none has a part of its own"
         return Explanation.of_parts(self.classes_, columns, values, base, parts, of, against, note)
 
     # hooks
@@ -64,14 +64,21 @@ class Explaining:
             parts = fitted.family.loglik(fitted.params, x)[:, :, None] if split is None else split
         if not ops.whole(parts) and ingest.infinite(x):
             ingest.refuse(x)
-        prior, cells = self._prior(fitted, priors), _cells(x)
+        prior, cells = self._prior(fitted, priors), self._cells(X, x)
         if split is None:
             return prior, parts, [TOGETHER], _joined(cells)
         return prior, parts, self._column_names(), cells
 
+    def _cells(self, X, x: Block) -> np.ndarray:
+        """The cells (n, d) as people know them, from X or from what was read of it; NaN or None is missing."""
+        if isinstance(x, Codes):
+            return np.where(x.values < 0, np.nan, x.values.astype(np.float64))
+        assert not isinstance(x, Mixed)
+        return x.dense()
+
     def _candidates(self) -> list[np.ndarray]:
-        """For each column the values that its scale in a nomogram is drawn at: numbers from the least to the largest, or
-        levels of any type."""
+        """For each column the values that its scale in a nomogram is drawn at: numbers (floats) from the least to the
+        largest, or levels of any type."""
         fitted = self._check_is_fitted()
         return grid(fitted.params, fitted.family, len(self.classes_))
 
@@ -90,17 +97,12 @@ class Explaining:
         return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
 
-def _by_column(family: Any, params: Any, x: Block) -> np.ndarray:
+def _by_column(family: Any, params: Any, x: Any) -> np.ndarray:
     if hasattr(family, "parts"):
         return family.parts(params, x)
     if getattr(params, "splits", False):
         return parts_by_pattern(x, params)
     return family.loglik(params, x)[:, :, None]  # of one column
-
-
-def _cells(x: Block) -> np.ndarray:
-    """The cells as doubles, NaN where they are missing."""
-    return np.where(x.values < 0, np.nan, x.values.astype(np.float64)) if isinstance(x, Codes) else x.dense()
 
 
 def _joined(cells: np.ndarray) -> np.ndarray:

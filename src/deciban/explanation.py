@@ -1,0 +1,237 @@
+"""Evidence one can read: for two classes a and b, in decibans,
+
+    10 log₁₀ P(a | x) / P(b | x)  =  10 log₁₀ P(a) / P(b)  +  Σ_j 10 log₁₀ p(x_j | a) / p(x_j | b)
+              total               =          prior         +  Σ     decibans of column j
+
+Ten decibans are odds of 10 : 1. The sum is exact for any *pair* of classes. Against "all the others" there is no such
+sum, so a row is explained as a class (by default the most probable) against a rival (by default the runner-up); the
+parts of all classes are kept, and `of` and `against` ask for another pair. A missing cell is evidence of exactly 0.
+
+>>> import numpy as np
+>>> table = Explanation.of_parts(
+...     np.array(["no", "yes"]), ["wind"], np.array([["strong"]]), np.log([0.25, 0.75]), np.log([[[0.8], [0.1]]])
+... )
+>>> print(table)
+row 0: no against yes
+  column   value  decibans
+  prior               -4.8       █████│
+  wind    strong      +9.0            │██████████
+  total               +4.3  odds 2.7 : 1, P(no) = 0.727
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from deciban import decision, drawing, wording
+from deciban.errors import DataError
+
+PRIOR = "prior"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Explanation:
+    """Prior and columns → decibans, for every row and any pair of classes.
+
+    >>> from deciban import GaussianNB
+    >>> model = GaussianNB().fit([[0.0, 5.0], [1.0, 7.0], [4.0, 6.0], [5.0, 5.0]], ["a", "a", "b", "b"])
+    >>> why = model.explain([[1.5, float("nan")]])
+    >>> why.prior.tolist(), why.decibans.round(1).tolist(), why.total.round(1).tolist()
+    ([0.0], [[69.5, 0.0]], [69.5])
+    >>> why.of("b").total.round(1).tolist()
+    [-69.5]
+    """
+
+    classes: np.ndarray  # (k,), labels
+    columns: tuple[str, ...]  # (d,), names
+    values: np.ndarray  # (n, d), the cells; None or NaN: missing
+    base: np.ndarray  # (k,), log prior
+    parts: np.ndarray  # (n, k, d), log likelihood by column
+    rows: np.ndarray  # (n,), row numbers
+    chosen: np.ndarray  # (n,), the place in `classes` of the class explained
+    rival: np.ndarray  # (n,), and of the class that it is weighed against
+    note: str = ""
+
+    @classmethod
+    def of_parts(
+        cls,
+        classes: np.ndarray,
+        columns: Sequence[str],
+        values: np.ndarray,
+        base: np.ndarray,
+        parts: np.ndarray,
+        of: Any = None,
+        against: Any = None,
+        note: str = "",
+    ) -> Explanation:
+        """From log priors (k,) and the log likelihoods by column (n, k, d); `of` and `against` are labels, or None."""
+        if len(classes) < 2:
+            raise DataError(
+                f"there is one class, {classes.tolist()}, and nothing to weigh it against\n\n"
+                "hint: fit on rows of at least two classes"
+            )
+        n = len(parts)
+        some = cls(classes, tuple(columns), values, base, parts, np.arange(n), np.zeros(n, int), np.zeros(n, int), note)
+        chosen = some.joint.argmax(axis=1) if of is None else some._places(of)
+        rival = some._best_but(chosen) if against is None else some._places(against)
+        if of is None:
+            chosen = np.where(chosen == rival, some._best_but(rival), chosen)
+        return some._pair(chosen, rival)
+
+    # another pair
+
+    def of(self, label: Any) -> Explanation:
+        """The same rows as evidence for this class (or a class for each row); the rival is kept where it is another."""
+        chosen = self._places(label)
+        return self._pair(chosen, np.where(self.rival == chosen, self._best_but(chosen), self.rival))
+
+    def against(self, label: Any) -> Explanation:
+        """The same rows against this class (or one for each row); the class explained is kept where it is another."""
+        rival = self._places(label)
+        return self._pair(np.where(self.chosen == rival, self._best_but(rival), self.chosen), rival)
+
+    # numbers
+
+    @property
+    def prior(self) -> np.ndarray:
+        """Prior log odds of the pair, in decibans, (n,)."""
+        return decision.DECIBAN * _gap(self.base[self.chosen], self.base[self.rival])
+
+    @property
+    def decibans(self) -> np.ndarray:
+        """Evidence of each column for the pair, (n, d)."""
+        each = np.arange(len(self))
+        return decision.DECIBAN * _gap(self.parts[each, self.chosen], self.parts[each, self.rival])
+
+    @property
+    def total(self) -> np.ndarray:
+        """Posterior log odds of the pair, in decibans, (n,): prior + the sum of all columns."""
+        joint, each = self.joint, np.arange(len(self))
+        return decision.DECIBAN * _gap(joint[each, self.chosen], joint[each, self.rival])
+
+    @property
+    def joint(self) -> np.ndarray:
+        """log P(x, class) up to what all classes share, (n, k)."""
+        with np.errstate(invalid="ignore"):
+            return decision.settled(self.base + self.parts.sum(axis=2), self.base)
+
+    @property
+    def probability(self) -> np.ndarray:
+        """P(the class explained | x) among all classes, (n,)."""
+        joint = self.joint
+        return np.exp(joint[np.arange(len(self)), self.chosen] - decision.log_evidence(joint))
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __getitem__(self, index: Any) -> Explanation:
+        """Some of the rows: a number, a slice, or an array of numbers."""
+        at = np.atleast_1d(np.arange(len(self))[index])
+        return replace(
+            self,
+            values=self.values[at],
+            parts=self.parts[at],
+            rows=self.rows[at],
+            chosen=self.chosen[at],
+            rival=self.rival[at],
+        )
+
+    # what one looks at
+
+    def account(self, row: int = 0, columns: int = 10) -> wording.Account:
+        """One row for reading: the prior, the strongest `columns` columns, the sum of the others, the total."""
+        of, against = self.classes[self.chosen[row]], self.classes[self.rival[row]]
+        one = self[row]
+        prior, evidence, total = one.prior[0], one.decibans[0], one.total[0]
+        order = np.argsort(-np.abs(evidence), kind="stable")
+        shown, rest = (order, order[:0]) if len(order) <= columns + 1 else (order[:columns], order[columns:])
+        lines = [wording.Line(PRIOR, "", prior)]
+        lines += [wording.Line(self.columns[j], wording.cell_text(self.values[row, j]), evidence[j]) for j in shown]
+        if len(rest):
+            with np.errstate(invalid="ignore"):
+                lines.append(wording.Line(f"and {len(rest)} more columns", "", evidence[rest].sum()))
+        joint = one.joint[0]
+        others = np.delete(joint, self.chosen[row])
+        left = float(np.exp(np.logaddexp.reduce(others) - np.logaddexp.reduce(joint)))
+        verdict = f"odds {wording.odds(total)}, P({of}) = {wording.chance(float(one.probability[0]), left)}"
+        return wording.Account(f"row {self.rows[row]}: {of} against {against}", lines, total, verdict)
+
+    def text(self, rows: int = 3, columns: int = 10) -> str:
+        """The first rows as aligned tables, each with its strongest columns."""
+        told = [wording.as_text(self.account(row, columns)) for row in range(min(rows, len(self)))]
+        return "\n\n".join([*told, *self._ends(rows)])
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        told = [wording.as_html(self.account(row)) for row in range(min(3, len(self)))]
+        return "".join([*told, *(f"<p>{wording.escape(line)}</p>" for line in self._ends(3))])
+
+    def _ends(self, rows: int) -> list[str]:
+        more = len(self) - rows
+        return ([f"… and {more} more row{'s' * (more > 1)}"] if more > 0 else []) + ([self.note] if self.note else [])
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a line for each row and column (and for its prior): row, of, against, column, value,
+        decibans. The decibans of a row sum to its total."""
+        try:
+            import pandas as pd
+        except ImportError as bad:
+            raise ImportError("to_frame makes a pandas DataFrame\n\nhint: pip install pandas") from bad
+        n, d = len(self), len(self.columns)
+        values = np.empty((n, d + 1), dtype=object)
+        values[:, 0] = None
+        values[:, 1:] = self.values
+        return pd.DataFrame(
+            {
+                "row": np.repeat(self.rows, d + 1),
+                "of": np.repeat(self.classes[self.chosen], d + 1),
+                "against": np.repeat(self.classes[self.rival], d + 1),
+                "column": np.tile(np.array([PRIOR, *self.columns], dtype=object), n),
+                "value": values.ravel(),
+                "decibans": np.column_stack([self.prior, self.decibans]).ravel(),
+            }
+        )
+
+    def plot(self, row: int = 0, ax: Any = None, columns: int = 10) -> Any:
+        """A waterfall of one row: from the prior through the strongest columns to the total. Returns the axes."""
+        return drawing.waterfall(self.account(row, columns), ax)
+
+    # inside
+
+    def _pair(self, chosen: np.ndarray, rival: np.ndarray) -> Self:
+        if (chosen == rival).any():
+            row = int(np.flatnonzero(chosen == rival)[0])
+            raise DataError(
+                f"`of` and `against` are both {self.classes[chosen[row]]!r} in row {row}\n\n"
+                f"hint: weigh two different ones of the classes {self.classes.tolist()}"
+            )
+        return replace(self, chosen=chosen, rival=rival)
+
+    def _places(self, label: Any) -> np.ndarray:
+        """The place in `classes` of a label, or of one label for each row, (n,)."""
+        labels = np.asarray(label)
+        found = labels[..., None] == self.classes
+        if labels.shape not in ((), (len(self),)) or np.shape(found)[-1:] != self.classes.shape:
+            raise DataError(f"`of` and `against` take one label, or one for each of the {len(self)} rows")
+        if not found.any(axis=-1).all():
+            strange = np.unique(labels[~found.any(axis=-1)] if labels.ndim else labels).tolist()
+            raise DataError(f"class {strange} is not among {self.classes.tolist()}\n\nhint: name a class of the model")
+        return np.broadcast_to(found.argmax(axis=-1), (len(self),))
+
+    def _best_but(self, place: np.ndarray) -> np.ndarray:
+        """The most probable class of each row beside the one in this place."""
+        joint = self.joint
+        joint[np.arange(len(self)), place] = np.nan
+        return np.nanargmax(joint, axis=1) if len(self) else place
+
+
+def _gap(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a − b, and 0 where they are the same, −∞ among them."""
+    with np.errstate(invalid="ignore"):
+        return np.where(a == b, 0.0, a - b)
