@@ -9,11 +9,13 @@ decibans.
 import sklearn.base  # noqa: F401 (first: the bulk of the import, and fastest while there is little else in memory)
 
 from deciban.classifiers.bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
-from deciban.classifiers.discriminant import QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis
 from deciban.classifiers.fisher import FisherDiscriminant
 from deciban.classifiers.levels import CategoricalNB
 from deciban.classifiers.linear_discriminant import LinearDiscriminantAnalysis
+from deciban.classifiers.mixed import MixedNB
+from deciban.classifiers.quadratic_discriminant import QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis
 from deciban.engines.threads import threads
+from deciban.validate import cross_validate
 
 __all__ = [
     "BernoulliNB",
@@ -22,10 +24,12 @@ __all__ = [
     "FisherDiscriminant",
     "GaussianNB",
     "LinearDiscriminantAnalysis",
+    "MixedNB",
     "MultinomialNB",
     "PoissonNB",
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
+    "cross_validate",
     "threads",
 ]
 __version__ = "0.1.0"
