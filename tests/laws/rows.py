@@ -21,6 +21,8 @@ from deciban.table import Block, Codes, Counts, Reals, Table
 # support → (cells, as kernels of any dtype hold them exactly; what stands for a missing one)
 SUPPORTS: dict[str, tuple[st.SearchStrategy, float]] = {
     "real": (st.floats(-100, 100, width=32), np.nan),
+    "positive": (st.floats(2**-10, 100, width=32), np.nan),
+    "nonnegative": (st.floats(0, 100, width=32), np.nan),
     "count": (st.integers(0, 9), np.nan),
     "level": (st.integers(0, 4), -1),
 }
@@ -28,8 +30,10 @@ SUPPORTS: dict[str, tuple[st.SearchStrategy, float]] = {
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "bernoulli": [{"above": 0.5}],
     "complement": [{"norm": True}],
+    "exponential": [{"shape": 0.0}, {"mean": 2.0}],
     "fisher": [{"within": 1}],
     "gaussian": [{"ddof": 1.0}],
+    "student": [{"mean": 0.5, "kappa": 2.0, "shape": 3.0, "scale": 1.5}],
     "gaussian_joint": [{"blend": 1.0}, {"blend": 0.5}, {"shrinkage": "auto"}],
 }
 
@@ -186,6 +190,8 @@ def plain_rows(family: Any, *, n: int = 60, d: int = 3, k: int = 3, seed: int = 
     noise = rng.normal(size=(n, d))
     make = {
         "real": lambda: np.float32(shift + noise * np.linspace(0.6, 1.4, d)).astype(np.float64),
+        "positive": lambda: np.float32(np.exp(shift + noise * np.linspace(0.6, 1.4, d))).astype(np.float64),
+        "nonnegative": lambda: np.float32(np.abs(noise) * np.exp(shift)).astype(np.float64),
         "count": lambda: rng.poisson(2 + shift).astype(np.float64),
         "level": lambda: np.clip(np.rint(shift + noise), -1, 1).astype(np.int64) + 1,
     }

@@ -41,6 +41,13 @@ def real(d: int) -> tuple[np.ndarray, np.ndarray]:
     return points, np.full(len(points), step**d)
 
 
+def positive(d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Even steps of the logarithm: the volume grows with the number."""
+    step = 0.02 if d == 1 else 0.1
+    points = np.exp(grid(*[np.arange(-30, 15, step)] * d))
+    return points, points.prod(axis=1) * step**d
+
+
 def count(d: int) -> tuple[np.ndarray, np.ndarray]:
     points = grid(*[np.arange(0.0, 60.0)] * d)
     return points, np.ones(len(points))
@@ -64,8 +71,8 @@ def words(d: int, length: int = 5) -> tuple[np.ndarray, np.ndarray]:
 
 
 # What all values are: by support, except where the density is one over something narrower.
-EVERYTHING = {"real": real, "count": count, "level": level}
-NARROWER = {"Bernoulli": bits, "Multinomial": words, "Complement": words}
+EVERYTHING = {"real": real, "positive": positive, "nonnegative": positive, "count": count, "level": level}
+NARROWER = {"Bernoulli": bits, "Multinomial": words, "Complement": words, "Polya": words}
 
 
 def everything(family, d: int) -> tuple[np.ndarray, np.ndarray]:
@@ -117,6 +124,7 @@ def test_sample_has_the_family_s_own_kind_of_cells(family):
     assert x.dtype == rows.cells.dtype
     if family.support != "real":
         assert (x >= 0).all()
+    if family.support in ("count", "level"):
         assert (x == np.rint(x)).all()
 
 

@@ -70,6 +70,9 @@ class GaussianNB(Generative):
     def _estimate(self, family: Gaussian, tally: Bundle) -> Any:
         return family.estimate(tally.parts[1], family.epsilon(tally.parts[2].part))
 
+    def _leave_one_out(self, family: Gaussian, tally: Bundle, chunk: Table) -> np.ndarray:
+        return family.leave_one_out(tally.parts[1], chunk.x, chunk.y, chunk.w, tally.parts[2].part)  # type: ignore[arg-type]
+
     def _check_settings(self) -> None:
         if self.priors is not None:
             check_priors(self.priors, self.classes_)

@@ -11,7 +11,7 @@ variance of all rows): a prior worth 2 · shape rows. Tally: `Moments`.
 >>> t = f.tally(x, np.zeros(2, dtype=np.int32), None, 1)
 >>> p = f.estimate(t)
 >>> p.df.tolist(), p.loc.round(3).tolist(), p.scale.round(3).tolist(), f.evidence(t).round(3).tolist()
-([[4.0]], [[1.333]], [[1.491]], [-4.694])
+([[4.0]], [[1.333]], [[1.491]], [-4.795])
 """
 
 from __future__ import annotations
