@@ -1,9 +1,9 @@
 """Cross-validation in one pass: each fold is tallied once, and a fold's model is the sum of the other folds' tallies.
 
 That is the whole less the fold, added up instead of taken away, so that no digit cancels: the same numbers as learning
-anew from the other folds, for the price of one fit and one prediction. Where the other folds have fewer than two rows
-of some class, where a setting (or EM over missing cells) needs all rows at once, and for estimators of other libraries,
-the model is learned anew.
+anew from the other folds, but every row is read once to learn and once to predict. Where the other folds have fewer
+than two rows of some class, where something needs all rows at once (EM over missing cells, families that rows choose),
+and for estimators of other libraries, the model is learned anew.
 
 >>> import numpy as np
 >>> from deciban import GaussianNB
@@ -23,20 +23,21 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from numbers import Integral
 from operator import add
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_random_state, column_or_1d
+from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples
 
 from deciban import ingest, scores
 from deciban.classifiers.base import Generative
+from deciban.classifiers.mixed import MixedNB
 from deciban.errors import DataError, DecibanError, NotAdditiveError
+from deciban.folds import fold_of_each, rows_of
 from deciban.tallies import Bundle
 
 LINES = 20  # folds that are printed one by one, at most
@@ -128,14 +129,14 @@ def cross_validate(
     (['no', 'no', 'no', 'yes', 'yes', 'yes'], 1.0, [2, 2, 2])
     """
     rows = Rows.of(X, y, sample_weight)
-    fold = fold_of_each(folds, rows, stratify, random_state)
+    fold = fold_of_each(folds, rows.X, rows.codes, random_state, stratify)
     places = rows_of(fold)
     log_proba = np.full((len(fold), len(rows.classes)), -np.inf)
     refitted = []
+    few = rows.few_without(fold)
     for i, (here, learned) in enumerate(zip(places, by_addition(model, rows, places), strict=True)):
-        others = np.flatnonzero(fold != i)
-        if learned is None or rows.few(others):
-            learned = rows.taught(clone(model).fit, others)
+        if learned is None or few[i]:
+            learned = rows.taught(clone(model).fit, np.flatnonzero(fold != i))
             refitted.append(i)
         else:
             learned._check_fitted()
@@ -171,14 +172,16 @@ class Rows:
             more["sample_weight"] = self.w[index]
         return learn(self.cells(index), self.y[index], **more)
 
-    def few(self, index: np.ndarray) -> bool:
-        """Whether some class has fewer than two of these rows (of any weight): whether, and what, such rows can teach
-        is for `fit` to say."""
-        index = index if self.w is None else index[self.w[index] > 0]
-        return bool((np.bincount(self.codes[index], minlength=len(self.classes)) < 2).any())
+    def few_without(self, fold: np.ndarray) -> np.ndarray:
+        """Whether some class has fewer than two rows (of any weight) outside of each fold: whether, and what, such rows
+        can teach is for `fit` to say."""
+        k, folds = len(self.classes), fold.max() + 1
+        real = None if self.w is None else self.w > 0
+        inside = np.bincount(fold * k + self.codes, real, minlength=folds * k).reshape(folds, k)
+        return (inside.sum(axis=0) - inside < 2).any(axis=1)
 
 
-def by_addition(model: Any, rows: Rows, places: list[np.ndarray]) -> Iterator[Any]:
+def by_addition(model: Any, rows: Rows, places: list[np.ndarray]) -> list[Any]:
     """For each fold the model of all others, or None where it cannot be had by adding."""
     try:
         if not isinstance(model, Generative):
@@ -186,18 +189,25 @@ def by_addition(model: Any, rows: Rows, places: list[np.ndarray]) -> Iterator[An
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what concerns the rows, and not a fold by itself, comes again
             pieces = [rows.taught(clone(model).partial_fit, here, classes=rows.classes) for here in places]
-        if any(left_out(piece.tally_) for piece in pieces):
-            raise NotAdditiveError
+            if any(left_out(piece.tally_) or chosen(piece) for piece in pieces):
+                raise NotAdditiveError
+            return list(without_each(pieces))
     except DecibanError:  # so do errors: `fit` will raise them
-        yield from [None] * len(places)
-        return
-    yield from without_each(pieces)
+        return [None] * len(places)
 
 
 def left_out(tally: Bundle) -> bool:
     """Whether rows with missing cells are not in the tally: `fit`, which has all rows at once, may do better."""
     part = tally.parts[1]
     return not getattr(part, "every_row", True) and part.n.sum() < tally.parts[0].n.sum() * (1 - 1e-9)
+
+
+def chosen(model: Any) -> bool:
+    """Whether rows have chosen the family of a column: those of a fold may choose another than all of them."""
+    if not isinstance(model, MixedNB):
+        return False
+    named = () if isinstance(model.families, str) else model.families
+    return any(name not in named and name not in model.levels_ for name in model.families_)
 
 
 def without_each(pieces: list[Any], rest: Any = None) -> Iterator[Any]:
@@ -221,49 +231,3 @@ def said(model: Any, X: Any) -> np.ndarray:
         return model.predict_log_proba(X)
     with np.errstate(divide="ignore"):
         return np.log(model.predict_proba(X))
-
-
-def fold_of_each(folds: Any, rows: Rows, stratify: bool, random_state: Any) -> np.ndarray:
-    """The fold 0, 1, … of each row, (n,)."""
-    n = len(rows.y)
-    if hasattr(folds, "split"):
-        return once_each(list(folds.split(rows.X, rows.y)), n)
-    if isinstance(folds, Integral):
-        folds = int(folds)
-        if not 2 <= folds <= n:
-            raise DataError(f"folds is {folds}, and there are {n} rows\n\nhint: give at least 2, at most one a row")
-        order = np.arange(n) if random_state is None else check_random_state(random_state).permutation(n)
-        if stratify:
-            order = order[np.argsort(rows.codes[order], kind="stable")]
-        fold = np.empty(n, dtype=np.intp)
-        fold[order] = np.arange(n) % folds
-        return fold
-    given = np.asarray(folds)
-    if given.shape != (n,):
-        raise DataError(
-            f"folds has shape {given.shape}, and there are {n} rows\n\n"
-            "hint: give a number of folds, the fold of each row, or a scikit-learn splitter such as KFold(5)"
-        )
-    names, fold = np.unique(given, return_inverse=True)
-    if len(names) < 2:
-        raise DataError(f"all rows are in fold {names.tolist()[0]!r}\n\nhint: give at least two folds")
-    return fold
-
-
-def once_each(splits: list[tuple[np.ndarray, np.ndarray]], n: int) -> np.ndarray:
-    """The fold of each row (n,) of splits that test each row once and learn from all others."""
-    fold, times = np.empty(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
-    for i, (_, test) in enumerate(splits):
-        fold[test] = i
-        times[test] += 1
-    if (times != 1).any() or any(len(train) + len(test) != n for train, test in splits):
-        raise DataError(
-            "the splitter does not test each row once while learning from all others\n\n"
-            "hint: KFold, StratifiedKFold and PredefinedSplit do; for the rest see sklearn.model_selection"
-        )
-    return fold
-
-
-def rows_of(fold: np.ndarray) -> list[np.ndarray]:
-    """The rows of each fold, in their order."""
-    return np.split(np.argsort(fold, kind="stable"), np.cumsum(np.bincount(fold))[:-1])
