@@ -65,6 +65,19 @@ def names(X: Any) -> list[str]:
     return [str(name) for name in found]
 
 
+def library(X: Any) -> str:
+    """The name of the library that a frame is of."""
+    return nw.get_native_namespace(X).__name__
+
+
+def assembled(columns: list[Column], library: str | None) -> Any:
+    """Columns of plain values as a frame of that library, or (None) as an array (n, d)."""
+    if library is None:
+        return np.stack([column.values for column in columns], axis=1)
+    data = {str(column.name): column.values.tolist() for column in columns}
+    return nw.from_dict(data, backend=library).to_native()
+
+
 def columns(X: Any) -> list[Column]:
     """The columns of a frame, by name, or of an array (n, d), by number."""
     if isinstance(X, np.ndarray):

@@ -40,8 +40,21 @@ def label_codes(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.nd
 
 
 def _sorted_codes(y: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    if y.dtype.kind in "OU" and y.ndim == 1 and (classes is None or classes.dtype.kind in "OU"):
+        return _hashed_codes(y, classes)
     if classes is None:
         classes, codes = np.unique(y, return_inverse=True)
         return classes, codes.ravel().astype(np.int32)
     found = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     return classes, np.where(classes[found] == y, found, -1).astype(np.int32)
+
+
+def _hashed_codes(y: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The same for texts and other objects: sorting the distinct ones alone is several times faster."""
+    labels = y.tolist()
+    known = dict.fromkeys(labels)
+    if classes is None:
+        classes = np.unique(np.array(list(known), dtype=y.dtype))
+    place = {label: code for code, label in enumerate(classes.tolist())}
+    known = {label: place.get(label, -1) for label in known}
+    return classes, np.fromiter(map(known.__getitem__, labels), dtype=np.int32, count=len(labels))

@@ -1,6 +1,7 @@
 """Independent normal densities of all columns: scored, and with each row in turn left out.
 
-The variance of a class is m2 / (n − ddof) + epsilon, epsilon = smoothing · (largest variance of any column over all rows).
+The variance of a class is m2 / (n − ddof) + epsilon, epsilon = smoothing · (variance of all rows, of the column itself or
+the largest of any column).
 Without row i of class c the squares of c fall by n / (n − 1) · (x − mean)², and epsilon moves for every class.
 
 >>> import numpy as np
@@ -15,6 +16,7 @@ Without row i of class c the squares of c fall by n / (n − 1) · (x − mean)�
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +41,7 @@ class Normals:
     bias: np.ndarray  # (k,), its sum
 
     @classmethod
-    def of(cls, t: Moments, epsilon: float, ddof: float = 0.0) -> Normals:
+    def of(cls, t: Moments, epsilon: float | np.ndarray, ddof: float = 0.0) -> Normals:
         var = np.maximum(variances(t, ddof) + epsilon, FLOOR)
         share = -0.5 * np.log(2.0 * np.pi * var)
         return cls(t.mean, var, 1.0 / np.sqrt(var), share, share.sum(axis=1))
@@ -58,9 +60,10 @@ def variances(t: Moments, ddof: float) -> np.ndarray:
     return over(np.maximum(t.m2, 0.0), np.broadcast_to(free, t.m2.shape))
 
 
-def epsilon(everything: Moments, smoothing: float) -> float:
-    """What is added to every variance, from the moments of all rows as one class."""
-    return smoothing * float(over(everything.m2, column(everything.n)).max(initial=0.0))
+def epsilon(everything: Moments, smoothing: float, each: bool = False) -> Any:
+    """What is added to every variance, from the moments of all rows as one class: one number, or one for each column."""
+    spread = over(everything.m2, column(everything.n))
+    return smoothing * (spread[0] if each else float(spread.max(initial=0.0)))
 
 
 def leave_one_out(
@@ -88,6 +91,15 @@ def leave_one_out(
     return out
 
 
+def leave_one_out_each(t: Moments, x: Reals | Counts, y, w, smoothing: float, ddof: float) -> np.ndarray:
+    """The same where every column is smoothed by its own variance."""
+    cells = x.dense()
+    out = np.zeros((x.n, t.k))
+    for j in range(cells.shape[1]):
+        out += leave_one_out(t.part([j]), Reals(cells[:, [j]]), y, w, smoothing, ddof)
+    return out
+
+
 def largest_left(pooled: Moments, cells: np.ndarray, w: np.ndarray | float) -> np.ndarray:
     """The largest variance of any column without each of the rows, (m,)."""
     n = np.broadcast_to(column(pooled.n), pooled.mean.shape)[0]
@@ -96,10 +108,19 @@ def largest_left(pooled: Moments, cells: np.ndarray, w: np.ndarray | float) -> n
         return np.zeros(len(cells))
 
     def of(j: np.ndarray) -> np.ndarray:
-        gone = np.isnan(cells[:, j])
-        rest = less(n[j], w * ~gone)
-        square = m2[j] - np.where(gone, 0.0, (cells[:, j] - mean[j]) ** 2) * (w * over(n[j], rest))
-        return over(np.where((rest <= 0) | negligible(square, m2[j]), 0.0, square), rest).max(axis=1)
+        square = cells[:, j] - mean[j]
+        square *= square
+        gone = np.isnan(square)
+        some = gone.any()
+        taken = w * ~gone if some else np.asarray(w)
+        rest = less(n[j], taken)
+        square *= taken * over(n[j], rest)
+        if some:
+            square[gone] = 0.0
+        np.subtract(m2[j], square, out=square)
+        square[negligible(square, m2[j])] = 0.0
+        square *= over(np.ones(1), rest)
+        return square.max(axis=1)
 
     top = int(over(m2, n).argmax())
     out = of(np.array([top]))
@@ -161,10 +182,10 @@ class Quick:
         e *= self.scale.take(y, axis=0)
         e *= e
         rest = 1.0 - e
-        inverse = self.inverse.take(y, axis=0)
-        if not np.abs(change).max(initial=0.0) * inverse.max(initial=0.0) <= NOTICED:
-            inverse *= change[:, None]
-            rest += inverse
+        if not np.abs(change).max(initial=0.0) * self.inverse.max(initial=0.0) <= NOTICED:
+            moved = self.inverse.take(y, axis=0)
+            moved *= change[:, None]
+            rest += moved
         e /= rest
         with np.errstate(invalid="ignore", divide="ignore"):
             logs = row_sums(np.log(rest, out=rest))

@@ -22,9 +22,8 @@ import numpy as np
 
 from deciban.errors import DataError, MergeError, SupportError
 from deciban.frames import Column, Name
+from deciban.support import NEEDS, outside
 from deciban.table import Codes, Mixed, Reals
-
-NEEDS = {"count": "whole numbers ≥ 0", "positive": "numbers > 0", "nonnegative": "numbers ≥ 0"}
 
 
 @dataclass(frozen=True)
@@ -76,11 +75,11 @@ class Schema:
         for family, at in self.groups:
             if family is self.gaps:
                 gone = [np.isnan(c) if c.dtype.kind == "f" else c < 0 for c in cells]
-                blocks.append(Codes(np.stack(gone, axis=1).astype(np.int32)))
+                blocks.append(Codes(np.stack(gone).astype(np.int32).T))
             elif family.block == "codes":
-                blocks.append(Codes(np.stack([cells[j] for j in at], axis=1)))
+                blocks.append(Codes(np.stack([cells[j] for j in at]).T))
             else:
-                blocks.append(Reals(np.stack([cells[j] for j in at], axis=1)))
+                blocks.append(Reals(np.stack([cells[j] for j in at]).T))
         known = set(self.names)
         absent = [name for name in self.names if name not in given]
         return Mixed(tuple(blocks), n), absent, [column.name for column in columns if column.name not in known]
@@ -161,14 +160,3 @@ def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
             "`histogram`, or correct the cell"
         )
     return np.where(wrong, np.nan, values)
-
-
-def outside(values: np.ndarray, support: str) -> np.ndarray:
-    """Which numbers a family with this support cannot have; NaN never is one."""
-    if support == "positive":
-        return values <= 0
-    if support == "nonnegative":
-        return values < 0
-    if support == "count":
-        return (values < 0) | (values != np.floor(values)) & ~np.isnan(values)
-    return np.zeros(values.shape, dtype=bool)

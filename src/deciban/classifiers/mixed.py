@@ -14,19 +14,27 @@ from sklearn.utils.validation import _check_y, check_consistent_length, validate
 
 from deciban import decision, frames, ops
 from deciban.classifiers.base import Generative
-from deciban.classifiers.choosing import choose
+from deciban.classifiers.explaining_mixed import ExplainingMixed
 from deciban.classifiers.scoring import check_priors
 from deciban.errors import DataError
 from deciban.families import find
+from deciban.families.best_of import BestOf
 from deciban.families.categorical import Categorical
-from deciban.families.product import Product
-from deciban.labels import label_codes
+from deciban.families.gaussian import Gaussian
+from deciban.families.histogram import Histogram
+from deciban.families.lognormal import Lognormal
+from deciban.families.poisson import Poisson
+from deciban.families.student import Student
+from deciban.product import Product
 from deciban.schema import Field, Schema
 from deciban.table import Block, Table
 from deciban.tallies import Bundle, Crosstab, Labels
 
+BELL = Gaussian(each=True)
+AUTO = BestOf((BELL, Student(), Lognormal(), Poisson(), Histogram()))  # of a number column; the rows choose
 
-class MixedNB(Generative):
+
+class MixedNB(ExplainingMixed, Generative):
     """Naive Bayes where every column has a family of its own.
 
     X is a dataframe (pandas, polars, pyarrow) or an array. Frames are read by name: reordered columns are aligned, a column
@@ -53,7 +61,7 @@ class MixedNB(Generative):
     >>> import pandas as pd
     >>> X = pd.DataFrame({"sky": ["grey", "blue", "grey", None], "wind": [3.0, 1.0, None, 0.5]})
     >>> model = MixedNB(alpha=1, families={"wind": "gaussian"}).fit(X, ["rain", "sun", "rain", "sun"])
-    >>> model.predict(pd.DataFrame({"sky": ["grey", "blue"]})).tolist()  # no wind: one warning, and no evidence
+    >>> model.predict(pd.DataFrame({"wind": [None, 0.7], "sky": ["grey", "green"]})).tolist()
     ['rain', 'sun']
     """
 
@@ -83,9 +91,10 @@ class MixedNB(Generative):
         columns, n = self._columns(X, reset, least)
         y = _check_y(_local(y), multi_output=False, estimator=self)
         check_consistent_length(columns[0].values, y)
-        check_classification_targets(y)
         if reset:
-            self._schema = self._new_schema(columns, label_codes(y)[1])
+            if y.dtype.kind not in "iubOU":
+                check_classification_targets(y)
+            self._schema = self._new_schema(columns)
         else:
             self._schema = self._schema.grown(columns)
         x, absent, new = self._schema.read(columns, n, learning=True)
@@ -103,6 +112,8 @@ class MixedNB(Generative):
             X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
             if X.dtype.kind == "c":
                 raise DataError("Complex data not supported: X has complex numbers\n\nhint: split them into columns")
+            if reset:
+                self._library = None
             return frames.columns(X), X.shape[0]
         names = frames.names(X)
         n = len(X)
@@ -112,6 +123,7 @@ class MixedNB(Generative):
                 f"required by {type(self).__name__}.\n\nhint: the frame is empty; see whether a filter took all rows"
             )
         if reset:
+            self._library = frames.library(X)
             self.feature_names_in_ = np.array(names, dtype=object)
             self.n_features_in_ = len(names)
         columns = frames.columns(X)
@@ -132,31 +144,31 @@ class MixedNB(Generative):
         if told:
             warnings.warn("; ".join(told), UserWarning, stacklevel=4)
 
-    def _new_schema(self, columns: list[frames.Column], y: np.ndarray) -> Schema:
+    def _new_schema(self, columns: list[frames.Column]) -> Schema:
         wanted = {} if self.families == "auto" else dict(self.families)
         strange = [name for name in wanted if name not in {c.name for c in columns}]
         if strange:
             raise DataError(f"families name {_some(strange)}, but the columns are {_some([c.name for c in columns])}")
-        k = int(y.max(initial=0)) + 1
         fields = []
         for column in columns:
-            family = self._family_of(column, wanted.get(column.name, "auto"), y, k)
+            family = self._family_of(column, wanted.get(column.name, "auto"))
             coded = family.block == "codes"
             fields.append(Field(column.name, family, tuple(column.as_levels().levels or ()) if coded else None))
         gaps = Categorical(alpha=1.0) if self.missing == "informative" else None
         return Schema(tuple(fields), gaps, self.unseen == "reserve")
 
-    def _family_of(self, column: frames.Column, wanted: Any, y: np.ndarray, k: int) -> Any:
+    def _family_of(self, column: frames.Column, wanted: Any) -> Any:
         nominal = Categorical(alpha=self.alpha)
         if isinstance(wanted, str) and wanted == "auto":
-            return nominal if column.levels is not None else choose(column.values, y, k)
+            return nominal if column.levels is not None else AUTO
         if isinstance(wanted, str):
             known = {name: family for name, family in find().items() if _columnwise(family)}
             if wanted not in known:
                 raise DataError(
                     f"column `{column.name}`: there is no family {wanted!r}\n\nhint: the families are {sorted(known)}"
                 )
-            wanted = nominal if wanted == "categorical" else known[wanted]()
+            own = {"categorical": nominal, "gaussian": BELL}
+            wanted = own.get(wanted) or known[wanted]()
         if column.levels and wanted.block != "codes":
             raise DataError(
                 f"column `{column.name}` holds {type(column.levels[0]).__name__} (such as {column.levels[0]!r}), but "
@@ -227,8 +239,12 @@ class MixedNB(Generative):
     @property
     def families_(self) -> dict[Any, Any]:
         """The family of each column, by name."""
-        self._check_is_fitted()
-        return {field.name: field.family for field in self._schema.fields}
+        fitted = self._check_is_fitted()
+        out = {field.name: field.family for field in self._schema.fields}
+        for family, at, params in zip(fitted.family.factors, fitted.family.columns, fitted.params, strict=True):
+            if family is AUTO:
+                out.update({self._schema.fields[j].name: f for j, f in zip(at, params.families, strict=True)})
+        return out
 
     @property
     def levels_(self) -> dict[Any, list]:
@@ -241,19 +257,19 @@ class MixedNB(Generative):
         return np.exp(self._check_is_fitted().log_prior)
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
-        """Draw rows and their labels: (columns by name, y). `pandas.DataFrame(columns)` makes a frame of them."""
+        """Draw rows and their labels: (X, y), where X is a frame or an array as in training."""
         drawn, y = super().sample(n_samples, random_state)
         out: dict[Any, np.ndarray] = {}
         for block, (family, at) in zip(drawn, self._schema.groups, strict=True):
             for values, j in zip(block.T, at, strict=True):
                 field = self._schema.fields[j]
                 if family is self._schema.gaps:
-                    out[field.name] = np.where(values == 1, None, out[field.name])
+                    out[field.name] = np.where(values == 1, None if field.levels else np.nan, out[field.name])
                 elif field.levels is not None:
                     out[field.name] = np.array([*field.levels, None], dtype=object)[values]
                 else:
                     out[field.name] = values
-        return {field.name: out[field.name] for field in self._schema.fields}, y
+        return frames.assembled([frames.Column(name, out[name]) for name in self._schema.names], self._library), y
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from functools import cache
 from typing import Any
 
 
+@cache
 def find() -> dict[str, Any]:
     """Every family here, by the name of its file."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))

@@ -19,10 +19,12 @@ import numpy as np
 
 from deciban import ops
 from deciban.params import Linear
-from deciban.own_rows import blocks, log_left, row_totals, set_own, weight
+from deciban.own_rows import blocks, log_left, powers, row_totals, set_own, weight
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums
 from deciban.tallies.base import column, less, over
+
+TINY = 1e-13  # what a term of a series may be, relative to the first, to be left out
 
 
 @dataclass(frozen=True)
@@ -72,23 +74,44 @@ class Complement:
         out = self.loglik(self.estimate(t), x)
         own = out[np.arange(x.n), y]
         others = t.total.sum(axis=0) - t.total
-        words = row_totals(x)
-        for c in range(t.k):
-            out[:, c] = np.nan if self.norm else self._plain_left(others[c], x, words, w)
-        for rows, cells in blocks(x):
-            v, taken = np.nan_to_num(cells), weight(w, rows)
-            for c in np.flatnonzero(~np.isfinite(out[rows]).all(axis=0)):
+        if not self.norm and not self._add_change(out, others + self.alpha, x, w):
+            out[:] = self._scores_left(others, x, w)
+        odd = np.arange(x.n) if self.norm else np.flatnonzero(~np.isfinite(out).all(axis=1))
+        for rows, cells in blocks(x.take(odd)):
+            v, taken = np.nan_to_num(cells), weight(w, odd[rows])
+            for c in range(t.k):
                 left = less(others[c], v * taken) + self.alpha
-                out[rows, c] = np.einsum("ij,ij->i", v, self._weights(left))
+                out[odd[rows], c] = np.einsum("ij,ij->i", v, self._weights(left))
         set_own(out, y, own)
         return out
 
-    def _plain_left(self, others: np.ndarray, x: Reals | Counts, words: np.ndarray, w) -> np.ndarray:
-        """−Σ_j x_j log θ̃_j (n,) with each row out of the others; not finite where a word is left that nobody has."""
-        whole = less(others.sum(), words if w is None else words * w) + np.broadcast_to(self.alpha, x.d).sum()
+    def _add_change(self, out: np.ndarray, others: np.ndarray, x: Reals | Counts, w) -> bool:
+        """Add to each score what the row's leaving changes, −Σ_j x_j log(1 − w x_j / others_j) + N log(1 − w N / Σ
+        others), as a power series, where the row is so small a part that a few terms are exact; False where it is not."""
+        words = row_totals(x)
+        heavy = 1.0 if w is None else float(w.max(initial=0.0))
+        top = np.nanmax(x.values if isinstance(x, Reals) else x.stored, initial=0.0)
+        part = heavy * top / max(others.min(initial=np.inf), 1e-300)
+        terms = next((m for m in (1, 2, 3) if part ** (m + 1) <= TINY), None)
+        if terms is None:
+            return False
+        rest = np.log1p(-(words if w is None else words * w)[:, None] / others.sum(axis=1))
+        out += words[:, None] * rest
+        for m in range(1, terms + 1):
+            change = ops.affine(powers(x, m + 1), others**-m / m, np.zeros(len(others)))
+            out += change if w is None else change * w[:, None] ** m
+        return True
+
+    def _scores_left(self, others: np.ndarray, x: Reals | Counts, w) -> np.ndarray:
+        """−Σ_j x_j log θ̃_j (n, k) with each row out of the others; not finite where a word is left that nobody has."""
+        words, out = row_totals(x), np.empty((x.n, len(others)))
         nobody = np.zeros(x.n, dtype=np.int32)
+        assumed = np.broadcast_to(self.alpha, x.d).sum()
         with np.errstate(divide="ignore", invalid="ignore"):
-            return words * np.log(whole) - log_left(others[None], self.alpha, x, nobody, w)
+            for c, each in enumerate(others):
+                whole = less(each.sum(), words if w is None else words * w) + assumed
+                out[:, c] = words * np.log(whole) - log_left(each[None], self.alpha, x, nobody, w)
+        return out
 
     def log_density(self, p: Params, x: Reals | Counts) -> np.ndarray:
         with np.errstate(divide="ignore"):

@@ -23,11 +23,12 @@ from deciban import ops
 from deciban.errors import DataError
 from deciban.packed import Packed
 from deciban.params import Linear
-from deciban.own_rows import blocks, set_own, weight
+from deciban.own_rows import blocks, powers, set_own, weight
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums
 from deciban.tallies.base import column, less, over
 
+LINEAR = 1e-6  # a relative change of a rate up to here changes the score in proportion, as far as doubles can tell
 FLOOR = 1e-290  # the least sum of a column: a class of zeros has a rate, if a high one
 
 
@@ -73,17 +74,34 @@ class Exponential:
         """The mean of all rows moves too, and with it the pseudo-rows of every class."""
         out = self.loglik(self.estimate(t), x)
         n = np.broadcast_to(column(t.n), t.total.shape)
-        moves = self.mean is None and self.shape > 0
+        moves = self.mean is None and self.shape > 0 and not self._add_change(out, t, x, w)
         for rows, cells in blocks(x):
-            here = ~np.isnan(cells)
-            taken = here * weight(w, rows)
-            gone = np.where(here, cells, 0.0) * taken
+            taken, gone = weight(w, rows), cells
+            if np.isnan(cells).any():
+                taken, gone = ~np.isnan(cells) * taken, np.nan_to_num(cells)
+            gone = gone * taken
             mean = self._mean(less(n.sum(axis=0), taken), less(t.total.sum(axis=0), gone))
             for c in range(t.k if moves else 0):
                 out[rows, c] = _score(self._rates(n[c], t.total[c], mean), cells)
             own = self._rates(less(n.take(y[rows], axis=0), taken), less(t.total.take(y[rows], axis=0), gone), mean)
             set_own(out, y, _score(own, cells), rows)
         return out
+
+    def _add_change(self, out: np.ndarray, t: Sums, x: Reals | Counts, w) -> bool:
+        """Add what the mean's moving changes in each score, to first order in its change (mean − x) / (n − 1), where the
+        second would not show; False where it would, or where weights differ or cells are missing."""
+        if w is not None or t.n.ndim == 2 or t.n.sum() < 2:
+            return False
+        mean, rest = t.total.sum(axis=0) / t.n.sum(), t.n.sum() - 1.0
+        mass = t.total + self.shape * mean + FLOOR
+        top = np.max(x.values if isinstance(x, Reals) else x.stored, initial=0.0)
+        if not self.shape * max(top, mean.max(initial=0.0)) / rest <= LINEAR * mass.min(initial=np.inf):
+            return False
+        # d score / d mean · change = s / mass · (rate x − 1) · (mean − x) / rest, a polynomial in x
+        rate, part = (t.n[:, None] + self.shape) / mass, self.shape / (rest * mass)
+        out += ops.affine(x, part * (1.0 + rate * mean), -(part * mean).sum(axis=1))
+        out -= ops.affine(powers(x, 2), part * rate, np.zeros(t.k))
+        return True
 
     def evidence(self, t: Sums) -> np.ndarray:
         """log marginal likelihood (k,) of each class's cells, every rate drawn from a Gamma(shape, shape · mean)."""

@@ -104,6 +104,19 @@ class Params:
         within = None if self.within is None else min(self.within, len(columns))
         return Params.of(self.mean[:, columns], [cov.part(columns) for cov in self.covs], self.n, within)
 
+    @property
+    def splits(self) -> bool:
+        """Whether there are `parts`: the coupling of more than two classes is not a sum."""
+        return len(self.mean) == 2 and bool(np.isfinite(self.bias).all())
+
+    def parts(self, x: Reals) -> np.ndarray:
+        """score by column, (n, 2, d): nothing where a cell is the point between both means that has the threshold."""
+        coef = self.coef.table[0]
+        at = self.mean @ coef
+        share = 0.5 if at[0] == at[1] else (-self.bias[0] - at[1]) / (at[0] - at[1])
+        odds = (x.dense() - (share * self.mean[0] + (1.0 - share) * self.mean[1])) * coef
+        return np.stack([odds / 2, -odds / 2], axis=1)
+
     def score(self, x: Reals) -> np.ndarray:
         return coupled(ops.affine(x, self.coef, self.bias, strict=True), len(self.mean))
 

@@ -30,6 +30,7 @@ Params = Normals
 class Gaussian:
     smoothing: float = 1e-9
     ddof: float = 0.0
+    each: bool = False  # whether smoothing refers to the column's own variance
     block, support = "reals", "real"
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Moments:
@@ -37,7 +38,7 @@ class Gaussian:
 
     def epsilon(self, everything: Moments) -> float:
         """What is added to every variance, from the moments of all rows as one class."""
-        return normals.epsilon(everything, self.smoothing)
+        return normals.epsilon(everything, self.smoothing, self.each)
 
     def estimate(self, t: Moments, epsilon: float | None = None) -> Params:
         return Normals.of(t, self.epsilon(t.collapse()) if epsilon is None else epsilon, self.ddof)
@@ -50,6 +51,8 @@ class Gaussian:
 
     def leave_one_out(self, t: Moments, x: Reals | Counts, y, w, everything: Moments | None = None) -> np.ndarray:
         """`everything`: the moments of all rows, unweighted, where smoothing refers to those."""
+        if self.each:
+            return normals.leave_one_out_each(t, x, y, w, self.smoothing, self.ddof)
         return normals.leave_one_out(t, x, y, w, self.smoothing, self.ddof, everything)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:

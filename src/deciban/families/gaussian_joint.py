@@ -23,6 +23,7 @@ import numpy as np
 
 from deciban import ops
 from deciban.covariance import Covariance, class_covariances, shrink
+from deciban.downdate import Separate, Shared, Span, remembered
 from deciban.errors import DataError
 from deciban.gaussians import Own, Pooled, by_pattern, draw, floored, mixed
 from deciban.shrinkage import ledoit_wolf
@@ -68,12 +69,20 @@ class GaussianJoint:
         return covs
 
     def estimate(self, t: Scatter | RowScatter | Quartic, centre: np.ndarray | None = None) -> Params:
+        mean, covs = self.gaussians(t)
+        if self.blend < 1:
+            return Own.of(mean, floored(covs, t.n, self.floor))
+        return Pooled.of(mean, covs[0], self._mix(t) @ mean if centre is None else centre, self.tol)
+
+    def gaussians(self, t: Scatter | RowScatter | Quartic) -> tuple[np.ndarray, list[Covariance]]:
+        """Means (k, d) and covariances, of each class or the one of all, as they are before any floor."""
         covs = self.shrunk(t)
         if self.blend < 1:
-            return Own.of(t.mean, floored(self.blended(covs, t.n), t.n, self.floor))
-        mix = t.n / t.n.sum() if self.mix is None else self.mix
-        cov = covs[0] if self.pools else mixed(covs, mix)
-        return Pooled.of(t.mean, cov, mix @ t.mean if centre is None else centre, self.tol)
+            return t.mean, self.blended(covs, t.n)
+        return t.mean, [covs[0] if self.pools else mixed(covs, self._mix(t))]
+
+    def _mix(self, t: Scatter | RowScatter | Quartic) -> np.ndarray:
+        return t.n / t.n.sum() if self.mix is None else self.mix
 
     def blended(self, covs: Sequence[Covariance], n: np.ndarray) -> list[Covariance]:
         """Each class's covariance moved towards the pooled one, shrunk and ridged."""
@@ -95,6 +104,20 @@ class GaussianJoint:
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
         return by_pattern(x, p, lambda part, rows: part.loglik(rows))
+
+    def leave_one_out(self, t: Scatter | RowScatter | Quartic, x: Reals, y, w, span: Span | None = None) -> np.ndarray:
+        """loglik (n, k) of each row by what is estimated from all other rows, up to a term that all classes share; NaN
+        where there is no closed form. With `span` (and blend = 1), as if confined to the span of the class means."""
+        with np.errstate(all="ignore"):
+            if not isinstance(t, Scatter):
+                return np.full((x.n, t.k), np.nan)
+            plan = remembered(self, t, self._without)
+            return plan.scores(x, y, w) if isinstance(plan, Separate) else plan.scores(x, y, w, span)
+
+    def _without(self, t: Scatter) -> Separate | Shared:
+        if self.blend < 1:
+            return Separate.of(t, self.blend, float(self.shrinkage), self.ridge, self.floor**2)
+        return Shared.of(t, float(self.shrinkage), self.mix, self.tol)
 
     def carrier(self, p: Params, x: Reals) -> np.ndarray:
         return by_pattern(x, p, lambda part, rows: part.carrier(rows))

@@ -1,6 +1,6 @@
 """Positive numbers whose logarithm is normal: log p(x | c) = Σ_j log N(log x_j; mean, var) − log x_j.
 
-Tally: `Moments` of log x. Estimate: as `gaussian`, of the logarithms. −Σ log x is the same for all classes, and stands in
+Tally: `Moments` of log x. Estimate: as `gaussian` (each column smoothed by itself), of the logarithms. −Σ log x is the same for all classes, and stands in
 `carrier`. A number that is not positive counts for nothing in training; in scoring it tells no class from another, and
 its density is e^−745, the least there is.
 
@@ -38,7 +38,7 @@ class Lognormal:
         return ops.moments(logs(x), y, w, k)
 
     def estimate(self, t: Moments) -> Params:
-        return Normals.of(t, normals.epsilon(t.collapse(), self.smoothing), self.ddof)
+        return Normals.of(t, normals.epsilon(t.collapse(), self.smoothing, each=True), self.ddof)
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
         return p.loglik(logs(x))
@@ -51,7 +51,7 @@ class Lognormal:
         return p.parts(logs(x))
 
     def leave_one_out(self, t: Moments, x: Reals, y, w) -> np.ndarray:
-        return normals.leave_one_out(t, logs(x), y, w, self.smoothing, self.ddof)
+        return normals.leave_one_out_each(t, logs(x), y, w, self.smoothing, self.ddof)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return np.exp(rng.normal(p.mean[y], np.sqrt(p.var[y])))

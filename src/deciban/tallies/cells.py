@@ -67,6 +67,11 @@ class Cells(Tally):
         """The table of each column, (k, its cells)."""
         return np.split(self.table, self.offset[1:-1], axis=1)
 
+    def part(self, columns) -> Cells:
+        """Of some of the columns."""
+        tables = self.columns()
+        return Cells(self.n, tuple(self.keys[j] for j in columns), np.hstack([tables[j] for j in columns]))
+
     def finite(self) -> bool:
         largest = cell_of(np.array([np.inf]))[0]
         return all(len(key) == 0 or max(-key[0], key[-1]) < largest for key in self.keys) and super().finite()
@@ -106,13 +111,27 @@ class Cells(Tally):
 
 
 def _codes(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(sorted distinct keys, the place of each among them), without sorting where their range is short."""
+    """(sorted distinct keys, the place of each among them), without sorting where their ranges are short: zero has no
+    neighbours on this grid, so the keys below, at and above it are counted apart."""
     if len(key) == 0:
         return key, key
+    known, code = [], np.empty(len(key), dtype=np.int64)
+    for some in (key < 0, key == 0, key > 0):
+        some = slice(None) if some.all() else some
+        part = key[some]
+        if len(part):
+            mine, at = _dense_codes(part)
+            code[some] = at + sum(map(len, known))
+            known.append(mine)
+    return np.concatenate(known), code
+
+
+def _dense_codes(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     low, high = int(key.min()), int(key.max())
     if high - low > 8 * len(key) + (1 << 16):
         known, code = np.unique(key, return_inverse=True)
         return known, code.ravel()
+    key = key - low
     seen = np.zeros(high - low + 1, dtype=bool)
-    seen[key - low] = True
-    return np.flatnonzero(seen) + low, (np.cumsum(seen) - 1)[key - low]
+    seen[key] = True
+    return np.flatnonzero(seen) + low, (np.cumsum(seen) - 1)[key]

@@ -37,6 +37,11 @@ class Moments(Tally):
     def __mul__(self, scale: float) -> Moments:
         return Moments(self.n * scale, self.mean, self.m2 * scale)
 
+    def part(self, columns) -> Moments:
+        """Of some of the columns."""
+        n = self.n if self.n.ndim == 1 else self.n[:, columns]
+        return Moments(n, self.mean[:, columns], self.m2[:, columns])
+
     def collapse(self) -> Moments:
         """All classes as one, k = 1."""
         n = column(self.n)

@@ -29,6 +29,10 @@ class Sums(Tally):
 
     total: np.ndarray  # (k, d)
 
+    def part(self, columns) -> Sums:
+        """Of some of the columns."""
+        return Sums(self.n if self.n.ndim == 1 else self.n[:, columns], self.total[:, columns])
+
     def short(self) -> np.ndarray:
         return super().short() | (self.total < 0).any(axis=1)
 

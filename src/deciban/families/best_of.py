@@ -1,0 +1,171 @@
+"""For each column the one of several families under which held-out rows are most probable.
+
+Tally: those of all candidates side by side, and how many cells each could not have (and has not counted). The choice is part of the
+estimate, so it is made anew from whatever rows the tally stands for: updated, merged and forgotten like any other.
+
+A column is judged by the grid of its `Cells`: every (class, cell) is as many rows as it holds, each of which leaves before
+its own density is asked for. A class that has no spread to speak of rules bells out: one as narrow would outbid all. Where
+the grid is too coarse to tell a column's rows apart (large numbers that hardly differ), the first candidate has it.
+
+>>> import numpy as np
+>>> from deciban.families.gaussian import Gaussian
+>>> from deciban.families.histogram import Histogram
+>>> from deciban.table import Reals
+>>> f = BestOf((Gaussian(each=True), Histogram()))
+>>> bell, spikes = np.random.default_rng(0).normal(5, 1, 400), np.random.default_rng(1).integers(0, 2, 400) * 30.0
+>>> t = f.tally(Reals(np.stack([bell, spikes], axis=1)), np.arange(400, dtype=np.int32) % 2, None, 2)
+>>> [type(family).__name__ for family in f.estimate(t).families]
+['Gaussian', 'Histogram']
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deciban import ops
+from deciban.product import Product
+from deciban.support import outside
+from deciban.table import Mixed, Reals
+from deciban.tallies import Bundle, Cells, Moments
+from deciban.tallies.cells import cell_borders
+
+ENOUGH = 8192  # (class, cell) pairs to judge a column by
+FLAT = 1e-4  # a class whose variance is less than this share of the whole has none to speak of
+COARSE = 0.5  # a grid whose cells are wider than this share of the deviation cannot judge
+
+
+@dataclass(frozen=True)
+class Params:
+    families: tuple[Any, ...]  # of each column
+    product: Product
+    inner: tuple
+
+
+@dataclass(frozen=True)
+class BestOf:
+    candidates: tuple[Any, ...]
+    block, support = "dense", "real"
+    searches = True  # parameters are dear: whoever has them hands them to `leave_one_out`
+
+    def tally(self, x: Reals, y, w, k: int) -> Bundle:
+        values = np.asarray(x.values)
+        wrong = {f.support: outside(values, f.support) for f in self.candidates}
+        fit = {s: Reals(np.where(bad, np.nan, values)) if bad.any() else x for s, bad in wrong.items()}
+        faults = np.hstack([wrong[f.support] for f in self.candidates]).astype(np.float64)
+        return Bundle(
+            (ops.sums(Reals(faults), y, w, k), *(f.tally(fit[f.support], y, w, k) for f in self.candidates))
+        )
+
+    def estimate(self, t: Bundle) -> Params:
+        wrong, *tallies = t.parts
+        cells = next(part for part in tallies if isinstance(part, Cells))
+        d = len(cells.keys)
+        faulty = (wrong.total > 0).any(axis=0).reshape(len(self.candidates), d)
+        choice = [self._best([t.part([j]) for t in tallies], cells.part([j]), faulty[:, j]) for j in range(d)]
+        at = [tuple(j for j in range(d) if choice[j] == i) for i in range(len(self.candidates))]
+        used = [i for i, columns in enumerate(at) if columns]
+        product = Product(tuple(self.candidates[i] for i in used), tuple(at[i] for i in used), d)
+        inner = product.estimate(Bundle(tuple(tallies[i].part(list(at[i])) for i in used)))
+        return Params(tuple(self.candidates[i] for i in choice), product, inner)
+
+    def _best(self, tallies: list, cells: Cells, faulty: np.ndarray) -> int:
+        """Which candidate a column goes to."""
+        rows = _Rows.of(cells)
+        if rows is None or not rows.tells_apart(tallies):
+            return 0
+        scores = [
+            -np.inf if wrong else rows.held_out(family, t)
+            for family, t, wrong in zip(self.candidates, tallies, faulty, strict=True)
+        ]
+        return int(np.argmax(scores))
+
+    def _parts(self, p: Params, t: Bundle) -> Bundle:
+        """The tallies of the chosen families, each of its own columns."""
+        tallies = dict(zip(self.candidates, t.parts[1:], strict=True))
+        return Bundle(
+            tuple(tallies[f].part(list(at)) for f, at in zip(p.product.factors, p.product.columns, strict=True))
+        )
+
+    def loglik(self, p: Params, x: Reals) -> np.ndarray:
+        return p.product.loglik(p.inner, _split(p, x))
+
+    def parts(self, p: Params, x: Reals) -> np.ndarray:
+        return p.product.parts(p.inner, _split(p, x))
+
+    def carrier(self, p: Params, x: Reals) -> np.ndarray:
+        return p.product.carrier(p.inner, _split(p, x))
+
+    def leave_one_out(self, t: Bundle, x: Reals, y, w, p: Params | None = None) -> np.ndarray:
+        """The choice stays."""
+        p = self.estimate(t) if p is None else p
+        return p.product.leave_one_out(p.inner, self._parts(p, t), _split(p, x), y, w)
+
+    def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        out = np.empty((len(y), p.product.d))
+        for drawn, at in zip(p.product.sample(p.inner, y, rng), p.product.columns, strict=True):
+            out[:, list(at)] = drawn
+        return out
+
+
+def _split(p: Params, x: Reals) -> Mixed:
+    """The columns of each chosen family."""
+    if len(p.product.columns) == 1:
+        return Mixed((x,), x.n)
+    values = np.asarray(x.values)
+    return Mixed(tuple(Reals(np.ascontiguousarray(values[:, list(at)])) for at in p.product.columns), x.n)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A column as its grid has it: a row for every class and cell that hold something."""
+
+    x: Reals  # (m, 1)
+    y: np.ndarray
+    count: np.ndarray
+    width: np.ndarray
+
+    @classmethod
+    def of(cls, cells: Cells) -> _Rows | None:
+        y, at = np.nonzero(cells.table > 0)
+        if len(y) == 0:
+            return None
+        if len(y) > ENOUGH:
+            some = np.linspace(0, len(y) - 1, ENOUGH).astype(np.int64)
+            y, at = y[some], at[some]
+        low, high = cell_borders(cells.keys[0][at])
+        whole = np.round(low) == low  # whole numbers stand at a cell's lower border, or the upper one below zero
+        middle = np.where(whole & (low >= 0), low, np.where((low < 0) & (np.round(high) == high), high, (low + high) / 2))
+        return cls(Reals(middle[:, None]), y.astype(np.int32), cells.table[y, at], high - low)
+
+    def tells_apart(self, tallies: list) -> bool:
+        t = next((t for t in tallies if isinstance(t, Moments)), None)
+        if t is None:
+            return True
+        whole = t.collapse()
+        deviation = float(np.sqrt(whole.m2[0, 0] / max(float(np.ravel(whole.n)[0]), 1e-300)))
+        return deviation == 0 or float(np.average(self.width, weights=self.count)) <= COARSE * deviation
+
+    def held_out(self, family: Any, t: Any) -> float:
+        """Σ log p(x | own class), each row itself taken out; −∞ where that is no number."""
+        if hasattr(family, "held_out"):
+            share = self.count.sum() / max(float(t.table.sum()), 1e-300)  # of the rows that the others are judged by
+            return share * family.held_out(t)
+        if isinstance(t, Moments) and _flat(t):
+            return -np.inf
+        with np.errstate(all="ignore"):
+            own = family.leave_one_out(t, self.x, self.y, np.minimum(self.count, 1.0))[np.arange(len(self.y)), self.y]
+            own = own + (family.carrier(family.estimate(t), self.x) if hasattr(family, "carrier") else 0.0)
+            total = float(self.count @ own)
+        return total if np.isfinite(total) else -np.inf
+
+
+def _flat(t: Moments) -> bool:
+    """Whether some class has no spread of its own."""
+    n = t.n if t.n.ndim == 1 else t.n[:, 0]
+    whole = t.collapse()
+    spread = float(whole.m2[0, 0] / max(float(np.ravel(whole.n)[0]), 1e-300))
+    some = n > 1
+    return bool((t.m2[some, 0] <= FLAT * spread * n[some]).any())
