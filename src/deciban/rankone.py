@@ -1,0 +1,188 @@
+"""Gaussians without one of their rows, in closed form.
+
+A row of class a with weight w leaves: δ = x − mean_a, the scatter of a loses g δδᵀ, g = n_a w / (n_a − w), and its mean
+moves by −w δ / (n_a − w). A covariance C = keep · A / whole + base · I, whose A loses h g δδᵀ and whose whole falls to
+whole / τ, becomes τ (E − φ δδᵀ) in coordinates where C = I: φ = keep h g / whole, and E = θ + (1 − θ) σ is diagonal: θ
+is the share of A in C along each axis, τ σ what is left of the base. Then Sherman–Morrison and the determinant lemma,
+with lever = 1 − φ δᵀE⁻¹δ, give every log density. A row that could leave a matrix without inverse behind is not
+answered: NaN.
+
+>>> import numpy as np
+>>> stack = Stack.of(np.array([[[8.0]]]), np.array([3.0]), shrinkage=0.0)  # {0, 2, 4}
+>>> two = Leaving(0, np.zeros(1), np.array([[2.0]]), np.ones(1), 3.0)
+>>> left = stack.without(two, np.array([2.0]), np.array([[[12.0]]]), np.ones((1, 1)), np.ones((1, 1)))
+>>> left.norms.round(3).tolist(), np.exp(left.logdet).round(3).tolist()  # (2 − 12)² / 4, in the variance of {0, 4}
+([[[25.0]]], [[4.0]])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy import linalg
+
+from deciban import ops
+from deciban.covariance import Full
+from deciban.table import Reals
+
+SAFE = 1e-10  # a correlation eigenvalue must stay above this for the answer to be exact
+LEVER = 1e-5  # and this share of the variance along δ must stay
+ALONE = 1 << 18  # multiplications up to which BLAS does not wake its own threads, which would fight with ours
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """Rows of one class, to be taken away one at a time."""
+
+    a: int
+    at: np.ndarray  # (m,), where they were
+    x: np.ndarray  # (m, d)
+    w: np.ndarray  # (m,), or (1,) where all weigh the same
+    n: float  # of the class
+
+    @property
+    def left(self) -> np.ndarray:
+        rest = self.n - self.w
+        return np.where(rest > 1e-9 * self.n, rest, np.nan)
+
+    @property
+    def pull(self) -> np.ndarray:
+        """g"""
+        return self.n * self.w / self.left
+
+    def cut(self, most: int) -> Iterator[Leaving]:
+        """In runs of at most so many rows."""
+        for start in range(0, len(self.at), most):
+            run = slice(start, start + most)
+            w = self.w if len(self.w) == 1 else self.w[run]
+            yield Leaving(self.a, self.at[run], self.x[run], w, self.n)
+
+
+def by_class(x: Reals, y: np.ndarray, w: np.ndarray | None, n: np.ndarray, most: int) -> Iterator[Leaving]:
+    """The rows of each class, in runs of at most so many."""
+    narrow = y.astype(np.int16) if len(n) < 1 << 15 else y  # short numbers are sorted without comparing
+    order = np.argsort(narrow, kind="stable")
+    cells = np.asarray(np.take(x.values, order, axis=0), dtype=np.float64, order="C")
+    ends = np.searchsorted(y[order], np.arange(len(n) + 1))
+    for a in np.flatnonzero(np.diff(ends)):
+        rows = order[ends[a] : ends[a + 1]]
+        weight = np.ones(1) if w is None else w[rows]
+        yield from Leaving(int(a), rows, cells[ends[a] : ends[a + 1]], weight, float(n[a])).cut(most)
+
+
+@dataclass(frozen=True)
+class Left:
+    """What f covariances are to p means each, without each of m rows."""
+
+    norms: np.ndarray  # (f, p, m), of x − mean; as if the mean of the row's own class had stayed
+    logdet: np.ndarray  # (f, m)
+    lever: np.ndarray  # (f, m)
+    least: np.ndarray  # (f, m): correlation eigenvalues are at least this
+
+    def sure(self, bound: float) -> np.ndarray:
+        """Which rows (m,) leave inverses behind them, to the accuracy of numbers."""
+        return ((self.lever > LEVER) & (self.least > max(2.0 * bound, SAFE))).all(axis=0)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """f covariances keep · A / whole + base · I, with axes along which each is the identity and its parts diagonal."""
+
+    lower: np.ndarray  # (f, d, d), triangular, lowerᵀ lower = C⁻¹
+    white: np.ndarray  # (f, d, d), the same turned to the axes
+    share: np.ndarray | None  # (f, d), θ; None: base = 0
+    logdet: np.ndarray  # (f,)
+    least: np.ndarray  # (f,), eigenvalue of the correlation matrix
+    trace: np.ndarray  # (f,), of A
+    whole: np.ndarray  # (f,)
+    shrinkage: float
+    ridge: float
+
+    @classmethod
+    def of(cls, a: np.ndarray, whole: np.ndarray, shrinkage: float, ridge: float = 0.0) -> Stack:
+        f, d = a.shape[:2]
+        trace = np.trace(a, axis1=1, axis2=2)
+        keep, base = (1 - ridge) * (1 - shrinkage) / whole, (1 - ridge) * shrinkage * trace / (d * whole) + ridge
+        covs = [Full(matrix * scale).plus_diagonal(plus) for matrix, scale, plus in zip(a, keep, base, strict=True)]
+        least = np.array([cov.least_correlation() for cov in covs])
+        lower, white, share, logdet = np.zeros_like(a), np.zeros_like(a), np.ones((f, d)), np.full(f, np.nan)
+        for c in np.flatnonzero(least > SAFE):
+            lower[c], logdet[c] = covs[c].triangle()
+            rest, turn = linalg.eigh(base[c] * (lower[c] @ lower[c].T))
+            white[c], share[c] = turn.T @ lower[c], np.clip(1.0 - rest, 0.0, 1.0)
+        if shrinkage == 0 and ridge == 0:
+            return cls(lower, lower, None, logdet, least, trace, whole, shrinkage, ridge)
+        return cls(lower, white, share, logdet, least, trace, whole, shrinkage, ridge)
+
+    def only(self, c: int) -> Stack:
+        fields = ("lower", "white", "share", "logdet", "least", "trace", "whole")
+        parts = {name: getattr(self, name) for name in fields}
+        return replace(self, **{name: None if part is None else part[c : c + 1] for name, part in parts.items()})
+
+    @property
+    def most(self) -> int:
+        """Rows that are best looked at together: they stay in cache."""
+        f, d = self.lower.shape[:2]
+        if self.share is None:
+            return 1 << 30
+        return max(128, min(ALONE // (d * d), (1 << 16) // (f * d)))
+
+    def without(self, rows: Leaving, mean: np.ndarray, means: np.ndarray, h: np.ndarray, lost: np.ndarray) -> Left:
+        """mean (d,) is that of the rows' class, means (f, p, d); A loses h (f, 1) · g δδᵀ and whole loses `lost`
+        (f, m or 1)."""
+        whole = self.whole[:, None]
+        phi = (1 - self.ridge) * (1 - self.shrinkage) * h * rows.pull / whole
+        tau = whole / (whole - lost)
+        t = (mean - means) @ self.white.transpose(0, 2, 1)
+        logdet, spread = self.logdet[:, None] + len(mean) * np.log(tau), np.ones((1, 1))
+        if self.share is None:
+            uu, lin, sq = self._plain(rows.x, mean, t)
+        else:
+            delta = rows.x - mean
+            trace = self.trace[:, None]
+            rest = trace - h * rows.pull * np.einsum("ij,ij->i", delta, delta)
+            base = (1 - self.ridge) * self.shrinkage / (len(mean) * whole)
+            sigma = (base * rest + self.ridge / tau) / (base * trace + self.ridge)
+            uu, lin, sq, more = self._shrunk(delta, t, sigma)
+            logdet = logdet + more
+            spread = np.minimum(sigma, 1.0) / np.maximum(sigma, 1.0)
+        lever = 1.0 - phi * uu
+        norms = lin + uu[:, None]
+        norms *= norms
+        norms *= (phi / lever)[:, None]
+        norms += uu[:, None]
+        norms += sq
+        lin *= 2.0
+        norms += lin
+        norms /= tau[:, None]
+        return Left(norms, logdet + np.log(lever), lever, self.least[:, None] * lever * spread)
+
+    def _plain(self, x: np.ndarray, mean: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """δᵀδ (f, m), tᵀδ (f, p, m) and tᵀt (f, p, 1) in the coordinates of each covariance."""
+        f, p, d = t.shape
+        uu = -2.0 * ops.quadratic_full(Reals(x), np.tile(mean, (f, 1)), self.lower, np.zeros(f)).T
+        coef = (t @ self.lower).reshape(f * p, d)
+        lin = ops.affine(Reals(x), coef, -(coef @ mean), strict=True).T
+        return uu, np.ascontiguousarray(lin).reshape(f, p, -1), (t * t).sum(axis=2)[:, :, None]
+
+    def _shrunk(self, delta: np.ndarray, t: np.ndarray, sigma: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The same with E⁻¹ between, sq (f, p, m), and log det E (f, m)."""
+        assert self.share is not None
+        u = self.white @ delta.T
+        e = (1.0 - self.share)[:, :, None] * sigma[:, None]
+        e += self.share[:, :, None]
+        logdet = log_product(e)
+        np.reciprocal(e, out=e)
+        eu = e * u
+        u *= eu
+        return u.sum(axis=1), t @ eu, (t * t) @ e, logdet
+
+
+def log_product(e: np.ndarray) -> np.ndarray:
+    """Σ_j log e[:, j], of factors near 1: one logarithm for many of them."""
+    out = np.log(np.multiply.reduce(e[:, :64], axis=1))
+    for j in range(64, e.shape[1], 64):
+        out += np.log(np.multiply.reduce(e[:, j : j + 64], axis=1))
+    return out
