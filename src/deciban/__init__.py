@@ -8,13 +8,15 @@ decibans.
 
 import sklearn.base  # noqa: F401 (first: the bulk of the import, and fastest while there is little else in memory)
 
-from deciban.classifiers.bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
+from deciban.classifiers.counts import BernoulliNB, ComplementNB, MultinomialNB, PoissonNB
 from deciban.classifiers.fisher import FisherDiscriminant
+from deciban.classifiers.gaussian import GaussianNB
 from deciban.classifiers.levels import CategoricalNB
 from deciban.classifiers.linear_discriminant import LinearDiscriminantAnalysis
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.quadratic_discriminant import QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis
 from deciban.engines.threads import threads
+from deciban.plots import nomogram, waterfall
 from deciban.validate import cross_validate
 
 __all__ = [
@@ -30,6 +32,8 @@ __all__ = [
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "cross_validate",
+    "nomogram",
     "threads",
+    "waterfall",
 ]
 __version__ = "0.1.0"

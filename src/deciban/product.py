@@ -69,6 +69,10 @@ class Product:
             out = out + f.leave_one_out(part, block, y, w, **known)
         return out
 
+    def evidence(self, t: Bundle) -> np.ndarray:
+        """log marginal likelihood (k,), where every factor has one."""
+        return sum((f.evidence(part) for f, part in zip(self.factors, t.parts, strict=True)), np.zeros(t.k))
+
     def sample(self, p: tuple, y: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
         """A draw of each factor's columns."""
         return [f.sample(params, y, rng) for f, params in zip(self.factors, p, strict=True)]

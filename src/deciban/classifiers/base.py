@@ -17,9 +17,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from deciban import ingest, ops
+from deciban.calibration import Calibration
 from deciban.classifiers.deciding import Deciding
 from deciban.classifiers.explaining import Explaining
-from deciban.calibration import Calibration
 from deciban.classifiers.leaving_out import LeavingOut
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.scoring import Scoring
@@ -234,6 +234,16 @@ class Generative(Deciding, Explaining, LeavingOut, Scoring, ClassifierMixin, Bas
     def tally_(self) -> Bundle:
         """The state: class weights and the family's statistics."""
         return self._check_is_fitted().tally
+
+    @property
+    def evidence_(self) -> float:
+        """log p(X | y), parameters averaged out: compare models of the same rows by it. Where the family is conjugate."""
+        fitted = self._check_is_fitted()
+        if not hasattr(fitted.family, "evidence"):
+            raise AttributeError(
+                f"{fitted.family} has no evidence in closed form\n\nhint: where there is `estimate`, set it to 'bayes'"
+            )
+        return float(fitted.family.evidence(fitted.tally.parts[1]).sum())
 
     @property
     def class_count_(self) -> np.ndarray:

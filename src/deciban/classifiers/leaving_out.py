@@ -142,7 +142,8 @@ class LeavingOut:
         """Choose what is left to the rows, then calibrate."""
         asked = self._asked()
         if asked:
-            trials = [dict(zip(asked, values, strict=True)) for values in product(*(self._tunable[a][1] for a in asked))]
+            grid = product(*(self._tunable[name][1] for name in asked))
+            trials = [dict(zip(asked, values, strict=True)) for values in grid]
             losses = [self._held_out_loss(trial, table) for trial in trials]
             self._picked = trials[int(np.argmin(losses))]
             self._set(self._fitted.tally)

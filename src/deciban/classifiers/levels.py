@@ -5,10 +5,10 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import ingest
-from deciban.classifiers.bayes import Discrete, Smoothed
+from deciban.classifiers.counts import Discrete, Smoothed
 from deciban.errors import DataError
 from deciban.families.categorical import Categorical
 from deciban.table import Block, Table
@@ -26,18 +26,21 @@ class CategoricalNB(Smoothed):
 
     _parameter_constraints: dict = {
         **Discrete._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "force_alpha": ["boolean"],
         "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
     }
     _reads = "codes"
 
-    def __init__(self, *, alpha=1.0, force_alpha=True, fit_prior=True, class_prior=None, min_categories=None):
+    def __init__(
+        self, *, alpha=1.0, force_alpha=True, fit_prior=True, class_prior=None, min_categories=None, calibrate=False
+    ):
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.min_categories = min_categories
+        self.calibrate = calibrate
 
     def _family(self, tally: Bundle | None = None) -> Categorical:
         return Categorical(self._alpha)

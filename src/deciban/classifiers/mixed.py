@@ -37,16 +37,16 @@ AUTO = BestOf((BELL, Student(), Lognormal(), Poisson(), Histogram()))  # of a nu
 class MixedNB(ExplainingMixed, Generative):
     """Naive Bayes where every column has a family of its own.
 
-    X is a dataframe (pandas, polars, pyarrow) or an array. Frames are read by name: reordered columns are aligned, a column
-    that is not there is all missing. A missing cell (NaN, None, NA, null) counts for nothing in training and is integrated
-    out in prediction.
+    X is a dataframe (pandas, polars, pyarrow) or an array. Frames are read by name: reordered columns are aligned, a
+    column that is not there is all missing. A missing cell (NaN, None, NA, null) counts for nothing in training and is
+    integrated out in prediction.
 
     Parameters
     ----------
     families : "auto", or {column: family}
-        Text, booleans and categoricals are "categorical"; of a number column, the rows choose among "gaussian", "student",
-        "lognormal", "poisson" and "histogram" (by leave-one-out). A mapping names families, by their name or as objects such
-        as `Categorical(alpha=0)`; columns that it leaves out are chosen.
+        Text, booleans and categoricals are "categorical"; of a number column, the rows choose among "gaussian",
+        "student", "lognormal", "poisson" and "histogram" (by leave-one-out). A mapping names families, by their name or
+        as objects such as `Categorical(alpha=0)`; columns that it leaves out are chosen.
     alpha : "auto" or a number
         Pseudo-count of every level. "auto": of each column, the one that makes held-out rows most probable.
     missing : "ignore", "informative"

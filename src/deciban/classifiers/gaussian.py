@@ -1,0 +1,121 @@
+"""Gaussian naive Bayes, with scikit-learn's names and numbers."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from deciban import decision, normals
+from deciban.classifiers.base import Generative
+from deciban.classifiers.scoring import check_priors
+from deciban.families.gaussian import Gaussian
+from deciban.families.student import Student
+from deciban.table import Table
+from deciban.tallies import Bundle, Common
+
+VAR_SMOOTHINGS = tuple(10.0**e for e in (-9, -8, -7, -6, -5, -4, -3.5, -3, -2.5, -2, -1.5, -1, -0.5, 0))
+
+
+class GaussianNB(Generative):
+    """Naive Bayes with a normal density for each column and class.
+
+    Parameters are scikit-learn's (`priors`, `var_smoothing`) and `ddof` (1: sample variances). X may be dense or CSR,
+    and may hold NaN: a missing cell counts for nothing in training and is integrated out in prediction.
+    `var_smoothing="auto"` takes the value under which held-out rows are most probable; `estimate="bayes"` averages
+    over mean and variance (a Student t for each column, and `evidence_`); `calibrate=True` fits a temperature and a bias
+    for each class to leave-one-out predictions, so that probabilities are honest.
+
+    >>> import numpy as np
+    >>> X, y = np.array([[-2.0, -1], [-1, -1], [1, 1], [2, 1]]), ["no", "no", "yes", "yes"]
+    >>> model = GaussianNB().fit(X, y)
+    >>> model.predict([[-0.8, -1]]).tolist(), model.theta_.tolist()
+    (['no'], [[-1.5, -1.0], [1.5, 1.0]])
+    >>> model.forget(X[:1], y[:1]).class_count_.tolist()
+    [1.0, 2.0]
+    """
+
+    _keeps_kind = True
+    _parameter_constraints: dict = {
+        "priors": ["array-like", None],
+        "var_smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "ddof": [Interval(Real, 0, None, closed="left")],
+        "estimate": [StrOptions({"plugin", "bayes"})],
+        "calibrate": ["boolean"],
+    }
+    _tunable = {"var_smoothing": ("auto", VAR_SMOOTHINGS)}
+
+    def __init__(self, *, priors=None, var_smoothing=1e-9, ddof=0, estimate="plugin", calibrate=False):
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+        self.ddof = ddof
+        self.estimate = estimate
+        self.calibrate = calibrate
+
+    def _family(self, tally: Bundle | None = None) -> Gaussian | Student:
+        smoothing = self._setting("var_smoothing")
+        return Student(smoothing=smoothing) if self.estimate == "bayes" else Gaussian(smoothing, self.ddof)
+
+    # scikit-learn takes the variance that smoothing refers to over all rows, unweighted: a third tally
+
+    def _tally_chunk(self, family: Gaussian | Student, chunk: Table) -> Bundle:
+        out = super()._tally_chunk(family, chunk)
+        if chunk.w is None:
+            return out
+        unweighted = family.tally(chunk.x, np.zeros(chunk.n, dtype=np.int32), None, 1)  # type: ignore[arg-type]
+        return Bundle((*out.parts, Common(unweighted)))
+
+    def _tally(self, table: Table) -> Bundle:
+        out = super()._tally(table)
+        return out if table.w is not None else Bundle((*out.parts, Common(out.parts[1].collapse())))
+
+    def _estimate(self, family: Gaussian | Student, tally: Bundle) -> Any:
+        if isinstance(family, Student):
+            return family.estimate(tally.parts[1])
+        return family.estimate(tally.parts[1], family.epsilon(tally.parts[2].part))
+
+    def _leave_one_out(self, family: Gaussian | Student, tally: Bundle, chunk: Table) -> np.ndarray:
+        if isinstance(family, Student):
+            return super()._leave_one_out(family, tally, chunk)
+        return family.leave_one_out(tally.parts[1], chunk.x, chunk.y, chunk.w, tally.parts[2].part)  # type: ignore[arg-type]
+
+    def _check_settings(self) -> None:
+        if self.priors is not None:
+            check_priors(self.priors, self.classes_)
+
+    def _log_prior(self, n: np.ndarray) -> np.ndarray:
+        if self.priors is None:
+            return decision.log_prior(n)
+        with np.errstate(divide="ignore"):
+            return np.log(check_priors(self.priors, self.classes_))
+
+    @property
+    def means_(self) -> np.ndarray:
+        """The same as `theta_`: the name that the discriminant classifiers use."""
+        return self.theta_
+
+    @property
+    def theta_(self) -> np.ndarray:
+        return self._view(self._check_is_fitted().params.mean)
+
+    @property
+    def var_(self) -> np.ndarray:
+        return self._view(self._check_is_fitted().params.var)
+
+    @property
+    def epsilon_(self) -> float:
+        fitted = self._check_is_fitted()
+        return normals.epsilon(fitted.tally.parts[2].part, self._setting("var_smoothing"))
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        return self._view(np.exp(self._check_is_fitted().log_prior))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.array_api_support = True
+        return tags
