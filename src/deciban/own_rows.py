@@ -18,9 +18,9 @@ import numpy as np
 
 from deciban.table import Counts, Reals
 from deciban.tallies import Moments
-from deciban.tallies.base import NOTHING, column, less, negligible, over
+from deciban.tallies.base import NOTHING, column, less, over
 
-BLOCK = 1 << 13  # cells a block of rows has: several arrays of them stay in cache
+BLOCK = 1 << 16  # cells a block of rows has: arrays of them stay in cache, and calls are few
 LEAST = 16  # rows a block has, at least
 
 
@@ -58,7 +58,17 @@ def row_sums(a: np.ndarray) -> np.ndarray:
 
 def row_totals(x: Reals | Counts) -> np.ndarray:
     """Σ_j x[i, j] without the missing cells, (n,)."""
-    return x.map(lambda cell: np.asarray(cell, dtype=np.float64))
+    if isinstance(x, Counts):
+        return x.map(lambda cell: np.asarray(cell, dtype=np.float64))
+    out = np.einsum("ij->i", x.values, dtype=np.float64)
+    return np.nansum(x.values, axis=1, dtype=np.float64) if np.isnan(out).any() else out
+
+
+def powers(x: Reals | Counts, exponent: int) -> Reals | Counts:
+    """x^exponent, cell by cell."""
+    if isinstance(x, Counts):
+        return Counts(x.indptr - x.indptr[0], x.column_of(), np.asarray(x.stored, dtype=np.float64) ** exponent, x.d)
+    return Reals(x.dense() ** exponent)
 
 
 def log_left(total: np.ndarray, plus: float | np.ndarray, x: Reals | Counts, y, w) -> np.ndarray:
@@ -66,21 +76,24 @@ def log_left(total: np.ndarray, plus: float | np.ndarray, x: Reals | Counts, y, 
     if isinstance(x, Counts):
         row, col = x.row_of(), x.column_of()
         v = np.nan_to_num(np.asarray(x.stored, dtype=np.float64))
-        left = less(total[y[row], col], v if w is None else v * w[row])
+        whole = total.ravel().take(y.astype(np.int64)[row] * x.d + col)
+        left = whole - (v if w is None else v * w[row])
+        left[left <= NOTHING * whole] = 0.0
         left += plus if np.ndim(plus) == 0 else np.asarray(plus)[col]
         return np.bincount(row, times_log(v, left), minlength=x.n)
-    out = np.empty(x.n)
+    out, dust = np.empty(x.n), NOTHING * total.max(initial=0.0)
     for rows, cells in blocks(x):
-        whole = total.take(y[rows], axis=0)
-        left = whole - (cells if w is None else cells * w[rows, None])
-        if not left.min(initial=1.0) > NOTHING * whole.max(initial=0.0):  # or some cells are missing
-            left[left <= NOTHING * whole] = 0.0
+        left = total.take(y[rows], axis=0)
+        left -= cells if w is None else cells * w[rows, None]
+        if not left.min(initial=1.0) > dust:  # or some cells are missing
+            left[left <= NOTHING * total.take(y[rows], axis=0)] = 0.0
         left += plus
         with np.errstate(divide="ignore", invalid="ignore"):
-            own = np.einsum("ij,ij->i", cells, np.log(left))
+            own = np.einsum("ij,ij->i", cells, np.log(left, out=left))
         odd = np.flatnonzero(~np.isfinite(own))  # a cell is missing, or 0 · log 0
         if len(odd):
-            own[odd] = times_log(np.nan_to_num(cells[odd]), left[odd]).sum(axis=1)
+            v = np.nan_to_num(cells[odd])
+            own[odd] = np.where(v > 0, v * left[odd], 0.0).sum(axis=1)
         out[rows] = own
     return out
 
@@ -92,15 +105,22 @@ def times_log(x: np.ndarray, left: np.ndarray) -> np.ndarray:
 
 
 def moments_left(t: Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray | float) -> tuple[np.ndarray, ...]:
-    """(n, mean, m2), each (m, d): the moments of each row's class without that row, as subtracting the row's own tally
-    leaves them; where a cell is missing, as they are."""
-    here = ~np.isnan(cells)
+    """(n, mean, m2): the moments of each row's class without that row, as subtracting the row's own tally leaves them;
+    where a cell is missing, as they are. (m, d) each; n may be (m, 1)."""
     mean, m2 = t.mean.take(y, axis=0), t.m2.take(y, axis=0)
-    n = np.broadcast_to(column(t.n).take(y, axis=0), cells.shape)
-    w = here * w
+    n = column(t.n).take(y, axis=0)
+    delta = mean - cells
+    gone = np.isnan(delta)
+    if gone.any():
+        w, delta[gone] = ~gone * w, 0.0
     left = less(n, w)
-    some = left > 0
-    delta = np.where(here, mean - cells, 0.0)
-    square = m2 - delta * (w * over(n, left)) * delta
-    mean = np.where(some, mean + delta * over(w, left), 0.0)
-    return left, mean, np.where(some & ~negligible(square, m2), square, 0.0)
+    mean += delta * over(np.asarray(w), left)
+    delta *= delta
+    delta *= w * over(n, left)
+    square = m2 - delta
+    m2 *= 1e-9
+    empty = (square <= m2) & (square >= -m2) | (left <= 0)
+    if empty.any():
+        square[empty] = 0.0
+        mean *= left > 0
+    return left, mean, square
