@@ -54,7 +54,8 @@ def place(scale: Scale, limit: float, points: float, size: float) -> list[Placed
     runs = branches(np.clip(scale.decibans, -limit, limit))
     tries = [_numbers(scale, ticks, runs, limit, points, size) for ticks in scale.ticks]
     # the finest step that leaves few ticks without a number: near a turn they crowd
-    good = [placed for placed in tries if placed and sum(bool(p.label) for p in placed) >= 0.7 * len(placed)]
+    least = 0.7 if len(runs) == 1 else 0.55
+    good = [placed for placed in tries if placed and sum(bool(p.label) for p in placed) >= least * len(placed)]
     best = max(good, key=lambda placed: sum(bool(p.label) for p in placed), default=[])
     return best if len(best) > 1 or len(runs) > 1 else _ends(scale, limit)
 

@@ -124,6 +124,8 @@ class _Nomogram:
     def _tick(self, x: float, label: str, tier: int, y: float, colour: str = INK) -> None:
         side = np.sign(tier)
         self.ax.plot([x, x], [y, y - 0.28 * side], color=colour, lw=0.8, solid_capstyle="butt")
+        if abs(tier) > 1:  # a thread to a label in a further line
+            self.ax.plot([x, x], [y, y - side * (0.36 + (abs(tier) - 1) * 0.95)], color=PALE, lw=0.6, zorder=0)
         if label:
             at, va = y - side * (0.36 + (abs(tier) - 1) * 0.95), "bottom" if side > 0 else "top"
             self.ax.text(x, at, label, ha="center", va=va, fontsize=SMALL, color=colour, gid="tick")
@@ -192,8 +194,9 @@ class _Nomogram:
         ends = [np.clip(s.decibans, -1e6, 1e6) for s in self.whole.scales if len(s.decibans)]
         least, most = sum(e.min() for e in ends), sum(e.max() for e in ends)
         low, high = max(least, -TOTAL - prior), min(most, TOTAL - prior)
-        if high - low < 2.0:  # hardly anything to add, or the prior decides
-            low, high = low - 1.0, low + 1.0
+        if high - low < 4.0:  # hardly anything to add, or only what is decided anyway
+            middle = float(np.clip((low + high) / 2, -TOTAL - prior, TOTAL - prior))
+            low, high = middle - 5.0, middle + 5.0
         self.total = low, high
         grow = (self.high - self.low) / (high - low)
         self.y += 2.4

@@ -15,16 +15,18 @@ x1 [0.0, 1.0] [-3.0, 1.8]
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from deciban import decision
 from deciban.errors import DataError
+from deciban.wording import cell_text
 
+STEPS = 15  # levels up to which a stepped scale is drawn as such
 COUNTS = (2, 5, 10, 20, 50, 100)  # round numbers on a scale, from few to many
 
 
@@ -83,10 +85,23 @@ def scales_of(model: Any, of: Any = None, against: Any = None, names: Any = None
     axes = [_axis(candidates) for candidates in found]
     prior, parts = _weigh(model, a, b, [axis[0] for axis in axes]) if own else _linear(model, a, b, axes)
     out = [
-        Scale(name, at, parts[j], _labels(name, at, levels), ticks)
+        stepped(Scale(name, at, parts[j], _labels(name, at, levels), ticks))
         for j, (name, (at, ticks)) in enumerate(zip(called, axes, strict=True))
     ]
     return Scales(tuple(out), prior, classes[a], classes[b], classes)
+
+
+def stepped(scale: Scale) -> Scale:
+    """A scale of numbers that goes up and down in few steps (a histogram's) as levels: from – to."""
+    if scale.labels is not None or len(scale.values) < 50:
+        return scale
+    starts = np.flatnonzero(np.r_[True, np.abs(np.diff(scale.decibans)) > 1e-9])
+    if len(starts) > STEPS:
+        return scale
+    cuts = (scale.values[starts[1:] - 1] + scale.values[starts[1:]]) / 2
+    cells = [f"{cut:.{max(0, 2 - int(np.floor(np.log10(np.ptp(scale.values)))))}f}" for cut in cuts]
+    labels = [f"< {cells[0]}", *(f"{a}–{b}" for a, b in pairwise(cells)), f"≥ {cells[-1]}"] if cells else ["any"]
+    return Scale(scale.name, scale.values[starts], scale.decibans[starts], tuple(labels), ())
 
 
 def strongest(scales: Scales, most: int) -> Scales:
@@ -155,9 +170,7 @@ def _weigh(model: Any, a: int, b: int, columns: list[np.ndarray]) -> tuple[float
     """(prior, evidence of each column's values) from the model's own account of itself."""
     most = max(1, *(len(column) for column in columns))
     filled = [_stretch(column, most) for column in columns]
-    with warnings.catch_warnings():  # the candidates stand in the order of the columns, with no names on them
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        base, parts, _, _ = model._evidence(model._rows_of(filled))
+    base, parts, _, _ = model._evidence(model._rows_of(filled))
     with np.errstate(invalid="ignore"):
         gap = decision.DECIBAN * np.where(parts[:, a] == parts[:, b], 0.0, parts[:, a] - parts[:, b])
         prior = decision.DECIBAN * (base[a] - base[b])
@@ -186,5 +199,5 @@ def _labels(name: str, values: np.ndarray, levels: Any) -> tuple[str, ...] | Non
     """What levels are called: by the user, or as they are."""
     given = None if levels is None else levels.get(name)
     if given is None:
-        return None if values.dtype.kind == "f" else tuple(str(value) for value in values)
+        return None if values.dtype.kind == "f" else tuple(cell_text(value) for value in values)
     return tuple(str(given[i]) if i < len(given) else str(value) for i, value in enumerate(values))

@@ -12,7 +12,7 @@ from deciban.classifiers.grids import grid
 from deciban.errors import DataError
 from deciban.explanation import Explanation
 from deciban.gaussians import parts_by_pattern
-from deciban.table import Block, Codes, Mixed
+from deciban.table import Block, Codes, Mixed, Reals
 from deciban.wording import cell_text
 
 MOST = 1 << 28  # numbers that an explanation may hold: rows × classes × columns
@@ -27,6 +27,7 @@ class Explaining:
     _reads: str
     _check_is_fitted: Callable[[], Any]
     _check_scored: Callable[[Block, Block], None]
+    _features: Callable[[Any], Block]
     _prior: Callable[..., np.ndarray]
 
     def explain(self, X, *, of=None, against=None, priors=None) -> Explanation:
@@ -50,7 +51,7 @@ class Explaining:
         Where columns cannot be split, d is 1. Their sum is the log joint, up to a term that all classes share.
         """
         fitted = self._check_is_fitted()
-        x = ingest.features(self, X, self._reads)
+        x = X if isinstance(X, Block) else self._features(X)
         size = x.n * len(self.classes_) * x.d
         if size > MOST:
             raise DataError(
@@ -65,6 +66,8 @@ class Explaining:
         if not ops.whole(parts) and ingest.infinite(x):
             ingest.refuse(x)
         prior, cells = self._prior(fitted, priors), self._cells(X, x)
+        if fitted.calibration is not None:  # temperature · parts, and the bias is known before any column has spoken
+            parts, prior = parts * fitted.calibration.temperature, prior + fitted.calibration.bias
         if split is None:
             return prior, parts, [TOGETHER], _joined(cells)
         return prior, parts, self._column_names(), cells
@@ -80,11 +83,12 @@ class Explaining:
         """For each column the values that its scale in a nomogram is drawn at: numbers (floats) from the least to the
         largest, or levels of any type."""
         fitted = self._check_is_fitted()
-        return grid(fitted.params, fitted.family, len(self.classes_))
+        return grid(fitted.family, fitted.params, len(self.classes_))
 
-    def _rows_of(self, columns: list[np.ndarray]) -> Any:
-        """Columns of candidates, all of one length, as an X that `_evidence` takes."""
-        return np.column_stack(columns)
+    def _rows_of(self, columns: list[np.ndarray]) -> Block:
+        """Columns of candidates, all of one length, as a block, which `_evidence` takes too."""
+        cells = np.column_stack(columns)
+        return Codes(cells) if self._reads == "codes" else Reals(cells)
 
     # inside
 

@@ -6,7 +6,7 @@ A family that is not named here is asked for a sample.
 >>> import numpy as np
 >>> from deciban import CategoricalNB
 >>> fitted = CategoricalNB().fit(np.array([[0], [2], [1]]), [0, 0, 1])._check_is_fitted()
->>> [column.tolist() for column in grid(fitted.params, fitted.family, 2)]
+>>> [column.tolist() for column in grid(fitted.family, fitted.params, 2)]
 [[0, 1, 2]]
 """
 
@@ -17,8 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from deciban.families import bernoulli, categorical, complement, fisher, gaussian, multinomial, poisson
-from deciban.gaussians import Own, Pooled
+from deciban.families.bernoulli import Bernoulli
+from deciban.families.best_of import BestOf
+from deciban.families.categorical import Categorical
+from deciban.families.complement import Complement
+from deciban.families.gaussian import Gaussian
+from deciban.families.gaussian_joint import GaussianJoint
+from deciban.families.lognormal import Lognormal
+from deciban.families.multinomial import Multinomial
+from deciban.families.poisson import Poisson
+from deciban.product import Product
 
 STEPS = 97  # of a scale of numbers; its ends and its middle among them
 FEW = 12  # distinct whole numbers up to which a column is drawn value by value
@@ -26,10 +34,8 @@ DRAWN = 4096
 
 
 @singledispatch
-def grid(params: Any, family: Any, k: int) -> list[np.ndarray]:
+def grid(family: Any, params: Any, k: int) -> list[np.ndarray]:
     """The values of each column."""
-    if isinstance(getattr(params, "base", None), Pooled):  # a pooled Gaussian with a projection on top
-        return grid(params.base, family, k)
     y = np.arange(DRAWN, dtype=np.int32) % k
     rows = family.sample(params, y, np.random.default_rng(0))
     return [_of_sample(rows[:, j]) for j in range(rows.shape[1])]
@@ -56,52 +62,57 @@ def _up_to(rate: np.ndarray) -> list[np.ndarray]:
 
 
 @grid.register
-def _(params: tuple, family: Any, k: int) -> list[np.ndarray]:
-    """A product: every factor says it of its own columns, the first one that has a column counts."""
+def _(family: Product, params: Any, k: int) -> list[np.ndarray]:
+    """Every factor says it of its own columns; the first one that has a column counts."""
     out: dict[int, np.ndarray] = {}
     for factor, own, columns in zip(family.factors, params, family.columns, strict=True):
-        for column, values in zip(columns, grid(own, factor, k), strict=True):
+        for column, values in zip(columns, grid(factor, own, k), strict=True):
             out.setdefault(column, values)
     return [out[column] for column in range(family.d)]
 
 
 @grid.register
-def _(params: gaussian.Params, family: Any, k: int) -> list[np.ndarray]:
+def _(family: BestOf, params: Any, k: int) -> list[np.ndarray]:
+    return grid(params.product, params.inner, k)
+
+
+@grid.register
+def _(family: Gaussian, params: Any, k: int) -> list[np.ndarray]:
     return _around(params.mean, np.sqrt(params.var))
 
 
 @grid.register
-def _(params: Pooled, family: Any, k: int) -> list[np.ndarray]:
-    return _around(params.mean, np.sqrt(params.covs[0].variances))
+def _(family: Lognormal, params: Any, k: int) -> list[np.ndarray]:
+    ends = [np.exp(logs[[0, -1]]) for logs in _around(params.mean, np.sqrt(params.var))]
+    return [np.linspace(low, high, STEPS) for low, high in ends]
 
 
-@grid.register(Own)
-@grid.register(fisher.Params)
-def _(params: Any, family: Any, k: int) -> list[np.ndarray]:
+@grid.register
+def _(family: GaussianJoint, params: Any, k: int) -> list[np.ndarray]:
     return _around(params.mean, np.sqrt(np.stack([cov.variances for cov in params.covs])))
 
 
 @grid.register
-def _(params: bernoulli.Params, family: Any, k: int) -> list[np.ndarray]:
+def _(family: Bernoulli, params: Any, k: int) -> list[np.ndarray]:
     present = 1.0 if family.above is None or family.above < 1 else family.above + 1.0
     return [np.array([0.0, present])] * params.log_present.shape[1]
 
 
 @grid.register
-def _(params: multinomial.Params, family: Any, k: int) -> list[np.ndarray]:
+def _(family: Multinomial, params: Any, k: int) -> list[np.ndarray]:
     return _up_to(np.exp(params.log_theta) * params.length[:, None])
 
 
 @grid.register
-def _(params: complement.Params, family: Any, k: int) -> list[np.ndarray]:
+def _(family: Complement, params: Any, k: int) -> list[np.ndarray]:
     return _up_to(params.theta * params.length[:, None])
 
 
 @grid.register
-def _(params: poisson.Params, family: Any, k: int) -> list[np.ndarray]:
+def _(family: Poisson, params: Any, k: int) -> list[np.ndarray]:
     return _up_to(params.rate)
 
 
 @grid.register
-def _(params: categorical.Params, family: Any, k: int) -> list[np.ndarray]:
+def _(family: Categorical, params: Any, k: int) -> list[np.ndarray]:
     return [np.arange(levels) for levels in np.diff(params.offset)]
