@@ -1,4 +1,5 @@
-"""Scores of rows under joint Gaussians: one covariance for each class, or one for all.
+"""Scores of rows under joint Gaussians, and under the t that Gaussians of unknown parameters become: one covariance for
+each class, or one for all.
 
 >>> import numpy as np
 >>> from deciban.covariance import Full
@@ -11,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
+from scipy.special import betaln, gammaln
 
 from deciban import ops
-from deciban.covariance import Covariance, Full, Precision
+from deciban.covariance import Covariance, Full, Precision, Thin
 from deciban.packed import Packed
 from deciban.table import Reals
 
@@ -68,6 +71,7 @@ class Pooled:
     precision: Precision
     coef: Packed  # (k, d)
     bias: np.ndarray  # (k,)
+    splits: ClassVar[bool] = True  # there are `parts`
 
     @classmethod
     def of(cls, mean: np.ndarray, cov: Covariance, centre: np.ndarray, tol: float) -> Pooled:
@@ -82,9 +86,82 @@ class Pooled:
     def loglik(self, x: Reals) -> np.ndarray:
         return ops.affine(x, self.coef, self.bias, strict=True)
 
+    def parts(self, x: Reals) -> np.ndarray:
+        """loglik by column, (n, k, d). The bias is split so that independent columns have the parts of naive Bayes, up
+        to what all classes share: a cell half-way between the centre and the class's mean adds nothing."""
+        return (x.dense()[:, None, :] - 0.5 * (self.mean + self.centre)) * self.coef.table
+
     def carrier(self, x: Reals) -> np.ndarray:
         norms = self.precision.norms(np.asarray(x.values, dtype=np.float64) - self.centre)
         return -0.5 * (norms + self.precision.logdet + self.precision.rank * LOG_2PI)
+
+
+@dataclass(frozen=True)
+class Students:
+    """A multivariate t for each class: `freedom` degrees of it, and the scale matrix scatter · stretch."""
+
+    mean: np.ndarray  # (k, d)
+    scatters: Sequence[Covariance]  # one for each class, or one
+    stretch: np.ndarray  # (k,)
+    freedom: np.ndarray  # (k,)
+    precisions: list[Precision]
+    white: np.ndarray | None  # (k, d, d), lower triangular, where each class has a dense matrix of its own
+    peak: np.ndarray  # (k,): log density at the mean
+
+    @classmethod
+    def of(cls, mean: np.ndarray, scatters: Sequence[Covariance], stretch: np.ndarray, freedom: np.ndarray) -> Students:
+        d = mean.shape[1]
+        full = [scatter for scatter in scatters if isinstance(scatter, Full)]
+        if len(full) == len(scatters) == len(mean):
+            parts, logdet = zip(*(scatter.triangle() for scatter in full), strict=True)
+            white, precisions = np.stack(parts) / np.sqrt(stretch)[:, None, None], []
+        else:
+            precisions = [scatter.inverse(tol=0.0) for scatter in scatters]
+            white, logdet = None, tuple(p.logdet for p in precisions)
+        # Γ((ν + d) / 2) / Γ(ν / 2) through the beta function, which keeps its digits for large ν
+        peak = gammaln(d / 2) - betaln(freedom / 2, d / 2) - 0.5 * (d * np.log(freedom * np.pi * stretch) + logdet)
+        return cls(mean, scatters, stretch, freedom, precisions, white, peak)
+
+    @property
+    def covs(self) -> list[Covariance]:
+        """The expected covariances, scatter / (ν − 2)."""
+        return [scatter * float(1.0 / (nu - 2.0)) for scatter, nu in zip(self.scatters, self.freedom, strict=False)]
+
+    def part(self, columns: np.ndarray) -> Students:
+        return Students.of(self.mean[:, columns], [s.part(columns) for s in self.scatters], self.stretch, self.freedom)
+
+    def loglik(self, x: Reals) -> np.ndarray:
+        norms = self._norms(x) / self.freedom
+        return self.peak - 0.5 * (self.freedom + x.d) * np.log1p(norms)
+
+    def _norms(self, x: Reals) -> np.ndarray:
+        if self.white is not None:
+            return -2.0 * ops.quadratic_full(x, self.mean, self.white, np.zeros(len(self.mean)))
+        cells, shared = np.asarray(x.values, dtype=np.float64), len(self.precisions) == 1
+        norms = [self.precisions[0 if shared else c].norms(cells - mean) for c, mean in enumerate(self.mean)]
+        return np.stack(norms, axis=1) / self.stretch
+
+    def draw(self, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """A row for each class code in y: Gaussian noise over the root of an independent χ² / ν."""
+        noise = draw(np.zeros_like(self.mean), self.scatters, y, rng)
+        nu = self.freedom[y]
+        return self.mean[y] + noise * np.sqrt(self.stretch[y] * nu / rng.chisquare(nu))[:, None]
+
+
+def plus_rows(cov: Covariance, rows: np.ndarray) -> Covariance:
+    """Σ + rowsᵀ rows."""
+    if isinstance(cov, Full):
+        return Full(cov.matrix + rows.T @ rows)
+    return cov + Thin(rows, np.ones(len(rows)), np.zeros(cov.d))
+
+
+def usual_variances(n: np.ndarray, mean: np.ndarray, covs: Sequence[Covariance]) -> np.ndarray:
+    """The variances within classes, (d,); of a column without any, that over all rows, or the mean of the others."""
+    share = n / max(float(n.sum()), 1e-300)
+    within = covs[0].variances if len(covs) == 1 else share @ np.stack([cov.variances for cov in covs])
+    whole = within + share @ (mean - share @ mean) ** 2
+    out = np.where(within > 0, within, whole)
+    return np.where(out > 0, out, max(float(out.mean()), 1e-280))
 
 
 def singular(covs: Sequence[Covariance], tol: float) -> list[bool]:
@@ -133,4 +210,20 @@ def by_pattern(x: Reals, p, score) -> np.ndarray:
             out[rows] = 0.0
         elif len(here) < x.d:
             out[rows] = score(p.part(here), Reals(np.ascontiguousarray(x.values[np.ix_(rows, here)])))
+    return out
+
+
+def parts_by_pattern(x: Reals, p) -> np.ndarray:
+    """p.parts(x), (n, k, d); each pattern of missing cells by the marginal of the others, 0 for the missing ones."""
+    gone = np.isnan(x.values)
+    if not gone.any():
+        return p.parts(x)
+    out = np.zeros((x.n, len(p.mean), x.d))
+    patterns, which = np.unique(gone, axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        rows, here = np.flatnonzero(which.ravel() == number), np.flatnonzero(~pattern)
+        if len(here):
+            some = p if len(here) == x.d else p.part(here)
+            part = some.parts(Reals(np.ascontiguousarray(x.values[np.ix_(rows, here)])))
+            out[rows[:, None, None], np.arange(len(p.mean))[:, None], here] = part
     return out

@@ -1,22 +1,30 @@
-"""Discriminant analysis with full covariances: what LDA, QDA, RDA and Fisher share, and the last three of them."""
+"""Discriminant analysis with full covariances: what LDA, QDA, RDA and Fisher share.
+
+>>> import numpy as np
+>>> from deciban import LinearDiscriminantAnalysis
+>>> X = np.array([[0.0, 1], [1, np.nan], [1, 2], [4, 5], [np.nan, 4], [5, 5]])
+>>> model = LinearDiscriminantAnalysis().fit(X, [0, 0, 0, 1, 1, 1])  # rows with missing cells teach too, by EM
+>>> model.predict([[np.nan, 1.5], [4.5, np.nan]]).tolist()
+[0, 1]
+"""
 
 from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from deciban import decision
+from deciban.classifiers import em
 from deciban.classifiers.base import Generative
 from deciban.classifiers.origin import same_library
 from deciban.classifiers.scoring import joined
 from deciban.covariance import Covariance, Full
 from deciban.errors import DataError, NotAdditiveError
 from deciban.families.gaussian_joint import GaussianJoint
-from deciban.gaussians import LOG_2PI, Own, floored, singular
 from deciban.table import Table
 from deciban.tallies import Bundle
 
@@ -27,6 +35,8 @@ class Discriminant(Generative):
     _reads = "dense"
     _keeps_kind = True
     _parameter_constraints: dict = {"priors": ["array-like", None]}
+    estimate = "plugin"  # a setting of most: whether parameters are put in as estimated, or integrated out ("bayes")
+    n_iter_ = 0  # steps of EM, where rows with missing cells were learned from
 
     def _given_priors(self) -> np.ndarray | None:
         """`priors` as probabilities."""
@@ -44,6 +54,30 @@ class Discriminant(Generative):
 
     def _check_settings(self) -> None:
         self._priors = self._given_priors()
+        self.n_iter_ = 0
+        for name in ("shrinkage", "reg_param", "covariance_estimator"):
+            if self.estimate == "bayes" and getattr(self, name, None) not in (None, 0):
+                raise DataError(
+                    f"`{name}={getattr(self, name)!r}` beside estimate='bayes': there, the prior does the shrinking\n\n"
+                    f"hint: leave `{name}` out, or use estimate='plugin'"
+                )
+
+    # missing cells
+
+    def _filler(self) -> Any:
+        """The family whose Gaussians fill in missing cells; None where a setting needs the rows themselves."""
+        family = self._family()
+        if isinstance(getattr(family, "shrinkage", None), str):
+            return None
+        return family if hasattr(family, "gaussians") else GaussianJoint()
+
+    def _tally_whole(self, table: Table) -> Bundle:
+        tally = self._tally(table)
+        if _left_out(tally) == 0 or (family := self._filler()) is None or not em.workable(table.k, table.d):
+            return tally
+        learned = em.learn(family, table, tally.parts[1])
+        self.n_iter_ = learned.steps
+        return Bundle((tally.parts[0], learned.tally))
 
     def _check_fitted(self) -> None:
         fitted = self._fitted
@@ -54,14 +88,36 @@ class Discriminant(Generative):
                 f"every row of class {list(self.classes_[bare])} has a missing cell\n\n"
                 "hint: leave out the columns that are mostly missing, or use GaussianNB, which takes single cells"
             )
-        if complete.sum() < seen.sum() * (1 - 1e-9):
+        self._warn_of(_left_out(fitted.tally))
+        fitted.params  # noqa: B018 (a covariance without inverse shall fail here, not in predict)
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
+        """Learn from more rows: the same state as one `fit` on all of them. The first call names all `classes`. Rows
+        with missing cells are left out of means and covariances, with a warning: EM needs all rows at once."""
+        before = _left_out(self._fitted.tally) if self.__sklearn_is_fitted__() else 0.0
+        super().partial_fit(X, y, classes, sample_weight)
+        self._warn_of(_left_out(self._fitted.tally) - before)
+        return self
+
+    def _warn_of(self, left_out: float) -> None:
+        if left_out > 0:
             warnings.warn(
-                f"rows of weight {seen.sum() - complete.sum():g} of {seen.sum():g} have missing cells; means and "
+                f"rows of weight {left_out:g} of {self._fitted.tally.parts[0].n.sum():g} have missing cells; means and "
                 "covariances are learned from the others",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        fitted.params  # noqa: B018 (a covariance without inverse shall fail here, not in predict)
+
+    def _check_additive(self) -> None:
+        if self.n_iter_ > 0:
+            raise NotAdditiveError(
+                "the model has learned from rows with missing cells by EM, which needs all rows at once: no update, "
+                "merge or forgetting\n\nhint: fill in the cells, or leave out rows that miss some, and fit again"
+            )
+
+    def _check_mergeable(self, other: Self) -> None:
+        other._check_additive()
+        super()._check_mergeable(other)
 
     def _log_prior(self, n: np.ndarray) -> np.ndarray:
         if self._priors is None:
@@ -78,6 +134,17 @@ class Discriminant(Generative):
 
     def _offset(self) -> float:
         return 0.0
+
+    @property
+    def evidence_(self) -> float:
+        """log p(X | y) with means and covariances integrated out, where `estimate="bayes"`: compare models of the same
+        rows by it. The prior is scaled by these rows (see families/gaussian_joint_bayes.py)."""
+        fitted = self._check_is_fitted()
+        if self.estimate != "bayes":
+            raise AttributeError('`evidence_` is there with `estimate="bayes"`')
+        if self.n_iter_ > 0:
+            raise AttributeError("`evidence_` has a closed form only where no cell is missing in training")
+        return float(fitted.family.evidence(fitted.tally.parts[1]).sum())
 
     @property
     def priors_(self) -> np.ndarray:
@@ -119,136 +186,37 @@ class Estimator:
             )
 
 
-class QuadraticDiscriminantAnalysis(Discriminant):
-    """A Gaussian with a covariance of its own for each class: quadratic boundaries.
-
-    Parameters are scikit-learn's. A class whose covariance has no inverse (constant or collinear columns, too few rows)
-    is no error: `tol` times the usual variances is added to it, and `singular_` names the class.
-
-    >>> import numpy as np
-    >>> X = np.array([[-1.0, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
-    >>> QuadraticDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2]).predict([[-0.8, -1]]).tolist()
-    [1]
-    """
+class Solved(Discriminant):
+    """What the settings of LDA and QDA share: a solver, shrinkage, and a covariance estimator of the user's."""
 
     _parameter_constraints: dict = {
         **Discriminant._parameter_constraints,
-        "solver": [StrOptions({"svd", "eigen"})],
         "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
-        "reg_param": [Interval(Real, 0, 1, closed="both")],
         "store_covariance": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
         "covariance_estimator": [HasMethods("fit"), None],
+        "estimate": [StrOptions({"plugin", "bayes"})],
     }
-
-    def __init__(
-        self,
-        *,
-        solver="svd",
-        shrinkage=None,
-        priors=None,
-        reg_param=0.0,
-        store_covariance=False,
-        tol=1e-4,
-        covariance_estimator=None,
-    ):
-        self.solver = solver
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.reg_param = reg_param
-        self.store_covariance = store_covariance
-        self.tol = tol
-        self.covariance_estimator = covariance_estimator
-
-    def _family(self, tally: Bundle | None = None) -> GaussianJoint:
-        ridge = self.reg_param if self.solver == "svd" else 0.0
-        return GaussianJoint(0.0, 0.0 if self.shrinkage is None else self.shrinkage, ridge, floor=self.tol)
-
-    def _check_additive(self) -> None:
-        Estimator.check_additive(self.covariance_estimator)
+    _no_estimator: str  # what the svd solver says to a covariance estimator
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        if len(self.classes_) < 2:
-            raise DataError(f"The number of classes has to be greater than one. Got {len(self.classes_)} class.")
         if self.solver == "svd" and self.shrinkage is not None:
             raise NotImplementedError("shrinkage not supported with 'svd' solver.")
         if self.solver == "svd" and self.covariance_estimator is not None:
-            raise DataError("covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead.")
+            raise DataError(self._no_estimator)
         Estimator.check(self.shrinkage, self.covariance_estimator)
         self._covs: list[Covariance] | None = None
 
-    def _check_fit(self, table: Table, whole: bool) -> None:
-        rows = np.bincount(table.y, minlength=table.k)
-        if whole and (rows == 1).any():
-            raise DataError(
-                f"y has only 1 sample in class {self.classes_[rows == 1][0]}, covariance is ill defined.\n\n"
-                "hint: RegularizedDiscriminantAnalysis borrows from the other classes"
-            )
-        if self.covariance_estimator is not None:
-            X = np.asarray(table.x.rows(0, table.n).values)
-            self._covs = [Estimator.of(self.covariance_estimator, X[table.y == c]) for c in range(table.k)]
+    def _check_additive(self) -> None:
+        super()._check_additive()
+        Estimator.check_additive(self.covariance_estimator)
 
-    def _estimate(self, family: GaussianJoint, tally: Bundle) -> Own:
-        if self._covs is None:
-            return family.estimate(tally.parts[1])  # type: ignore[return-value]
-        return Own.of(tally.parts[1].mean, floored(self._covs, tally.parts[0].n, self.tol))
-
-    @property
-    def singular_(self) -> np.ndarray:
-        """The classes whose covariance had no inverse and was given a floor: see to more rows, or shrinkage."""
-        fitted = self._check_is_fitted()
-        family, t = fitted.family, fitted.tally.parts[1]
-        covs = self._covs if self._covs is not None else family.blended(family.shrunk(t), t.n)
-        return self.classes_[singular(covs, self.tol)]
-
-    def _offset(self) -> float:
-        return 0.5 * self.n_features_in_ * LOG_2PI
-
-    @property
-    def covariance_(self) -> list[np.ndarray]:
-        if not self.store_covariance:
-            raise AttributeError("`covariance_` is there with `store_covariance=True`")
-        return [self._view(cov.dense()) for cov in self._check_is_fitted().params.covs]
-
-    @property
-    def scalings_(self) -> list[np.ndarray]:
-        """The variances along each class's `rotations_`, from the largest."""
-        return [self._view(cov.spectrum()[0]) for cov in self._check_is_fitted().params.covs]
-
-    @property
-    def rotations_(self) -> list[np.ndarray]:
-        return [self._view(cov.spectrum()[1]) for cov in self._check_is_fitted().params.covs]
+    def _filler(self) -> Any:
+        return None if self.covariance_estimator is not None else super()._filler()
 
 
-class RegularizedDiscriminantAnalysis(Discriminant):
-    """Between QDA and LDA, and towards spheres (Friedman 1989).
-
-    `blend` moves each class's covariance towards the pooled one (0: QDA, 1: LDA), `shrinkage` then moves it towards the
-    scaled identity (0 … 1; for columns in like units. Or "auto": Ledoit–Wolf for each class before blending). Works for
-    classes of one row, and for more columns than rows.
-
-    >>> import numpy as np
-    >>> X = np.array([[-1.0, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
-    >>> RegularizedDiscriminantAnalysis(blend=0.5).fit(X, [1, 1, 1, 2, 2, 2]).predict([[-0.8, -1]]).tolist()
-    [1]
-    """
-
-    _parameter_constraints: dict = {
-        **Discriminant._parameter_constraints,
-        "blend": [Interval(Real, 0, 1, closed="both")],
-        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
-    }
-
-    def __init__(self, *, blend=0.5, shrinkage=0.0, priors=None):
-        self.blend = blend
-        self.shrinkage = shrinkage
-        self.priors = priors
-
-    def _family(self, tally: Bundle | None = None) -> GaussianJoint:
-        return GaussianJoint(self.blend, self.shrinkage)
-
-    @property
-    def covariance_(self) -> list[np.ndarray]:
-        """The regularised covariance of each class (of all, where blend = 1)."""
-        return [self._view(cov.dense()) for cov in self._check_is_fitted().params.covs]
+def _left_out(tally: Bundle) -> float:
+    """The weight of the rows that a tally of complete rows is short of."""
+    seen, complete = tally.parts[0].n.sum(), tally.parts[1].n.sum()
+    return float(seen - complete) if complete < seen * (1 - 1e-9) else 0.0

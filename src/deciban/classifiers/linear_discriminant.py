@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import ingest
-from deciban.classifiers.discriminant import Discriminant, Estimator
+from deciban.classifiers.discriminant import Estimator, Solved
 from deciban.classifiers.origin import same_library
 from deciban.classifiers.scoring import joined
 from deciban.covariance import Covariance, Full, shrink
+from deciban.downdate import Span
 from deciban.errors import DataError
 from deciban.families.gaussian_joint import GaussianJoint
-from deciban.gaussians import Pooled, mixed
+from deciban.families.gaussian_joint_bayes import GaussianJointBayes
+from deciban.gaussians import Pooled, Students, mixed
 from deciban.packed import Packed
 from deciban.shrinkage import ledoit_wolf
 from deciban.table import Table
@@ -67,11 +69,17 @@ def upright(axes: np.ndarray) -> np.ndarray:
     return axes * np.where(largest < 0, -1.0, 1.0)
 
 
-class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Discriminant):
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Solved):
     """Gaussians that share one covariance: a linear (softmax) posterior, and a supervised projection (`transform`).
 
     Parameters are scikit-learn's; every solver transforms. `shrinkage="auto"` (Ledoit–Wolf) can be updated and merged
     like the rest. With more columns than rows only n × n matrices are formed.
+
+    `estimate="bayes"` integrates means and covariance out (families/gaussian_joint_bayes.py): a multivariate t for each
+    class, of one scale matrix. Its posterior is not linear, so there is no `coef_`; `transform` works as ever, and
+    `evidence_` is the log density of all rows.
+
+    Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
 
     >>> import numpy as np
     >>> X = np.array([[-1.0, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
@@ -82,14 +90,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     _least_rows = 2
     _parameter_constraints: dict = {
-        **Discriminant._parameter_constraints,
+        **Solved._parameter_constraints,
         "solver": [StrOptions({"svd", "lsqr", "eigen"})],
-        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "store_covariance": ["boolean"],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "covariance_estimator": [HasMethods("fit"), None],
     }
+    _no_estimator = "covariance estimator is not supported with svd solver. Try another solver"
 
     def __init__(
         self,
@@ -100,6 +105,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         store_covariance=False,
         tol=1e-4,
         covariance_estimator=None,
+        *,
+        estimate="plugin",
     ):
         self.solver = solver
         self.shrinkage = shrinkage
@@ -108,28 +115,22 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.store_covariance = store_covariance
         self.tol = tol
         self.covariance_estimator = covariance_estimator
+        self.estimate = estimate
 
-    def _family(self, tally: Bundle | None = None) -> GaussianJoint:
+    def _family(self, tally: Bundle | None = None) -> GaussianJoint | GaussianJointBayes:
+        if self.estimate == "bayes":
+            return GaussianJointBayes(1.0)
         if self.solver == "svd":
             return GaussianJoint(1.0, tol=self.tol**2)
         shrinkage = 0.0 if self.shrinkage is None else self.shrinkage
         return GaussianJoint(1.0, shrinkage, mix=self._priors)
 
-    def _check_additive(self) -> None:
-        Estimator.check_additive(self.covariance_estimator)
-
     def _check_settings(self) -> None:
         super()._check_settings()
-        if self.solver == "svd" and self.shrinkage is not None:
-            raise NotImplementedError("shrinkage not supported with 'svd' solver.")
-        if self.solver == "svd" and self.covariance_estimator is not None:
-            raise DataError("covariance estimator is not supported with svd solver. Try another solver")
-        Estimator.check(self.shrinkage, self.covariance_estimator)
         most = min(len(self.classes_) - 1, self.n_features_in_)
         if self.n_components is not None and self.n_components > most:
             raise DataError(f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}.")
         self._max_components = most if self.n_components is None else self.n_components
-        self._covs: list[Covariance] | None = None
 
     def _check_fit(self, table: Table, whole: bool) -> None:
         rows = table.n if table.w is None else int(np.count_nonzero(table.w))
@@ -142,14 +143,23 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             own = [Estimator.of(self.covariance_estimator, X[table.y == c]) for c in range(table.k)]
             self._covs = [*own, Estimator.of(self.covariance_estimator, X)]
 
-    def _estimate(self, family: GaussianJoint, tally: Bundle) -> Projected:
+    def _estimate(self, family: GaussianJoint | GaussianJointBayes, tally: Bundle) -> Projected:
         n, t = tally.parts[0].n, tally.parts[1]
         priors = n / n.sum() if self._priors is None else self._priors
+        if isinstance(family, GaussianJointBayes):
+            return Predictive(self, family.estimate(t), tally, priors)
         if self._covs is not None:
             base = Pooled.of(t.mean, mixed(self._covs[:-1], priors), priors @ t.mean, family.tol)
         else:
             base = family.estimate(t, centre=priors @ t.mean)  # type: ignore[assignment]
         return Projected(self, base, tally, priors)
+
+    def _leave_one_out(self, family: Any, tally: Bundle, chunk: Table) -> np.ndarray:
+        if self.solver != "svd" or not isinstance(family, GaussianJoint):
+            return super()._leave_one_out(family, tally, chunk)
+        fixed = self._priors is not None
+        span = Span(self.tol, self._priors if fixed else tally.parts[0].n, fixed)
+        return family.leave_one_out(tally.parts[1], chunk.x, chunk.y, chunk.w, span)  # type: ignore[arg-type]
 
     @property
     def _n_features_out(self) -> int:
@@ -167,6 +177,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._origin_of(X).send(out)
 
     def _linear(self) -> tuple[np.ndarray, np.ndarray]:
+        if self.estimate == "bayes":
+            raise AttributeError('with `estimate="bayes"` scores are not linear in x: there are no coefficients')
         p, prior = self._check_is_fitted().params, self._check_is_fitted().log_prior
         coef, bias = p.coef.table + self._shift()[0], p.bias + self._shift()[1] + prior
         if len(self.classes_) == 2:
@@ -186,7 +198,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def decision_function(self, X) -> np.ndarray:
         """x · coef_ + intercept_: (n, k), or (n,) for two classes."""
         self._check_is_fitted()
-        if self.solver == "svd" or len(self.classes_) == 2:
+        if self.solver == "svd" or len(self.classes_) == 2 or self.estimate == "bayes":
             return super().decision_function(X)
         slope, constant = self._shift()
         x = ingest.features(self, X, self._reads)
@@ -269,3 +281,16 @@ class Projected:
         if name.startswith("__") or name == "base":
             raise AttributeError(name)
         return getattr(self.base, name)
+
+
+class Predictive(Projected):
+    """A t for each class, and the axes of the Gaussian that has the expected parameters."""
+
+    def __init__(self, model: LinearDiscriminantAnalysis, students: Students, tally: Bundle, priors: np.ndarray):
+        self.model, self.tally, self.priors = model, tally, priors
+        self.base = Pooled.of(students.mean, students.covs[0], priors @ students.mean, 0.0)
+        self.part, self.loglik, self.draw = students.part, students.loglik, students.draw
+
+    @cached_property
+    def axes(self) -> Axes:
+        return Axes.from_inverse(self.base, self.priors)

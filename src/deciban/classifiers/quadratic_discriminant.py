@@ -1,0 +1,154 @@
+"""Quadratic discriminant analysis, and the regularised one between it and the linear."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from deciban.classifiers.discriminant import Discriminant, Estimator, Solved
+from deciban.errors import DataError
+from deciban.families.gaussian_joint import GaussianJoint
+from deciban.families.gaussian_joint_bayes import GaussianJointBayes
+from deciban.gaussians import LOG_2PI, Own, Students, floored, singular
+from deciban.table import Table
+from deciban.tallies import Bundle
+
+
+class QuadraticDiscriminantAnalysis(Solved):
+    """A Gaussian with a covariance of its own for each class: quadratic boundaries.
+
+    Parameters are scikit-learn's. A class whose covariance has no inverse (constant or collinear columns, too few rows)
+    is no error: `tol` times the usual variances is added to it, and `singular_` names the class.
+
+    `estimate="bayes"` integrates means and covariances out (families/gaussian_joint_bayes.py): a multivariate t for
+    each class, honest about few rows and defined for fewer than columns; `evidence_` is the log density of all rows.
+
+    Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
+
+    >>> import numpy as np
+    >>> X = np.array([[-1.0, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
+    >>> QuadraticDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2]).predict([[-0.8, -1]]).tolist()
+    [1]
+    """
+
+    _parameter_constraints: dict = {
+        **Solved._parameter_constraints,
+        "solver": [StrOptions({"svd", "eigen"})],
+        "reg_param": [Interval(Real, 0, 1, closed="both")],
+    }
+    _no_estimator = "covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead."
+
+    def __init__(
+        self,
+        *,
+        solver="svd",
+        shrinkage=None,
+        priors=None,
+        reg_param=0.0,
+        store_covariance=False,
+        tol=1e-4,
+        covariance_estimator=None,
+        estimate="plugin",
+    ):
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.reg_param = reg_param
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+        self.estimate = estimate
+
+    def _family(self, tally: Bundle | None = None) -> GaussianJoint | GaussianJointBayes:
+        if self.estimate == "bayes":
+            return GaussianJointBayes()
+        ridge = self.reg_param if self.solver == "svd" else 0.0
+        return GaussianJoint(0.0, 0.0 if self.shrinkage is None else self.shrinkage, ridge, floor=self.tol)
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if len(self.classes_) < 2:
+            raise DataError(f"The number of classes has to be greater than one. Got {len(self.classes_)} class.")
+
+    def _check_fit(self, table: Table, whole: bool) -> None:
+        rows = np.bincount(table.y, minlength=table.k)
+        if whole and (rows == 1).any() and self.estimate != "bayes":
+            raise DataError(
+                f"y has only 1 sample in class {self.classes_[rows == 1][0]}, covariance is ill defined.\n\n"
+                "hint: use estimate='bayes', or RegularizedDiscriminantAnalysis: it borrows from the other classes"
+            )
+        if self.covariance_estimator is not None:
+            X = np.asarray(table.x.rows(0, table.n).values)
+            self._covs = [Estimator.of(self.covariance_estimator, X[table.y == c]) for c in range(table.k)]
+
+    def _estimate(self, family: GaussianJoint | GaussianJointBayes, tally: Bundle) -> Own | Students:
+        if self._covs is None:
+            return family.estimate(tally.parts[1])  # type: ignore[return-value]
+        return Own.of(tally.parts[1].mean, floored(self._covs, tally.parts[0].n, self.tol))
+
+    @property
+    def singular_(self) -> np.ndarray:
+        """The classes whose covariance had no inverse and was given a floor: see to more rows, or shrinkage."""
+        fitted = self._check_is_fitted()
+        covs = self._covs if self._covs is not None else fitted.family.gaussians(fitted.tally.parts[1])[1]
+        return self.classes_[singular(covs, self.tol)]
+
+    def _offset(self) -> float:
+        return 0.0 if self.estimate == "bayes" else 0.5 * self.n_features_in_ * LOG_2PI
+
+    @property
+    def covariance_(self) -> list[np.ndarray]:
+        if not self.store_covariance:
+            raise AttributeError("`covariance_` is there with `store_covariance=True`")
+        return [self._view(cov.dense()) for cov in self._check_is_fitted().params.covs]
+
+    @property
+    def scalings_(self) -> list[np.ndarray]:
+        """The variances along each class's `rotations_`, from the largest."""
+        return [self._view(cov.spectrum()[0]) for cov in self._check_is_fitted().params.covs]
+
+    @property
+    def rotations_(self) -> list[np.ndarray]:
+        return [self._view(cov.spectrum()[1]) for cov in self._check_is_fitted().params.covs]
+
+
+class RegularizedDiscriminantAnalysis(Discriminant):
+    """Between QDA and LDA, and towards spheres (Friedman 1989).
+
+    `blend` moves each class's covariance towards the pooled one (0: QDA, 1: LDA), `shrinkage` then moves it towards the
+    scaled identity (0 … 1; for columns in like units. Or "auto": Ledoit–Wolf for each class before blending). Works for
+    classes of one row, and for more columns than rows.
+
+    `estimate="bayes"` integrates means and covariances out: a multivariate t, from the sums blended in the same way.
+    Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
+
+    >>> import numpy as np
+    >>> X = np.array([[-1.0, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
+    >>> RegularizedDiscriminantAnalysis(blend=0.5).fit(X, [1, 1, 1, 2, 2, 2]).predict([[-0.8, -1]]).tolist()
+    [1]
+    """
+
+    _parameter_constraints: dict = {
+        **Discriminant._parameter_constraints,
+        "blend": [Interval(Real, 0, 1, closed="both")],
+        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
+        "estimate": [StrOptions({"plugin", "bayes"})],
+    }
+
+    def __init__(self, *, blend=0.5, shrinkage=0.0, priors=None, estimate="plugin"):
+        self.blend = blend
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.estimate = estimate
+
+    def _family(self, tally: Bundle | None = None) -> GaussianJoint | GaussianJointBayes:
+        if self.estimate == "bayes":
+            return GaussianJointBayes(self.blend)
+        return GaussianJoint(self.blend, self.shrinkage)
+
+    @property
+    def covariance_(self) -> list[np.ndarray]:
+        """The regularised covariance of each class (of all, where blend = 1)."""
+        return [self._view(cov.dense()) for cov in self._check_is_fitted().params.covs]
