@@ -74,7 +74,7 @@ class Schema:
         blocks: list[Reals | Codes] = []
         for family, at in self.groups:
             if family is self.gaps:
-                gone = [np.isnan(c) if c.dtype.kind == "f" else c < 0 for c in cells]
+                gone = [_missing(given.get(field.name), n) for field in self.fields]
                 blocks.append(Codes(np.stack(gone).astype(np.int32).T))
             elif family.block == "codes":
                 blocks.append(Codes(np.stack([cells[j] for j in at]).T))
@@ -127,6 +127,13 @@ class Schema:
             place = {level: code for code, level in enumerate(mine.levels or ())}
             out.append(np.array([place[level] for level in theirs.levels or ()], dtype=np.int64))
         return out
+
+
+def _missing(column: Column | None, n: int) -> np.ndarray:
+    """Which cells of a column are not there; a level that is not known is."""
+    if column is None:
+        return np.ones(n, dtype=bool)
+    return np.isnan(column.values) if column.levels is None else column.values < 0
 
 
 def _texts(levels: Sequence) -> bool:

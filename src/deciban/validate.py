@@ -2,7 +2,7 @@
 
 That is the whole less the fold, added up instead of taken away, so that no digit cancels: the same numbers as learning
 anew from the other folds, but every row is read once to learn and once to predict. Where the other folds have fewer
-than two rows of some class, where something needs all rows at once (EM over missing cells, families that rows choose),
+than two rows of some class, where something needs all rows at once (EM over missing cells),
 and for estimators of other libraries, the model is learned anew.
 
 >>> import numpy as np
@@ -35,7 +35,6 @@ from sklearn.utils.validation import _num_samples
 
 from deciban import ingest, scores
 from deciban.classifiers.base import Generative
-from deciban.classifiers.mixed import MixedNB
 from deciban.errors import DataError, DecibanError, NotAdditiveError
 from deciban.folds import fold_of_each, rows_of
 from deciban.tallies import Bundle
@@ -189,7 +188,7 @@ def by_addition(model: Any, rows: Rows, places: list[np.ndarray]) -> list[Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what concerns the rows, and not a fold by itself, comes again
             pieces = [rows.taught(clone(model).partial_fit, here, classes=rows.classes) for here in places]
-            if any(left_out(piece.tally_) or chosen(piece) for piece in pieces):
+            if any(left_out(piece.tally_) for piece in pieces):
                 raise NotAdditiveError
             return list(without_each(pieces))
     except DecibanError:  # so do errors: `fit` will raise them
@@ -200,14 +199,6 @@ def left_out(tally: Bundle) -> bool:
     """Whether rows with missing cells are not in the tally: `fit`, which has all rows at once, may do better."""
     part = tally.parts[1]
     return not getattr(part, "every_row", True) and part.n.sum() < tally.parts[0].n.sum() * (1 - 1e-9)
-
-
-def chosen(model: Any) -> bool:
-    """Whether rows have chosen the family of a column: those of a fold may choose another than all of them."""
-    if not isinstance(model, MixedNB):
-        return False
-    named = () if isinstance(model.families, str) else model.families
-    return any(name not in named and name not in model.levels_ for name in model.families_)
 
 
 def without_each(pieces: list[Any], rest: Any = None) -> Iterator[Any]:

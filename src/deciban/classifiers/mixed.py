@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_y, check_consistent_length, validate
 from deciban import decision, frames, ops
 from deciban.classifiers.base import Generative
 from deciban.classifiers.explaining_mixed import ExplainingMixed
+from deciban.classifiers.keeping_levels import KeepingLevels
 from deciban.classifiers.scoring import check_priors
 from deciban.errors import DataError
 from deciban.families import find
@@ -28,13 +29,13 @@ from deciban.families.student import Student
 from deciban.product import Product
 from deciban.schema import Field, Schema
 from deciban.table import Block, Table
-from deciban.tallies import Bundle, Crosstab, Labels
+from deciban.tallies import Bundle, Labels
 
 BELL = Gaussian(each=True)
 AUTO = BestOf((BELL, Student(), Lognormal(), Poisson(), Histogram()))  # of a number column; the rows choose
 
 
-class MixedNB(ExplainingMixed, Generative):
+class MixedNB(ExplainingMixed, KeepingLevels, Generative):
     """Naive Bayes where every column has a family of its own.
 
     X is a dataframe (pandas, polars, pyarrow) or an array. Frames are read by name: reordered columns are aligned, a
@@ -186,43 +187,9 @@ class MixedNB(ExplainingMixed, Generative):
         tally = family.tally(chunk.x, chunk.y, chunk.w, chunk.k)  # type: ignore[arg-type]
         return Bundle((Labels(ops.class_weights(chunk.y, chunk.w, chunk.k)), tally))
 
-    def _tally(self, table: Table) -> Bundle:
-        labels, tally = super()._tally(table).parts
-        return Bundle((labels, self._leveled(tally)))
-
-    def _leveled(self, tally: Bundle) -> Bundle:
-        """Crosstabs with a place for every level of the schema, seen in these rows or not."""
-        parts = []
-        for part, (family, at) in zip(tally.parts, self._schema.groups, strict=True):
-            if isinstance(part, Crosstab):
-                fields = [self._schema.fields[j] for j in at]
-                gaps = family is self._schema.gaps
-                levels = np.array([2 if gaps else len(f.levels or ()) + self._schema.reserve for f in fields])
-                part = part.relevel(np.maximum(levels, part.levels))
-            parts.append(part)
-        return Bundle(tuple(parts))
-
-    def _leave_one_out(self, family: Product, tally: Bundle, chunk: Table) -> np.ndarray:
-        params = self._fitted.params
-        return family.leave_one_out(params, tally.parts[1], chunk.x, chunk.y, chunk.w)  # type: ignore[arg-type]
-
     def forget(self, X, y, sample_weight=None) -> Self:
         with self._unchanged_on_failure():
             return super().forget(X, y, sample_weight)
-
-    def _aligned(self, other: Self, mine: Bundle, theirs: Bundle) -> tuple[Bundle, Bundle]:
-        self._schema, here, there = self._schema.merged(other._schema)
-        return self._replaced(mine, here), self._replaced(theirs, there)
-
-    def _replaced(self, tally: Bundle, places: list[np.ndarray]) -> Bundle:
-        parts = []
-        for part, (family, at) in zip(tally.parts[1].parts, self._schema.groups, strict=True):
-            if isinstance(part, Crosstab) and family is not self._schema.gaps:
-                levels = np.array([len(self._schema.fields[j].levels or ()) + self._schema.reserve for j in at])
-                spare = [[len(self._schema.fields[j].levels or ())] if self._schema.reserve else [] for j in at]
-                part = part.relevel(levels, [np.r_[places[j], s] for j, s in zip(at, spare, strict=True)])
-            parts.append(part)
-        return Bundle((tally.parts[0], Bundle(tuple(parts))))
 
     def _check_settings(self) -> None:
         if self.priors is not None:
@@ -286,11 +253,9 @@ def _local(y: Any) -> Any:
 
 def _columnwise(family: Any) -> bool:
     """Whether a family takes each column by itself, as a factor of a product must."""
-    return family.block in ("reals", "dense", "codes") and getattr(family, "columnwise", True)
+    return getattr(family, "columnwise", True) and family is not BestOf
 
 
 def _some(names: list) -> str:
     shown = ", ".join(f"`{name}`" for name in names[:5])
     return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-
-

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban import ops
-from deciban.params import Linear
 from deciban.own_rows import blocks, log_left, powers, row_totals, set_own, weight
+from deciban.params import Linear
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums
 from deciban.tallies.base import column, less, over
@@ -40,6 +40,7 @@ class Complement:
     alpha: float | np.ndarray = 1.0
     norm: bool = False
     block, support = "counts", "count"
+    columnwise = False  # the columns of a row have a density together
     density, takes_prior = False, False  # the scores do not sum to 1, and take no prior unless one is given
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:

@@ -125,6 +125,7 @@ class Params:
 class Fisher:
     within: int | None = None
     block, support = "dense", "real"
+    columnwise = False  # the columns of a row have a density together
     density = False
 
     def size(self, k: int, d: int) -> int:

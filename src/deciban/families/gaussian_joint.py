@@ -42,6 +42,7 @@ class GaussianJoint:
     tol: float = 1e-10  # with blend = 1: correlation eigenvalues up to this are directions without variance
     floor: float = 1e-4  # with blend < 1: what covariances without inverse get, as a share of the usual variances
     block, support = "dense", "real"
+    columnwise = False  # the columns of a row have a density together
 
     @property
     def pools(self) -> bool:

@@ -20,8 +20,8 @@ from scipy.special import gammaln
 
 from deciban import ops
 from deciban.errors import DataError
-from deciban.params import Linear
 from deciban.own_rows import log_left, row_totals, set_own
+from deciban.params import Linear
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums
 from deciban.tallies.base import less, over
@@ -42,6 +42,7 @@ class Params:
 class Multinomial:
     alpha: float | np.ndarray = 1.0
     block, support = "counts", "count"
+    columnwise = False  # the columns of a row have a density together
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)

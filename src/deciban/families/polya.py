@@ -38,6 +38,7 @@ class Params:
 class Polya:
     alpha: float | np.ndarray = 1.0
     block, support = "counts", "count"
+    columnwise = False  # the columns of a row have a density together
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)

@@ -1,0 +1,128 @@
+"""The levels of nominal columns as rows come, go and merge: a level is there while some row has it.
+
+So a model that forgot the only row with a level is the model that never saw it, and folds know their own levels alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from deciban.schema import Field, Schema
+from deciban.table import Codes, Mixed, Table
+from deciban.tallies import Bundle, Crosstab
+
+
+class KeepingLevels:
+    """Mixin of `MixedNB`: needs `_schema`."""
+
+    _schema: Schema
+    _fitted: Any
+    _plain: Callable[[], Any]
+    _tally_chunk: Callable[[Any, Table], Bundle]
+
+    def _nominal(self) -> list[tuple[int, tuple[int, ...]]]:
+        """(block, columns) of each block of levels."""
+        groups = enumerate(self._schema.groups)
+        return [(b, at) for b, (family, at) in groups if family.block == "codes" and family is not self._schema.gaps]
+
+    def _tally(self, table: Table) -> Bundle:
+        labels, tally = super()._tally(table).parts  # type: ignore[misc]
+        return self._with_blocks(Bundle((labels, tally)), self._spaces(), None)
+
+    def _spaces(self) -> dict[int, np.ndarray]:
+        """How many levels the columns of each block of codes have places for."""
+        out = {b: np.array([self._places(self._schema.fields[j]) for j in at]) for b, at in self._nominal()}
+        if self._schema.gaps is not None:
+            out[len(self._schema.groups) - 1] = np.full(len(self._schema.fields), 2)
+        return out
+
+    def _places(self, field: Field) -> int:
+        return len(field.levels or ()) + self._schema.reserve
+
+    @staticmethod
+    def _with_blocks(tally: Bundle, levels: dict[int, np.ndarray], index: dict[int, list] | None) -> Bundle:
+        """Every crosstab with these numbers of levels, level l of a column moved to index[block][column][l]."""
+        parts = list(tally.parts[1].parts)
+        for b, count in levels.items():
+            grown = count if index is not None and b in index else np.maximum(count, parts[b].levels)
+            parts[b] = parts[b].relevel(grown, None if index is None else index.get(b))
+        return Bundle((tally.parts[0], Bundle(tuple(parts))))
+
+    def _set(self, tally: Bundle, calibration: Any = None) -> None:
+        super()._set(self._without_empty(tally), calibration)  # type: ignore[misc]
+
+    def _without_empty(self, tally: Bundle) -> Bundle:
+        """The tally, and the schema, without the levels that no row has."""
+        fields, parts = list(self._schema.fields), list(tally.parts[1].parts)
+        for b, at in self._nominal():
+            some = [(table != 0).any(axis=0) for table in parts[b].columns()]
+            if all(used[: len(fields[j].levels or ())].all() for used, j in zip(some, at, strict=True)):
+                continue
+            kept = []
+            for used, j in zip(some, at, strict=True):
+                levels = fields[j].levels or ()
+                keep = np.append(np.flatnonzero(used[: len(levels)]), np.arange(len(levels), len(used)))
+                fields[j] = replace(fields[j], levels=tuple(levels[i] for i in keep if i < len(levels)))
+                kept.append(keep)
+            offset = parts[b].offset
+            cut = np.concatenate([offset[c] + keep for c, keep in enumerate(kept)]).astype(np.int64)
+            parts[b] = Crosstab(parts[b].n, parts[b].table[:, cut], np.array([len(keep) for keep in kept]))
+        self._schema = replace(self._schema, fields=tuple(fields))
+        return Bundle((tally.parts[0], Bundle(tuple(parts))))
+
+    def _aligned(self, other: Any, mine: Bundle, theirs: Bundle) -> tuple[Bundle, Bundle]:
+        self._schema, here, there = self._schema.merged(other._schema)
+        return self._moved(mine, here), self._moved(theirs, there)
+
+    def _moved(self, tally: Bundle, places: list[np.ndarray]) -> Bundle:
+        """A tally of another schema in the levels of this one."""
+        index: dict[int, list] = {}
+        for b, at in self._nominal():
+            spare = [[len(self._schema.fields[j].levels or ())] if self._schema.reserve else [] for j in at]
+            index[b] = [np.r_[places[j], s].astype(np.int64) for j, s in zip(at, spare, strict=True)]
+        return self._with_blocks(tally, self._spaces(), index)
+
+    def _leave_one_out(self, family: Any, tally: Bundle, chunk: Table) -> np.ndarray:
+        x, lone = self._without_lone(tally, chunk)
+        out = family.leave_one_out(self._fitted.params, tally.parts[1], x, chunk.y, chunk.w)
+        if self._schema.reserve:  # the level goes, and its place with it: the long way
+            out[lone] = np.nan
+        return out
+
+    def _without(self, family: Any, tally: Bundle, row: Table) -> np.ndarray:
+        left = self._plain()
+        left._set(tally - self._tally_chunk(family, row))
+        assert isinstance(row.x, Mixed)
+        return left._fitted.family.loglik(left._fitted.params, self._recoded(row.x, left._schema))
+
+    def _recoded(self, x: Mixed, schema: Schema) -> Mixed:
+        """Rows in the codes of another schema, which may lack some levels."""
+        blocks = list(x.blocks)
+        for b, at in self._nominal():
+            codes = np.array(blocks[b].values)
+            for c, j in enumerate(at):
+                place = {level: code for code, level in enumerate(schema.fields[j].levels or ())}
+                unknown = len(place) if schema.reserve else -1
+                table = [place.get(level, unknown) for level in self._schema.fields[j].levels or ()]
+                codes[:, c] = np.array([*table, unknown, -1])[codes[:, c]]
+            blocks[b] = Codes(codes)
+        return Mixed(tuple(blocks), x.n)
+
+    def _without_lone(self, tally: Bundle, chunk: Table) -> tuple[Mixed, np.ndarray]:
+        """The rows without cells whose level no other row has: it leaves with the row, and is no evidence. Which rows."""
+        assert isinstance(chunk.x, Mixed)
+        blocks, lone = list(chunk.x.blocks), np.zeros(chunk.n, dtype=bool)
+        weight = 1.0 if chunk.w is None else chunk.w[:, None]
+        for b, _ in self._nominal():
+            codes, part = np.asarray(blocks[b].values), tally.parts[1].parts[b]
+            pooled = np.append(part.table.sum(axis=0), np.inf)
+            here = np.where((codes >= 0) & (codes < part.levels), part.offset[:-1] + codes, -1)
+            alone = pooled[here] <= weight * (1 + 1e-9)
+            if alone.any():
+                blocks[b] = Codes(np.where(alone, -1, codes).astype(np.int32))
+                lone |= alone.any(axis=1)
+        return Mixed(tuple(blocks), chunk.n), lone
