@@ -45,12 +45,12 @@ class Separate:
             return np.full((x.n, len(self.n)), np.nan)
         if self.blend == 0:  # only the row's own class changes
             out = ops.quadratic_full(x, self.mean, self.stack.lower, -0.5 * self.stack.logdet)
-            for rows in by_class(x, y, w, self.n, self.stack.only(0).most):
+            for rows in by_class(x, y, w, self.n):
                 own = slice(rows.a, rows.a + 1)
                 self._put(out, rows, self.stack.only(rows.a), own, np.ones((1, 1)))
             return out
         out = np.empty((x.n, len(self.n)))
-        for rows in by_class(x, y, w, self.n, self.stack.most):
+        for rows in by_class(x, y, w, self.n):
             h = np.full((len(self.n), 1), self.blend)
             h[rows.a] = 1.0
             self._put(out, rows, self.stack, slice(None), h)
@@ -92,7 +92,7 @@ class Shared:
         if not self.stack.least[0] > max(self.bound, SAFE):
             return out
         held = None if span is None else Held.of(span, self.t.n.sum(), self.t.mean, self.stack.lower[0])
-        for rows in by_class(x, y, w, self.t.n, self.stack.most):
+        for rows in by_class(x, y, w, self.t.n):
             for part in [rows] if self.mix is None else alike(rows):
                 stack, h, lost = self._without(part)
                 left = stack.without(part, self.t.mean[part.a], self.t.mean[None], h, lost)
@@ -101,7 +101,7 @@ class Shared:
                 norms *= -0.5
                 sure = left.sure(self.bound)
                 if held is not None:
-                    sure &= held.stays(part, left.lever[0])
+                    sure &= held.stays(part, left.lever)
                 norms[:, ~sure] = np.nan
                 out[part.at] = norms.T
         return out
@@ -139,47 +139,43 @@ class Span:
 
 @dataclass(frozen=True)
 class Held:
-    """The spread of the means, G = Σ_c π_c m_c m_cᵀ, and whether a row's leaving lets one of its axes fall.
+    """The spread of the means, G = Σ_c π_c m_c m_cᵀ, and whether a row's leaving may let one of its axes fall.
 
-    Without class a the others' spread stays: with f = mean_a − (mean of the others), G / (1 − π_a) changes by
-    −π_a ffᵀ + π_a' f'f'ᵀ, whose least eigenvalue (relative to G) is bounded by its 2 × 2 determinant.
+    The spread of the other classes stays: with f = mean_a − (mean of the others), G / (1 − π_a) changes by
+    −π_a ffᵀ + π_a' f'f'ᵀ. Relative to G the least eigenvalue after that is at least
+    1 − |p|² + (p·q)² / (1 + |q|²), p and q being f and f' in units of G, and f' lies at most `step` from f.
     """
 
     span: Span
     total: float  # Σ w of all rows
     priors: np.ndarray  # (k,)
-    mean: np.ndarray  # (k, d)
-    size: np.ndarray  # (r,), singular values
-    to: np.ndarray  # (r, d), to coordinates in which G = I
-    apart: np.ndarray  # (k, r), f in these
-    reach: np.ndarray  # (k,), |f| in units of deviation
+    size: np.ndarray  # (r,), singular values: √ of the eigenvalues of G in units of the covariance
+    apart: np.ndarray  # (k,), |f| in units of G
+    reach: np.ndarray  # (k,), |f| in units of the covariance
 
     @classmethod
     def of(cls, span: Span, total: float, mean: np.ndarray, lower: np.ndarray) -> Held:
         priors = span.n / span.n.sum()
-        centred = mean - priors @ mean
-        _, size, turn = linalg.svd(np.sqrt(priors)[:, None] * (centred @ lower.T), full_matrices=False)
+        centred = (mean - priors @ mean) @ lower.T
+        _, size, turn = linalg.svd(np.sqrt(priors)[:, None] * centred, full_matrices=False)
         r = min(int((priors > 0).sum()) - 1, mean.shape[1])
         f = centred / np.maximum(1.0 - priors, 1e-300)[:, None]
-        to = turn[:r] @ lower / np.maximum(size[:r, None], 1e-300)
-        return cls(span, total, priors, mean, size[:r], to, f @ to.T, linalg.norm(f @ lower.T, axis=1))
+        apart = linalg.norm(f @ turn[:r].T / np.maximum(size[:r], 1e-300), axis=1)
+        return cls(span, total, priors, size[:r], apart, linalg.norm(f, axis=1))
 
     def stays(self, rows: Leaving, lever: np.ndarray) -> np.ndarray:
-        """Which rows (m,) leave all axes as they are."""
+        """Which rows (m,) surely leave all axes as they are."""
         if len(self.size) < 2:
             return np.full(len(rows.at), self.span.tol < 1)
-        a, n = rows.a, self.span.n
-        prior = self.priors[a]
-        then = prior if self.span.fixed else (n[a] - rows.w) / (n.sum() - rows.w)
-        move = rows.w / rows.left
-        f = self.apart[a][:, None]
-        after = f - move * (self.to @ (rows.x - self.mean[a]).T)
+        n, prior, f = self.span.n, self.priors[rows.a], self.apart[rows.a]
+        then = prior if self.span.fixed else (n[rows.a] - rows.w) / (n.sum() - rows.w)
+        move = np.sqrt(rows.w / rows.left * np.maximum(1.0 - lever, 0.0) * self.total / rows.n)
+        step = move / self.size[-1]
         before, now = prior * (1 - prior), then * (1 - prior)
-        both = before * now * (f.T @ after)[0] ** 2 / (1.0 + now * np.einsum("ji,ji->i", after, after))
-        least = np.minimum(1.0, 1.0 - before * (f * f).sum() + both) * self.size[-1] ** 2
-        far = self.reach[a] + np.sqrt(move * np.maximum(1.0 - lever, 0.0) * self.total / rows.n)
-        most = self.size[0] ** 2 + (1 - prior) * then * far**2
-        return least * lever > 4.0 * self.span.tol**2 * most
+        near, far = f * np.maximum(f - step, 0.0), f + step
+        least = np.minimum(1.0 - before * f * f + before * now * near**2 / (1.0 + now * far**2), 1.0)
+        most = self.size[0] ** 2 + now * (self.reach[rows.a] + move) ** 2
+        return least * self.size[-1] ** 2 * lever > 4.0 * self.span.tol**2 * most
 
 
 _latest: list[tuple[Any, Any, Any]] = []  # (family, tally, what was made of them), the objects by weak reference

@@ -30,6 +30,7 @@ from deciban.table import Reals
 SAFE = 1e-10  # a correlation eigenvalue must stay above this for the answer to be exact
 LEVER = 1e-5  # and this share of the variance along δ must stay
 ALONE = 1 << 18  # multiplications up to which BLAS does not wake its own threads, which would fight with ours
+RUN = 1 << 16  # numbers of an array that is made, used and forgotten
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,8 @@ class Leaving:
         """g"""
         return self.n * self.w / self.left
 
-    def cut(self, most: int) -> Iterator[Leaving]:
-        """In runs of at most so many rows."""
-        for start in range(0, len(self.at), most):
-            run = slice(start, start + most)
-            w = self.w if len(self.w) == 1 else self.w[run]
-            yield Leaving(self.a, self.at[run], self.x[run], w, self.n)
 
-
-def by_class(x: Reals, y: np.ndarray, w: np.ndarray | None, n: np.ndarray, most: int) -> Iterator[Leaving]:
-    """The rows of each class, in runs of at most so many."""
+def by_class(x: Reals, y: np.ndarray, w: np.ndarray | None, n: np.ndarray) -> Iterator[Leaving]:
     narrow = y.astype(np.int16) if len(n) < 1 << 15 else y  # short numbers are sorted without comparing
     order = np.argsort(narrow, kind="stable")
     cells = np.asarray(np.take(x.values, order, axis=0), dtype=np.float64, order="C")
@@ -69,7 +62,7 @@ def by_class(x: Reals, y: np.ndarray, w: np.ndarray | None, n: np.ndarray, most:
     for a in np.flatnonzero(np.diff(ends)):
         rows = order[ends[a] : ends[a + 1]]
         weight = np.ones(1) if w is None else w[rows]
-        yield from Leaving(int(a), rows, cells[ends[a] : ends[a + 1]], weight, float(n[a])).cut(most)
+        yield Leaving(int(a), rows, cells[ends[a] : ends[a + 1]], weight, float(n[a]))
 
 
 @dataclass(frozen=True)
@@ -78,12 +71,12 @@ class Left:
 
     norms: np.ndarray  # (f, p, m), of x − mean; as if the mean of the row's own class had stayed
     logdet: np.ndarray  # (f, m)
-    lever: np.ndarray  # (f, m)
-    least: np.ndarray  # (f, m): correlation eigenvalues are at least this
+    lever: np.ndarray  # (m,), the least
+    least: np.ndarray  # (m,): correlation eigenvalues are at least this
 
     def sure(self, bound: float) -> np.ndarray:
         """Which rows (m,) leave inverses behind them, to the accuracy of numbers."""
-        return ((self.lever > LEVER) & (self.least > max(2.0 * bound, SAFE))).all(axis=0)
+        return (self.lever > LEVER) & (self.least > max(2.0 * bound, SAFE))
 
 
 @dataclass(frozen=True)
@@ -121,68 +114,68 @@ class Stack:
         parts = {name: getattr(self, name) for name in fields}
         return replace(self, **{name: None if part is None else part[c : c + 1] for name, part in parts.items()})
 
-    @property
-    def most(self) -> int:
-        """Rows that are best looked at together: they stay in cache."""
-        f, d = self.lower.shape[:2]
-        if self.share is None:
-            return 1 << 30
-        return max(128, min(ALONE // (d * d), (1 << 16) // (f * d)))
-
     def without(self, rows: Leaving, mean: np.ndarray, means: np.ndarray, h: np.ndarray, lost: np.ndarray) -> Left:
         """mean (d,) is that of the rows' class, means (f, p, d); A loses h (f, 1) · g δδᵀ and whole loses `lost`
         (f, m or 1)."""
-        whole = self.whole[:, None]
-        phi = (1 - self.ridge) * (1 - self.shrinkage) * h * rows.pull / whole
+        whole, pull = self.whole[:, None], h * rows.pull
+        phi = (1 - self.ridge) * (1 - self.shrinkage) * pull / whole
         tau = whole / (whole - lost)
         t = (mean - means) @ self.white.transpose(0, 2, 1)
-        logdet, spread = self.logdet[:, None] + len(mean) * np.log(tau), np.ones((1, 1))
         if self.share is None:
             uu, lin, sq = self._plain(rows.x, mean, t)
+            lever = 1.0 - phi * uu
+            volume, least = lever, self.least[:, None] * lever
         else:
             delta = rows.x - mean
-            trace = self.trace[:, None]
-            rest = trace - h * rows.pull * np.einsum("ij,ij->i", delta, delta)
             base = (1 - self.ridge) * self.shrinkage / (len(mean) * whole)
-            sigma = (base * rest + self.ridge / tau) / (base * trace + self.ridge)
-            uu, lin, sq, more = self._shrunk(delta, t, sigma)
-            logdet = logdet + more
-            spread = np.minimum(sigma, 1.0) / np.maximum(sigma, 1.0)
-        lever = 1.0 - phi * uu
-        norms = lin + uu[:, None]
-        norms *= norms
-        norms *= (phi / lever)[:, None]
-        norms += uu[:, None]
+            full = base * self.trace[:, None] + self.ridge
+            sigma = (
+                1.0
+                - (1.0 - 1.0 / tau) * (self.ridge / full)
+                - (base * pull / full) * np.einsum("ij,ij->i", delta, delta)
+            )
+            uu, lin, sq, volume = self._shrunk(delta, t, sigma)
+            lever = 1.0 - phi * uu
+            volume *= lever
+            sigma *= lever
+            sigma *= self.least[:, None]
+            least = sigma
+        near = lin + uu[:, None]
+        norms = near * (phi / lever)[:, None]
+        norms += 2.0
+        norms *= near
+        norms -= uu[:, None]
         norms += sq
-        lin *= 2.0
-        norms += lin
         norms /= tau[:, None]
-        return Left(norms, logdet + np.log(lever), lever, self.least[:, None] * lever * spread)
+        logdet = np.log(volume)
+        logdet += self.logdet[:, None] + len(mean) * np.log(tau)
+        return Left(norms, logdet, lever.min(axis=0), least.min(axis=0))
 
     def _plain(self, x: np.ndarray, mean: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """δᵀδ (f, m), tᵀδ (f, p, m) and tᵀt (f, p, 1) in the coordinates of each covariance."""
         f, p, d = t.shape
-        uu = -2.0 * ops.quadratic_full(Reals(x), np.tile(mean, (f, 1)), self.lower, np.zeros(f)).T
+        uu = np.ascontiguousarray(ops.quadratic_full(Reals(x), np.tile(mean, (f, 1)), self.lower, np.zeros(f)).T)
+        uu *= -2.0
         coef = (t @ self.lower).reshape(f * p, d)
         lin = ops.affine(Reals(x), coef, -(coef @ mean), strict=True).T
         return uu, np.ascontiguousarray(lin).reshape(f, p, -1), (t * t).sum(axis=2)[:, :, None]
 
     def _shrunk(self, delta: np.ndarray, t: np.ndarray, sigma: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The same with E⁻¹ between, sq (f, p, m), and log det E (f, m)."""
+        """The same with E⁻¹ between, and det E (f, m). In runs of rows whose arrays stay in cache."""
         assert self.share is not None
-        u = self.white @ delta.T
-        e = (1.0 - self.share)[:, :, None] * sigma[:, None]
-        e += self.share[:, :, None]
-        logdet = log_product(e)
-        np.reciprocal(e, out=e)
-        eu = e * u
-        u *= eu
-        return u.sum(axis=1), t @ eu, (t * t) @ e, logdet
-
-
-def log_product(e: np.ndarray) -> np.ndarray:
-    """Σ_j log e[:, j], of factors near 1: one logarithm for many of them."""
-    out = np.log(np.multiply.reduce(e[:, :64], axis=1))
-    for j in range(64, e.shape[1], 64):
-        out += np.log(np.multiply.reduce(e[:, j : j + 64], axis=1))
-    return out
+        (f, p, d), m = t.shape, len(delta)
+        uu, volume, lin, sq = np.empty((f, m)), np.empty((f, m)), np.empty((f, p, m)), np.empty((f, p, m))
+        share, square, most = self.share[:, :, None], t * t, max(128, min(ALONE // (d * d), RUN // (f * d)))
+        for start in range(0, m, most):
+            run = slice(start, start + most)
+            u = self.white @ delta[run].T
+            e = (1.0 - share) * sigma[:, None, run]
+            e += share
+            np.multiply.reduce(e, axis=1, out=volume[:, run])
+            np.reciprocal(e, out=e)
+            sq[:, :, run] = square @ e
+            e *= u
+            lin[:, :, run] = t @ e
+            e *= u
+            np.add.reduce(e, axis=1, out=uu[:, run])
+        return uu, lin, sq, volume
