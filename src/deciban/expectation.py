@@ -183,7 +183,7 @@ def expected(holes: Holes, g: Gaussians, pooled: bool = False) -> Expected:
     loglik = -0.5 * float(holes.w @ norms + holes.w_kind @ logdet)
     # observed cells go in as they came: mean + (cell − mean) would lose digits far from zero
     cells = np.where(np.isnan(holes.cells), g.mean[y] + z * deviation, holes.cells)
-    tally = ops.scatter(Reals(cells), y.astype(np.int32), holes.w, holes.k, pooled).dense()
+    tally: Scatter = ops.scatter(Reals(cells), y.astype(np.int32), holes.w, holes.k, pooled).dense()  # type: ignore[assignment]
     scatter = tally.scatter + _placed(left * holes.w_kind[:, None, None] * _outer(spread), holes, pooled)
     if holes.scatter is not None:
         within = _lifted(holes, g, left)

@@ -25,7 +25,7 @@ from deciban.classifiers.scoring import joined
 from deciban.covariance import Covariance, Full
 from deciban.errors import DataError, NotAdditiveError
 from deciban.families.gaussian_joint import GaussianJoint
-from deciban.table import Table
+from deciban.table import Block, Reals, Table
 from deciban.tallies import Bundle
 
 
@@ -214,6 +214,12 @@ class Solved(Discriminant):
 
     def _filler(self) -> Any:
         return None if self.covariance_estimator is not None else super()._filler()
+
+
+def cells(x: Block) -> np.ndarray:
+    """All cells, (n, d)."""
+    assert isinstance(x, Reals)
+    return np.asarray(x.rows(0, x.n).values)
 
 
 def _left_out(tally: Bundle) -> float:

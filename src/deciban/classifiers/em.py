@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -75,12 +76,10 @@ def learn(family: Any, table: Table, complete: Scatter | RowScatter, extra: floa
     tally, path, done = start(whole, seen, n), [], False  # type: ignore[var-annotated]
     while not done and len(path) < STEPS:
         mean, covs = family.gaussians(tally)
-        share = extra / (
-            (1 - family.blend) * n + family.blend * n.sum() + extra
-        )  # where covs is one, so are all shares
-        smooth = [shrink(cov, float(a), usual).dense() for cov, a in zip(covs, share, strict=False)]
-        g = Gaussians.of(mean, np.stack(smooth))
-        e = threads.total(parts, lambda holes, g=g: expected(holes, g, whole.pooled))
+        weights = (1 - family.blend) * n + family.blend * n.sum()  # all alike where classes share a covariance
+        smooth = [shrink(cov, float(extra / (w + extra)), usual) for cov, w in zip(covs, weights, strict=False)]
+        g = Gaussians.of(mean, np.stack([cov.dense() for cov in smooth]))
+        e = threads.total(parts, partial(expected, g=g, pooled=whole.pooled))
         tally = whole + e.tally
         path.append(e.loglik + g.loglik(whole) + extra * g.prior(usual))
         done = len(path) > 1 and abs(path[-1] - path[-2]) <= TOLERANCE * n.sum()

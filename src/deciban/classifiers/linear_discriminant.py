@@ -13,7 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import ingest
-from deciban.classifiers.discriminant import Estimator, Solved
+from deciban.classifiers.discriminant import Estimator, Solved, cells
 from deciban.classifiers.origin import same_library
 from deciban.classifiers.scoring import joined
 from deciban.covariance import Covariance, Full, shrink
@@ -139,7 +139,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 f"The number of samples must be more than the number of classes ({len(self.classes_)}), not {rows}."
             )
         if self.covariance_estimator is not None:
-            X = np.asarray(table.x.rows(0, table.n).values)
+            X = cells(table.x)
             own = [Estimator.of(self.covariance_estimator, X[table.y == c]) for c in range(table.k)]
             self._covs = [*own, Estimator.of(self.covariance_estimator, X)]
 
@@ -171,7 +171,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         p = self._check_is_fitted().params
         x = ingest.features(self, X, self._reads)
         scalings = p.axes.scalings[:, : self._max_components]
-        out = np.asarray(x.rows(0, x.n).values) @ scalings
+        out = cells(x) @ scalings
         if self.solver == "svd":
             out -= p.base.centre @ scalings
         return self._origin_of(X).send(out)
@@ -202,9 +202,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             return super().decision_function(X)
         slope, constant = self._shift()
         x = ingest.features(self, X, self._reads)
-        scores = (
-            self._score(X, finish=joined, plain=True) + (np.asarray(x.rows(0, x.n).values) @ slope + constant)[:, None]
-        )
+        scores = self._score(X, finish=joined, plain=True) + (cells(x) @ slope + constant)[:, None]
         return self._origin_of(X).send(scores)
 
     @property

@@ -7,7 +7,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from deciban.classifiers.discriminant import Discriminant, Estimator, Solved
+from deciban.classifiers.discriminant import Discriminant, Estimator, Solved, cells
 from deciban.errors import DataError
 from deciban.families.gaussian_joint import GaussianJoint
 from deciban.families.gaussian_joint_bayes import GaussianJointBayes
@@ -80,7 +80,7 @@ class QuadraticDiscriminantAnalysis(Solved):
                 "hint: use estimate='bayes', or RegularizedDiscriminantAnalysis: it borrows from the other classes"
             )
         if self.covariance_estimator is not None:
-            X = np.asarray(table.x.rows(0, table.n).values)
+            X = cells(table.x)
             self._covs = [Estimator.of(self.covariance_estimator, X[table.y == c]) for c in range(table.k)]
 
     def _estimate(self, family: GaussianJoint | GaussianJointBayes, tally: Bundle) -> Own | Students:
