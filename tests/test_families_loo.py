@@ -28,6 +28,7 @@ FAMILIES = [
     Gaussian(smoothing=0.1),
     Gaussian(ddof=1.0),
     Gaussian(smoothing=1e-3, ddof=1.0),
+    Gaussian(smoothing=0.01, each=True),
     Lognormal(),
     Lognormal(smoothing=0.2, ddof=1.0),
     Student(),

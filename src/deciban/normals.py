@@ -1,8 +1,8 @@
 """Independent normal densities of all columns: scored, and with each row in turn left out.
 
-The variance of a class is m2 / (n − ddof) + epsilon, epsilon = smoothing · (variance of all rows, of the column itself or
-the largest of any column).
-Without row i of class c the squares of c fall by n / (n − 1) · (x − mean)², and epsilon moves for every class.
+The variance of a class is m2 / (n − ddof) + epsilon, epsilon = smoothing · (variance of all rows, of the column itself
+or the largest of any column). Without row i of class c the squares of c fall by n / (n − 1) · (x − mean)², and epsilon
+moves for every class.
 
 >>> import numpy as np
 >>> from deciban import ops
@@ -61,24 +61,33 @@ def variances(t: Moments, ddof: float) -> np.ndarray:
 
 
 def epsilon(everything: Moments, smoothing: float, each: bool = False) -> Any:
-    """What is added to every variance, from the moments of all rows as one class: one number, or one for each column."""
+    """What is added to every variance, from the moments of all rows as one class: a number, or one for each column."""
     spread = over(everything.m2, column(everything.n))
     return smoothing * (spread[0] if each else float(spread.max(initial=0.0)))
 
 
 def leave_one_out(
-    t: Moments, x: Reals | Counts, y, w, smoothing: float = 0.0, ddof: float = 0.0, everything: Moments | None = None
+    t: Moments,
+    x: Reals | Counts,
+    y,
+    w,
+    smoothing: float = 0.0,
+    ddof: float = 0.0,
+    everything: Moments | None = None,
+    each: bool = False,
 ) -> np.ndarray:
     """Log likelihoods (n, k) of rows under t without the row itself. `everything`: the moments of all rows, unweighted,
-    that epsilon comes from; by default those of t."""
+    that epsilon comes from; by default those of t. `each`: whether every column is smoothed by its own variance."""
     pooled, among = (t.collapse(), w) if everything is None else (everything, None)
-    added = epsilon(pooled, smoothing)
+    added = epsilon(pooled, smoothing, each)
     p = Normals.of(t, added, ddof)
     out = p.loglik(x)
-    left = np.full(x.n, added)  # epsilon without the row
+    left = np.empty((x.n, x.d if each else 1))  # epsilon without the row
+    left[:] = added
     if smoothing:
+        of = variances_left if each else largest_left
         for rows, cells in blocks(x):
-            left[rows] = smoothing * largest_left(pooled, cells, weight(among, rows))
+            left[rows] = smoothing * of(pooled, cells, weight(among, rows))
         _move(out, p, variances(t, ddof), x, left - added, left)
     quick = Quick.of(t, added, ddof) if w is None and t.n.ndim == 1 else None
     for rows, cells in blocks(x):
@@ -91,58 +100,54 @@ def leave_one_out(
     return out
 
 
-def leave_one_out_each(t: Moments, x: Reals | Counts, y, w, smoothing: float, ddof: float) -> np.ndarray:
-    """The same where every column is smoothed by its own variance."""
-    cells = x.dense()
-    out = np.zeros((x.n, t.k))
-    for j in range(cells.shape[1]):
-        out += leave_one_out(t.part([j]), Reals(cells[:, [j]]), y, w, smoothing, ddof)
-    return out
+def variances_left(pooled: Moments, cells: np.ndarray, w: np.ndarray, j: Any = slice(None)) -> np.ndarray:
+    """The variances of columns j without each of the rows, (m, columns)."""
+    n = np.broadcast_to(column(pooled.n), pooled.mean.shape)[0, j]
+    mean, m2 = pooled.mean[0, j], pooled.m2[0, j]
+    square = cells[:, j] - mean
+    square *= square
+    gone = np.isnan(square)
+    some = gone.any()
+    taken = w * ~gone if some else w
+    rest = less(n, taken)
+    square *= taken * over(n, rest)
+    if some:
+        square[gone] = 0.0
+    np.subtract(m2, square, out=square)
+    square[negligible(square, m2)] = 0.0
+    square *= over(np.ones(1), rest)
+    return square
 
 
-def largest_left(pooled: Moments, cells: np.ndarray, w: np.ndarray | float) -> np.ndarray:
-    """The largest variance of any column without each of the rows, (m,)."""
-    n = np.broadcast_to(column(pooled.n), pooled.mean.shape)[0]
-    mean, m2 = pooled.mean[0], pooled.m2[0]
+def largest_left(pooled: Moments, cells: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """The largest variance of any column without each of the rows, (m, 1)."""
+    n, m2 = np.broadcast_to(column(pooled.n), pooled.mean.shape)[0], pooled.m2[0]
     if len(cells) == 0 or len(n) == 0:
-        return np.zeros(len(cells))
-
-    def of(j: np.ndarray) -> np.ndarray:
-        square = cells[:, j] - mean[j]
-        square *= square
-        gone = np.isnan(square)
-        some = gone.any()
-        taken = w * ~gone if some else np.asarray(w)
-        rest = less(n[j], taken)
-        square *= taken * over(n[j], rest)
-        if some:
-            square[gone] = 0.0
-        np.subtract(m2[j], square, out=square)
-        square[negligible(square, m2[j])] = 0.0
-        square *= over(np.ones(1), rest)
-        return square.max(axis=1)
-
+        return np.zeros((len(cells), 1))
     top = int(over(m2, n).argmax())
-    out = of(np.array([top]))
+    out = variances_left(pooled, cells, w, [top])
     # a row that leaves takes squares along: no column can end above all its squares over the rest of its weight
     rest = n - np.max(w)
     near = (rest <= 0) | (over(m2, np.maximum(rest, 0.0)) >= out.min())
     near[top] = False
-    return np.maximum(out, of(np.flatnonzero(near))) if near.any() else out
+    if near.any():
+        others = variances_left(pooled, cells, w, np.flatnonzero(near))
+        np.maximum(out, others.max(axis=1, keepdims=True), out=out)
+    return out
 
 
 def _move(out: np.ndarray, p: Normals, bare: np.ndarray, x, change: np.ndarray, left: np.ndarray) -> None:
-    """Score under epsilon + change (n,) = left instead of epsilon, in place: in proportion where that is exact enough."""
-    most = np.abs(change).max(initial=0.0)
-    finest = 1.0 / p.var.min(axis=1, initial=np.inf)  # (k,)
-    small = most * finest <= LINEAR
-    if (small & (most * finest > NOTICED)).any():
-        each = np.where(small[:, None], 1.0 / p.var, 0.0)
-        slope = ops.quadratic_diagonal(x, p.mean, each, 0.5 * each.sum(axis=1), 0.5 * each)
-        out -= slope * change[:, None]
+    """Score under epsilon + change = left (n, 1 or d) instead of epsilon, in place: in proportion where that is exact
+    enough and all columns move alike."""
+    most = (np.abs(change).max(axis=0, initial=0.0) / p.var).max(axis=1, initial=0.0)  # (k,)
+    small = most <= (LINEAR if change.shape[1] == 1 else NOTICED)
+    if (small & (most > NOTICED)).any():
+        steep = np.where(small[:, None], 1.0 / p.var, 0.0)
+        slope = ops.quadratic_diagonal(x, p.mean, steep, 0.5 * steep.sum(axis=1), 0.5 * steep)
+        out -= slope * change
     for c in np.flatnonzero(~small):
         for rows, cells in blocks(x):
-            var = np.maximum(bare[c] + left[rows, None], FLOOR)
+            var = np.maximum(bare[c] + left[rows], FLOOR)
             terms = -0.5 * (np.log(2.0 * np.pi * var) + (cells - p.mean[c]) ** 2 / var)
             out[rows, c] = np.nansum(terms, axis=1)
 
@@ -150,14 +155,15 @@ def _move(out: np.ndarray, p: Normals, bare: np.ndarray, x, change: np.ndarray, 
 def _density_left(t: Moments, cells: np.ndarray, y, w, left: np.ndarray, ddof: float) -> np.ndarray:
     """Log likelihood (m,) of each row under its own class without it, cell by cell."""
     n, mean, m2 = moments_left(t, cells, y, w)
-    var = np.maximum(over(np.maximum(m2, 0.0), np.maximum(n - ddof, 0.0)) + left[:, None], FLOOR)
+    var = np.maximum(over(np.maximum(m2, 0.0), np.maximum(n - ddof, 0.0)) + left, FLOOR)
     return np.nansum(-0.5 * (np.log(2.0 * np.pi * var) + (cells - mean) ** 2 / var), axis=1)
 
 
 @dataclass(frozen=True)
 class Quick:
-    """Own-class scores of complete rows of weight 1, in a few passes over the cells. With V = m2 / (n − 1 − ddof) +
-    epsilon and e = g (x − mean)² / V the variance left is V (1 − e), and the squared distance n · free / (n − 1) · e / g."""
+    """Own-class scores of complete rows of weight 1, in a few passes over the cells. With free = n − 1 − ddof,
+    V = m2 / free + epsilon, g = n / (n − 1) / free and e = g (x − mean)² / V, the variance left is V (1 − e), and the
+    squared distance n · free / (n − 1) · e / (1 − e)."""
 
     mean: np.ndarray  # (k, d)
     scale: np.ndarray  # (k, d), √(g / V)
@@ -166,7 +172,7 @@ class Quick:
     far: np.ndarray  # (k,)
 
     @classmethod
-    def of(cls, t: Moments, added: float, ddof: float) -> Quick:
+    def of(cls, t: Moments, added: float | np.ndarray, ddof: float) -> Quick:
         rest = t.n - 1.0
         free = rest - ddof
         with np.errstate(all="ignore"):
@@ -184,7 +190,7 @@ class Quick:
         rest = 1.0 - e
         if not np.abs(change).max(initial=0.0) * self.inverse.max(initial=0.0) <= NOTICED:
             moved = self.inverse.take(y, axis=0)
-            moved *= change[:, None]
+            moved *= change
             rest += moved
         e /= rest
         with np.errstate(invalid="ignore", divide="ignore"):

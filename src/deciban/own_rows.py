@@ -1,7 +1,7 @@
 """Taking a row out of the sums that it went into, for many rows at once: what leave-one-out is made of.
 
-Each row i leaves the sums of its own class y[i] with its own weight. What rounding alone leaves behind is nothing, as where
-tallies are subtracted.
+Each row i leaves the sums of its own class y[i] with its own weight. What rounding alone leaves behind is nothing, as
+where tallies are subtracted.
 
 >>> import numpy as np
 >>> from deciban.table import Reals
@@ -32,9 +32,9 @@ def blocks(x: Reals | Counts) -> Iterator[tuple[slice, np.ndarray]]:
         yield slice(start, stop), x.rows(start, stop).dense()
 
 
-def weight(w: np.ndarray | None, rows: slice | np.ndarray) -> np.ndarray | float:
-    """The weights of some rows beside their cells, (m, 1), or 1."""
-    return 1.0 if w is None else w[rows, None]
+def weight(w: np.ndarray | None, rows: slice | np.ndarray) -> np.ndarray:
+    """The weights of some rows beside their cells, (m, 1), or just 1, ()."""
+    return np.ones(()) if w is None else w[rows, None]
 
 
 def class_weight(y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray | None:
@@ -61,14 +61,24 @@ def row_totals(x: Reals | Counts) -> np.ndarray:
     if isinstance(x, Counts):
         return x.map(lambda cell: np.asarray(cell, dtype=np.float64))
     out = np.einsum("ij->i", x.values, dtype=np.float64)
-    return np.nansum(x.values, axis=1, dtype=np.float64) if np.isnan(out).any() else out
+    return np.asarray(np.nansum(x.values, axis=1, dtype=np.float64)) if np.isnan(out).any() else out
 
 
 def powers(x: Reals | Counts, exponent: int) -> Reals | Counts:
-    """x^exponent, cell by cell."""
-    if isinstance(x, Counts):
-        return Counts(x.indptr - x.indptr[0], x.column_of(), np.asarray(x.stored, dtype=np.float64) ** exponent, x.d)
-    return Reals(x.dense() ** exponent)
+    """x^exponent, cell by cell; exponent ≥ 1."""
+    cells = x.dense() if isinstance(x, Reals) else np.asarray(x.stored, dtype=np.float64)
+    out = cells
+    for _ in range(exponent - 1):
+        out = out * cells
+    return Reals(out) if isinstance(x, Reals) else Counts(x.indptr - x.indptr[0], x.column_of(), out, x.d)
+
+
+def remaining(whole: np.ndarray, part: np.ndarray) -> np.ndarray:
+    """whole − part of sums ≥ 0, where what rounding leaves is nothing."""
+    left = whole - part
+    if not left.min(initial=1.0) > NOTHING * whole.max(initial=0.0):
+        left[left <= NOTHING * whole] = 0.0
+    return left
 
 
 def log_left(total: np.ndarray, plus: float | np.ndarray, x: Reals | Counts, y, w) -> np.ndarray:
@@ -104,7 +114,7 @@ def times_log(x: np.ndarray, left: np.ndarray) -> np.ndarray:
         return np.where(x > 0, x * np.log(left), 0.0)
 
 
-def moments_left(t: Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray | float) -> tuple[np.ndarray, ...]:
+def moments_left(t: Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, ...]:
     """(n, mean, m2): the moments of each row's class without that row, as subtracting the row's own tally leaves them;
     where a cell is missing, as they are. (m, d) each; n may be (m, 1)."""
     mean, m2 = t.mean.take(y, axis=0), t.m2.take(y, axis=0)
@@ -114,7 +124,7 @@ def moments_left(t: Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray | f
     if gone.any():
         w, delta[gone] = ~gone * w, 0.0
     left = less(n, w)
-    mean += delta * over(np.asarray(w), left)
+    mean += delta * over(w, left)
     delta *= delta
     delta *= w * over(n, left)
     square = m2 - delta

@@ -1,8 +1,8 @@
 """Presence and absence: log p(x | c) = Σ_j x_j log p + (1 − x_j) log(1 − p), where x_j = [cell > above] if that is set.
 
-Tally: `Sums` of the presences. Estimate: p = (total + alpha) / (n + 2 alpha), two pseudo-rows of weight alpha. A row left
-out takes 1 from `total` where it has the feature and from n − total where it has not, whatever else is in the row: so
-leave-one-out is a score with other weights.
+Tally: `Sums` of the presences. Estimate: p = (total + alpha) / (n + 2 alpha), two pseudo-rows of weight alpha. A row
+left out takes 1 from `total` where it has the feature and from n − total where it has not, whatever else is in the row:
+so leave-one-out is a score with other weights.
 
 >>> import numpy as np
 >>> from deciban.table import Reals
@@ -22,8 +22,8 @@ from scipy.special import betaln
 
 from deciban import ops
 from deciban.errors import DataError
+from deciban.own_rows import blocks, class_weight, set_own, weight
 from deciban.params import Linear
-from deciban.own_rows import blocks, class_weight, set_own
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums
 from deciban.tallies.base import column, less
@@ -82,10 +82,10 @@ class Bernoulli:
             set_own(out, y, own[np.arange(x.n), y])
             return out
         for rows, cells in blocks(x):
-            set_own(out, y, self._own(t, cells, y[rows], 1.0 if w is None else w[rows, None]), rows)
+            set_own(out, y, self._own(t, cells, y[rows], weight(w, rows)), rows)
         return out
 
-    def _own(self, t: Sums, cells: np.ndarray, y: np.ndarray, w: np.ndarray | float) -> np.ndarray:
+    def _own(self, t: Sums, cells: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Log likelihood (m,) of rows of any weights under their own classes without them."""
         here = ~np.isnan(cells)
         x = np.where(here, cells if self.above is None else cells > self.above, 0.0)

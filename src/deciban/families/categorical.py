@@ -90,7 +90,7 @@ class Categorical:
             return np.where(spread(rest, t.offset) > 0, logs - spread(np.log(rest), t.offset), even)
 
     def evidence(self, t: Crosstab) -> np.ndarray:
-        """log marginal likelihood (k,) of each class's levels, the shares of each column drawn from a Dirichlet(alpha)."""
+        """log marginal likelihood (k,) of each class's levels, each column's shares drawn from a Dirichlet(alpha)."""
         alpha = np.broadcast_to(np.asarray(self._alpha(t), dtype=np.float64), t.levels.shape)
         if not (alpha > 0).all():
             raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")

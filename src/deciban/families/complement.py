@@ -24,7 +24,7 @@ from deciban.table import Counts, Reals
 from deciban.tallies import Sums
 from deciban.tallies.base import column, less, over
 
-TINY = 1e-13  # what a term of a series may be, relative to the first, to be left out
+TINY = 1e-12  # what a term of a series may be, relative to the first, to be left out
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Complement:
 
     def _add_change(self, out: np.ndarray, others: np.ndarray, x: Reals | Counts, w) -> bool:
         """Add to each score what the row's leaving changes, −Σ_j x_j log(1 − w x_j / others_j) + N log(1 − w N / Σ
-        others), as a power series, where the row is so small a part that a few terms are exact; False where it is not."""
+        others), as a power series, where the row is so small a part that few terms are exact; False where it is not."""
         words = row_totals(x)
         heavy = 1.0 if w is None else float(w.max(initial=0.0))
         top = np.nanmax(x.values if isinstance(x, Reals) else x.stored, initial=0.0)

@@ -1,7 +1,7 @@
 """Waiting times and other numbers ≥ 0: log p(x | c) = Σ_j log rate − rate · x_j.
 
-Tally: `Sums`. Estimate: the mean of a Gamma posterior, rate = (n + shape) / (total + shape · mean): `shape` pseudo-rows of
-the given mean, by default the mean of all rows, so that units do not matter. shape = 0 gives maximum likelihood.
+Tally: `Sums`. Estimate: the mean of a Gamma posterior, rate = (n + shape) / (total + shape · mean): `shape` pseudo-rows
+of the given mean, by default the mean of all rows, so that units do not matter. shape = 0 gives maximum likelihood.
 
 >>> import numpy as np
 >>> from deciban.table import Reals
@@ -21,9 +21,9 @@ from scipy.special import gammaln
 
 from deciban import ops
 from deciban.errors import DataError
+from deciban.own_rows import blocks, powers, remaining, set_own, weight
 from deciban.packed import Packed
 from deciban.params import Linear
-from deciban.own_rows import blocks, powers, set_own, weight
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums
 from deciban.tallies.base import column, less, over
@@ -55,7 +55,7 @@ class Exponential:
 
     def _mean(self, n: np.ndarray, total: np.ndarray) -> float | np.ndarray:
         """The mean of the pseudo-rows, from all rows."""
-        return over(total, n) if self.mean is None else self.mean
+        return total * over(np.ones(1), n) if self.mean is None else self.mean
 
     def _rates(self, n: np.ndarray, total: np.ndarray, mean: float | np.ndarray) -> np.ndarray:
         rate = (n + self.shape) / (total + self.shape * mean + FLOOR)
@@ -80,16 +80,17 @@ class Exponential:
             if np.isnan(cells).any():
                 taken, gone = ~np.isnan(cells) * taken, np.nan_to_num(cells)
             gone = gone * taken
-            mean = self._mean(less(n.sum(axis=0), taken), less(t.total.sum(axis=0), gone))
+            mean = self._mean(less(n.sum(axis=0), taken), remaining(t.total.sum(axis=0), gone))
             for c in range(t.k if moves else 0):
                 out[rows, c] = _score(self._rates(n[c], t.total[c], mean), cells)
-            own = self._rates(less(n.take(y[rows], axis=0), taken), less(t.total.take(y[rows], axis=0), gone), mean)
+            seen, total = less(column(t.n).take(y[rows], axis=0), taken), t.total.take(y[rows], axis=0)
+            own = self._rates(seen, remaining(total, gone), mean)
             set_own(out, y, _score(own, cells), rows)
         return out
 
     def _add_change(self, out: np.ndarray, t: Sums, x: Reals | Counts, w) -> bool:
-        """Add what the mean's moving changes in each score, to first order in its change (mean − x) / (n − 1), where the
-        second would not show; False where it would, or where weights differ or cells are missing."""
+        """Add what the mean's moving changes in each score, to first order in its change (mean − x) / (n − 1), where
+        the second would not show; False where it would, or where weights differ or cells are missing."""
         if w is not None or t.n.ndim == 2 or t.n.sum() < 2:
             return False
         mean, rest = t.total.sum(axis=0) / t.n.sum(), t.n.sum() - 1.0

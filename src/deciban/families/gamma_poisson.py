@@ -1,8 +1,8 @@
 """Event counts whose rate is averaged out: a negative binomial in each column.
 
 Under a Gamma(shape, exposure) prior, with a = total + shape and b = n + exposure, log p(x | c) =
-Σ_j log Γ(a + x_j) − log Γ(a) − log x_j! + a log(b / (b + 1)) − x_j log(b + 1). Tally: `Sums`, as `poisson`. The factorials
-are the same for all classes, and stand in `carrier`.
+Σ_j log Γ(a + x_j) − log Γ(a) − log x_j! + a log(b / (b + 1)) − x_j log(b + 1). Tally: `Sums`, as `poisson`. The
+factorials are the same for all classes, and stand in `carrier`.
 
 >>> import numpy as np
 >>> from deciban.table import Reals

@@ -51,9 +51,7 @@ class Gaussian:
 
     def leave_one_out(self, t: Moments, x: Reals | Counts, y, w, everything: Moments | None = None) -> np.ndarray:
         """`everything`: the moments of all rows, unweighted, where smoothing refers to those."""
-        if self.each:
-            return normals.leave_one_out_each(t, x, y, w, self.smoothing, self.ddof)
-        return normals.leave_one_out(t, x, y, w, self.smoothing, self.ddof, everything)
+        return normals.leave_one_out(t, x, y, w, self.smoothing, self.ddof, everything, self.each)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.normal(p.mean[y], np.sqrt(p.var[y]))

@@ -1,8 +1,8 @@
 """Positive numbers whose logarithm is normal: log p(x | c) = Σ_j log N(log x_j; mean, var) − log x_j.
 
-Tally: `Moments` of log x. Estimate: as `gaussian` (each column smoothed by itself), of the logarithms. −Σ log x is the same for all classes, and stands in
-`carrier`. A number that is not positive counts for nothing in training; in scoring it tells no class from another, and
-its density is e^−745, the least there is.
+Tally: `Moments` of log x. Estimate: as `gaussian` (each column smoothed by itself), of the logarithms. −Σ log x is the
+same for all classes, and stands in `carrier`. A number that is not positive counts for nothing in training; in scoring
+it tells no class from another, and its density is e^−745, the least there is.
 
 >>> import numpy as np
 >>> from deciban.table import Reals
@@ -51,7 +51,7 @@ class Lognormal:
         return p.parts(logs(x))
 
     def leave_one_out(self, t: Moments, x: Reals, y, w) -> np.ndarray:
-        return normals.leave_one_out_each(t, logs(x), y, w, self.smoothing, self.ddof)
+        return normals.leave_one_out(t, logs(x), y, w, self.smoothing, self.ddof, each=True)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return np.exp(rng.normal(p.mean[y], np.sqrt(p.var[y])))

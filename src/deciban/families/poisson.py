@@ -19,8 +19,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from deciban import ops
-from deciban.params import Linear
 from deciban.own_rows import blocks, log_left, row_totals, set_own, times_log, weight
+from deciban.params import Linear
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums
 from deciban.tallies.base import column, less, over
@@ -74,10 +74,10 @@ class Poisson:
         return out
 
     def _own_complete(self, t: Sums, x: Reals | Counts, y, w) -> np.ndarray:
-        """Log likelihood (n,) of rows without missing cells under their own classes without them: the rates' sum is that
-        of the class less that of the row."""
+        """Log likelihood (n,) of rows without missing cells under their own classes without them: the rates' sum is
+        that of the class less that of the row."""
         events = row_totals(x)
-        seen = less(t.n[y], 1.0 if w is None else w) + self.exposure
+        seen = less(t.n[y], np.ones(()) if w is None else w) + self.exposure
         rates = over(less(t.total.sum(axis=1)[y], events if w is None else events * w) + x.d * self.shape, seen)
         own = log_left(t.total, self.shape, x, y, w) - events * np.log(np.where(seen > 0, seen, 1.0)) - rates
         return np.where(seen > 0, own, np.where(events > 0, -np.inf, 0.0))

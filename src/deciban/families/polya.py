@@ -1,7 +1,7 @@
 """Word counts drawn from an urn (Pólya): each word makes the next one like it more probable.
 
-The multinomial's θ is averaged out instead of estimated. With a = total + alpha and A = Σ a over the columns that are not
-missing, N = Σ x:  log p(x | c) = log Γ(A) − log Γ(A + N) + Σ_j log Γ(a_j + x_j) − log Γ(a_j), the words in their order.
+The multinomial's θ is averaged out instead of estimated. With a = total + alpha and A = Σ a over the columns that are
+not missing, N = Σ x:  log p(x | c) = log Γ(A) − log Γ(A + N) + Σ_j log Γ(a_j + x_j) − log Γ(a_j), words in their order.
 Tally: `Sums`, as `multinomial`. Words that come in bursts count for less than there.
 
 >>> import numpy as np

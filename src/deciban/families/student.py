@@ -1,7 +1,7 @@
 """Normal columns whose mean and variance are averaged out: log p(x | c) = Σ_j log t(x_j; 2a, m, √(b (κ + 1) / (a κ))).
 
-The prior is normal–inverse-gamma: variance ~ 1 / Gamma(shape, scale), mean ~ N(mean, variance / kappa). With n rows seen,
-κ = kappa + n, m = (kappa · mean + n x̄) / κ, a = shape + n / 2, b = scale + ½ m2 + ½ kappa n / κ (x̄ − mean)².
+The prior is normal–inverse-gamma: variance ~ 1 / Gamma(shape, scale), mean ~ N(mean, variance / kappa). With n rows
+seen, κ = kappa + n, m = (kappa · mean + n x̄) / κ, a = shape + n / 2, b = scale + ½ m2 + ½ kappa n / κ (x̄ − mean)².
 Where `mean` is None it is that of all rows; where `scale` is, it is shape · (variance within the classes + smoothing ·
 variance of all rows): a prior worth 2 · shape rows. Tally: `Moments`.
 
@@ -109,11 +109,11 @@ class Student:
         moves = self.mean is None or self.scale is None
         for rows, cells in blocks(x):
             own = moments_left(t, cells, y[rows], weight(w, rows))
-            every = moments_left(pooled, cells, np.zeros_like(y[rows]), weight(w, rows))
-            prior = self._weak(*every, within - t.m2.take(y[rows], axis=0) + own[2])
+            seen, mean, m2 = moments_left(pooled, cells, np.zeros_like(y[rows]), weight(w, rows))
+            prior = self._weak(seen, mean, m2, within - t.m2.take(y[rows], axis=0) + own[2])
             for c in range(t.k if moves else 0):
-                out[rows, c] = _score(*self._posterior(n[c], t.mean[c], t.m2[c], *prior), cells)
-            set_own(out, y, _score(*self._posterior(*own, *prior), cells), rows)
+                out[rows, c] = _score(cells, *self._posterior(n[c], t.mean[c], t.m2[c], *prior))
+            set_own(out, y, _score(cells, *self._posterior(*own, *prior)), rows)
         return out
 
     def evidence(self, t: Moments) -> np.ndarray:
@@ -129,16 +129,19 @@ class Student:
         return p.loc[y] + p.scale[y] * rng.standard_t(df[y])
 
 
-def _score(kappa, loc, shape, scale, cells: np.ndarray) -> np.ndarray:
-    """Log density (m,) of rows that have posteriors of their own."""
+def _score(cells: np.ndarray, kappa, loc, shape, scale) -> np.ndarray:
+    """Log density (m,) of rows that have posteriors of their own; kappa and shape may be (1,), or (m, 1)."""
     wide = (kappa + 1.0) / kappa
     flat = gammaln(shape + 0.5) - gammaln(shape) - 0.5 * np.log(2.0 * np.pi * wide)
     z = cells - loc
     z *= z
-    z /= 2.0 * wide * scale
-    terms = flat - 0.5 * np.log(scale) - (shape + 0.5) * np.log1p(z)
-    out = row_sums(terms)
-    return np.nansum(terms, axis=1) if np.isnan(out).any() else out
+    z /= scale
+    z /= 2.0 * wide
+    np.log1p(z, out=z)
+    if np.shape(shape)[-1] == 1 and not np.isnan(z).any():
+        logs = row_sums(np.log(np.broadcast_to(scale, z.shape)))
+        return z.shape[1] * flat[..., 0] - 0.5 * logs - (shape[..., 0] + 0.5) * row_sums(z)
+    return np.nansum(flat - 0.5 * np.log(scale) - (shape + 0.5) * z, axis=1)
 
 
 FAMILY = Student
