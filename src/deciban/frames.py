@@ -1,7 +1,7 @@
 """Any dataframe (pandas, polars, pyarrow, … through narwhals) or array as columns: numbers, or levels with their names.
 
-A missing cell (NaN, None, NA, null) is NaN among numbers and code −1 among levels. No dataframe library is imported here:
-a frame brings its own.
+A missing cell (NaN, None, NA, null) is NaN among numbers and code −1 among levels. No dataframe library is imported
+here: a frame brings its own.
 
 >>> import numpy as np
 >>> a, b = columns(np.array([[1.0, "x"], [2.0, None], [3.0, "x"]], dtype=object))
@@ -12,13 +12,14 @@ a frame brings its own.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
 from numbers import Real
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 
 from deciban.errors import DataError
 
@@ -49,16 +50,20 @@ def _plain(v: float) -> float | int:
 
 def is_frame(X: Any) -> bool:
     """Whether X is a table with named columns."""
-    return not isinstance(X, np.ndarray) and isinstance(
-        nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame
-    )
+    if isinstance(X, np.ndarray):
+        return False
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except DuplicateError:
+        return True  # `names` says which
+    if isinstance(frame, nw.LazyFrame):
+        raise DataError("X is a lazy frame, which has no rows yet\n\nhint: collect it first: `X.collect()`")
+    return isinstance(frame, nw.DataFrame)
 
 
 def names(X: Any) -> list[str]:
-    """The names of a frame's columns, each of which must be a text of its own."""
-    found = list(X.columns) if hasattr(X, "columns") else list(X.schema.names)
-    if hasattr(X, "column_names"):  # Arrow: `columns` are data
-        found = list(X.column_names)
+    """The names of a frame's columns, as texts. No two may be the same."""
+    found = X.column_names if hasattr(X, "column_names") else X.columns  # Arrow's `columns` are data
     twice = [name for name, times in Counter(map(str, found)).items() if times > 1]
     if twice:
         raise DataError(f"two columns are named `{twice[0]}`\n\nhint: give every column a name of its own")
@@ -70,36 +75,40 @@ def library(X: Any) -> str:
     return nw.get_native_namespace(X).__name__
 
 
-def assembled(columns: list[Column], library: str | None) -> Any:
-    """Columns of plain values as a frame of that library, or (None) as an array (n, d)."""
+def assembled(columns: list[Column], library: Any) -> Any:
+    """Columns of plain values as a frame of the library of that name, or (None) as an array (n, d)."""
     if library is None:
         return np.stack([column.values for column in columns], axis=1)
     data = {str(column.name): column.values.tolist() for column in columns}
     return nw.from_dict(data, backend=library).to_native()
 
 
-def columns(X: Any) -> list[Column]:
-    """The columns of a frame, by name, or of an array (n, d), by number."""
+def columns(X: Any, each: Callable = map) -> list[Column]:
+    """The columns of a frame, by name, or of an array (n, d), by number. `each` is `map`, or does it in threads."""
     if isinstance(X, np.ndarray):
         if X.dtype.kind in "fiub":
             return [Column(j, np.asarray(X[:, j], dtype=np.float64)) for j in range(X.shape[1])]
         return [from_objects(j, X[:, j]) for j in range(X.shape[1])]
     named = names(X)
     frame = nw.from_native(X, eager_only=True)
-    return [_from_series(name, frame[:, j]) for j, name in enumerate(named)]
+    series = [(name, frame[:, j]) for j, name in enumerate(named)]
+    return list(each(lambda one: _from_series(*one), series))
 
 
 def _from_series(name: str, s: Any) -> Column:
     kind = s.dtype
     if kind.is_numeric():
         return Column(name, _numbers(s))
-    if kind == nw.Boolean or kind == nw.String or kind == nw.Categorical or kind == nw.Enum:
+    if kind in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
         return _levels(name, s)
     if kind == nw.Object:
         return from_objects(name, s.to_numpy())
+    native = s.to_native()
+    if type(getattr(native, "dtype", None)).__name__ == "SparseDtype":
+        return _from_series(name, nw.from_native(native.sparse.to_dense(), series_only=True))
     if len(s) == s.null_count():
         return Column(name, np.full(len(s), np.nan))
-    raise _unfit(name, str(kind))
+    raise _unfit(name, str(getattr(native, "dtype", kind)) if kind == nw.Unknown else str(kind))
 
 
 def _unfit(name: Name, kind: str) -> DataError:
@@ -132,18 +141,19 @@ def _levels(name: str, s: Any) -> Column:
     if hasattr(native, "factorize"):  # pandas and its kin
         codes, levels = native.factorize()
         return _ordered(name, np.asarray(codes), levels.tolist())
-    if s.dtype != nw.String and s.dtype != nw.Boolean:
-        s = s.cast(nw.String)
-    known = s.unique().drop_nulls().to_list()
-    if not known:
-        return Column(name, np.full(len(s), -1, dtype=np.int32), [])
-    codes = s.replace_strict(known, list(range(len(known))), return_dtype=nw.Int32)
-    return _ordered(name, codes.fill_null(-1).to_numpy(), known)
+    if s.dtype == nw.Boolean:
+        codes = s.cast(nw.Int32).fill_null(-1).to_numpy()
+        return _used(name, codes, [False, True])
+    coded = (s if s.dtype == nw.Enum else s.cast(nw.Categorical)).to_native()  # polars: its own codes
+    codes = nw.from_native(coded.to_physical(), series_only=True).cast(nw.Int32).fill_null(-1).to_numpy()
+    used = _used(name, codes, coded.cat.get_categories().to_list())
+    return used if s.dtype == nw.Enum else _ordered(name, used.values, used.levels or [])
 
 
 def _used(name: Name, codes: np.ndarray, levels: list) -> Column:
-    """Levels that no row has are left out; the others keep their order."""
+    """Levels that no row has are left out, and so is null as a level; the others keep their order."""
     some = np.bincount(np.asarray(codes, dtype=np.int64) + 1, minlength=len(levels) + 1)[1:] > 0
+    some &= [level is not None for level in levels]
     place = np.append(np.where(some, np.cumsum(some) - 1, -1), -1).astype(np.int32)
     return Column(name, place[codes], [level for level, used in zip(levels, some, strict=True) if used])
 
@@ -161,14 +171,17 @@ def _ordered(name: Name, codes: np.ndarray, levels: list) -> Column:
 
 def from_objects(name: Name, values: np.ndarray) -> Column:
     """A column of Python objects (or of NumPy texts): numbers if all are numbers, levels if none is."""
+    if values.dtype.kind in "mMV":
+        raise _unfit(name, str(values.dtype))
     if values.dtype.kind in "US":
         known, code = np.unique(values, return_inverse=True)
         return Column(name, code.ravel().astype(np.int32), known.tolist())
     codes, levels = _factorised(values)
     kinds = {_kind(level) for level in levels}
-    if kinds - {"number", "level"}:
-        wrong = next(level for level in levels if _kind(level) not in ("number", "level"))
-        raise _unfit(name, f"{type(wrong).__name__} objects (such as {wrong!r})")
+    if "other" in kinds:
+        at = [_kind(level) for level in levels].index("other")
+        wrong, row = levels[at], int(np.flatnonzero(codes == at)[0])
+        raise _unfit(name, f"{type(wrong).__name__} objects (such as {wrong!r}, in row {row})")
     if kinds == {"number", "level"}:
         number, text = (next(v for v in levels if _kind(v) == kind) for kind in ("number", "level"))
         row = int(np.flatnonzero(codes == [level is text for level in levels].index(True))[0])
@@ -178,16 +191,21 @@ def from_objects(name: Name, values: np.ndarray) -> Column:
         )
     if kinds == {"level"}:
         return _ordered(name, codes, levels)
-    table = np.array([*map(float, levels), np.nan])
-    return Column(name, table[codes])
+    try:
+        return Column(name, np.array([*map(float, levels), np.nan])[codes])
+    except OverflowError:
+        raise DataError(
+            f"column `{name}` holds a whole number past all floats (more than 1e308)\n\n"
+            "hint: make it a text, or take its logarithm"
+        ) from None
 
 
 def _kind(value: Any) -> str:
     if isinstance(value, (str, bytes, bool, np.bool_)):
         return "level"
-    if isinstance(value, (Real, np.number)) and not isinstance(value, complex):
+    if isinstance(value, (Real, np.number)) and not isinstance(value, (np.complexfloating, np.timedelta64)):
         return "number"
-    return "other" if isinstance(value, (date, datetime, timedelta, complex, list, tuple, dict, set)) else "strange"
+    return "other"
 
 
 def _factorised(values: np.ndarray) -> tuple[np.ndarray, list]:
@@ -196,8 +214,12 @@ def _factorised(values: np.ndarray) -> tuple[np.ndarray, list]:
     levels: list = []
     codes = np.empty(len(values), dtype=np.int32)
     for i, value in enumerate(values.tolist()):
-        key = (type(value) is bool, value) if value.__hash__ is not None else id(value)
-        code = place.get(key)
+        key: Any = (isinstance(value, (bool, np.bool_)), value)
+        try:
+            code = place.get(key)
+        except TypeError:  # lists and such, which end in an error of their own
+            key = id(value)
+            code = place.get(key)
         if code is None:
             nothing = value is None or type(value).__name__ in ("NAType", "NaTType")
             gone = nothing or (isinstance(value, (float, np.floating)) and value != value)

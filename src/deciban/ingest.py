@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from deciban import ops
 from deciban.errors import DataError, SupportError
 from deciban.labels import label_codes
-from deciban.table import Block, Codes, Counts, Reals
+from deciban.table import Block, Codes, Counts, Mixed, Reals
 
 MOST_LEVELS = 1 << 26  # in one column
 _READY = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.dtype(np.int32))
@@ -156,6 +156,8 @@ def refuse_negative(x: Block, whom: str) -> NoReturn:
 
 
 def infinite(x: Block) -> bool:
+    if isinstance(x, Mixed):
+        return any(map(infinite, x.blocks))
     values = x.stored if isinstance(x, Counts) else x.values
     return values.dtype.kind == "f" and bool(np.isinf(values).any())
 
