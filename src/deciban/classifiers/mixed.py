@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
 
 from deciban import decision, frames, ops
 from deciban.classifiers.base import Generative
 from deciban.classifiers.explaining_mixed import ExplainingMixed
 from deciban.classifiers.keeping_levels import KeepingLevels
+from deciban.classifiers.reading_frames import ReadingFrames, some
 from deciban.classifiers.scoring import check_priors
 from deciban.errors import DataError
 from deciban.families import find
@@ -28,14 +26,14 @@ from deciban.families.poisson import Poisson
 from deciban.families.student import Student
 from deciban.product import Product
 from deciban.schema import Field, Schema
-from deciban.table import Block, Table
+from deciban.table import Table
 from deciban.tallies import Bundle, Labels
 
 BELL = Gaussian(each=True)
 AUTO = BestOf((BELL, Student(), Lognormal(), Poisson(), Histogram()))  # of a number column; the rows choose
 
 
-class MixedNB(ExplainingMixed, KeepingLevels, Generative):
+class MixedNB(ExplainingMixed, ReadingFrames, KeepingLevels, Generative):
     """Naive Bayes where every column has a family of its own.
 
     X is a dataframe (pandas, polars, pyarrow) or an array. Frames are read by name: reordered columns are aligned, a
@@ -88,68 +86,11 @@ class MixedNB(ExplainingMixed, KeepingLevels, Generative):
 
     # reading
 
-    def _training(self, X, y, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
-        columns, n = self._columns(X, reset, least)
-        y = _check_y(_local(y), multi_output=False, estimator=self)
-        check_consistent_length(columns[0].values, y)
-        if reset:
-            if y.dtype.kind not in "iubOU":
-                check_classification_targets(y)
-            self._schema = self._new_schema(columns)
-        else:
-            self._schema = self._schema.grown(columns)
-        x, absent, new = self._schema.read(columns, n, learning=True)
-        self._say(absent, new)
-        return x, y
-
-    def _features(self, X) -> Block:
-        self._check_is_fitted()
-        x, absent, new = self._schema.read(*self._columns(X, False, 1))
-        self._say(absent, new)
-        return x
-
-    def _columns(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int]:
-        if not frames.is_frame(X):
-            X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
-            if X.dtype.kind == "c":
-                raise DataError("Complex data not supported: X has complex numbers\n\nhint: split them into columns")
-            if reset:
-                self._library = None
-            return frames.columns(X), X.shape[0]
-        names = frames.names(X)
-        n = len(X)
-        if n < least or not names:
-            raise DataError(
-                f"Found array with {n} sample(s) and {len(names)} feature(s) while a minimum of {max(least, 1)} is "
-                f"required by {type(self).__name__}.\n\nhint: the frame is empty; see whether a filter took all rows"
-            )
-        if reset:
-            self._library = frames.library(X)
-            self.feature_names_in_ = np.array(names, dtype=object)
-            self.n_features_in_ = len(names)
-        columns = frames.columns(X)
-        if not reset and isinstance(self._schema.fields[0].name, int):  # learned from an array: by position
-            if len(columns) != self.n_features_in_:
-                raise DataError(f"X has {len(columns)} features, but the model was fitted on {self.n_features_in_}")
-            columns = [frames.Column(j, c.values, c.levels) for j, c in enumerate(columns)]
-        return columns, n
-
-    def _say(self, absent: list, new: list) -> None:
-        if len(absent) == len(self._schema.fields):
-            raise DataError(
-                f"none of the columns {_some(self._schema.names)} is in X, which has {_some(new)}\n\n"
-                "hint: name the columns as in training"
-            )
-        told = [f"{_some(absent)} not in X: taken as missing in every row"] if absent else []
-        told += [f"{_some(new)} not known from training: ignored"] if new else []
-        if told:
-            warnings.warn("; ".join(told), UserWarning, stacklevel=4)
-
     def _new_schema(self, columns: list[frames.Column]) -> Schema:
         wanted = {} if self.families == "auto" else dict(self.families)
         strange = [name for name in wanted if name not in {c.name for c in columns}]
         if strange:
-            raise DataError(f"families name {_some(strange)}, but the columns are {_some([c.name for c in columns])}")
+            raise DataError(f"families name {some(strange)}, but the columns are {some([c.name for c in columns])}")
         fields = []
         for column in columns:
             family = self._family_of(column, wanted.get(column.name, "auto"))
@@ -246,16 +187,6 @@ class MixedNB(ExplainingMixed, KeepingLevels, Generative):
         return tags
 
 
-def _local(y: Any) -> Any:
-    """Labels of any library as an array."""
-    return y.to_numpy() if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray) else y
-
-
 def _columnwise(family: Any) -> bool:
     """Whether a family takes each column by itself, as a factor of a product must."""
     return getattr(family, "columnwise", True) and family is not BestOf
-
-
-def _some(names: list) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:5])
-    return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")

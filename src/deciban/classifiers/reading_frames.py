@@ -1,0 +1,124 @@
+"""Frames and arrays as the columns that a schema knows, by name; labels of any library as an array."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
+
+from deciban import frames
+from deciban.engines import threads
+from deciban.errors import DataError
+from deciban.schema import Schema
+from deciban.table import Block
+
+
+class ReadingFrames:
+    """Mixin of `MixedNB`: needs `_new_schema(columns)`."""
+
+    _schema: Schema
+    _library: str | None  # of the frame that was learned from; None: an array
+    _new_schema: Callable[[list[frames.Column]], Schema]
+    _check_is_fitted: Callable[[], Any]
+    feature_names_in_: np.ndarray
+    n_features_in_: int
+
+    def _training(self, X, y, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
+        columns, n = self._columns(X, reset, least)
+        y = self._labels(y)
+        check_consistent_length(columns[0].values, y)
+        if reset:
+            self._schema = self._new_schema(columns)
+        else:
+            self._schema = self._schema.grown(columns)
+        x, absent, new = self._schema.read(columns, n, learning=True)
+        self._say(absent, new)
+        return x, y
+
+    def _features(self, X) -> Block:
+        self._check_is_fitted()
+        x, absent, new = self._schema.read(*self._columns(X, False, 1))
+        self._say(absent, new)
+        return x
+
+    def _labels(self, y: Any) -> np.ndarray:
+        """Labels of any library and type as an array, every one of them there."""
+        if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
+            y = np.asarray(y)
+        y = _check_y(y, multi_output=False, estimator=self)
+        if y.dtype.kind not in "iubOU":
+            check_classification_targets(y)
+        if y.dtype.kind == "O":
+            gone = [v is None or v != v for v in y.tolist()]
+            if any(gone):
+                raise DataError(
+                    f"the label in row {gone.index(True)} is missing\n\nhint: leave out the rows without a label"
+                )
+            kinds = sorted({"a text" if isinstance(v, str) else f"a {type(v).__name__}" for v in y.tolist()})
+            if "a text" in kinds and len(kinds) > 1:
+                raise DataError(f"one label is {kinds[0]}, another {kinds[1]}\n\nhint: make all labels texts")
+        return y
+
+    def _columns(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int]:
+        if not frames.is_frame(X):
+            return self._array(X, reset, least)
+        names = frames.names(X)
+        n = len(X)
+        if n < least or not names:
+            raise DataError(
+                f"Found array with {n} sample(s) and {len(names)} feature(s) while a minimum of {max(least, 1)} is "
+                f"required by {type(self).__name__}.\n\nhint: the frame is empty; see whether a filter took all rows"
+            )
+        if reset:
+            self._library = frames.library(X)
+            self.feature_names_in_ = np.array(names, dtype=object)
+            self.n_features_in_ = len(names)
+        columns = frames.columns(X, lambda f, series: threads.each(series, f))
+        if not reset and isinstance(self._schema.fields[0].name, int):
+            columns = self._by_position(columns)
+        return columns, n
+
+    def _array(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int]:
+        if isinstance(X, (list, tuple)) and np.ndim(X) == 2 and np.asarray(X).dtype.kind in "US":
+            X = np.array(X, dtype=object)  # numbers beside texts stay numbers
+        X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
+        if X.dtype.kind == "c":
+            raise DataError("Complex data not supported: X has complex numbers\n\nhint: split them into columns")
+        if reset:
+            self._library = None
+        columns = frames.columns(X)
+        return columns if reset else self._by_position(columns), X.shape[0]
+
+    def _by_position(self, columns: list[frames.Column]) -> list[frames.Column]:
+        """Columns that take the names of the schema's, where one of the two has no names of its own."""
+        if len(columns) != self.n_features_in_:
+            raise DataError(
+                f"X has {len(columns)} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                "as input\n\nhint: give the columns of training, in their order"
+            )
+        return [frames.Column(name, c.values, c.levels) for name, c in zip(self._schema.names, columns, strict=True)]
+
+    def _say(self, absent: list, new: list) -> None:
+        if len(absent) == len(self._schema.fields):
+            raise DataError(
+                f"none of the columns {some(self._schema.names)} is in X, which has {some(new)}\n\n"
+                "hint: name the columns as in training"
+            )
+        told = [f"{some(absent)} not in X: taken as missing in every row"] if absent else []
+        told += [f"{some(new)} not known from training: ignored"] if new else []
+        if told:
+            warnings.warn("; ".join(told), UserWarning, stacklevel=4)
+
+
+def some(names: list) -> str:
+    """The first few of many names.
+
+    >>> some(["a", "b", "c", "d", "e", "f"])
+    '`a`, `b`, `c`, `d`, `e` and 1 more'
+    """
+    shown = ", ".join(f"`{name}`" for name in names[:5])
+    return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")
