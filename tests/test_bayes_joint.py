@@ -245,6 +245,7 @@ def test_there_is_no_evidence_of_a_plug_in_nor_of_expected_rows():
     x, y = rows()
     model = QuadraticDiscriminantAnalysis().fit(x, y)
     assert not hasattr(model, "evidence_")
+    assert not hasattr(RegularizedDiscriminantAnalysis(estimate="bayes").fit(x, y), "evidence_")
     x = x.copy()
     x[3, 1] = np.nan
     assert not hasattr(QuadraticDiscriminantAnalysis(estimate="bayes").fit(x, y), "evidence_")

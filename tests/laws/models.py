@@ -22,6 +22,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"solver": "lsqr"},
         {"solver": "lsqr", "shrinkage": "auto"},
         {"solver": "eigen", "shrinkage": 0.3},
+        {"estimate": "bayes"},
     ],
     "MultinomialNB": [{"alpha": 0.1, "fit_prior": False}],
     "PoissonNB": [{"shape": 0.5, "exposure": 0.1}],
@@ -29,8 +30,9 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"reg_param": 0.2},
         {"solver": "eigen", "shrinkage": 0.1},
         {"solver": "eigen", "shrinkage": "auto"},
+        {"estimate": "bayes"},
     ],
-    "RegularizedDiscriminantAnalysis": [{"blend": 0}, {"blend": 1}, {"shrinkage": "auto"}],
+    "RegularizedDiscriminantAnalysis": [{"blend": 0}, {"blend": 1}, {"shrinkage": "auto"}, {"estimate": "bayes"}],
 }
 MODELS = [model(**settings) for model in CLASSES for settings in [{}, *SETTINGS.get(model.__name__, [])]]
 DENSE = [model for model in MODELS if model._reads == "dense"]

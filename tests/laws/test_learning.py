@@ -278,7 +278,8 @@ def test_model_that_needs_all_rows_at_once_refuses_more(model):
 
     x, y = rows_for(model)
     solver = "lsqr" if "Linear" in type(model).__name__ else "eigen"
-    model = clone(model).set_params(solver=solver, shrinkage=None, covariance_estimator=EmpiricalCovariance())
+    model = clone(model).set_params(solver=solver, shrinkage=None, estimate="plugin")
+    model.set_params(covariance_estimator=EmpiricalCovariance())
     model.fit(x, y)
     for learn in (model.partial_fit, model.forget, lambda x, y: model + copy.deepcopy(model)):
         with pytest.raises(NotAdditiveError, match="hint:"):

@@ -144,6 +144,8 @@ class Discriminant(Generative):
             raise AttributeError('`evidence_` is there with `estimate="bayes"`')
         if self.n_iter_ > 0:
             raise AttributeError("`evidence_` has a closed form only where no cell is missing in training")
+        if 0 < fitted.family.blend < 1:
+            raise AttributeError("`evidence_` is there with `blend=0` or `blend=1`: what is blended has no density")
         return float(fitted.family.evidence(fitted.tally.parts[1]).sum())
 
     @property

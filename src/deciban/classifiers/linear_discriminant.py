@@ -284,6 +284,8 @@ class Projected:
 class Predictive(Projected):
     """A t for each class, and the axes of the Gaussian that has the expected parameters."""
 
+    splits = False  # the columns of a t do not speak alone
+
     def __init__(self, model: LinearDiscriminantAnalysis, students: Students, tally: Bundle, priors: np.ndarray):
         self.model, self.tally, self.priors = model, tally, priors
         self.base = Pooled.of(students.mean, students.covs[0], priors @ students.mean, 0.0)

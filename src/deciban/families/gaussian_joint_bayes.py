@@ -60,6 +60,7 @@ class GaussianJointBayes:
     rows0: float = 0.01  # κ₀: how many rows the prior mean counts as
     freedom0: float | None = None  # ν₀ > d − 1
     block, support = "dense", "real"
+    columnwise = False  # the columns of a row have a density together
 
     @property
     def pools(self) -> bool:
