@@ -18,6 +18,7 @@ with c, c1, c2 the numbers of classes in each part; then both parts are cut in t
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import xlogy
 
 
 def supervised(counts: np.ndarray) -> list[int]:
@@ -57,9 +58,7 @@ def _best(below: np.ndarray) -> int | None:
 def _bits(counts: np.ndarray) -> np.ndarray:
     """N · H of each column of counts (k, m), in bits."""
     total = counts.sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        each = np.where(counts > 0, counts * np.log2(counts), 0.0).sum(axis=0)
-        return np.where(total > 0, total * np.log2(total), 0.0) - each
+    return (xlogy(total, total) - xlogy(counts, counts).sum(axis=0)) / np.log(2.0)
 
 
 def even(counts: np.ndarray, parts: int) -> list[int]:
@@ -68,4 +67,4 @@ def even(counts: np.ndarray, parts: int) -> list[int]:
     if parts < 2 or len(counts) < 2:
         return []
     at = np.searchsorted(below, below[-1] * np.arange(1, parts) / parts, side="left") + 1
-    return sorted(set(int(i) for i in at if i < len(counts)))
+    return np.unique(at[at < len(counts)]).tolist()

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+TINY = 1e-300  # what a column without levels takes the logarithm of
 GRID = np.round(10.0 ** np.arange(-3.0, 1.01, 0.25), 6)  # 0.001 … 10
 
 
@@ -54,7 +55,14 @@ def held_out(table: np.ndarray, offset: np.ndarray, alpha: float | np.ndarray) -
 
 def best_alpha(table: np.ndarray, offset: np.ndarray) -> np.ndarray:
     """For each column the pseudo-count of the grid under which held-out rows are most probable, (d,)."""
-    return GRID[np.argmax([held_out(table, offset, alpha) for alpha in GRID], axis=0)]
+    # Σ over levels of count · log(count − 1 + alpha), less that of the whole: one log for each distinct count
+    levels, whole = np.diff(offset), column_sums(table, offset)
+    scores = np.empty((len(GRID), len(levels)))
+    less, rest = np.maximum(table - 1, 0.0), np.maximum(whole - 1, 0.0)
+    for i, alpha in enumerate(GRID):
+        terms = np.einsum("kl,kl->l", table, np.log(less + alpha))
+        scores[i] = column_sums(terms[None], offset)[0] - np.einsum("kd,kd->d", whole, np.log(rest + alpha * levels + TINY))
+    return GRID[np.argmax(scores, axis=0)]
 
 
 def own_held_out(table: np.ndarray, offset: np.ndarray, alpha, codes: np.ndarray, y: np.ndarray, w) -> np.ndarray:

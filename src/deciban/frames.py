@@ -144,10 +144,20 @@ def _levels(name: str, s: Any) -> Column:
     if s.dtype == nw.Boolean:
         codes = s.cast(nw.Int32).fill_null(-1).to_numpy()
         return _used(name, codes, [False, True])
-    coded = (s if s.dtype == nw.Enum else s.cast(nw.Categorical)).to_native()  # polars: its own codes
-    codes = nw.from_native(coded.to_physical(), series_only=True).cast(nw.Int32).fill_null(-1).to_numpy()
-    used = _used(name, codes, coded.cat.get_categories().to_list())
-    return used if s.dtype == nw.Enum else _ordered(name, used.values, used.levels or [])
+    if s.dtype == nw.Enum:
+        return _used(name, _physical(s), s.cat.get_categories().to_list())
+    coded = s.cast(nw.Categorical)
+    known = coded.unique().drop_nulls()
+    numbers, codes = _physical(known), _physical(coded)
+    place = np.full(max(numbers.max(initial=-1), -1) + 2, -1, dtype=np.int32)
+    place[numbers] = np.arange(len(numbers))
+    return _ordered(name, place[codes], known.cast(nw.String).to_list())
+
+
+def _physical(s: Any) -> np.ndarray:
+    """The library's own codes of a polars column, in no order of their own; −1 for null."""
+    codes = nw.from_native(s.to_native().to_physical(), series_only=True)
+    return codes.cast(nw.Int32).fill_null(-1).to_numpy()
 
 
 def _used(name: Name, codes: np.ndarray, levels: list) -> Column:

@@ -155,7 +155,7 @@ class LeavingOut:
             self._set(self._fitted.tally)
         if getattr(self, "calibrate", False):
             fitted = self._fitted
-            self._set(fitted.tally, self._calibration(fitted.tally, fitted.family, table))
+            fitted.calibration = self._calibration(fitted.tally, fitted.family, table)
 
     def _held_out_loss(self, trial: dict[str, float], table: Table) -> float:
         """The leave-one-out log loss with these settings."""

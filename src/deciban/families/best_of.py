@@ -29,10 +29,10 @@ from deciban import ops
 from deciban.product import Product
 from deciban.support import outside
 from deciban.table import Mixed, Reals
-from deciban.tallies import Bundle, Cells, Moments
+from deciban.tallies import Bundle, Cells, Moments, Sums
 from deciban.tallies.cells import cell_borders
 
-ENOUGH = 8192  # (class, cell) pairs to judge a column by
+ENOUGH = 2048  # (class, cell) pairs to judge a column by
 FLAT = 1e-4  # a class whose variance is less than this share of the whole has none to speak of
 COARSE = 0.5  # a grid whose cells are wider than this share of the deviation cannot judge
 
@@ -52,35 +52,50 @@ class BestOf:
 
     def tally(self, x: Reals, y, w, k: int) -> Bundle:
         values = np.asarray(x.values)
-        wrong = {f.support: outside(values, f.support) for f in self.candidates}
-        fit = {s: Reals(np.where(bad, np.nan, values)) if bad.any() else x for s, bad in wrong.items()}
-        faults = np.hstack([wrong[f.support] for f in self.candidates]).astype(np.float64)
-        return Bundle(
-            (ops.sums(Reals(faults), y, w, k), *(f.tally(fit[f.support], y, w, k) for f in self.candidates))
-        )
+        weight, totals, fit = ops.class_weights(y, w, k), [], {"real": x}
+        for support in self._supports():
+            bad = outside(values, support)
+            some = bad.any()
+            fit[support] = Reals(np.where(bad, np.nan, values)) if some else x
+            totals.append(ops.sums(Reals(bad.astype(np.float64)), y, w, k).total if some else np.zeros((k, x.d)))
+        wrong = Sums(weight, np.hstack(totals) if totals else np.zeros((k, 0)))
+        return Bundle((wrong, *(f.tally(fit[f.support], y, w, k) for f in self.candidates)))
+
+    def _supports(self) -> list[str]:
+        """The supports that not every number is in."""
+        return list(dict.fromkeys(f.support for f in self.candidates if f.support != "real"))
 
     def estimate(self, t: Bundle) -> Params:
         wrong, *tallies = t.parts
         cells = next(part for part in tallies if isinstance(part, Cells))
         d = len(cells.keys)
-        faulty = (wrong.total > 0).any(axis=0).reshape(len(self.candidates), d)
-        choice = [self._best([t.part([j]) for t in tallies], cells.part([j]), faulty[:, j]) for j in range(d)]
-        at = [tuple(j for j in range(d) if choice[j] == i) for i in range(len(self.candidates))]
+        bad = dict(zip(self._supports(), (wrong.total > 0).any(axis=0).reshape(-1, d), strict=True))
+        faulty = np.array([bad.get(f.support, np.zeros(d, dtype=bool)) for f in self.candidates])
+        whole = {i: f.estimate(tallies[i]) for i, f in enumerate(self.candidates) if hasattr(f, "held_out")}
+        scores = np.where(faulty, -np.inf, 0.0)
+        for i, p in whole.items():
+            scores[i] += self.candidates[i].held_out(p)
+        for j in range(d):
+            self._judge(scores[:, j], [part.part([j]) for part in tallies], cells.part([j]))
+        choice = scores.argmax(axis=0)
+        at = [np.flatnonzero(choice == i).tolist() for i in range(len(self.candidates))]
         used = [i for i, columns in enumerate(at) if columns]
-        product = Product(tuple(self.candidates[i] for i in used), tuple(at[i] for i in used), d)
-        inner = product.estimate(Bundle(tuple(tallies[i].part(list(at[i])) for i in used)))
-        return Params(tuple(self.candidates[i] for i in choice), product, inner)
+        product = Product(tuple(self.candidates[i] for i in used), tuple(tuple(at[i]) for i in used), d)
+        inner = [whole[i].part(at[i]) if i in whole else self.candidates[i].estimate(tallies[i].part(at[i])) for i in used]
+        return Params(tuple(self.candidates[i] for i in choice), product, tuple(inner))
 
-    def _best(self, tallies: list, cells: Cells, faulty: np.ndarray) -> int:
-        """Which candidate a column goes to."""
+    def _judge(self, scores: np.ndarray, tallies: list, cells: Cells) -> None:
+        """The candidates' scores of one column, in place; those that were known are scaled to the rows judged by."""
         rows = _Rows.of(cells)
         if rows is None or not rows.tells_apart(tallies):
-            return 0
-        scores = [
-            -np.inf if wrong else rows.held_out(family, t)
-            for family, t, wrong in zip(self.candidates, tallies, faulty, strict=True)
-        ]
-        return int(np.argmax(scores))
+            scores[1:] = -np.inf
+            return
+        share = rows.count.sum() / float(cells.table.sum())
+        for i, (family, t) in enumerate(zip(self.candidates, tallies, strict=True)):
+            if hasattr(family, "held_out"):
+                scores[i] *= share
+            elif np.isfinite(scores[i]):
+                scores[i] = rows.held_out(family, t)
 
     def _parts(self, p: Params, t: Bundle) -> Bundle:
         """The tallies of the chosen families, each of its own columns."""
@@ -132,13 +147,16 @@ class _Rows:
         y, at = np.nonzero(cells.table > 0)
         if len(y) == 0:
             return None
-        if len(y) > ENOUGH:
-            some = np.linspace(0, len(y) - 1, ENOUGH).astype(np.int64)
-            y, at = y[some], at[some]
+        count = cells.table[y, at]
+        if len(y) > ENOUGH:  # as many even steps through the rows: a cell that holds many is met often
+            below = np.cumsum(count)
+            met = np.searchsorted(below, (np.arange(ENOUGH) + 0.5) * (below[-1] / ENOUGH))
+            some, times = np.unique(met, return_counts=True)
+            y, at, count = y[some], at[some], times * (below[-1] / ENOUGH)
         low, high = cell_borders(cells.keys[0][at])
         whole = np.round(low) == low  # whole numbers stand at a cell's lower border, or the upper one below zero
         middle = np.where(whole & (low >= 0), low, np.where((low < 0) & (np.round(high) == high), high, (low + high) / 2))
-        return cls(Reals(middle[:, None]), y.astype(np.int32), cells.table[y, at], high - low)
+        return cls(Reals(middle[:, None]), y.astype(np.int32), count, high - low)
 
     def tells_apart(self, tallies: list) -> bool:
         t = next((t for t in tallies if isinstance(t, Moments)), None)
@@ -150,9 +168,6 @@ class _Rows:
 
     def held_out(self, family: Any, t: Any) -> float:
         """Σ log p(x | own class), each row itself taken out; −∞ where that is no number."""
-        if hasattr(family, "held_out"):
-            share = self.count.sum() / max(float(t.table.sum()), 1e-300)  # of the rows that the others are judged by
-            return share * family.held_out(t)
         if isinstance(t, Moments) and _flat(t):
             return -np.inf
         with np.errstate(all="ignore"):

@@ -96,6 +96,15 @@ class Params:
     def table(self) -> np.ndarray:
         return self.packed.table
 
+    def part(self, columns) -> Params:
+        """Of some of the columns."""
+        at = [np.arange(self.offset[j], self.offset[j + 1]) for j in columns]
+        cut = np.concatenate(at) if at else np.zeros(0, dtype=np.int64)
+        offset = np.concatenate([[0], np.cumsum([len(a) for a in at])]).astype(np.int64)
+        table = Packed.of(np.ascontiguousarray(self.table[:, cut]))
+        cuts, shapes = tuple(self.cuts[j] for j in columns), tuple(self.shapes[j] for j in columns)
+        return Params(cuts, self.counts[:, cut], offset, self.alpha[columns], table, shapes)
+
     def codes(self, x: Reals) -> np.ndarray:
         """The interval of every cell, (n, d); −1 for a missing one."""
         values = np.asarray(x.values)
@@ -152,10 +161,9 @@ class Histogram:
         out[np.arange(x.n), y] = own_held_out(p.counts, p.offset, p.alpha, p.codes(x), y, w)
         return out
 
-    def held_out(self, t: Cells) -> float:
-        """Σ log p(x | own class) of all rows, each taken out in turn; cuts and alpha stay."""
-        p = self.estimate(t)
-        return float(held_out(p.counts, p.offset, p.alpha).sum()) + sum(shape.held_out for shape in p.shapes)
+    def held_out(self, p: Params) -> np.ndarray:
+        """Σ log p(x | own class) of all rows, each taken out in turn, of each column (d,); cuts and alpha stay."""
+        return held_out(p.counts, p.offset, p.alpha) + np.array([shape.held_out for shape in p.shapes])
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.empty((len(y), len(p.shapes)))
