@@ -67,17 +67,17 @@ class Calibration:
 
 def _objective(theta, scores, prior, y, w) -> tuple[float, np.ndarray, np.ndarray]:
     """Held-out log loss plus the pull; its gradient and Hessian in (temperature, bias)."""
-    n, k = scores.shape
+    n, k = scores.shape  # sums, not dot products: BLAS would wake its threads for so little
     joint = theta[0] * scores + theta[1:] + prior
     log_p = ops.posterior(np.ascontiguousarray(joint), logs=True)
     rows = np.arange(n)
     pull = theta - np.concatenate([[1.0], np.zeros(k)])
-    value = -float(w @ log_p[rows, y]) + 0.5 * PULL * float(pull @ pull)
+    value = -float((w * log_p[rows, y]).sum()) + 0.5 * PULL * float(pull @ pull)
     p = np.exp(log_p)
     weighted = p * w[:, None]
     mean = np.einsum("nk,nk->n", p, scores)
     gradient = PULL * pull
-    gradient[0] += float(w @ (mean - scores[rows, y]))
+    gradient[0] += float((w * (mean - scores[rows, y])).sum())
     gradient[1:] += weighted.sum(axis=0) - np.bincount(y, w, minlength=k)
     curvature = PULL * np.eye(k + 1)
     centred = scores - mean[:, None]
