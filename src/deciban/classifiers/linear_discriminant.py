@@ -157,8 +157,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _leave_one_out(self, family: Any, tally: Bundle, chunk: Table) -> np.ndarray:
         if self.solver != "svd" or not isinstance(family, GaussianJoint):
             return super()._leave_one_out(family, tally, chunk)
-        fixed = self._priors is not None
-        span = Span(self.tol, self._priors if fixed else tally.parts[0].n, fixed)
+        given = self._priors
+        span = Span(self.tol, tally.parts[0].n if given is None else given, given is not None)
         return family.leave_one_out(tally.parts[1], chunk.x, chunk.y, chunk.w, span)  # type: ignore[arg-type]
 
     @property
