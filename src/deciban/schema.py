@@ -64,8 +64,13 @@ class Schema:
     def grown(self, columns: list[Column]) -> Schema:
         """The same with the levels that these columns have and it has not."""
         given = {column.name: column for column in columns}
-        grown = [f.grown(given[f.name].as_levels().levels or ()) if f.name in given else f for f in self.fields]
-        return replace(self, fields=tuple(grown))
+        fields = [
+            field.grown(given[field.name].as_levels().levels or ())
+            if field.levels is not None and field.name in given
+            else field
+            for field in self.fields
+        ]
+        return replace(self, fields=tuple(fields))
 
     def read(self, columns: list[Column], n: int, learning: bool = False) -> tuple[Mixed, list[Name], list[Name]]:
         """(rows, names of columns that are not there, names of columns that are not known)."""

@@ -28,8 +28,6 @@ from deciban.errors import ForgetError, MergeError
 from deciban.table import Block, Table, borders
 from deciban.tallies import Bundle, Labels
 
-CHUNK = 1 << 22  # cells a chunk of training rows has, at least
-
 
 class Fitted:
     """A tally and, made when first asked for, the parameters that it stands for."""
@@ -55,6 +53,7 @@ class Generative(Deciding, Explaining, LeavingOut, Scoring, ClassifierMixin, Bas
 
     _reads = "reals"  # how X is read: reals (dense or CSR), dense, counts, codes
     _least_rows = 1
+    _chunk = 1 << 22  # cells a chunk of training rows has, at least
 
     # what a subclass says
 
@@ -206,7 +205,7 @@ class Generative(Deciding, Explaining, LeavingOut, Scoring, ClassifierMixin, Bas
                 return self._tally_chunk(family, chunk)
 
         with np.errstate(all="ignore"):
-            out = threads.total(borders(table.n, table.x.cells, max(CHUNK, 2 * size)), of, iadd)
+            out = threads.total(borders(table.n, table.x.cells, max(self._chunk, 2 * size)), of, iadd)
         if not out.finite():
             ingest.refuse(table.x)
         return out

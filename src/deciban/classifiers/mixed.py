@@ -65,6 +65,7 @@ class MixedNB(ExplainingMixed, ReadingFrames, KeepingLevels, Generative):
     """
 
     _reads = "mixed"
+    _chunk = 1 << 17
     _parameter_constraints: dict = {
         "families": [StrOptions({"auto"}), Mapping],
         "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
