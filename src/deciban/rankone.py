@@ -18,7 +18,7 @@ answered: NaN.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy import linalg
@@ -110,9 +110,10 @@ class Stack:
         return cls(lower, white, share, logdet, least, trace, whole, shrinkage, ridge)
 
     def only(self, c: int) -> Stack:
-        fields = ("lower", "white", "share", "logdet", "least", "trace", "whole")
-        parts = {name: getattr(self, name) for name in fields}
-        return replace(self, **{name: None if part is None else part[c : c + 1] for name, part in parts.items()})
+        of = slice(c, c + 1)
+        share = None if self.share is None else self.share[of]
+        first = (self.lower[of], self.white[of], share, self.logdet[of], self.least[of])
+        return Stack(*first, self.trace[of], self.whole[of], self.shrinkage, self.ridge)
 
     def without(self, rows: Leaving, mean: np.ndarray, means: np.ndarray, h: np.ndarray, lost: np.ndarray) -> Left:
         """mean (d,) is that of the rows' class, means (f, p, d); A loses h (f, 1) · g δδᵀ and whole loses `lost`
