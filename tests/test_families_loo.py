@@ -101,6 +101,16 @@ def scales(family, rows: Rows) -> Rows:
     return replace(rows, cells=rows.cells * np.array(size))
 
 
+def hollow(family, rows: Rows) -> Rows:
+    """Columns of which a class has no cell, one has a single cell, all together have one, or none."""
+    cells = rows.cells.astype(float) if family.support != "level" else rows.cells.copy()
+    cells[rows.y == 0, 1] = gone(family)
+    cells[np.flatnonzero(rows.y == 1)[1:], 2] = gone(family)
+    cells[1:, 3] = gone(family)
+    cells[:, 4] = gone(family)
+    return replace(rows, cells=cells)
+
+
 CASES = {
     "plain": [],
     "missing": [with_holes],
@@ -110,6 +120,9 @@ CASES = {
     "missing, weighed by class": [with_holes, by_class],
     "lonely": [lonely],
     "lonely, missing": [lonely, with_holes],
+    "hollow": [hollow],
+    "hollow, weighed": [hollow, weighed],
+    "lonely, hollow": [lonely, hollow],
     "flat": [flat],
     "scales": [scales],
     "scales, missing, weighed": [scales, with_holes, weighed],

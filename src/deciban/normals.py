@@ -1,8 +1,9 @@
 """Independent normal densities of all columns: scored, and with each row in turn left out.
 
 The variance of a class is m2 / (n − ddof) + epsilon, epsilon = smoothing · (variance of all rows, of the column itself
-or the largest of any column). Without row i of class c the squares of c fall by n / (n − 1) · (x − mean)², and epsilon
-moves for every class.
+or the largest of any column). A class without any cell of a column has the moments of all rows there, so that the
+column tells it neither from nor for the others; a column without any cell at all is no evidence.
+Without row i of class c the squares of c fall by n / (n − 1) · (x − mean)², and epsilon moves for every class.
 
 >>> import numpy as np
 >>> from deciban import ops
@@ -29,6 +30,7 @@ from deciban.tallies.base import column, less, negligible, over
 FLOOR = 1e-290  # the least variance: its root can still divide, its log is finite
 NOTICED = 1e-12  # a relative change of a variance that is less is not looked at
 LINEAR = 1e-6  # and one up to here changes the score in proportion: what that leaves out is less than NOTICED
+Moved = tuple[np.ndarray, ...]  # n, mean, m2 of each row: its class, or all rows, without it
 DEEP = -9.0  # log of what is left of the variances, below which rounding would show: the row is taken out cell by cell
 
 
@@ -42,9 +44,13 @@ class Normals:
 
     @classmethod
     def of(cls, t: Moments, epsilon: float | np.ndarray, ddof: float = 0.0) -> Normals:
+        t = t.filled()
         var = np.maximum(variances(t, ddof) + epsilon, FLOOR)
-        share = -0.5 * np.log(2.0 * np.pi * var)
-        return cls(t.mean, var, 1.0 / np.sqrt(var), share, share.sum(axis=1))
+        share, scale = -0.5 * np.log(2.0 * np.pi * var), 1.0 / np.sqrt(var)
+        never = np.broadcast_to(column(t.n) <= 0, var.shape)
+        if never.any():
+            var, share, scale = np.where(never, 1.0, var), np.where(never, 0.0, share), np.where(never, 0.0, scale)
+        return cls(t.mean, var, scale, share, share.sum(axis=1))
 
     def loglik(self, x: Reals | Counts) -> np.ndarray:
         return ops.quadratic_diagonal(x, self.mean, self.scale, self.bias, self.share)
@@ -88,14 +94,23 @@ def leave_one_out(
         of = variances_left if each else largest_left
         for rows, cells in blocks(x):
             left[rows] = smoothing * of(pooled, cells, weight(among, rows))
-        _move(out, p, variances(t, ddof), x, left - added, left)
+        _move(out, p, variances(t.filled(), ddof), x, left - added, left)
+    everyone, empty = t.collapse(), np.broadcast_to(column(t.n) <= 0, t.mean.shape)
+    for c in np.flatnonzero(empty.any(axis=1)):  # has the moments of all rows somewhere, and they move
+        for rows, cells in blocks(x):
+            mine = column(t.n)[c], t.mean[c], t.m2[c]
+            moments = _instead(empty[c], _left_of_all(everyone, cells, weight(w, rows)), mine)
+            out[rows, c] = _density(moments, cells, left[rows], ddof)
     quick = Quick.of(t, added, ddof) if w is None and t.n.ndim == 1 else None
     for rows, cells in blocks(x):
         own = np.full(len(cells), np.nan) if quick is None else quick(cells, y[rows], left[rows] - added)
         rest = np.flatnonzero(np.isnan(own))
         if len(rest):
             at = rest + rows.start
-            own[rest] = _density_left(t, cells[rest], y[at], weight(w, at), left[at], ddof)
+            moments = moments_left(t, cells[rest], y[at], weight(w, at))
+            if (moments[0] <= 0).any():
+                moments = _instead(moments[0] <= 0, _left_of_all(everyone, cells[rest], weight(w, at)), moments)
+            own[rest] = _density(moments, cells[rest], left[at], ddof)
         set_own(out, y, own, rows)
     return out
 
@@ -152,11 +167,21 @@ def _move(out: np.ndarray, p: Normals, bare: np.ndarray, x, change: np.ndarray, 
             out[rows, c] = np.nansum(terms, axis=1)
 
 
-def _density_left(t: Moments, cells: np.ndarray, y, w, left: np.ndarray, ddof: float) -> np.ndarray:
-    """Log likelihood (m,) of each row under its own class without it, cell by cell."""
-    n, mean, m2 = moments_left(t, cells, y, w)
+def _instead(here: np.ndarray, these: Moved, of: Moved) -> Moved:
+    return tuple(np.where(here, a, b) for a, b in zip(these, of, strict=True))
+
+
+def _left_of_all(everyone: Moments, cells: np.ndarray, w: np.ndarray) -> Moved:
+    """The moments of all rows without each of these."""
+    return moments_left(everyone, cells, np.zeros(len(cells), dtype=np.int32), w)
+
+
+def _density(moments: Moved, cells: np.ndarray, left: np.ndarray, ddof: float) -> np.ndarray:
+    """Log likelihood (m,) of rows that have moments of their own, cell by cell; no moments, no evidence."""
+    n, mean, m2 = moments
     var = np.maximum(over(np.maximum(m2, 0.0), np.maximum(n - ddof, 0.0)) + left, FLOOR)
-    return np.nansum(-0.5 * (np.log(2.0 * np.pi * var) + (cells - mean) ** 2 / var), axis=1)
+    terms = -0.5 * (np.log(2.0 * np.pi * var) + (cells - mean) ** 2 / var)
+    return np.nansum(np.where(n > 0, terms, 0.0), axis=1)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.tallies import Crosstab
+from deciban.tallies import Cells, Crosstab
 from deciban.tallies.base import column
 
 from .close import assert_close
@@ -39,7 +39,7 @@ def with_holes(family, rows: Rows, share: float = 0.3, seed: int = 1) -> np.ndar
 
 def of_column(t, j: int) -> dict[str, np.ndarray]:
     """What a tally holds about column j."""
-    if isinstance(t, Crosstab):
+    if isinstance(t, Cells | Crosstab):
         return {"table": t.columns()[j]}
     numbers = {name: getattr(t, name)[:, j] for name in ("total", "mean", "m2") if hasattr(t, name)}
     return numbers | {"n": np.broadcast_to(column(t.n), (t.k, j + 1 if t.n.ndim == 1 else t.n.shape[1]))[:, j]}

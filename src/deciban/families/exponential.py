@@ -54,12 +54,17 @@ class Exponential:
         return Params(rate, Linear(Packed.of(-rate), share.sum(axis=1), share))
 
     def _mean(self, n: np.ndarray, total: np.ndarray) -> float | np.ndarray:
-        """The mean of the pseudo-rows, from all rows."""
-        return total * over(np.ones(1), n) if self.mean is None else self.mean
+        """The mean of the pseudo-rows, from all rows; NaN where there are none."""
+        if self.mean is not None:
+            return self.mean
+        mean = total * over(np.ones(1), n)
+        return mean if (n > 0).all() else np.where(n > 0, mean, np.nan)
 
     def _rates(self, n: np.ndarray, total: np.ndarray, mean: float | np.ndarray) -> np.ndarray:
         rate = (n + self.shape) / (total + self.shape * mean + FLOOR)
-        return rate if self.shape > 0 else np.where(n > 0, rate, 1.0)  # nothing seen and nothing assumed
+        if self.shape > 0 and not np.isnan(mean).any():
+            return rate
+        return np.where(np.isnan(rate) | (n <= 0), 1.0, rate)  # nothing seen and nothing assumed
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.loglik(x)
@@ -109,7 +114,7 @@ class Exponential:
         if self.shape <= 0:
             raise DataError("`shape` of 0 is no prior: nothing can be averaged over it\n\nhint: use shape > 0")
         n = np.broadcast_to(column(t.n), t.total.shape)
-        mass = self.shape * self._mean(n.sum(axis=0), t.total.sum(axis=0)) + FLOOR
+        mass = self.shape * np.nan_to_num(self._mean(n.sum(axis=0), t.total.sum(axis=0))) + FLOOR
         after = self.shape + n
         terms = gammaln(after) - gammaln(self.shape) + self.shape * np.log(mass) - after * np.log(t.total + mass)
         return terms.sum(axis=1)

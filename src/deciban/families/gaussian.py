@@ -1,7 +1,8 @@
 """Independent Gaussians: log p(x | c) = Σ_j log N(x_j; mean, var).
 
 Tally: `Moments`. Estimate: the mean, and var = m2 / (n − ddof) + smoothing · (largest variance of any column over all
-rows). `ddof=1` is the sample variance. A missing cell is integrated out: it adds nothing.
+rows). `ddof=1` is the sample variance. A missing cell is integrated out: it adds nothing. A class without any cell of a
+column has the moments of all rows there.
 
 >>> import numpy as np
 >>> from deciban.table import Reals
@@ -54,7 +55,7 @@ class Gaussian:
         return normals.leave_one_out(t, x, y, w, self.smoothing, self.ddof, everything, self.each)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return rng.normal(p.mean[y], np.sqrt(p.var[y]))
+        return np.where(p.scale[y] > 0, rng.normal(p.mean[y], np.sqrt(p.var[y])), np.nan)
 
 
 FAMILY = Gaussian

@@ -54,7 +54,7 @@ class Lognormal:
         return normals.leave_one_out(t, logs(x), y, w, self.smoothing, self.ddof, each=True)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return np.exp(rng.normal(p.mean[y], np.sqrt(p.var[y])))
+        return np.where(p.scale[y] > 0, np.exp(rng.normal(p.mean[y], np.sqrt(p.var[y]))), np.nan)
 
 
 def logs(x: Reals) -> Reals:

@@ -1,7 +1,8 @@
 """Event counts: log p(x | c) = Σ_j x_j log rate − rate − log x_j!.
 
 Tally: `Sums`. Estimate: the mean of a Gamma posterior, rate = (total + shape) / (n + exposure); 0 and 0 give maximum
-likelihood. The factorials are the same for all classes, and stand in `carrier`.
+likelihood. A class without any cell of a column has the sums of all rows there. The factorials are the same for all
+classes, and stand in `carrier`.
 
 >>> import numpy as np
 >>> from deciban.table import Reals
@@ -42,6 +43,7 @@ class Poisson:
         return ops.sums(x, y, w, k)
 
     def estimate(self, t: Sums) -> Params:
+        t = t.filled()
         rate = over(t.total + self.shape, np.broadcast_to(column(t.n) + self.exposure, t.total.shape))
         with np.errstate(divide="ignore"):
             return Params(rate, Linear.of(np.log(rate) - rate, -rate))
@@ -60,18 +62,29 @@ class Poisson:
 
     def leave_one_out(self, t: Sums, x: Reals | Counts, y, w) -> np.ndarray:
         out = self.loglik(self.estimate(t), x)
+        n = np.broadcast_to(column(t.n), t.total.shape)
+        borrows = np.flatnonzero((n <= 0).any(axis=1))  # classes that have the sums of all rows somewhere
         if t.n.ndim == 1:
             set_own(out, y, self._own_complete(t, x, y, w))
-            return out
+            lone = less(t.n[y], np.ones(len(y)) if w is None else w) <= 0
+            if not lone.any() and not len(borrows):
+                return out
         for rows, cells in blocks(x):
             here, v = ~np.isnan(cells), np.nan_to_num(cells)
             taken = here * weight(w, rows)
-            rate = over(
-                less(t.total.take(y[rows], axis=0), v * taken) + self.shape,
-                less(t.n.take(y[rows], axis=0), taken) + self.exposure,
-            )
-            set_own(out, y, np.where(here, times_log(v, rate) - rate, 0.0).sum(axis=1), rows)
+            every = less(n.sum(axis=0), taken), less(t.total.sum(axis=0), v * taken)
+            for c in borrows:
+                out[rows, c] = self._score(n[c], t.total[c], every, here, v)
+            own = less(n.take(y[rows], axis=0), taken), less(t.total.take(y[rows], axis=0), v * taken)
+            set_own(out, y, self._score(*own, every, here, v), rows)
         return out
+
+    def _score(self, n: np.ndarray, total: np.ndarray, every: tuple[np.ndarray, np.ndarray], here, v) -> np.ndarray:
+        """Log likelihood (m,) of cells v where they are here, under sums of each row's own; `every`: those of all rows,
+        where a class has none."""
+        n, total = np.where(n > 0, n, every[0]), np.where(n > 0, total, every[1])
+        rate = over(total + self.shape, n + self.exposure)
+        return np.where(here, times_log(v, rate) - rate, 0.0).sum(axis=1)
 
     def _own_complete(self, t: Sums, x: Reals | Counts, y, w) -> np.ndarray:
         """Log likelihood (n,) of rows without missing cells under their own classes without them: the rates' sum is

@@ -58,15 +58,23 @@ class Student:
         return ops.moments(x, y, w, k)
 
     def estimate(self, t: Moments) -> Params:
-        return Params.of(*self._posterior(column(t.n), t.mean, t.m2, *self._prior(t)))
+        prior = self._prior(t)
+        t = t.filled() if self._borrows else t
+        return Params.of(*self._posterior(column(t.n), t.mean, t.m2, *prior))
+
+    @property
+    def _borrows(self) -> bool:
+        """Whether the prior comes from all rows: then a class that has none takes them for its own."""
+        return self.mean is None or self.scale is None
 
     def _prior(self, t: Moments) -> tuple:
         """(mean, scale), each one number or (d,)."""
         pooled = t.collapse()
-        return self._weak(column(pooled.n)[0], pooled.mean[0], pooled.m2[0], t.m2.sum(axis=0))
+        return self._weak((column(pooled.n)[0], pooled.mean[0], pooled.m2[0]), t.m2.sum(axis=0))
 
-    def _weak(self, n: np.ndarray, mean: np.ndarray, m2: np.ndarray, within: np.ndarray) -> tuple:
-        """What is not given of the prior, from the moments of all rows and the squares within classes."""
+    def _weak(self, every: tuple[np.ndarray, ...], within: np.ndarray) -> tuple:
+        """What is not given of the prior, from (n, mean, m2) of all rows and the squares within classes."""
+        n, mean, m2 = every
         scale = self.scale
         if scale is None:
             scale = self.shape * over(np.maximum(within, 0.0) + self.smoothing * m2, n) + FLOOR
@@ -106,15 +114,22 @@ class Student:
         out = self.loglik(self.estimate(t), x)
         pooled, within = t.collapse(), t.m2.sum(axis=0)
         n = column(t.n)
-        moves = self.mean is None or self.scale is None
         for rows, cells in blocks(x):
             own = moments_left(t, cells, y[rows], weight(w, rows))
-            seen, mean, m2 = moments_left(pooled, cells, np.zeros_like(y[rows]), weight(w, rows))
-            prior = self._weak(seen, mean, m2, within - t.m2.take(y[rows], axis=0) + own[2])
-            for c in range(t.k if moves else 0):
-                out[rows, c] = _score(cells, *self._posterior(n[c], t.mean[c], t.m2[c], *prior))
-            set_own(out, y, _score(cells, *self._posterior(*own, *prior)), rows)
+            every = moments_left(pooled, cells, np.zeros_like(y[rows]), weight(w, rows))
+            prior = self._weak(every, within - t.m2.take(y[rows], axis=0) + own[2])
+            for c in range(t.k if self._borrows else 0):
+                moments = self._or_all((n[c], t.mean[c], t.m2[c]), every)
+                out[rows, c] = _score(cells, *self._posterior(*moments, *prior))
+            set_own(out, y, _score(cells, *self._posterior(*self._or_all(own, every), *prior)), rows)
         return out
+
+    def _or_all(self, moments: tuple[np.ndarray, ...], every: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+        """(n, mean, m2) of a class, of all rows where it has none."""
+        empty = moments[0] <= 0
+        if not self._borrows or not empty.any():
+            return moments
+        return tuple(np.where(empty, a, b) for a, b in zip(every, moments, strict=True))
 
     def evidence(self, t: Moments) -> np.ndarray:
         """log marginal likelihood (k,) of each class's cells under the prior."""

@@ -42,6 +42,16 @@ class Moments(Tally):
         n = self.n if self.n.ndim == 1 else self.n[:, columns]
         return Moments(n, self.mean[:, columns], self.m2[:, columns])
 
+    def filled(self) -> Moments:
+        """Where a class has nothing of a column, the moments of all classes."""
+        n = np.broadcast_to(column(self.n), self.mean.shape)
+        empty = n <= 0
+        if not empty.any():
+            return self
+        whole = self.collapse()
+        parts = (column(whole.n), n), (whole.mean, self.mean), (whole.m2, self.m2)
+        return Moments(*(np.where(empty, every, own) for every, own in parts))
+
     def collapse(self) -> Moments:
         """All classes as one, k = 1."""
         n = column(self.n)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban.tallies.base import NOTHING, Tally, less, level
+from deciban.tallies.base import NOTHING, Tally, column, less, level
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,14 @@ class Sums(Tally):
     def part(self, columns) -> Sums:
         """Of some of the columns."""
         return Sums(self.n if self.n.ndim == 1 else self.n[:, columns], self.total[:, columns])
+
+    def filled(self) -> Sums:
+        """Where a class has nothing of a column, the sums of all classes."""
+        n = np.broadcast_to(column(self.n), self.total.shape)
+        empty = n <= 0
+        if not empty.any():
+            return self
+        return Sums(np.where(empty, n.sum(axis=0), n), np.where(empty, self.total.sum(axis=0), self.total))
 
     def short(self) -> np.ndarray:
         return super().short() | (self.total < 0).any(axis=1)
