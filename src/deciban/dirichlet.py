@@ -1,8 +1,8 @@
 """Shares of levels from their counts: θ = (count + alpha) / (all counts + alpha · levels), a Dirichlet posterior mean.
 
-Tables are (k, sum of levels); column j's levels stand at offset[j] … offset[j + 1]. `alpha` is one number, or one for each
-column. Leave-one-out needs no rows: one of the `count` rows at a level, taken out, leaves (count − 1 + alpha) / (… − 1 …),
-so the counts alone say which alpha foretells unseen rows best.
+Tables are (k, sum of levels); column j's levels stand at offset[j] … offset[j + 1]. `alpha` is one number, or one for
+each column. Leave-one-out needs no rows: one of the `count` rows at a level, taken out, leaves (count − 1 + alpha) /
+(… − 1 …), so the counts alone say which alpha foretells unseen rows best.
 
 >>> import numpy as np
 >>> table, offset = np.array([[8.0, 0.0, 0.0]]), np.array([0, 3])
@@ -61,12 +61,13 @@ def best_alpha(table: np.ndarray, offset: np.ndarray) -> np.ndarray:
     less, rest = np.maximum(table - 1, 0.0), np.maximum(whole - 1, 0.0)
     for i, alpha in enumerate(GRID):
         terms = np.einsum("kl,kl->l", table, np.log(less + alpha))
-        scores[i] = column_sums(terms[None], offset)[0] - np.einsum("kd,kd->d", whole, np.log(rest + alpha * levels + TINY))
+        every = np.einsum("kd,kd->d", whole, np.log(rest + alpha * levels + TINY))
+        scores[i] = column_sums(terms[None], offset)[0] - every
     return GRID[np.argmax(scores, axis=0)]
 
 
 def own_held_out(table: np.ndarray, offset: np.ndarray, alpha, codes: np.ndarray, y: np.ndarray, w) -> np.ndarray:
-    """Σ_j log θ of each row's levels (codes (n, d), −1 = missing) in its own class, the row taken out of the counts. (n,)"""
+    """Σ_j log θ of each row's levels (codes (n, d), −1 = missing) in its own class without the row itself. (n,)"""
     levels = np.diff(offset)
     alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64), levels.shape)
     weight = np.ones((len(y), 1)) if w is None else w[:, None]

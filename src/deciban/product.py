@@ -1,7 +1,7 @@
 """Independent columns of several kinds: log p(x | c) = Σ over the factors, each a family with columns of its own.
 
-Tally: a `Bundle` of the factors' tallies. A column may belong to more than one factor (its value, and whether it is missing);
-its evidence is the sum.
+Tally: a `Bundle` of the factors' tallies. A column may belong to more than one factor (its value, and whether it is
+missing); its evidence is the sum.
 
 >>> import numpy as np
 >>> from deciban.families.poisson import Poisson

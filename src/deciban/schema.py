@@ -1,7 +1,7 @@
 """What a table's columns are: their names, the family of each, the levels of the nominal ones.
 
-Columns of equal families lie in one block. Frames are read by name: a reordered frame is aligned, a column that is not there
-is all missing, one that was never learned is ignored.
+Columns of equal families lie in one block. Frames are read by name: a reordered frame is aligned, a column that is not
+there is all missing, one that was never learned is ignored.
 
 >>> import numpy as np
 >>> from deciban.families.categorical import Categorical
@@ -24,6 +24,8 @@ from deciban.errors import DataError, MergeError, SupportError
 from deciban.frames import Column, Name
 from deciban.support import NEEDS, outside
 from deciban.table import Codes, Mixed, Reals
+
+HUGE = 1e150  # numbers past this have no squares that add up
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,7 @@ def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
             return np.full(len(column.values), np.nan)
         raise DataError(
             f"column `{field.name}` holds {type(column.levels[0]).__name__} (such as {column.levels[0]!r}), but was "
-            "learned from numbers\n\nhint: convert it to numbers, missing cells as NaN or None"
+            "learned as numbers\n\nhint: convert it to numbers, missing cells as NaN or None"
         )
     values = column.values
     infinite = np.isinf(values)
@@ -161,13 +163,19 @@ def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
             f"column `{field.name}` has {values[infinite][0]} in row {int(infinite.argmax())} (Input X contains "
             "infinity)\n\nhint: put NaN there (a missing cell counts for nothing), or leave the row out"
         )
+    if learning and (huge := np.abs(values) > HUGE).any():
+        row = int(huge.argmax())
+        raise SupportError(
+            f"column `{field.name}` has {values[row]:g} in row {row}: the square of that is past all numbers (Input X "
+            "holds magnitudes that overflow)\n\nhint: divide the column by a power of ten first"
+        )
     wrong = outside(values, field.family.support)
     if not wrong.any():
         return values
     if learning:
-        row = int(wrong.argmax())
+        row, family = int(wrong.argmax()), type(field.family).__name__.lower()
         raise SupportError(
-            f"column `{field.name}` has {values[row]:g} in row {row}, but `{type(field.family).__name__.lower()}` needs "
+            f"column `{field.name}` has {values[row]:g} in row {row}, but `{family}` needs "
             f"{NEEDS[field.family.support]}\n\nhint: use another family for `{field.name}`, such as `gaussian` or "
             "`histogram`, or correct the cell"
         )

@@ -53,12 +53,11 @@ class ReadingFrames:
         if y.dtype.kind not in "iubOU":
             check_classification_targets(y)
         if y.dtype.kind == "O":
-            gone = [v is None or v != v for v in y.tolist()]
-            if any(gone):
-                raise DataError(
-                    f"the label in row {gone.index(True)} is missing\n\nhint: leave out the rows without a label"
-                )
-            kinds = sorted({"a text" if isinstance(v, str) else f"a {type(v).__name__}" for v in y.tolist()})
+            known = list(dict.fromkeys(y.tolist()))
+            if any(v is None or v != v for v in known):
+                row = next(i for i, v in enumerate(y.tolist()) if v is None or v != v)
+                raise DataError(f"the label in row {row} is missing\n\nhint: leave out the rows without a label")
+            kinds = sorted({"a text" if isinstance(v, str) else f"a {type(v).__name__}" for v in known})
             if "a text" in kinds and len(kinds) > 1:
                 raise DataError(f"one label is {kinds[0]}, another {kinds[1]}\n\nhint: make all labels texts")
         return y

@@ -1,11 +1,13 @@
 """For each column the one of several families under which held-out rows are most probable.
 
-Tally: those of all candidates side by side, and how many cells each could not have (and has not counted). The choice is part of the
-estimate, so it is made anew from whatever rows the tally stands for: updated, merged and forgotten like any other.
+Tally: those of all candidates side by side, and how many cells each could not have (and has not counted). The choice is
+part of the estimate, so it is made anew from whatever rows the tally stands for: updated, merged and forgotten like any
+other.
 
-A column is judged by the grid of its `Cells`: every (class, cell) is as many rows as it holds, each of which leaves before
-its own density is asked for. A class that has no spread to speak of rules bells out: one as narrow would outbid all. Where
-the grid is too coarse to tell a column's rows apart (large numbers that hardly differ), the first candidate has it.
+A column is judged by the grid of its `Cells`: every (class, cell) is as many rows as it holds, each of which leaves
+before its own density is asked for. A class that has no spread to speak of rules bells out: one as narrow would outbid
+all. Where the grid is too coarse to tell a column's rows apart (large numbers that hardly differ), the first candidate
+has it.
 
 >>> import numpy as np
 >>> from deciban.families.gaussian import Gaussian
@@ -81,7 +83,9 @@ class BestOf:
         at = [np.flatnonzero(choice == i).tolist() for i in range(len(self.candidates))]
         used = [i for i, columns in enumerate(at) if columns]
         product = Product(tuple(self.candidates[i] for i in used), tuple(tuple(at[i]) for i in used), d)
-        inner = [whole[i].part(at[i]) if i in whole else self.candidates[i].estimate(tallies[i].part(at[i])) for i in used]
+        inner = (
+            whole[i].part(at[i]) if i in whole else self.candidates[i].estimate(tallies[i].part(at[i])) for i in used
+        )
         return Params(tuple(self.candidates[i] for i in choice), product, tuple(inner))
 
     def _judge(self, scores: np.ndarray, tallies: list, cells: Cells) -> None:
@@ -154,8 +158,8 @@ class _Rows:
             some, times = np.unique(met, return_counts=True)
             y, at, count = y[some], at[some], times * (below[-1] / ENOUGH)
         low, high = cell_borders(cells.keys[0][at])
-        whole = np.round(low) == low  # whole numbers stand at a cell's lower border, or the upper one below zero
-        middle = np.where(whole & (low >= 0), low, np.where((low < 0) & (np.round(high) == high), high, (low + high) / 2))
+        near = np.where(low < 0, high, low)  # the border next to 0, where a whole number stands
+        middle = np.where(np.round(near) == near, near, (low + high) / 2)
         return cls(Reals(middle[:, None]), y.astype(np.int32), count, high - low)
 
     def tells_apart(self, tallies: list) -> bool:
@@ -168,7 +172,7 @@ class _Rows:
 
     def held_out(self, family: Any, t: Any) -> float:
         """Σ log p(x | own class), each row itself taken out; −∞ where that is no number."""
-        if isinstance(t, Moments) and _flat(t):
+        if isinstance(t, Moments) and _flat(t, alone=hasattr(family, "evidence")):
             return -np.inf
         with np.errstate(all="ignore"):
             own = family.leave_one_out(t, self.x, self.y, np.minimum(self.count, 1.0))[np.arange(len(self.y)), self.y]
@@ -177,10 +181,11 @@ class _Rows:
         return total if np.isfinite(total) else -np.inf
 
 
-def _flat(t: Moments) -> bool:
-    """Whether some class has no spread of its own."""
+def _flat(t: Moments, alone: bool) -> bool:
+    """Whether some class has no spread of its own; one of a single row may be `alone` where parameters are averaged
+    out."""
     n = t.n if t.n.ndim == 1 else t.n[:, 0]
     whole = t.collapse()
     spread = float(whole.m2[0, 0] / max(float(np.ravel(whole.n)[0]), 1e-300))
-    some = n > 1
+    some = n > (1 if alone else 0)
     return bool((t.m2[some, 0] <= FLAT * spread * n[some]).any())

@@ -1,12 +1,12 @@
 """Piecewise-constant densities: log p(x | c) = Σ_j log P(interval of x_j | c) + log q(x_j | interval).
 
-The intervals are cut where they tell the classes apart (Fayyad and Irani 1993, see `cuts`); inside one, all classes share
-a finer histogram q, which cancels in posteriors: it is the `carrier`. Beyond the outermost data an end interval's evidence
-holds on, and q has exponential tails.
+The intervals are cut where they tell the classes apart (Fayyad and Irani 1993, see `cuts`); inside one, all classes
+share a finer histogram q, which cancels in posteriors: it is the `carrier`. Beyond the outermost data an end interval's
+evidence holds on, and its q has an exponential tail.
 
 Tally: `Cells`, counts on a grid that does not depend on the data, so histograms merge and forget like any other family;
-the cuts are part of the estimate. P = (count + alpha) / (n + alpha · intervals); alpha = "auto" is the one of a grid under
-which held-out rows are most probable.
+the cuts are part of the estimate. P = (count + alpha) / (n + alpha · intervals); alpha = "auto" is the one of a grid
+under which held-out rows are most probable.
 
 >>> import numpy as np
 >>> from deciban.table import Reals
@@ -19,6 +19,7 @@ which held-out rows are most probable.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -38,47 +39,48 @@ class Shape:
 
     edges: np.ndarray  # (p + 1,) of the pieces
     log_density: np.ndarray  # (p,), of a piece given its interval
-    log_outside: float  # of the share of rows that is kept for x beyond the edges
+    log_tails: tuple[float, float]  # of what the first and the last interval keep for x beyond the edges
     held_out: float  # Σ of log densities of all rows, each row itself taken out
 
     @classmethod
     def of(cls, keys: np.ndarray, counts: np.ndarray, bounds: list[int]) -> Shape:
         """From the cells, their weights (m,), and the places 0, …, m of the intervals' borders among them."""
         if len(keys) == 0:
-            return cls(np.array([0.0, 1.0]), np.zeros(1), 0.0, 0.0)
-        low, high = cell_borders(keys)
-        places, logs, held_out = [0], [], 0.0
-        walls = _walls(low, high)
-        for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+            return cls(np.array([0.0, 1.0]), np.log([0.5]), (np.log(0.25), np.log(0.25)), 0.0)
+        places, logs, tails, held_out = [0], [], [], 0.0
+        walls = _walls(*cell_borders(keys))
+        for start, stop in pairwise(bounds):
             inside = counts[start:stop]
             pieces = min(PIECES, int(np.sqrt(inside.sum())) + 1)
             at = [0, *cuts.even(inside, pieces), stop - start]
             mass = np.add.reduceat(inside, at[:-1])
             width = np.diff(walls[start + np.array(at)])
+            ends = (start == 0) + (stop == len(keys))
+            tail = 1.0 / (mass.sum() + 2.0) if ends else 0.0
+            tails += [np.log(tail / ends)] * ends
+            width = width / (1.0 - tail)
             logs.append(np.log(mass + 0.5) - np.log(mass.sum() + 0.5 * len(mass)) - np.log(width))
             less = np.maximum(mass - 1, 0.0) + 0.5
             rest = max(mass.sum() - 1, 0.0) + 0.5 * len(mass)
             held_out += float((mass * (np.log(less) - np.log(rest) - np.log(width))).sum())
             places += [start + i for i in at[1:]]
-        outside = -np.log(counts.sum() + 1.0)
-        held_out += float(counts.sum() * np.log1p(-np.exp(outside)))
-        return cls(walls[places], np.concatenate(logs), outside, held_out)
+        return cls(walls[places], np.concatenate(logs), (tails[0], tails[-1]), held_out)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """log q of numbers (n,); 0 for NaN."""
         low, high = self.edges[0], self.edges[-1]
         piece = np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.log_density) - 1)
         beyond = np.maximum(np.maximum(low - x, x - high), 0.0) / (high - low)
-        tail = self.log_outside - np.log(2.0 * (high - low)) - beyond
-        inside = self.log_density[piece] + np.log1p(-np.exp(min(self.log_outside, -1e-300)))
-        return np.where(np.isnan(x), 0.0, np.where(beyond > 0, tail, inside))
+        tail = np.where(x < low, *self.log_tails) - np.log(high - low) - beyond
+        return np.where(np.isnan(x), 0.0, np.where(beyond > 0, tail, self.log_density[piece]))
 
 
 def _walls(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Borders (m + 1,) halfway between neighbouring cells; the outer ones are as far out as the nearest gap is wide."""
     between = high[:-1] / 2 + low[1:] / 2
     if len(between) == 0:
-        room = max(abs(low[0]), abs(high[0]), 1e-300) / 2
+        size = max(abs(low[0]), abs(high[0]))
+        room = size / 2 if size > 1e-300 else 0.5
         return np.array([low[0] - room, high[0] + room])
     return np.concatenate([[low[0] - (between[0] - low[0])], between, [high[-1] + (high[-1] - between[-1])]])
 
@@ -168,6 +170,9 @@ class Histogram:
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.empty((len(y), len(p.shapes)))
         for j, shape in enumerate(p.shapes):
+            if not p.counts[:, p.offset[j] : p.offset[j + 1]].any():
+                out[:, j] = np.nan
+                continue
             share = np.exp(p.table[:, p.offset[j] : p.offset[j + 1]])
             middle = (shape.edges[:-1] + shape.edges[1:]) / 2
             interval = np.searchsorted(p.cuts[j], middle, side="right")

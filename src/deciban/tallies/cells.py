@@ -1,7 +1,7 @@
 """Counts on a grid that does not depend on the data, so that any two tallies of it add.
 
-The cells are floating-point numbers that agree in sign, exponent and the leading `BITS` bits of the mantissa: 4,096 cells
-between any power of two and the next. Only cells that hold something are kept, by their key.
+The cells are floating-point numbers that agree in sign, exponent and the leading `BITS` bits of the mantissa: 4,096
+cells between any power of two and the next. Only cells that hold something are kept, by their key.
 
 >>> import numpy as np
 >>> key = cell_of(np.array([-3.0, 0.0, 1.0, 1.0001, 1.5]))
@@ -115,7 +115,8 @@ def _codes(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     neighbours on this grid, so the keys below, at and above it are counted apart."""
     if len(key) == 0:
         return key, key
-    known, code = [], np.empty(len(key), dtype=np.int64)
+    known: list[np.ndarray] = []
+    code = np.empty(len(key), dtype=np.int64)
     for some in (key < 0, key == 0, key > 0):
         some = slice(None) if some.all() else some
         part = key[some]
