@@ -1,8 +1,8 @@
 """Honest probabilities from over-confident scores: P(c | x) ∝ prior_c · exp(temperature · ℓ_c(x) + bias_c).
 
-ℓ are log likelihoods that held-out rows (leave-one-out) have under each class. One temperature undoes the double counting
-of dependent columns, one bias a class its unevenness. Both maximise the held-out log probability of the right classes, a
-concave problem, with a weak pull to (1, 0): Newton's method, every step of it a sum over rows.
+ℓ are log likelihoods that held-out rows (leave-one-out) have under each class. One temperature undoes the double
+counting of dependent columns, one bias a class its unevenness. Both maximise the held-out log probability of the right
+classes, a concave problem, with a weak pull to (1, 0): Newton's method, every step of it a sum over rows.
 
 >>> import numpy as np
 >>> scores = np.log([[0.999, 0.001]] * 3 + [[0.001, 0.999]] * 3)  # sure of itself, and wrong once in each class
@@ -56,6 +56,10 @@ class Calibration:
                 break
             theta, (value, gradient, curvature) = trial, following
         return cls(float(theta[0]), theta[1:])
+
+    def linear(self, coef: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What becomes of scores that are linear in x."""
+        return self.temperature * coef, self.temperature * bias + self.bias
 
     def apply(self, scores: np.ndarray) -> np.ndarray:
         """temperature · scores + bias, in place."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from deciban import spec
 from deciban.packed import Packed
-from deciban.table import Block, Codes, Counts, Reals
+from deciban.table import Codes, Counts, Plain, Reals
 from deciban.tallies import Crosstab, Moments, Quartic, RowScatter, Scatter, Sums
 
 
@@ -242,7 +242,7 @@ def posterior(
     return out
 
 
-def least(x: Block) -> float:
+def least(x: Plain) -> float:
     """The smallest (stored) number, or 0 if that is smaller."""
     values = x.stored if isinstance(x, Counts) else x.values
     if _core is None or not values.flags.forc:

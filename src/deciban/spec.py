@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from deciban.table import Block, Codes, Counts, Reals
+from deciban.table import Codes, Counts, Plain, Reals
 from deciban.tallies import Crosstab, Moments, Quartic, Scatter, Sums
 from deciban.tallies.base import over
 
@@ -184,7 +184,7 @@ def posterior(scores: np.ndarray, logs: bool) -> np.ndarray:
     return scores - top - np.log(total) if logs else e / total
 
 
-def least(x: Block) -> float:
+def least(x: Plain) -> float:
     """The smallest (stored) number, 0 if that is more; NaN never is."""
     values = x.stored if isinstance(x, Counts) else x.values
     return float(np.fmin.reduce(values, axis=None, initial=0))

@@ -170,7 +170,8 @@ class Mixed:
         return Mixed(tuple(block.take(index) for block in self.blocks), len(np.arange(self.n)[index]))
 
 
-Block = Reals | Counts | Codes | Mixed
+Plain = Reals | Counts | Codes
+Block = Plain | Mixed
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ from deciban.families.gaussian_joint import GaussianJoint
 from deciban.table import Block, Reals, Table
 from deciban.tallies import Bundle
 
+SHRINKAGES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)  # to choose from by leave-one-out
+
 
 class Discriminant(Generative):
     """Base of the classifiers over joint Gaussians (or joint second moments)."""
@@ -107,6 +109,13 @@ class Discriminant(Generative):
                 UserWarning,
                 stacklevel=4,
             )
+
+    def _leave_one_out(self, family: Any, tally: Bundle, chunk: Table) -> np.ndarray:
+        out = super()._leave_one_out(family, tally, chunk)
+        gaps = np.flatnonzero(np.isnan(np.asarray(chunk.x.values)).any(axis=1))  # type: ignore[union-attr]
+        if len(gaps):  # not in the sums (or, after EM, in them by what was expected of it): nothing to take out
+            out[gaps] = family.loglik(self._fitted.params, chunk.x.take(gaps))
+        return out
 
     def _check_additive(self) -> None:
         if self.n_iter_ > 0:
@@ -193,12 +202,14 @@ class Solved(Discriminant):
 
     _parameter_constraints: dict = {
         **Discriminant._parameter_constraints,
-        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
+        "shrinkage": [StrOptions({"auto", "loo"}), Interval(Real, 0, 1, closed="both"), None],
         "store_covariance": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
         "covariance_estimator": [HasMethods("fit"), None],
         "estimate": [StrOptions({"plugin", "bayes"})],
+        "calibrate": ["boolean"],
     }
+    _tunable = {"shrinkage": ("loo", SHRINKAGES)}
     _no_estimator: str  # what the svd solver says to a covariance estimator
 
     def _check_settings(self) -> None:
@@ -208,6 +219,11 @@ class Solved(Discriminant):
         if self.solver == "svd" and self.covariance_estimator is not None:
             raise DataError(self._no_estimator)
         Estimator.check(self.shrinkage, self.covariance_estimator)
+        if self.calibrate and self.covariance_estimator is not None:
+            raise DataError(
+                "calibrate=True takes rows out of sums, which a `covariance_estimator` does not have\n\n"
+                "hint: use `shrinkage`, or scikit-learn's CalibratedClassifierCV"
+            )
         self._covs: list[Covariance] | None = None
 
     def _check_additive(self) -> None:

@@ -9,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import ingest
-from deciban.classifiers.discriminant import Discriminant
+from deciban.classifiers.discriminant import Discriminant, cells
 from deciban.classifiers.origin import same_library
 from deciban.errors import DataError
 from deciban.families.fisher import Fisher
@@ -68,7 +68,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         """X along the leading axes of the generalised eigenproblem, (n, n_components)."""
         p = self._check_is_fitted().params
         x = ingest.features(self, X, self._reads)
-        out = np.asarray(x.rows(0, x.n).values) @ p.axes(self._n_features_out)
+        out = cells(x) @ p.axes(self._n_features_out)
         return self._origin_of(X).send(out)
 
     @property

@@ -25,8 +25,8 @@ class GaussianNB(Generative):
     Parameters are scikit-learn's (`priors`, `var_smoothing`) and `ddof` (1: sample variances). X may be dense or CSR,
     and may hold NaN: a missing cell counts for nothing in training and is integrated out in prediction.
     `var_smoothing="auto"` takes the value under which held-out rows are most probable; `estimate="bayes"` averages
-    over mean and variance (a Student t for each column, and `evidence_`); `calibrate=True` fits a temperature and a bias
-    for each class to leave-one-out predictions, so that probabilities are honest.
+    over mean and variance (a Student t for each column, and `evidence_`); `calibrate=True` fits a temperature and a
+    bias for each class to leave-one-out predictions, so that probabilities are honest.
 
     >>> import numpy as np
     >>> X, y = np.array([[-2.0, -1], [-1, -1], [1, 1], [2, 1]]), ["no", "no", "yes", "yes"]

@@ -113,7 +113,7 @@ class KeepingLevels:
         return Mixed(tuple(blocks), x.n)
 
     def _without_lone(self, tally: Bundle, chunk: Table) -> tuple[Mixed, np.ndarray]:
-        """The rows without cells whose level no other row has: it leaves with the row, and is no evidence. Which rows."""
+        """The rows without cells whose level no other row has, as it leaves with the row; and which rows have such."""
         assert isinstance(chunk.x, Mixed)
         blocks, lone = list(chunk.x.blocks), np.zeros(chunk.n, dtype=bool)
         weight = 1.0 if chunk.w is None else chunk.w[:, None]

@@ -44,9 +44,10 @@ class LeavingOut:
         model keeps its temperature and biases.
 
         >>> from deciban import GaussianNB
-        >>> X, y = [[0.0], [1.0], [2.0], [9.0]], ["a", "a", "b", "b"]
-        >>> GaussianNB(var_smoothing=0.1).fit(X, y).leave_one_out(X, y).argmax(axis=1).tolist()
-        [0, 0, 0, 1]
+        >>> X, y = [[0.0], [1.0], [2.0], [4.0], [8.0], [9.0]], ["a", "a", "a", "b", "b", "b"]
+        >>> model = GaussianNB(var_smoothing=0.1).fit(X, y)
+        >>> model.predict(X).tolist()[3], model.classes_[model.leave_one_out(X, y).argmax(axis=1)].tolist()[3]
+        ('b', 'a')
         """
         fitted = self._check_is_fitted()
         self._check_additive()
@@ -78,7 +79,7 @@ class LeavingOut:
             chunk = table.rows(*span)
             with np.errstate(all="ignore"):
                 out = self._leave_one_out(family, tally, chunk) if closed else np.full((chunk.n, chunk.k), np.nan)
-                for row in np.flatnonzero(np.isnan(out).any(axis=1)):  # no closed form there: the long way
+                for row in np.flatnonzero(np.isnan(out).any(axis=1)).tolist():  # no closed form there: the long way
                     out[row] = self._without(family, tally, chunk.rows(row, row + 1))
             return out
 
@@ -97,20 +98,21 @@ class LeavingOut:
         n = fitted.tally.parts[0].n
         if not getattr(fitted.family, "takes_prior", True) and len(n) > 1:
             return np.zeros((table.n, len(n)))
-        kinds = np.stack([table.y, np.ones(table.n) if table.w is None else table.w], axis=1)
         if table.w is None:
-            which, kinds = table.y, np.stack([np.arange(table.k), np.ones(table.k)], axis=1)
+            which, kinds = table.y, [(c, 1.0) for c in range(table.k)]
         else:
-            kinds, which = np.unique(kinds, axis=0, return_inverse=True)
+            amounts, at = np.unique(table.w, return_inverse=True)
+            pairs, which = np.unique(table.y.astype(np.int64) * len(amounts) + at.ravel(), return_inverse=True)
+            kinds = [(int(pair // len(amounts)), amounts[pair % len(amounts)]) for pair in pairs]
         logs = np.empty((len(kinds), len(n)))
-        for at, (c, w) in enumerate(kinds):
+        for row, (c, w) in enumerate(kinds):
             left = n.copy()
-            left[int(c)] = max(left[int(c)] - w, 0.0)
-            logs[at] = self._log_prior(left)
+            left[c] = max(left[c] - w, 0.0)
+            logs[row] = self._log_prior(left)
         return logs[which.ravel()]
 
     def _calibration(self, tally: Bundle, family: Any, table: Table) -> Calibration:
-        """Temperature and biases from rows judged by the model without them: all, or evenly spaced ones of very many."""
+        """Temperature and biases from rows judged by the model without them: all, or evenly spaced ones of many."""
         enough = max(ENOUGH, 512 * table.k)
         if table.n > enough:
             at = np.linspace(0, table.n - 1, enough).astype(np.int64)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import ingest
+from deciban.axes import Axes
 from deciban.classifiers.discriminant import Estimator, Solved, cells
 from deciban.classifiers.origin import same_library
 from deciban.classifiers.scoring import joined
@@ -28,52 +28,12 @@ from deciban.table import Table
 from deciban.tallies import Bundle, Quartic
 
 
-@dataclass(frozen=True)
-class Axes:
-    """The directions that separate the class means best, in units of the deviation within classes."""
-
-    scalings: np.ndarray  # (d, r)
-    ratio: np.ndarray  # (r,), their shares of the variance between classes
-
-    @classmethod
-    def from_means(cls, p: Pooled, weights: np.ndarray, tol: float) -> Axes:
-        """Whiten within classes, then the principal axes of the means; axes under `tol` of the first are dropped."""
-        white = p.precision.scale[:, None] * p.precision.basis
-        spread = np.sqrt(weights)[:, None] * ((p.mean - p.centre) @ white)
-        _, size, turn = np.linalg.svd(spread, full_matrices=False)
-        rank = int((size > tol * size[0]).sum()) if len(size) else 0
-        return cls(upright(white @ turn.T[:, :rank]), size**2 / max((size**2).sum(), 1e-300))
-
-    @classmethod
-    def from_inverse(cls, p: Pooled, weights: np.ndarray) -> Axes:
-        """The same through k × k matrices, for any invertible covariance."""
-        spread = np.sqrt(weights)[:, None] * (p.mean - p.centre)
-        inner = p.precision.apply(spread)
-        size, turn = linalg.eigh(spread @ inner.T)
-        size, turn = np.maximum(size[::-1], 0.0), turn[:, ::-1]
-        keep = size > 1e-12 * max(size[0], 1e-300)
-        return cls(upright(inner.T @ turn[:, keep] / np.sqrt(size[keep])), size / max(size.sum(), 1e-300))
-
-    @classmethod
-    def generalised(cls, within: np.ndarray, total: np.ndarray) -> Axes:
-        """Eigenvectors of (total − within) against within."""
-        size, vectors = linalg.eigh(total - within, within)
-        return cls(upright(vectors[:, ::-1]), np.sort(size / size.sum())[::-1])
-
-
-def upright(axes: np.ndarray) -> np.ndarray:
-    """The same axes, each turned so that its largest entry is positive: the same rows give the same signs."""
-    if axes.size == 0:
-        return axes
-    largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
-    return axes * np.where(largest < 0, -1.0, 1.0)
-
-
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Solved):
     """Gaussians that share one covariance: a linear (softmax) posterior, and a supervised projection (`transform`).
 
     Parameters are scikit-learn's; every solver transforms. `shrinkage="auto"` (Ledoit–Wolf) can be updated and merged
-    like the rest. With more columns than rows only n × n matrices are formed.
+    like the rest; "loo" takes the amount that makes held-out rows most probable. `calibrate=True` makes probabilities
+    honest by leave-one-out. With more columns than rows only n × n matrices are formed.
 
     `estimate="bayes"` integrates means and covariance out (families/gaussian_joint_bayes.py): a multivariate t for each
     class, of one scale matrix. Its posterior is not linear, so there is no `coef_`; `transform` works as ever, and
@@ -107,6 +67,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         covariance_estimator=None,
         *,
         estimate="plugin",
+        calibrate=False,
     ):
         self.solver = solver
         self.shrinkage = shrinkage
@@ -116,14 +77,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.tol = tol
         self.covariance_estimator = covariance_estimator
         self.estimate = estimate
+        self.calibrate = calibrate
 
     def _family(self, tally: Bundle | None = None) -> GaussianJoint | GaussianJointBayes:
         if self.estimate == "bayes":
             return GaussianJointBayes(1.0)
         if self.solver == "svd":
             return GaussianJoint(1.0, tol=self.tol**2)
-        shrinkage = 0.0 if self.shrinkage is None else self.shrinkage
-        return GaussianJoint(1.0, shrinkage, mix=self._priors)
+        return GaussianJoint(1.0, self._setting("shrinkage") or 0.0, mix=self._priors)
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -179,8 +140,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _linear(self) -> tuple[np.ndarray, np.ndarray]:
         if self.estimate == "bayes":
             raise AttributeError('with `estimate="bayes"` scores are not linear in x: there are no coefficients')
-        p, prior = self._check_is_fitted().params, self._check_is_fitted().log_prior
-        coef, bias = p.coef.table + self._shift()[0], p.bias + self._shift()[1] + prior
+        fitted = self._check_is_fitted()
+        coef, bias = fitted.params.coef.table, fitted.params.bias
+        if fitted.calibration is not None:
+            coef, bias = fitted.calibration.linear(coef, bias)
+        coef, bias = coef + self._shift()[0], bias + self._shift()[1] + fitted.log_prior
         if len(self.classes_) == 2:
             coef, bias = coef[1:] - coef[:1], bias[1:] - bias[:1]
         return np.ascontiguousarray(coef), bias
@@ -273,7 +237,7 @@ class Projected:
         n = t.n.sum()
         centred = t.mean - t.n @ t.mean / n
         total = Full((t.scatter.sum(axis=0) + (centred * t.n[:, None]).T @ centred) / n)
-        return shrink(total, 0.0 if model.shrinkage is None else model.shrinkage)
+        return shrink(total, model._setting("shrinkage") or 0.0)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "base":

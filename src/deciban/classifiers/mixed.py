@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import decision, frames, ops
+from deciban.classifiers.averaging import Averaging
 from deciban.classifiers.base import Generative
 from deciban.classifiers.explaining_mixed import ExplainingMixed
 from deciban.classifiers.keeping_levels import KeepingLevels
@@ -33,7 +34,7 @@ BELL = Gaussian(each=True)
 AUTO = BestOf((BELL, Student(), Lognormal(), Poisson(), Histogram()))  # of a number column; the rows choose
 
 
-class MixedNB(ExplainingMixed, ReadingFrames, KeepingLevels, Generative):
+class MixedNB(ExplainingMixed, Averaging, ReadingFrames, KeepingLevels, Generative):
     """Naive Bayes where every column has a family of its own.
 
     X is a dataframe (pandas, polars, pyarrow) or an array. Frames are read by name: reordered columns are aligned, a
@@ -48,8 +49,10 @@ class MixedNB(ExplainingMixed, ReadingFrames, KeepingLevels, Generative):
         as objects such as `Categorical(alpha=0)`; columns that it leaves out are chosen.
     alpha : "auto" or a number
         Pseudo-count of every level. "auto": of each column, the one that makes held-out rows most probable.
-    missing : "ignore", "informative"
-        Whether it is evidence in itself that a cell is missing.
+    missing : "ignore", "informative", "average"
+        "informative": that a cell is missing is evidence in itself. "average": posteriors are averaged over what a
+        missing level might be, P(class | a) = Σ_b P(class | a, b) P(b) with P(b) its share of all rows (unseen levels
+        too, unless reserved); `explain`, `leave_one_out` and numbers integrate it out as ever.
     unseen : "ignore", "reserve"
         A level never seen in training is no evidence, or has the mass of one pseudo-count.
     priors : sequence, mapping by class, or None
@@ -69,7 +72,7 @@ class MixedNB(ExplainingMixed, ReadingFrames, KeepingLevels, Generative):
     _parameter_constraints: dict = {
         "families": [StrOptions({"auto"}), Mapping],
         "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
-        "missing": [StrOptions({"ignore", "informative"})],
+        "missing": [StrOptions({"ignore", "informative", "average"})],
         "unseen": [StrOptions({"ignore", "reserve"})],
         "priors": ["array-like", Mapping, None],
         "calibrate": ["boolean"],
@@ -88,10 +91,15 @@ class MixedNB(ExplainingMixed, ReadingFrames, KeepingLevels, Generative):
     # reading
 
     def _new_schema(self, columns: list[frames.Column]) -> Schema:
-        wanted = {} if self.families == "auto" else dict(self.families)
-        strange = [name for name in wanted if name not in {c.name for c in columns}]
+        names = [column.name for column in columns]
+        given = {} if isinstance(self.families, str) else self.families
+        wanted = {name if name in names else str(name): family for name, family in given.items()}
+        strange = [name for name in wanted if name not in names]
         if strange:
-            raise DataError(f"families name {some(strange)}, but the columns are {some([c.name for c in columns])}")
+            raise DataError(
+                f"families name {some(strange)}, but the columns are {some(names)}\n\n"
+                "hint: name columns as X has them, by number (0, 1, …) if X is an array"
+            )
         fields = []
         for column in columns:
             family = self._family_of(column, wanted.get(column.name, "auto"))
@@ -104,14 +112,15 @@ class MixedNB(ExplainingMixed, ReadingFrames, KeepingLevels, Generative):
         nominal = Categorical(alpha=self.alpha)
         if isinstance(wanted, str) and wanted == "auto":
             return nominal if column.levels is not None else AUTO
-        if isinstance(wanted, str):
-            known = {name: family for name, family in find().items() if _columnwise(family)}
-            if wanted not in known:
-                raise DataError(
-                    f"column `{column.name}`: there is no family {wanted!r}\n\nhint: the families are {sorted(known)}"
-                )
+        known = {name: family for name, family in find().items() if getattr(family, "columnwise", True)}
+        if isinstance(wanted, str) and wanted in known:
             own = {"categorical": nominal, "gaussian": BELL}
             wanted = own.get(wanted) or known[wanted]()
+        if type(wanted) not in (*known.values(), BestOf):
+            raise DataError(
+                f"column `{column.name}`: there is no family {wanted!r} for a column by itself\n\n"
+                f"hint: give the name of one of {sorted(known)}, or an object such as Gaussian(ddof=1)"
+            )
         if column.levels and wanted.block != "codes":
             raise DataError(
                 f"column `{column.name}` holds {type(column.levels[0]).__name__} (such as {column.levels[0]!r}), but "
@@ -173,7 +182,8 @@ class MixedNB(ExplainingMixed, ReadingFrames, KeepingLevels, Generative):
             for values, j in zip(block.T, at, strict=True):
                 field = self._schema.fields[j]
                 if family is self._schema.gaps:
-                    out[field.name] = np.where(values == 1, None if field.levels else np.nan, out[field.name])
+                    nothing: Any = np.nan if field.levels is None else None
+                    out[field.name] = np.where(values == 1, nothing, out[field.name])
                 elif field.levels is not None:
                     out[field.name] = np.array([*field.levels, None], dtype=object)[values]
                 else:
@@ -186,8 +196,3 @@ class MixedNB(ExplainingMixed, ReadingFrames, KeepingLevels, Generative):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-def _columnwise(family: Any) -> bool:
-    """Whether a family takes each column by itself, as a factor of a product must."""
-    return getattr(family, "columnwise", True) and family is not BestOf

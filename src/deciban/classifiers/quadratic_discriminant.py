@@ -7,7 +7,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from deciban.classifiers.discriminant import Discriminant, Estimator, Solved, cells
+from deciban.classifiers.discriminant import SHRINKAGES, Discriminant, Estimator, Solved, cells
 from deciban.errors import DataError
 from deciban.families.gaussian_joint import GaussianJoint
 from deciban.families.gaussian_joint_bayes import GaussianJointBayes
@@ -15,12 +15,16 @@ from deciban.gaussians import LOG_2PI, Own, Students, floored, singular
 from deciban.table import Table
 from deciban.tallies import Bundle
 
+BLENDS = (0.0, 0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97)  # below 1: the pooled scatter alone is another tally
+
 
 class QuadraticDiscriminantAnalysis(Solved):
     """A Gaussian with a covariance of its own for each class: quadratic boundaries.
 
-    Parameters are scikit-learn's. A class whose covariance has no inverse (constant or collinear columns, too few rows)
-    is no error: `tol` times the usual variances is added to it, and `singular_` names the class.
+    Parameters are scikit-learn's, and `shrinkage="loo"` (the amount that makes held-out rows most probable) and
+    `calibrate=True` (honest probabilities, by leave-one-out). A class whose covariance has no inverse (constant or
+    collinear columns, too few rows) is no error: `tol` times the usual variances is added to it, and `singular_` names
+    the class.
 
     `estimate="bayes"` integrates means and covariances out (families/gaussian_joint_bayes.py): a multivariate t for
     each class, honest about few rows and defined for fewer than columns; `evidence_` is the log density of all rows.
@@ -51,6 +55,7 @@ class QuadraticDiscriminantAnalysis(Solved):
         tol=1e-4,
         covariance_estimator=None,
         estimate="plugin",
+        calibrate=False,
     ):
         self.solver = solver
         self.shrinkage = shrinkage
@@ -60,12 +65,13 @@ class QuadraticDiscriminantAnalysis(Solved):
         self.tol = tol
         self.covariance_estimator = covariance_estimator
         self.estimate = estimate
+        self.calibrate = calibrate
 
     def _family(self, tally: Bundle | None = None) -> GaussianJoint | GaussianJointBayes:
         if self.estimate == "bayes":
             return GaussianJointBayes()
         ridge = self.reg_param if self.solver == "svd" else 0.0
-        return GaussianJoint(0.0, 0.0 if self.shrinkage is None else self.shrinkage, ridge, floor=self.tol)
+        return GaussianJoint(0.0, self._setting("shrinkage") or 0.0, ridge, floor=self.tol)
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -119,7 +125,7 @@ class RegularizedDiscriminantAnalysis(Discriminant):
 
     `blend` moves each class's covariance towards the pooled one (0: QDA, 1: LDA), `shrinkage` then moves it towards the
     scaled identity (0 … 1; for columns in like units. Or "auto": Ledoit–Wolf for each class before blending). Works for
-    classes of one row, and for more columns than rows.
+    classes of one row, and for more columns than rows. "loo" for either takes what makes held-out rows most probable.
 
     `estimate="bayes"` integrates means and covariances out: a multivariate t, from the sums blended in the same way.
     Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
@@ -132,21 +138,24 @@ class RegularizedDiscriminantAnalysis(Discriminant):
 
     _parameter_constraints: dict = {
         **Discriminant._parameter_constraints,
-        "blend": [Interval(Real, 0, 1, closed="both")],
-        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
+        "blend": [Interval(Real, 0, 1, closed="both"), StrOptions({"loo"})],
+        "shrinkage": [StrOptions({"auto", "loo"}), Interval(Real, 0, 1, closed="both")],
         "estimate": [StrOptions({"plugin", "bayes"})],
+        "calibrate": ["boolean"],
     }
+    _tunable = {"blend": ("loo", BLENDS), "shrinkage": ("loo", SHRINKAGES)}
 
-    def __init__(self, *, blend=0.5, shrinkage=0.0, priors=None, estimate="plugin"):
+    def __init__(self, *, blend=0.5, shrinkage=0.0, priors=None, estimate="plugin", calibrate=False):
         self.blend = blend
         self.shrinkage = shrinkage
         self.priors = priors
         self.estimate = estimate
+        self.calibrate = calibrate
 
     def _family(self, tally: Bundle | None = None) -> GaussianJoint | GaussianJointBayes:
         if self.estimate == "bayes":
-            return GaussianJointBayes(self.blend)
-        return GaussianJoint(self.blend, self.shrinkage)
+            return GaussianJointBayes(self._setting("blend"))
+        return GaussianJoint(self._setting("blend"), self._setting("shrinkage"))
 
     @property
     def covariance_(self) -> list[np.ndarray]:

@@ -86,6 +86,8 @@ class Scoring:
                 "hint: LinearDiscriminantAnalysis, MultinomialNB, PoissonNB and BernoulliNB (on 0 / 1 data) are"
             )
         coef, bias = fitted.family.linear(fitted.params)
+        if fitted.calibration is not None:
+            coef, bias = fitted.calibration.linear(coef, bias)
         return LogisticView.of(self.classes_, coef, bias + self._prior(fitted, None))
 
     # inside
