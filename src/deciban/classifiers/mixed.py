@@ -116,7 +116,7 @@ class MixedNB(ExplainingMixed, Averaging, ReadingFrames, KeepingLevels, Generati
         if isinstance(wanted, str) and wanted in known:
             own = {"categorical": nominal, "gaussian": BELL}
             wanted = own.get(wanted) or known[wanted]()
-        if type(wanted) not in (*known.values(), BestOf):
+        if isinstance(wanted, type) or not hasattr(wanted, "loglik") or not getattr(wanted, "columnwise", True):
             raise DataError(
                 f"column `{column.name}`: there is no family {wanted!r} for a column by itself\n\n"
                 f"hint: give the name of one of {sorted(known)}, or an object such as Gaussian(ddof=1)"

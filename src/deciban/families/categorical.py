@@ -51,9 +51,10 @@ class Categorical:
         return ops.crosstab(x, y, w, k)
 
     def estimate(self, t: Crosstab) -> Params:
-        return Params(Packed.of(log_shares(t.table, t.offset, self._alpha(t))), t.offset)
+        return Params(Packed.of(log_shares(t.table, t.offset, self.pseudo_counts(t))), t.offset)
 
-    def _alpha(self, t: Crosstab) -> float | np.ndarray:
+    def pseudo_counts(self, t: Crosstab) -> float | np.ndarray:
+        """alpha: one number, or one for each column."""
         return best_alpha(t.table, t.offset) if isinstance(self.alpha, str) else self.alpha
 
     def loglik(self, p: Params, x: Codes) -> np.ndarray:
@@ -69,7 +70,7 @@ class Categorical:
 
     def leave_one_out(self, t: Crosstab, x: Codes, y, w) -> np.ndarray:
         """Log likelihoods with each row taken out of its own class's counts; alpha stays."""
-        alpha = self._alpha(t)
+        alpha = self.pseudo_counts(t)
         out = self.loglik(Params(Packed.of(log_shares(t.table, t.offset, alpha)), t.offset), x)
         alike = class_weight(y, w, t.k)
         if alike is None:
@@ -91,7 +92,7 @@ class Categorical:
 
     def evidence(self, t: Crosstab) -> np.ndarray:
         """log marginal likelihood (k,) of each class's levels, each column's shares drawn from a Dirichlet(alpha)."""
-        alpha = np.broadcast_to(np.asarray(self._alpha(t), dtype=np.float64), t.levels.shape)
+        alpha = np.broadcast_to(np.asarray(self.pseudo_counts(t), dtype=np.float64), t.levels.shape)
         if not (alpha > 0).all():
             raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
         assumed = alpha * np.maximum(t.levels, 1)
