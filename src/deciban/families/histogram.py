@@ -57,7 +57,7 @@ class Shape:
             width = np.diff(walls[start + np.array(at)])
             ends = (start == 0) + (stop == len(keys))
             tail = 1.0 / (mass.sum() + 2.0) if ends else 0.0
-            tails += [np.log(tail / ends)] * ends
+            tails += [float(np.log(tail / max(ends, 1)))] * ends
             width = width / (1.0 - tail)
             logs.append(np.log(mass + 0.5) - np.log(mass.sum() + 0.5 * len(mass)) - np.log(width))
             less = np.maximum(mass - 1, 0.0) + 0.5
