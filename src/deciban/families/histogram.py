@@ -56,9 +56,10 @@ class Shape:
             mass = np.add.reduceat(inside, at[:-1])
             width = np.diff(walls[start + np.array(at)])
             ends = (start == 0) + (stop == len(keys))
-            tail = 1.0 / (mass.sum() + 2.0) if ends else 0.0
-            tails += [float(np.log(tail / max(ends, 1)))] * ends
-            width = width / (1.0 - tail)
+            if ends:
+                tail = 1.0 / (mass.sum() + 2.0)
+                tails += [float(np.log(tail / ends))] * ends
+                width /= 1.0 - tail
             logs.append(np.log(mass + 0.5) - np.log(mass.sum() + 0.5 * len(mass)) - np.log(width))
             less = np.maximum(mass - 1, 0.0) + 0.5
             rest = max(mass.sum() - 1, 0.0) + 0.5 * len(mass)
