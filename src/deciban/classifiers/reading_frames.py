@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,8 @@ from deciban.engines import threads
 from deciban.errors import DataError
 from deciban.schema import Schema
 from deciban.table import Block
+
+LIBRARY = str(Path(__file__).parents[1])  # where lines are that users did not write
 
 
 class ReadingFrames:
@@ -110,7 +114,15 @@ class ReadingFrames:
         told = [f"{some(absent)} not in X: taken as missing in every row"] if absent else []
         told += [f"{some(new)} not known from training: ignored"] if new else []
         if told:
-            warnings.warn("; ".join(told), UserWarning, stacklevel=4)
+            warnings.warn("; ".join(told), UserWarning, stacklevel=_levels_up())
+
+
+def _levels_up() -> int:
+    """How many calls back from the caller's line the first one outside of this library is."""
+    at, level = sys._getframe(1), 1
+    while at.f_back is not None and at.f_code.co_filename.startswith(LIBRARY):
+        at, level = at.f_back, level + 1
+    return level
 
 
 def some(names: list) -> str:
