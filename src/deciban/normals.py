@@ -209,14 +209,15 @@ class Quick:
 
     def __call__(self, cells: np.ndarray, y: np.ndarray, change: np.ndarray) -> np.ndarray:
         """(m,); NaN for a row that has to be taken out cell by cell."""
+        if np.abs(change).max(initial=0.0) * self.inverse.max(initial=0.0) <= NOTICED:
+            return ops.left_normals(cells, y, self.mean, self.scale, self.bias, self.far, np.exp(DEEP))
         e = cells - self.mean.take(y, axis=0)
         e *= self.scale.take(y, axis=0)
         e *= e
         rest = 1.0 - e
-        if not np.abs(change).max(initial=0.0) * self.inverse.max(initial=0.0) <= NOTICED:
-            moved = self.inverse.take(y, axis=0)
-            moved *= change
-            rest += moved
+        moved = self.inverse.take(y, axis=0)
+        moved *= change
+        rest += moved
         e /= rest
         with np.errstate(invalid="ignore", divide="ignore"):
             logs = row_sums(np.log(rest, out=rest))

@@ -17,7 +17,7 @@ from deciban.tallies import Bundle
 
 ENOUGH = 1 << 14  # rows to calibrate by
 LOST = 700.0  # nats: what a held-out row with probability 0 costs
-SPAN = 1 << 16  # cells a span of rows has, at least: its arrays stay in cache
+SPAN = 1 << 17  # cells a span of rows has, at least: its arrays stay in cache
 
 
 class LeavingOut:
@@ -53,37 +53,52 @@ class LeavingOut:
         self._check_additive()
         x, y = self._training(X, y, reset=False)
         table = self._table(x, y, sample_weight)
-        n = fitted.tally.parts[0].n
-        w = np.ones(table.n) if table.w is None else table.w
-        short = np.bincount(table.y, np.maximum(w - n[table.y], 0.0), minlength=len(n)) > 1e-9 * n
+        self._check_learned(fitted, table)
+        prior = self._held_out_prior(fitted, table)
+        fallback = decision.log_prior(fitted.tally.parts[0].n)
+        out = np.empty((table.n, table.k))
+
+        def finish(scores: np.ndarray, start: int, stop: int) -> None:
+            if fitted.calibration is not None:
+                fitted.calibration.apply(scores)
+            scores += prior[start:stop]
+            ops.posterior(decision.settled(scores, fallback), logs=True, out=out[start:stop])
+
+        self._held_out(fitted.tally, fitted.family, table, finish)
+        return out
+
+    def _check_learned(self, fitted: Any, table: Table) -> None:
+        """Refuse rows that outweigh their class: they were not learned."""
+        n, most = fitted.tally.parts[0].n, np.ones(table.k)
+        if table.w is not None:
+            most = np.zeros(table.k)
+            np.maximum.at(most, table.y, table.w)
+        short = np.isin(np.arange(table.k), table.y) & (most > n * (1 + 1e-9))
         if short.any():
             raise ForgetError(
                 f"class {self.classes_[short].tolist()} has less weight in the model than one of these rows\n\n"
                 "hint: leave out only rows (and weights) that went through fit or partial_fit"
             )
-        scores = self._held_out(fitted.tally, fitted.family, table)
-        if fitted.calibration is not None:
-            fitted.calibration.apply(scores)
-        prior = self._held_out_prior(fitted, table)
-        joint = decision.settled(scores + prior, decision.log_prior(n))
-        return ops.posterior(np.ascontiguousarray(joint), logs=True)
 
     # inside
 
-    def _held_out(self, tally: Bundle, family: Any, table: Table) -> np.ndarray:
-        """Log likelihoods (n, k) of each row under every class, the row itself taken out of the tally."""
+    def _held_out(self, tally: Bundle, family: Any, table: Table, finish: Callable | None = None) -> np.ndarray:
+        """Log likelihoods (n, k) of each row under every class, the row itself taken out of the tally; or none, where
+        `finish` takes them, span by span."""
         closed = hasattr(family, "leave_one_out")
-        spans = borders(table.n, table.x.cells, SPAN)
+        spans = borders(table.n, table.x.cells, max(SPAN, table.k * table.d // 4))
 
-        def of(span: tuple[int, int]) -> np.ndarray:
+        def of(span: tuple[int, int]) -> np.ndarray | None:
             chunk = table.rows(*span)
             with np.errstate(all="ignore"):
                 out = self._leave_one_out(family, tally, chunk) if closed else np.full((chunk.n, chunk.k), np.nan)
-                for row in np.flatnonzero(np.isnan(out).any(axis=1)).tolist():  # no closed form there: the long way
-                    out[row] = self._without(family, tally, chunk.rows(row, row + 1))
-            return out
+                if not ops.whole(out):
+                    for row in np.flatnonzero(np.isnan(out).any(axis=1)).tolist():  # no closed form: the long way
+                        out[row] = self._without(family, tally, chunk.rows(row, row + 1))
+                return out if finish is None else finish(out, *span)
 
-        return np.concatenate(list(threads.each(spans, of)))
+        parts = list(threads.each(spans, of))
+        return np.concatenate(parts) if finish is None else np.empty((0, table.k))
 
     def _leave_one_out(self, family: Any, tally: Bundle, chunk: Table) -> np.ndarray:
         """The family's closed form; NaN in a row for which it has none."""
