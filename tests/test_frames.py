@@ -84,6 +84,7 @@ NOTHING = {
     "pandas NaT": pd.DataFrame({"x": pd.to_datetime([None, None])}),
     "pandas str": pd.DataFrame({"x": pd.Series([None, None], dtype="str")}),
     "pandas category": pd.DataFrame({"x": pd.Categorical([None, None], categories=["a"])}),
+    "pandas category of none": pd.DataFrame({"x": pd.Categorical([None, None])}),
     "polars Null": pl.DataFrame({"x": [None, None]}),
     "polars String": pl.DataFrame({"x": pl.Series([None, None], dtype=pl.String)}),
     "polars Enum": pl.DataFrame({"x": pl.Series([None, None], dtype=pl.Enum(["a"]))}),

@@ -163,7 +163,7 @@ def _physical(s: Any) -> np.ndarray:
 def _used(name: Name, codes: np.ndarray, levels: list) -> Column:
     """Levels that no row has are left out, and so is null as a level; the others keep their order."""
     some = np.bincount(np.asarray(codes, dtype=np.int64) + 1, minlength=len(levels) + 1)[1:] > 0
-    some &= [level is not None for level in levels]
+    some &= np.array([level is not None for level in levels], dtype=bool)
     place = np.append(np.where(some, np.cumsum(some) - 1, -1), -1).astype(np.int32)
     return Column(name, place[codes], [level for level, used in zip(levels, some, strict=True) if used])
 
