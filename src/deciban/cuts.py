@@ -17,12 +17,19 @@ with c, c1, c2 the numbers of classes in each part; then both parts are cut in t
 
 from __future__ import annotations
 
+from math import log, log2
+
 import numpy as np
 from scipy.special import xlogy
+
+ENOUGH = 1024  # values to choose cuts among; of more, neighbours are taken together
 
 
 def supervised(counts: np.ndarray) -> list[int]:
     """Cut before these of the m ordered values, from their counts by class (k, m)."""
+    if counts.shape[1] > ENOUGH:
+        runs = [0, *even(counts.sum(axis=0), ENOUGH)]
+        return [runs[cut] for cut in supervised(np.add.reduceat(counts, runs, axis=1))]
     below = np.concatenate([np.zeros((len(counts), 1)), np.cumsum(counts, axis=1)], axis=1)
     cuts: list[int] = []
     open_parts = [(0, counts.shape[1])]
@@ -37,28 +44,24 @@ def supervised(counts: np.ndarray) -> list[int]:
 
 def _best(below: np.ndarray) -> int | None:
     """The cut of one part that gains most, if it pays. `below` (k, m + 1): counts under each border."""
-    whole = below[:, -1] - below[:, 0]
-    total = whole.sum()
-    if below.shape[1] < 3 or total <= 2:
+    if below.shape[1] < 3:
         return None
     left = below[:, 1:-1] - below[:, :1]
-    right = whole[:, None] - left
-    bits_left, bits_right, bits = _bits(left), _bits(right), _bits(whole[:, None])[0]
-    at = int(np.argmin(bits_left + bits_right))
-    gain = (bits - bits_left[at] - bits_right[at]) / total
-    c, c1, c2 = (int((part > 0).sum()) for part in (whole, left[:, at], right[:, at]))
-    n1, n2 = left[:, at].sum(), right[:, at].sum()
-    if n1 <= 0 or n2 <= 0:
+    whole = below[:, -1] - below[:, 0]
+    total = float(whole.sum())
+    both = np.stack([left, whole[:, None] - left])
+    sizes = both.sum(axis=1)  # (2, m − 1)
+    each = xlogy(sizes, sizes) - xlogy(both, both).sum(axis=1)  # N · H of either side, in nats
+    at = int(np.argmin(each[0] + each[1]))
+    n1, n2 = sizes[:, at].tolist()
+    if total <= 2 or n1 <= 0 or n2 <= 0:
         return None
-    power = c * np.log2(3.0) if c > 30 else np.log2(3.0**c - 2.0)
-    price = power - (c * bits / total - c1 * bits_left[at] / n1 - c2 * bits_right[at] / n2)
-    return at + 1 if gain > (np.log2(max(total - 1, 1.0)) + price) / total else None
-
-
-def _bits(counts: np.ndarray) -> np.ndarray:
-    """N · H of each column of counts (k, m), in bits."""
-    total = counts.sum(axis=0)
-    return (xlogy(total, total) - xlogy(counts, counts).sum(axis=0)) / np.log(2.0)
+    bits = (total * log(total) - float(xlogy(whole, whole).sum())) / log(2.0)
+    bits1, bits2 = (each[:, at] / log(2.0)).tolist()
+    c, c1, c2 = (int(np.count_nonzero(part > 0)) for part in (whole, both[0, :, at], both[1, :, at]))
+    power = c * log2(3.0) if c > 30 else log2(3.0**c - 2.0)
+    price = power - (c * bits / total - c1 * bits1 / n1 - c2 * bits2 / n2)
+    return at + 1 if bits - bits1 - bits2 > log2(max(total - 1, 1.0)) + price else None
 
 
 def even(counts: np.ndarray, parts: int) -> list[int]:

@@ -185,8 +185,8 @@ def posterior(scores: np.ndarray, logs: bool) -> np.ndarray:
 
 
 def left_normals(cells, y, mean, scale, bias, far, deep: float) -> np.ndarray:
-    """bias − ½ (Σ log r + far Σ e / r), e = (scale (x − mean))² and r = 1 − e, of each row in its own class y; NaN where
-    Π r is not above `deep`. (n,)"""
+    """bias − ½ (Σ log r + far Σ e / r), e = (scale (x − mean))² and r = 1 − e, of each row in its own class y; NaN
+    where Π r is not above `deep`. (n,)"""
     e = ((cells - mean[y]) * scale[y]) ** 2
     rest = 1.0 - e
     with np.errstate(all="ignore"):

@@ -68,7 +68,6 @@ class MixedNB(ExplainingMixed, Averaging, ReadingFrames, KeepingLevels, Generati
     """
 
     _reads = "mixed"
-    _chunk = 1 << 17
     _parameter_constraints: dict = {
         "families": [StrOptions({"auto"}), Mapping],
         "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],

@@ -19,7 +19,6 @@ under which held-out rows are most probable.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -47,25 +46,24 @@ class Shape:
         """From the cells, their weights (m,), and the places 0, …, m of the intervals' borders among them."""
         if len(keys) == 0:
             return cls(np.array([0.0, 1.0]), np.log([0.5]), (np.log(0.25), np.log(0.25)), 0.0)
-        places, logs, tails, held_out = [0], [], [], 0.0
         walls = _walls(*cell_borders(keys))
-        for start, stop in pairwise(bounds):
-            inside = counts[start:stop]
-            pieces = min(PIECES, int(np.sqrt(inside.sum())) + 1)
-            at = [0, *cuts.even(inside, pieces), stop - start]
-            mass = np.add.reduceat(inside, at[:-1])
-            width = np.diff(walls[start + np.array(at)])
-            ends = (start == 0) + (stop == len(keys))
-            if ends:
-                tail = 1.0 / (mass.sum() + 2.0)
-                tails += [float(np.log(tail / ends))] * ends
-                width /= 1.0 - tail
-            logs.append(np.log(mass + 0.5) - np.log(mass.sum() + 0.5 * len(mass)) - np.log(width))
-            less = np.maximum(mass - 1, 0.0) + 0.5
-            rest = max(mass.sum() - 1, 0.0) + 0.5 * len(mass)
-            held_out += float((mass * (np.log(less) - np.log(rest) - np.log(width))).sum())
-            places += [start + i for i in at[1:]]
-        return cls(walls[places], np.concatenate(logs), (tails[0], tails[-1]), held_out)
+        start = np.array(bounds[:-1])
+        interval = np.repeat(np.arange(len(start)), np.diff(bounds))  # of each cell
+        total = np.maximum(np.add.reduceat(counts, start), 1e-300)
+        before = np.cumsum(counts) - counts
+        share = (before - before[start][interval]) / total[interval]  # of its interval, below each cell
+        run = np.floor(share * np.minimum(PIECES, np.sqrt(total).astype(np.int64) + 1)[interval])
+        first = np.flatnonzero(np.r_[True, (np.diff(interval) != 0) | (np.diff(run) != 0)])  # cells that begin a piece
+        mass, owner = np.add.reduceat(counts, first), interval[first]
+        ends = np.zeros(len(start))  # how many tails an interval has
+        np.add.at(ends, [0, len(start) - 1], 1.0)
+        tail = np.where(ends > 0, 1.0 / (total + 2.0), 0.0)
+        log_width = np.log(np.diff(walls[np.r_[first, len(keys)]])) - np.log1p(-tail)[owner]
+        spare = 0.5 * np.bincount(owner)
+        log_density = np.log(mass + 0.5) - np.log(total + spare)[owner] - log_width
+        left = np.log(np.maximum(mass - 1, 0.0) + 0.5) - np.log(np.maximum(total - 1, 0.0) + spare)[owner] - log_width
+        low, high = (float(np.log(tail[b] / ends[b])) for b in (0, -1))
+        return cls(walls[np.r_[first, len(keys)]], log_density, (low, high), float((mass * left).sum()))
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """log q of numbers (n,); 0 for NaN."""
