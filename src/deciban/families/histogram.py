@@ -132,7 +132,8 @@ class Histogram:
             table = np.maximum(table, 0.0)
             at = cuts.supervised(table)
             low, high = cell_borders(keys)
-            borders.append(np.array([high[i - 1] / 2 + low[i] / 2 for i in at]))
+            border = np.array([high[i - 1] / 2 + low[i] / 2 for i in at])
+            borders.append(np.where(border < 0, np.nextafter(border, np.inf), border))  # a cell has its end next to 0
             bounds = [0, *at, len(keys)] if len(keys) else [0, 0]
             counts.append(np.add.reduceat(table, bounds[:-1], axis=1) if len(keys) else np.zeros((t.k, 1)))
             shapes.append(Shape.of(keys, table.sum(axis=0), bounds))
