@@ -83,6 +83,12 @@ def assembled(columns: list[Column], library: Any) -> Any:
     return nw.from_dict(data, backend=library).to_native()
 
 
+def texts(y: Any) -> Column | None:
+    """A series of texts as levels; None if y is anything else."""
+    s = None if isinstance(y, np.ndarray) else nw.from_native(y, allow_series=True, eager_only=True, pass_through=True)
+    return _levels("y", s) if isinstance(s, nw.Series) and s.dtype == nw.String else None
+
+
 def columns(X: Any, each: Callable = map) -> list[Column]:
     """The columns of a frame, by name, or of an array (n, d), by number. `each` is `map`, or does it in threads."""
     if isinstance(X, np.ndarray):
@@ -130,6 +136,9 @@ def _numbers(s: Any) -> np.ndarray:
 
 def _levels(name: str, s: Any) -> Column:
     native = s.to_native()
+    over_arrow = type(getattr(native, "array", None)).__name__ in ("ArrowStringArray", "ArrowExtensionArray")
+    if s.dtype == nw.String and over_arrow:
+        native = native.array.__arrow_array__()  # pandas over Arrow
     if hasattr(native, "dictionary_encode"):  # Arrow
         native = native.combine_chunks() if hasattr(native, "combine_chunks") else native
         given = hasattr(native, "indices")  # coded already, in an order of its own

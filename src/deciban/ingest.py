@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from deciban import ops
 from deciban.errors import DataError, SupportError
+from deciban.frames import Column
 from deciban.labels import label_codes
 from deciban.table import Block, Codes, Counts, Mixed, Reals
 
@@ -94,11 +95,11 @@ def local(X: Any) -> Any:
     return _convert_to_numpy(X, xp)
 
 
-def labels(y: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def labels(y: np.ndarray | Column, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """(classes, codes int32). Labels outside of given classes are an error."""
     known, codes = label_codes(y, classes)
     if classes is not None and len(codes) and codes.min() < 0:
-        strange = np.unique(y[codes < 0])
+        strange = np.unique([y.levels[code] for code in y.values[codes < 0]] if isinstance(y, Column) else y[codes < 0])
         raise DataError(
             f"The target label(s) {strange} in y do not exist in the initial classes {classes}\n\n"
             "hint: pass all labels that will ever come as `classes` in the first call"

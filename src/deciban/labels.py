@@ -5,16 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from deciban import ops
+from deciban.frames import Column
 
 FEW = 1024  # labels 0 … 1023 are found in one pass; a power of two
 
 
-def label_codes(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def label_codes(y: np.ndarray | Column, classes: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """(classes, codes) of labels, where codes are int32; −1 for a label that is not among the given classes.
 
     >>> label_codes(np.array([7, 5, 7]))
     (array([5, 7]), array([1, 0, 1], dtype=int32))
     """
+    if isinstance(y, Column):
+        return _level_codes(y, classes)
     core = ops.core()
     whole = y.dtype in (np.int64, np.int32) and (classes is None or classes.dtype.kind in "iu")
     if core is None or not whole or len(y) == 0:
@@ -58,3 +61,12 @@ def _hashed_codes(y: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray
     place = {label: code for code, label in enumerate(classes.tolist())}
     known = {label: place.get(label, -1) for label in known}
     return classes, np.fromiter(map(known.__getitem__, labels), dtype=np.int32, count=len(labels))
+
+
+def _level_codes(y: Column, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The same for levels, which are coded already."""
+    levels = y.levels or []
+    if classes is None:
+        classes = np.unique(np.array(levels, dtype=object))
+    place = {label: code for code, label in enumerate(classes.tolist())}
+    return classes, np.array([*(place.get(level, -1) for level in levels), -1], dtype=np.int32)[y.values]

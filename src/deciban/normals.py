@@ -72,6 +72,14 @@ def epsilon(everything: Moments, smoothing: float, each: bool = False) -> Any:
     return smoothing * (spread[0] if each else float(spread.max(initial=0.0)))
 
 
+def most_likely(t: Moments) -> np.ndarray:
+    """Σ log p(x | own class) of each column at its best parameters (d,): no held-out sum is above it."""
+    n = np.broadcast_to(column(t.n), t.m2.shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = -0.5 * n * (np.log(2.0 * np.pi * over(np.maximum(t.m2, 0.0), n)) + 1.0)
+    return np.where(n > 0, each, 0.0).sum(axis=0)
+
+
 def leave_one_out(
     t: Moments,
     x: Reals | Counts,

@@ -103,6 +103,8 @@ class Schema:
         assert field.levels is not None
         coded = column.as_levels()
         levels = coded.levels or []
+        if tuple(levels) == field.levels:
+            return coded.values
         place = {level: code for code, level in enumerate(field.levels)}
         if levels and field.levels and _texts(levels) != _texts(field.levels):
             raise DataError(

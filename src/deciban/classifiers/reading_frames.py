@@ -34,7 +34,7 @@ class ReadingFrames:
     def _training(self, X, y, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
         columns, n = self._columns(X, reset, least)
         y = self._labels(y)
-        check_consistent_length(columns[0].values, y)
+        check_consistent_length(columns[0].values, y.values if isinstance(y, frames.Column) else y)
         if reset:
             self._schema = self._new_schema(columns)
         else:
@@ -49,8 +49,11 @@ class ReadingFrames:
         self._say(absent, new)
         return x
 
-    def _labels(self, y: Any) -> np.ndarray:
-        """Labels of any library and type as an array, every one of them there."""
+    def _labels(self, y: Any) -> np.ndarray | frames.Column:
+        """Labels of any library and type as an array (or, a series of texts, as levels), every one of them there."""
+        texts = frames.texts(y)
+        if texts is not None and len(texts.values) and texts.values.min() >= 0:
+            return texts
         if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
             y = np.asarray(y)
         y = _check_y(y, multi_output=False, estimator=self)

@@ -34,6 +34,7 @@ from deciban.table import Mixed, Reals
 from deciban.tallies import Bundle, Cells, Moments, Sums
 from deciban.tallies.cells import cell_borders
 
+MARGIN = 10.0  # nats: room for what judging by a grid may be off
 ENOUGH = 2048  # (class, cell) pairs to judge a column by
 FLAT = 1e-4  # a class whose variance is less than this share of the whole has none to speak of
 COARSE = 0.5  # a grid whose cells are wider than this share of the deviation cannot judge
@@ -77,6 +78,10 @@ class BestOf:
         scores = np.where(faulty, -np.inf, 0.0)
         for i, p in whole.items():
             scores[i] += self.candidates[i].held_out(p)
+        known = scores.max(axis=0, where=[[i in whole] for i in range(len(scores))], initial=-np.inf)
+        for i, f in enumerate(self.candidates):  # who could not win at best need not be asked
+            if hasattr(f, "most_likely"):
+                scores[i, f.most_likely(tallies[i]) < known - MARGIN] = -np.inf
         for j in range(d):
             self._judge(scores[:, j], [part.part([j]) for part in tallies], cells.part([j]))
         choice = scores.argmax(axis=0)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from deciban import ops
+from deciban import normals, ops
 from deciban.own_rows import blocks, moments_left, row_sums, set_own, weight
 from deciban.table import Counts, Reals
 from deciban.tallies import Moments
@@ -130,6 +130,10 @@ class Student:
         if not self._borrows or not empty.any():
             return moments
         return tuple(np.where(empty, a, b) for a, b in zip(every, moments, strict=True))
+
+    def most_likely(self, t: Moments) -> np.ndarray:
+        """What no held-out sum of log densities is above, (d,): an average over normals is below the best of them."""
+        return normals.most_likely(t)
 
     def evidence(self, t: Moments) -> np.ndarray:
         """log marginal likelihood (k,) of each class's cells under the prior."""
