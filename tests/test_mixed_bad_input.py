@@ -142,6 +142,11 @@ def test_bad_labels_are_refused(labels, match):
         MixedNB().fit(NUMBERS, labels)
 
 
+def test_weights_that_overflow_are_refused():
+    with says(SupportError, "overflow"):
+        MixedNB(families=FIXED).fit(X.assign(size=X["size"] * 1e120), Y, sample_weight=np.full(90, 1e200))
+
+
 def test_one_class_is_certain():
     model = MixedNB().fit(X, ["only"] * len(X))
     assert model.predict_proba(X).tolist() == [[1.0]] * len(X)

@@ -136,11 +136,12 @@ def supported(x: Block, support: str) -> bool:
     """Whether a chunk can be what the family takes: counts and levels are not negative."""
     if isinstance(x, Codes):
         return ops.code_range(x)[0] >= x.floor
-    return support == "real" or ops.least(x) >= 0
+    return support == "real" or isinstance(x, Mixed) or ops.least(x) >= 0  # a schema has looked at its own columns
 
 
 def refuse_negative(x: Block, whom: str) -> NoReturn:
     """Say where x is negative (or infinite, which is no level either)."""
+    assert not isinstance(x, Mixed)
     if isinstance(x, Codes) and infinite(x):
         refuse(x)
     values = x.stored if isinstance(x, Counts) else x.values
@@ -165,6 +166,8 @@ def infinite(x: Block) -> bool:
 
 def refuse(x: Block) -> NoReturn:
     """Say why sums over x are not finite."""
+    if isinstance(x, Mixed):
+        refuse(max(x.blocks, key=lambda block: np.nanmax(np.abs(block.values), initial=0.0)))
     if infinite(x):
         if isinstance(x, Counts):
             at = int(np.flatnonzero(np.isinf(x.stored))[0])
