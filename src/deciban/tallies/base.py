@@ -29,8 +29,8 @@ def less(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def negligible(left: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Where a sum of squares that was taken apart has nothing left but rounding."""
-    return np.abs(left) <= 1e-9 * np.abs(before)
+    """Where a sum of squares that was taken apart has nothing left but rounding: squares below zero are none."""
+    return (left <= NOTHING * np.abs(before)) & (left >= -1e-9 * np.abs(before))
 
 
 def over(a: np.ndarray, b: np.ndarray) -> np.ndarray:

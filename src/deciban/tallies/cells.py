@@ -57,7 +57,8 @@ class Cells(Tally):
             weight = w if w is None or some else w[here]
             tables.append(np.bincount(at, weight, minlength=k * len(known)).reshape(k, -1).astype(np.float64))
             keys.append(known)
-        return cls(n, tuple(keys), np.hstack(tables) if tables else np.zeros((k, 0)))
+        out = cls(n, tuple(keys), np.hstack(tables) if tables else np.zeros((k, 0)))
+        return out if w is None else out._without_empty()
 
     @property
     def offset(self) -> np.ndarray:
