@@ -36,6 +36,11 @@ class Field:
     family: Any
     levels: tuple | None = None
 
+    @property
+    def named(self) -> str:
+        """The name as messages have it."""
+        return str(self.name) if isinstance(self.name, int) else f"`{self.name}`"
+
     def grown(self, levels: Sequence) -> Field:
         """The same with levels that were not there before, at the end."""
         if self.levels is None:
@@ -108,7 +113,7 @@ class Schema:
         place = {level: code for code, level in enumerate(field.levels)}
         if levels and field.levels and _texts(levels) != _texts(field.levels):
             raise DataError(
-                f"column `{field.name}` holds {type(levels[0]).__name__} (such as {levels[0]!r}), but was learned from "
+                f"column {field.named} holds {type(levels[0]).__name__} (such as {levels[0]!r}), but was learned from "
                 f"{type(field.levels[0]).__name__} (such as {field.levels[0]!r})\n\nhint: convert it to what it was"
             )
         unknown = len(place) if self.reserve else -1
@@ -155,21 +160,21 @@ def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
         if not column.levels:  # all missing
             return np.full(len(column.values), np.nan)
         raise DataError(
-            f"column `{field.name}` holds {type(column.levels[0]).__name__} (such as {column.levels[0]!r}), but was "
+            f"column {field.named} holds {type(column.levels[0]).__name__} (such as {column.levels[0]!r}), but was "
             "learned as numbers\n\nhint: convert it to numbers, missing cells as NaN or None"
         )
     values = column.values
     infinite = np.isinf(values)
     if infinite.any():
         raise SupportError(
-            f"column `{field.name}` has {values[infinite][0]} in row {int(infinite.argmax())} (Input X contains "
-            "infinity)\n\nhint: put NaN there (a missing cell counts for nothing), or leave the row out"
+            f"Input X contains infinity ({values[infinite][0]} in row {infinite.argmax()}, column {field.named})\n\n"
+            "hint: put NaN there (a missing cell counts for nothing), or leave the row out"
         )
-    if learning and (huge := np.abs(values) > HUGE).any():
-        row = int(huge.argmax())
+    if learning and (np.abs(values) > HUGE).any():
+        row = int(np.nanargmax(np.abs(values)))
         raise SupportError(
-            f"column `{field.name}` has {values[row]:g} in row {row}: the square of that is past all numbers (Input X "
-            "holds magnitudes that overflow)\n\nhint: divide the column by a power of ten first"
+            f"Input X holds magnitudes up to {np.nanmax(np.abs(values)):.3g} (row {row}, column {field.named}), whose "
+            "squares overflow float64\n\nhint: divide the column by a power of ten first"
         )
     wrong = outside(values, field.family.support)
     if not wrong.any():
@@ -177,7 +182,7 @@ def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
     if learning:
         row, family = int(wrong.argmax()), type(field.family).__name__.lower()
         raise SupportError(
-            f"column `{field.name}` has {values[row]:g} in row {row}, but `{family}` needs "
+            f"column {field.named} has {values[row]:g} in row {row}, but `{family}` needs "
             f"{NEEDS[field.family.support]}\n\nhint: use another family for `{field.name}`, such as `gaussian` or "
             "`histogram`, or correct the cell"
         )
