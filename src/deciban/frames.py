@@ -11,6 +11,7 @@ here: a frame brings its own.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -139,6 +140,8 @@ def _levels(name: str, s: Any) -> Column:
     over_arrow = type(getattr(native, "array", None)).__name__ in ("ArrowStringArray", "ArrowExtensionArray")
     if s.dtype == nw.String and over_arrow:
         native = native.array.__arrow_array__()  # pandas over Arrow
+    elif s.dtype == nw.String and hasattr(native, "to_arrow") and "pyarrow" in sys.modules:
+        native = native.to_arrow()  # polars
     if hasattr(native, "dictionary_encode"):  # Arrow
         native = native.combine_chunks() if hasattr(native, "combine_chunks") else native
         given = hasattr(native, "indices")  # coded already, in an order of its own
@@ -155,12 +158,14 @@ def _levels(name: str, s: Any) -> Column:
         return _used(name, codes, [False, True])
     if s.dtype == nw.Enum:
         return _used(name, _physical(s), s.cat.get_categories().to_list())
-    coded = s.cast(nw.Categorical)
-    known = coded.unique().drop_nulls()
-    numbers, codes = _physical(known), _physical(coded)
-    place = np.full(max(numbers.max(initial=-1), -1) + 2, -1, dtype=np.int32)
+    codes = _physical(s.cast(nw.Categorical))
+    row = np.full(codes.max(initial=-1) + 2, -1, dtype=np.int64)
+    row[codes] = np.arange(len(codes))  # one that has it, for each code
+    row[-1] = -1
+    numbers = np.flatnonzero(row >= 0)
+    place = np.full(len(row), -1, dtype=np.int32)
     place[numbers] = np.arange(len(numbers))
-    return _ordered(name, place[codes], known.cast(nw.String).to_list())
+    return _ordered(name, place[codes], s[row[numbers].tolist()].cast(nw.String).to_list())
 
 
 def _physical(s: Any) -> np.ndarray:

@@ -29,6 +29,7 @@ from deciban.table import Codes, Reals
 from deciban.tallies import Cells
 from deciban.tallies.cells import cell_borders
 
+FEW = 16  # cuts
 PIECES = 64  # of the finer histogram, at most, in one interval
 
 
@@ -109,11 +110,18 @@ class Params:
     def codes(self, x: Reals) -> np.ndarray:
         """The interval of every cell, (n, d); −1 for a missing one."""
         values = np.asarray(x.values)
-        out = np.empty(values.shape, dtype=np.int32)
+        out = np.empty(values.shape, dtype=np.int32, order="F")
         for j, at in enumerate(self.cuts):
-            column = values[:, j]
-            code = np.searchsorted(at, column, side="right") if len(at) else np.zeros(len(column), dtype=np.int32)
-            out[:, j] = np.where(np.isnan(column), -1, code)
+            column, code = values[:, j], out[:, j]
+            if len(at) <= FEW:  # counting the cuts below is faster than searching
+                code[:] = 0
+                for cut in at:
+                    code += column >= cut
+            else:
+                code[:] = np.searchsorted(at, column, side="right")
+            gone = np.isnan(column)
+            if gone.any():
+                code[gone] = -1
         return out
 
 
