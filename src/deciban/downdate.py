@@ -187,5 +187,5 @@ def remembered(family: Any, t: Any, make: Callable[[Any], Any]) -> Any:
         if whose() is family and of() is t:
             return made
     made = make(t)
-    _latest[:] = [(ref(family), ref(t, lambda gone: _latest.clear()), made)]
+    _latest[:] = [(ref(family), ref(t, lambda gone, held=_latest: held.clear()), made)]
     return made

@@ -35,6 +35,10 @@ class Column:
     values: np.ndarray
     levels: list | None = None
 
+    def named(self) -> np.ndarray:
+        """The cells themselves: numbers, or the levels that codes stand for, None for a missing one."""
+        return self.values if self.levels is None else np.array([*self.levels, None], dtype=object)[self.values]
+
     def as_levels(self) -> Column:
         """The same with every distinct number a level."""
         if self.levels is not None:

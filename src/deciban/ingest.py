@@ -99,7 +99,7 @@ def labels(y: np.ndarray | Column, classes: np.ndarray | None) -> tuple[np.ndarr
     """(classes, codes int32). Labels outside of given classes are an error."""
     known, codes = label_codes(y, classes)
     if classes is not None and len(codes) and codes.min() < 0:
-        strange = np.unique([y.levels[code] for code in y.values[codes < 0]] if isinstance(y, Column) else y[codes < 0])
+        strange = np.unique(y.named()[codes < 0] if isinstance(y, Column) else y[codes < 0])
         raise DataError(
             f"The target label(s) {strange} in y do not exist in the initial classes {classes}\n\n"
             "hint: pass all labels that will ever come as `classes` in the first call"

@@ -236,7 +236,7 @@ class Generative(Deciding, Explaining, LeavingOut, Scoring, ClassifierMixin, Bas
 
     @property
     def evidence_(self) -> float:
-        """log p(X | y), parameters averaged out, where the family is conjugate: models of the same rows compare by it."""
+        """log p(X | y), parameters averaged out, of conjugate families: models of the same rows compare by it."""
         fitted = self._check_is_fitted()
         if not hasattr(fitted.family, "evidence"):
             raise AttributeError(

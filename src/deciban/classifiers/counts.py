@@ -181,9 +181,7 @@ class BernoulliNB(Smoothed):
         "binarize": [None, Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self, *, alpha=1.0, force_alpha=True, binarize=0.0, fit_prior=True, class_prior=None, calibrate=False
-    ):
+    def __init__(self, *, alpha=1.0, force_alpha=True, binarize=0.0, fit_prior=True, class_prior=None, calibrate=False):
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.binarize = binarize
