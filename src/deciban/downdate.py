@@ -181,11 +181,15 @@ class Held:
 _latest: list[tuple[Any, Any, Any]] = []  # (family, tally, what was made of them), the objects by weak reference
 
 
+def _clear(gone: Any, held: list = _latest) -> None:  # holds the list: at exit the module's names are gone
+    held.clear()
+
+
 def remembered(family: Any, t: Any, make: Callable[[Any], Any]) -> Any:
     """make(t), once for all chunks of rows that the same family is asked about with the same tally."""
     for whose, of, made in _latest:
         if whose() is family and of() is t:
             return made
     made = make(t)
-    _latest[:] = [(ref(family), ref(t, lambda gone, held=_latest: held.clear()), made)]
+    _latest[:] = [(ref(family), ref(t, _clear), made)]
     return made
