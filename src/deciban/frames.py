@@ -29,7 +29,7 @@ Name = str | int
 
 @dataclass(frozen=True)
 class Column:
-    """One column as it came: doubles, or int32 codes with the list of levels that they stand for."""
+    """One column as it came: numbers, or int32 codes with the list of levels that they stand for."""
 
     name: Name
     values: np.ndarray
@@ -133,7 +133,7 @@ def _numbers(s: Any) -> np.ndarray:
     native = s.to_native()
     dtype = getattr(native, "dtype", None)
     if isinstance(dtype, np.dtype):
-        return np.asarray(native, dtype=np.float64)
+        return np.asarray(native)
     if hasattr(native, "isna"):  # nullable pandas types
         return np.asarray(native.to_numpy(dtype=np.float64, na_value=np.nan))
     return np.asarray(s.cast(nw.Float64).to_numpy(), dtype=np.float64)

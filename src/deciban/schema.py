@@ -89,9 +89,9 @@ class Schema:
                 gone = [_missing(given.get(field.name), n) for field in self.fields]
                 blocks.append(Codes(np.stack(gone).astype(np.int32).T))
             elif family.block == "codes":
-                blocks.append(Codes(np.stack([cells[j] for j in at]).T))
+                blocks.append(Codes(_side_by_side([cells[j] for j in at], n, np.int32)))
             else:
-                blocks.append(Reals(np.stack([cells[j] for j in at]).T))
+                blocks.append(Reals(_side_by_side([cells[j] for j in at], n, np.float64)))
         known = set(self.names)
         absent = [name for name in self.names if name not in given]
         return Mixed(tuple(blocks), n), absent, [column.name for column in columns if column.name not in known]
@@ -141,6 +141,14 @@ class Schema:
             place = {level: code for code, level in enumerate(mine.levels or ())}
             out.append(np.array([place[level] for level in theirs.levels or ()], dtype=np.int64))
         return out
+
+
+def _side_by_side(columns: list[np.ndarray], n: int, dtype: Any) -> np.ndarray:
+    """Columns as one array (n, d), each of them contiguous."""
+    out = np.empty((len(columns), n), dtype=dtype)
+    for at, column in zip(out, columns, strict=True):
+        at[:] = column
+    return out.T
 
 
 def _missing(column: Column | None, n: int) -> np.ndarray:
