@@ -28,6 +28,7 @@ from deciban.tallies import Moments
 from deciban.tallies.base import column, less, negligible, over
 
 FLOOR = 1e-290  # the least variance: its root can still divide, its log is finite
+LARGE = 1 << 18  # cells of a block where little is made of them
 NOTICED = 1e-12  # a relative change of a variance that is less is not looked at
 LINEAR = 1e-6  # and one up to here changes the score in proportion: what that leaves out is less than NOTICED
 Moved = tuple[np.ndarray, ...]  # n, mean, m2 of each row: its class, or all rows, without it
@@ -100,7 +101,7 @@ def leave_one_out(
     left[:] = added
     if smoothing:
         of = variances_left if each else largest_left
-        for rows, cells in blocks(x):
+        for rows, cells in blocks(x, LARGE):
             left[rows] = smoothing * of(pooled, cells, weight(among, rows))
         _move(out, p, variances(t.filled(), ddof), x, left - added, left)
     everyone, empty = t.collapse(), np.broadcast_to(column(t.n) <= 0, t.mean.shape)
@@ -110,7 +111,7 @@ def leave_one_out(
             moments = _instead(empty[c], _left_of_all(everyone, cells, weight(w, rows)), mine)
             out[rows, c] = _density(moments, cells, left[rows], ddof)
     quick = Quick.of(t, added, ddof) if w is None and t.n.ndim == 1 else None
-    for rows, cells in blocks(x):
+    for rows, cells in blocks(x, LARGE):
         own = np.full(len(cells), np.nan) if quick is None else quick(cells, y[rows], left[rows] - added)
         rest = np.flatnonzero(np.isnan(own))
         if len(rest):

@@ -24,9 +24,9 @@ BLOCK = 1 << 16  # cells a block of rows has: arrays of them stay in cache, and 
 LEAST = 16  # rows a block has, at least
 
 
-def blocks(x: Reals | Counts) -> Iterator[tuple[slice, np.ndarray]]:
+def blocks(x: Reals | Counts, size: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
     """Runs of rows and their cells as doubles, (m, d), to read and not to write."""
-    step = max(LEAST, BLOCK // max(1, x.d))
+    step = max(LEAST, (size or BLOCK) // max(1, x.d))
     for start in range(0, x.n, step):
         stop = min(x.n, start + step)
         yield slice(start, stop), x.rows(start, stop).dense()

@@ -17,7 +17,7 @@ from deciban.tallies import Bundle
 
 ENOUGH = 1 << 13  # rows to calibrate by
 LOST = 700.0  # nats: what a held-out row with probability 0 costs
-SPAN = 1 << 17  # cells a span of rows has, at least: its arrays stay in cache
+SPAN = 1 << 18  # cells a span of rows has, at least: its arrays stay in cache
 
 
 class LeavingOut:
