@@ -59,12 +59,21 @@ def coupled(odds: np.ndarray, k: int) -> np.ndarray:
     """Scores (n, k) from the log odds of all pairs (n, pairs)."""
     if k == 2:
         return np.hstack([odds / 2, -odds / 2])
-    out = np.zeros((len(odds), k))
-    with np.errstate(invalid="ignore"):  # rows with missing cells are NaN here, and scored again without those
-        for pair, (a, b) in enumerate(pairs(k)):
-            out[:, a] = np.logaddexp(out[:, a], -odds[:, pair])
-            out[:, b] = np.logaddexp(out[:, b], odds[:, pair])
-    return -out
+    if k == 1:
+        return np.zeros((len(odds), 1))
+    number, sign = np.zeros((k, k), dtype=np.intp), np.zeros((k, k))  # of the pair a : l; −1 where it is told like that
+    for pair, (a, b) in enumerate(pairs(k)):
+        number[a, b] = number[b, a] = pair
+        sign[a, b], sign[b, a] = -1.0, 1.0
+    out = np.empty((len(odds), k))
+    with np.errstate(invalid="ignore", over="ignore"):  # rows with missing cells are NaN: scored again without those
+        for a in range(k):
+            against = odds[:, number[a]] * sign[a]
+            against[:, a] = 0.0
+            most = against.max(axis=1, keepdims=True)
+            against -= np.where(np.isposinf(most), 0.0, most)
+            out[:, a] = -(most[:, 0] + np.log(np.exp(against, out=against).sum(axis=1)))
+    return out
 
 
 def leading(mean: np.ndarray, covs: list[Covariance], n: np.ndarray, axes: int) -> np.ndarray:
