@@ -28,6 +28,7 @@ from deciban.covariance import Covariance, Full, class_covariances
 from deciban.errors import DataError
 from deciban.gaussians import Own, by_pattern, draw, mixed
 from deciban.packed import Packed
+from deciban.pairs_left import odds_left
 from deciban.table import Reals
 from deciban.tallies import RowScatter, Scatter
 
@@ -152,6 +153,26 @@ class Fisher:
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
         return by_pattern(x, p, lambda part, rows: part.score(rows))
+
+    def leave_one_out(self, t: Scatter | RowScatter, x: Reals, y, w) -> np.ndarray:
+        """Scores with each row taken out of its class; NaN for rows that have no closed form (weights that are not 1,
+        missing cells, covariances next to singular, rules confined to leading axes)."""
+        k = t.k
+        if self.within is not None or w is not None or not isinstance(t, Scatter):
+            return np.full((x.n, k), np.nan)
+        p = self.estimate(t)
+        odds = ops.affine(x, p.coef, p.bias, strict=True)
+        cells = x.dense()
+        covs = [cov.dense() for cov in p.covs]
+        number = {pair: at for at, pair in enumerate(pairs(k))}
+        for a in np.unique(y).tolist():
+            at = np.flatnonzero(y == a)
+            delta = cells[at] - t.mean[a]
+            for b in np.flatnonzero(t.n > 0).tolist():
+                if a != b:
+                    left = odds_left(delta, covs[a], t.n[a], t.mean[a] - t.mean[b], covs[b])
+                    odds[at, number[min(a, b), max(a, b)]] = left if a < b else -left
+        return coupled(odds, k)
 
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         if len(p.mean) != 2:
