@@ -3,7 +3,8 @@
 Each call runs in a new process. After X is made, writing 5 to /proc/self/clear_refs sets the kernel's
 high-water mark of resident memory (VmHWM) back to what is resident now; its growth during the call is the
 peak. The kernel keeps the mark itself, so no peak is missed, however short, as one would be by polling.
-What the call returns (the pickled size of the model, or of the probabilities) is then taken off. Two
+What the call returns (the pickled size of the model, or of the probabilities) is then taken off; a model
+about to predict has predicted one row before, so that parameters made when first asked for are part of it. Two
 things would blur it: costs paid once a process (code pages, thread stacks, BLAS buffers), so a small
 model goes first; and freed memory that malloc keeps for later, so malloc is told to map every block over
 64 kB by itself and give it back. Linux only.
@@ -63,7 +64,7 @@ def _measure_here(task: Task, peer: peers.Peer) -> dict[str, int]:
         model = peer.make(task.model, **task.kwargs)
         if task.verb == "fit":
             return lambda: model.fit(x, y[:rows])
-        model.fit(x, y[:rows])
+        model.fit(x, y[:rows]).predict_proba(x[:1])
         return lambda: model.predict_proba(x)
 
     prepare(WARM_UP_ROWS)()
