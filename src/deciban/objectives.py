@@ -1,0 +1,147 @@
+"""What logistic regression makes small: a sum over rows, and a penalty.
+
+    F(coef) = Σ_i w_i loss(x_i · coef, y_i)  +  ½ Σ_j ridge_j |coef_j|²  +  lasso Σ_j |coef_j|₁
+
+Two classes have one margin (m = 1), k > 2 a score for each class (m = k). Parameters are flat, (m · p,), of a table (m, p)
+whose last column is the intercept, which no penalty touches. Value, gradient and curvature are tallies: the engine adds
+those of chunks of rows. The lasso is left to solvers that know what to do at its corner (`coordinate`).
+
+>>> import numpy as np
+>>> from deciban.table import Reals, Table
+>>> rows = Table(Reals(np.array([[1.0], [3.0]])), np.array([0, 1], dtype=np.int32), None, 2)
+>>> objective = Objective.of(rows, l2=1.0)
+>>> value, gradient = objective.slope(np.zeros(2))
+>>> round(value, 4), gradient.tolist()
+(1.3863, [-1.0, 0.0])
+>>> objective.hessian(np.zeros(2)).tolist()
+[[3.5, 1.0], [1.0, 0.5]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deciban import loss_ops
+from deciban.engines import threads
+from deciban.table import Table, borders
+
+CHUNK = 1 << 19  # cells a chunk of rows has, at least
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Numbers and arrays that add."""
+
+    parts: tuple[Any, ...]
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __iadd__(self, other: Sums) -> Sums:
+        """Into this one's memory, which nobody else holds."""
+        return Sums(tuple(_into(a, b) for a, b in zip(self.parts, other.parts, strict=True)))
+
+
+def _into(a: Any, b: Any) -> Any:
+    a += b
+    return a
+
+
+@dataclass(frozen=True)
+class Objective:
+    rows: Table
+    ridge: np.ndarray  # (p,), 0 where there is no penalty
+    lasso: np.ndarray  # (p,)
+
+    @classmethod
+    def of(cls, rows: Table, l2: float = 0.0, l1: float = 0.0, intercept: bool = True, bias: float = 0.0) -> Objective:
+        """`bias`: the ridge of the intercept, for those who penalise it too."""
+        end = [bias] if intercept else []
+        return cls(rows, np.array([*[l2] * rows.d, *end]), np.array([*[l1] * rows.d, *[0.0] * len(end)]))
+
+    @property
+    def m(self) -> int:
+        """Margins: 1 for two classes, else one for each class."""
+        return 1 if self.rows.k == 2 else self.rows.k
+
+    @property
+    def p(self) -> int:
+        """Parameters of a margin."""
+        return len(self.ridge)
+
+    @property
+    def size(self) -> int:
+        return self.m * self.p
+
+    @property
+    def intercept(self) -> bool:
+        return self.p > self.rows.d
+
+    @cached_property
+    def weight(self) -> float:
+        """Σ w."""
+        return float(self.rows.n if self.rows.w is None else self.rows.w.sum())
+
+    def table(self, w: np.ndarray) -> np.ndarray:
+        """Flat parameters as (m, p)."""
+        return w.reshape(self.m, self.p)
+
+    def slope(self, w: np.ndarray) -> tuple[float, np.ndarray]:
+        """(value, gradient) without the lasso."""
+        coef, x = self.table(w), self.rows.x
+        ready = loss_ops.ready(x, coef)
+        value, gradient = self._total(lambda t: loss_ops.slope(t.x, t.y, t.w, ready, self.m))
+        penalty = self.ridge * coef
+        return value + 0.5 * float(np.vdot(penalty, coef)), (loss_ops.plain(x, gradient, self.m) + penalty).ravel()
+
+    def curve(self, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """(value, gradient, Hessian (m · p, m · p)) without the lasso, in one pass."""
+        coef = np.ascontiguousarray(self.table(w))
+        pairs = self.m * (self.m + 1) // 2
+        least = max(CHUNK // (8 * pairs), pairs * self.p**2)  # more to do for a cell, and more to add
+        value, gradient, blocks = self._total(lambda t: loss_ops.curve(t.x, t.y, t.w, coef), least)
+        penalty, hessian = self.ridge * coef, loss_ops.assembled(blocks, self.m)
+        hessian.flat[:: self.size + 1] += np.tile(self.ridge, self.m)
+        return value + 0.5 * float(np.vdot(penalty, coef)), (gradient + penalty).ravel(), hessian
+
+    def hessian(self, w: np.ndarray) -> np.ndarray:
+        """(m · p, m · p)."""
+        return self.curve(w)[2]
+
+    def product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The Hessian times v."""
+        x, turn = self.rows.x, self.table(v)
+        ready, ready_v = loss_ops.ready(x, self.table(w)), loss_ops.ready(x, turn)
+        (out,) = self._total(lambda t: (loss_ops.product(t.x, t.w, ready, ready_v, self.m),))
+        return (loss_ops.plain(x, out, self.m) + self.ridge * turn).ravel()
+
+    def diagonal(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Σ curvature · x, and the Hessian's diagonal Σ curvature · x² + ridge, (m, p) each."""
+        x = self.rows.x
+        ready = loss_ops.ready(x, self.table(w))
+        sums = self._total(lambda t: loss_ops.diagonal(t.x, t.w, ready, self.m))
+        first, second = (loss_ops.plain(x, a, self.m) for a in sums)
+        return first, second + self.ridge
+
+    def thin(self, n: int) -> Objective:
+        """The same of n rows only, evenly spread, with as much less penalty."""
+        rows = self.rows
+        at = np.arange(n) * rows.n // n
+        w = None if rows.w is None else np.ascontiguousarray(rows.w[at])
+        some = Table(rows.x.take(at), np.ascontiguousarray(rows.y[at]), w, rows.k)  # type: ignore[union-attr]
+        share = (n if w is None else float(w.sum())) / self.weight
+        return replace(self, rows=some, ridge=self.ridge * share, lasso=self.lasso * share)
+
+    def _total(self, f: Callable[[Table], tuple], least: int | None = None) -> tuple:
+        """Σ f over chunks of rows of at least so many cells, by the engine."""
+        rows = self.rows
+        spans = borders(rows.n, rows.x.cells, least or max(CHUNK, 2 * self.size))
+        with np.errstate(all="ignore"):  # what is not finite is looked at by the caller
+            if len(spans) == 1:
+                return f(rows.rows(0, rows.n))
+            return threads.total(spans, lambda span: Sums(f(rows.rows(*span))), lambda a, b: a.__iadd__(b)).parts

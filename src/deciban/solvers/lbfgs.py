@@ -1,0 +1,153 @@
+"""L-BFGS: a step from the last few changes of the gradient, in a metric of the objective's own.
+
+The metric is what one knows of the curvature beforehand. `Lbfgs` knows the scale and the place of every column (so columns of
+any unit converge alike); `Auto` learns the Hessian of some of the rows where that pays, and starts at their minimum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deciban.solvers.base import Smooth, State, solve
+from deciban.solvers.newton import Metric, Newton
+from deciban.solvers.search import search
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The curvature of one column at a time, after what it shares with the intercept."""
+
+    diagonal: np.ndarray  # (m, p)
+    place: np.ndarray | None  # (m, d), the weighted mean of each column; None without an intercept
+
+    @classmethod
+    def of(cls, objective: Any, w: np.ndarray) -> Columns:
+        first, second = objective.diagonal(w)
+        if not objective.intercept:
+            return cls(_positive(second), None)
+        mass = np.maximum(first[:, -1:], 1e-300)
+        place = first[:, :-1] / mass
+        second[:, :-1] = np.maximum(second[:, :-1] - place**2 * mass, 1e-12 * second[:, :-1])
+        return cls(_positive(second), place)
+
+    def solve(self, g: np.ndarray) -> np.ndarray:
+        g = g.reshape(self.diagonal.shape)
+        if self.place is None:
+            return (g / self.diagonal).ravel()
+        out = g.copy()
+        out[:, :-1] -= self.place * g[:, -1:]
+        out /= self.diagonal
+        out[:, -1] -= np.einsum("cj,cj->c", self.place, out[:, :-1])
+        return out.ravel()
+
+
+def _positive(a: np.ndarray) -> np.ndarray:
+    return np.where(a > 0, a, 1.0)
+
+
+class Memory(NamedTuple):
+    metric: Any
+    scaled: bool  # whether the last change tells the metric's size
+    changes: tuple  # (step, change of the gradient, 1 / their product), the oldest first
+    steps: int = 0
+
+    def direction(self, g: np.ndarray) -> np.ndarray:
+        shares, g = [], g.copy()
+        for s, y, over in reversed(self.changes):
+            share = over * float(s @ g)
+            g -= share * y
+            shares.append(share)
+        out = self.metric.solve(g)
+        if self.scaled and self.changes:
+            _, y, over = self.changes[-1]
+            out *= 1.0 / (over * float(y @ self.metric.solve(y)))
+        for (s, y, over), share in zip(self.changes, reversed(shares), strict=True):
+            out += (share - over * float(y @ out)) * s
+        return -out
+
+
+@dataclass(frozen=True)
+class Lbfgs(Smooth):
+    memory: int = 12
+
+    def init(self, objective: Any, w: np.ndarray) -> State:
+        return self._state(w, *objective.slope(w), Memory(Columns.of(objective, w), True, ()))
+
+    def step(self, objective: Any, state: State) -> State:
+        memory: Memory = state.kept
+        there = search(objective, state.w, state.value, state.gradient, state.ahead)
+        if there is None:
+            if memory.changes:  # start the memory anew before giving up
+                return self._state(state.w, state.value, state.gradient, memory._replace(changes=()))
+            return replace(state, stuck=True)
+        s, y = there.w - state.w, there.gradient - state.gradient
+        along, changes = float(s @ y), memory.changes
+        if along > 0:
+            changes = (*changes, (s, y, 1.0 / along))[-self.memory :]
+        return self._state(*there, memory._replace(changes=changes, steps=memory.steps + 1))
+
+    def _state(self, w: np.ndarray, value: float, gradient: np.ndarray, memory: Memory) -> State:
+        ahead = memory.direction(gradient)
+        return State(w, value, gradient, ahead, -0.5 * float(gradient @ ahead), kept=memory)
+
+
+@dataclass(frozen=True)
+class Rough(Newton):
+    """Newton on a sample: its minimum is off by chance anyway, so half a degree of freedom is near enough."""
+
+    def done(self, objective: Any, state: State, tol: float) -> str | None:
+        return "gradient" if state.gain <= 0.02 * len(state.w) else super().done(objective, state, tol)
+
+
+MOST = 4000  # parameters whose full Hessian is worth a factor
+LEAST = 1 << 13  # rows of a sample
+
+
+@dataclass(frozen=True)
+class Auto(Lbfgs):
+    """L-BFGS in the metric of a sample's Hessian: from the start, at the sample's minimum, where that costs no more than a few
+    passes over all rows; else only when L-BFGS alone has taken as long as that."""
+
+    cheap: float = 6.0  # passes over all rows that a sample's minimum may cost
+
+    def init(self, objective: Any, w: np.ndarray) -> State:
+        rows = sample_rows(objective)
+        if 2 * rows > objective.rows.n or 5 * price(objective, rows) > self.cheap:
+            return super().init(objective, w)
+        some = objective.thin(rows)
+        start = solve(Rough(), some, w, tol=1e-4, max_iter=30)
+        metric: Metric | None = start.kept
+        if metric is None or not np.isfinite(start.value):
+            return super().init(objective, w)
+        scale = metric.scale / np.sqrt(objective.weight / some.weight)
+        metric = replace(metric, scale=scale)
+        return self._state(start.w, *objective.slope(start.w), Memory(metric, False, ()))
+
+    def step(self, objective: Any, state: State) -> State:
+        state = super().step(objective, state)
+        rows = sample_rows(objective)
+        if not state.kept.scaled or state.kept.steps < max(10.0, price(objective, rows)):
+            return state
+        some = objective.thin(rows) if 2 * rows < objective.rows.n else objective
+        hessian = some.curve(state.w)[2] * (objective.weight / some.weight)
+        metric = Metric.of(hessian, objective.m, objective.ridge == 0)
+        return self._state(state.w, state.value, state.gradient, Memory(metric, False, (), state.kept.steps))
+
+
+def sample_rows(objective: Any) -> int:
+    """Rows enough to know the Hessian by."""
+    return max(LEAST, 8 * objective.size, objective.rows.n // 16 if objective.m == 1 else 0)
+
+
+def price(objective: Any, rows: int) -> float:
+    """What the Hessian of so many rows costs, in passes over all rows."""
+    if objective.size > MOST or not hasattr(objective.rows.x, "dense") or not isinstance_dense(objective):
+        return np.inf
+    return min(rows, objective.rows.n) / objective.rows.n * objective.size / (15 if objective.m == 1 else 7)
+
+
+def isinstance_dense(objective: Any) -> bool:
+    return objective.rows.x.cells == objective.rows.x.n * objective.rows.x.d
