@@ -176,7 +176,7 @@ def refuse_collinear(design: Design, columns: Sequence[str] | None = None) -> No
     if not (values <= NULL).any():
         return
     names = [f"x{j}" for j in range(len(blind))] if columns is None else columns
-    told = [str(names[j]) for j in np.flatnonzero(blind)]
+    told = [str(name) for name, out in zip(names, blind, strict=True) if out]
     raise SingularError(
         f"penalty='jeffreys' has no answer: {design.x.n} rows do not tell columns {told[:6]}"
         f"{' and more' if len(told) > 6 else ''} apart (constant, repeated, or a combination of others)\n\n"

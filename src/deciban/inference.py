@@ -47,23 +47,25 @@ def contrasts(coef: np.ndarray, intercept: np.ndarray, fit_intercept: bool) -> n
 
 @dataclass(frozen=True)
 class Prior:
-    """The Gaussian prior that an L2 penalty is: variance C for every coefficient, flat for the intercept."""
+    """The Gaussian prior that an L2 penalty is: variance C for every coefficient, flat for the intercept, unless it is
+    penalised too: then `bias` is its precision."""
 
     C: float = np.inf
+    bias: float = 0.0
 
     def precision(self, m: int, p: int, intercept: bool) -> np.ndarray:
         """Λ of the differences, (q, q) with q = m p."""
         each = np.full(p, 0.0 if np.isinf(self.C) else 1.0 / self.C)
-        each[: int(intercept)] = 0.0
+        each[: int(intercept)] = self.bias
         return np.kron(shared(m), np.diag(each))
 
     def log_density(self, theta: np.ndarray, intercept: bool) -> float:
-        """log p(θ); the intercepts' flat density counts 1."""
-        slope = theta[:, int(intercept) :]
-        m, d = slope.shape
-        within = shared(m)
-        square = float(np.einsum("aj,ab,bj->", slope, within, slope)) / self.C
-        return 0.5 * (d * np.linalg.slogdet(within)[1] - m * d * np.log(2 * np.pi * self.C) - square)
+        """log p(θ); a flat density of intercepts counts 1."""
+        m, p = theta.shape
+        square = float(theta.ravel() @ self.precision(m, p, intercept) @ theta.ravel())
+        proper = p if self.bias > 0 or not intercept else p - 1
+        scale = (p - intercept) * np.log(self.C) - (np.log(self.bias) if proper == p and intercept else 0.0)
+        return 0.5 * (proper * np.linalg.slogdet(shared(m))[1] - m * (proper * np.log(2 * np.pi) + scale) - square)
 
 
 FLAT = Prior()
@@ -152,7 +154,8 @@ class Curvature:
 
     def distance(self, prior: Prior = FLAT) -> float:
         """How far θ is from the optimum: the Newton step's promise of log-likelihood, in units of one nat."""
-        slope = self.score - self.backs.T @ prior.precision(*self.theta.shape, self.intercept) @ self.theta.ravel()
+        m, p = self.theta.shape
+        slope = self.score - self.backs.T @ prior.precision(m, p, self.intercept) @ self.theta.ravel()
         precision = self.precision(prior)
         step = np.linalg.lstsq(precision, slope, rcond=NULL)[0]
         return float(0.5 * slope @ step)

@@ -113,8 +113,8 @@ def separation(
     names = [f"x{j}" for j in range(x.d)] if columns is None else [str(name) for name in columns]
     labels = present if classes is None else np.asarray(classes)[present]
     design = Design.of(x, codes, None, len(present), fit_intercept)
-    found = _climbed(design)
-    if found is False:
+    overlap, found = _climbed(design)
+    if overlap:
         return _NONE
     single = _single(x, codes, len(present), fit_intercept)
     rules = tuple(_rule(names[j], labels[c], low, cut) for j, c, low, cut, _ in single)
@@ -127,20 +127,19 @@ def separation(
     return _solved(design, names, alone, rules, found)
 
 
-def _climbed(design: Design) -> np.ndarray | bool | None:
-    """Climb the likelihood: False where that proves that nothing separates, a θ that separates all rows, or None."""
-    outcome: list[Any] = [None]
+def _climbed(design: Design) -> tuple[bool, np.ndarray | None]:
+    """Climb the likelihood: (whether that proves that nothing separates, a θ that separates all rows if one is met)."""
+    overlap, found = False, None
 
     def watch(theta: np.ndarray, promise: float) -> bool:
-        if promise < SURE and certified(design, theta):
-            outcome[0] = False
-        elif _least_margin(design, theta) > 0:
-            outcome[0] = theta
-        return outcome[0] is not None or promise < 1e-9
+        nonlocal overlap, found
+        overlap = promise < SURE and certified(design, theta)
+        found = theta if not overlap and _least_margin(design, theta) > 0 else None
+        return overlap or found is not None or promise < 1e-9
 
     if design.m * design.p <= WIDE:
         climb(design, jeffreys=False, max_iter=40, watch=watch)
-    return outcome[0]
+    return overlap, found
 
 
 def _solved(
@@ -162,7 +161,7 @@ def _solved(
         alone, rules = (), ()
     direction = (sparsest(rows, apart, design) if small else direction).reshape(design.m, design.p)
     used = np.abs(direction[:, int(design.intercept) :]).max(axis=0)
-    together = tuple(names[j] for j in np.flatnonzero(used > NEAR * used.max(initial=0.0)))
+    together = tuple(name for name, size in zip(names, used, strict=True) if size > NEAR * used.max(initial=0.0))
     kind = "complete" if apart.all() else "quasi-complete"
     return Separation(kind, alone or together, bool(alone), rules, unbounded(rows[~apart], back), direction @ back.T)
 
