@@ -11,6 +11,8 @@ Sparse rows take and give parameters by column (`ready`, `plain`), where all cla
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
+
 import numpy as np
 
 from deciban import loss_spec, ops
@@ -87,6 +89,6 @@ def assembled(blocks: np.ndarray, m: int) -> np.ndarray:
     if m == 1:
         return blocks[0]
     out = np.empty((m, p, m, p))
-    for block, a, b in zip(blocks, *np.triu_indices(m), strict=True):
+    for block, (a, b) in zip(blocks, combinations_with_replacement(range(m), 2), strict=True):
         out[a, :, b] = out[b, :, a] = block
     return out.reshape(m * p, m * p)

@@ -59,10 +59,20 @@ class Objective:
     lasso: np.ndarray  # (p,)
 
     @classmethod
-    def of(cls, rows: Table, l2: float = 0.0, l1: float = 0.0, intercept: bool = True, bias: float = 0.0) -> Objective:
-        """`bias`: the ridge of the intercept, for those who penalise it too."""
-        end = [bias] if intercept else []
-        return cls(rows, np.array([*[l2] * rows.d, *end]), np.array([*[l1] * rows.d, *[0.0] * len(end)]))
+    def of(
+        cls,
+        rows: Table,
+        l2: float = 0.0,
+        l1: float = 0.0,
+        intercept: bool = True,
+        bias_l2: float = 0.0,
+        bias_l1: float = 0.0,
+    ) -> Objective:
+        """`bias_l2`, `bias_l1`: penalties of the intercept, for those who want them."""
+        ridge, lasso = np.full(rows.d + intercept, l2), np.full(rows.d + intercept, l1)
+        if intercept:
+            ridge[-1], lasso[-1] = bias_l2, bias_l1
+        return cls(rows, ridge, lasso)
 
     @property
     def m(self) -> int:
@@ -91,6 +101,14 @@ class Objective:
         """Flat parameters as (m, p)."""
         return w.reshape(self.m, self.p)
 
+    def centred(self, w: np.ndarray) -> np.ndarray:
+        """The same probabilities with scores that sum to 0 over the classes, in the columns that no penalty holds."""
+        if self.m == 1:
+            return w
+        coef, free = self.table(w).copy(), (self.ridge == 0) & (self.lasso == 0)
+        coef[:, free] -= coef[:, free].mean(axis=0)
+        return coef.ravel()
+
     def slope(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """(value, gradient) without the lasso."""
         coef, x = self.table(w), self.rows.x
@@ -106,7 +124,8 @@ class Objective:
         least = max(CHUNK // (8 * pairs), pairs * self.p**2)  # more to do for a cell, and more to add
         value, gradient, blocks = self._total(lambda t: loss_ops.curve(t.x, t.y, t.w, coef), least)
         penalty, hessian = self.ridge * coef, loss_ops.assembled(blocks, self.m)
-        hessian.flat[:: self.size + 1] += np.tile(self.ridge, self.m)
+        diagonal = hessian.reshape(-1)[:: self.size + 1].reshape(self.m, self.p)
+        diagonal += self.ridge
         return value + 0.5 * float(np.vdot(penalty, coef)), (gradient + penalty).ravel(), hessian
 
     def hessian(self, w: np.ndarray) -> np.ndarray:

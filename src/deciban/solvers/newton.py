@@ -33,15 +33,14 @@ class Metric:
         root[~(root > 0)] = 1.0
         scale = 1.0 / root
         matrix = matrix * scale[:, None] * scale
-        if m > 1 and free.any():
-            step = np.zeros((size, int(free.sum())))
-            for column, j in enumerate(np.flatnonzero(free)):
-                step[j::p, column] = root[j::p]
-            step /= np.sqrt((step**2).sum(axis=0))
-            matrix += step @ step.T
+        if m > 1:
+            for j in np.flatnonzero(free):
+                together = root[j::p] / np.sqrt(root[j::p] @ root[j::p])
+                matrix[j::p, j::p] += np.multiply.outer(together, together)
         more = 0.0
         while True:
-            matrix.flat[:: size + 1] += more
+            if more:
+                matrix.flat[:: size + 1] += more
             factor, failed = _potrf(matrix, lower=True, clean=False)
             if not failed and factor.diagonal().min() > 1e-8:
                 return cls(factor, scale)
