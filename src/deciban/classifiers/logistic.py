@@ -32,6 +32,7 @@ from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 from deciban import decision, ingest, ops, solvers
 from deciban.classifiers import logistic_settings as settings
 from deciban.classifiers.deciding import Deciding
+from deciban.classifiers.inferring import Inferring
 from deciban.classifiers.origin import Origin, same_library
 from deciban.classifiers.scoring import check_priors
 from deciban.errors import DataError, SupportError
@@ -39,7 +40,7 @@ from deciban.objectives import Objective
 from deciban.table import Block, Counts, Reals, Table
 
 
-class LogisticRegression(Deciding, LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
+class LogisticRegression(Inferring, Deciding, LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
     """Logistic regression of any number of classes, dense or sparse.
 
     Arguments are scikit-learn's. solver: "auto" picks by shape; "newton", "lbfgs", "newton-cg", "coordinate" (needed for
@@ -52,7 +53,7 @@ class LogisticRegression(Deciding, LinearClassifierMixin, SparseCoefMixin, BaseE
     """
 
     _parameter_constraints: dict = {
-        "penalty": [StrOptions({"l1", "l2", "elasticnet"}), None, Hidden(StrOptions({"deprecated"}))],
+        "penalty": [StrOptions({"l1", "l2", "elasticnet", "jeffreys"}), None, Hidden(StrOptions({"deprecated"}))],
         "C": [Interval(Real, 0, None, closed="right")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
         "dual": ["boolean"],
@@ -68,6 +69,7 @@ class LogisticRegression(Deciding, LinearClassifierMixin, SparseCoefMixin, BaseE
         "n_jobs": [None, Integral],
     }
     _keeps_kind = True
+    _sent = "coef_"  # an attribute that lives where X came from
     _origin = Origin.plain
 
     def __init__(
@@ -113,12 +115,16 @@ class LogisticRegression(Deciding, LinearClassifierMixin, SparseCoefMixin, BaseE
             warm = self._parameters() if self.warm_start and "coef_" in self.__dict__ else None
             objective = self._objective(X, y, sample_weight, chosen)
             start = self._start(objective, warm)
-            answer = solvers.minimise(chosen.solver, objective, start, self.tol, self.max_iter, self.random_state)
+            if self.penalty == "jeffreys":
+                answer = self._jeffreys(objective.rows)
+            else:
+                answer = solvers.minimise(chosen.solver, objective, start, self.tol, self.max_iter, self.random_state)
             if not np.isfinite(answer.value):
                 refuse(objective.rows.x)
             self._set(objective, answer.w)
             self.n_iter_ = np.array([answer.steps], dtype=np.int32)
-        if not answer.converged:
+            self._learn_inference(objective.rows.x, objective.rows.y, objective.rows.w)
+        if not self._warn_separated() and not answer.converged:
             message = settings.not_converged(chosen.solver, answer.why, answer.steps)
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
@@ -149,7 +155,14 @@ class LogisticRegression(Deciding, LinearClassifierMixin, SparseCoefMixin, BaseE
             )
         w = self._weights(ingest.weights(sample_weight, codes), codes)
         rows = Table(as_floats(x), codes, w, len(self.classes_))
-        self.class_count_ = ops.class_weights(codes, w, rows.k)
+        mass = ops.class_weights(codes, w, rows.k)
+        self.class_count_ = self._origin.send(mass)
+        if np.count_nonzero(mass) < 2:
+            at = int(mass.argmax())
+            raise DataError(
+                f"only class {self.classes_[at]!r} has rows of positive weight, and at least 2 classes are needed\n\n"
+                "hint: look at sample_weight and class_weight"
+            )
         return Objective.of(rows, chosen.l2, chosen.l1, self.fit_intercept, chosen.bias_l2, chosen.bias_l1)
 
     def _weights(self, w: np.ndarray | None, codes: np.ndarray) -> np.ndarray | None:
@@ -207,8 +220,11 @@ class LogisticRegression(Deciding, LinearClassifierMixin, SparseCoefMixin, BaseE
         return self._origin_of(X).send(scores[:, 0] if scores.shape[1] == 1 else scores)
 
     @same_library
-    def predict_proba(self, X, *, priors=None) -> np.ndarray:
-        """P(class | x), (n, k); `priors` replaces the class shares of the training rows for this call."""
+    def predict_proba(self, X, *, priors=None, posterior=None) -> np.ndarray:
+        """P(class | x), (n, k); `priors` replaces the class shares of the training rows for this call;
+        posterior="laplace": coefficients averaged out, so less sure far from the rows that were learned."""
+        if posterior is not None:
+            return self._origin_of(X).send(self._averaged(X, priors, posterior))
         return self._origin_of(X).send(self._posterior(X, priors, logs=False))
 
     @same_library
@@ -263,7 +279,7 @@ class LogisticRegression(Deciding, LinearClassifierMixin, SparseCoefMixin, BaseE
     def _prior(self, fitted: Any, priors) -> np.ndarray:
         """log of the class shares, as given or as in the training rows."""
         if priors is None:
-            return decision.log_prior(self.class_count_)
+            return decision.log_prior(np.asarray(ingest.local(self.class_count_), dtype=np.float64))
         with np.errstate(divide="ignore"):
             return np.log(check_priors(priors, self.classes_))
 

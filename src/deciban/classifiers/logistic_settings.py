@@ -32,6 +32,10 @@ class Settings:
 def read(model: Any) -> Settings:
     """Check the settings of a model, warn as scikit-learn does, and say what they mean."""
     penalty = _penalty(model)
+    if penalty == "jeffreys":
+        if model.solver != "auto":
+            raise ValueError(f"penalty='jeffreys' needs solver='auto', got {model.solver!r}")
+        return Settings(model.solver, 0.0, 0.0)
     _check_solver(model.solver, penalty, model.dual)
     _warn(model, penalty)
     C, ratio = model.C, {"l1": 1.0, "elasticnet": model.l1_ratio}.get(penalty or "", 0.0)
@@ -46,6 +50,8 @@ def read(model: Any) -> Settings:
 
 
 def _penalty(model: Any) -> str | None:
+    if model.penalty == "jeffreys":  # ours alone
+        return "jeffreys"
     if model.penalty != "deprecated":
         warnings.warn(DEPRECATED, FutureWarning, stacklevel=5)
         return model.penalty
