@@ -93,7 +93,7 @@ class Known:
         arrays = [link() for link in self.links]
         if any(a is None for a in arrays):
             return None
-        return Reals(arrays[0]) if len(arrays) == 1 else Counts(*arrays, self.d)
+        return Reals(arrays[0]) if len(arrays) == 1 else Counts(arrays[0], arrays[1], arrays[2], self.d)
 
 
 def _keep(x: Reals | Counts) -> Callable[[], Reals | Counts | None]:

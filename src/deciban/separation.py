@@ -40,6 +40,7 @@ from deciban.wording import short
 MOST = 20_000_000  # numbers in a linear programme
 FEW = 1_000_000  # and in one that looks for the fewest columns
 WIDE = 2_000  # coefficients up to which the likelihood is climbed first
+ROOM = 0.5  # how large B c may be: where data separate it is 1 or more, up to rounding
 SURE = 1e-3  # nats that another step may promise where a fit can be proof
 
 
@@ -100,7 +101,7 @@ def separation(
     *,
     fit_intercept: bool = True,
     columns: Sequence[str] | None = None,
-    classes: Sequence[Any] | None = None,
+    classes: Any = None,
 ) -> Separation:
     """Look for a separation of codes y by the columns of X; rows of weight 0 do not count."""
     x, y = as_block(X), np.asarray(y)
@@ -117,10 +118,11 @@ def separation(
     if overlap:
         return _NONE
     single = _single(x, codes, len(present), fit_intercept)
-    rules = tuple(_rule(names[j], labels[c], low, cut) for j, c, low, cut, _ in single)
-    alone = tuple(dict.fromkeys(names[j] for j, *_ in single))
-    if len(present) == 2 and any(strict for *_, strict in single):
-        alone = tuple(dict.fromkeys(names[j] for j, *_, strict in single if strict))
+    if len(present) == 2 and any(one.strict for one in single):
+        single = [one for one in single if one.strict]
+    rules = tuple(one.text(names, labels) for one in single)
+    alone = tuple(dict.fromkeys(names[one.column] for one in single))
+    if len(present) == 2 and single and single[0].strict:
         return Separation("complete", alone, True, rules, np.ones((1, design.p), dtype=bool), found)
     if found is None and x.n * design.m * design.p > MOST:  # not settled, and too large for a linear programme
         return Separation("quasi-complete", alone, True, rules) if single else _NONE
@@ -182,7 +184,7 @@ def certified(design: Design, theta: np.ndarray) -> bool:
     """Whether θ (m, p) proves that nothing separates: it is near enough to a finite maximum of the likelihood.
 
     With B the rows (e_y − e_c) ⊗ a, and α the chances of the wrong classes, α (1 − B c) satisfies the equation for
-    c = (Bᵀ diag(α) B)⁻¹ Bᵀ α, and is positive while B c < 1. Where data separate, no θ passes.
+    c = (Bᵀ diag(α) B)⁻¹ Bᵀ α, and is positive while B c < 1. Where data separate, some row has B c ≥ 1 for every θ.
     """
     check_size(design.m * design.p)
     standard = design.standard(theta)
@@ -199,19 +201,21 @@ def certified(design: Design, theta: np.ndarray) -> bool:
     size = np.sqrt(np.diag(gram))
     unit = 1.0 / np.where(size > 0, size, 1.0)
     values, vectors = np.linalg.eigh(gram * np.outer(unit, unit))
-    known = values > 1e-13 * len(values)
+    known = values > 1e-12
     root = (unit[:, None] * vectors[:, known]) / np.sqrt(values[known])
-    c = (root @ (root.T @ push.ravel())).reshape(design.m, design.p)
-    left = push.ravel() - gram @ c.ravel()
-    if np.abs(left * unit).max(initial=0.0) > 1e-6 * np.abs(push.ravel() * unit).max(initial=0.0) + 1e-12:
-        return False  # the equation cannot be met where nearly all chances are 0: rounding has the last word
+    c = root @ (root.T @ push.ravel())
+    blind = vectors[:, ~known] * 1e6  # no row may feel it: else all that do are so sure that rounding has the last word
+    turns = np.vstack([c, blind.T, -blind.T]).reshape(-1, design.m, design.p)
 
     def largest(a, y, w):
-        scores = np.column_stack([np.zeros(len(a)), a @ c.T])
-        gaps = np.take_along_axis(scores, y[:, None].astype(np.intp), 1) - scores
-        return _Largest(float(np.where(w[:, None] > 0, gaps, 0.0).max(initial=0.0)))
+        most = 0.0
+        for turn in turns:
+            scores = np.column_stack([np.zeros(len(a)), a @ turn.T])
+            gaps = np.take_along_axis(scores, y[:, None].astype(np.intp), 1) - scores
+            most = max(most, float(np.where(w[:, None] > 0, gaps, 0.0).max(initial=0.0)))
+        return _Largest(most)
 
-    return design.total(largest).value < 1.0
+    return design.total(largest).value < ROOM
 
 
 @dataclass(frozen=True)
@@ -237,19 +241,39 @@ def _wrong_gram(a: np.ndarray, wrong: np.ndarray, right: np.ndarray) -> np.ndarr
     return out.reshape(m * p, m * p)
 
 
-def _single(x: Reals | Counts, y: np.ndarray, k: int, intercept: bool) -> list[tuple[int, int, bool, float, bool]]:
-    """Columns that alone tell a class from all others: (column, class, whether the class is below, cut, strictly)."""
+@dataclass(frozen=True)
+class _Single:
+    """A column that alone tells a class from all others: no cell of it is on the other side of the cut."""
+
+    column: int
+    label: int
+    below: bool  # which side the class is on
+    cut: float
+    strict: bool  # whether no cell at all is at the cut
+    reaches: bool  # whether the class goes past the cut; else only the others do
+
+    def text(self, names: Sequence[str], labels: Any) -> str:
+        name, label = short(names[self.column], 40), labels[self.label]
+        side = "<" if self.below == (self.strict or self.reaches) else ">"
+        much = "in every row of {} and no other" if self.strict else "only in {}" if self.reaches else "never in {}"
+        return f"{name} {side} {self.cut:.4g} {much.format(label)}"
+
+
+def _single(x: Reals | Counts, y: np.ndarray, k: int, intercept: bool) -> list[_Single]:
+    """All of them, strict ones first."""
     least, most = _ranges(x, y, k)
     found = []
     for c in range(1 if k == 2 else 0, k):
         others = np.arange(k) != c
         low, high = least[others].min(axis=0), most[others].max(axis=0)
         for below, upper, lower in ((True, most[c], low), (False, high, least[c])):
-            cut = (upper + lower) / 2 if intercept else np.zeros(x.d)
+            cut = upper + (lower - upper) / 2 if intercept else np.zeros(x.d)
+            strict = (upper < cut) & (cut < lower)
+            reaches = least[c] < cut if below else most[c] > cut
             spread = np.maximum(high, most[c]) > np.minimum(low, least[c])
             for j in np.flatnonzero((upper <= cut) & (cut <= lower) & spread):
-                found.append((int(j), c, below, float(cut[j]), bool(upper[j] < cut[j] < lower[j])))
-    return sorted(found, key=lambda each: not each[-1])
+                found.append(_Single(int(j), c, below, float(cut[j]), bool(strict[j]), bool(reaches[j])))
+    return sorted(found, key=lambda one: not one.strict)
 
 
 def _ranges(x: Reals | Counts, y: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -265,8 +289,3 @@ def _ranges(x: Reals | Counts, y: np.ndarray, k: int) -> tuple[np.ndarray, np.nd
         np.minimum.at(least[c], rows.column_of(), rows.stored)
         np.maximum.at(most[c], rows.column_of(), rows.stored)
     return least, most
-
-
-def _rule(name: str, label: Any, below: bool, cut: float) -> str:
-    here, there = ("≤", "≥") if below else ("≥", "≤")
-    return f"{short(name, 40)} {here} {cut:.4g} in every row of {label!s} and {there} {cut:.4g} in all others"

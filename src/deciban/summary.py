@@ -79,7 +79,7 @@ class Summary:
         known = ~((whole != 0) @ ~spread.determined)
         told = [*notes, "errors are robust (sandwich, HC0)"] if robust and errors else list(notes)
         if not spread.determined.all():
-            lost = list((~spread.determined).reshape(m, p).any(axis=0))
+            lost: Any = (~spread.determined).reshape(m, p).any(axis=0)
             told.append(_undetermined([name for name, out in zip(names, lost, strict=True) if out]))
         return cls(
             tuple(np.asarray(classes)[order].tolist()),
