@@ -1,5 +1,5 @@
 #include "arrays.hpp"
-#include "logistic.hpp"
+#include "online.hpp"
 
 using namespace deciban;
 using namespace nanobind::literals;
@@ -34,6 +34,19 @@ static void bind_dense(nb::module_& m) {
           rows.unpack(one.data(), k, first.data());
           rows.unpack(two.data(), k, second.data());
         }, "x"_a, "w"_a.none(), "coef"_a, "first"_a, "second"_a, Free());
+  m.def("logistic_online", [](Matrix<T> x, Codes y, Doubles w, double speed, Doubles decay, Out coef, Out mean, Out past) {
+          DenseRows<T> rows(view<T>(x), coef.shape(1));
+          const Size k = coef.shape(0), p = coef.shape(1);
+          Scratch now(rows.size(k)), average(rows.size(k)), shrink(rows.ld);
+          rows.pack(coef.data(), k, now.data());
+          rows.pack(mean.data(), k, average.data());
+          rows.pack(decay.data(), 1, shrink.data());
+          online(rows, x.shape(0), view(y, w), k, speed, shrink.data(), now.data(), average.data(), past.data());
+          std::fill(coef.data(), coef.data() + k * p, 0.0);
+          std::fill(mean.data(), mean.data() + k * p, 0.0);
+          rows.unpack(now.data(), k, coef.data());
+          rows.unpack(average.data(), k, mean.data());
+        }, "x"_a, "y"_a, "w"_a.none(), "speed"_a, "decay"_a, "coef"_a, "mean"_a, "past"_a, Free());
   m.def("logistic_curve", [](Matrix<T> x, Codes y, Doubles w, Doubles coef, Out gradient, Out hessian) {
           DenseRows<T> rows(view<T>(x), coef.shape(1));
           const Size k = coef.shape(0);
@@ -64,6 +77,9 @@ static void bind_csr(nb::module_& m) {
 }
 
 void bind_logistic(nb::module_& m) {
+  m.def("lasso_descent", [](Doubles h, Doubles g, Doubles w, Doubles lasso, double tol, Size most, Out d, Out turn) {
+          return lasso_descent(h.data(), g.size(), g.data(), w.data(), lasso.data(), tol, most, d.data(), turn.data());
+        }, "h"_a, "g"_a, "w"_a, "lasso"_a, "tol"_a, "most"_a, "d"_a, "turn"_a, Free());
   bind_dense<double>(m);
   bind_dense<float>(m);
   bind_csr<double, std::int32_t>(m);

@@ -92,3 +92,25 @@ def assembled(blocks: np.ndarray, m: int) -> np.ndarray:
     for block, (a, b) in zip(blocks, combinations_with_replacement(range(m), 2), strict=True):
         out[a, :, b] = out[b, :, a] = block
     return out.reshape(m * p, m * p)
+
+
+def lasso_descent(h, g, w, lasso, tol: float, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """(d, H d) of least g·d + ½ dᵀHd + Σ lasso |w + d|, by coordinate descent in at most so many rounds."""
+    core = ops.core()
+    if core is None:
+        return loss_spec.lasso_descent(h, g, w, lasso, tol, most)
+    d, turn = np.zeros_like(g), np.zeros_like(g)
+    core.lasso_descent(np.ascontiguousarray(h), g, w, lasso, tol, most, d, turn)
+    return d, turn
+
+
+def online(
+    x: Reals | Counts, y, w, speed: float, decay: np.ndarray, coef: np.ndarray, mean: np.ndarray, past: np.ndarray
+) -> None:
+    """The online rule, row by row, into coef, its running mean, and past = {rows, Σ |x|²}."""
+    core = ops.core()
+    if isinstance(x, Counts):
+        x = Reals(x.dense())
+    (loss_spec.online if core is None else core.logistic_online)(
+        x if core is None else x.values, y, w, speed, decay, coef, mean, past
+    )

@@ -89,3 +89,31 @@ def _gram(a, share: np.ndarray) -> np.ndarray:
         return np.asarray((a.multiply(share[:, None]).T @ a).todense())
     half = a * np.sqrt(np.abs(share))[:, None]
     return half.T @ half if share.sum() >= 0 else -(half.T @ half)  # all shares have one sign
+
+
+def lasso_descent(h, g, w, lasso, tol: float, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """(d, H d) of least g·d + ½ dᵀHd + Σ lasso |w + d|, one coordinate at a time."""
+    d, turn = np.zeros_like(g), np.zeros_like(g)
+    for _ in range(most):
+        gained = 0.0
+        for j in np.flatnonzero(h.diagonal() > 0):
+            aim, edge = w[j] + d[j] - (g[j] + turn[j]) / h[j, j], lasso[j] / h[j, j]
+            step = np.sign(aim) * max(abs(aim) - edge, 0.0) - w[j] - d[j]
+            d[j] += step
+            turn += step * h[j]
+            gained = max(gained, h[j, j] * step**2)
+        if gained <= tol:
+            break
+    return d, turn
+
+
+def online(x: Reals, y, w, speed: float, decay: np.ndarray, coef: np.ndarray, mean: np.ndarray, past: np.ndarray) -> None:
+    """coef ← coef + rate (w (y − p) x − decay coef) row by row, rate = speed / mean |x|²; `mean` weighs row t by t + 1."""
+    a, w = cells(x, coef.shape[1]), weights(w, x.n)
+    for i in range(x.n):
+        past += 1.0, a[i] @ a[i]
+        rate = speed * past[0] / past[1] if past[1] > 0 else 0.0
+        prob = probabilities(Reals(a[i : i + 1]), coef)[0]
+        own = np.array([float(y[i] > 0)]) if len(coef) == 1 else np.eye(len(coef))[y[i]]
+        coef += rate * (w[i] * np.multiply.outer(own - prob, a[i]) - decay * coef)
+        mean += 2.0 / (past[0] + 1.0) * (coef - mean)

@@ -25,10 +25,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from deciban import loss_ops
 from deciban.engines import threads
-from deciban.table import Table, borders
+from deciban.table import Counts, Reals, Table, borders
 
 CHUNK = 1 << 19  # cells a chunk of rows has, at least
 
@@ -155,6 +156,18 @@ class Objective:
         some = Table(rows.x.take(at), np.ascontiguousarray(rows.y[at]), w, rows.k)  # type: ignore[union-attr]
         share = (n if w is None else float(w.sum())) / self.weight
         return replace(self, rows=some, ridge=self.ridge * share, lasso=self.lasso * share)
+
+    def columns(self, at: np.ndarray) -> Objective:
+        """The same with these columns of the parameters alone (sorted), dense: for sets that are small."""
+        x, d = self.rows.x, self.rows.d
+        inner = at[at < d]
+        if isinstance(x, Reals):
+            x = Reals(np.ascontiguousarray(x.values[:, inner]))
+        else:
+            assert isinstance(x, Counts)
+            stored = csr_array((x.stored, x.column_of(), x.indptr - x.indptr[0]), shape=(x.n, d))
+            x = Reals(stored[:, inner].toarray())
+        return replace(self, rows=replace(self.rows, x=x), ridge=self.ridge[at], lasso=self.lasso[at])
 
     def _total(self, f: Callable[[Table], tuple], least: int | None = None) -> tuple:
         """Σ f over chunks of rows of at least so many cells, by the engine."""

@@ -19,6 +19,10 @@ def global_dtype(request):
     return request.param
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "thread_unsafe: scikit-learn's mark for tests that share state")
+
+
 def pytest_generate_tests(metafunc):
     if "global_random_seed" in metafunc.fixturenames:
         metafunc.parametrize("global_random_seed", [42])
@@ -35,7 +39,7 @@ def pytest_make_collect_report(collector):
 def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.parent == FOLDER:
-            item.add_marker(WARNINGS)
+            item.add_marker(WARNINGS, append=False)  # before the tests' own marks, which overrule it
             if reason := DELIBERATE.get(f"{item.path.name}::{item.name}"):
                 item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 

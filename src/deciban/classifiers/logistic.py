@@ -118,11 +118,11 @@ class LogisticRegression(Inferring, Deciding, LinearClassifierMixin, SparseCoefM
             if self.penalty == "jeffreys":
                 answer = self._jeffreys(objective.rows)
             else:
-                answer = solvers.minimise(chosen.solver, objective, start, self.tol, self.max_iter, self.random_state)
+                answer = solvers.minimise(chosen.solver, objective, start, self.tol, self.max_iter)
             if not np.isfinite(answer.value):
                 refuse(objective.rows.x)
             self._set(objective, answer.w)
-            self.n_iter_ = np.array([answer.steps], dtype=np.int32)
+            self.n_iter_ = self._origin.send_labels(np.array([answer.steps], dtype=np.int32))
             self._learn_inference(objective.rows.x, objective.rows.y, objective.rows.w)
         if not self._warn_separated() and not answer.converged:
             message = settings.not_converged(chosen.solver, answer.why, answer.steps)

@@ -10,16 +10,22 @@ import numpy as np
 
 from deciban.solvers.auto import Auto, dense
 from deciban.solvers.base import Solution, Solver, solve
+from deciban.solvers.coordinate import Coordinate
+from deciban.solvers.gradient import Gradient
 from deciban.solvers.lbfgs import Lbfgs
 from deciban.solvers.newton import Newton
+from deciban.solvers.newton_cg import NewtonCg
+from deciban.solvers.sgd import Sgd
 
 FEW = 1 << 26  # multiplications of a Hessian up to which Newton's method is at once done
 
 
 def by_shape(objective: Any) -> Solver:
-    """Newton's method where its Hessian costs next to nothing, else `Auto`."""
-    rows = objective.rows
-    if objective.size <= 512 and (rows.n + objective.size) * objective.size**2 <= FEW and (dense(objective) or rows.d <= 64):
+    """`Coordinate` for a lasso, Newton's method where its Hessian costs next to nothing, else `Auto`."""
+    rows, size = objective.rows, objective.size
+    if objective.lasso.any():
+        return Coordinate()
+    if size <= 512 and (rows.n + size) * size**2 <= FEW and (dense(objective) or rows.d <= 64):
         return Newton()
     return Auto()
 
@@ -27,7 +33,12 @@ def by_shape(objective: Any) -> Solver:
 SOLVERS: dict[str, Callable[[Any], Solver]] = {
     "auto": by_shape,
     "newton": lambda _: Newton(),
+    "newton-cg": lambda _: NewtonCg(),
     "lbfgs": lambda _: Lbfgs(),
+    "coordinate": lambda _: Coordinate(),
+    "gradient": lambda _: Gradient(),
+    "sgd": lambda _: Sgd(seed=0),
+    # scikit-learn's names for what is the same here, or has the same minimum
     "newton-cholesky": lambda _: Newton(),
     "liblinear": by_shape,
     "sag": by_shape,
@@ -35,7 +46,7 @@ SOLVERS: dict[str, Callable[[Any], Solver]] = {
 }
 
 
-def minimise(name: str, objective: Any, w: np.ndarray, tol: float, max_iter: int, random_state: Any = None) -> Solution:
+def minimise(name: str, objective: Any, w: np.ndarray, tol: float, max_iter: int) -> Solution:
     """The solver of this name, run on the objective from w."""
     answer = solve(SOLVERS[name](objective), objective, w, tol, max_iter)
     return replace(answer, w=objective.centred(answer.w))
