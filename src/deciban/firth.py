@@ -5,7 +5,8 @@
     two classes: Σ [w (y − P) + h (½ − P)] a                   h = w P (1 − P) aᵀ H⁻¹ a, the row's leverage
 
 (D. Firth 1993; G. Heinze and M. Schemper 2002 for separation.) The prior is the same whatever the units, the shift of
-columns or the class that others are compared with. Fisher scoring with step halving; every step is a sum over rows.
+columns or the class that others are compared with. Fisher scoring, corrected by what the last steps did to the slope,
+with step halving; every step is a sum over rows.
 
 One row of each kind, and one more of the first: the estimate adds half a row to every cell of the table.
 
@@ -26,6 +27,8 @@ import numpy as np
 from deciban.design import Design
 from deciban.errors import SingularError
 from deciban.inference import NULL, check_size, information, probabilities
+
+MEMORY = 10  # steps that are remembered
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +98,10 @@ def climb(
     check_size(design.m * design.p)
     here = np.zeros((design.m, design.p))
     at = _value(design, here, jeffreys)
+    slope, changes = _slope(design, here, at, jeffreys), _Changes(())
     why, steps = "max_iter", 0
-    for steps in range(1, max_iter + 1):  # noqa: B007 (told below)
-        slope = at.score + (_pull(design, here, at.root) if jeffreys else 0.0)
-        step = (at.root @ (at.root.T @ slope.ravel())).reshape(here.shape)
+    while steps < max_iter:
+        step = changes.ahead(slope, at.root)
         promise = 0.5 * float(np.sum(slope * step))
         if promise <= tol:
             why = "converged"
@@ -106,16 +109,53 @@ def climb(
         if watch is not None and watch(here @ design.back.T, promise):
             why = "watch"
             break
-        for _ in range(40):
-            trial = _value(design, here + step, jeffreys)
-            if trial.value >= at.value - 1e-12 * abs(at.value):
-                break
-            step = step / 2
-        else:
+        steps += 1
+        step, there = _halved(design, here, step, at, jeffreys)
+        if there is None:
+            if changes.pairs:  # what was learned of the curvature misleads here
+                changes = _Changes(())
+                continue
             why = "stuck"
             break
-        here, at = here + step, trial
+        here, at, before = here + step, there, slope
+        slope = _slope(design, here, at, jeffreys)
+        if jeffreys:
+            changes = changes.with_(step, before - slope)
     return Ascent(here @ design.back.T, at.log_likelihood, at.penalised(design), steps, why, design.intercept)
+
+
+def _halved(
+    design: Design, here: np.ndarray, step: np.ndarray, at: _Point, jeffreys: bool
+) -> tuple[Any, _Point | None]:
+    """The first of step, step / 2, step / 4, … that does not lead down."""
+    for _ in range(40):
+        there = _value(design, here + step, jeffreys)
+        if there.value >= at.value - 1e-12 * abs(at.value):
+            return step, there
+        step = step / 2
+    return step, None
+
+
+@dataclass(frozen=True)
+class _Changes:
+    """The last steps and what they did to the slope. H leaves out the prior's curvature, by which Fisher scoring alone
+    may swing about the maximum for ever; these supply it (L-BFGS around H)."""
+
+    pairs: tuple[tuple[np.ndarray, np.ndarray, float], ...]
+
+    def with_(self, step: np.ndarray, change: np.ndarray) -> _Changes:
+        along = float(np.sum(step * change))
+        return _Changes((*self.pairs, (step, change, 1.0 / along))[-MEMORY:]) if along > 1e-300 else self
+
+    def ahead(self, slope: np.ndarray, root: np.ndarray) -> np.ndarray:
+        shares, out = [], slope.copy()
+        for step, change, over in reversed(self.pairs):
+            shares.append(over * float(np.sum(step * out)))
+            out -= shares[-1] * change
+        out = (root @ (root.T @ out.ravel())).reshape(slope.shape)
+        for (step, change, over), share in zip(self.pairs, reversed(shares), strict=True):
+            out += (share - over * float(np.sum(change * out))) * step
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +187,10 @@ def _value(design: Design, standard: np.ndarray, jeffreys: bool) -> _Point:
     log_det = float(np.log(values[known]).sum() - 2 * np.log(unit).sum()) if known.all() else -np.inf
     value = float(log_likelihood) + (0.5 * log_det if jeffreys else 0.0)
     return _Point(float(log_likelihood), log_det, value, score, root)
+
+
+def _slope(design: Design, standard: np.ndarray, at: _Point, jeffreys: bool) -> np.ndarray:
+    return at.score + (_pull(design, standard, at.root) if jeffreys else 0.0)
 
 
 def _pull(design: Design, standard: np.ndarray, root: np.ndarray) -> np.ndarray:
