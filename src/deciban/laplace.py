@@ -2,12 +2,13 @@
 
     θ | data ≈ N(θ̂, S)            S = (H + Λ)⁻¹, Λ the precision of the Gaussian prior that the L2 penalty is
     margin of a row: N(μ, s²)      μ = a·θ̂, s² = aᵀ S a
-    two classes   P(1 | x) = ∫ σ(t) N(t; μ, s²) dt ≈ σ(μ / √(1 + π s²/8))                               (D. MacKay 1992)
-    more classes  P(c | x) ∝ 1 / (1 + Σ_{b ≠ c} exp(−μ_cb / √(1 + π s²_cb/8)))                    (J. Daunizeau 2017)
+    two classes   P(1 | x) = ∫ σ(t) N(t; μ, s²) dt ≈ σ(μ / √(1 + π s²/8))        (D. MacKay 1992; within 0.02)
+    more classes  the mean of the softmax of 512 scores, drawn as N(μ, S_x) by a fixed low-discrepancy sequence
     evidence      log p(y | X) ≈ ℓ(θ̂) + log p(θ̂) + (q/2) log 2π − ½ log det(H + Λ)
 
-μ_cb and s²_cb are those of the difference of two classes' scores, so no class is special, and two classes are MacKay's
-formula exactly. In the evidence the intercepts' flat prior counts as density 1: compare models that all have one.
+With more classes the margins of a row are k − 1 numbers, and formulas like MacKay's are off by 0.05 on average where they
+spread by 2; the fixed sequence is off by less than 0.01, and the same rows get the same answer always. In the evidence
+the intercepts' flat prior counts as density 1: compare models that all have one.
 
 >>> import numpy as np
 >>> from deciban.inference import Curvature, Design, Prior
@@ -21,18 +22,21 @@ formula exactly. In the evidence the intercepts' flat prior counts as density 1:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from deciban.design import as_block
 from deciban.engines import threads
 from deciban.errors import SingularError
 from deciban.firth import centred
-from deciban.inference import Curvature, Prior
+from deciban.inference import Curvature, Prior, probabilities
 from deciban.table import Counts, Reals, borders
 
 CHUNK = 1 << 18  # numbers that a chunk of rows has, at least
+DRAWS = 512  # for more than two classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,31 +77,45 @@ class Posterior:
 
     def _chances(self, x: Reals | Counts) -> np.ndarray:
         a = x.dense()
+        if not len(a):
+            return np.empty((0, len(self.mode) + 1))
         if self.intercept:
             a = np.column_stack([np.ones(len(a)), a])
         m, p = self.mode.shape
         blocks = self.covariance.reshape(m, p, m, p)
-        shared = np.zeros((len(a), m + 1, m + 1))  # covariance of two classes' scores; the first one's is 0
+        shared = np.empty((len(a), m, m))
         for b in range(m):
             for c in range(b + 1):
-                shared[:, b + 1, c + 1] = shared[:, c + 1, b + 1] = np.einsum("np,np->n", a @ blocks[b, :, c], a)
-        scores = np.column_stack([np.zeros(len(a)), a @ self.mode.T])
-        return moderated(scores, shared)
+                shared[:, b, c] = shared[:, c, b] = np.einsum("np,np->n", a @ blocks[b, :, c], a)
+        return averaged(a @ self.mode.T, shared)
 
 
-def moderated(scores: np.ndarray, shared: np.ndarray) -> np.ndarray:
-    """Chances (n, k) from means of scores (n, k) and their covariances (n, k, k).
+def averaged(margins: np.ndarray, shared: np.ndarray) -> np.ndarray:
+    """Chances (n, k) from means of margins against the first class (n, m) and their covariances (n, m, m).
 
-    >>> moderated(np.array([[0.0, 2.0]]), np.zeros((1, 2, 2))).round(4).tolist()
+    >>> averaged(np.array([[2.0]]), np.zeros((1, 1, 1))).round(4).tolist()
     [[0.1192, 0.8808]]
     """
-    own = np.einsum("nkk->nk", shared)
-    spread = np.maximum(own[:, :, None] + own[:, None, :] - 2 * shared, 0.0)
-    gaps = (scores[:, None, :] - scores[:, :, None]) / np.sqrt(1.0 + np.pi / 8 * spread)  # [n, c, b]: b over c
-    top = gaps.max(axis=2, keepdims=True)
-    logs = -(top[:, :, 0] + np.log(np.exp(gaps - top).sum(axis=2)))
-    chances = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return chances / chances.sum(axis=1, keepdims=True)
+    n, m = margins.shape
+    if m == 1:
+        margins = margins / np.sqrt(1.0 + np.pi / 8 * np.maximum(shared[:, :, 0], 0.0))
+        return probabilities(margins)[0]
+    values, vectors = np.linalg.eigh(shared)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    out = np.zeros((n, m + 1))
+    for point in _points(m):
+        turn = root @ point
+        out += probabilities(margins + turn)[0] + probabilities(margins - turn)[0]
+    return out / out.sum(axis=1, keepdims=True)
+
+
+@cache
+def _points(m: int) -> np.ndarray:
+    """Half of the draws from N(0, 1) in m dimensions, (256, m); the others are these with the other sign."""
+    from scipy.stats import qmc
+
+    even = qmc.Sobol(m, scramble=True, rng=np.random.default_rng(0)).random(DRAWS // 2)
+    return ndtri(np.clip(even, 1e-9, 1 - 1e-9))
 
 
 def as_coef(theta: np.ndarray, intercept: bool, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

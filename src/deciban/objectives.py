@@ -103,10 +103,11 @@ class Objective:
         return w.reshape(self.m, self.p)
 
     def centred(self, w: np.ndarray) -> np.ndarray:
-        """The same probabilities with scores that sum to 0 over the classes, in the columns that no penalty holds."""
+        """The same probabilities from parameters that sum to 0 over the classes, where no lasso pins them: a ridge is least
+        there, and without a penalty it is as good as any."""
         if self.m == 1:
             return w
-        coef, free = self.table(w).copy(), (self.ridge == 0) & (self.lasso == 0)
+        coef, free = self.table(w).copy(), self.lasso == 0
         coef[:, free] -= coef[:, free].mean(axis=0)
         return coef.ravel()
 
