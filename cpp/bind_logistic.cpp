@@ -8,7 +8,7 @@ using namespace nanobind::literals;
 template <class T>
 static void bind_dense(nb::module_& m) {
   m.def("logistic_slope", [](Matrix<T> x, Codes y, Doubles w, Doubles coef, Out gradient) {
-          DenseRows<T> rows(view<T>(x), coef.shape(1));
+          DenseRows<T> rows(view<T>(x), coef.shape(1), coef.shape(0) > 3);  // read often enough to be worth a copy
           const Size k = coef.shape(0);
           Scratch packed(rows.size(k)), total(rows.size(k)), z(k * rows.block);
           rows.pack(coef.data(), k, packed.data());
@@ -26,7 +26,7 @@ static void bind_dense(nb::module_& m) {
           rows.unpack(total.data(), k, out.data());
         }, "x"_a, "w"_a.none(), "coef"_a, "v"_a, "out"_a, Free());
   m.def("logistic_diagonal", [](Matrix<T> x, Doubles w, Doubles coef, Out first, Out second) {
-          DenseRows<T> rows(view<T>(x), coef.shape(1));
+          DenseRows<T> rows(view<T>(x), coef.shape(1), true);
           const Size k = coef.shape(0);
           Scratch packed(rows.size(k)), one(rows.size(k)), two(rows.size(k));
           rows.pack(coef.data(), k, packed.data());
@@ -35,7 +35,7 @@ static void bind_dense(nb::module_& m) {
           rows.unpack(two.data(), k, second.data());
         }, "x"_a, "w"_a.none(), "coef"_a, "first"_a, "second"_a, Free());
   m.def("logistic_online", [](Matrix<T> x, Codes y, Doubles w, double speed, Doubles decay, Out coef, Out mean, Out past) {
-          DenseRows<T> rows(view<T>(x), coef.shape(1));
+          DenseRows<T> rows(view<T>(x), coef.shape(1), true);
           const Size k = coef.shape(0), p = coef.shape(1);
           Scratch now(rows.size(k)), average(rows.size(k)), shrink(rows.ld);
           rows.pack(coef.data(), k, now.data());
@@ -48,7 +48,7 @@ static void bind_dense(nb::module_& m) {
           rows.unpack(average.data(), k, mean.data());
         }, "x"_a, "y"_a, "w"_a.none(), "speed"_a, "decay"_a, "coef"_a, "mean"_a, "past"_a, Free());
   m.def("logistic_curve", [](Matrix<T> x, Codes y, Doubles w, Doubles coef, Out gradient, Out hessian) {
-          DenseRows<T> rows(view<T>(x), coef.shape(1));
+          DenseRows<T> rows(view<T>(x), coef.shape(1), true);
           const Size k = coef.shape(0);
           Scratch packed(rows.size(k)), total(rows.size(k));
           rows.pack(coef.data(), k, packed.data());

@@ -47,21 +47,21 @@ inline Size lasso_descent(const double* h, Size size, const double* g, const dou
 template <class Rows>
 void online(Rows& rows, Size n, Labels labels, Size m, double speed, const double* decay, double* coef, double* mean,
             double* past) {
-  const Size ld = rows.ld;
+  const Size ld = rows.ld, wide = rows.vectors.stride;
   std::vector<double> z(m);
   for (Size start = 0; start < n; start += rows.block) {
     const Size count = std::min(rows.block, n - start);
     rows.read(start, count);
     for (Size i = 0; i < count; ++i) {
-      const double* x = rows.cells.data() + i * ld;
+      const double* x = rows.cells.data() + i * wide;
       vec square = {};
-      for (Size j = 0; j < ld; j += lanes) square += load(x + j) * load(x + j);
+      for (Size j = 0; j < wide; j += lanes) square += load(x + j) * load(x + j);
       past[0] += 1.0, past[1] += sum_of(square);
       const double rate = past[1] > 0.0 ? speed * past[0] / past[1] : 0.0, share = 2.0 / (past[0] + 1.0);
       double top = 0.0, sum = 0.0;
       for (Size c = 0; c < m; ++c) {
         vec dot = {};
-        for (Size j = 0; j < ld; j += lanes) dot += load(x + j) * load(coef + c * ld + j);
+        for (Size j = 0; j < wide; j += lanes) dot += load(x + j) * load(coef + c * ld + j);
         z[c] = sum_of(dot);
         top = c == 0 || z[c] > top ? z[c] : top;
       }
@@ -72,7 +72,7 @@ void online(Rows& rows, Size n, Labels labels, Size m, double speed, const doubl
         const double p = m > 1 ? z[c] / sum : 1.0 / (1.0 + std::exp(-z[c])), own = m > 1 ? y == c : y > 0;
         const vec step = all(rate * labels.weight(start + i) * (own - p));
         double *to = coef + c * ld, *average = mean + c * ld;
-        for (Size j = 0; j < ld; j += lanes) {
+        for (Size j = 0; j < wide; j += lanes) {
           const vec now = load(to + j) + (step * load(x + j) - rate * load(decay + j) * load(to + j)), was = load(average + j);
           store(to + j, now);
           store(average + j, was + share * (now - was));

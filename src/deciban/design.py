@@ -18,11 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import ThreadpoolController
 
 from deciban import ops
 from deciban.engines import threads
@@ -119,7 +120,18 @@ class Design:
             a = self.rows(span.start, span.stop) if a is None else a
             return f(a, self.y[span], np.ones(len(a)) if self.w is None else self.w[span])
 
-        return threads.total(self._chunks, of, _plus)
+        with alone():
+            return threads.total(self._chunks, of, _plus)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def alone() -> Any:
+    """Inside, BLAS uses the thread that calls it: its own threads and ours would wait for each other."""
+    return _libraries().limit(limits=1, user_api="blas")
 
 
 def _plus(a: Any, b: Any) -> Any:

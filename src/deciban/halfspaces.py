@@ -24,7 +24,7 @@ NEAR = 1e-7  # a margin nearer to 0 is 0; columns are between −1 and 1
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
-def constraints(design: Design) -> tuple[Any, np.ndarray]:
+def constraints(design: Design) -> tuple[Any, Any]:
     """Rows (e_y − e_c) ⊗ a for every row and every class c ≠ y, each different one once, in columns between −1 and 1,
     (N, m p), and the matrix (p, p) from their coefficients to those of the columns themselves."""
     x, y, k = design.x, design.y, design.k
@@ -40,10 +40,10 @@ def constraints(design: Design) -> tuple[Any, np.ndarray]:
     size = abs(cells).max(axis=0).toarray().ravel()
     rate = 1.0 / np.where(size > 0, size, 1.0)
     cells = (cells @ sparse.diags_array(rate)).tocsr()
-    back = np.diag(rate)
+    back = sparse.diags_array(rate, format="csr")
     if design.intercept:
         cells = sparse.hstack([np.ones((cells.shape[0], 1)), cells], format="csr")
-        back = np.block([[np.ones((1, 1)), -(middle * rate)[None, :]], [np.zeros((x.d, 1)), back]])
+        back = sparse.block_array([[np.ones((1, 1)), -(middle * rate)[None, :]], [None, back]], format="csr")
     blocks = []
     for c in range(k):
         for other in range(k):
@@ -83,13 +83,13 @@ def sparsest(rows: Any, apart: np.ndarray, design: Design) -> np.ndarray:
     return np.ones(q) if answer.x is None else answer.x[:q] - answer.x[q:]
 
 
-def unbounded(rows: Any, back: np.ndarray) -> np.ndarray:
+def unbounded(rows: Any, back: Any) -> np.ndarray:
     """Coefficients, of the columns themselves, that rows which stay together do not determine, (m, p)."""
-    p = len(back)
+    p = back.shape[0]
     m = rows.shape[1] // p
     if rows.shape[0] == 0:
         return np.ones((m, p), dtype=bool)
     values, vectors = np.linalg.eigh((rows.T @ rows).toarray())
     blind = vectors[:, values <= 1e-10 * max(values[-1], 1e-300)].reshape(m, p, -1)
-    moved = np.abs(np.einsum("pr,mrs->mps", back, blind)).max(axis=2, initial=0.0)
-    return moved > 1e-6 * np.abs(back).sum(axis=1)
+    moved = np.array([np.abs(back @ one).max(axis=1, initial=0.0) for one in blind])
+    return moved > 1e-6 * abs(back).sum(axis=1)

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from deciban.design import as_block
+from deciban.design import alone, as_block
 from deciban.engines import threads
 from deciban.errors import SingularError
 from deciban.firth import centred
@@ -67,7 +67,8 @@ class Posterior:
         x = as_block(X)
         m, p = self.mode.shape
         spans = borders(x.n, x.n * p * m, CHUNK)
-        return np.concatenate(list(threads.each(spans, lambda span: self._chances(x.rows(*span)))))
+        with alone():
+            return np.concatenate(list(threads.each(spans, lambda span: self._chances(x.rows(*span)))))
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """n draws of θ, (n, m, p)."""

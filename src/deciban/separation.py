@@ -102,8 +102,10 @@ def separation(
     fit_intercept: bool = True,
     columns: Sequence[str] | None = None,
     classes: Any = None,
+    theta: np.ndarray | None = None,
 ) -> Separation:
-    """Look for a separation of codes y by the columns of X; rows of weight 0 do not count."""
+    """Look for a separation of codes y by the columns of X; rows of weight 0 do not count. `theta` (m, p), of a fit,
+    may be the proof where there are too many columns for another one."""
     x, y = as_block(X), np.asarray(y)
     if w is not None and not np.all(w > 0):
         here = np.flatnonzero(np.asarray(w) > 0)
@@ -114,7 +116,7 @@ def separation(
     names = [f"x{j}" for j in range(x.d)] if columns is None else [str(name) for name in columns]
     labels = present if classes is None else np.asarray(classes)[present]
     design = Design.of(x, codes, None, len(present), fit_intercept)
-    overlap, found = _climbed(design)
+    overlap, found = _climbed(design) if design.m * design.p <= WIDE else (False, _proof(design, theta))
     if overlap:
         return _NONE
     single = _single(x, codes, len(present), fit_intercept)
@@ -124,7 +126,7 @@ def separation(
     alone = tuple(dict.fromkeys(names[one.column] for one in single))
     if len(present) == 2 and single and single[0].strict:
         return Separation("complete", alone, True, rules, np.ones((1, design.p), dtype=bool), found)
-    if found is None and x.n * design.m * design.p > MOST:  # not settled, and too large for a linear programme
+    if found is None and _size(design) > MOST:  # not settled, and too large for a linear programme
         return Separation("quasi-complete", alone, True, rules) if single else _NONE
     return _solved(design, names, alone, rules, found)
 
@@ -139,9 +141,19 @@ def _climbed(design: Design) -> tuple[bool, np.ndarray | None]:
         found = theta if not overlap and _least_margin(design, theta) > 0 else None
         return overlap or found is not None or promise < 1e-9
 
-    if design.m * design.p <= WIDE:
-        climb(design, jeffreys=False, max_iter=40, watch=watch)
+    climb(design, jeffreys=False, max_iter=40, watch=watch)
     return overlap, found
+
+
+def _proof(design: Design, theta: np.ndarray | None) -> np.ndarray | None:
+    """θ, if it is one that separates all rows."""
+    fits = theta is not None and theta.shape == (design.m, design.p)
+    return theta if fits and _least_margin(design, np.asarray(theta)) > 0 else None
+
+
+def _size(design: Design) -> int:
+    """Numbers in a linear programme."""
+    return (design.x.cells + design.x.n) * design.m * (1 + (design.m > 1))
 
 
 def _solved(
@@ -152,7 +164,7 @@ def _solved(
     found: np.ndarray | None,
 ) -> Separation:
     """By linear programmes; `found` separates all rows already."""
-    small = design.x.n * design.m * design.p <= FEW
+    small, wide = _size(design) <= FEW, design.m * design.p > WIDE
     if found is not None and not small:
         return Separation("complete", tuple(names), False, (), np.ones_like(found, dtype=bool), found)
     rows, back = constraints(design)
@@ -165,7 +177,8 @@ def _solved(
     used = np.abs(direction[:, int(design.intercept) :]).max(axis=0)
     together = tuple(name for name, size in zip(names, used, strict=True) if size > NEAR * used.max(initial=0.0))
     kind = "complete" if apart.all() else "quasi-complete"
-    return Separation(kind, alone or together, bool(alone), rules, unbounded(rows[~apart], back), direction @ back.T)
+    diverging = None if wide else unbounded(rows[~apart], back)
+    return Separation(kind, alone or together, bool(alone), rules, diverging, direction @ back.T)
 
 
 def _least_margin(design: Design, theta: np.ndarray) -> float:

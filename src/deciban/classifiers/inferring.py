@@ -27,7 +27,7 @@ from deciban.firth import firth
 from deciban.inference import Prior, contrasts
 from deciban.laplace import Posterior, as_coef
 from deciban.observed import Observed
-from deciban.separation import Separation, SeparationWarning, certified, separation
+from deciban.separation import WIDE, Separation, SeparationWarning, certified, separation
 from deciban.solvers.base import Solution
 from deciban.summary import Summary
 from deciban.table import Table
@@ -35,7 +35,7 @@ from deciban.table import Table
 FAR = 1e-3  # nats that another step may promise where coefficients count as the optimum
 FIRTH = 1000  # steps of Fisher scoring; few are needed
 SMALL = 1 << 24  # multiplications that a proof against separation may cost after every fit without penalty
-LARGE = 8.0  # a margin that makes one look
+LARGE = 10.0  # a margin that makes one look
 
 
 class Inferring:
@@ -139,7 +139,7 @@ class Inferring:
         x, y, w = observed.rows()
         if x.n * observed.theta.size**2 > SMALL and not self._large_margins(x, y):
             return False
-        if x.n * observed.theta.size**2 <= SMALL << 6 and certified(observed.design(), observed.theta):
+        if observed.theta.size <= WIDE and certified(observed.design(), observed.theta):
             return False
         found = self._separation(x, y, w)
         if found:
@@ -204,7 +204,8 @@ class Inferring:
 
     def _separation(self, x, y, w) -> Separation:
         names = self._column_names()
-        return separation(x, y, w, fit_intercept=self.fit_intercept, columns=names, classes=self.classes_)
+        theta = self._observed.theta if self._penalised() == "none" else None
+        return separation(x, y, w, fit_intercept=self.fit_intercept, columns=names, classes=self.classes_, theta=theta)
 
     def _large_margins(self, x, y: np.ndarray) -> bool:
         """Whether a row's own class is far ahead of all others."""
