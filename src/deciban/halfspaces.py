@@ -21,7 +21,9 @@ from deciban.design import Design
 from deciban.table import Counts
 
 NEAR = 1e-7  # a margin nearer to 0 is 0; columns are between −1 and 1
-EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": 30.0}
+QUICK = {"time_limit": 10.0}  # seconds
+ROWS = 4_000  # whose products with each other may be looked at
 
 
 def constraints(design: Design) -> tuple[Any, Any]:
@@ -53,6 +55,15 @@ def constraints(design: Design) -> tuple[Any, Any]:
     return sparse.vstack(blocks, format="csr"), back
 
 
+def independent(design: Design) -> bool:
+    """Whether no row is a combination of others: then any classes whatever are separated."""
+    if not design.x.n <= min(ROWS, design.p):
+        return False
+    rows = design.rows(0, design.x.n)
+    values = np.linalg.eigvalsh(rows @ rows.T)
+    return bool(values[0] > 1e-9 * values[-1])
+
+
 def most_apart(rows: Any) -> tuple[np.ndarray, np.ndarray]:
     """A β that holds as many rows strictly apart as any does, none on the wrong side, and which rows those are.
 
@@ -79,7 +90,14 @@ def sparsest(rows: Any, apart: np.ndarray, design: Design) -> np.ndarray:
     price = np.ones((design.m, design.p))
     price[:, : int(design.intercept)] = 0.0
     table = sparse.hstack([-rows, rows], format="csr")
-    answer = linprog(np.tile(price.ravel(), 2), A_ub=table, b_ub=-apart.astype(float), bounds=(0, None), method="highs")
+    answer = linprog(
+        np.tile(price.ravel(), 2),
+        A_ub=table,
+        b_ub=-apart.astype(float),
+        bounds=(0, None),
+        method="highs",
+        options=QUICK,
+    )
     return np.ones(q) if answer.x is None else answer.x[:q] - answer.x[q:]
 
 

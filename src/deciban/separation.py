@@ -32,13 +32,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from deciban.design import Design, as_block
 from deciban.firth import climb
-from deciban.halfspaces import NEAR, constraints, most_apart, sparsest, unbounded
+from deciban.halfspaces import NEAR, constraints, independent, most_apart, sparsest, unbounded
 from deciban.inference import check_size, probabilities
 from deciban.table import Counts, Reals
 from deciban.wording import short
 
 MOST = 20_000_000  # numbers in a linear programme
-FEW = 1_000_000  # and in one that looks for the fewest columns
+FEW = 1_000_000  # and in one that looks for the fewest columns,
+NARROW = 300  # of so many coefficients
 WIDE = 2_000  # coefficients up to which the likelihood is climbed first
 ROOM = 0.5  # how large B c may be: where data separate it is 1 or more, up to rounding
 SURE = 1e-3  # nats that another step may promise where a fit can be proof
@@ -116,9 +117,12 @@ def separation(
     names = [f"x{j}" for j in range(x.d)] if columns is None else [str(name) for name in columns]
     labels = present if classes is None else np.asarray(classes)[present]
     design = Design.of(x, codes, None, len(present), fit_intercept)
-    overlap, found = _climbed(design) if design.m * design.p <= WIDE else (False, _proof(design, theta))
+    wide = design.m * design.p > WIDE
+    overlap, found = (False, _proof(design, theta)) if wide else _climbed(design)
     if overlap:
         return _NONE
+    if wide and found is None and independent(design):
+        return Separation("complete", tuple(names))
     single = _single(x, codes, len(present), fit_intercept)
     if len(present) == 2 and any(one.strict for one in single):
         single = [one for one in single if one.strict]
@@ -164,7 +168,7 @@ def _solved(
     found: np.ndarray | None,
 ) -> Separation:
     """By linear programmes; `found` separates all rows already."""
-    small, wide = _size(design) <= FEW, design.m * design.p > WIDE
+    small, wide = _size(design) <= FEW and design.m * design.p <= NARROW, design.m * design.p > WIDE
     if found is not None and not small:
         return Separation("complete", tuple(names), False, (), np.ones_like(found, dtype=bool), found)
     rows, back = constraints(design)
