@@ -111,3 +111,9 @@ def test_columns_that_cannot_be_told_apart_are_named():
 def test_other_solvers_do_not_take_the_penalty():
     with pytest.raises(ValueError, match="jeffreys"):
         LogisticRegression("jeffreys", solver="lbfgs").fit([[0.0], [1.0]], [0, 1])
+
+
+def test_missing_and_infinite_cells_are_refused_as_with_any_penalty():
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match=r"NaN|infinit"):
+            LogisticRegression("jeffreys").fit([[0.0], [1.0], [bad]], [0, 1, 1])

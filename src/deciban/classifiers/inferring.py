@@ -30,7 +30,7 @@ from deciban.observed import Observed
 from deciban.separation import WIDE, Separation, SeparationWarning, certified, separation
 from deciban.solvers.base import Solution
 from deciban.summary import Summary
-from deciban.table import Table
+from deciban.table import Counts, Table
 
 FAR = 1e-3  # nats that another step may promise where coefficients count as the optimum
 FIRTH = 1000  # steps of Fisher scoring; few are needed
@@ -121,6 +121,9 @@ class Inferring:
     def _jeffreys(self, rows: Table) -> Solution:
         """Firth's estimate of these rows, parameters as an objective has them: intercepts last."""
         x, names = rows.x, self._column_names()
+        cells = x.stored if isinstance(x, Counts) else x.values  # type: ignore[union-attr]
+        if not ops.whole(cells):  # `fit` says which cell
+            return Solution(np.zeros(0), "stuck", 0, np.nan, np.zeros(0))
         fit = firth(x, rows.y, rows.w, fit_intercept=self.fit_intercept, k=rows.k, columns=names, max_iter=FIRTH)
         w = np.column_stack([fit.coef_, fit.intercept_]) if self.fit_intercept else fit.coef_
         why = "gradient" if fit.why == "converged" else fit.why
