@@ -61,7 +61,7 @@ def _penalty(model: Any) -> str | None:
             FutureWarning,
             stacklevel=5,
         )
-    if model.C == np.inf:
+    if np.inf == model.C:
         return None
     return "l2" if not model.l1_ratio else "l1" if model.l1_ratio == 1 else "elasticnet"
 
@@ -83,7 +83,9 @@ def _check_solver(solver: str, penalty: str | None, dual: bool) -> None:
 def _warn(model: Any, penalty: str | None) -> None:
     ratio = model.l1_ratio
     if penalty != "elasticnet" and ratio is not None and 0 < ratio < 1:
-        warnings.warn(f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty})", stacklevel=5)
+        warnings.warn(
+            f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty})", stacklevel=5
+        )
     if (model.penalty == "l2" and ratio != 0) or (model.penalty == "l1" and ratio != 1):
         warnings.warn(
             f"Inconsistent values: penalty={model.penalty} with l1_ratio={ratio}. penalty is deprecated. Please use "

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -66,11 +66,13 @@ class Solver(Protocol):
 class Smooth:
     """Base of the solvers that follow the gradient."""
 
-    gainful: ClassVar[float] = 1e-3  # the share of tol · value that a step must promise to be worth it
+    def worth(self, state: State) -> float:
+        """The share of tol · value that a step must promise to be taken."""
+        return 1e-3
 
     def done(self, objective: Any, state: State, tol: float) -> str | None:
         size = max(abs(state.value), EPS * objective.weight)  # separated classes have a loss of 0 in the end
-        if state.steepness <= tol * objective.weight and state.gain <= self.gainful * tol * size:
+        if state.steepness <= tol * objective.weight and state.gain <= self.worth(state) * tol * size:
             return "gradient"
         if state.gain <= EPS**1.25 * size or (state.stuck and state.gain <= 1e-11 * size):
             return "precision"

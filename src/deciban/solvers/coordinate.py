@@ -30,7 +30,9 @@ class Coordinate:
     def init(self, objective: Any, w: np.ndarray) -> State:
         value, gradient = objective.slope(w)
         left = violation(objective, w, gradient)
-        return State(w, value + penalty(objective, w), gradient, np.zeros_like(w), np.inf, kept=(None, left.max(), np.inf))
+        return State(
+            w, value + penalty(objective, w), gradient, np.zeros_like(w), np.inf, kept=(None, left.max(), np.inf)
+        )
 
     def done(self, objective: Any, state: State, tol: float) -> str | None:
         size, left = abs(state.value), state.kept[1]

@@ -71,7 +71,11 @@ class Memory(NamedTuple):
 @dataclass(frozen=True)
 class Lbfgs(Smooth):
     memory: int = 12
-    gainful = 1e-5  # a metric of single columns sees too little of what there is to gain
+
+    def worth(self, state: State) -> float:
+        return (
+            1e-5 if state.kept.scaled else 5e-4
+        )  # a metric of single columns sees too little of what there is to gain
 
     def init(self, objective: Any, w: np.ndarray) -> State:
         return self._state(w, *objective.slope(w), Memory(Columns.of(objective, w), True, ()))

@@ -31,7 +31,7 @@ def search(objective: Any, w: np.ndarray, value: float, gradient: np.ndarray, ah
         slope = float(here.gradient @ ahead)
         lower = here.value <= value + 1e-4 * t * fall
         if lower or (here.value <= value + noise and slope <= 0.9998 * -fall):
-            if slope >= 0.9 * fall or best is not None and here.value >= best.value:
+            if slope >= 0.9 * fall or (best is not None and here.value >= best.value):
                 return here if best is None or here.value < best.value else best
             best, tried, t = here, t, 4.0 * t  # still steep: on
             continue

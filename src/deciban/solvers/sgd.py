@@ -30,7 +30,7 @@ class Stream:
     def start(cls, coef: np.ndarray) -> Stream:
         return cls(coef.copy(), coef.copy(), np.zeros(2))
 
-    def read(self, rows: Table, decay: np.ndarray, speed: float) -> Stream:
+    def read(self, rows: Table, decay: np.ndarray, speed: float = 1.0) -> Stream:
         """After these rows."""
         coef, mean, past = (np.array(a, order="C") for a in (self.coef, self.mean, self.past))
         for chunk in _spread(rows):
@@ -72,7 +72,9 @@ class Sgd(Smooth):
 
     def _state(self, objective: Any, stream: Stream, order: np.ndarray, speed: float, w: np.ndarray) -> State:
         value, gradient = objective.slope(w)
-        return State(w, value, gradient, np.zeros_like(w), 0.0 if not gradient.any() else np.inf, kept=(stream, order, speed))
+        return State(
+            w, value, gradient, np.zeros_like(w), 0.0 if not gradient.any() else np.inf, kept=(stream, order, speed)
+        )
 
     def done(self, objective: Any, state: State, tol: float) -> str | None:
         if state.steepness <= tol * objective.weight:
