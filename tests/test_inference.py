@@ -262,3 +262,17 @@ def test_other_rows_can_be_summarised():
 def test_contrasts_of_two_classes_are_the_coefficients():
     assert contrasts(np.array([[1.0, 2.0]]), np.array([3.0]), True).tolist() == [[3.0, 1.0, 2.0]]
     assert contrasts(np.array([[1.0, 2.0]]), np.array([0.0]), False).tolist() == [[1.0, 2.0]]
+
+
+def test_a_model_learned_in_pieces_asks_for_rows():
+    x, y = rows_of(2)
+    x = (x - x.mean(0)) / x.std(0)
+    model = LogisticRegression().fit(x, y)
+    model.summary()
+    model.partial_fit(x, y)
+    with pytest.raises(DataError, match=r"summary\(X, y\)"):
+        model.summary()
+    np.testing.assert_array_equal(model.summary(x, y).coef[0, 1:], model.coef_[0])
+    fresh = LogisticRegression().partial_fit(x, y, classes=[0, 1])
+    with pytest.raises(DataError, match="in pieces"):
+        fresh.predict_proba(x, posterior="laplace")

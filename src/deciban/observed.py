@@ -31,12 +31,13 @@ QUICK = 1 << 30  # multiplications that pickling may wait for
 
 
 class Observed:
-    """Rows (block or array), codes y, weights and the estimate θ (m, p)."""
+    """Rows (block or array; None: they went by), codes y, weights and the estimate θ (m, p)."""
 
-    def __init__(self, X: Any, y: np.ndarray, w: np.ndarray | None, theta: np.ndarray, k: int, intercept: bool):
-        self._rows = _keep(as_block(X))
+    def __init__(self, X: Any, y: Any, w: np.ndarray | None, theta: np.ndarray, k: int, intercept: bool):
+        self._rows = Gone() if X is None else _keep(as_block(X))
         self._y, self._w = y, w
         self.theta, self.k, self.intercept = theta, k, intercept
+        self.separated: Any = None  # what was found out about separation, once somebody has looked
 
     @property
     def alive(self) -> bool:
@@ -46,8 +47,8 @@ class Observed:
         x = self._rows()
         if x is None:
             raise DataError(
-                "the training rows are gone: they are large, or the model was loaded from a file, and so it did not "
-                "keep them\n\nhint: pass them again, as summary(X, y), and all other questions can be answered too"
+                "the training rows are gone: they are large, came in pieces, or the model was loaded from a file\n\n"
+                "hint: pass them again, as summary(X, y), and all other questions can be answered too"
             )
         return x, self._y, self._w
 

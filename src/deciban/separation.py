@@ -117,21 +117,23 @@ def separation(
     names = [f"x{j}" for j in range(x.d)] if columns is None else [str(name) for name in columns]
     labels = present if classes is None else np.asarray(classes)[present]
     design = Design.of(x, codes, None, len(present), fit_intercept)
-    wide = design.m * design.p > WIDE
-    overlap, found = (False, _proof(design, theta)) if wide else _climbed(design)
-    if overlap:
-        return _NONE
-    if wide and found is None and independent(design):
-        return Separation("complete", tuple(names))
     single = telling(x, codes, len(present), fit_intercept)
     if len(present) == 2 and any(one.strict for one in single):
         single = [one for one in single if one.strict]
     rules = tuple(one.text(names, labels) for one in single)
     alone = tuple(dict.fromkeys(names[one.column] for one in single))
     if len(present) == 2 and single and single[0].strict:
-        return Separation("complete", alone, True, rules, np.ones((1, design.p), dtype=bool), found)
+        return Separation("complete", alone, True, rules, np.ones((1, design.p), dtype=bool))
+    if single and _size(design) > FEW:  # large, and nobody waits for more
+        return Separation("quasi-complete", alone, True, rules)
+    wide = design.m * design.p > WIDE
+    overlap, found = (False, _proof(design, theta)) if wide or single else _climbed(design)
+    if overlap:
+        return _NONE
+    if wide and found is None and independent(design):
+        return Separation("complete", tuple(names))
     if found is None and _size(design) > MOST:  # not settled, and too large for a linear programme
-        return Separation("quasi-complete", alone, True, rules) if single else _NONE
+        return _NONE
     return _solved(design, names, alone, rules, found)
 
 

@@ -139,12 +139,10 @@ class Inferring:
         if self._penalised() != "none":
             return False
         observed = self._observed
-        x, y, w = observed.rows()
+        x, y, _ = observed.rows()
         if x.n * observed.theta.size**2 > SMALL and not self._large_margins(x, y):
             return False
-        if observed.theta.size <= WIDE and certified(observed.design(), observed.theta):
-            return False
-        found = self._separation(x, y, w)
+        found = self._looked(observed)
         if found:
             warnings.warn(str(found), SeparationWarning, stacklevel=3)
         return bool(found)
@@ -169,7 +167,7 @@ class Inferring:
                 "an L1 penalty has a corner at 0, where no Gaussian fits: there is no Laplace posterior\n\n"
                 "hint: fit with l1_ratio=0 on the columns that L1 chose"
             )
-        return Posterior.of(self._observed.curvature, self._gaussian())
+        return Posterior.of(self._current().curvature, self._gaussian())
 
     def _penalised(self) -> str:
         """Which penalty the settings mean: none, l2, l1 (alone or in an elastic net) or jeffreys."""
@@ -191,8 +189,9 @@ class Inferring:
 
     def _asked(self, X, y, sample_weight) -> Observed:
         self._check_is_fitted()
+        observed = self._current()
         if X is None:
-            return self._observed
+            return observed
         if y is None:
             raise DataError("X without y\n\nhint: pass both, summary(X, y), or neither")
         x = ingest.features(self, X, "reals")
@@ -200,14 +199,28 @@ class Inferring:
         if len(codes) != x.n:
             raise DataError(f"X has {x.n} rows and y {len(codes)}\n\nhint: pass the label of every row")
         w = self._weights(ingest.weights(sample_weight, codes), codes)
-        seen = Observed(x, codes, w, self._observed.theta, len(self.classes_), self.fit_intercept)
-        if not self._observed.alive and "curvature" not in self._observed.__dict__:
+        seen = Observed(x, codes, w, observed.theta, observed.k, observed.intercept)
+        if not observed.alive and "curvature" not in observed.__dict__:
             self._observed = seen
         return seen
 
+    def _current(self) -> Observed:
+        """What is known about the coefficients as they are now: rows learned in pieces, or before, do not count."""
+        theta = contrasts(*self._parameters(), self.fit_intercept)
+        if "_observed" not in self.__dict__ or not np.array_equal(self._observed.theta, theta):
+            self._observed = Observed(None, None, None, theta, len(self.classes_), self.fit_intercept)
+        return self._observed
+
+    def _looked(self, observed: Observed) -> Separation:
+        """What separates the rows of a fit without penalty, looked for once; mostly the fit itself proves: nothing."""
+        if observed.separated is None:
+            sure = observed.theta.size <= WIDE and certified(observed.design(), observed.theta)
+            observed.separated = Separation("none") if sure else self._separation(*observed.rows())
+        return observed.separated
+
     def _separation(self, x, y, w) -> Separation:
         names = self._column_names()
-        theta = self._observed.theta if self._penalised() == "none" else None
+        theta = self._current().theta if self._penalised() == "none" else None
         return separation(x, y, w, fit_intercept=self.fit_intercept, columns=names, classes=self.classes_, theta=theta)
 
     def _large_margins(self, x, y: np.ndarray) -> bool:
@@ -240,10 +253,9 @@ class Inferring:
         notes = []
         if self.class_weight is not None:
             notes.append("class weights count like repeated rows")
-        if kind == "none" and observed.alive:
-            x, y, w = observed.rows()
-            if not certified(observed.design(), observed.theta) and (found := self._separation(x, y, w)):
-                notes.append(str(found).replace("\n\nhint: ", "; "))
+        known = kind == "none" and (observed.alive or observed.separated is not None)
+        if known and (found := self._looked(observed)):
+            notes.append(str(found).replace("\n\nhint: ", "; "))
         if kind in ("none", "l2") and (gain := observed.curvature.distance(self._gaussian())) > FAR and not notes:
             notes.append(
                 f"the coefficients are not at the optimum of these rows: a step would gain {gain:.3g} nats; "

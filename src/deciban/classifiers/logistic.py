@@ -151,7 +151,6 @@ class LogisticRegression(Inferring, LinearAnswers, LinearClassifierMixin, Sparse
                 refuse(rows.x)
             self._set(objective, stream.mean.ravel())
             self._stream = stream
-            self._learn_inference(rows.x, rows.y, rows.w)
             self.n_iter_ = self._origin.send_labels(np.array([1], dtype=np.int32))
         return self
 
