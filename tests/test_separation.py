@@ -157,3 +157,21 @@ def test_any_solver_says_it_once(solver):
     with pytest.warns(SeparationWarning) as told:
         LogisticRegression(C=np.inf, solver=solver, max_iter=1000).fit(LECTURE, ANSWERS)
     assert len(told) == 1
+
+
+def test_what_is_too_large_to_settle_is_not_said_to_overlap(monkeypatch):
+    monkeypatch.setattr("deciban.separation.MOST", 10)
+    monkeypatch.setattr("deciban.separation._climbed", lambda design: (False, None))
+    found = separation(LECTURE, ANSWERS)
+    assert found.kind != "none"
+    assert "not known" in str(separation(LECTURE @ [[1.0, 2.0], [2.0, 1.0], [0.0, 1.0]], np.array([0, 1, 0, 1, 0])))
+
+
+def test_large_and_wide_data_are_told_without_a_programme(monkeypatch):
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=(40, 2500))
+    assert separation(wide, rng.integers(0, 2, 40)).kind == "complete"
+    monkeypatch.setattr("deciban.separation.FEW", 10)
+    x = np.column_stack([rng.normal(size=100), np.arange(100) < 3])
+    found = separation(x, np.append(np.ones(3, dtype=int), rng.integers(0, 2, 97)))
+    assert (found.kind, found.columns) == ("quasi-complete", ("x1",))

@@ -4,7 +4,7 @@ For a row with class y and any other class c the constraint is (β_y − β_c)·
 
 >>> import numpy as np
 >>> rows, back = constraints(Design.of(np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1]), None, k=2))
->>> direction, apart = most_apart(rows)
+>>> direction, apart, settled = most_apart(rows)
 >>> apart.tolist()
 [True, True, True, True]
 """
@@ -64,8 +64,9 @@ def independent(design: Design) -> bool:
     return bool(values[0] > 1e-9 * values[-1])
 
 
-def most_apart(rows: Any) -> tuple[np.ndarray, np.ndarray]:
-    """A β that holds as many rows strictly apart as any does, none on the wrong side, and which rows those are.
+def most_apart(rows: Any) -> tuple[np.ndarray, np.ndarray, bool]:
+    """A β that holds as many rows strictly apart as any does, none on the wrong side, which rows those are, and whether
+    the programme came to its end.
 
     One programme finds some; what it left together is asked for again, and directions that separate add up to one.
     """
@@ -74,14 +75,14 @@ def most_apart(rows: Any) -> tuple[np.ndarray, np.ndarray]:
     while not apart.all():
         pull = np.asarray(rows[~apart].sum(axis=0)).ravel()
         answer = linprog(-pull, A_ub=-rows, b_ub=np.zeros(many), bounds=(-1, 1), method="highs", options=EXACT)
-        if answer.x is None:
-            break
+        if answer.x is None or answer.status != 0:
+            return total, apart, False
         margins = rows @ answer.x
         more = (margins > NEAR) & ~apart
         if not more.any() or margins.min() < -NEAR * 1e-2:
             break
         total, apart = total + answer.x, apart | more
-    return total, apart
+    return total, apart, True
 
 
 def sparsest(rows: Any, apart: np.ndarray, design: Design) -> np.ndarray:

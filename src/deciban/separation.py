@@ -57,7 +57,7 @@ class Separation:
     (differences to the first class, the intercept in front) have no finite estimate, `direction` (m, p) where they go.
     """
 
-    kind: str  # "none", "quasi-complete" or "complete"
+    kind: str  # "none", "quasi-complete", "complete", or "unknown": too large to be settled
     columns: tuple[str, ...] = ()
     alone: bool = False
     rules: tuple[str, ...] = ()  # how a single column tells a class
@@ -65,9 +65,11 @@ class Separation:
     direction: np.ndarray | None = None
 
     def __bool__(self) -> bool:
-        return self.kind != "none"
+        return self.kind not in ("none", "unknown")
 
     def __str__(self) -> str:
+        if self.kind == "unknown":
+            return "separation is not known: too many rows and columns to settle it"
         if not self:
             return "no separation: the unpenalised estimate is finite"
         names = [f"`{short(name, 40)}`" for name in self.columns[:5]]
@@ -88,7 +90,7 @@ class Separation:
         )
 
 
-_NONE = Separation("none")
+_NONE, _UNKNOWN = Separation("none"), Separation("unknown")
 
 
 def _listed(names: list[str]) -> str:
@@ -132,8 +134,8 @@ def separation(
         return _NONE
     if wide and found is None and independent(design):
         return Separation("complete", tuple(names))
-    if found is None and _size(design) > MOST:  # not settled, and too large for a linear programme
-        return _NONE
+    if found is None and _size(design) > MOST:
+        return _UNKNOWN
     return _solved(design, names, alone, rules, found)
 
 
@@ -174,9 +176,12 @@ def _solved(
     if found is not None and not small:
         return Separation("complete", tuple(names), False, (), np.ones_like(found, dtype=bool), found)
     rows, back = constraints(design)
-    direction, apart = most_apart(rows) if found is None else (np.empty(0), np.ones(rows.shape[0], dtype=bool))
+    direction: np.ndarray = np.empty(0)
+    apart, settled = np.ones(rows.shape[0], dtype=bool), True
+    if found is None:
+        direction, apart, settled = most_apart(rows)
     if not apart.any():
-        return _NONE
+        return _NONE if settled else _UNKNOWN
     if apart.all() and design.m == 1:  # columns that leave rows on the border do not explain it
         alone, rules = (), ()
     direction = (sparsest(rows, apart, design) if small else direction).reshape(design.m, design.p)
