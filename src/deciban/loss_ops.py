@@ -111,6 +111,7 @@ def online(
     core = ops.core()
     if isinstance(x, Counts):
         x = Reals(x.dense())
-    (loss_spec.online if core is None else core.logistic_online)(
-        x if core is None else x.values, y, w, speed, decay, coef, mean, past
-    )
+    if core is None:
+        loss_spec.online(x, y, w, speed, decay, coef, mean, past)
+    else:
+        core.logistic_online(x.values, y, w, speed, decay, coef, mean, past)

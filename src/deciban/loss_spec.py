@@ -110,7 +110,7 @@ def lasso_descent(h, g, w, lasso, tol: float, most: int) -> tuple[np.ndarray, np
 def online(
     x: Reals, y, w, speed: float, decay: np.ndarray, coef: np.ndarray, mean: np.ndarray, past: np.ndarray
 ) -> None:
-    """coef ← coef + rate (w (y − p) x − decay coef) row by row, rate = speed / mean |x|²; `mean` weighs row t by t + 1."""
+    """coef ← coef + rate (w (y − p) x − decay coef) row by row, rate = speed / mean |x|²; `mean` weighs row t by t."""
     a, w = cells(x, coef.shape[1]), weights(w, x.n)
     for i in range(x.n):
         past += 1.0, a[i] @ a[i]

@@ -2,9 +2,9 @@
 
     F(coef) = Σ_i w_i loss(x_i · coef, y_i)  +  ½ Σ_j ridge_j |coef_j|²  +  lasso Σ_j |coef_j|₁
 
-Two classes have one margin (m = 1), k > 2 a score for each class (m = k). Parameters are flat, (m · p,), of a table (m, p)
-whose last column is the intercept, which no penalty touches. Value, gradient and curvature are tallies: the engine adds
-those of chunks of rows. The lasso is left to solvers that know what to do at its corner (`coordinate`).
+Two classes have one margin (m = 1), k > 2 a score for each class (m = k). Parameters are flat, (m · p,), of a table
+(m, p) whose last column is the intercept, which no penalty touches. Value, gradient and curvature are tallies: the
+engine adds those of chunks of rows. The lasso is left to solvers that know what to do at its corner (`coordinate`).
 
 >>> import numpy as np
 >>> from deciban.table import Reals, Table
@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import iadd
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,12 @@ class Objective:
         return len(self.ridge)
 
     @property
+    def x(self) -> Reals | Counts:
+        x = self.rows.x
+        assert isinstance(x, Reals | Counts)
+        return x
+
+    @property
     def size(self) -> int:
         return self.m * self.p
 
@@ -103,8 +110,8 @@ class Objective:
         return w.reshape(self.m, self.p)
 
     def centred(self, w: np.ndarray) -> np.ndarray:
-        """The same probabilities from parameters that sum to 0 over the classes, where no lasso pins them: a ridge is least
-        there, and without a penalty it is as good as any."""
+        """The same probabilities from parameters that sum to 0 over the classes, where no lasso pins them: a ridge is
+        least there, and without a penalty it is as good as any."""
         if self.m == 1:
             return w
         coef, free = self.table(w).copy(), self.lasso == 0
@@ -113,9 +120,9 @@ class Objective:
 
     def slope(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """(value, gradient) without the lasso."""
-        coef, x = self.table(w), self.rows.x
+        coef, x = self.table(w), self.x
         ready = loss_ops.ready(x, coef)
-        value, gradient = self._total(lambda t: loss_ops.slope(t.x, t.y, t.w, ready, self.m))
+        value, gradient = self._total(lambda x, y, w: loss_ops.slope(x, y, w, ready, self.m))
         penalty = self.ridge * coef
         return value + 0.5 * float(np.vdot(penalty, coef)), (loss_ops.plain(x, gradient, self.m) + penalty).ravel()
 
@@ -124,7 +131,7 @@ class Objective:
         coef = np.ascontiguousarray(self.table(w))
         pairs = self.m * (self.m + 1) // 2
         least = max(CHUNK // (8 * pairs), pairs * self.p**2)  # more to do for a cell, and more to add
-        value, gradient, blocks = self._total(lambda t: loss_ops.curve(t.x, t.y, t.w, coef), least)
+        value, gradient, blocks = self._total(lambda x, y, w: loss_ops.curve(x, y, w, coef), least)
         penalty, hessian = self.ridge * coef, loss_ops.assembled(blocks, self.m)
         diagonal = hessian.reshape(-1)[:: self.size + 1].reshape(self.m, self.p)
         diagonal += self.ridge
@@ -136,16 +143,16 @@ class Objective:
 
     def product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The Hessian times v."""
-        x, turn = self.rows.x, self.table(v)
+        x, turn = self.x, self.table(v)
         ready, ready_v = loss_ops.ready(x, self.table(w)), loss_ops.ready(x, turn)
-        (out,) = self._total(lambda t: (loss_ops.product(t.x, t.w, ready, ready_v, self.m),))
+        (out,) = self._total(lambda x, _, w: (loss_ops.product(x, w, ready, ready_v, self.m),))
         return (loss_ops.plain(x, out, self.m) + self.ridge * turn).ravel()
 
     def diagonal(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Σ curvature · x, and the Hessian's diagonal Σ curvature · x² + ridge, (m, p) each."""
-        x = self.rows.x
+        x = self.x
         ready = loss_ops.ready(x, self.table(w))
-        sums = self._total(lambda t: loss_ops.diagonal(t.x, t.w, ready, self.m))
+        sums = self._total(lambda x, _, w: loss_ops.diagonal(x, w, ready, self.m))
         first, second = (loss_ops.plain(x, a, self.m) for a in sums)
         return first, second + self.ridge
 
@@ -154,27 +161,29 @@ class Objective:
         rows = self.rows
         at = np.arange(n) * rows.n // n
         w = None if rows.w is None else np.ascontiguousarray(rows.w[at])
-        some = Table(rows.x.take(at), np.ascontiguousarray(rows.y[at]), w, rows.k)  # type: ignore[union-attr]
+        some = Table(self.x.take(at), np.ascontiguousarray(rows.y[at]), w, rows.k)
         share = (n if w is None else float(w.sum())) / self.weight
         return replace(self, rows=some, ridge=self.ridge * share, lasso=self.lasso * share)
 
     def columns(self, at: np.ndarray) -> Objective:
         """The same with these columns of the parameters alone (sorted), dense: for sets that are small."""
-        x, d = self.rows.x, self.rows.d
+        x, d = self.x, self.rows.d
         inner = at[at < d]
         if isinstance(x, Reals):
             x = Reals(np.ascontiguousarray(x.values[:, inner]))
         else:
-            assert isinstance(x, Counts)
             stored = csr_array((x.stored, x.column_of(), x.indptr - x.indptr[0]), shape=(x.n, d))
             x = Reals(stored[:, inner].toarray())
         return replace(self, rows=replace(self.rows, x=x), ridge=self.ridge[at], lasso=self.lasso[at])
 
-    def _total(self, f: Callable[[Table], tuple], least: int | None = None) -> tuple:
+    def _total(self, f: Callable[[Any, np.ndarray, Any], tuple], least: int | None = None) -> tuple:
         """Σ f over chunks of rows of at least so many cells, by the engine."""
         rows = self.rows
         spans = borders(rows.n, rows.x.cells, least or max(CHUNK, 2 * self.size))
+
+        def of(span: tuple[int, int]) -> Sums:
+            t = rows.rows(*span)
+            return Sums(f(t.x, t.y, t.w))
+
         with np.errstate(all="ignore"):  # what is not finite is looked at by the caller
-            if len(spans) == 1:
-                return f(rows.rows(0, rows.n))
-            return threads.total(spans, lambda span: Sums(f(rows.rows(*span))), lambda a, b: a.__iadd__(b)).parts
+            return (of(spans[0]) if len(spans) == 1 else threads.total(spans, of, iadd)).parts

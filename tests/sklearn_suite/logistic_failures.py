@@ -5,7 +5,7 @@ Listed tests must fail (strict xfail). Of 688 tests these are 23.
 
 CALLBACKS = "scikit-learn's own callback protocol (its mixin, its contexts) is not offered; `fit` is not built on it"
 INDEX = "ours is deliberately better: rows with 64-bit indices are taken by every solver, where these refuse them"
-THEIRS = "compares scikit-learn's LogisticRegressionCV, stopped early by its lbfgs, with our class to more digits than that has"
+THEIRS = "compares scikit-learn's LogisticRegressionCV, stopped early, with our class to more digits than that has"
 
 LOGISTIC: dict[str, str] = {
     "test_liblinear_dual_random_state[": "wants two random seeds to give two answers; ours has one, the minimum",

@@ -1,11 +1,12 @@
 """What a fitted linear model of classes says about rows: scores, posteriors, odds, decisions and evidence.
 
-Needs `coef_` (m, d), `intercept_` (m,), `classes_` and `class_count_`, where m is 1 for two classes; they are read anew by every
-call, so a user may change them.
+Needs `coef_` (m, d), `intercept_` (m,), `classes_` and `class_count_`, where m is 1 for two classes; they are read anew
+by every call, so a user may change them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ class LinearAnswers(Deciding, Explaining):
     """Mixin: needs `coef_`, `intercept_`, `classes_`, `class_count_`."""
 
     coef_: Any
+    _averaged: Callable[..., np.ndarray]
     intercept_: Any
     class_count_: Any
     _reads = "reals"
@@ -164,7 +166,7 @@ def refuse(x: Block, only_if_not_finite: bool = False) -> None:
         at = np.argwhere(missing)[0]
         row, column = (x.row_of()[at[0]], x.column_of()[at[0]]) if isinstance(x, Counts) else at
         raise SupportError(
-            f"Input X contains NaN (first in row {row}, column {column}), and LogisticRegression does not accept missing "
+            f"Input X contains NaN (first in row {row}, column {column}), and LogisticRegression takes no missing "
             "values\n\nhint: MixedNB does; or fill them in first (sklearn.impute)"
         )
     if ingest.infinite(x) or not only_if_not_finite:

@@ -1,9 +1,9 @@
-"""Logistic regression: P(class | x) = softmax(coef · x + intercept), or a logistic function of one margin for two classes.
+"""Logistic regression: P(class | x) = softmax(coef · x + intercept); a logistic function of one margin for two classes.
 
     coef = argmin  C Σ_i w_i loss_i  +  ½ (1 − l1_ratio) |coef|²  +  l1_ratio |coef|₁      no penalty on the intercept
 
-scikit-learn's constructor, attributes and answers. Beside them: `solver="auto"` (the default) picks by shape; priors may
-be changed at prediction; evidence in decibans.
+scikit-learn's constructor, attributes and answers. Beside them: `solver="auto"` (the default) picks by shape; priors
+may be changed at prediction; evidence in decibans.
 
 >>> from deciban import LogisticRegression
 >>> model = LogisticRegression().fit([[0.0], [2.0], [3.0], [5.0]], ["no", "no", "yes", "yes"])
@@ -128,8 +128,8 @@ class LogisticRegression(Inferring, LinearAnswers, LinearClassifierMixin, Sparse
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
-        """Learn from more rows by the online rule θ ← θ + α (y − h(x)) x, whatever the solver: the average of θ over all
-        rows so far, in their order. Near to `fit` after many rows, not equal to it. The first call names all `classes`."""
+        """Learn from more rows by the online rule θ ← θ + α (y − h(x)) x, whatever the solver: the average of θ over
+        all rows so far, in their order. Near to `fit` after many rows, not equal. The first call names `classes`."""
         self._validate_params()
         chosen = settings.read(self)
         first = "coef_" not in self.__dict__

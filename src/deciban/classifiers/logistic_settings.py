@@ -13,10 +13,10 @@ THEIRS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 LASSO = ("liblinear", "saga", "auto", "coordinate")  # solvers that know the corner of |coef|
 
 DEPRECATED = (
-    "'penalty' was deprecated in version 1.8 and will be removed in 1.10. To avoid this warning, leave 'penalty' set to "
-    "its default value and use 'l1_ratio' or 'C' instead. Use l1_ratio=0 instead of penalty='l2', l1_ratio=1 instead of "
-    "penalty='l1', l1_ratio set to a float between 0 and 1 instead of penalty='elasticnet', and C=np.inf instead of "
-    "penalty=None."
+    "'penalty' was deprecated in version 1.8 and will be removed in 1.10. To avoid this warning, leave 'penalty' set "
+    "to its default value and use 'l1_ratio' or 'C' instead. Use l1_ratio=0 instead of penalty='l2', l1_ratio=1 "
+    "instead of penalty='l1', l1_ratio set to a float between 0 and 1 instead of penalty='elasticnet', and C=np.inf "
+    "instead of penalty=None."
 )
 
 
@@ -57,7 +57,8 @@ def _penalty(model: Any) -> str | None:
         return model.penalty
     if model.l1_ratio is None:
         warnings.warn(
-            "'l1_ratio=None' was deprecated in version 1.8 and will trigger an error in 1.10. Use 0<=l1_ratio<=1 instead.",
+            "'l1_ratio=None' was deprecated in version 1.8 and will trigger an error in 1.10. "
+            "Use 0<=l1_ratio<=1 instead.",
             FutureWarning,
             stacklevel=5,
         )

@@ -37,7 +37,7 @@ SOLVERS: dict[str, Callable[[Any], Solver]] = {
     "lbfgs": lambda _: Lbfgs(),
     "coordinate": lambda _: Coordinate(),
     "gradient": lambda _: Gradient(),
-    "sgd": lambda _: Sgd(seed=0),
+    "sgd": lambda _: Sgd(),
     # scikit-learn's names for what is the same here, or has the same minimum
     "newton-cholesky": lambda _: Newton(),
     "liblinear": by_shape,

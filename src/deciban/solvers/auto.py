@@ -1,7 +1,7 @@
 """L-BFGS where it pays in the metric of the Hessian of some of the rows.
 
-A sample's Hessian is off by √(parameters / rows), so in its metric the objective is nearly round, and a step shrinks the
-distance to the minimum by about that factor. Its cost is that of a few passes over all rows, or it is not used.
+A sample's Hessian is off by √(parameters / rows), so in its metric the objective is nearly round, and a step shrinks
+the distance to the minimum by about that factor. Its cost is that of a few passes over all rows, or it is not used.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ LEAST = 1 << 13  # rows of a sample
 
 @dataclass(frozen=True)
 class Auto(Lbfgs):
-    """L-BFGS in the metric of a sample's Hessian: from the start, at the sample's minimum, where that costs no more than a few
-    passes over all rows; else only when L-BFGS alone has taken as long as that."""
+    """L-BFGS in the metric of a sample's Hessian: from the start, at the sample's minimum, where that costs no more
+    than a few passes over all rows; else only when L-BFGS alone has taken as long as that."""
 
     cheap: float = 6.0  # passes over all rows that a sample's minimum may cost
 
@@ -46,7 +46,8 @@ class Auto(Lbfgs):
             return super().init(objective, w)
         scale = metric.scale / np.sqrt(objective.weight / some.weight)
         metric = replace(metric, scale=scale)
-        return self._state(start.w, *objective.slope(start.w), Memory(metric, False, ()))
+        value, gradient = objective.slope(start.w)
+        return self._state(start.w, value, gradient, Memory(metric, False, ()))
 
     def step(self, objective: Any, state: State) -> State:
         state = super().step(objective, state)

@@ -1,7 +1,7 @@
 """The one loop, what goes round in it, and why it ends.
 
-A part has `init(objective, w) → state`, `step(objective, state) → state` and `done(objective, state, tol) → why | None`.
-By default a state is done when no cell of the mean gradient is over `tol` and the step ahead is expected to gain less than
+A part has `init(objective, w) → state`, `step(objective, state) → state`, `done(objective, state, tol) → why | None`.
+By default a state is done when no cell of the mean gradient is over `tol` and the step ahead promises to gain less than
 a thousandth of `tol` of the value.
 
 >>> import numpy as np

@@ -18,7 +18,8 @@ from deciban.solvers.search import search
 class Gradient(Smooth):
     def init(self, objective: Any, w: np.ndarray) -> State:
         _, second = objective.diagonal(w)
-        return self._state(w, *objective.slope(w), 1.0 / max(float(second.sum(axis=1).max()), 1e-300))
+        value, gradient = objective.slope(w)
+        return self._state(w, value, gradient, 1.0 / max(float(second.sum(axis=1).max()), 1e-300))
 
     def step(self, objective: Any, state: State) -> State:
         there = search(objective, state.w, state.value, state.gradient, state.ahead)

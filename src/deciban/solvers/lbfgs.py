@@ -1,7 +1,7 @@
 """L-BFGS: a step from the last few changes of the gradient, in a metric of the objective's own.
 
-The metric is what one knows of the curvature beforehand: here the scale and the place of every column, so that columns of
-any unit converge alike.
+The metric is what one knows of the curvature beforehand: here the scale and the place of every column, so that columns
+of any unit converge alike.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ class Lbfgs(Smooth):
         )  # a metric of single columns sees too little of what there is to gain
 
     def init(self, objective: Any, w: np.ndarray) -> State:
-        return self._state(w, *objective.slope(w), Memory(Columns.of(objective, w), True, ()))
+        value, gradient = objective.slope(w)
+        return self._state(w, value, gradient, Memory(Columns.of(objective, w), True, ()))
 
     def step(self, objective: Any, state: State) -> State:
         memory: Memory = state.kept

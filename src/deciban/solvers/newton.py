@@ -1,7 +1,7 @@
-"""Newton's method (iteratively reweighted least squares): solve Hessian · step = −gradient by Cholesky, search along it.
+"""Newton's method (iteratively reweighted least squares): solve Hessian · step = −gradient by Cholesky, go along it.
 
-Scores of k > 2 classes may all move by the same amount without a change in the probabilities. Where no penalty forbids it,
-the Hessian gets weight in that direction; the gradient has none there, so the step does not go there.
+Scores of k > 2 classes may all move by the same amount without a change in the probabilities. Where no penalty forbids
+it, the Hessian gets weight in that direction; the gradient has none there, so the step does not go there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Newton's method without the Hessian: its products with vectors suffice to solve for the step, by conjugate gradients.
+"""Newton's method without the Hessian: its products with vectors suffice to solve for the step (conjugate gradients).
 
-As far from the minimum as the gradient says, a rough step does; near it the step is solved for the better (Eisenstat and
-Walker 1996).
+As far from the minimum as the gradient says, a rough step does; near it the step is solved for the better (Eisenstat
+and Walker 1996).
 """
 
 from __future__ import annotations

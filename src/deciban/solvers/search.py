@@ -1,6 +1,7 @@
 """How far to go in a direction: far enough down (Armijo), and far enough along (Wolfe), mostly all of it at once.
 
-Near the minimum the value has no digits left to compare; there the slopes decide (approximate Wolfe, Hager and Zhang 2005).
+Near the minimum the value has no digits left to compare; there the slopes decide (approximate Wolfe, Hager and Zhang
+2005).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def search(objective: Any, w: np.ndarray, value: float, gradient: np.ndarray, ah
     fall, noise = float(gradient @ ahead), 16 * EPS * abs(value)
     if not fall < 0:
         return None
-    t, best, tried = 1.0, None, 0.0
+    t, best = 1.0, None
     for _ in range(MOST):
         here = Point(w + t * ahead, *objective.slope(w + t * ahead))
         slope = float(here.gradient @ ahead)
@@ -33,7 +34,7 @@ def search(objective: Any, w: np.ndarray, value: float, gradient: np.ndarray, ah
         if lower or (here.value <= value + noise and slope <= 0.9998 * -fall):
             if slope >= 0.9 * fall or (best is not None and here.value >= best.value):
                 return here if best is None or here.value < best.value else best
-            best, tried, t = here, t, 4.0 * t  # still steep: on
+            best, t = here, 4.0 * t  # still steep: on
             continue
         if best is not None:
             return best

@@ -1,12 +1,12 @@
 """The online rule θ ← θ + α (y − h(x)) x, a row at a time, with the running average of θ as the answer.
 
-The step α is `speed` over the rows' mean square length, and does not shrink: averaging does what shrinking would (Polyak and
-Juditsky 1992; Bach and Moulines 2013), and the answer does not depend on the columns' common unit.
+The step α is `speed` over the rows' mean square length, and does not shrink from row to row: averaging does what
+shrinking would (Polyak and Juditsky 1992; Bach and Moulines 2013). The columns' common unit does not matter.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ class Stream:
         """After these rows."""
         coef, mean, past = (np.array(a, order="C") for a in (self.coef, self.mean, self.past))
         for chunk in _spread(rows):
-            loss_ops.online(chunk.x, chunk.y, chunk.w, speed, decay, coef, mean, past)  # type: ignore[arg-type]
+            loss_ops.online(chunk.x, chunk.y, chunk.w, speed, decay, coef, mean, past)
         return Stream(coef, mean, past)
 
 
@@ -51,32 +51,25 @@ def _spread(rows: Table):
 
 @dataclass(frozen=True)
 class Sgd(Smooth):
-    """Passes over the rows in a random order, each a step."""
+    """Passes over the rows, each a step and in an order of its own; the rule's step shrinks from pass to pass."""
 
     speed: float = 1.0
-    seed: Any = None
+    seed: int = 0
 
     def init(self, objective: Any, w: np.ndarray) -> State:
-        order = np.random.default_rng(self.seed).permutation(objective.rows.n)
-        return self._state(objective, Stream.start(objective.table(w)), order, self.speed, w)
+        return self._state(objective, w, 0)
 
     def step(self, objective: Any, state: State) -> State:
-        stream, order, speed = state.kept
-        rows = objective.rows
+        rows, passes = objective.rows, state.kept
+        order = np.random.default_rng([self.seed, passes]).permutation(rows.n)
         shuffled = Table(rows.x.take(order), rows.y[order], None if rows.w is None else rows.w[order], rows.k)
-        stream = Stream(stream.mean, stream.mean, np.zeros(2)).read(shuffled, objective.ridge / objective.weight, speed)
-        there = self._state(objective, stream, order, speed, stream.mean.ravel())
-        if there.value < state.value:
-            return there
-        return replace(state, kept=(state.kept[0], order[::-1], 0.5 * speed), stuck=speed < 1e-3 * self.speed)
-
-    def _state(self, objective: Any, stream: Stream, order: np.ndarray, speed: float, w: np.ndarray) -> State:
-        value, gradient = objective.slope(w)
-        return State(
-            w, value, gradient, np.zeros_like(w), 0.0 if not gradient.any() else np.inf, kept=(stream, order, speed)
-        )
+        decay, speed = objective.ridge / objective.weight, self.speed / (1 + passes)
+        stream = Stream.start(objective.table(state.w)).read(shuffled, decay, speed)
+        return self._state(objective, stream.mean.ravel(), passes + 1)
 
     def done(self, objective: Any, state: State, tol: float) -> str | None:
-        if state.steepness <= tol * objective.weight:
-            return "gradient"
-        return "precision" if state.stuck else None
+        return "gradient" if state.steepness <= tol * objective.weight else None
+
+    def _state(self, objective: Any, w: np.ndarray, passes: int) -> State:
+        value, gradient = objective.slope(w)
+        return State(w, value, gradient, np.zeros_like(w), np.inf, kept=passes)
