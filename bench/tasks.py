@@ -13,6 +13,7 @@ LEVELS = Levels(rows=1_000_000, columns=20, levels=10, classes=5)
 LDA = "LinearDiscriminantAnalysis"
 QDA = "QuadraticDiscriminantAnalysis"
 BAYES = ("GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB")
+LOGISTIC = "LogisticRegression"
 SHORT = {LDA: "LDA", QDA: "QDA"}
 
 
@@ -65,4 +66,6 @@ TASKS: tuple[Task, ...] = (
     _big("CategoricalNB", "predict_proba", LEVELS, 8, 20),
     *(_one_row(model) for model in BAYES),
     *(_small_fit(model) for model in (*BAYES, LDA, QDA)),
+    Task(f"{LOGISTIC} fit, iris", LOGISTIC, "fit", Iris(whole=False), 10, 40, kwargs={"max_iter": 1000}),
+    replace(_one_row(LOGISTIC), kwargs={"max_iter": 1000}, aim=5),
 )

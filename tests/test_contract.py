@@ -16,6 +16,7 @@ from deciban import (
     FisherDiscriminant,
     GaussianNB,
     LinearDiscriminantAnalysis,
+    LogisticRegression,
     MultinomialNB,
     PoissonNB,
     QuadraticDiscriminantAnalysis,
@@ -44,6 +45,9 @@ ESTIMATORS = [
     QuadraticDiscriminantAnalysis(estimate="bayes"),
     RegularizedDiscriminantAnalysis(estimate="bayes"),
     FisherDiscriminant(),
+    LogisticRegression(),
+    LogisticRegression(solver="lbfgs"),
+    LogisticRegression(solver="newton"),
 ]
 ACCELERATORS = ("cupy", "dpnp", "torch")  # scikit-learn skips their checks where package or device is missing
 

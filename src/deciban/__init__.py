@@ -13,6 +13,7 @@ from deciban.classifiers.fisher import FisherDiscriminant
 from deciban.classifiers.gaussian import GaussianNB
 from deciban.classifiers.levels import CategoricalNB
 from deciban.classifiers.linear_discriminant import LinearDiscriminantAnalysis
+from deciban.classifiers.logistic import LogisticRegression
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.quadratic_discriminant import QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis
 from deciban.engines.threads import threads
@@ -26,6 +27,7 @@ __all__ = [
     "FisherDiscriminant",
     "GaussianNB",
     "LinearDiscriminantAnalysis",
+    "LogisticRegression",
     "MixedNB",
     "MultinomialNB",
     "PoissonNB",

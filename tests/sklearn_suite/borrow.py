@@ -14,15 +14,26 @@ import deciban
 CLASSES = {
     "naive_bayes": ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"],
     "discriminant_analysis": ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"],
+    "logistic": ["LogisticRegression"],
 }
+HOMES = {"logistic": "linear_model"}  # where scikit-learn keeps the class, if not in a module of the room's name
+
+
+def home(room: str) -> str:
+    return HOMES.get(room, room)
+
+
+def source(room: str) -> str:
+    """The test module's name."""
+    return f"sklearn.{home(room)}.tests.test_{room}" if room in HOMES else f"sklearn.tests.test_{room}"
 
 
 def borrow(room: str) -> dict:
-    """The names of `sklearn.tests.test_<room>`, as they are when the classes it imports are ours."""
+    """The names of scikit-learn's `test_<room>`, as they are when the classes it imports are ours."""
     # Importing the original first loads all it needs, so that no other module imports ours by mistake.
-    original = importlib.import_module(f"sklearn.tests.test_{room}")
+    original = importlib.import_module(source(room))
     ours = {name: getattr(deciban, name) for name in CLASSES[room]}
     module = module_from_spec(original.__spec__)
-    with mock.patch.multiple(f"sklearn.{room}", **ours):
+    with mock.patch.multiple(f"sklearn.{home(room)}", **ours):
         module.__loader__.exec_module(module)
     return {name: value for name, value in vars(module).items() if not name.startswith("__")}

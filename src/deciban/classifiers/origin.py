@@ -66,7 +66,7 @@ def same_library(method: Callable) -> Callable:
         if foreign and self._keeps_kind and get_config()["array_api_dispatch"]:
             from sklearn.utils._array_api import check_same_namespace
 
-            check_same_namespace(X, self, attribute="means_", method=method.__name__)
+            check_same_namespace(X, self, attribute=getattr(self, "_sent", "means_"), method=method.__name__)
         return method(self, X, *args, **kwargs)
 
     return checked

@@ -1,0 +1,173 @@
+"""What a fitted linear model of classes says about rows: scores, posteriors, odds, decisions and evidence.
+
+Needs `coef_` (m, d), `intercept_` (m,), `classes_` and `class_count_`, where m is 1 for two classes; they are read anew
+by every call, so a user may change them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from deciban import decision, ingest, ops
+from deciban.classifiers.deciding import Deciding
+from deciban.classifiers.explaining import Explaining
+from deciban.classifiers.origin import Origin, same_library
+from deciban.classifiers.scoring import check_priors
+from deciban.errors import DataError, SupportError
+from deciban.table import Block, Counts, Reals
+
+
+class LinearAnswers(Deciding, Explaining):
+    """Mixin: needs `coef_`, `intercept_`, `classes_`, `class_count_`."""
+
+    coef_: Any
+    _averaged: Callable[..., np.ndarray]
+    intercept_: Any
+    class_count_: Any
+    _reads = "reals"
+    _keeps_kind = True
+    _sent = "coef_"  # an attribute that lives where X came from
+    _origin = Origin.plain
+
+    @same_library
+    def decision_function(self, X) -> np.ndarray:
+        """log odds of the second class (n,), or a score for each class (n, k)."""
+        scores = self._scores(X)
+        return self._origin_of(X).send(scores[:, 0] if scores.shape[1] == 1 else scores)
+
+    @same_library
+    def predict_proba(self, X, *, priors=None, posterior=None) -> np.ndarray:
+        """P(class | x), (n, k); `priors` replaces the class shares of the training rows for this call;
+        posterior="laplace": coefficients averaged out, so less sure far from the rows that were learned."""
+        if posterior is not None:
+            return self._origin_of(X).send(self._averaged(X, priors, posterior))
+        return self._origin_of(X).send(self._posterior(X, priors, logs=False))
+
+    @same_library
+    def predict_log_proba(self, X, *, priors=None) -> np.ndarray:
+        """log P(class | x), (n, k)."""
+        return self._origin_of(X).send(self._posterior(X, priors, logs=True))
+
+    @same_library
+    def predict(self, X, *, priors=None) -> np.ndarray:
+        """The most probable class of each row."""
+        scores = self._scores(X) if priors is None else self._joint(X, priors)
+        best = (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return self._origin_of(X).send_labels(self.classes_[best])
+
+    def log_odds(self, X, *, against=None, priors=None) -> np.ndarray:
+        """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
+        place = None if against is None else self._place_of(against)
+        return self._origin_of(X).send(decision.log_odds(self._joint(X, priors), place))
+
+    def decibans(self, X, *, against=None, priors=None) -> np.ndarray:
+        """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1."""
+        return self.log_odds(X, against=against, priors=priors) * decision.DECIBAN
+
+    # inside
+
+    def _evidence(self, X, priors=None) -> tuple[np.ndarray, np.ndarray, list[str], np.ndarray]:
+        """(intercepts (k,), coef · cell (n, k, d), column names, cells (n, d)): evidence counts from a cell of 0."""
+        self._check_is_fitted()
+        x = X if isinstance(X, Block) else ingest.features(self, X, self._reads)
+        assert isinstance(x, Reals | Counts)
+        cells, (coef, bias) = x.dense(), self._parameters()
+        if not ops.whole(cells):
+            refuse(x)
+        if len(coef) == 1:
+            coef, bias = np.concatenate([np.zeros_like(coef), coef]), np.concatenate([np.zeros_like(bias), bias])
+        return bias + self._shift(priors), cells[:, None, :] * coef, self._column_names(), cells
+
+    def _splits(self) -> bool:
+        return True
+
+    def _parameters(self) -> tuple[np.ndarray, np.ndarray]:
+        """(coef, intercept) as NumPy's, dense."""
+        coef = self.coef_.toarray() if sparse.issparse(self.coef_) else np.asarray(ingest.local(self.coef_))
+        return coef, np.atleast_1d(np.asarray(ingest.local(self.intercept_)))
+
+    def _scores(self, X) -> np.ndarray:
+        """x · coef + intercept, as doubles, (n, m)."""
+        self._check_is_fitted()
+        x = ingest.features(self, X, "reals")
+        coef, bias = self._parameters()
+        with np.errstate(all="ignore"):
+            scores = affine(x, np.asarray(coef, dtype=np.float64), np.asarray(bias, dtype=np.float64))
+        if not ops.whole(scores):
+            refuse(x, only_if_not_finite=True)
+        return scores
+
+    def _joint(self, X, priors) -> np.ndarray:
+        """A score for each class, (n, k), whose softmax is the posterior."""
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            scores = np.concatenate([np.zeros_like(scores), scores], axis=1)
+        return scores if priors is None else scores + self._shift(priors)
+
+    def _posterior(self, X, priors, logs: bool) -> np.ndarray:
+        return ops.posterior(np.ascontiguousarray(self._joint(X, priors)), logs)
+
+    def _shift(self, priors) -> np.ndarray | float:
+        """What other priors add to the scores: log (new / training)."""
+        return 0.0 if priors is None else self._prior(None, priors) - self._prior(None, None)
+
+    def _prior(self, fitted: Any, priors) -> np.ndarray:
+        """log of the class shares, as given or as in the training rows."""
+        if priors is None:
+            return decision.log_prior(np.asarray(ingest.local(self.class_count_), dtype=np.float64))
+        with np.errstate(divide="ignore"):
+            return np.log(check_priors(priors, self.classes_))
+
+    def _place_of(self, label: Any) -> int:
+        at = np.flatnonzero(self.classes_ == label)
+        if len(at) == 0:
+            raise DataError(f"class {label!r} is not among {list(self.classes_)}\n\nhint: name one of these")
+        return int(at[0])
+
+    def _origin_of(self, X: Any) -> Origin:
+        return Origin.of(X)
+
+    def _check_is_fitted(self) -> Self:
+        if "coef_" not in self.__dict__:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
+                "using this estimator."
+            )
+        return self
+
+
+def as_floats(x: Block) -> Reals | Counts:
+    """Rows of a dtype that the kernels know, converted once: every pass reads them."""
+    assert isinstance(x, Reals | Counts)
+    return x.rows(0, x.n)
+
+
+def affine(x: Block, coef: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """x · coef + bias, (n, m); packing the coefficients is left out where there are fewer cells than they have."""
+    x = as_floats(x)
+    if x.cells >= coef.size:
+        return ops.affine(x, coef, bias, strict=True)
+    if isinstance(x, Reals):
+        return x.values @ coef.T + bias
+    at = x.indptr - x.indptr[0]
+    return sparse.csr_array((x.stored, x.column_of(), at), shape=(x.n, x.d)) @ coef.T + bias
+
+
+def refuse(x: Block, only_if_not_finite: bool = False) -> None:
+    """Say which cell made an answer that is no number."""
+    values = x.stored if isinstance(x, Counts) else x.values  # type: ignore[union-attr]
+    missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
+    if missing.any():
+        at = np.argwhere(missing)[0]
+        row, column = (x.row_of()[at[0]], x.column_of()[at[0]]) if isinstance(x, Counts) else at
+        raise SupportError(
+            f"Input X contains NaN (first in row {row}, column {column}), and LogisticRegression takes no missing "
+            "values\n\nhint: MixedNB does; or fill them in first (sklearn.impute)"
+        )
+    if ingest.infinite(x) or not only_if_not_finite:
+        ingest.refuse(x)

@@ -1,0 +1,251 @@
+"""Logistic regression: P(class | x) = softmax(coef · x + intercept); a logistic function of one margin for two classes.
+
+    coef = argmin  C Σ_i w_i loss_i  +  ½ (1 − l1_ratio) |coef|²  +  l1_ratio |coef|₁      no penalty on the intercept
+
+scikit-learn's constructor, attributes and answers. Beside them: `solver="auto"` (the default) picks by shape; priors
+may be changed at prediction; evidence in decibans.
+
+>>> from deciban import LogisticRegression
+>>> model = LogisticRegression().fit([[0.0], [2.0], [3.0], [5.0]], ["no", "no", "yes", "yes"])
+>>> model.predict([[1.0], [4.0]]).tolist(), model.coef_.round(3).tolist()
+(['no', 'yes'], [[1.032]])
+>>> model.predict_proba([[2.5]], priors=[0.9, 0.1]).round(3).tolist()
+[[0.9, 0.1]]
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
+from sklearn.utils import compute_class_weight
+from sklearn.utils._param_validation import Hidden, Interval, StrOptions
+from sklearn.utils.multiclass import _check_partial_fit_first_call
+
+from deciban import ingest, ops, solvers
+from deciban.classifiers import logistic_settings as settings
+from deciban.classifiers.inferring import Inferring
+from deciban.classifiers.linear_answers import LinearAnswers, as_floats, refuse
+from deciban.classifiers.origin import Origin
+from deciban.errors import DataError
+from deciban.objectives import Objective
+from deciban.solvers.sgd import Stream
+from deciban.table import Block, Table
+
+
+class LogisticRegression(Inferring, LinearAnswers, LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
+    """Logistic regression of any number of classes, dense or sparse.
+
+    Arguments are scikit-learn's. solver: "auto" picks by shape; "newton", "lbfgs", "newton-cg", "coordinate" (for
+    l1_ratio > 0), "gradient", "sgd", or a name of scikit-learn's, which stands for the nearest of these.
+
+    >>> import numpy as np
+    >>> x, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> LogisticRegression(C=10.0).fit(x, y).decision_function([[1.5], [3.0]]).round(2).tolist()
+    [0.0, 3.57]
+    """
+
+    _parameter_constraints: dict = {
+        "penalty": [StrOptions({"l1", "l2", "elasticnet", "jeffreys"}), None, Hidden(StrOptions({"deprecated"}))],
+        "C": [Interval(Real, 0, None, closed="right")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
+        "dual": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "random_state": ["random_state"],
+        "solver": [StrOptions({*settings.OURS, *settings.THEIRS})],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "verbose": ["verbose"],
+        "warm_start": ["boolean"],
+        "n_jobs": [None, Integral],
+    }
+
+    def __init__(
+        self,
+        penalty="deprecated",
+        *,
+        C=1.0,
+        l1_ratio=0.0,
+        dual=False,
+        tol=1e-4,
+        fit_intercept=True,
+        intercept_scaling=1,
+        class_weight=None,
+        random_state=None,
+        solver="auto",
+        max_iter=100,
+        verbose=0,
+        warm_start=False,
+        n_jobs=None,
+    ):
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.dual = dual
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    # learning
+
+    def fit(self, X, y, sample_weight=None) -> Self:
+        """Learn from rows X (n, d) with labels y; weights count like repetitions."""
+        self._validate_params()
+        chosen = settings.read(self)
+        with self._unchanged_on_failure():
+            warm = self._parameters() if self.warm_start and "coef_" in self.__dict__ else None
+            objective = self._objective(X, y, sample_weight, chosen)
+            start = self._start(objective, warm)
+            if self.penalty == "jeffreys":
+                answer = self._jeffreys(objective.rows)
+            else:
+                answer = solvers.minimise(chosen.solver, objective, start, self.tol, self.max_iter)
+            if not np.isfinite(answer.value):
+                refuse(objective.rows.x)
+            self._set(objective, answer.w)
+            self.__dict__.pop("_stream", None)
+            self.n_iter_ = self._origin.send_labels(np.array([answer.steps], dtype=np.int32))
+            self._learn_inference(objective.rows.x, objective.rows.y, objective.rows.w)
+        if not self._warn_separated() and not answer.converged:
+            message = settings.not_converged(chosen.solver, answer.why, answer.steps)
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
+        """Learn from more rows by the online rule θ ← θ + α (y − h(x)) x, whatever the solver: the average of θ over
+        all rows so far, in their order. Near to `fit` after many rows, not equal. The first call names `classes`."""
+        self._validate_params()
+        chosen = settings.read(self)
+        first = "coef_" not in self.__dict__
+        with self._unchanged_on_failure():
+            x, y = ingest.training(self, X, y, "reals", reset=first)
+            ingest.check_classes(classes)
+            _check_partial_fit_first_call(self, classes)
+            _, codes = ingest.labels(y, self.classes_)
+            rows = self._rows(x, codes, sample_weight)
+            if first:
+                self._origin = Origin.of(X)
+            before = 0.0 if first else np.asarray(ingest.local(self.class_count_))
+            self.class_count_ = self._origin.send(before + ops.class_weights(codes, rows.w, rows.k))
+            objective = Objective.of(rows, chosen.l2, 0.0, self.fit_intercept, chosen.bias_l2)
+            start = np.zeros(objective.size) if first else self._start(objective, self._parameters())
+            stream: Stream = self.__dict__.get("_stream") or Stream.start(objective.table(start))
+            stream = stream.read(rows, objective.ridge / (stream.past[0] + rows.n))
+            if not np.isfinite(stream.mean).all():
+                refuse(rows.x)
+            self._set(objective, stream.mean.ravel())
+            self._stream = stream
+            self.n_iter_ = self._origin.send_labels(np.array([1], dtype=np.int32))
+        return self
+
+    def objective(self, X, y, sample_weight=None) -> Objective:
+        """What `fit` makes small for these rows: value, gradient and Hessian at any parameters (see `objectives`).
+
+        >>> model = LogisticRegression().fit([[0.0], [1.0], [3.0]], [0, 1, 1])
+        >>> f = model.objective([[0.0], [1.0], [3.0]], [0, 1, 1])
+        >>> f.hessian(np.append(model.coef_, model.intercept_)).shape
+        (2, 2)
+        """
+        return self._plain()._objective(X, y, sample_weight, settings.read(self))
+
+    def _objective(self, X, y, sample_weight, chosen: settings.Settings) -> Objective:
+        self._origin = Origin.of(X) if chosen.solver != "liblinear" else Origin.plain
+        x, y = ingest.training(self, X, y, "reals", reset=True)
+        self.classes_, codes = ingest.labels(y, None)
+        check_classes(self.classes_, chosen.solver)
+        rows = self._rows(x, codes, sample_weight)
+        mass = ops.class_weights(codes, rows.w, rows.k)
+        if np.count_nonzero(mass) < 2:
+            raise DataError(
+                f"only class {self.classes_[mass.argmax()]!r} has rows of positive weight, and at least 2 classes are "
+                "needed\n\nhint: look at sample_weight and class_weight"
+            )
+        self.class_count_ = self._origin.send(mass)
+        return Objective.of(rows, chosen.l2, chosen.l1, self.fit_intercept, chosen.bias_l2, chosen.bias_l1)
+
+    def _rows(self, x: Block, codes: np.ndarray, sample_weight) -> Table:
+        w = self._weights(ingest.weights(sample_weight, codes), codes)
+        return Table(as_floats(x), codes, w, len(self.classes_))
+
+    def _weights(self, w: np.ndarray | None, codes: np.ndarray) -> np.ndarray | None:
+        """Rows' weights times their classes'."""
+        k = len(self.classes_)
+        if self.class_weight is None:
+            return w
+        if isinstance(self.class_weight, str):
+            mass = ops.class_weights(codes, w, k)
+            share = mass.sum() / (k * np.where(mass > 0, mass, 1.0))
+        else:
+            share = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
+        return share[codes] if w is None else share[codes] * w
+
+    def _start(self, objective: Objective, warm: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
+        if warm is None:
+            return np.zeros(objective.size)
+        coef, bias = warm
+        w = np.hstack([coef, bias[:, None]]) if self.fit_intercept else coef
+        if w.shape != (objective.m, objective.p):
+            raise DataError(
+                f"warm_start: the last fit has coefficients {w.shape}, these rows need {(objective.m, objective.p)}\n\n"
+                "hint: use a new model for other classes or columns"
+            )
+        return w.ravel().astype(np.float64)
+
+    def _set(self, objective: Objective, w: np.ndarray) -> None:
+        table = objective.table(w)
+        coef, bias = (table[:, :-1], table[:, -1]) if objective.intercept else (table, np.zeros(len(table)))
+        self.coef_ = self._origin.send(np.array(coef))
+        self.intercept_ = self._origin.send(np.array(bias))
+
+    @contextmanager
+    def _unchanged_on_failure(self) -> Iterator[None]:
+        """If learning fails, or is interrupted, the model stays what it was."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _plain(self) -> Self:
+        out = object.__new__(type(self))
+        out.__dict__.update(self.__dict__)
+        return out
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.array_api_support = self.solver in ("auto", "lbfgs")
+        tags.classifier_tags.multi_class = self.solver != "liblinear"
+        return tags
+
+
+def check_classes(classes: np.ndarray, solver: str) -> None:
+    """Whether there is something to tell apart, and the solver can."""
+    if len(classes) < 2:
+        raise DataError(
+            "This solver needs samples of at least 2 classes in the data, but the data contains only one class: "
+            f"{classes[0]!r}\n\nhint: a model of one class has nothing to learn"
+        )
+    if solver == "liblinear" and len(classes) > 2:
+        raise DataError(
+            "The 'liblinear' solver does not support multiclass classification (n_classes >= 3). Either use another "
+            "solver or wrap the estimator in a OneVsRestClassifier to keep applying a one-versus-rest scheme."
+        )

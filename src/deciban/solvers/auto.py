@@ -1,0 +1,78 @@
+"""L-BFGS where it pays in the metric of the Hessian of some of the rows.
+
+A sample's Hessian is off by √(parameters / rows), so in its metric the objective is nearly round, and a step shrinks
+the distance to the minimum by about that factor. Its cost is that of a few passes over all rows, or it is not used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from deciban.solvers.base import State, solve
+from deciban.solvers.lbfgs import Lbfgs, Memory
+from deciban.solvers.newton import Metric, Newton
+
+
+@dataclass(frozen=True)
+class Rough(Newton):
+    """Newton on a sample: its minimum is off by chance anyway, so half a degree of freedom is near enough."""
+
+    def done(self, objective: Any, state: State, tol: float) -> str | None:
+        return "gradient" if state.gain <= 0.02 * len(state.w) else super().done(objective, state, tol)
+
+
+MOST = 4000  # parameters whose full Hessian is worth a factor
+LEAST = 1 << 13  # rows of a sample
+
+
+@dataclass(frozen=True)
+class Auto(Lbfgs):
+    """L-BFGS in the metric of a sample's Hessian: from the start, at the sample's minimum, where that costs no more
+    than a few passes over all rows; else only when L-BFGS alone has taken as long as that."""
+
+    cheap: float = 6.0  # passes over all rows that a sample's minimum may cost
+
+    def init(self, objective: Any, w: np.ndarray) -> State:
+        rows = sample_rows(objective)
+        if 2 * rows > objective.rows.n or 5 * price(objective, rows) > self.cheap:
+            return super().init(objective, w)
+        some = objective.thin(rows)
+        start = solve(Rough(), some, w, tol=1e-4, max_iter=30)
+        metric: Metric | None = start.kept
+        if metric is None or not np.isfinite(start.value):
+            return super().init(objective, w)
+        scale = metric.scale / np.sqrt(objective.weight / some.weight)
+        metric = replace(metric, scale=scale)
+        value, gradient = objective.slope(start.w)
+        return self._state(start.w, value, gradient, Memory(metric, False, ()))
+
+    def step(self, objective: Any, state: State) -> State:
+        state = super().step(objective, state)
+        rows = sample_rows(objective)
+        if not state.kept.scaled or state.kept.steps < max(10.0, price(objective, rows)):
+            return state
+        some = objective.thin(rows) if 2 * rows < objective.rows.n else objective
+        hessian = some.curve(state.w)[2] * (objective.weight / some.weight)
+        metric = Metric.of(hessian, objective.m, objective.ridge == 0)
+        return self._state(state.w, state.value, state.gradient, Memory(metric, False, (), state.kept.steps))
+
+
+def sample_rows(objective: Any) -> int:
+    """Rows enough to know the Hessian by."""
+    return max(LEAST, 8 * objective.size, objective.rows.n // 16 if objective.m == 1 else 0)
+
+
+def price(objective: Any, rows: int) -> float:
+    """What the Hessian of so many rows costs, in passes over all rows."""
+    if objective.size > MOST or not dense(objective):
+        return np.inf
+    return min(rows, objective.rows.n) / objective.rows.n * objective.size / (15 if objective.m == 1 else 7)
+
+
+def dense(objective: Any) -> bool:
+    """Whether every cell is stored."""
+    x = objective.rows.x
+    return x.cells == x.n * x.d

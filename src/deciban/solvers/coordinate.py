@@ -1,0 +1,123 @@
+"""L1 and elastic net: proximal Newton steps on a working set, each solved by coordinate descent.
+
+    step:  d = argmin  g·d + ½ dᵀHd + Σ lasso |w + d|,   then w ← w + t d with the objective lower
+
+A coordinate at 0 stays out of the working set while its gradient is under the lasso. The Hessian, of a sample of rows
+first, is kept as long as steps in it shrink what is left fast enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deciban import loss_ops
+from deciban.solvers.base import EPS, State
+
+MOST = 2000  # parameters of a working set
+
+
+class Model(NamedTuple):
+    columns: np.ndarray  # in the working set
+    hessian: np.ndarray  # of their parameters, (m · columns, m · columns)
+    exact: bool  # of all rows
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    def init(self, objective: Any, w: np.ndarray) -> State:
+        value, gradient = objective.slope(w)
+        left = violation(objective, w, gradient)
+        return State(
+            w, value + penalty(objective, w), gradient, np.zeros_like(w), np.inf, kept=(None, left.max(), np.inf)
+        )
+
+    def done(self, objective: Any, state: State, tol: float) -> str | None:
+        size, left = abs(state.value), state.kept[1]
+        if left <= tol * objective.weight and (state.gain <= 1e-3 * tol * size or left == 0):
+            return "gradient"
+        if state.gain <= EPS**1.25 * size or (state.stuck and state.gain <= 1e-11 * size):
+            return "precision"
+        return "stuck" if state.stuck else None
+
+    def step(self, objective: Any, state: State) -> State:
+        model, left, before = state.kept
+        columns = working_set(objective, state.w, state.gradient)
+        if model is None or (left > 0.2 * before) or not np.isin(columns, model.columns).all():
+            model = modelled(objective, state.w, columns, model is None)
+        ahead, gain = direction(objective, model, state)
+        there = shrunk_search(objective, state, ahead, gain)
+        if there is None:
+            if not model.exact:  # a sample's Hessian can mislead; that of all rows cannot
+                return replace(state, kept=(modelled(objective, state.w, columns, False), left, np.inf), gain=np.inf)
+            return replace(state, gain=gain, stuck=True)
+        w, value, gradient = there
+        after = float(violation(objective, w, gradient).max())
+        # steps in one metric shrink alike, so the next gain is this one's share of what is left
+        share = min(1.0, (after / left) ** 2) if left > 0 else 0.0
+        return State(w, value, gradient, ahead, gain * share, kept=(model, after, left))
+
+
+def penalty(objective: Any, w: np.ndarray) -> float:
+    return float((np.abs(objective.table(w)) @ objective.lasso).sum())
+
+
+def violation(objective: Any, w: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """How far each parameter is from its minimum, as a gradient, (m · p,)."""
+    coef, g = objective.table(w), objective.table(gradient)
+    at_zero = np.maximum(np.abs(g) - objective.lasso, 0.0)
+    return np.where(coef == 0, at_zero, np.abs(g + objective.lasso * np.sign(coef))).ravel()
+
+
+def working_set(objective: Any, w: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """Columns that are in use, and those that want to be most."""
+    left = objective.table(violation(objective, w, gradient)).max(axis=0)
+    used = (objective.table(w) != 0).any(axis=0) | (objective.lasso == 0)
+    wanted = np.flatnonzero(~used & (left > 0))
+    most = max(MOST // objective.m - int(used.sum()), 10)
+    if len(wanted) > most:
+        wanted = wanted[np.argpartition(-left[wanted], most)[:most]]
+    return np.union1d(np.flatnonzero(used), wanted)
+
+
+def modelled(objective: Any, w: np.ndarray, columns: np.ndarray, rough: bool) -> Model:
+    some = objective
+    rows = max(2048, 4 * objective.m * len(columns))
+    if rough and 4 * rows < objective.rows.n:
+        some = objective.thin(rows)
+    if len(columns) < 0.8 * objective.p:
+        some = some.columns(columns)
+    else:
+        columns = np.arange(objective.p)
+    part = objective.table(w)[:, columns].ravel()
+    hessian = some.curve(part)[2] * (objective.weight / some.weight)
+    return Model(columns, hessian, some.rows.n == objective.rows.n)
+
+
+def direction(objective: Any, model: Model, state: State) -> tuple[np.ndarray, float]:
+    """(step, how much lower the model is there)."""
+    at, m = model.columns, objective.m
+    g, w = (np.ascontiguousarray(objective.table(a)[:, at].ravel()) for a in (state.gradient, state.w))
+    lasso = np.tile(objective.lasso[at], m)
+    d, turn = loss_ops.lasso_descent(model.hessian, g, w, lasso, 1e-24 * abs(state.value) + EPS**2, 2000)
+    ahead = np.zeros((m, objective.p))
+    ahead[:, at] = d.reshape(m, -1)
+    gain = -float(g @ d + 0.5 * turn @ d + lasso @ (np.abs(w + d) - np.abs(w)))
+    return ahead.ravel(), gain
+
+
+def shrunk_search(objective: Any, state: State, ahead: np.ndarray, gain: float) -> tuple | None:
+    """The first of w + ahead, w + ahead / 2, … that is enough lower."""
+    noise, t = 16 * EPS * abs(state.value), 1.0
+    if not gain > 0:
+        return None
+    for _ in range(30):
+        w = state.w + t * ahead
+        value, gradient = objective.slope(w)
+        value += penalty(objective, w)
+        if value <= state.value - 1e-3 * t * gain or (gain <= 4 * noise and value <= state.value + noise):
+            return w, value, gradient
+        t *= 0.5
+    return None

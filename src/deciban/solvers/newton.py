@@ -1,0 +1,70 @@
+"""Newton's method (iteratively reweighted least squares): solve Hessian · step = −gradient by Cholesky, go along it.
+
+Scores of k > 2 classes may all move by the same amount without a change in the probabilities. Where no penalty forbids
+it, the Hessian gets weight in that direction; the gradient has none there, so the step does not go there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import get_lapack_funcs
+
+from deciban.solvers.base import Smooth, State
+from deciban.solvers.search import search
+
+_potrf, _potrs = get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A positive definite matrix, as its Cholesky factor with a diagonal of ones before."""
+
+    factor: np.ndarray
+    scale: np.ndarray  # (size,)
+
+    @classmethod
+    def of(cls, matrix: np.ndarray, m: int, free: np.ndarray) -> Metric:
+        """Of a Hessian (m · p, m · p); `free` (p,) are the parameters that no penalty holds."""
+        size, p = len(matrix), len(matrix) // m
+        root = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
+        root[~(root > 0)] = 1.0
+        scale = 1.0 / root
+        matrix = matrix * scale[:, None] * scale
+        if m > 1:
+            for j in np.flatnonzero(free):
+                together = root[j::p] / np.sqrt(root[j::p] @ root[j::p])
+                matrix[j::p, j::p] += np.multiply.outer(together, together)
+        more = 0.0
+        while True:
+            if more:
+                matrix.flat[:: size + 1] += more
+            factor, failed = _potrf(matrix, lower=True, clean=False)
+            if not failed and factor.diagonal().min() > 1e-8:
+                return cls(factor, scale)
+            if not np.isfinite(factor.diagonal()).all() and not np.isfinite(matrix).all():
+                return cls(np.eye(size), scale)
+            more = max(1e-10, 10 * more)
+
+    def solve(self, g: np.ndarray) -> np.ndarray:
+        return self.scale * _potrs(self.factor, self.scale * g, lower=True)[0]
+
+
+@dataclass(frozen=True)
+class Newton(Smooth):
+    def init(self, objective: Any, w: np.ndarray) -> State:
+        value, gradient = objective.slope(w)
+        return State(w, value, gradient, np.zeros_like(w), np.inf)
+
+    def step(self, objective: Any, state: State) -> State:
+        _, _, hessian = objective.curve(state.w)
+        metric = Metric.of(hessian, objective.m, objective.ridge == 0)
+        ahead = -metric.solve(state.gradient)
+        there = search(objective, state.w, state.value, state.gradient, ahead)
+        if there is None:
+            return replace(state, gain=-0.5 * float(state.gradient @ ahead), stuck=True)
+        # the gain ahead, as the last Hessian sees it
+        gain = 0.5 * float(there.gradient @ metric.solve(there.gradient))
+        return State(*there, ahead, gain, kept=metric)

@@ -1,0 +1,75 @@
+"""The online rule θ ← θ + α (y − h(x)) x, a row at a time, with the running average of θ as the answer.
+
+The step α is `speed` over the rows' mean square length, and does not shrink from row to row: averaging does what
+shrinking would (Polyak and Juditsky 1992; Bach and Moulines 2013). The columns' common unit does not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deciban import loss_ops
+from deciban.solvers.base import Smooth, State
+from deciban.table import Counts, Reals, Table
+
+SPARSE = 1 << 20  # cells of sparse rows spread out at a time
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Where the rule is: the parameters, their average, and {rows, Σ |x|²} so far."""
+
+    coef: np.ndarray  # (m, p)
+    mean: np.ndarray
+    past: np.ndarray
+
+    @classmethod
+    def start(cls, coef: np.ndarray) -> Stream:
+        return cls(coef.copy(), coef.copy(), np.zeros(2))
+
+    def read(self, rows: Table, decay: np.ndarray, speed: float = 1.0) -> Stream:
+        """After these rows."""
+        coef, mean, past = (np.array(a, order="C") for a in (self.coef, self.mean, self.past))
+        for chunk in _spread(rows):
+            loss_ops.online(chunk.x, chunk.y, chunk.w, speed, decay, coef, mean, past)
+        return Stream(coef, mean, past)
+
+
+def _spread(rows: Table):
+    """Sparse rows a few at a time, since the rule takes them dense."""
+    if isinstance(rows.x, Reals):
+        yield rows
+        return
+    assert isinstance(rows.x, Counts)
+    many = max(1, SPARSE // rows.d)
+    for start in range(0, rows.n, many):
+        yield rows.rows(start, min(start + many, rows.n))
+
+
+@dataclass(frozen=True)
+class Sgd(Smooth):
+    """Passes over the rows, each a step and in an order of its own; the rule's step shrinks from pass to pass."""
+
+    speed: float = 1.0
+    seed: int = 0
+
+    def init(self, objective: Any, w: np.ndarray) -> State:
+        return self._state(objective, w, 0)
+
+    def step(self, objective: Any, state: State) -> State:
+        rows, passes = objective.rows, state.kept
+        order = np.random.default_rng([self.seed, passes]).permutation(rows.n)
+        shuffled = Table(rows.x.take(order), rows.y[order], None if rows.w is None else rows.w[order], rows.k)
+        decay, speed = objective.ridge / objective.weight, self.speed / (1 + passes)
+        stream = Stream.start(objective.table(state.w)).read(shuffled, decay, speed)
+        return self._state(objective, stream.mean.ravel(), passes + 1)
+
+    def done(self, objective: Any, state: State, tol: float) -> str | None:
+        return "gradient" if state.steepness <= tol * objective.weight else None
+
+    def _state(self, objective: Any, w: np.ndarray, passes: int) -> State:
+        value, gradient = objective.slope(w)
+        return State(w, value, gradient, np.zeros_like(w), np.inf, kept=passes)
