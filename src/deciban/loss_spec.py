@@ -9,7 +9,7 @@ score for each class. Where p = d + 1, the column after the last of x is 1: the 
 >>> import numpy as np
 >>> from deciban.table import Reals
 >>> x, y = Reals(np.array([[0.0], [0.0]])), np.array([0, 1], dtype=np.int32)
->>> float(slope(x, y, None, np.zeros((1, 2)))[0]) == 2 * np.log(2)
+>>> bool(slope(x, y, None, np.zeros((1, 2)))[0] == 2 * np.log(2))
 True
 """
 

@@ -8,7 +8,7 @@ may be changed at prediction; evidence in decibans.
 >>> from deciban import LogisticRegression
 >>> model = LogisticRegression().fit([[0.0], [2.0], [3.0], [5.0]], ["no", "no", "yes", "yes"])
 >>> model.predict([[1.0], [4.0]]).tolist(), model.coef_.round(3).tolist()
-(['no', 'yes'], [[1.032]])
+(['no', 'yes'], [[0.885]])
 >>> model.predict_proba([[2.5]], priors=[0.9, 0.1]).round(3).tolist()
 [[0.9, 0.1]]
 """
@@ -49,7 +49,7 @@ class LogisticRegression(Inferring, LinearAnswers, LinearClassifierMixin, Sparse
     >>> import numpy as np
     >>> x, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
     >>> LogisticRegression(C=10.0).fit(x, y).decision_function([[1.5], [3.0]]).round(2).tolist()
-    [0.0, 3.57]
+    [0.0, 3.98]
     """
 
     _parameter_constraints: dict = {

@@ -11,7 +11,7 @@ a thousandth of `tol` of the value.
 >>> rows = Table(Reals(np.array([[1.0], [3.0]])), np.array([0, 1], dtype=np.int32), None, 2)
 >>> answer = solve(Newton(), Objective.of(rows, l2=1.0), np.zeros(2), tol=1e-9, max_iter=50)
 >>> answer.why, answer.w.round(4).tolist()
-('gradient', [0.6748, -1.3496])
+('gradient', [0.6748, -1.3497])
 """
 
 from __future__ import annotations
