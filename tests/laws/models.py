@@ -1,4 +1,4 @@
-"""Every public classifier with the settings worth a law, and rows that each can learn from."""
+"""Every public classifier whose state is a tally, with the settings worth a law, and rows that each can learn from."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import pytest
 from sklearn.base import clone
 
 import deciban
+from deciban.classifiers.base import Generative
 
-CLASSES = [getattr(deciban, name) for name in deciban.__all__ if isinstance(getattr(deciban, name), type)]
+PUBLIC = [getattr(deciban, name) for name in deciban.__all__]
+CLASSES = [thing for thing in PUBLIC if isinstance(thing, type) and issubclass(thing, Generative)]
 # settings beside the defaults; a class may be absent
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "BernoulliNB": [{"binarize": 1.5}],
