@@ -6,19 +6,56 @@ decibans.
 [0]
 """
 
-import sklearn.base  # noqa: F401 (first: the bulk of the import, and fastest while there is little else in memory)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from deciban.classifiers.counts import BernoulliNB, ComplementNB, MultinomialNB, PoissonNB
-from deciban.classifiers.fisher import FisherDiscriminant
-from deciban.classifiers.gaussian import GaussianNB
-from deciban.classifiers.levels import CategoricalNB
-from deciban.classifiers.linear_discriminant import LinearDiscriminantAnalysis
-from deciban.classifiers.logistic import LogisticRegression
-from deciban.classifiers.mixed import MixedNB
-from deciban.classifiers.quadratic_discriminant import QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis
-from deciban.engines.threads import threads
-from deciban.plots import nomogram, waterfall
-from deciban.validate import cross_validate
+if TYPE_CHECKING:
+    from deciban.classifiers.counts import BernoulliNB, ComplementNB, MultinomialNB, PoissonNB
+    from deciban.classifiers.fisher import FisherDiscriminant
+    from deciban.classifiers.gaussian import GaussianNB
+    from deciban.classifiers.levels import CategoricalNB
+    from deciban.classifiers.linear_discriminant import LinearDiscriminantAnalysis
+    from deciban.classifiers.logistic import LogisticRegression
+    from deciban.classifiers.mixed import MixedNB
+    from deciban.classifiers.quadratic_discriminant import (
+        QuadraticDiscriminantAnalysis,
+        RegularizedDiscriminantAnalysis,
+    )
+    from deciban.engines.threads import threads
+    from deciban.plots import nomogram, waterfall
+    from deciban.validate import cross_validate
+
+_HOMES = {
+    "BernoulliNB": "classifiers.counts",
+    "CategoricalNB": "classifiers.levels",
+    "ComplementNB": "classifiers.counts",
+    "FisherDiscriminant": "classifiers.fisher",
+    "GaussianNB": "classifiers.gaussian",
+    "LinearDiscriminantAnalysis": "classifiers.linear_discriminant",
+    "LogisticRegression": "classifiers.logistic",
+    "MixedNB": "classifiers.mixed",
+    "MultinomialNB": "classifiers.counts",
+    "PoissonNB": "classifiers.counts",
+    "QuadraticDiscriminantAnalysis": "classifiers.quadratic_discriminant",
+    "RegularizedDiscriminantAnalysis": "classifiers.quadratic_discriminant",
+    "cross_validate": "validate",
+    "nomogram": "plots",
+    "threads": "engines.threads",
+    "waterfall": "plots",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, fetched when first asked for: who needs one classifier does not wait for all."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'deciban' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"deciban.{_HOMES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])
+
 
 __all__ = [
     "BernoulliNB",
