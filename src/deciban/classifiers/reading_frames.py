@@ -60,11 +60,16 @@ class ReadingFrames:
         if y.dtype.kind not in "iubOU":
             check_classification_targets(y)
         if y.dtype.kind == "O":
-            known = list(dict.fromkeys(y.tolist()))
+            labels = y.tolist()
+            known = list(dict.fromkeys(labels))
             if any(v is None or v != v for v in known):
-                row = next(i for i, v in enumerate(y.tolist()) if v is None or v != v)
+                row = next(i for i, v in enumerate(labels) if v is None or v != v)
                 raise DataError(f"the label in row {row} is missing\n\nhint: leave out the rows without a label")
             kinds = sorted({"a text" if isinstance(v, str) else f"a {type(v).__name__}" for v in known})
+            if kinds == ["a text"]:
+                place = {label: code for code, label in enumerate(known)}
+                codes = np.fromiter(map(place.__getitem__, labels), dtype=np.int32, count=len(labels))
+                return frames.Column("y", codes, known)
             if "a text" in kinds and len(kinds) > 1:
                 raise DataError(f"one label is {kinds[0]}, another {kinds[1]}\n\nhint: make all labels texts")
         return y
