@@ -22,7 +22,7 @@ from math import log, log2
 import numpy as np
 from scipy.special import xlogy
 
-ENOUGH = 1024  # values to choose cuts among; of more, neighbours are taken together
+ENOUGH = 512  # values to choose cuts among; of more, neighbours are taken together
 
 
 def supervised(counts: np.ndarray) -> list[int]:

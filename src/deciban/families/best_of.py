@@ -62,7 +62,15 @@ class BestOf:
             fit[support] = Reals(np.where(bad, np.nan, values)) if some else x
             totals.append(ops.sums(Reals(bad.astype(np.float64)), y, w, k).total if some else np.zeros((k, x.d)))
         wrong = Sums(weight, np.hstack(totals) if totals else np.zeros((k, 0)))
-        return Bundle((wrong, *(f.tally(fit[f.support], y, w, k) for f in self.candidates)))
+        moments: list[Moments] = []  # of the cells as they are: made once for all who want them
+        tallies = []
+        for f in self.candidates:
+            if getattr(f, "plain_moments", False):
+                moments = moments or [f.tally(fit[f.support], y, w, k)]
+                tallies.append(moments[0])
+            else:
+                tallies.append(f.tally(fit[f.support], y, w, k))
+        return Bundle((wrong, *tallies))
 
     def _supports(self) -> list[str]:
         """The supports that not every number is in."""
