@@ -5,8 +5,6 @@ A subclass names its family and its prior; learning, updating, merging, forgetti
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cached_property
 from operator import iadd
 from typing import Any, Self
@@ -23,6 +21,7 @@ from deciban.classifiers.explaining import Explaining
 from deciban.classifiers.leaving_out import LeavingOut
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.scoring import Scoring
+from deciban.classifiers.steady import Steady
 from deciban.engines import threads
 from deciban.errors import ForgetError, MergeError
 from deciban.table import Block, Table, borders
@@ -48,7 +47,7 @@ class Fitted:
         return self.model._log_prior(self.tally.parts[0].n)
 
 
-class Generative(Deciding, Explaining, LeavingOut, Scoring, ClassifierMixin, BaseEstimator):
+class Generative(Deciding, Explaining, LeavingOut, Scoring, Steady, ClassifierMixin, BaseEstimator):
     """Base of the classifiers whose state is a tally."""
 
     _reads = "reals"  # how X is read: reals (dense or CSR), dense, counts, codes
@@ -177,17 +176,6 @@ class Generative(Deciding, Explaining, LeavingOut, Scoring, ClassifierMixin, Bas
     def _aligned(self, other: Self, mine: Bundle, theirs: Bundle) -> tuple[Bundle, Bundle]:
         """Two models' tallies, before merging, in the same columns and levels."""
         return mine, theirs
-
-    @contextmanager
-    def _unchanged_on_failure(self) -> Iterator[None]:
-        """If learning fails, or is interrupted, the model stays what it was."""
-        before = self.__dict__.copy()
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _table(self, x: Block, y: np.ndarray, sample_weight) -> Table:
         _, codes = ingest.labels(y, self.classes_)

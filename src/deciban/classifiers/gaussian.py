@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from deciban import decision, normals
+from deciban import normals
 from deciban.classifiers.base import Generative
-from deciban.classifiers.scoring import check_priors
+from deciban.classifiers.given_priors import GivenPriors
 from deciban.families.gaussian import Gaussian
 from deciban.families.student import Student
 from deciban.table import Table
@@ -19,7 +19,7 @@ from deciban.tallies import Bundle, Common
 VAR_SMOOTHINGS = tuple(10.0**e for e in (-9, -8, -7, -6, -5, -4, -3.5, -3, -2.5, -2, -1.5, -1, -0.5, 0))
 
 
-class GaussianNB(Generative):
+class GaussianNB(GivenPriors, Generative):
     """Naive Bayes with a normal density for each column and class.
 
     Parameters are scikit-learn's (`priors`, `var_smoothing`) and `ddof` (1: sample variances). X may be dense or CSR,
@@ -80,16 +80,6 @@ class GaussianNB(Generative):
         if isinstance(family, Student):
             return super()._leave_one_out(family, tally, chunk)
         return family.leave_one_out(tally.parts[1], chunk.x, chunk.y, chunk.w, tally.parts[2].part)  # type: ignore[arg-type]
-
-    def _check_settings(self) -> None:
-        if self.priors is not None:
-            check_priors(self.priors, self.classes_)
-
-    def _log_prior(self, n: np.ndarray) -> np.ndarray:
-        if self.priors is None:
-            return decision.log_prior(n)
-        with np.errstate(divide="ignore"):
-            return np.log(check_priors(self.priors, self.classes_))
 
     @property
     def means_(self) -> np.ndarray:

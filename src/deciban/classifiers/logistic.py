@@ -16,8 +16,6 @@ may be changed at prediction; evidence in decibans.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Self
 
@@ -34,13 +32,14 @@ from deciban.classifiers import logistic_settings as settings
 from deciban.classifiers.inferring import Inferring
 from deciban.classifiers.linear_answers import LinearAnswers, as_floats, refuse
 from deciban.classifiers.origin import Origin
+from deciban.classifiers.steady import Steady
 from deciban.errors import DataError
 from deciban.objectives import Objective
 from deciban.solvers.sgd import Stream
 from deciban.table import Block, Table
 
 
-class LogisticRegression(Inferring, LinearAnswers, LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
+class LogisticRegression(Inferring, LinearAnswers, Steady, LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
     """Logistic regression of any number of classes, dense or sparse.
 
     Arguments are scikit-learn's. solver: "auto" picks by shape; "newton", "lbfgs", "newton-cg", "coordinate" (for
@@ -212,17 +211,6 @@ class LogisticRegression(Inferring, LinearAnswers, LinearClassifierMixin, Sparse
         coef, bias = (table[:, :-1], table[:, -1]) if objective.intercept else (table, np.zeros(len(table)))
         self.coef_ = self._origin.send(np.array(coef))
         self.intercept_ = self._origin.send(np.array(bias))
-
-    @contextmanager
-    def _unchanged_on_failure(self) -> Iterator[None]:
-        """If learning fails, or is interrupted, the model stays what it was."""
-        before = self.__dict__.copy()
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _plain(self) -> Self:
         out = object.__new__(type(self))

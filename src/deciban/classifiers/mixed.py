@@ -9,13 +9,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from deciban import decision, frames, ops
+from deciban import frames, ops
 from deciban.classifiers.averaging import Averaging
 from deciban.classifiers.base import Generative
 from deciban.classifiers.explaining_mixed import ExplainingMixed
+from deciban.classifiers.given_priors import GivenPriors
 from deciban.classifiers.keeping_levels import KeepingLevels
 from deciban.classifiers.reading_frames import ReadingFrames, some
-from deciban.classifiers.scoring import check_priors
 from deciban.errors import DataError
 from deciban.families import find
 from deciban.families.best_of import BestOf
@@ -34,7 +34,7 @@ BELL = Gaussian(each=True)
 AUTO = BestOf((BELL, Student(), Lognormal(), Poisson(), Histogram()))  # of a number column; the rows choose
 
 
-class MixedNB(ExplainingMixed, Averaging, ReadingFrames, KeepingLevels, Generative):
+class MixedNB(ExplainingMixed, Averaging, ReadingFrames, KeepingLevels, GivenPriors, Generative):
     """Naive Bayes where every column has a family of its own.
 
     X is a dataframe (pandas, polars, pyarrow) or an array. Frames are read by name: reordered columns are aligned, a
@@ -140,16 +140,6 @@ class MixedNB(ExplainingMixed, Averaging, ReadingFrames, KeepingLevels, Generati
     def forget(self, X, y, sample_weight=None) -> Self:
         with self._unchanged_on_failure():
             return super().forget(X, y, sample_weight)
-
-    def _check_settings(self) -> None:
-        if self.priors is not None:
-            check_priors(self.priors, self.classes_)
-
-    def _log_prior(self, n: np.ndarray) -> np.ndarray:
-        if self.priors is None:
-            return decision.log_prior(n)
-        with np.errstate(divide="ignore"):
-            return np.log(check_priors(self.priors, self.classes_))
 
     # telling
 
