@@ -25,6 +25,7 @@ from scipy import linalg
 
 from deciban import ops
 from deciban.covariance import Covariance, Full, class_covariances
+from deciban.downdate import remembered
 from deciban.errors import DataError
 from deciban.gaussians import Own, by_pattern, draw, mixed
 from deciban.packed import Packed
@@ -160,7 +161,7 @@ class Fisher:
         k = t.k
         if self.within is not None or w is not None or not isinstance(t, Scatter):
             return np.full((x.n, k), np.nan)
-        p = self.estimate(t)
+        p = remembered(self, t, self.estimate)  # once for all chunks of rows
         odds = ops.affine(x, p.coef, p.bias, strict=True)
         cells = x.dense()
         covs = [cov.dense() for cov in p.covs]
