@@ -24,6 +24,7 @@ from numpy.lib.stride_tricks import as_strided
 from deciban.design import Design, as_block
 from deciban.errors import DataError
 from deciban.inference import Curvature
+from deciban.ranges import Ranges
 from deciban.table import Counts, Reals
 
 HELD = 1 << 26  # bytes of rows that are held
@@ -33,7 +34,18 @@ QUICK = 1 << 30  # multiplications that pickling may wait for
 class Observed:
     """Rows (block or array; None: they went by), codes y, weights and the estimate θ (m, p)."""
 
-    def __init__(self, X: Any, y: Any, w: np.ndarray | None, theta: np.ndarray, k: int, intercept: bool):
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        w: np.ndarray | None,
+        theta: np.ndarray,
+        k: int,
+        intercept: bool,
+        ranges: Ranges | None = None,
+    ):
+        if ranges is not None:  # known without rows
+            self.ranges = ranges
         self._rows = Gone() if X is None else _keep(as_block(X))
         self._y, self._w = y, w
         self.theta, self.k, self.intercept = theta, k, intercept
@@ -60,10 +72,15 @@ class Observed:
     def curvature(self) -> Curvature:
         return Curvature.at(self.design(), self.theta)
 
+    @cached_property
+    def ranges(self) -> Ranges:
+        """What the columns ranged over."""
+        return Ranges.of(self.rows()[0])
+
     def __getstate__(self) -> dict[str, Any]:
         """All but the rows; what they say is made first, if it takes no time."""
-        if "curvature" not in self.__dict__ and self.alive and len(self._y) * self.theta.size**2 <= QUICK:
-            _ = self.curvature
+        if self.alive and len(self._y) * self.theta.size**2 <= QUICK:
+            _ = self.curvature, self.ranges
         return self.__dict__ | {"_rows": Gone(), "_y": None, "_w": None}
 
 

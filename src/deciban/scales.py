@@ -3,7 +3,8 @@
 A row's evidence is a sum over columns, so all scales are read off one small table: row i holds the i-th candidate value
 of every column, and the model takes its evidence apart. A model is asked for `_candidates()` (values of each column),
 `_rows_of(columns)` (the table, as it reads tables) and `_evidence(table)`; or, if it is a linear score of anyone's, for
-`coef_`, `intercept_` and `classes_`.
+`coef_`, `intercept_` and `classes_`. Such a score has no zero of its own: where a column begins (or ends) at 0, as counts do,
+0 says nothing, else the middle of its values.
 
 >>> from deciban import BernoulliNB
 >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1], [0, 1]], ["ham", "ham", "spam", "spam"])
@@ -21,6 +22,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from deciban import decision
 from deciban.errors import DataError
@@ -72,9 +74,11 @@ def nice(low: float, high: float, count: int) -> np.ndarray:
 
 def scales_of(model: Any, of: Any = None, against: Any = None, names: Any = None, values: Any = None, levels=None):
     """All columns of a model as scales for `of` (by default the second class) against another (the first one)."""
+    own = hasattr(model, "_evidence")
+    if own:
+        model._check_is_fitted()
     classes = np.asarray(model.classes_)
     a, b = _pair(classes, of, against)
-    own = hasattr(model, "_evidence")
     if own and not model._splits():
         raise DataError(
             f"columns of this {type(model).__name__} interact: their joint evidence is no sum of one scale a column\n\n"
@@ -83,7 +87,8 @@ def scales_of(model: Any, of: Any = None, against: Any = None, names: Any = None
     called = _names(model, names)
     found = _given(values, called, model._candidates() if own else None)
     axes = [_axis(candidates) for candidates in found]
-    prior, parts = _weigh(model, a, b, [axis[0] for axis in axes]) if own else _linear(model, a, b, axes)
+    anchored = own and model._anchored
+    prior, parts = _weigh(model, a, b, [axis[0] for axis in axes]) if anchored else _linear(model, a, b, axes)
     out = [
         stepped(Scale(name, at, parts[j], _labels(name, at, levels), ticks))
         for j, (name, (at, ticks)) in enumerate(zip(called, axes, strict=True))
@@ -185,14 +190,15 @@ def _stretch(column: np.ndarray, most: int) -> np.ndarray:
 
 
 def _linear(model: Any, a: int, b: int, axes: list) -> tuple[float, list[np.ndarray]]:
-    """The same of a linear score: a column at the middle of its range is no evidence, the rest is in the prior."""
-    coef, bias = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+    """The same of a linear score, counted from a 0 at the end of a column, or its middle; the rest is in the prior."""
+    dense = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
+    coef, bias = (np.asarray(a, dtype=np.float64) for a in (np.atleast_2d(dense), np.atleast_1d(model.intercept_)))
     if len(coef) == 1:
         coef, bias = np.vstack([np.zeros_like(coef), coef]), np.concatenate([[0.0], bias])
     slope = decision.DECIBAN * (coef[a] - coef[b])
-    middle = np.array([(at[0] + at[-1]) / 2 for at, _ in axes])
-    prior = decision.DECIBAN * (bias[a] - bias[b]) + slope @ middle
-    return float(prior), [slope[j] * (at - middle[j]) for j, (at, _) in enumerate(axes)]
+    start = np.array([0.0 if at[0] * at[-1] == 0 else (at[0] + at[-1]) / 2 for at, _ in axes])
+    prior = decision.DECIBAN * (bias[a] - bias[b]) + slope @ start
+    return float(prior), [slope[j] * (at - start[j]) for j, (at, _) in enumerate(axes)]
 
 
 def _labels(name: str, values: np.ndarray, levels: Any) -> tuple[str, ...] | None:

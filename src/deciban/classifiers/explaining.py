@@ -25,6 +25,7 @@ class Explaining:
     classes_: np.ndarray
     n_features_in_: int
     _reads: str
+    _anchored = True  # evidence of a cell is what it is: no other cell is needed to count from
     _check_is_fitted: Callable[[], Any]
     _check_scored: Callable[[Block, Block], None]
     _features: Callable[[Any], Block]
@@ -52,12 +53,7 @@ class Explaining:
         """
         fitted = self._check_is_fitted()
         x = X if isinstance(X, Block) else self._features(X)
-        size = x.n * len(self.classes_) * x.d
-        if size > MOST:
-            raise DataError(
-                f"an explanation of {x.n} rows × {len(self.classes_)} classes × {x.d} columns is {size:.1g} numbers\n\n"
-                f"hint: explain fewer rows at a time, {max(1, MOST * x.n // size)} at most"
-            )
+        check_size(x.n, len(self.classes_), x.d)
         x = x.rows(0, x.n)
         self._check_scored(x, x)
         with np.errstate(all="ignore"):
@@ -79,9 +75,9 @@ class Explaining:
         assert not isinstance(x, Mixed)
         return x.dense()
 
-    def _candidates(self) -> list[np.ndarray]:
+    def _candidates(self) -> Any:
         """For each column the values that its scale in a nomogram is drawn at: numbers (floats) from the least to the
-        largest, or levels of any type."""
+        largest, or levels of any type; None: the model does not know."""
         fitted = self._check_is_fitted()
         return grid(fitted.family, fitted.params, len(self.classes_))
 
@@ -99,6 +95,16 @@ class Explaining:
     def _column_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
         return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
+
+def check_size(n: int, k: int, d: int) -> None:
+    """Whether an explanation of so many rows, classes and columns fits."""
+    size = n * k * d
+    if size > MOST:
+        raise DataError(
+            f"an explanation of {n} rows × {k} classes × {d} columns is {size:.1g} numbers\n\n"
+            f"hint: explain fewer rows at a time, {max(1, MOST * n // size)} at most"
+        )
 
 
 def _by_column(family: Any, params: Any, x: Any) -> np.ndarray:

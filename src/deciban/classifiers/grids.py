@@ -27,9 +27,8 @@ from deciban.families.lognormal import Lognormal
 from deciban.families.multinomial import Multinomial
 from deciban.families.poisson import Poisson
 from deciban.product import Product
+from deciban.ranges import FEW, STEPS
 
-STEPS = 97  # of a scale of numbers; its ends and its middle among them
-FEW = 12  # distinct whole numbers up to which a column is drawn value by value
 DRAWN = 4096
 
 

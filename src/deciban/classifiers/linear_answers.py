@@ -15,10 +15,11 @@ from sklearn.exceptions import NotFittedError
 
 from deciban import decision, ingest, ops
 from deciban.classifiers.deciding import Deciding
-from deciban.classifiers.explaining import Explaining
+from deciban.classifiers.explaining import Explaining, check_size
 from deciban.classifiers.origin import Origin, same_library
 from deciban.classifiers.scoring import check_priors
 from deciban.errors import DataError, SupportError
+from deciban.explanation import Explanation
 from deciban.table import Block, Counts, Reals
 
 
@@ -32,6 +33,7 @@ class LinearAnswers(Deciding, Explaining):
     _reads = "reals"
     _keeps_kind = True
     _sent = "coef_"  # an attribute that lives where X came from
+    _anchored = False  # a cell of 0 says nothing, wherever the column's values lie
     _origin = Origin.plain
 
     @same_library
@@ -51,7 +53,7 @@ class LinearAnswers(Deciding, Explaining):
     @same_library
     def predict_log_proba(self, X, *, priors=None) -> np.ndarray:
         """log P(class | x), (n, k)."""
-        return self._origin_of(X).send(self._posterior(X, priors, logs=True))
+        return self._origin_of(X).send_logs(self._posterior(X, priors, logs=True))
 
     @same_library
     def predict(self, X, *, priors=None) -> np.ndarray:
@@ -69,19 +71,46 @@ class LinearAnswers(Deciding, Explaining):
         """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1."""
         return self.log_odds(X, against=against, priors=priors) * decision.DECIBAN
 
+    def explain(self, X, *, of=None, against=None, priors=None, baseline=None) -> Explanation:
+        """Evidence for `of` (by default each row's most probable class) against another class (by default the most
+        probable one beside it), by column and in decibans: prior + columns = log odds. Labels may differ by row: pass
+        one for each.
+
+        A column says its coefficient times its cell's distance from `baseline`, a row (d,) whose log odds are called
+        the prior: by default all 0, so that an absent word says nothing. A typical row makes a prior that is easier to
+        read.
+
+        >>> from deciban import LogisticRegression
+        >>> model = LogisticRegression().fit([[36.5], [37.0], [37.5], [38.5]], ["well", "well", "ill", "ill"])
+        >>> print(model.explain([[38.0]], baseline=[36.8]))
+        row 0: ill against well
+          column  value  decibans
+          prior              -2.0       █████│
+          x0         38      +4.3            │██████████
+          total              +2.3  odds 1.7 : 1, P(ill) = 0.628
+        """
+        base, parts, columns, cells = self._evidence(X, priors, baseline)
+        return Explanation.of_parts(self.classes_, columns, cells, base, parts, of, against)
+
     # inside
 
-    def _evidence(self, X, priors=None) -> tuple[np.ndarray, np.ndarray, list[str], np.ndarray]:
-        """(intercepts (k,), coef · cell (n, k, d), column names, cells (n, d)): evidence counts from a cell of 0."""
+    def _evidence(self, X, priors=None, baseline=None) -> tuple[np.ndarray, np.ndarray, list[str], np.ndarray]:
+        """(scores of the baseline (k,), coef · distance from it (n, k, d), column names, cells (n, d))."""
         self._check_is_fitted()
         x = X if isinstance(X, Block) else ingest.features(self, X, self._reads)
         assert isinstance(x, Reals | Counts)
+        check_size(x.n, len(self.classes_), x.d)
         cells, (coef, bias) = x.dense(), self._parameters()
         if not ops.whole(cells):
-            refuse(x)
+            self._refuse(x)
         if len(coef) == 1:
             coef, bias = np.concatenate([np.zeros_like(coef), coef]), np.concatenate([np.zeros_like(bias), bias])
-        return bias + self._shift(priors), cells[:, None, :] * coef, self._column_names(), cells
+        coef, bias = coef.astype(np.float64), bias.astype(np.float64)
+        if baseline is None:
+            return bias + self._shift(priors), cells[:, None, :] * coef, self._column_names(), cells
+        start = check_baseline(baseline, x.d)
+        parts = (cells - start)[:, None, :] * coef
+        return bias + coef @ start + self._shift(priors), parts, self._column_names(), cells
 
     def _splits(self) -> bool:
         return True
@@ -99,7 +128,7 @@ class LinearAnswers(Deciding, Explaining):
         with np.errstate(all="ignore"):
             scores = affine(x, np.asarray(coef, dtype=np.float64), np.asarray(bias, dtype=np.float64))
         if not ops.whole(scores):
-            refuse(x, only_if_not_finite=True)
+            self._refuse(x, only_if_not_finite=True)
         return scores
 
     def _joint(self, X, priors) -> np.ndarray:
@@ -122,6 +151,9 @@ class LinearAnswers(Deciding, Explaining):
             return decision.log_prior(np.asarray(ingest.local(self.class_count_), dtype=np.float64))
         with np.errstate(divide="ignore"):
             return np.log(check_priors(priors, self.classes_))
+
+    def _refuse(self, x: Block, only_if_not_finite: bool = False) -> None:
+        refuse(x, self.__dict__.get("feature_names_in_"), only_if_not_finite)
 
     def _place_of(self, label: Any) -> int:
         at = np.flatnonzero(self.classes_ == label)
@@ -158,16 +190,38 @@ def affine(x: Block, coef: np.ndarray, bias: np.ndarray) -> np.ndarray:
     return sparse.csr_array((x.stored, x.column_of(), at), shape=(x.n, x.d)) @ coef.T + bias
 
 
-def refuse(x: Block, only_if_not_finite: bool = False) -> None:
-    """Say which cell made an answer that is no number."""
-    values = x.stored if isinstance(x, Counts) else x.values  # type: ignore[union-attr]
-    missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
-    if missing.any():
-        at = np.argwhere(missing)[0]
-        row, column = (x.row_of()[at[0]], x.column_of()[at[0]]) if isinstance(x, Counts) else at
-        raise SupportError(
-            f"Input X contains NaN (first in row {row}, column {column}), and LogisticRegression takes no missing "
-            "values\n\nhint: MixedNB does; or fill them in first (sklearn.impute)"
+def check_baseline(baseline: Any, d: int) -> np.ndarray:
+    """A row to count evidence from, as doubles."""
+    try:
+        row = np.asarray(baseline, dtype=np.float64)
+    except (TypeError, ValueError):
+        row = np.empty(0)
+    if row.shape != (d,) or not ops.whole(row):
+        raise DataError(
+            f"`baseline` is not a row of {d} finite numbers\n\n"
+            "hint: give one for each column, as X.mean(axis=0), or None to count from 0"
         )
-    if ingest.infinite(x) or not only_if_not_finite:
+    return row
+
+
+def refuse(x: Block, names: np.ndarray | None = None, only_if_not_finite: bool = False) -> None:
+    """Say which cell made an answer that is no number; `names` are those of the columns."""
+    values = x.stored if isinstance(x, Counts) else x.values  # type: ignore[union-attr]
+    bad = ~np.isfinite(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
+    if not bad.any():
+        if only_if_not_finite:
+            return
         ingest.refuse(x)
+    missing = np.isnan(values)
+    at = tuple(np.argwhere(missing if missing.any() else bad)[0])
+    row, column = (x.row_of()[at[0]], x.column_of()[at[0]]) if isinstance(x, Counts) else at
+    where = f"first in row {row}, column {column if names is None else f'`{names[column]}`'}"
+    if missing.any():
+        raise SupportError(
+            f"Input X contains NaN ({where}), and LogisticRegression takes no missing values\n\n"
+            "hint: MixedNB does; or fill them in first (sklearn.impute)"
+        )
+    raise SupportError(
+        f"Input X contains infinity ({where}), and a linear score of it is no number\n\n"
+        "hint: leave the row out, or put the largest value there that makes sense"
+    )

@@ -45,6 +45,12 @@ class Origin:
             a = a.astype(self.dtype)
         return self._leave(a)
 
+    def send_logs(self, logs: np.ndarray) -> Any:
+        """Logarithms of probabilities, changed in place: one that rounds to 1 there has the logarithm 0."""
+        if self.coarse:
+            logs[logs > -np.finfo(self.dtype).eps / 4] = 0.0
+        return self.send(logs)
+
     def send_labels(self, labels: np.ndarray) -> Any:
         """Labels go back too, unless they are strings, which only NumPy holds."""
         return labels if labels.dtype.kind in "OUST" else self._leave(labels)

@@ -38,10 +38,7 @@ class Scoring:
     def predict_log_proba(self, X, *, priors=None) -> np.ndarray:
         """log P(class | x), (n, k)."""
         out = self._score(X, priors, partial(ops.posterior, logs=True), plain=True)
-        origin = self._origin_of(X)
-        if origin.coarse:  # a probability that rounds to 1 has the logarithm 0
-            out[out > -np.finfo(origin.dtype).eps / 4] = 0.0
-        return origin.send(out)
+        return self._origin_of(X).send_logs(out)
 
     @same_library
     def predict_proba(self, X, *, priors=None) -> np.ndarray:
