@@ -33,3 +33,7 @@ class NotAdditiveError(DecibanError, TypeError):
 
 class SingularError(DecibanError, LinAlgError):
     """A covariance matrix without inverse where one is needed."""
+
+
+class ModelFileError(DecibanError, ValueError):
+    """A file that is no model, is damaged, or is of a later format; or a model that no file can hold."""

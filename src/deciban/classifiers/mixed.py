@@ -149,7 +149,7 @@ class MixedNB(ExplainingMixed, Averaging, ReadingFrames, KeepingLevels, GivenPri
         fitted = self._check_is_fitted()
         out = {field.name: field.family for field in self._schema.fields}
         for family, at, params in zip(fitted.family.factors, fitted.family.columns, fitted.params, strict=True):
-            if family is AUTO:
+            if family == AUTO:
                 out.update({self._schema.fields[j].name: f for j, f in zip(at, params.families, strict=True)})
         return out
 

@@ -44,6 +44,10 @@ def place(a: np.ndarray, index: np.ndarray, k: int) -> np.ndarray:
     return out
 
 
+def doubles(*arrays: np.ndarray) -> bool:
+    return all(a.dtype == np.float64 for a in arrays)
+
+
 @dataclass(frozen=True)
 class Tally:
     """What all tallies can do; `+` and `−` are theirs, a scalar and relabelling are common."""
@@ -60,6 +64,18 @@ class Tally:
         arrays = (getattr(self, f.name) for f in fields(self))
         with np.errstate(all="ignore"):
             return all(np.isfinite(a.sum()) for a in arrays if isinstance(a, np.ndarray))
+
+    @property
+    def d(self) -> int:
+        """Columns; 0 where none are counted."""
+        first = [f.name for f in fields(self)][1:2]
+        return getattr(self, first[0]).shape[1] if first else 0
+
+    def sound(self) -> bool:
+        """Whether the arrays fit together and hold doubles: asked of a tally that comes from a file."""
+        arrays = [getattr(self, f.name) for f in fields(self)]
+        shapes = {a.shape for a in arrays[1:]}
+        return doubles(*arrays) and shapes <= {(self.k, self.d)} and self.n.shape in ((self.k,), (self.k, self.d))
 
     def short(self) -> np.ndarray:
         """Which classes (k,) have had more taken away than there was."""

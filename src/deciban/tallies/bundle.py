@@ -23,6 +23,9 @@ class Bundle:
     def finite(self) -> bool:
         return all(part.finite() for part in self.parts)
 
+    def sound(self) -> bool:
+        return all(part.sound() for part in self.parts)
+
     def short(self) -> np.ndarray:
         bad = np.zeros(self.k, dtype=bool)
         for part in self.parts:
@@ -56,6 +59,9 @@ class Common:
 
     def finite(self) -> bool:
         return self.part.finite()
+
+    def sound(self) -> bool:
+        return self.part.sound()
 
     def short(self) -> bool:
         return bool(self.part.short().any())

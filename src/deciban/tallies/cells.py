@@ -17,7 +17,7 @@ from functools import reduce
 
 import numpy as np
 
-from deciban.tallies.base import Tally, less, place
+from deciban.tallies.base import Tally, doubles, less, place
 
 BITS = 12
 _SHIFT = 52 - BITS
@@ -76,6 +76,15 @@ class Cells(Tally):
     def finite(self) -> bool:
         largest = cell_of(np.array([np.inf]))[0]
         return all(len(key) == 0 or max(-key[0], key[-1]) < largest for key in self.keys) and super().finite()
+
+    @property
+    def d(self) -> int:
+        return len(self.keys)
+
+    def sound(self) -> bool:
+        ordered = all(key.dtype == np.int64 and key.ndim == 1 and (np.diff(key) > 0).all() for key in self.keys)
+        shapes = (self.n.shape, self.table.shape) == ((self.k,), (self.k, self.offset[-1]))
+        return ordered and shapes and doubles(self.n, self.table)
 
     def short(self) -> np.ndarray:
         return super().short() | (self.table < 0).any(axis=1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban.tallies.base import Tally, less, place
+from deciban.tallies.base import Tally, doubles, less, place
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,15 @@ class Crosstab(Tally):
     def _aligned(self, other: Crosstab) -> tuple[Crosstab, Crosstab]:
         levels = np.maximum(self.levels, other.levels)
         return self.relevel(levels), other.relevel(levels)
+
+    @property
+    def d(self) -> int:
+        return len(self.levels)
+
+    def sound(self) -> bool:
+        whole = self.levels.dtype.kind == "i" and self.levels.ndim == 1 and (self.levels >= 0).all()
+        fits = whole and self.table.shape == (self.k, self.levels.sum()) and doubles(self.n, self.table)
+        return bool(fits) and self.n.shape in ((self.k,), (self.k, self.d))
 
     def short(self) -> np.ndarray:
         return super().short() | (self.table < 0).any(axis=1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban.tallies.base import Tally, less, over
+from deciban.tallies.base import Tally, doubles, less, over
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,11 @@ class Quartic(Tally):
         return self.p11
 
     pooled, every_row = False, False
+
+    def sound(self) -> bool:
+        sums = (self.p11, self.p21, self.p22)
+        shapes = (self.n.shape, self.mean.shape) == ((self.k,), (self.k, self.d))
+        return shapes and {p.shape for p in sums} == {(self.k, self.d, self.d)} and doubles(self.n, self.mean, *sums)
 
     def dense(self) -> Quartic:
         return self

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.tallies.base import Tally, less, over, place
+from deciban.tallies.base import Tally, doubles, less, over, place
 from deciban.tallies.quartic import Quartic
 
 
@@ -26,6 +26,11 @@ class Scatter(Tally):
     scatter: np.ndarray  # (k, d, d), or (1, d, d) where pooled
     pooled: bool = False
     every_row = False  # rows with missing cells are left out
+
+    def sound(self) -> bool:
+        shapes = (self.n.shape, self.mean.shape) == ((self.k,), (self.k, self.d))
+        whole = self.scatter.shape == (1 if self.pooled else self.k, self.d, self.d)
+        return shapes and whole and doubles(self.n, self.mean, self.scatter)
 
     def dense(self) -> Scatter:
         return self
@@ -79,6 +84,12 @@ class RowScatter(Tally):
         w = np.ones(len(rows)) if w is None else np.array(w, dtype=np.float64)
         y = np.array(y, dtype=np.intp)
         return cls(np.bincount(y, w, minlength=k).astype(np.float64), rows, y, w, pooled, fourth)
+
+    def sound(self) -> bool:
+        m, k = len(self.w), self.k
+        shapes = (self.n.shape, self.y.shape, self.w.shape) == ((k,), (m,), (m,)) and self.rows.shape == (m, self.d)
+        codes = self.y.dtype == np.intp and bool(((self.y >= 0) & (self.y < k)).all())
+        return shapes and codes and doubles(self.n, self.rows, self.w)
 
     @property
     def mean(self) -> np.ndarray:

@@ -1,0 +1,247 @@
+"""Models in files: one file, safetensors with a JSON header, never pickle; loading runs nothing that a file brings.
+
+A file holds the model's *tally*, so a loaded model can be updated, merged and forgotten from like the one that was
+saved, and says the same of every row, to the last bit. What cannot be made of a tally is stored too: coefficients,
+calibration, settings that leave-one-out chose. Rows are never stored.
+
+The header has the format (a later one is refused), the version of the library, the class, its settings, what it learned
+(column names, levels, classes, and where the arrays are) and `about`: rows, date, source, metrics.
+
+>>> import pathlib, tempfile
+>>> from deciban import GaussianNB
+>>> path = pathlib.Path(tempfile.mkdtemp()) / "small.deciban"
+>>> save(GaussianNB().fit([[0.0], [1.0], [4.0]], ["a", "a", "b"]), path, source="three rows")
+>>> load(path).partial_fit([[5.0]], ["b"]).predict([[4.4]]).tolist(), about(path)["rows"]
+(['b'], 3.0)
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import cached_property, reduce
+from operator import add
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+import deciban
+from deciban import ingest, sound, tensors
+from deciban.classifiers.base import Fitted, Generative
+from deciban.decoding import Decoder
+from deciban.encoding import Encoder
+from deciban.errors import MergeError, ModelFileError, NotAdditiveError
+
+FORMAT = 1
+NOT_KEPT = (
+    "_fitted",
+    "_metadata_request",
+)  # the first is stored apart; the other is scikit-learn's, of meta-estimators
+
+
+def save(model: Any, path: str | Path, *, metrics: Mapping[str, Any] | None = None, source: str | None = None) -> None:
+    """Write a fitted model to a file, `name.deciban`, whole or not at all: an older file of that name stays until then.
+
+    `metrics` (numbers by name) and `source` (where the rows came from) are kept beside it, for `about` to tell.
+
+    >>> import tempfile, os
+    >>> from deciban import LogisticRegression
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.deciban")
+    >>> save(LogisticRegression().fit([[0.0], [1.0]], [0, 1]), path, metrics={"accuracy": 1.0})
+    >>> load(path).predict([[0.9]]).tolist()
+    [1]
+    """
+    name = type(model).__name__
+    if _public(name) is not type(model):
+        raise ModelFileError(
+            f"a {type(model).__module__}.{name} is no classifier of this library\n\nhint: save the classifier inside it"
+        )
+    check_is_fitted(model)
+    sound.check(model)
+    encoder, settings = Encoder(), model.get_params(deep=False)
+    learned = {key: value for key, value in vars(model).items() if key not in settings and key not in NOT_KEPT}
+    parts = {
+        "settings": encoder.members(settings, "settings"),
+        "learned": encoder.members(learned, "learned"),
+        "fitted": _fitted_parts(encoder, model) if isinstance(model, Generative) else None,
+        "about": _about(model, metrics, source),
+    }
+    metadata = {"deciban": str(FORMAT), "library": deciban.__version__, "class": name}
+    texts = {key: json.dumps(part, separators=(",", ":"), allow_nan=False) for key, part in parts.items()}
+    tensors.write(path, metadata | texts, encoder.arrays)
+
+
+def load(path: str | Path) -> Any:
+    """The model in a file: it predicts, updates, merges and forgets as the one that was saved.
+
+    >>> import tempfile, os
+    >>> from deciban import GaussianNB
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.deciban")
+    >>> save(GaussianNB().fit([[0.0], [1.0], [4.0]], ["a", "a", "b"]), path)
+    >>> load(path).forget([[1.0]], ["a"]).class_count_.tolist()
+    [1.0, 1.0]
+    """
+    return _understood(path, _model)
+
+
+def about(path: str | Path) -> dict[str, Any]:
+    """What a file tells of its model: class, settings, columns, classes, rows, date, source, metrics, versions.
+
+    >>> import tempfile, os
+    >>> from deciban import GaussianNB
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.deciban")
+    >>> save(GaussianNB().fit([[0.0], [1.0]], ["a", "b"]), path, source="weather.csv", metrics={"accuracy": 0.9})
+    >>> told = about(path)
+    >>> told["class"], told["source"], told["metrics"], told["classes"]
+    ('GaussianNB', 'weather.csv', {'accuracy': 0.9}, ['a', 'b'])
+    """
+    return _understood(path, _told)
+
+
+def merge(models: Iterable[Any]) -> Any:
+    """The model of all rows of all models, which may be models or paths of files. Files are read one at a time.
+
+    >>> from deciban import GaussianNB
+    >>> parts = [GaussianNB().fit([[0.0], [1.0]], ["a", "b"]), GaussianNB().fit([[2.0], [4.0]], ["a", "c"])]
+    >>> merge(parts).class_count_.tolist()
+    [2.0, 1.0, 1.0]
+    """
+    if isinstance(models, str | os.PathLike):
+        raise MergeError(f"one path, {str(models)!r}, where several models were expected\n\nhint: give a list")
+    try:
+        return reduce(_plus, (load(m) if isinstance(m, str | os.PathLike) else copy.copy(m) for m in models))
+    except TypeError as error:
+        if "empty iterable" not in str(error):
+            raise
+        raise MergeError("no models to merge\n\nhint: give a list of models, or of paths") from None
+
+
+def _plus(a: Any, b: Any) -> Any:
+    if type(a) is not type(b):
+        raise MergeError(
+            f"one model is a {type(a).__name__}, the other a {type(b).__name__}\n\nhint: merge models of one class"
+        )
+    if not hasattr(a, "__add__"):
+        raise NotAdditiveError(
+            f"{type(a).__name__} models do not add up: their coefficients are no sums over rows\n\n"
+            "hint: fit one on all rows, or go on with `partial_fit`"
+        )
+    return add(a, b)
+
+
+# writing
+
+
+def _fitted_parts(encoder: Encoder, model: Generative) -> dict[str, Any]:
+    """The state, and settings that were changed after it was learned: it keeps those that it was learned with."""
+    fitted = model._fitted
+    own = {key: value for key, value in vars(fitted).items() if key != "model" and not _made(key)}
+    then, now = vars(fitted.model), vars(model)
+    changed = {key: value for key, value in then.items() if key not in now or now[key] is not value}
+    return {
+        "state": encoder.members(own, "fitted"),
+        "then": encoder.members({key: value for key, value in changed.items() if key not in NOT_KEPT}, "then"),
+    }
+
+
+def _made(name: str) -> bool:
+    """Whether it is a view of the tally, made when asked for."""
+    return isinstance(getattr(Fitted, name, None), cached_property)
+
+
+def _about(model: Any, metrics: Mapping[str, Any] | None, source: str | None) -> dict[str, Any]:
+    encoder = Encoder()
+    count = np.asarray(ingest.local(model.class_count_), dtype=np.float64) if hasattr(model, "class_count_") else None
+    told = {
+        "rows": None if count is None else float(count.sum()),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "source": None if source is None else str(source),
+        "metrics": None if metrics is None else dict(metrics),
+    }
+    out = encoder.members(told, "about")
+    if encoder.arrays:
+        raise ModelFileError("`metrics` holds arrays\n\nhint: give numbers by name, such as {'accuracy': 0.9}")
+    return out
+
+
+# reading
+
+
+def _understood(path: str | Path, make: Any) -> Any:
+    """What `make` makes of a file that is as it should be; an error that names the file, if it is not."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            header = tensors.Header.of(file)
+            _check_format(header.metadata)
+            return make(header.metadata, Decoder(header.arrays(file)))
+    except (OSError, MemoryError):
+        raise
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)}: {error}") from None
+    except Exception as error:  # a right checksum and a wrong content: made on purpose, so anything may be wrong
+        raise ModelFileError(
+            f"{os.fspath(path)}: its content makes no model ({type(error).__name__}: {error})\n\n"
+            "hint: save the model again"
+        ) from error
+
+
+def _check_format(metadata: dict[str, str]) -> None:
+    told = metadata.get("deciban", "")
+    if not (told.isascii() and told.isdigit() and len(told) < 10):
+        raise ModelFileError("a safetensors file, but no model of this library\n\nhint: write models by deciban.save")
+    if int(told) > FORMAT:
+        raise ModelFileError(
+            f"its format is {told}, written by deciban {metadata.get('library', '?')[:40]}; deciban {deciban.__version__} "
+            f"knows formats up to {FORMAT}\n\nhint: install a later version, `pip install -U deciban`"
+        )
+
+
+def _model(metadata: dict[str, str], decoder: Decoder) -> Any:
+    cls = _public(metadata["class"])
+    settings, learned, fitted = _parts(metadata, decoder)
+    model = object.__new__(cls)
+    model.__dict__.update(settings | learned)
+    if fitted is not None:
+        state = model.__dict__["_fitted"] = object.__new__(Fitted)
+        state.__dict__.update(fitted["state"])
+        state.model = model._plain()
+        state.model.__dict__.update(fitted["then"])
+    sound.check(model)
+    return model
+
+
+def _parts(metadata: dict[str, str], decoder: Decoder) -> tuple[dict, dict, dict | None]:
+    """(settings, what was learned, state), in the order in which they were written."""
+    settings, learned = (decoder.members(json.loads(metadata[key])) for key in ("settings", "learned"))
+    nodes = json.loads(metadata["fitted"])
+    fitted = None if nodes is None else {key: decoder.members(nodes[key]) for key in ("state", "then")}
+    return settings, learned, fitted
+
+
+def _told(metadata: dict[str, str], decoder: Decoder) -> dict[str, Any]:
+    settings, learned, _ = _parts(metadata, decoder)
+    names = learned.get("feature_names_in_")
+    return {
+        "class": metadata["class"],
+        "settings": settings,
+        "columns": list(range(learned["n_features_in_"])) if names is None else names.tolist(),
+        "classes": learned["classes_"].tolist(),
+        **Decoder({}).members(json.loads(metadata["about"])),
+        "format": int(metadata["deciban"]),
+        "library": metadata["library"],
+    }
+
+
+def _public(name: str) -> type:
+    """The classifier of that name."""
+    found = getattr(deciban, name) if name in deciban.__all__ else None
+    if not (isinstance(found, type) and hasattr(found, "predict_proba")):
+        raise ModelFileError(
+            f"no classifier of this library is called {name[:80]!r}\n\nhint: it may be of a later version"
+        )
+    return found
