@@ -6,6 +6,8 @@ and only then is X searched for the cell to blame.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
@@ -28,8 +30,8 @@ def features(estimator: Any, X: Any, block: str) -> Block:
     """X at prediction time. A plain array of the right width passes at once."""
     if _ready(X) and X.shape[1] == estimator.n_features_in_ and "feature_names_in_" not in estimator.__dict__:
         return _block(X, block)
-    X = validate_data(estimator, local(X), reset=False, **_rules(block))
-    return _block(X, block)
+    with _texts_named(X):
+        return _block(validate_data(estimator, local(X), reset=False, **_rules(block)), block)
 
 
 def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
@@ -45,10 +47,39 @@ def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int
         estimator.__dict__.pop("feature_names_in_", None)
         estimator.n_features_in_ = X.shape[1]
         return _block(X, block), y
-    X, y = validate_data(estimator, local(X), local(y), reset=reset, ensure_min_samples=least, **_rules(block))
-    if y.dtype.kind not in "iub":
-        check_classification_targets(y)
-    return _block(X, block), y
+    with _texts_named(X):
+        X, y = validate_data(estimator, local(X), local(y), reset=reset, ensure_min_samples=least, **_rules(block))
+        if y.dtype.kind not in "iub":
+            check_classification_targets(y)
+        return _block(X, block), y
+
+
+@contextmanager
+def _texts_named(X: Any) -> Iterator[None]:
+    """Say in which column of X the text stands that is no number."""
+    try:
+        yield
+    except ValueError as bad:
+        if "could not convert string" not in str(bad) or len(np.shape(X)) != 2:
+            raise
+        cells, names = np.asarray(X, dtype=object), getattr(X, "columns", None)
+        for column in range(cells.shape[1]):
+            row = next((row for row, cell in enumerate(cells[:, column]) if not _number(cell)), None)
+            if row is not None:
+                where = f"column {column if names is None else f'`{names[column]}`'}"
+                raise DataError(
+                    f"{where} holds text, {cells[row, column]!r} in row {row}: {bad}\n\n"
+                    "hint: MixedNB takes such columns; or make numbers of them (sklearn.preprocessing.OneHotEncoder)"
+                ) from None
+        raise
+
+
+def _number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return not isinstance(cell, str | bytes)
+    return True
 
 
 def _ready(X: Any) -> bool:
@@ -61,6 +92,8 @@ def _rules(block: str) -> dict[str, Any]:
 
 
 def _block(X: Any, block: str) -> Block:
+    if X.dtype.kind == "O":  # a frame with a categorical column comes so
+        X = X.astype(np.float64)
     if block == "codes":
         return Codes(X, floor=0)
     if not sparse.issparse(X):
@@ -127,7 +160,8 @@ def weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
     if (w < 0).any():
         row = int(np.flatnonzero(w < 0)[0])
         raise DataError(
-            f"sample_weight is {w[row]:g} in row {row}, but weights are ≥ 0\n\nhint: to take rows away, use `forget`"
+            f"sample_weight is {w[row]:g} in row {row}, but weights are ≥ 0\n\n"
+            "hint: a row of weight 0 counts for nothing; generative models `forget` rows"
         )
     return np.ascontiguousarray(w)
 

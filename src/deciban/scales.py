@@ -3,8 +3,8 @@
 A row's evidence is a sum over columns, so all scales are read off one small table: row i holds the i-th candidate value
 of every column, and the model takes its evidence apart. A model is asked for `_candidates()` (values of each column),
 `_rows_of(columns)` (the table, as it reads tables) and `_evidence(table)`; or, if it is a linear score of anyone's, for
-`coef_`, `intercept_` and `classes_`. Such a score has no zero of its own: where a column begins (or ends) at 0, as counts do,
-0 says nothing, else the middle of its values.
+`coef_`, `intercept_` and `classes_`. Such a score has no zero of its own: where a column begins (or ends) at 0,
+as counts do, 0 says nothing, else the middle of its values.
 
 >>> from deciban import BernoulliNB
 >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1], [0, 1]], ["ham", "ham", "spam", "spam"])

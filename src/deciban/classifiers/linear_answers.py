@@ -22,6 +22,8 @@ from deciban.errors import DataError, SupportError
 from deciban.explanation import Explanation
 from deciban.table import Block, Counts, Reals
 
+SQUARED = 1e150  # magnitudes up to which squares may be summed up
+
 
 class LinearAnswers(Deciding, Explaining):
     """Mixin: needs `coef_`, `intercept_`, `classes_`, `class_count_`."""
@@ -188,6 +190,12 @@ def affine(x: Block, coef: np.ndarray, bias: np.ndarray) -> np.ndarray:
         return x.values @ coef.T + bias
     at = x.indptr - x.indptr[0]
     return sparse.csr_array((x.stored, x.column_of(), at), shape=(x.n, x.d)) @ coef.T + bias
+
+
+def overflows(x: Block) -> bool:
+    """Whether the square of a cell is past all doubles."""
+    values = x.stored if isinstance(x, Counts) else x.values  # type: ignore[union-attr]
+    return float(np.abs(values).max(initial=0.0)) > SQUARED
 
 
 def check_baseline(baseline: Any, d: int) -> np.ndarray:
