@@ -48,6 +48,8 @@ ESTIMATORS = [
     LogisticRegression(),
     LogisticRegression(solver="lbfgs"),
     LogisticRegression(solver="newton"),
+    LogisticRegression(C="auto"),
+    LogisticRegression(C="auto", l1_ratio=1.0),
 ]
 ACCELERATORS = ("cupy", "dpnp", "torch")  # scikit-learn skips their checks where package or device is missing
 

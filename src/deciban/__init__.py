@@ -22,7 +22,9 @@ if TYPE_CHECKING:
         RegularizedDiscriminantAnalysis,
     )
     from deciban.engines.threads import threads
-    from deciban.plots import nomogram, waterfall
+    from deciban.modelfile import load, merge, save
+    from deciban.plots import coefficient_path, nomogram, waterfall
+    from deciban.separation import SeparationWarning
     from deciban.validate import cross_validate
 
 _HOMES = {
@@ -38,8 +40,13 @@ _HOMES = {
     "PoissonNB": "classifiers.counts",
     "QuadraticDiscriminantAnalysis": "classifiers.quadratic_discriminant",
     "RegularizedDiscriminantAnalysis": "classifiers.quadratic_discriminant",
+    "SeparationWarning": "separation",
+    "coefficient_path": "plots",
     "cross_validate": "validate",
+    "load": "modelfile",
+    "merge": "modelfile",
     "nomogram": "plots",
+    "save": "modelfile",
     "threads": "engines.threads",
     "waterfall": "plots",
 }
@@ -70,8 +77,13 @@ __all__ = [
     "PoissonNB",
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
+    "SeparationWarning",
+    "coefficient_path",
     "cross_validate",
+    "load",
+    "merge",
     "nomogram",
+    "save",
     "threads",
     "waterfall",
 ]

@@ -79,11 +79,12 @@ def firth(
     tol: float = 1e-16,
     max_iter: int = 200,
     columns: Sequence[str] | None = None,
+    watch: Callable[[np.ndarray, float], bool] | None = None,
 ) -> Ascent:
     """Fit codes y (0 … k − 1) by the columns of X; weights count like repeated rows."""
     design = Design.of(X, y, w, int(np.max(y)) + 1 if k is None else k, fit_intercept)
     refuse_collinear(design, columns)
-    return climb(design, jeffreys=True, tol=tol, max_iter=max_iter)
+    return climb(design, jeffreys=True, tol=tol, max_iter=max_iter, watch=watch)
 
 
 def climb(

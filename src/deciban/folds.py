@@ -14,6 +14,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from deciban.errors import DataError
+from deciban.table import Counts, Reals
+
+ODD = np.uint64(0x9E3779B97F4A7C15)
+CELLS = 1 << 18  # that are digested at a time
 
 
 def fold_of_each(folds: Any, X: Any, y: np.ndarray, random_state: Any = None, stratify: bool = True) -> np.ndarray:
@@ -64,3 +68,45 @@ def once_each(splits: list[tuple[np.ndarray, np.ndarray]], n: int) -> np.ndarray
 def rows_of(fold: np.ndarray) -> list[np.ndarray]:
     """The rows of each fold, in their order."""
     return np.split(np.argsort(fold, kind="stable"), np.cumsum(np.bincount(fold))[:-1])
+
+
+def folds_by_content(x: Reals | Counts, y: np.ndarray, folds: int, w: np.ndarray | None = None) -> np.ndarray:
+    """The fold 0, 1, … of each row (n,): rows that are the same share one, in whatever order they come, so that a row
+    of weight 2 is held out like two rows. −1 for a class of a single kind of row, which nobody else could teach.
+
+    >>> x = Reals(np.array([[1.0], [2.0], [3.0], [4.0], [2.0]]))
+    >>> fold = folds_by_content(x, np.array([0, 0, 0, 1, 0]), 2)
+    >>> bool(fold[1] == fold[4]), int(fold[3]), sorted(set(fold.tolist()))
+    (True, -1, [-1, 0, 1])
+    """
+    at, digest = np.arange(x.n) if w is None else np.flatnonzero(w > 0), digests(x)
+    order = at[np.lexsort((digest[at], y[at]))]
+    first = np.append(True, (np.diff(digest[order]) != 0) | (np.diff(y[order]) != 0))
+    code = y[order][first]
+    alone = np.bincount(code)[code] < 2
+    dealt = np.where(alone, -1, (np.cumsum(~alone) - 1) % folds)
+    fold = np.full(x.n, -1, dtype=np.intp)
+    fold[order] = dealt[np.cumsum(first) - 1]
+    return fold
+
+
+def digests(x: Reals | Counts) -> np.ndarray:
+    """A number for each row (n,) that the same cells have too, dense or sparse; whole numbers add without rounding.
+
+    >>> a, b, c = digests(Reals(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -0.0]]))).tolist()
+    >>> a == c, a == b
+    (True, False)
+    """
+    factor = np.random.default_rng(0).integers(1 << 62, size=x.d, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    if isinstance(x, Counts):
+        out = np.zeros(x.n, dtype=np.uint64)
+        np.add.at(out, x.row_of(), _mixed(x.stored) * factor[x.column_of()])
+        return out
+    step = max(1, CELLS // max(x.d, 1))
+    return np.concatenate([_mixed(x.values[i : i + step]) @ factor for i in range(0, x.n, step)])
+
+
+def _mixed(cells: np.ndarray) -> np.ndarray:
+    """The bits of each number, stirred; 0 for a 0."""
+    bits = np.ascontiguousarray(cells + 0.0, dtype=np.float64).view(np.uint64) * ODD
+    return (bits ^ (bits >> np.uint64(29))) * ODD

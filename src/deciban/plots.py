@@ -1,4 +1,4 @@
-"""Pictures: a row's evidence as a waterfall, a whole model as a nomogram.
+"""Pictures: a row's evidence as a waterfall, a whole model as a nomogram, coefficients over the strength of a penalty.
 
 A nomogram (Možina et al. 2004) has a scale for each column: find a row's cells on them, read their decibans off the
 ruler on top, add them up, and find the sum on the ruler at the bottom, where its probability stands below it.
@@ -30,6 +30,22 @@ def waterfall(explanation: Any, row: int = 0, ax: Any = None, columns: int = 10)
     ['prior', 'x0 = 2', 'total']
     """
     return explanation.plot(row, ax, columns)
+
+
+def coefficient_path(path: Any, ax: Any = None, *, of: Any = None, columns: int = 8, standard: bool = True) -> Any:
+    """The coefficients of a path of penalties (`LogisticRegression.path`, or `path_` where C="auto"); returns the axes.
+
+    One line a column, over C from a strong penalty to a weak one. The `columns` that are strongest (at the best C, if
+    rows were held out) have a colour and their name at the right edge. `standard`: times the deviation of the column,
+    so that columns of different units compare. `of` is the class whose coefficients are drawn, by default the last.
+
+    >>> from deciban import LogisticRegression
+    >>> path = LogisticRegression().path([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 1.0]], [0, 1, 0, 1])
+    >>> ax = coefficient_path(path)
+    >>> [text.get_text() for text in ax.texts]
+    ['x0', 'x1']
+    """
+    return path.plot(ax, of=of, columns=columns, standard=standard)
 
 
 def nomogram(

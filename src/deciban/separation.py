@@ -46,7 +46,15 @@ SURE = 1e-3  # nats that another step may promise where a fit can be proof
 
 
 class SeparationWarning(ConvergenceWarning):
-    """The classes are separated: coefficients without penalty grow for ever."""
+    """The classes are separated: coefficients without penalty grow for ever.
+
+    >>> import warnings
+    >>> from deciban import LogisticRegression
+    >>> with warnings.catch_warnings(record=True, action="always") as seen:
+    ...     model = LogisticRegression(C=float("inf")).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> seen[0].category.__name__, str(seen[0].message)[:43]
+    ('SeparationWarning', 'complete separation: column `x0` alone sepa')
+    """
 
 
 @dataclass(frozen=True, eq=False)

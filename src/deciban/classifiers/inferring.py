@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from itertools import count
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,7 @@ from deciban.firth import firth
 from deciban.inference import Prior, contrasts
 from deciban.laplace import Posterior, as_coef
 from deciban.observed import Observed
+from deciban.progress import Tell
 from deciban.separation import WIDE, Separation, SeparationWarning, certified, separation
 from deciban.solvers.base import Solution
 from deciban.summary import Summary
@@ -118,13 +121,20 @@ class Inferring:
 
     # what `fit` calls
 
-    def _jeffreys(self, rows: Table) -> Solution:
+    def _jeffreys(self, rows: Table, tell: Tell) -> Solution:
         """Firth's estimate of these rows, parameters as an objective has them: intercepts last."""
         x, names = rows.x, self._column_names()
         cells = x.stored if isinstance(x, Counts) else x.values  # type: ignore[union-attr]
         if not ops.whole(cells):  # `fit` says which cell
             return Solution(np.zeros(0), "stuck", 0, np.nan, np.zeros(0))
-        fit = firth(x, rows.y, rows.w, fit_intercept=self.fit_intercept, k=rows.k, columns=names, max_iter=FIRTH)
+        step = count(1)
+
+        def watch(theta: np.ndarray, promise: float) -> bool:
+            tell(next(step), slope=promise)
+            return False
+
+        settings: dict[str, Any] = {"fit_intercept": self.fit_intercept, "k": rows.k, "columns": names}
+        fit = firth(x, rows.y, rows.w, max_iter=FIRTH, watch=watch, **settings)
         w = np.column_stack([fit.coef_, fit.intercept_]) if self.fit_intercept else fit.coef_
         why = "gradient" if fit.why == "converged" else fit.why
         return Solution(w.ravel(), why, fit.steps, -fit.penalised, np.zeros(w.size))
@@ -179,7 +189,8 @@ class Inferring:
         return "l1" if ratio > 0 else "l2"
 
     def _strength(self) -> float:
-        return float(getattr(self, "C_", self.C))
+        C = getattr(self, "C_", self.C)
+        return float(C) if isinstance(C, Real) else np.inf  # yet to be chosen
 
     def _gaussian(self) -> Prior:
         if self._penalised() != "l2":
@@ -262,6 +273,12 @@ class Inferring:
                 "fit with a smaller tol"
             )
         return notes
+
+    def _candidates(self) -> list[np.ndarray] | None:
+        """What columns range over, where that is known: a nomogram asks."""
+        observed = self._current()
+        known = observed.alive or "ranges" in observed.__dict__
+        return observed.ranges.candidates() if known else None
 
     def _column_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

@@ -27,10 +27,12 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
-from deciban import ingest, ops, solvers
+from deciban import ingest, ops
+from deciban.classifiers import adopting
 from deciban.classifiers import logistic_settings as settings
+from deciban.classifiers.choosing import Choosing
 from deciban.classifiers.inferring import Inferring
-from deciban.classifiers.linear_answers import LinearAnswers, as_floats, refuse
+from deciban.classifiers.linear_answers import LinearAnswers, as_floats, overflows
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.steady import Steady
 from deciban.errors import DataError
@@ -39,7 +41,9 @@ from deciban.solvers.sgd import Stream
 from deciban.table import Block, Table
 
 
-class LogisticRegression(Inferring, LinearAnswers, Steady, LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
+class LogisticRegression(
+    Choosing, Inferring, LinearAnswers, Steady, LinearClassifierMixin, SparseCoefMixin, BaseEstimator
+):
     """Logistic regression of any number of classes, dense or sparse.
 
     Arguments are scikit-learn's. solver: "auto" picks by shape; "newton", "lbfgs", "newton-cg", "coordinate" (for
@@ -53,7 +57,7 @@ class LogisticRegression(Inferring, LinearAnswers, Steady, LinearClassifierMixin
 
     _parameter_constraints: dict = {
         "penalty": [StrOptions({"l1", "l2", "elasticnet", "jeffreys"}), None, Hidden(StrOptions({"deprecated"}))],
-        "C": [Interval(Real, 0, None, closed="right")],
+        "C": [Interval(Real, 0, None, closed="right"), StrOptions({"auto"}), list, tuple, np.ndarray],
         "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
         "dual": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -103,6 +107,21 @@ class LogisticRegression(Inferring, LinearAnswers, Steady, LinearClassifierMixin
 
     # learning
 
+    @classmethod
+    def from_generative(cls, model, **arguments) -> Self:
+        """A fitted logistic regression with the posterior of a generative model that is linear in x (LDA, multinomial,
+        Poisson or Bernoulli naive Bayes …): its `as_logistic()`. With warm_start=True, `fit` goes on from there.
+
+        >>> from deciban import LinearDiscriminantAnalysis
+        >>> x, y = [[0.0], [1.0], [2.0], [4.0]], [0, 0, 1, 1]
+        >>> model = LogisticRegression.from_generative(LinearDiscriminantAnalysis().fit(x, y), warm_start=True)
+        >>> model.coef_.round(2).tolist(), model.fit(x, y).coef_.round(2).tolist()
+        ([[4.0]], [[0.92]])
+        """
+        out = cls(**arguments)
+        out.__dict__.update(adopting.attributes(model))
+        return out
+
     def fit(self, X, y, sample_weight=None) -> Self:
         """Learn from rows X (n, d) with labels y; weights count like repetitions."""
         self._validate_params()
@@ -111,12 +130,10 @@ class LogisticRegression(Inferring, LinearAnswers, Steady, LinearClassifierMixin
             warm = self._parameters() if self.warm_start and "coef_" in self.__dict__ else None
             objective = self._objective(X, y, sample_weight, chosen)
             start = self._start(objective, warm)
-            if self.penalty == "jeffreys":
-                answer = self._jeffreys(objective.rows)
-            else:
-                answer = solvers.minimise(chosen.solver, objective, start, self.tol, self.max_iter)
-            if not np.isfinite(answer.value):
-                refuse(objective.rows.x)
+            with np.errstate(all="ignore"):  # what overflows is looked for afterwards
+                answer = self._minimum(objective, start, chosen, sample_weight)
+            if not np.isfinite(answer.value) or (answer.why != "gradient" and overflows(objective.rows.x)):
+                self._refuse(objective.rows.x)
             self._set(objective, answer.w)
             self.__dict__.pop("_stream", None)
             self.n_iter_ = self._origin.send_labels(np.array([answer.steps], dtype=np.int32))
@@ -130,7 +147,7 @@ class LogisticRegression(Inferring, LinearAnswers, Steady, LinearClassifierMixin
         """Learn from more rows by the online rule θ ← θ + α (y − h(x)) x, whatever the solver: the average of θ over
         all rows so far, in their order. Near to `fit` after many rows, not equal. The first call names `classes`."""
         self._validate_params()
-        chosen = settings.read(self)
+        chosen = self._settled(settings.read(self))
         first = "coef_" not in self.__dict__
         with self._unchanged_on_failure():
             x, y = ingest.training(self, X, y, "reals", reset=first)
@@ -147,9 +164,9 @@ class LogisticRegression(Inferring, LinearAnswers, Steady, LinearClassifierMixin
             stream: Stream = self.__dict__.get("_stream") or Stream.start(objective.table(start))
             stream = stream.read(rows, objective.ridge / (stream.past[0] + rows.n))
             if not np.isfinite(stream.mean).all():
-                refuse(rows.x)
+                self._refuse(rows.x)
             self._set(objective, stream.mean.ravel())
-            self._stream = stream
+            self._stream, self.C_ = stream, float(chosen.C)
             self.n_iter_ = self._origin.send_labels(np.array([1], dtype=np.int32))
         return self
 
@@ -161,7 +178,7 @@ class LogisticRegression(Inferring, LinearAnswers, Steady, LinearClassifierMixin
         >>> f.hessian(np.append(model.coef_, model.intercept_)).shape
         (2, 2)
         """
-        return self._plain()._objective(X, y, sample_weight, settings.read(self))
+        return self._plain()._objective(X, y, sample_weight, self._settled(settings.read(self)))
 
     def _objective(self, X, y, sample_weight, chosen: settings.Settings) -> Objective:
         self._origin = Origin.of(X) if chosen.solver != "liblinear" else Origin.plain
@@ -172,8 +189,8 @@ class LogisticRegression(Inferring, LinearAnswers, Steady, LinearClassifierMixin
         mass = ops.class_weights(codes, rows.w, rows.k)
         if np.count_nonzero(mass) < 2:
             raise DataError(
-                f"only class {self.classes_[mass.argmax()]!r} has rows of positive weight, and at least 2 classes are "
-                "needed\n\nhint: look at sample_weight and class_weight"
+                f"only class {self.classes_.tolist()[mass.argmax()]!r} has rows of positive weight, and at least 2 "
+                "classes are needed\n\nhint: look at sample_weight and class_weight"
             )
         self.class_count_ = self._origin.send(mass)
         return Objective.of(rows, chosen.l2, chosen.l1, self.fit_intercept, chosen.bias_l2, chosen.bias_l1)
@@ -192,6 +209,11 @@ class LogisticRegression(Inferring, LinearAnswers, Steady, LinearClassifierMixin
             share = mass.sum() / (k * np.where(mass > 0, mass, 1.0))
         else:
             share = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
+            if not (np.isfinite(share) & (share >= 0)).all():
+                raise DataError(
+                    f"class_weight is {self.class_weight}, but weights are finite numbers ≥ 0\n\n"
+                    "hint: a class of weight 0 counts for nothing"
+                )
         return share[codes] if w is None else share[codes] * w
 
     def _start(self, objective: Objective, warm: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
@@ -230,10 +252,11 @@ def check_classes(classes: np.ndarray, solver: str) -> None:
     if len(classes) < 2:
         raise DataError(
             "This solver needs samples of at least 2 classes in the data, but the data contains only one class: "
-            f"{classes[0]!r}\n\nhint: a model of one class has nothing to learn"
+            f"{classes.tolist()[0]!r}\n\nhint: a model of one class has nothing to learn"
         )
     if solver == "liblinear" and len(classes) > 2:
         raise DataError(
             "The 'liblinear' solver does not support multiclass classification (n_classes >= 3). Either use another "
-            "solver or wrap the estimator in a OneVsRestClassifier to keep applying a one-versus-rest scheme."
+            "solver or wrap the estimator in a OneVsRestClassifier to keep applying a one-versus-rest scheme.\n\n"
+            "hint: Only binary classification is supported. For more classes take solver='auto'"
         )

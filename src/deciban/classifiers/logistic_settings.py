@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
+
+from deciban.objectives import Objective
 
 OURS = ("auto", "newton", "coordinate", "gradient", "sgd")
 THEIRS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
@@ -27,29 +31,46 @@ class Settings:
     l1: float
     bias_l2: float = 0.0  # penalties of the intercept, which only liblinear's objective has
     bias_l1: float = 0.0
+    C: float = np.inf
+    ratio: float = 0.0
+    among: Any = None  # "auto", or the values of C to choose from; the penalties are those of C = 1 until then
+
+    def at(self, C: float) -> Settings:
+        """The same with another C."""
+        t = self.C / C
+        return replace(
+            self, l2=t * self.l2, l1=t * self.l1, bias_l2=t * self.bias_l2, bias_l1=t * self.bias_l1, C=C, among=None
+        )
+
+    def penalising(self, objective: Objective) -> Callable[[float], Objective]:
+        """The objective, which has these penalties, as one of C."""
+        return lambda C: replace(objective, ridge=objective.ridge * (self.C / C), lasso=objective.lasso * (self.C / C))
 
 
-def read(model: Any) -> Settings:
-    """Check the settings of a model, warn as scikit-learn does, and say what they mean."""
-    penalty = _penalty(model)
+def read(model: Any, C: Any = None) -> Settings:
+    """Check the settings of a model, warn as scikit-learn does, and say what they mean (for this C, if given)."""
+    C = model.C if C is None else C
+    C, among = (C, None) if isinstance(C, Real) else (1.0, C)
+    penalty = _penalty(model, C)
     if penalty == "jeffreys":
         if model.solver != "auto":
             raise ValueError(f"penalty='jeffreys' needs solver='auto', got {model.solver!r}")
         return Settings(model.solver, 0.0, 0.0)
     _check_solver(model.solver, penalty, model.dual)
     _warn(model, penalty)
-    C, ratio = model.C, {"l1": 1.0, "elasticnet": model.l1_ratio}.get(penalty or "", 0.0)
+    ratio = {"l1": 1.0, "elasticnet": model.l1_ratio}.get(penalty or "", 0.0)
     if model.penalty is None:
-        if model.C != 1.0:
+        if among is not None or C != 1.0:
             warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters", stacklevel=4)
-        C = np.inf
+        C, among = np.inf, None
     l2, l1 = (1.0 - ratio) / C, ratio / C
     if model.solver != "liblinear" or not model.fit_intercept:
-        return Settings(model.solver, l2, l1)
-    return Settings(model.solver, l2, l1, l2 / model.intercept_scaling**2, l1 / model.intercept_scaling)
+        return Settings(model.solver, l2, l1, C=C, ratio=ratio, among=among)
+    biases = l2 / model.intercept_scaling**2, l1 / model.intercept_scaling
+    return Settings(model.solver, l2, l1, *biases, C, ratio, among)
 
 
-def _penalty(model: Any) -> str | None:
+def _penalty(model: Any, C: float) -> str | None:
     if model.penalty == "jeffreys":  # ours alone
         return "jeffreys"
     if model.penalty != "deprecated":
@@ -62,7 +83,7 @@ def _penalty(model: Any) -> str | None:
             FutureWarning,
             stacklevel=5,
         )
-    if np.inf == model.C:
+    if np.inf == C:
         return None
     return "l2" if not model.l1_ratio else "l1" if model.l1_ratio == 1 else "elasticnet"
 

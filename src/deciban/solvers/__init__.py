@@ -46,7 +46,7 @@ SOLVERS: dict[str, Callable[[Any], Solver]] = {
 }
 
 
-def minimise(name: str, objective: Any, w: np.ndarray, tol: float, max_iter: int) -> Solution:
-    """The solver of this name, run on the objective from w."""
-    answer = solve(SOLVERS[name](objective), objective, w, tol, max_iter)
+def minimise(name: str, objective: Any, w: np.ndarray, tol: float, max_iter: int, watch: Any = None) -> Solution:
+    """The solver of this name, run on the objective from w; `watch(steps, state)` is called after each step."""
+    answer = solve(SOLVERS[name](objective), objective, w, tol, max_iter, watch)
     return replace(answer, w=objective.centred(answer.w))
