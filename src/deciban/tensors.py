@@ -23,7 +23,7 @@ import math
 import os
 import secrets
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,14 +47,19 @@ CHUNK = 1 << 24
 def write(path: Path | str, metadata: Mapping[str, str], arrays: Mapping[str, np.ndarray]) -> None:
     """The file appears under its name when it is complete and on the disk; until then an older one stays."""
     path = Path(os.path.realpath(path))  # a link stays a link
-    part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+
+    def fill(file: BinaryIO) -> None:
+        _fill(file, metadata, arrays)
+        file.flush()
+        with suppress(FileNotFoundError):
+            os.chmod(part if part.exists() else file.fileno(), stat.S_IMODE(os.stat(path).st_mode))
+        os.fsync(file.fileno())
+
     try:
-        with open(part, "xb") as file:
-            _fill(file, metadata, arrays)
-            file.flush()
-            with suppress(FileNotFoundError):
-                os.chmod(part, stat.S_IMODE(os.stat(path).st_mode))
-            os.fsync(file.fileno())
+        if not _nameless(part, fill):
+            with open(part, "xb") as file:
+                fill(file)
         os.replace(part, path)
     except BaseException:
         part.unlink(missing_ok=True)
@@ -65,6 +70,23 @@ def write(path: Path | str, metadata: Mapping[str, str], arrays: Mapping[str, np
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _nameless(part: Path, fill: Callable[[BinaryIO], None]) -> bool:
+    """Fill a file that gets its name when it is complete, where the system has such: killed, we leave nothing behind."""
+    if not os.path.isdir("/proc/self/fd") or not hasattr(os, "O_TMPFILE"):
+        return False
+    try:
+        handle = os.open(part.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    except OSError:  # some file systems have none
+        return False
+    with os.fdopen(handle, "wb") as file:
+        fill(file)
+        try:
+            os.link(f"/proc/self/fd/{handle}", part, src_dir_fd=handle)  # the directory: so that links are followed
+        except OSError:
+            return False
+    return True
 
 
 def _fill(file: BinaryIO, metadata: Mapping[str, str], arrays: Mapping[str, np.ndarray]) -> None:
