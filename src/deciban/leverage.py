@@ -24,12 +24,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import get_lapack_funcs
 
-from deciban.design import Design
+from deciban.design import Design, alone
 from deciban.inference import Prior, check_size, information, probabilities, shared
 from deciban.solvers.newton import Metric
 
+(_trtri,) = get_lapack_funcs(("trtri",), dtype=np.float64)
 LEAST = 1e-12  # of 1 − h, which is over 0 but for rounding
 
 
@@ -76,9 +77,10 @@ class Leverage:
         check_size(design.m * design.p)
         hessian = design.total(lambda a, y, w: information(a, probabilities(a @ standard.T)[0], w))
         each = design.back.T @ prior.precision(1, design.p, design.intercept) @ design.back
-        metric = Metric.of(hessian + np.kron(shared(design.m), each), 1, np.zeros(0))
-        half = solve_triangular(metric.factor, np.eye(len(hessian)), lower=True, trans="T", check_finite=False)
-        return metric.scale[:, None] * half
+        with alone():
+            metric = Metric.of(hessian + np.kron(shared(design.m), each), 1, np.zeros(0))
+            half = np.tril(_trtri(metric.factor, lower=True)[0])
+        return metric.scale[:, None] * half.T
 
 
 def _step(a: np.ndarray, y: np.ndarray, u: np.ndarray, chance: np.ndarray, roots: np.ndarray) -> np.ndarray:

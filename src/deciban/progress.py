@@ -46,7 +46,8 @@ def shown(verbose: int | bool, name: str, goal: float = 0.0) -> Iterator[Tell]:
         yield _Lines(name)
         return
     with _bar(Progress) as bar:
-        yield _Bar(bar, name, goal)
+        yield (tell := _Bar(bar, name, goal))
+        bar.update(tell.task, completed=1.0)
 
 
 def watching(tell: Tell, about: str = "", done: float | None = None) -> Callable[[int, Any], None] | None:

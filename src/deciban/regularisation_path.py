@@ -32,6 +32,7 @@ from deciban.solvers.lbfgs import Columns
 WIDE = 1000  # coefficients up to which leave-one-out is by the Hessian,
 COSTLY = 1 << 34  # if it costs no more multiplications than this
 SMOOTH, CORNERED = 4, 8  # penalties in a decade, L2 and L1
+NOTHING = np.zeros(0)
 TINY = 1e-10  # columns that are smaller than the largest by this (as a square) do not set the end of a grid
 
 
@@ -39,12 +40,13 @@ TINY = 1e-10  # columns that are smaller than the largest by this (as a square) 
 class Path:
     """Coefficients for each C, from the strongest penalty to the weakest, and the log loss of rows held out.
 
-    `coef` is None where there would be too many numbers to keep (`fit` with C="auto"); `log_loss` where none was asked.
+    `coef` and `intercepts` are None where they would be too many numbers to keep (`fit` with C="auto"), `log_loss`
+    where nothing was held out.
     """
 
     Cs: np.ndarray  # (c,)
     coef: np.ndarray | None  # (c, 1 or k, d), as `coef_`
-    intercepts: np.ndarray  # (c, 1 or k)
+    intercepts: np.ndarray | None  # (c, 1 or k)
     n_iter: np.ndarray  # (c,)
     log_loss: np.ndarray | None  # (c,)
     loss: np.ndarray  # (c,), mean log loss of the rows learned from
@@ -135,7 +137,7 @@ def walk(
     """The fit of each C, from the last one's, until it is enough."""
     for C in Cs:
         objective = at(C)
-        answer = minimise(objective, w)
+        answer = replace(minimise(objective, w), gradient=NOTHING, kept=None)  # which may be far larger than w
         w, table = answer.w, objective.table(answer.w)
         penalty = float((0.5 * objective.ridge * table**2 + objective.lasso * np.abs(table)).sum())
         loss = (answer.value - penalty) / objective.weight
@@ -143,6 +145,18 @@ def walk(
         yield fit
         if enough is not None and enough(fit):
             return
+
+
+def only_best(fits: Iterable[Fit]) -> list[Fit]:
+    """All fits, but parameters only with the best of them."""
+    out: list[Fit] = []
+    for fit in fits:
+        out.append(fit)
+        best = least(np.array([each.log_loss for each in out]))
+        for i in range(len(out)):
+            if i != best and len(out[i].answer.w):
+                out[i] = out[i]._replace(answer=replace(out[i].answer, w=NOTHING))
+    return out
 
 
 class Stale:

@@ -38,6 +38,7 @@ from deciban.regularisation_path import (
     grid,
     narrow,
     null,
+    only_best,
     walk,
 )
 from deciban.solvers.base import Solution
@@ -107,8 +108,8 @@ class Choosing:
         if chosen.among is not None:
             s = ingest.weights(sample_weight, objective.rows.y)
             Cs = None if isinstance(chosen.among, str) else chosen.among
-            fits, score = self._walk(objective, chosen, s, Cs, "auto", None, Stale(PATIENCE))
-            self.path_ = self._as_path(objective, fits, score, KEPT)
+            fits, score = self._walk(objective, chosen, s, Cs, "auto", None, Stale(PATIENCE), KEPT)
+            self.path_ = self._as_path(objective, fits, score)
             self.C_ = self.path_.C
             best = self.path_.best
             return replace(fits[best].answer, steps=sum(fit.answer.steps for fit in fits[: best + 1]))
@@ -127,8 +128,9 @@ class Choosing:
         held_out: Any,
         X: Any,
         enough: Callable[[Fit], bool] | None = None,
+        most: float = np.inf,
     ) -> tuple[list[Fit], Any]:
-        """(the fits, what scored them)."""
+        """(the fits, what scored them); with more than `most` coefficients in all, only the best fit keeps its own."""
         start = null(objective)
         if not np.isfinite(objective.slope(start)[1]).all():
             self._refuse(objective.rows.x)
@@ -141,15 +143,17 @@ class Choosing:
                 return solvers.minimise(chosen.solver, f, w, self.tol, self.max_iter, watch)
 
             score = scorer(held_out, objective, chosen, s, X, minimise)
-            return list(walk(chosen.penalising(objective), steps, start, minimise, score, enough)), score
+            fits = walk(chosen.penalising(objective), steps, start, minimise, score, enough)
+            return (list(fits) if len(steps) * objective.size <= most else only_best(fits)), score
 
-    def _as_path(self, objective: Objective, fits: list[Fit], score: Any, most: float = np.inf) -> Path:
-        d = objective.rows.d
-        tables = np.stack([objective.table(fit.answer.w) for fit in fits])
+    def _as_path(self, objective: Objective, fits: list[Fit], score: Any) -> Path:
+        d, kept = objective.rows.d, all(len(fit.answer.w) for fit in fits)
+        tables = np.stack([objective.table(fit.answer.w) for fit in fits]) if kept else None
+        bias = None if tables is None else tables[:, :, d:].sum(axis=2)  # 0 where there is none
         return Path(
             np.array([fit.C for fit in fits]),
-            tables[:, :, :d].copy() if tables.size <= most else None,
-            tables[:, :, d].copy() if objective.intercept else np.zeros(tables.shape[:2]),
+            None if tables is None else tables[:, :, :d].copy(),
+            bias,
             np.array([fit.answer.steps for fit in fits], dtype=np.int32),
             np.array([fit.log_loss for fit in fits]) if score else None,
             np.array([fit.loss for fit in fits]),
@@ -174,7 +178,7 @@ def scorer(
             raise DataError("leave-one-out needs a penalty without a corner\n\nhint: held_out=5, or l1_ratio=0")
         if how == "loo" or narrow(objective):
             return LeftOut.of(objective, s, chosen.bias_l2)
-        how = FOLDS
+        how = min(FOLDS, rows.n)
     if isinstance(how, Integral) and 2 <= int(how) <= rows.n:
         return InFolds(folds_by_content(objective.x, rows.y, int(how), rows.w), minimise)
     return InFolds(fold_of_each(how, X, rows.y), minimise)
