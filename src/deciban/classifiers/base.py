@@ -22,14 +22,18 @@ from deciban.classifiers.leaving_out import LeavingOut
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.scoring import Scoring
 from deciban.classifiers.steady import Steady
+from deciban.column_evidence import ByCoefficients, ByParts, evidence_of
 from deciban.engines import threads
 from deciban.errors import ForgetError, MergeError
 from deciban.table import Block, Table, borders
 from deciban.tallies import Bundle, Labels
+from deciban.weighing import Weights
 
 
 class Fitted:
     """A tally and, made when first asked for, the parameters that it stands for."""
+
+    weights: Weights | None = None  # of the columns
 
     def __init__(self, model: Generative, tally: Bundle, calibration: Calibration | None = None):
         self.model, self.tally, self.calibration = model._plain(), tally, calibration
@@ -45,6 +49,11 @@ class Fitted:
     @cached_property
     def log_prior(self) -> np.ndarray:
         return self.model._log_prior(self.tally.parts[0].n)
+
+    @cached_property
+    def said(self) -> ByParts | ByCoefficients:
+        """What columns say, for weights to multiply."""
+        return evidence_of(self.family, self.params)
 
 
 class Generative(Deciding, Explaining, LeavingOut, Scoring, Steady, ClassifierMixin, BaseEstimator):

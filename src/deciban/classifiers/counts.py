@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import decision
 from deciban.classifiers.base import Generative
+from deciban.classifiers.weighing_columns import CONSTRAINT, WeighingColumns
 from deciban.dirichlet import GRID
 from deciban.errors import DataError
 from deciban.families.bernoulli import Bernoulli
@@ -24,13 +25,15 @@ from deciban.tallies import Bundle
 ALPHA_MIN = 1e-10
 
 
-class Discrete(Generative):
-    """What the naive Bayes classifiers over counts and levels share: a class prior that may be fixed or even."""
+class Discrete(WeighingColumns, Generative):
+    """What the naive Bayes classifiers over counts and levels share: a class prior that may be fixed or even, and
+    columns that may have weights (`weights="discriminative"`)."""
 
     _parameter_constraints: dict = {
         "fit_prior": ["boolean"],
         "class_prior": ["array-like", None],
         "calibrate": ["boolean"],
+        **CONSTRAINT,
     }
     _reads = "counts"
 
@@ -116,7 +119,15 @@ class MultinomialNB(Smoothed):
     _parameter_constraints: dict = {**Smoothed._parameter_constraints, "estimate": [StrOptions({"plugin", "bayes"})]}
 
     def __init__(
-        self, *, alpha=1.0, force_alpha=True, fit_prior=True, class_prior=None, estimate="plugin", calibrate=False
+        self,
+        *,
+        alpha=1.0,
+        force_alpha=True,
+        fit_prior=True,
+        class_prior=None,
+        estimate="plugin",
+        calibrate=False,
+        weights=None,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -124,6 +135,7 @@ class MultinomialNB(Smoothed):
         self.class_prior = class_prior
         self.estimate = estimate
         self.calibrate = calibrate
+        self.weights = weights
 
     def _family(self, tally: Bundle | None = None) -> Multinomial | Polya:
         return (Polya if self.estimate == "bayes" else Multinomial)(self._alpha)
@@ -136,8 +148,8 @@ class MultinomialNB(Smoothed):
 class ComplementNB(Smoothed):
     """The complement variant of multinomial naive Bayes (Rennie et al. 2003), for unbalanced text.
 
-    Its scores are a rule, not a density: they take no prior unless `priors=` is given. `sample` and `score_samples` use
-    the multinomial that the same counts define.
+    Its scores are a rule, not a density: they take no prior unless `priors=` is given or columns have weights. `sample`
+    and `score_samples` use the multinomial that the same counts define.
 
     >>> import numpy as np
     >>> model = ComplementNB().fit(np.array([[2, 1, 0], [3, 0, 0], [0, 1, 4]]), [0, 0, 1])
@@ -147,13 +159,24 @@ class ComplementNB(Smoothed):
 
     _parameter_constraints: dict = {**Smoothed._parameter_constraints, "norm": ["boolean"]}
 
-    def __init__(self, *, alpha=1.0, force_alpha=True, fit_prior=True, class_prior=None, norm=False, calibrate=False):
+    def __init__(
+        self,
+        *,
+        alpha=1.0,
+        force_alpha=True,
+        fit_prior=True,
+        class_prior=None,
+        norm=False,
+        calibrate=False,
+        weights=None,
+    ):
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.norm = norm
         self.calibrate = calibrate
+        self.weights = weights
 
     def _family(self, tally: Bundle | None = None) -> Complement:
         return Complement(self._alpha, self.norm)
@@ -181,13 +204,24 @@ class BernoulliNB(Smoothed):
         "binarize": [None, Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(self, *, alpha=1.0, force_alpha=True, binarize=0.0, fit_prior=True, class_prior=None, calibrate=False):
+    def __init__(
+        self,
+        *,
+        alpha=1.0,
+        force_alpha=True,
+        binarize=0.0,
+        fit_prior=True,
+        class_prior=None,
+        calibrate=False,
+        weights=None,
+    ):
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.binarize = binarize
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.calibrate = calibrate
+        self.weights = weights
 
     def _family(self, tally: Bundle | None = None) -> Bernoulli:
         return Bernoulli(self._alpha, self.binarize)
@@ -221,7 +255,15 @@ class PoissonNB(Discrete):
     }
 
     def __init__(
-        self, *, shape=1.0, exposure=1.0, fit_prior=True, class_prior=None, estimate="plugin", calibrate=False
+        self,
+        *,
+        shape=1.0,
+        exposure=1.0,
+        fit_prior=True,
+        class_prior=None,
+        estimate="plugin",
+        calibrate=False,
+        weights=None,
     ):
         self.shape = shape
         self.exposure = exposure
@@ -229,6 +271,7 @@ class PoissonNB(Discrete):
         self.class_prior = class_prior
         self.estimate = estimate
         self.calibrate = calibrate
+        self.weights = weights
 
     def _family(self, tally: Bundle | None = None) -> Poisson | GammaPoisson:
         return (GammaPoisson if self.estimate == "bayes" else Poisson)(self.shape, self.exposure)

@@ -62,6 +62,8 @@ class Explaining:
         if not ops.whole(parts) and ingest.infinite(x):
             ingest.refuse(x)
         prior, cells = self._prior(fitted, priors), self._cells(X, x)
+        if fitted.weights is not None:
+            parts, prior = fitted.said.parts(x) * fitted.weights.table, prior + fitted.weights.bias
         if fitted.calibration is not None:  # temperature · parts, and the bias is known before any column has spoken
             parts, prior = parts * fitted.calibration.temperature, prior + fitted.calibration.bias
         if split is None:

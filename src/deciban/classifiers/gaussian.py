@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from deciban import normals
 from deciban.classifiers.base import Generative
 from deciban.classifiers.given_priors import GivenPriors
+from deciban.classifiers.weighing_columns import CONSTRAINT, WeighingColumns
 from deciban.families.gaussian import Gaussian
 from deciban.families.student import Student
 from deciban.table import Table
@@ -19,14 +20,16 @@ from deciban.tallies import Bundle, Common
 VAR_SMOOTHINGS = tuple(10.0**e for e in (-9, -8, -7, -6, -5, -4, -3.5, -3, -2.5, -2, -1.5, -1, -0.5, 0))
 
 
-class GaussianNB(GivenPriors, Generative):
+class GaussianNB(WeighingColumns, GivenPriors, Generative):
     """Naive Bayes with a normal density for each column and class.
 
     Parameters are scikit-learn's (`priors`, `var_smoothing`) and `ddof` (1: sample variances). X may be dense or CSR,
     and may hold NaN: a missing cell counts for nothing in training and is integrated out in prediction.
     `var_smoothing="auto"` takes the value under which held-out rows are most probable; `estimate="bayes"` averages
     over mean and variance (a Student t for each column, and `evidence_`); `calibrate=True` fits a temperature and a
-    bias for each class to leave-one-out predictions, so that probabilities are honest.
+    bias for each class to leave-one-out predictions, so that probabilities are honest; `weights="discriminative"` fits
+    a weight for each column by conditional likelihood (`feature_weights_`), so that columns which repeat each other do
+    not count twice.
 
     >>> import numpy as np
     >>> X, y = np.array([[-2.0, -1], [-1, -1], [1, 1], [2, 1]]), ["no", "no", "yes", "yes"]
@@ -44,15 +47,17 @@ class GaussianNB(GivenPriors, Generative):
         "ddof": [Interval(Real, 0, None, closed="left")],
         "estimate": [StrOptions({"plugin", "bayes"})],
         "calibrate": ["boolean"],
+        **CONSTRAINT,
     }
     _tunable = {"var_smoothing": ("auto", VAR_SMOOTHINGS)}
 
-    def __init__(self, *, priors=None, var_smoothing=1e-9, ddof=0, estimate="plugin", calibrate=False):
+    def __init__(self, *, priors=None, var_smoothing=1e-9, ddof=0, estimate="plugin", calibrate=False, weights=None):
         self.priors = priors
         self.var_smoothing = var_smoothing
         self.ddof = ddof
         self.estimate = estimate
         self.calibrate = calibrate
+        self.weights = weights
 
     def _family(self, tally: Bundle | None = None) -> Gaussian | Student:
         smoothing = self._setting("var_smoothing")

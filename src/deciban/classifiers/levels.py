@@ -33,7 +33,15 @@ class CategoricalNB(Smoothed):
     _reads = "codes"
 
     def __init__(
-        self, *, alpha=1.0, force_alpha=True, fit_prior=True, class_prior=None, min_categories=None, calibrate=False
+        self,
+        *,
+        alpha=1.0,
+        force_alpha=True,
+        fit_prior=True,
+        class_prior=None,
+        min_categories=None,
+        calibrate=False,
+        weights=None,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -41,6 +49,7 @@ class CategoricalNB(Smoothed):
         self.class_prior = class_prior
         self.min_categories = min_categories
         self.calibrate = calibrate
+        self.weights = weights
 
     def _family(self, tally: Bundle | None = None) -> Categorical:
         return Categorical(self._alpha)

@@ -16,6 +16,7 @@ from deciban.classifiers.explaining_mixed import ExplainingMixed
 from deciban.classifiers.given_priors import GivenPriors
 from deciban.classifiers.keeping_levels import KeepingLevels
 from deciban.classifiers.reading_frames import ReadingFrames, some
+from deciban.classifiers.weighing_columns import CONSTRAINT, WeighingColumns
 from deciban.errors import DataError
 from deciban.families import find
 from deciban.families.best_of import BestOf
@@ -34,7 +35,7 @@ BELL = Gaussian(each=True)
 AUTO = BestOf((BELL, Student(), Lognormal(), Poisson(), Histogram()))  # of a number column; the rows choose
 
 
-class MixedNB(ExplainingMixed, Averaging, ReadingFrames, KeepingLevels, GivenPriors, Generative):
+class MixedNB(WeighingColumns, ExplainingMixed, Averaging, ReadingFrames, KeepingLevels, GivenPriors, Generative):
     """Naive Bayes where every column has a family of its own.
 
     X is a dataframe (pandas, polars, pyarrow) or an array. Frames are read by name: reordered columns are aligned, a
@@ -59,6 +60,10 @@ class MixedNB(ExplainingMixed, Averaging, ReadingFrames, KeepingLevels, GivenPri
         Class priors; by default the classes' shares of the rows.
     calibrate : bool
         Fit a temperature and a bias for each class to leave-one-out predictions, so that probabilities are honest.
+    weights : None, "discriminative"
+        Fit a weight for each column (of three or more classes: and class) by conditional likelihood on held-out rows:
+        `feature_weights_`, `class_feature_weights_`, `class_bias_`, `n_iter_`. Such a model neither updates nor merges;
+        `sample` and `score_samples` are those of the naive Bayes that the weights stand on.
 
     >>> import pandas as pd
     >>> X = pd.DataFrame({"sky": ["grey", "blue", "grey", None], "wind": [3.0, 1.0, None, 0.5]})
@@ -75,10 +80,19 @@ class MixedNB(ExplainingMixed, Averaging, ReadingFrames, KeepingLevels, GivenPri
         "unseen": [StrOptions({"ignore", "reserve"})],
         "priors": ["array-like", Mapping, None],
         "calibrate": ["boolean"],
+        **CONSTRAINT,
     }
 
     def __init__(
-        self, *, families="auto", alpha="auto", missing="ignore", unseen="ignore", priors=None, calibrate=False
+        self,
+        *,
+        families="auto",
+        alpha="auto",
+        missing="ignore",
+        unseen="ignore",
+        priors=None,
+        calibrate=False,
+        weights=None,
     ):
         self.families = families
         self.alpha = alpha
@@ -86,6 +100,7 @@ class MixedNB(ExplainingMixed, Averaging, ReadingFrames, KeepingLevels, GivenPri
         self.unseen = unseen
         self.priors = priors
         self.calibrate = calibrate
+        self.weights = weights
 
     # reading
 

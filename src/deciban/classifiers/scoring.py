@@ -83,6 +83,9 @@ class Scoring:
                 "hint: LinearDiscriminantAnalysis, MultinomialNB, PoissonNB and BernoulliNB (on 0 / 1 data) are"
             )
         coef, bias = fitted.family.linear(fitted.params)
+        if fitted.weights is not None:
+            coef, bias = fitted.said.linear(fitted.weights.table)
+            bias = bias + fitted.weights.bias
         if fitted.calibration is not None:
             coef, bias = fitted.calibration.linear(coef, bias)
         return LogisticView.of(self.classes_, coef, bias + self._prior(fitted, None))
@@ -92,7 +95,8 @@ class Scoring:
     def _prior(self, fitted: Any, priors, density: bool = False) -> np.ndarray:
         """log prior (k,) to add to the log likelihoods."""
         if priors is None:
-            if getattr(fitted.family, "takes_prior", True) or density or len(self.classes_) == 1:
+            takes = getattr(fitted.family, "takes_prior", True) or fitted.weights is not None
+            if takes or density or len(self.classes_) == 1:
                 return fitted.log_prior
             return np.zeros(len(self.classes_))
         with np.errstate(divide="ignore"):
@@ -113,6 +117,7 @@ class Scoring:
         prior = self._prior(fitted, priors, density)
         family, params = fitted.family, fitted.params
         loglik = family.log_density if density and hasattr(family, "log_density") else family.loglik
+        weights = None if density else fitted.weights
         spans = borders(x.n, max(x.cells, x.n * getattr(family, "width", len)(prior)), max(SPAN, len(prior) * x.d // 4))
         whole = np.empty((x.n, len(prior)) if len(spans) > 1 else (0, 0))
 
@@ -120,11 +125,14 @@ class Scoring:
             chunk = x.rows(*span)
             self._check_scored(chunk, x)
             with np.errstate(all="ignore"):
-                scores = loglik(params, chunk)
+                if weights is None:
+                    scores = loglik(params, chunk)
+                else:
+                    scores = fitted.said.scores(chunk, weights.table) + weights.bias
                 if fitted.calibration is not None and not density:
                     fitted.calibration.apply(scores)
             fine = ops.whole(scores)
-            if not fine and ingest.infinite(chunk):
+            if (not fine or weights is not None) and ingest.infinite(chunk):
                 ingest.refuse(x)
             if finish is None:
                 return added(scores, prior, family.carrier(params, chunk) if hasattr(family, "carrier") else None)
