@@ -94,15 +94,23 @@ def climb(
     tol: float = 1e-16,
     max_iter: int = 200,
     watch: Callable[[np.ndarray, float], bool] | None = None,
+    start: np.ndarray | None = None,
+    held: np.ndarray | None = None,
 ) -> Ascent:
-    """Fisher scoring from 0 until a step promises less than `tol` nats, or `watch(θ, promise)` says enough."""
+    """Fisher scoring from 0 until a step promises less than `tol` nats, or `watch(θ, promise)` says enough.
+
+    `start` and `held` are in standard columns, (m, p): steps do not change `held` · parameters.
+    """
     check_size(design.m * design.p)
-    here = np.zeros((design.m, design.p))
+    here = np.zeros((design.m, design.p)) if start is None else start
     at = _value(design, here, jeffreys)
     slope, changes = _slope(design, here, at, jeffreys), _Changes(())
     why, steps = "max_iter", 0
     while steps < max_iter:
         step = changes.ahead(slope, at.root)
+        if held is not None:
+            along = changes.ahead(held, at.root)
+            step = step - np.sum(held * step) / np.sum(held * along) * along
         promise = 0.5 * float(np.sum(slope * step))
         if promise <= tol:
             why = "converged"

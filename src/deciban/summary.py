@@ -51,6 +51,7 @@ class Summary:
     null_log_likelihood: float
     null_parameters: int
     notes: tuple[str, ...]
+    ends: np.ndarray | None = None  # (2, m, p), of intervals that are not coef ± errors
 
     @classmethod
     def of(
@@ -66,14 +67,14 @@ class Summary:
         errors: bool = True,
         parameters: float | None = None,
         notes: Sequence[str] = (),
+        ends: np.ndarray | None = None,
     ) -> Summary:
         """From the likelihood around the estimate. `errors=False`: the estimate has none (an L1 penalty)."""
-        if not 0 < level < 1:
-            raise DataError(f"`level` is {level!r}\n\nhint: the share of intervals that cover, as 0.95")
+        check_level(level)
         names = ([INTERCEPT] if found.intercept else []) + [str(name) for name in columns]
         spread = found.spread(prior, robust)
         m, p = found.theta.shape
-        turn, order, base = _turn(np.asarray(classes), reference)
+        turn, order, base = turn_to(np.asarray(classes), reference)
         whole = np.kron(turn, np.eye(p))
         matrix = whole @ spread.matrix @ whole.T
         known = ~((whole != 0) @ ~spread.determined)
@@ -95,6 +96,7 @@ class Summary:
             found.null_log_likelihood,
             m if found.intercept else 0,
             tuple(told),
+            ends,
         )
 
     # of each coefficient, (m, p)
@@ -111,10 +113,12 @@ class Summary:
     @property
     def low(self) -> np.ndarray:
         """Lower end of the interval."""
-        return self.coef - ndtri((1 + self.level) / 2) * self.std_error
+        return self.coef - ndtri((1 + self.level) / 2) * self.std_error if self.ends is None else self.ends[0]
 
     @property
     def high(self) -> np.ndarray:
+        if self.ends is not None:
+            return self.ends[1]
         return self.coef + ndtri((1 + self.level) / 2) * self.std_error
 
     @property
@@ -221,7 +225,12 @@ class Summary:
         ]
 
 
-def _turn(classes: np.ndarray, reference: Any) -> tuple[np.ndarray, np.ndarray, int]:
+def check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise DataError(f"`level` is {level!r}\n\nhint: the share of intervals that cover, as 0.95")
+
+
+def turn_to(classes: np.ndarray, reference: Any) -> tuple[np.ndarray, np.ndarray, int]:
     """(m, m) from differences to the first class to those to the reference; the classes told; the reference's place."""
     k = len(classes)
     at = [0] if reference is None else np.flatnonzero(classes == reference)

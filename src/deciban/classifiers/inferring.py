@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from deciban import ingest, ops
+from deciban import ingest, ops, profiles
 from deciban.errors import DataError
 from deciban.firth import firth
 from deciban.inference import Prior, contrasts
@@ -64,16 +64,28 @@ class Inferring:
     # what users call
 
     def summary(
-        self, X=None, y=None, sample_weight=None, *, level: float = 0.95, robust: bool = False, reference=None
+        self,
+        X=None,
+        y=None,
+        sample_weight=None,
+        *,
+        level: float = 0.95,
+        robust: bool = False,
+        reference=None,
+        intervals: str = "wald",
     ) -> Summary:
         """Coefficients with errors, z, p, intervals and odds ratios, and measures of fit; prints as a table.
 
         Of the training rows, unless others (or those again, where they were too large to keep) are passed. `robust`:
         sandwich errors (HC0). With more than two classes, each is told against `reference`, by default the first.
+        intervals="profile" (without penalty, and for Firth's): by likelihood ratio instead of errors.
         """
         observed = self._asked(X, y, sample_weight)
         found, kind = observed.curvature, self._penalised()
-        notes = [*self._of_penalty(kind), *self._of_fit(observed, kind)]
+        notes, ends = [*self._of_penalty(kind), *self._of_fit(observed, kind)], None
+        if intervals != "wald":
+            ends = profiles.intervals(observed.design(), found.theta, self.classes_, intervals, kind, level, reference)
+            notes.append(profiles.NOTE)
         used = float(np.count_nonzero(found.theta)) if kind == "l1" else None
         return Summary.of(
             found,
@@ -86,6 +98,7 @@ class Inferring:
             errors=kind != "l1",
             parameters=used,
             notes=notes,
+            ends=ends,
         )
 
     def separation(self, X=None, y=None, sample_weight=None) -> Separation:
