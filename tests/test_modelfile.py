@@ -321,7 +321,8 @@ def test_names_in_a_file_call_nothing(path):
         {"learned": json.dumps(learned | {"x": {"covariance": "os", "with": {}}})},
         {"learned": json.dumps(learned | {"x": {"init__": {}}})},
         {"learned": json.dumps(learned | {"n_features_in_": 3})},
-        {"settings": json.dumps({})},
+        {"settings": json.dumps({"ddof": -1})},
+        {"settings": json.dumps({"not": "a setting"})},
     ):
         tensors.write(path, plain | change, arrays)
         with pytest.raises(ModelFileError, match="hint"):

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
 from deciban import ingest, tensors
 from deciban.classifiers.origin import Origin
@@ -70,7 +69,7 @@ class Encoder:
         if sparse.issparse(value):
             own = sparse.csr_matrix(value)
             return {"sparse": [self.encode(part, where) for part in (own.data, own.indices, own.indptr, own.shape)]}
-        if isinstance(value, BaseEstimator) and covariances().get(type(value).__name__) is type(value):
+        if type(value) in covariances().values():
             return {"covariance": type(value).__name__, "with": self.members(value.get_params(deep=False), where)}
         if hasattr(value, "__array__") or hasattr(value, "__array_namespace__"):
             return self._encode(np.asarray(ingest.local(value)), where)

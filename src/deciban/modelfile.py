@@ -23,14 +23,13 @@ import os
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property, reduce
+from importlib import import_module
 from operator import add
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-import deciban
 from deciban import ingest, sound, tensors
 from deciban.classifiers.base import Fitted, Generative
 from deciban.decoding import Decoder
@@ -44,7 +43,9 @@ NOT_KEPT = (
 )  # the first is stored apart; the other is scikit-learn's, of meta-estimators
 
 
-def save(model: Any, path: str | Path, *, metrics: Mapping[str, Any] | None = None, source: str | None = None) -> None:
+def save(
+    model: Any, path: str | os.PathLike, *, metrics: Mapping[str, Any] | None = None, source: str | None = None
+) -> None:
     """Write a fitted model to a file, `name.deciban`, whole or not at all: an older file of that name stays until then.
 
     `metrics` (numbers by name) and `source` (where the rows came from) are kept beside it, for `about` to tell.
@@ -56,10 +57,10 @@ def save(model: Any, path: str | Path, *, metrics: Mapping[str, Any] | None = No
     >>> load(path).predict([[0.9]]).tolist()
     [1]
     """
-    name = type(model).__name__
-    if _public(name) is not type(model):
+    cls: Any = type(model)
+    if _public(cls.__name__) is not cls:
         raise ModelFileError(
-            f"a {type(model).__module__}.{name} is no classifier of this library\n\nhint: save the classifier inside it"
+            f"a {cls.__module__}.{cls.__name__} is no classifier of this library\n\nhint: save the classifier inside it"
         )
     check_is_fitted(model)
     sound.check(model)
@@ -71,12 +72,12 @@ def save(model: Any, path: str | Path, *, metrics: Mapping[str, Any] | None = No
         "fitted": _fitted_parts(encoder, model) if isinstance(model, Generative) else None,
         "about": _about(model, metrics, source),
     }
-    metadata = {"deciban": str(FORMAT), "library": deciban.__version__, "class": name}
+    metadata = {"deciban": str(FORMAT), "library": _library().__version__, "class": cls.__name__}
     texts = {key: json.dumps(part, separators=(",", ":"), allow_nan=False) for key, part in parts.items()}
     tensors.write(path, metadata | texts, encoder.arrays)
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | os.PathLike) -> Any:
     """The model in a file: it predicts, updates, merges and forgets as the one that was saved.
 
     >>> import tempfile, os
@@ -89,7 +90,7 @@ def load(path: str | Path) -> Any:
     return _understood(path, _model)
 
 
-def about(path: str | Path) -> dict[str, Any]:
+def about(path: str | os.PathLike) -> dict[str, Any]:
     """What a file tells of its model: class, settings, columns, classes, rows, date, source, metrics, versions.
 
     >>> import tempfile, os
@@ -172,7 +173,7 @@ def _about(model: Any, metrics: Mapping[str, Any] | None, source: str | None) ->
 # reading
 
 
-def _understood(path: str | Path, make: Any) -> Any:
+def _understood(path: str | os.PathLike, make: Any) -> Any:
     """What `make` makes of a file that is as it should be; an error that names the file, if it is not."""
     try:
         with open(path, "rb", buffering=0) as file:
@@ -196,21 +197,27 @@ def _check_format(metadata: dict[str, str]) -> None:
         raise ModelFileError("a safetensors file, but no model of this library\n\nhint: write models by deciban.save")
     if int(told) > FORMAT:
         raise ModelFileError(
-            f"its format is {told}, written by deciban {metadata.get('library', '?')[:40]}; deciban {deciban.__version__} "
-            f"knows formats up to {FORMAT}\n\nhint: install a later version, `pip install -U deciban`"
+            f"its format is {told}, that of deciban {metadata.get('library', '?')[:40]}, and this one "
+            f"({_library().__version__}) knows formats up to {FORMAT}\n\n"
+            "hint: install a later version, `pip install -U deciban`"
         )
 
 
 def _model(metadata: dict[str, str], decoder: Decoder) -> Any:
     cls = _public(metadata["class"])
+    if cls is None:
+        raise ModelFileError(
+            f"no classifier is called {metadata['class'][:80]!r}\n\n"
+            "hint: install a later version, `pip install -U deciban`"
+        )
     settings, learned, fitted = _parts(metadata, decoder)
-    model = object.__new__(cls)
-    model.__dict__.update(settings | learned)
+    model = cls(**settings)  # a constructor only stores; a setting that an older file does not have is at its default
+    model.__dict__.update(learned)
     if fitted is not None:
-        state = model.__dict__["_fitted"] = object.__new__(Fitted)
+        state = Fitted(model, fitted["state"]["tally"])  # what an older file does not have is as if never asked for
         state.__dict__.update(fitted["state"])
-        state.model = model._plain()
         state.model.__dict__.update(fitted["then"])
+        model.__dict__["_fitted"] = state
     sound.check(model)
     return model
 
@@ -237,11 +244,11 @@ def _told(metadata: dict[str, str], decoder: Decoder) -> dict[str, Any]:
     }
 
 
-def _public(name: str) -> type:
-    """The classifier of that name."""
-    found = getattr(deciban, name) if name in deciban.__all__ else None
-    if not (isinstance(found, type) and hasattr(found, "predict_proba")):
-        raise ModelFileError(
-            f"no classifier of this library is called {name[:80]!r}\n\nhint: it may be of a later version"
-        )
-    return found
+def _library() -> Any:
+    return import_module("deciban")
+
+
+def _public(name: str) -> Any:
+    """The classifier of that name, or None."""
+    found = getattr(_library(), name) if name in _library().__all__ else None
+    return found if isinstance(found, type) and hasattr(found, "predict_proba") else None

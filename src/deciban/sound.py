@@ -82,16 +82,17 @@ def _check_fitted(model: Generative, fitted: Any) -> None:
     must(len(frozen.classes_) == k and frozen.n_features_in_ == d, "its state has other classes or columns")
     if "_schema" in vars(model):
         _check_schema(model._schema, d)
-        _check_schema(frozen._schema, d)  # type: ignore[attr-defined]
-        must(model._schema.groups == frozen._schema.groups, "its state has other blocks")  # type: ignore[attr-defined]
+        _check_schema(frozen._schema, d)
+        must(model._schema.groups == frozen._schema.groups, "its state has other blocks")
     _check_settings(frozen, k, d)
     tally = fitted.tally
     fine = isinstance(tally, Bundle) and alike(_tally_of_nothing(frozen, d), tally, k) and tally.sound()
     must(fine, f"its tally is not that of {d} columns and {k} classes")
     must(tally.finite(), "its tally holds numbers that are none")
     must(fitted.log_prior.shape == (k,), "its priors are not those of its classes")
-    c = fitted.calibration
+    c, w = fitted.calibration, getattr(fitted, "weights", None)
     must(c is None or (isinstance(c, Calibration) and c.bias.shape == (k,)), "its calibration is not of its classes")
+    must(w is None or (w.table.shape, w.bias.shape) == ((k, d), (k,)), "its weights are not of its columns and classes")
 
 
 def _check_settings(frozen: Any, k: int, d: int) -> None:

@@ -29,6 +29,7 @@ ROOMS = (
     "families.best_of",
     "ranges",
     "regularisation_path",
+    "weighing",
 )
 
 
@@ -40,16 +41,19 @@ def known(name: str) -> type:
         return own[name]
     for room in ROOMS:
         thing: Any = getattr(import_module(f"deciban.{room}"), name, None)
-        at_home = isinstance(thing, type) and thing.__module__.startswith(f"deciban.{room}")
-        if at_home and is_dataclass(thing) and thing.__dataclass_params__.frozen and not name.startswith("_"):
+        if not name.startswith("_") and _frozen(thing) and thing.__module__.startswith(f"deciban.{room}"):
             return thing
     raise ModelFileError(f"no part of a model is called {name[:80]!r}\n\nhint: deciban.stored.ROOMS says where to look")
+
+
+def _frozen(thing: Any) -> bool:
+    return isinstance(thing, type) and is_dataclass(thing) and getattr(thing, "__dataclass_params__").frozen  # noqa: B009
 
 
 @cache
 def types_of(cls: type) -> dict[str, Any]:
     hints = get_type_hints(cls)
-    return {field.name: hints[field.name] for field in fields(cls)}  # type: ignore[arg-type]
+    return {field.name: hints[field.name] for field in fields(cls)}
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -72,9 +76,10 @@ def fits(value: Any, hint: Any) -> bool:
 
 def check_fields(thing: Any) -> Any:
     """A dataclass whose fields are of their types."""
-    for name, hint in types_of(type(thing)).items():
+    cls: Any = type(thing)
+    for name, hint in types_of(cls).items():
         if not fits(value := getattr(thing, name), hint):
-            raise unfit(f"{type(thing).__name__}.{name}", value)
+            raise unfit(f"{cls.__name__}.{name}", value)
     return thing
 
 

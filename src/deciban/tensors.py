@@ -44,7 +44,7 @@ BLANK = "0" * 64  # what stands for the checksum where the checksum is taken
 CHUNK = 1 << 24
 
 
-def write(path: Path | str, metadata: Mapping[str, str], arrays: Mapping[str, np.ndarray]) -> None:
+def write(path: str | os.PathLike, metadata: Mapping[str, str], arrays: Mapping[str, np.ndarray]) -> None:
     """The file appears under its name when it is complete and on the disk; until then an older one stays."""
     path = Path(os.path.realpath(path))  # a link stays a link
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
@@ -73,7 +73,7 @@ def write(path: Path | str, metadata: Mapping[str, str], arrays: Mapping[str, np
 
 
 def _nameless(part: Path, fill: Callable[[BinaryIO], None]) -> bool:
-    """Fill a file that gets its name when it is complete, where the system has such: killed, we leave nothing behind."""
+    """Fill a file that has no name until it is complete, where the system has such: killed, we leave nothing behind."""
     if not os.path.isdir("/proc/self/fd") or not hasattr(os, "O_TMPFILE"):
         return False
     try:
@@ -112,7 +112,7 @@ def _fill(file: BinaryIO, metadata: Mapping[str, str], arrays: Mapping[str, np.n
     for name in names:
         a = np.ascontiguousarray(arrays[name], dtype=little(arrays[name].dtype))
         if a.nbytes:
-            put(memoryview(a).cast("B"))
+            put(memoryview(a).cast("B"))  # type: ignore[arg-type]
     file.seek(8 + text.index(f'"checksum":"{BLANK}"'.encode()) + len('"checksum":"'))
     file.write(digest.hexdigest().encode())
 
@@ -157,7 +157,7 @@ class Header:
         first = -memory.ctypes.data % LINE
         data = memory[first : first + size]
         got = 0
-        while got < size and (more := file.readinto(memoryview(data)[got : got + CHUNK])):  # type: ignore[attr-defined]
+        while got < size and (more := file.readinto(memoryview(data)[got : got + CHUNK])):  # type: ignore[attr-defined, arg-type]
             got += more
         if got != size or file.read(1):
             raise _broken("it changed while it was read")
