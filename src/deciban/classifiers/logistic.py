@@ -47,8 +47,8 @@ class LogisticRegression(
     """Logistic regression of any number of classes, dense or sparse.
 
     Arguments are scikit-learn's. solver: "auto" picks by shape; "newton", "lbfgs", "newton-cg", "coordinate" (for
-    l1_ratio > 0), "gradient", "sgd", or a name of scikit-learn's, which stands for the nearest of these. C: "auto", or a
-    list to choose from, takes the best by rows held out (see `choosing`); `C_` is the one. verbose=1 shows progress.
+    l1_ratio > 0), "gradient", "sgd", or a name of scikit-learn's, which stands for the nearest of these. C: "auto", or
+    a list to choose from, takes the best by rows held out (see `choosing`); `C_` is the one. verbose=1 shows progress.
 
     >>> import numpy as np
     >>> x, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
