@@ -98,10 +98,20 @@ class ByCoefficients:
 
 
 @dataclass(frozen=True)
+class Silence:
+    """No column says anything."""
+
+    k: int
+
+    def parts(self, x: Block) -> np.ndarray:
+        return np.zeros((x.n, self.k, x.d))
+
+
+@dataclass(frozen=True)
 class Dense:
     """The parts of some rows, kept or made anew whenever they are asked for."""
 
-    said: ByParts | ByCoefficients
+    said: Any  # has parts(x)
     x: Block
     kept: bool
 

@@ -63,7 +63,8 @@ class GaussianNB(WeighingColumns, GivenPriors, Generative):
         smoothing = self._setting("var_smoothing")
         return Student(smoothing=smoothing) if self.estimate == "bayes" else Gaussian(smoothing, self.ddof)
 
-    # scikit-learn takes the variance that smoothing refers to over all rows, unweighted: a third tally
+    # scikit-learn takes the variance that smoothing refers to over all rows, unweighted: a third tally. Weights of
+    # columns, which it does not have, magnify what is smoothed; there a weight is a repetition in this too.
 
     def _tally_chunk(self, family: Gaussian | Student, chunk: Table) -> Bundle:
         out = super()._tally_chunk(family, chunk)
@@ -79,7 +80,10 @@ class GaussianNB(WeighingColumns, GivenPriors, Generative):
     def _estimate(self, family: Gaussian | Student, tally: Bundle) -> Any:
         if isinstance(family, Student):
             return family.estimate(tally.parts[1])
-        return family.estimate(tally.parts[1], family.epsilon(tally.parts[2].part))
+        return family.estimate(tally.parts[1], family.epsilon(self._everything(tally)))
+
+    def _everything(self, tally: Bundle) -> Any:
+        return tally.parts[2].part if self.weights is None else tally.parts[1].collapse()
 
     def _leave_one_out(self, family: Gaussian | Student, tally: Bundle, chunk: Table) -> np.ndarray:
         if isinstance(family, Student):
@@ -102,7 +106,7 @@ class GaussianNB(WeighingColumns, GivenPriors, Generative):
     @property
     def epsilon_(self) -> float:
         fitted = self._check_is_fitted()
-        return normals.epsilon(fitted.tally.parts[2].part, self._setting("var_smoothing"))
+        return normals.epsilon(fitted.model._everything(fitted.tally), self._setting("var_smoothing"))
 
     @property
     def class_prior_(self) -> np.ndarray:

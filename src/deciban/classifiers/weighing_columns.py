@@ -29,17 +29,33 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
 from deciban import decision, weighing
-from deciban.classifiers.base import Fitted
-from deciban.column_evidence import ByCoefficients, Dense, Sparse, evidence_of
+from deciban.classifiers.base import Fitted, Generative
+from deciban.column_evidence import ByCoefficients, ByParts, Dense, Silence, Sparse, evidence_of
 from deciban.errors import DataError, NotAdditiveError
 from deciban.folds import folds_by_content
 from deciban.table import Block, Counts, Mixed, Reals, Table, borders
 from deciban.tallies import Bundle
 
 FOLDS = 10
+FEWEST = 3  # different rows of a class, for each to be judged by the others: one of two would have no variance
 CHUNK = 1 << 20  # numbers, rows × classes × columns, that a chunk has, at least
 KEPT = 1 << 26  # and that all of them may have, to be kept from step to step
 CONSTRAINT = {"weights": [None, StrOptions({"discriminative"})]}
+
+
+class FixedWeightsError(NotAdditiveError, AttributeError):
+    """A model with weights has no such method; `hasattr` says so too."""
+
+
+class Updating:
+    """`partial_fit`, which models have only without weights."""
+
+    def __get__(self, model: Any, kind: type) -> Callable:
+        if model is None:
+            return Generative.partial_fit
+        if model.weights is not None:
+            model._check_updatable()
+        return super(WeighingColumns, model).partial_fit  # type: ignore[misc]
 
 
 class WeighingColumns:
@@ -126,15 +142,14 @@ class WeighingColumns:
     def _judged(self, table: Table) -> list[weighing.Piece]:
         """All rows, and what their columns say by the tally of the other folds."""
         fold = folds_by_content(_flat(table.x), table.y, FOLDS, table.w)
-        rows = {f: np.flatnonzero(fold == f) for f in np.unique(fold).tolist()}  # −1: nobody else knows the class
+        met = np.bincount(table.y * (FOLDS + 1) + fold + 1, minlength=table.k * (FOLDS + 1)) > 0
+        fold[(met.reshape(table.k, -1).sum(axis=1) < FEWEST)[table.y]] = -1  # too few to judge each other
+        rows = {f: np.flatnonzero(fold == f) for f in np.unique(fold).tolist()}
         tallies = {f: self._tally(_some(table, at)) for f, at in rows.items()}
         size = table.n * table.k * table.d
         out = []
         for f, at in rows.items():
-            others = [tally for g, tally in tallies.items() if g != f or f < 0 or len(rows) == 1]
-            judge = Fitted(self, reduce(add, others))  # type: ignore[arg-type]
-            said = evidence_of(judge.family, judge.params)
-            here = _some(table, at)
+            here, said = _some(table, at), self._heard([tally for g, tally in tallies.items() if g != f], f, table.k)
             wide = table.d > weighing.DENSE and isinstance(said, ByCoefficients) and isinstance(table.x, Counts)
             for span in borders(here.n, here.x.cells if wide else here.n * table.k * table.d, CHUNK):
                 part = here.rows(*span)
@@ -142,11 +157,21 @@ class WeighingColumns:
                 out.append(weighing.Piece(found, part.y, np.ones(part.n) if part.w is None else part.w))
         return out
 
+    def _heard(self, others: list[Bundle], fold: int, k: int) -> ByParts | ByCoefficients | Silence:
+        """What columns say by the tallies of the other folds; nothing where nobody can judge: such rows teach the
+        biases alone."""
+        if fold < 0:
+            return Silence(k)
+        judge = Fitted(self, reduce(add, others))  # type: ignore[arg-type]
+        return evidence_of(judge.family, judge.params)
+
     # what weights forbid
+
+    partial_fit = Updating()
 
     def _check_updatable(self) -> None:
         if self.weights is not None:
-            raise NotAdditiveError(
+            raise FixedWeightsError(
                 "weights='discriminative' looks at all rows at once: no update, merge or forgetting\n\n"
                 "hint: fit again on all rows, or update a model without weights"
             )
@@ -154,7 +179,7 @@ class WeighingColumns:
 
     def leave_one_out(self, X, y, sample_weight=None) -> np.ndarray:
         if self.weights is not None:
-            raise NotAdditiveError(
+            raise FixedWeightsError(
                 "weights='discriminative' hang on every row: none can be left out in closed form\n\n"
                 "hint: deciban.cross_validate(model, X, y) fits anew for each fold"
             )
