@@ -29,6 +29,7 @@ from deciban.table import Counts, Reals
 
 HELD = 1 << 26  # bytes of rows that are held
 QUICK = 1 << 30  # multiplications that pickling may wait for
+WIDE = 4096  # coefficients past which it does not wait for what columns ranged over: nobody draws so many
 
 
 class Observed:
@@ -42,10 +43,9 @@ class Observed:
         theta: np.ndarray,
         k: int,
         intercept: bool,
-        ranges: Ranges | None = None,
+        candidates: Callable[[], Any] | None = None,
     ):
-        if ranges is not None:  # known without rows
-            self.ranges = ranges
+        self._candidates = candidates  # values of each column, where they are known without rows
         self._rows = Gone() if X is None else _keep(as_block(X))
         self._y, self._w = y, w
         self.theta, self.k, self.intercept = theta, k, intercept
@@ -54,6 +54,11 @@ class Observed:
     @property
     def alive(self) -> bool:
         return self._rows() is not None
+
+    @property
+    def ranged(self) -> bool:
+        """Whether it is known what columns ranged over."""
+        return self.alive or self._candidates is not None or "ranges" in self.__dict__
 
     def rows(self) -> tuple[Reals | Counts, np.ndarray, np.ndarray | None]:
         x = self._rows()
@@ -75,13 +80,16 @@ class Observed:
     @cached_property
     def ranges(self) -> Ranges:
         """What the columns ranged over."""
-        return Ranges.of(self.rows()[0])
+        return Ranges.of(self.rows()[0]) if self._candidates is None else Ranges.of_values(self._candidates())
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the rows; what they say is made first, if it takes no time."""
         if self.alive and len(self._y) * self.theta.size**2 <= QUICK:
-            _ = self.curvature, self.ranges
-        return self.__dict__ | {"_rows": Gone(), "_y": None, "_w": None}
+            _ = self.curvature
+        cells = self.theta.size * (len(self._y) if self.alive else 1)
+        if self.ranged and self.theta.size <= WIDE and cells <= HELD:
+            _ = self.ranges
+        return self.__dict__ | {"_rows": Gone(), "_y": None, "_w": None, "_candidates": None}
 
 
 class Gone:

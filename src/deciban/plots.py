@@ -228,7 +228,7 @@ class _Nomogram:
         for decibans, label in chance_ticks():
             at = decibans - prior
             half = (text_width(label, SMALL) / 2 + 3) / (self.scale_of * grow)
-            if low <= at <= high and all(at + half < a or at - half > b for a, b in taken):
+            if low + half <= at <= high and all(at + half < a or at - half > b for a, b in taken):
                 taken.append((at - half, at + half))
                 self._tick(self.to_x(at), label, -1, self.y)
         self.y += 1.8

@@ -19,7 +19,6 @@ from deciban.classifiers.origin import Origin
 from deciban.errors import DataError
 from deciban.inference import contrasts
 from deciban.observed import Observed
-from deciban.ranges import Ranges
 
 
 def attributes(model: Any) -> dict[str, Any]:
@@ -49,7 +48,7 @@ def attributes(model: Any) -> dict[str, Any]:
         "_origin": Origin.plain,
     }
     theta = contrasts(out["coef_"], out["intercept_"], True)
-    out["_observed"] = Observed(None, None, None, theta, k, True, Ranges.of_values(model._candidates()))
+    out["_observed"] = Observed(None, None, None, theta, k, True, model._candidates)
     if hasattr(model, "feature_names_in_"):
         out["feature_names_in_"] = model.feature_names_in_
     return out

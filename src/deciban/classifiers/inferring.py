@@ -290,8 +290,7 @@ class Inferring:
     def _candidates(self) -> list[np.ndarray] | None:
         """What columns range over, where that is known: a nomogram asks."""
         observed = self._current()
-        known = observed.alive or "ranges" in observed.__dict__
-        return observed.ranges.candidates() if known else None
+        return observed.ranges.candidates() if observed.ranged else None
 
     def _column_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
