@@ -1,5 +1,4 @@
 #include "arrays.hpp"
-#include "leaving.hpp"
 #include "score.hpp"
 
 using namespace deciban;
@@ -45,9 +44,6 @@ static void bind_codes(nb::module_& m) {
 }
 
 void bind_scores(nb::module_& m) {
-  m.def("left_normals", [](Matrix<double> x, Codes y, Doubles mean, Doubles scale, Doubles bias, Doubles far, double deep, Out own) {
-          left_normals(view<double>(x), y.data(), mean.data(), scale.data(), bias.data(), far.data(), deep, own.data());
-        }, "x"_a, "y"_a, "mean"_a, "scale"_a, "bias"_a, "far"_a, "deep"_a, "own"_a, Free());
   bind_dense<double>(m);
   bind_dense<float>(m);
   bind_csr<double, std::int32_t>(m);

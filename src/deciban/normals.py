@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban import ops
+from deciban import left_ops, ops
 from deciban.own_rows import blocks, moments_left, row_sums, set_own, weight
 from deciban.table import Counts, Reals
 from deciban.tallies import Moments
@@ -219,7 +219,7 @@ class Quick:
     def __call__(self, cells: np.ndarray, y: np.ndarray, change: np.ndarray) -> np.ndarray:
         """(m,); NaN for a row that has to be taken out cell by cell."""
         if np.abs(change).max(initial=0.0) * self.inverse.max(initial=0.0) <= NOTICED:
-            return ops.left_normals(cells, y, self.mean, self.scale, self.bias, self.far, np.exp(DEEP))
+            return left_ops.left_normals(cells, y, self.mean, self.scale, self.bias, self.far, np.exp(DEEP))
         e = cells - self.mean.take(y, axis=0)
         e *= self.scale.take(y, axis=0)
         e *= e

@@ -242,16 +242,6 @@ def posterior(
     return out
 
 
-def left_normals(cells: np.ndarray, y, mean, scale, bias, far, deep: float) -> np.ndarray:
-    """Rows (n, d) of doubles under their own normals without them: bias − ½ (Σ log r + far Σ e / r), r = 1 − e,
-    e = (scale (x − mean))²; NaN where Π r is not above `deep`. (n,)"""
-    if _core is None or cells.strides[1:] != (8,):
-        return spec.left_normals(cells, y, mean, scale, bias, far, deep)
-    own = np.empty(len(cells))
-    _core.left_normals(cells, y, mean, scale, bias, far, deep, own)
-    return own
-
-
 def least(x: Plain) -> float:
     """The smallest (stored) number, or 0 if that is smaller."""
     values = x.stored if isinstance(x, Counts) else x.values

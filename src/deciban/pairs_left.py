@@ -1,54 +1,88 @@
-"""Fisher's rule for a pair of classes, each row of the first of them left out in turn.
+"""Fisher's rule for pairs of classes, each row of the first of them left out in turn.
 
-Without a row, δ = x − mean_a, the covariance of a is τ Σ_a − φ δδᵀ and its mean mean_a − c δ, with τ = n / (n − 1),
-c = 1 / (n − 1) and φ = n / (n − 1)². With B = (τ Σ_a + Σ_b)⁻¹, Sherman and Morrison's formula makes the direction
+Without a row of weight w, δ = x − mean_a, the covariance of a is τ Σ_a − φ δδᵀ and its mean mean_a − c δ, with
+τ = n / (n − w), c = w / (n − w) and φ = τ c. With B = (τ Σ_a + Σ_b)⁻¹, Sherman and Morrison's formula makes the direction
 w = (Σ_a + Σ_b)⁻¹ (mean_a − mean_b) a sum r + s p of r = B (mean_a − mean_b) and p = B δ: everything else is products of
-r, p, δ and the covariances.
+r, p, δ and the covariances. Coordinates in which Σ_a + Σ_b = I and Σ_a is diagonal make B diagonal too, for every w and
+for both classes: one product with a matrix for each row and pair.
 
 >>> import numpy as np
->>> x = np.array([[0.0], [2.0], [4.0]])  # and a class of mean 10, variance 1; without 4: mean 1, variance 1
->>> odds_left(x - 2, np.array([[8 / 3]]), 3.0, np.array([-8.0]), np.array([[1.0]]))[2:].round(6).tolist()
-[13.5]
+>>> x, mean = np.array([[0.0], [2.0], [4.0]]), np.array([[2.0], [10.0]])
+>>> pairs = PairsLeft.of(np.array([3.0, 9.0]), mean, np.array([[[8 / 3]], [[1.0]]]))
+>>> pairs.odds(0, np.array([1]), x[2:], None).round(6).tolist()  # without 4: mean 1, variance 1
+[[13.5]]
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
 import numpy as np
-from scipy import linalg
+from numpy import linalg
+
+from deciban import left_ops
+from deciban.left_ops import Pairs
 
 SAFE = 1e-6  # what must be left of a covariance along a row, and of one deviation beside the other, to keep all digits
-ALONE = 1 << 18  # multiplications up to which BLAS does not wake its own threads, which would fight with ours
+RANK = 1e-9  # and what of every correlation eigenvalue
+KEPT = 1 << 24  # numbers that coordinates are kept of, between chunks of rows
+RUN = 1 << 20  # and numbers of those in use at a time
+
+Axes = tuple[np.ndarray, np.ndarray, np.ndarray]  # turn (q, d, d), part (q, d), least (q,)
 
 
-def odds_left(rows: np.ndarray, cov_a: np.ndarray, n: float, apart: np.ndarray, cov_b: np.ndarray) -> np.ndarray:
-    """log odds a : b of rows (m, d) of a, less its mean, of weight 1 each (a weighs n), each left out; `apart` is
-    mean_a − mean_b. NaN where digits would be lost."""
-    out = np.full(len(rows), np.nan)
-    if n <= 2:
+@dataclass(frozen=True)
+class PairsLeft:
+    """Classes by pairs; coordinates are found once for a < b."""
+
+    n: np.ndarray  # (k,)
+    mean: np.ndarray  # (k, d)
+    covs: np.ndarray  # (k, d, d)
+    known: dict[int, Axes] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, n: np.ndarray, mean: np.ndarray, covs: np.ndarray) -> PairsLeft:
+        out = cls(n, mean, covs)
+        k, d = mean.shape
+        if k * k * d * d <= 2 * KEPT:
+            out.known.update({a: _axes(covs[a], covs[a + 1 :]) for a in range(k - 1)})
         return out
-    tau, c, phi = n / (n - 1), 1 / (n - 1), n / (n - 1) ** 2
-    try:
-        inverse = linalg.inv(linalg.cholesky(tau * cov_a + cov_b, lower=True))
-    except linalg.LinAlgError:
-        return out
-    inverse = inverse.T @ inverse
-    r = inverse @ apart
-    away, own = r @ cov_b @ r, r @ cov_a
-    step = max(16, ALONE // rows.shape[1] ** 2)
-    for start in range(0, len(rows), step):
-        delta = rows[start : start + step]
-        p = delta @ inverse
-        inner = p @ cov_a
-        h, e = np.einsum("ij,ij->i", p, delta), delta @ r
-        left = 1 - phi * h
-        s = phi * (e - c * h) / left - c
-        slope = e + s * h  # w · δ
-        with_r, with_p = p @ own, np.einsum("ij,ij->i", inner, p)
-        spread_a = tau * (own @ r + s * (2 * with_r + s * with_p)) - phi * slope**2
-        spread_b = away + s * (2 * (e - tau * with_r) + s * (h - tau * with_p))  # as B⁻¹ = τ Σ_a + Σ_b
-        dev_a, dev_b = (np.sqrt(np.maximum(spread, 0.0)) for spread in (spread_a, spread_b))
-        between = r @ apart + s * (p @ apart)  # w · (mean_a − mean_b), the row still in mean_a
-        odds = 2.0 * (between + slope - (between - c * slope) * dev_b / (dev_a + dev_b))
-        lost = (left < SAFE) | ~(np.minimum(dev_a, dev_b) > SAFE * (dev_a + dev_b))
-        out[start : start + step] = np.where(lost, np.nan, odds)
-    return out
+
+    def odds(self, a: int, others: np.ndarray, cells: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+        """Log odds (q, m) of rows of class a, of weights w (m,) or 1 each, against the others, the row itself
+        left out; NaN where digits would be lost."""
+        return np.concatenate([left_ops.left_pairs(cells, w, pairs, SAFE) for pairs in self._pairs(a, others)])
+
+    def _pairs(self, a: int, others: np.ndarray) -> Iterator[Pairs]:
+        size = max(1, RUN // self.mean.shape[1] ** 2)
+        for start in range(0, len(others), size):
+            some = others[start : start + size]
+            turn, part, least = self._between(a, some)
+            apart = np.einsum("qij,qj->qi", turn, self.mean[a] - self.mean[some])
+            yield Pairs(float(self.n[a]), self.mean[a], turn, part, apart, np.maximum(SAFE, RANK / least))
+
+    def _between(self, a: int, others: np.ndarray) -> Axes:
+        """The coordinates of the pairs a : b, `part` being that of a."""
+        if not self.known:
+            return _axes(self.covs[a], self.covs[others])
+        found = []
+        for b in others:
+            turn, part, least = (of[abs(b - a) - 1] for of in self.known[min(a, b)])
+            found.append((turn, part if a < b else 1.0 - part, least))
+        return tuple(np.stack(of) for of in zip(*found, strict=True))  # type: ignore[return-value]
+
+
+def _axes(cov: np.ndarray, others: np.ndarray) -> Axes:
+    """Coordinates in which cov + other = I and cov is diagonal, and the least correlation eigenvalue of the sum: NaN
+    where it is next to none."""
+    both = cov + others
+    deviation = np.sqrt(np.diagonal(both, axis1=1, axis2=2))
+    deviation = np.where(deviation > 0, deviation, 1.0)
+    values, vectors = linalg.eigh(both / (deviation[:, :, None] * deviation[:, None]))
+    least = values.min(axis=1, initial=1.0)
+    sure = least > RANK
+    root = np.sqrt(np.where(sure[:, None], values, 1.0))
+    white = (vectors / root[:, None]).transpose(0, 2, 1) / deviation[:, None]
+    part, turn = linalg.eigh(white @ cov @ white.transpose(0, 2, 1))
+    return turn.transpose(0, 2, 1) @ white, np.clip(part, 0.0, 1.0), np.where(sure, least, np.nan)

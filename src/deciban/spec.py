@@ -184,17 +184,6 @@ def posterior(scores: np.ndarray, logs: bool) -> np.ndarray:
     return scores - top - np.log(total) if logs else e / total
 
 
-def left_normals(cells, y, mean, scale, bias, far, deep: float) -> np.ndarray:
-    """bias − ½ (Σ log r + far Σ e / r), e = (scale (x − mean))² and r = 1 − e, of each row in its own class y; NaN
-    where Π r is not above `deep`. (n,)"""
-    e = ((cells - mean[y]) * scale[y]) ** 2
-    rest = 1.0 - e
-    with np.errstate(all="ignore"):
-        product = rest.prod(axis=1)
-        own = bias[y] - 0.5 * (np.log(product) + far[y] * (e / rest).sum(axis=1))
-        return np.where(product > deep, own, np.nan)
-
-
 def least(x: Plain) -> float:
     """The smallest (stored) number, 0 if that is more; NaN never is."""
     values = x.stored if isinstance(x, Counts) else x.values

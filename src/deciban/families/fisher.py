@@ -29,7 +29,7 @@ from deciban.downdate import remembered
 from deciban.errors import DataError
 from deciban.gaussians import Own, by_pattern, draw, mixed
 from deciban.packed import Packed
-from deciban.pairs_left import odds_left
+from deciban.pairs_left import PairsLeft
 from deciban.table import Reals
 from deciban.tallies import RowScatter, Scatter
 
@@ -57,16 +57,22 @@ def pairs(k: int) -> list[tuple[int, int]]:
     return [(a, b) for a in range(k) for b in range(a + 1, k)]
 
 
+def table_of_pairs(k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The number of the pair a : b, (k, k), and −1 where it is told like that, 1 where as b : a."""
+    number, sign = np.zeros((k, k), dtype=np.intp), np.zeros((k, k))
+    for pair, (a, b) in enumerate(pairs(k)):
+        number[a, b] = number[b, a] = pair
+        sign[a, b], sign[b, a] = -1.0, 1.0
+    return number, sign
+
+
 def coupled(odds: np.ndarray, k: int) -> np.ndarray:
     """Scores (n, k) from the log odds of all pairs (n, pairs)."""
     if k == 2:
         return np.hstack([odds / 2, -odds / 2])
     if k == 1:
         return np.zeros((len(odds), 1))
-    number, sign = np.zeros((k, k), dtype=np.intp), np.zeros((k, k))  # of the pair a : l; −1 where it is told like that
-    for pair, (a, b) in enumerate(pairs(k)):
-        number[a, b] = number[b, a] = pair
-        sign[a, b], sign[b, a] = -1.0, 1.0
+    number, sign = table_of_pairs(k)
     out = np.empty((len(odds), k))
     with np.errstate(invalid="ignore", over="ignore"):  # rows with missing cells are NaN: scored again without those
         for a in range(k):
@@ -156,24 +162,26 @@ class Fisher:
         return by_pattern(x, p, lambda part, rows: part.score(rows))
 
     def leave_one_out(self, t: Scatter | RowScatter, x: Reals, y, w) -> np.ndarray:
-        """Scores with each row taken out of its class; NaN for rows that have no closed form (weights that are not 1,
-        missing cells, covariances next to singular, rules confined to leading axes)."""
+        """Scores with each row taken out of its class; NaN for rows that have no closed form (missing cells, covariances
+        next to singular, rules confined to leading axes)."""
         k = t.k
-        if self.within is not None or w is not None or not isinstance(t, Scatter):
+        if self.within is not None or not isinstance(t, Scatter):
             return np.full((x.n, k), np.nan)
-        p = remembered(self, t, self.estimate)  # once for all chunks of rows
-        odds = ops.affine(x, p.coef, p.bias, strict=True)
-        cells = x.dense()
-        covs = [cov.dense() for cov in p.covs]
-        number = {pair: at for at, pair in enumerate(pairs(k))}
+        p, left = remembered(self, t, self._plan)  # once for all chunks of rows
+        number, sign = table_of_pairs(k)
+        cells, out = x.dense(), np.empty((x.n, k))
         for a in np.unique(y).tolist():
-            at = np.flatnonzero(y == a)
-            delta = cells[at] - t.mean[a]
-            for b in np.flatnonzero(t.n > 0).tolist():
-                if a != b:
-                    left = odds_left(delta, covs[a], t.n[a], t.mean[a] - t.mean[b], covs[b])
-                    odds[at, number[min(a, b), max(a, b)]] = left if a < b else -left
-        return coupled(odds, k)
+            at, others = np.flatnonzero(y == a), np.flatnonzero((t.n > 0) & (np.arange(k) != a))
+            rows = np.ascontiguousarray(cells[at])
+            odds = ops.affine(Reals(rows), p.coef, p.bias, strict=True)
+            found = left.odds(a, others, rows, None if w is None else w[at])
+            odds[:, number[a, others]] = (found * -sign[a, others, None]).T
+            out[at] = coupled(odds, k)
+        return out
+
+    def _plan(self, t: Scatter) -> tuple[Params, PairsLeft]:
+        p = self.estimate(t)
+        return p, PairsLeft.of(t.n, t.mean, np.stack([cov.dense() for cov in p.covs]))
 
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         if len(p.mean) != 2:
