@@ -15,24 +15,25 @@ struct Pairs {
 
 // Sums over the axes, with β = 1 / (1 + c part): B = (τ Σ_a + Σ_b)⁻¹ is diag β there, and B Σ_a B is diag β² part.
 struct PairSums {
-  double zz[together] = {}, zt[together] = {}, tt[together] = {};              // Σ β z², Σ β z t, Σ β t²
-  double own_zz[together] = {}, own_zt[together] = {}, own_tt[together] = {};  // the same with β² part
+  double zz[together], zt[together], tt[together];              // Σ β z², Σ β z t, Σ β t²
+  double own_zz[together], own_zt[together], own_tt[together];  // the same with β² part
+};
 
-  template <class C>
-  void add(const double* z, double t, double part, C c) {
-#pragma omp simd
-    for (Size r = 0; r < together; ++r) {
-      const double beta = 1.0 / (1.0 + c[r] * part), own = beta * beta * part, z2 = z[r] * z[r], z1 = z[r] * t;
-      zz[r] += beta * z2, zt[r] += beta * z1, tt[r] += beta * t * t;
-      own_zz[r] += own * z2, own_zt[r] += own * z1, own_tt[r] += own * t * t;
+template <bool same>  // whether all rows have the same c
+inline void add_axes(const double* z, const double* t, const double* part, const double* c, Size d, PairSums& sums) {
+  for (Size v = 0; v < together; v += lanes) {
+    vec zz = {}, zt = {}, tt = {}, own_zz = {}, own_zt = {}, own_tt = {};
+    for (Size u = 0; u < d; ++u) {
+      const vec beta = same ? all(1.0 / (1.0 + c[0] * part[u])) : 1.0 / (1.0 + load(c + v) * part[u]);
+      const vec at = load(z + u * together + v), z2 = at * at, z1 = at * t[u], t2 = all(t[u] * t[u]);
+      const vec own = beta * beta * part[u];
+      zz += beta * z2, zt += beta * z1, tt += beta * t2;
+      own_zz += own * z2, own_zt += own * z1, own_tt += own * t2;
     }
+    store(sums.zz + v, zz), store(sums.zt + v, zt), store(sums.tt + v, tt);
+    store(sums.own_zz + v, own_zz), store(sums.own_zt + v, own_zt), store(sums.own_tt + v, own_tt);
   }
-};
-
-struct Same {  // one number for all rows
-  double value;
-  double operator[](Size) const { return value; }
-};
+}
 
 // Log odds from the sums, for rows of weight w; NaN where too little is left of a covariance along the row (`least`), or
 // of one deviation beside the other (`safe`).
@@ -69,11 +70,7 @@ inline void left_pairs(Dense<double> x, const double* w, Pairs p, double safe, d
       turned(p.turn + b * d * d, d, t.data(), z.data());
       PairSums sums;
       const double *apart = p.apart + b * d, *part = p.part + b * d;
-      for (Size u = 0; u < d; ++u)
-        if (w)
-          sums.add(&z[u * together], apart[u], part[u], static_cast<const double*>(c));
-        else
-          sums.add(&z[u * together], apart[u], part[u], Same{c[0]});
+      (w ? add_axes<false> : add_axes<true>)(z.data(), apart, part, c, d, sums);
       pair_odds(sums, weight, p.n, p.least[b], safe, odds);
       std::copy(odds, odds + count, out + b * m + start);
     }

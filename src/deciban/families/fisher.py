@@ -172,7 +172,7 @@ class Fisher:
         cells, out = x.dense(), np.empty((x.n, k))
         for a in np.unique(y).tolist():
             at, others = np.flatnonzero(y == a), np.flatnonzero((t.n > 0) & (np.arange(k) != a))
-            rows = np.ascontiguousarray(cells[at])
+            rows = cells.take(at, axis=0)
             odds = ops.affine(Reals(rows), p.coef, p.bias, strict=True)
             found = left.odds(a, others, rows, None if w is None else w[at])
             odds[:, number[a, others]] = (found * -sign[a, others, None]).T
