@@ -23,14 +23,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import linalg
 
-from deciban import ops
+from deciban import left_ops, ops
 from deciban.covariance import Full
+from deciban.left_ops import Shrunk
 from deciban.table import Reals
 
 SAFE = 1e-10  # a correlation eigenvalue must stay above this for the answer to be exact
 LEVER = 1e-5  # and this share of the variance along δ must stay
-ALONE = 1 << 18  # multiplications up to which BLAS does not wake its own threads, which would fight with ours
-RUN = 1 << 16  # numbers of an array that is made, used and forgotten
 
 
 @dataclass(frozen=True)
@@ -122,57 +121,41 @@ class Stack:
         phi = (1 - self.ridge) * (1 - self.shrinkage) * pull / whole
         tau = whole / (whole - lost)
         t = (mean - means) @ self.white.transpose(0, 2, 1)
+        logdet = self.logdet[:, None] + len(mean) * np.log(tau)
         if self.share is None:
-            uu, lin, sq = self._plain(rows.x, mean, t)
-            lever = 1.0 - phi * uu
-            volume, least = lever, self.least[:, None] * lever
-        else:
-            delta = rows.x - mean
-            base = (1 - self.ridge) * self.shrinkage / (len(mean) * whole)
-            full = base * self.trace[:, None] + self.ridge
-            gone = base * pull / full * np.einsum("ij,ij->i", delta, delta)
-            if self.ridge:
-                gone += (1.0 - 1.0 / tau) * (self.ridge / full)
-            uu, lin, sq, volume = self._shrunk(delta, t, gone)
-            lever = 1.0 - phi * uu
-            volume *= lever
-            least = (1.0 - gone) * lever * self.least[:, None]  # E lies between σ and 1
-            least *= volume > 1e-290
-        near = lin + uu[:, None]
+            norms, lever = self._plain(rows.x, mean, t, phi, tau)
+            logdet = logdet + np.log(lever)
+            return Left(norms, logdet, lever.min(axis=0), (self.least[:, None] * lever).min(axis=0))
+        base = (1 - self.ridge) * self.shrinkage / (len(mean) * whole)
+        full = base * self.trace[:, None] + self.ridge
+        gone = base * pull / full * _squares(rows.x, mean)
+        if self.ridge:
+            gone += (1.0 - 1.0 / tau) * (self.ridge / full)
+        norms, lever, volume = left_ops.left_shrunk(rows.x, Shrunk(mean, self.white, self.share - 1.0, t), phi, tau, gone)
+        volume *= lever
+        least = (1.0 - gone) * lever * self.least[:, None]  # E lies between σ and 1
+        least *= volume > 1e-290
+        return Left(norms, logdet + np.log(volume), lever.min(axis=0), least.min(axis=0))
+
+    def _plain(self, x: np.ndarray, mean: np.ndarray, t: np.ndarray, phi, tau) -> tuple[np.ndarray, np.ndarray]:
+        """(norms (f, p, m), lever (f, m)) where E is the identity."""
+        f, p, d = t.shape
+        uu = np.ascontiguousarray(ops.quadratic_full(Reals(x), np.tile(mean, (f, 1)), self.lower, np.zeros(f)).T)
+        uu *= -2.0
+        lever = 1.0 - phi * uu
+        coef = (t @ self.lower).reshape(f * p, d)
+        near = np.ascontiguousarray(ops.affine(Reals(x), coef, -(coef @ mean), strict=True).T).reshape(f, p, -1)
+        near += uu[:, None]
         norms = near * (phi / lever)[:, None]
         norms += 2.0
         norms *= near
         norms -= uu[:, None]
-        norms += sq
+        norms += (t * t).sum(axis=2)[:, :, None]
         norms /= tau[:, None]
-        logdet = np.log(volume)
-        logdet += self.logdet[:, None] + len(mean) * np.log(tau)
-        return Left(norms, logdet, lever.min(axis=0), least.min(axis=0))
+        return norms, lever
 
-    def _plain(self, x: np.ndarray, mean: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """δᵀδ (f, m), tᵀδ (f, p, m) and tᵀt (f, p, 1) in the coordinates of each covariance."""
-        f, p, d = t.shape
-        uu = np.ascontiguousarray(ops.quadratic_full(Reals(x), np.tile(mean, (f, 1)), self.lower, np.zeros(f)).T)
-        uu *= -2.0
-        coef = (t @ self.lower).reshape(f * p, d)
-        lin = ops.affine(Reals(x), coef, -(coef @ mean), strict=True).T
-        return uu, np.ascontiguousarray(lin).reshape(f, p, -1), (t * t).sum(axis=2)[:, :, None]
 
-    def _shrunk(self, delta: np.ndarray, t: np.ndarray, gone: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The same with E⁻¹ between, and det E (f, m); gone = 1 − σ (f, m). In runs of rows that stay in cache."""
-        assert self.share is not None
-        (f, p, d), m = t.shape, len(delta)
-        uu, volume, lin, sq = np.empty((f, m)), np.empty((f, m)), np.empty((f, p, m)), np.empty((f, p, m))
-        rest, square, most = (self.share - 1.0)[:, :, None], t * t, max(128, min(ALONE // (d * d), RUN // (f * d)))
-        for start in range(0, m, most):
-            run = slice(start, start + most)
-            u = self.white @ np.ascontiguousarray(delta[run].T)
-            e = rest * gone[:, None, run]
-            e += 1.0
-            np.multiply.reduce(e, axis=1, out=volume[:, run])
-            np.divide(1.0, e, out=e)  # (np.reciprocal takes twice as long)
-            sq[:, :, run] = square @ e
-            e *= u
-            lin[:, :, run] = t @ e
-            np.einsum("fji,fji->fi", e, u, out=uu[:, run])
-        return uu, lin, sq, volume
+def _squares(x: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """|x − mean|², (m,)."""
+    delta = x - mean
+    return np.einsum("ij,ij->i", delta, delta)
