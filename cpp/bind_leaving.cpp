@@ -3,6 +3,7 @@
 #include "leaving_pairs.hpp"
 #include "leaving_shrunk.hpp"
 #include "leaving_students.hpp"
+#include "series.hpp"
 
 using namespace deciban;
 using namespace nanobind::literals;
@@ -31,4 +32,7 @@ void bind_leaving(nb::module_& m) {
           const Students students{mean.data(), half.data(), inverse.data(), weighing(whole), weighing(left), step, step + k, step + 2 * k, mid, mid + d, mid + 2 * d, sway, part, k, d};
           left_students(view<double>(x), y.data(), students, deep, out.data());
         }, "x"_a, "y"_a, "mean"_a, "half"_a, "inverse"_a, "whole"_a, "left"_a, "moves"_a, "prior"_a, "sway"_a, "part"_a, "deep"_a, "out"_a, Free());
+  m.def("series", [](Matrix<double> x, Doubles w, Doubles coef, Out out) {
+          series(view<double>(x), w.is_valid() ? w.data() : nullptr, coef.data(), coef.shape(0), coef.shape(1), out.data());
+        }, "x"_a, "w"_a.none(), "coef"_a, "out"_a, Free());
 }

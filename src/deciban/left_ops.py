@@ -97,3 +97,13 @@ def left_students(cells: np.ndarray, y: np.ndarray, s: Students, deep: float) ->
     out = np.empty((len(cells), len(s.mean)))
     core.left_students(cells, y, s.mean, s.half, s.inverse, s.whole, s.left, s.moves, s.prior, s.sway, s.part, deep, out)
     return out
+
+
+def series(cells: np.ndarray, w: np.ndarray | None, coef: np.ndarray) -> np.ndarray:
+    """Σ_m Σ_j coef[m − 1, c, j] x (w x)^m, m from 1, (n, k): how scores change with a row's own cells."""
+    core = ops.core()
+    if core is None or coef[0].size > SMALL**2:
+        return left_spec.series(cells, w, coef)
+    out = np.empty((len(cells), coef.shape[1]))
+    core.series(cells, w, coef, out)
+    return out

@@ -82,3 +82,12 @@ def _student(cells, m, prior, mean, half, inverse, weighing) -> np.ndarray:
     scale = prior + half + bend * apart**2
     far = np.log1p((cells - m - apart * pull) ** 2 * narrow / scale).sum(axis=1)
     return bias[:, 0] - power[:, 0] * far - 0.5 * np.log(scale * inverse).sum(axis=1)
+
+
+def series(cells: np.ndarray, w: np.ndarray | None, coef: np.ndarray) -> np.ndarray:
+    """Σ_m Σ_j coef[m − 1, c, j] x (w x)^m, m from 1. (n, k)"""
+    out, power = np.zeros((len(cells), coef.shape[1])), cells
+    for each in coef:
+        power = power * cells if w is None else power * cells * w[:, None]
+        out += power @ each.T
+    return out

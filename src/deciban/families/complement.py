@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban import ops
+from deciban import left_ops, ops
 from deciban.own_rows import blocks, log_left, powers, row_totals, set_own, weight
 from deciban.params import Linear
 from deciban.table import Counts, Reals
@@ -96,10 +96,14 @@ class Complement:
         terms = next((m for m in (1, 2, 3) if part ** (m + 1) <= TINY), None)
         if terms is None:
             return False
-        rest = np.log1p(-(words if w is None else words * w)[:, None] / others.sum(axis=1))
-        out += words[:, None] * rest
-        for m in range(1, terms + 1):
-            change = ops.affine(powers(x, m + 1), others**-m / m, np.zeros(len(others)))
+        whole = others.sum(axis=1, keepdims=True)
+        out -= left_ops.series(words[:, None], w, np.stack([whole**-m / m for m in range(1, terms + 1)]))
+        steps = [others**-m / m for m in range(1, terms + 1)]
+        if isinstance(x, Reals):
+            out += left_ops.series(x.dense(), w, np.stack(steps))
+            return True
+        for m, coef in enumerate(steps, start=1):
+            change = ops.affine(powers(x, m + 1), coef, np.zeros(len(others)))
             out += change if w is None else change * w[:, None] ** m
         return True
 
