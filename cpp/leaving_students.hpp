@@ -21,17 +21,17 @@ struct Students {
   Size k, d;
 };
 
-// Π (1 + u) − 1 over the columns, where u are the squared distances and where they are the changes of scale. One less
-// keeps the digits of factors near 1.
+// Over columns: Π (1 + u) − 1, where u are squared distances and one less keeps the digits of factors near 1; and the
+// product of the changes of scale.
 struct Grown {
-  vec far = {}, wide = {};
+  vec far = {}, wide = all(1.0);
 
   // scale = prior + half + bend (mean − m)²;  location = m + pull (mean − m)
   void add(vec x, vec m, vec prior, vec mean, vec half, vec inverse, double pull, double bend, double narrow) {
     const vec apart = mean - m, scale = prior + half + bend * apart * apart, z = x - m - apart * pull;
-    const vec u = z * z * narrow / scale, v = scale * inverse - 1.0;
+    const vec u = z * z * narrow / scale;
     far += u + far * u;
-    wide += v + wide * v;
+    wide *= scale * inverse;
   }
 };
 
@@ -46,8 +46,9 @@ inline void pack_rows(Dense<double> x, const Size* rows, Size count, Size from, 
   }
 }
 
-inline void put_scores(const double* far, const double* wide, double power, double bias, Size count, double* scores) {
-  for (Size r = 0; r < count; ++r) scores[r] = bias - power * std::log1p(far[r]) - 0.5 * std::log1p(wide[r]);
+// scores[r] −= power log(1 + far) + ½ log wide
+inline void take(const Grown& grown, double power, double* scores) {
+  for (Size r = 0; r < lanes; ++r) scores[r] -= power * std::log1p(grown.far[r]) + 0.5 * std::log(grown.wide[r]);
 }
 
 // Priors of a tile of rows of class a without them, and the row's own mean and half; bad[r] > 0 where so little is left
@@ -78,15 +79,15 @@ inline void left_students(Dense<double> x, const std::int32_t* y, const Students
   const Size k = s.k, d = s.d;
   const ByClass classes(y, x.n, k);
   Scratch t(tile * together), m(tile * together), scale(tile * together), mean(tile * together), half(tile * together);
-  Scratch far((k + 1) * together), wide((k + 1) * together), scores(k * together);
+  Scratch scores(k * together);
   double bad[together];
   for (Size a = 0; a < k; ++a)
     for (Size start = classes.start[a]; start < classes.start[a + 1]; start += together) {
       const Size* rows = classes.order.data() + start;
       const Size count = std::min(classes.start[a + 1] - start, together);
       std::fill(bad, bad + together, 0.0);
-      std::fill(far.data(), far.data() + k * together, 0.0);
-      std::fill(wide.data(), wide.data() + k * together, 0.0);
+      for (Size c = 0; c < k; ++c)
+        std::fill(&scores[c * together], &scores[c * together] + together, (c == a ? s.left : s.whole).bias[c]);
       for (Size from = 0; from < d; from += tile) {
         const Size cols = std::min(d - from, tile);
         pack_rows(x, rows, count, from, cols, t.data());
@@ -95,7 +96,7 @@ inline void left_students(Dense<double> x, const std::int32_t* y, const Students
           const Weighing& by = c == a ? s.left : s.whole;
           const double pull = by.pull[c], bend = by.bend[c], narrow = by.narrow[c];
           for (Size v = 0; v < together; v += lanes) {
-            Grown grown{load(&far[c * together + v]), load(&wide[c * together + v])};
+            Grown grown;
             for (Size j = 0; j < cols; ++j) {
               const Size cell = j * together + v, at = c * d + from + j;
               const vec mine = c == a ? load(&mean[cell]) : all(s.mean[at]);
@@ -103,20 +104,14 @@ inline void left_students(Dense<double> x, const std::int32_t* y, const Students
               grown.add(load(&t[cell]), load(&m[cell]), load(&scale[cell]), mine, squares, all(s.inverse[at]), pull, bend,
                         narrow);
             }
-            store(&far[c * together + v], grown.far);
-            store(&wide[c * together + v], grown.wide);
+            take(grown, by.power[c], &scores[c * together + v]);
           }
         }
       }
-      for (Size c = 0; c < k; ++c) {
-        const Weighing& by = c == a ? s.left : s.whole;
-        put_scores(&far[c * together], &wide[c * together], by.power[c], by.bias[c], count, &scores[c * together]);
-      }
+      for (Size c = 0; c < k; ++c)
+        for (Size r = 0; r < count; ++r) bad[r] += std::isfinite(scores[c * together + r]) ? 0.0 : 1.0;
       for (Size r = 0; r < count; ++r)
-        for (Size c = 0; c < k; ++c) {
-          const double score = scores[c * together + r];
-          out[rows[r] * k + c] = bad[r] == 0.0 && std::isfinite(score) ? score : NAN;
-        }
+        for (Size c = 0; c < k; ++c) out[rows[r] * k + c] = bad[r] == 0.0 ? scores[c * together + r] : NAN;
     }
 }
 

@@ -41,7 +41,7 @@ class GivenPrior:
 def students(t: Moments, prior: GivenPrior) -> Students:
     """What rows of t need to be left out; no class is empty, n is (k,)."""
     every = t.collapse()
-    total, half = float(every.n[0]), 0.5 * t.m2
+    total, half = every.n[0], 0.5 * t.m2
     kappa = prior.kappa + t.n
     apart = t.mean - prior.mean
     scale = prior.scale + half + (0.5 * prior.kappa * t.n / kappa)[:, None] * apart**2
@@ -61,8 +61,8 @@ def students(t: Moments, prior: GivenPrior) -> Students:
             left=_weighing(rest, scale, prior),
             moves=np.stack([1.0 / rest, 0.5 * t.n / rest, share]),
             prior=np.stack([prior.mean, every.mean[0], base]),
-            sway=1.0 / others if prior.moves_mean else 0.0,
-            part=part,
+            sway=float(1.0 / others) if prior.moves_mean else 0.0,
+            part=float(part),
         )
 
 
