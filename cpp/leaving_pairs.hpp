@@ -36,7 +36,7 @@ inline void add_axes(const double* z, const double* t, const double* part, const
 }
 
 // Log odds from the sums, for rows of weight w; NaN where too little is left of a covariance along the row (`least`), or
-// of one deviation beside the other (`safe`).
+// of a variance beside what it is the difference of (`safe`).
 inline void pair_odds(const PairSums& s, const double* w, double n, double least, double safe, double* out) {
 #pragma omp simd
   for (Size r = 0; r < together; ++r) {
@@ -49,7 +49,7 @@ inline void pair_odds(const PairSums& s, const double* w, double n, double least
     const double dev_a = std::sqrt(spread_a > 0.0 ? spread_a : 0.0), dev_b = std::sqrt(spread_b > 0.0 ? spread_b : 0.0);
     const double between = s.tt[r] + size * s.zt[r], sum = dev_a + dev_b, less = dev_a < dev_b ? dev_a : dev_b;
     const double odds = 2.0 * (between + slope - (between - c * slope) * dev_b / sum);
-    out[r] = left > least && less > safe * sum && rest > 1e-9 * n ? odds : NAN;
+    out[r] = left > least && less * sum > safe * both && rest > 1e-9 * n ? odds : NAN;
   }
 }
 

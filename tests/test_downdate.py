@@ -10,6 +10,7 @@ from sklearn import datasets
 from sklearn.preprocessing import scale
 
 from deciban import LinearDiscriminantAnalysis
+from deciban.families.fisher import Fisher
 from deciban.families.gaussian_joint import GaussianJoint
 from deciban.table import Reals, Table
 
@@ -89,6 +90,13 @@ def test_leaving_out_is_estimating_without(settings_, kind, name):
     check(family, table, np.arange(0, table.n, 1 + table.n // 60), answered=0.0 if many else 1.0)
 
 
+@pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer"])
+@every_weight
+def test_fishers_pairs_are_estimated_without_the_row(kind, name):
+    table = real_table(name, kind)
+    check(Fisher(), table, np.arange(0, table.n, 1 + table.n // 60), answered=0.9)
+
+
 @st.composite
 def tables(draw) -> Table:
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
@@ -106,6 +114,21 @@ def tables(draw) -> Table:
 @settings(max_examples=60, deadline=None)
 def test_any_blend_and_shrinkage_of_any_rows(table, blend, shrinkage, ridge):
     check(GaussianJoint(blend, shrinkage, ridge), table, answered=0.0)
+
+
+@given(tables())
+@settings(max_examples=60, deadline=None)
+def test_fishers_pairs_of_any_rows(table):
+    family = Fisher()
+    t = family.tally(table.x, table.y, table.w, table.k)
+    with np.errstate(all="ignore"):
+        got = family.leave_one_out(t, table.x, table.y, table.w)
+    known = np.flatnonzero(~np.isnan(got).any(axis=1))
+    np.testing.assert_array_equal(np.isnan(got).all(axis=1), np.isnan(got).any(axis=1))
+    expected = by_refitting(family, t, table, known)
+    if len(known) and np.abs(expected).max() < 1e6:  # beyond, taking a tally away loses digits too
+        size = np.abs(expected).max(axis=1, keepdims=True) + 1.0
+        np.testing.assert_allclose(posterior(got[known]) / size, posterior(expected) / size, rtol=0, atol=1e-8)
 
 
 @given(tables(), st.sampled_from(list(FAMILIES.values())))

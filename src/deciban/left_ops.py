@@ -9,50 +9,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from deciban import left_spec, ops
+from deciban.left_spec import Pairs, Shrunk, Students
 
 SMALL = 256  # columns up to which our own matrix kernels beat a call into BLAS
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Class a of weight n against q others. In the coordinates turn[b], Σ_a + Σ_b is the identity and Σ_a diagonal."""
-
-    n: float
-    mean: np.ndarray  # (d,), of a
-    turn: np.ndarray  # (q, d, d)
-    part: np.ndarray  # (q, d), Σ_a in those coordinates
-    apart: np.ndarray  # (q, d), mean_a − mean_b in them
-    least: np.ndarray  # (q,), what must stay of the covariance along a row
-
-
-@dataclass(frozen=True)
-class Shrunk:
-    """f covariances with p means each, in the coordinates white[f] where each is the identity."""
-
-    mean: np.ndarray  # (d,), of the rows' class
-    white: np.ndarray  # (f, d, d)
-    rest: np.ndarray  # (f, d), −(the share of the base along each axis)
-    t: np.ndarray  # (f, p, d), mean − means
-
-
-@dataclass(frozen=True)
-class Students:
-    """Normal–inverse-gamma posteriors of k classes, and what of them a row of weight 1 takes along."""
-
-    mean: np.ndarray  # (k, d)
-    half: np.ndarray  # (k, d), ½ m2
-    inverse: np.ndarray  # (k, d), 1 / scale, of all rows
-    whole: np.ndarray  # (5, k): n / κ, κ₀ n / 2κ, κ / (2 (κ + 1)), a + ½, and the sum of log densities at the location
-    left: np.ndarray  # (5, k), the same of n − 1
-    moves: np.ndarray  # (3, k): 1 / (n − 1), ½ n / (n − 1), and what of a row's square the scale of the prior loses
-    prior: np.ndarray  # (3, d): its mean, the mean of all rows, its scale before it loses anything
-    sway: float  # how far a row moves the mean of the prior
-    part: float  # what of its square about the mean of all rows the scale loses
 
 
 def left_normals(cells: np.ndarray, y, mean, scale, bias, far, deep: float) -> np.ndarray:
@@ -68,7 +30,7 @@ def left_normals(cells: np.ndarray, y, mean, scale, bias, far, deep: float) -> n
 
 def left_pairs(cells: np.ndarray, w: np.ndarray | None, p: Pairs, safe: float) -> np.ndarray:
     """Log odds (q, m) of rows of class a, weights w (m,) or 1 each, against q others, each row left out of a.
-    NaN where less than `least` stays along the row, or one deviation is less than `safe` of both."""
+    NaN where less than `least` stays along the row, or `safe` of the variances along the direction."""
     core = ops.core()
     if core is None or cells.shape[1] > SMALL:
         return left_spec.left_pairs(cells, w, p, safe)
@@ -89,13 +51,15 @@ def left_shrunk(x: np.ndarray, s: Shrunk, phi, tau, gone) -> tuple[np.ndarray, n
 
 
 def left_students(cells: np.ndarray, y: np.ndarray, s: Students, deep: float) -> np.ndarray:
-    """Log densities (n, k) of rows under each class, the row out of its own class y and out of the prior; NaN where less
-    than `deep` stays of a scale, or a number is too large."""
+    """Log densities (n, k) of rows under each class, the row out of its own class y and out of the prior; NaN
+    where less than `deep` stays of a scale, or a number is too large."""
     core = ops.core()
     if core is None:
         return left_spec.left_students(cells, y, s, deep)
     out = np.empty((len(cells), len(s.mean)))
-    core.left_students(cells, y, s.mean, s.half, s.inverse, s.whole, s.left, s.moves, s.prior, s.sway, s.part, deep, out)
+    core.left_students(
+        cells, y, s.mean, s.half, s.inverse, s.whole, s.left, s.moves, s.prior, s.sway, s.part, deep, out
+    )
     return out
 
 

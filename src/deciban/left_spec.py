@@ -2,12 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from deciban.left_ops import Pairs, Shrunk, Students
+
+@dataclass(frozen=True)
+class Pairs:
+    """Class a of weight n against q others. In the coordinates turn[b], Σ_a + Σ_b is the identity and Σ_a diagonal."""
+
+    n: float
+    mean: np.ndarray  # (d,), of a
+    turn: np.ndarray  # (q, d, d)
+    part: np.ndarray  # (q, d), Σ_a in those coordinates
+    apart: np.ndarray  # (q, d), mean_a − mean_b in them
+    least: np.ndarray  # (q,), what must stay of the covariance along a row
+
+
+@dataclass(frozen=True)
+class Shrunk:
+    """f covariances with p means each, in the coordinates white[f] where each is the identity."""
+
+    mean: np.ndarray  # (d,), of the rows' class
+    white: np.ndarray  # (f, d, d)
+    rest: np.ndarray  # (f, d), −(the share of the base along each axis)
+    t: np.ndarray  # (f, p, d), mean − means
+
+
+@dataclass(frozen=True)
+class Students:
+    """Normal–inverse-gamma posteriors of k classes, and what of them a row of weight 1 takes along."""
+
+    mean: np.ndarray  # (k, d)
+    half: np.ndarray  # (k, d), ½ m2
+    inverse: np.ndarray  # (k, d), 1 / scale, of all rows
+    whole: np.ndarray  # (5, k): n / κ, κ₀ n / 2κ, κ / (2 (κ + 1)), a + ½, and the sum of log densities at the location
+    left: np.ndarray  # (5, k), the same of n − 1
+    moves: np.ndarray  # (3, k): 1 / (n − 1), ½ n / (n − 1), and what of a row's square the scale of the prior loses
+    prior: np.ndarray  # (3, d): its mean, the mean of all rows, its scale before it loses anything
+    sway: float  # how far a row moves the mean of the prior
+    part: float  # what of its square about the mean of all rows the scale loses
 
 
 def left_normals(cells, y, mean, scale, bias, far, deep: float) -> np.ndarray:
@@ -40,7 +74,7 @@ def left_pairs(cells: np.ndarray, w: np.ndarray | None, p: Pairs, safe: float) -
             dev_a, dev_b = (np.sqrt(np.maximum(a, 0.0)) for a in (tau * own - phi * slope**2, spread_b))
             between = r + s * e  # w · (mean_a − mean_b), the row still in mean_a
             odds = 2.0 * (between + slope - (between - c * slope) * dev_b / (dev_a + dev_b))
-            sure = (left > p.least[b]) & (np.minimum(dev_a, dev_b) > safe * (dev_a + dev_b))
+            sure = (left > p.least[b]) & (np.minimum(dev_a, dev_b) * (dev_a + dev_b) > safe * (tau * own + spread_b))
             out[b] = np.where(sure, odds, np.nan)
         return out
 

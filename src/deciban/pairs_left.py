@@ -1,10 +1,10 @@
 """Fisher's rule for pairs of classes, each row of the first of them left out in turn.
 
-Without a row of weight w, δ = x − mean_a, the covariance of a is τ Σ_a − φ δδᵀ and its mean mean_a − c δ, with
-τ = n / (n − w), c = w / (n − w) and φ = τ c. With B = (τ Σ_a + Σ_b)⁻¹, Sherman and Morrison's formula makes the direction
-w = (Σ_a + Σ_b)⁻¹ (mean_a − mean_b) a sum r + s p of r = B (mean_a − mean_b) and p = B δ: everything else is products of
-r, p, δ and the covariances. Coordinates in which Σ_a + Σ_b = I and Σ_a is diagonal make B diagonal too, for every w and
-for both classes: one product with a matrix for each row and pair.
+Without a row of weight v, δ = x − mean_a, the covariance of a is τ Σ_a − φ δδᵀ and its mean mean_a − c δ, with
+τ = n / (n − v), c = v / (n − v) and φ = τ c. With B = (τ Σ_a + Σ_b)⁻¹, Sherman and Morrison's formula makes the
+direction w = (Σ_a + Σ_b)⁻¹ (mean_a − mean_b) a sum r + s p of r = B (mean_a − mean_b) and p = B δ: everything else is
+products of r, p, δ and the covariances. Coordinates in which Σ_a + Σ_b = I and Σ_a is diagonal make B diagonal too, for
+every v and for both classes: one product with a matrix for each row and pair.
 
 >>> import numpy as np
 >>> x, mean = np.array([[0.0], [2.0], [4.0]]), np.array([[2.0], [10.0]])
@@ -22,10 +22,11 @@ import numpy as np
 from numpy import linalg
 
 from deciban import left_ops
-from deciban.left_ops import Pairs
+from deciban.left_spec import Pairs
 
-SAFE = 1e-6  # what must be left of a covariance along a row, and of one deviation beside the other, to keep all digits
-RANK = 1e-9  # and what of every correlation eigenvalue
+LEVER = 1e-5  # what must be left of a covariance along a row, to keep all digits
+SAFE = 1e-6  # and of the variances along a direction, which are differences
+RANK = 1e-7  # and what of every correlation eigenvalue
 KEPT = 1 << 24  # numbers that coordinates are kept of, between chunks of rows
 RUN = 1 << 20  # and numbers of those in use at a time
 
@@ -52,7 +53,8 @@ class PairsLeft:
     def odds(self, a: int, others: np.ndarray, cells: np.ndarray, w: np.ndarray | None) -> np.ndarray:
         """Log odds (q, m) of rows of class a, of weights w (m,) or 1 each, against the others, the row itself
         left out; NaN where digits would be lost."""
-        return np.concatenate([left_ops.left_pairs(cells, w, pairs, SAFE) for pairs in self._pairs(a, others)])
+        found = [left_ops.left_pairs(cells, w, pairs, SAFE) for pairs in self._pairs(a, others)]
+        return np.concatenate([np.empty((0, len(cells))), *found])
 
     def _pairs(self, a: int, others: np.ndarray) -> Iterator[Pairs]:
         size = max(1, RUN // self.mean.shape[1] ** 2)
@@ -60,7 +62,7 @@ class PairsLeft:
             some = others[start : start + size]
             turn, part, least = self._between(a, some)
             apart = np.einsum("qij,qj->qi", turn, self.mean[a] - self.mean[some])
-            yield Pairs(float(self.n[a]), self.mean[a], turn, part, apart, np.maximum(SAFE, RANK / least))
+            yield Pairs(float(self.n[a]), self.mean[a], turn, part, apart, np.maximum(LEVER, RANK / least))
 
     def _between(self, a: int, others: np.ndarray) -> Axes:
         """The coordinates of the pairs a : b, `part` being that of a."""

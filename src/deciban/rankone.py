@@ -25,7 +25,7 @@ from numpy import linalg
 
 from deciban import left_ops, ops
 from deciban.covariance import Full
-from deciban.left_ops import Shrunk
+from deciban.left_spec import Shrunk
 from deciban.table import Reals
 
 SAFE = 1e-10  # a correlation eigenvalue must stay above this for the answer to be exact
@@ -131,7 +131,8 @@ class Stack:
         gone = base * pull / full * _squares(rows.x, mean)
         if self.ridge:
             gone += (1.0 - 1.0 / tau) * (self.ridge / full)
-        norms, lever, volume = left_ops.left_shrunk(rows.x, Shrunk(mean, self.white, self.share - 1.0, t), phi, tau, gone)
+        shrunk = Shrunk(mean, self.white, self.share - 1.0, t)
+        norms, lever, volume = left_ops.left_shrunk(rows.x, shrunk, phi, tau, gone)
         volume *= lever
         least = (1.0 - gone) * lever * self.least[:, None]  # E lies between σ and 1
         least *= volume > 1e-290

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from deciban.left_ops import Students
+from deciban.left_spec import Students
 from deciban.tallies import Moments
 
 DEEP = 1e-4  # what must stay of a sum of squares, or rounding would show

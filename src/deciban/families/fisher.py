@@ -162,8 +162,8 @@ class Fisher:
         return by_pattern(x, p, lambda part, rows: part.score(rows))
 
     def leave_one_out(self, t: Scatter | RowScatter, x: Reals, y, w) -> np.ndarray:
-        """Scores with each row taken out of its class; NaN for rows that have no closed form (missing cells, covariances
-        next to singular, rules confined to leading axes)."""
+        """Scores with each row taken out of its class; NaN for rows that have no closed form (missing cells,
+        covariances next to singular, rules confined to leading axes)."""
         k = t.k
         if self.within is not None or not isinstance(t, Scatter):
             return np.full((x.n, k), np.nan)
@@ -177,6 +177,7 @@ class Fisher:
             found = left.odds(a, others, rows, None if w is None else w[at])
             odds[:, number[a, others]] = (found * -sign[a, others, None]).T
             out[at] = coupled(odds, k)
+            out[at[np.isnan(found).any(axis=0)]] = np.nan
         return out
 
     def _plan(self, t: Scatter) -> tuple[Params, PairsLeft]:

@@ -23,7 +23,7 @@ from scipy.special import gammaln
 
 from deciban import left_ops, normals, ops
 from deciban.downdate import remembered
-from deciban.left_ops import Students
+from deciban.left_spec import Students
 from deciban.own_rows import blocks, moments_left, row_sums, set_own, weight
 from deciban.students_left import DEEP, GivenPrior, students
 from deciban.table import Counts, Reals
