@@ -33,6 +33,7 @@ bench: $(VENV)/installed  ## race the rivals in one process; writes bench/result
 
 quality: $(VENV)/installed  ## compare the probabilities on the shared tables; writes bench/results and bench/QUALITY.md
 	$(BIN)/python -m bench.quality_tables
+	$(BIN)/python -m bench.quality_weights
 
 clean:  ## remove everything that was built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -50,6 +50,12 @@ ESTIMATORS = [
     LogisticRegression(solver="newton"),
     LogisticRegression(C="auto"),
     LogisticRegression(C="auto", l1_ratio=1.0),
+    GaussianNB(weights="discriminative"),
+    BernoulliNB(weights="discriminative"),
+    MultinomialNB(weights="discriminative"),
+    ComplementNB(weights="discriminative"),
+    CategoricalNB(weights="discriminative"),
+    PoissonNB(weights="discriminative"),
 ]
 ACCELERATORS = ("cupy", "dpnp", "torch")  # scikit-learn skips their checks where package or device is missing
 

@@ -35,6 +35,7 @@ import numpy as np
 from scipy.linalg import get_lapack_funcs
 
 from deciban import ops
+from deciban.calibration import Calibration
 from deciban.column_evidence import Dense, Sparse
 from deciban.design import alone
 from deciban.engines import threads
@@ -48,6 +49,7 @@ DENSE = 1 << 11  # weights for which a Hessian is made
 LEAST, LARGEST = 1e-2, 1e4  # pulls
 SETTLED = 0.1  # a change of log(pull) that is none
 TOLERANCE = 1e-6
+WORTHLESS = 1e-10  # nats a row: separated classes have a loss of 0, of which no share is small
 STEPS = 100
 _trtri = get_lapack_funcs(("trtri",), dtype=np.float64)[0]
 
@@ -246,6 +248,8 @@ class ByEvidence(Smooth):
     def done(self, objective: Objective, state: State, tol: float) -> str | None:
         if state.kept.moved > SETTLED and not state.stuck:
             return None
+        if state.steepness <= tol * objective.weight and state.gain <= WORTHLESS * objective.weight:
+            return "gradient"
         return super().done(objective, state, tol)
 
 
@@ -273,6 +277,16 @@ def problem(pieces: Sequence[Piece], prior: np.ndarray, d: int) -> Objective:
     return pulled(Objective(pieces, prior, layout, np.ones(layout.size)), (1.0, 10.0)[: len(layout.groups)])
 
 
+def tempered(objective: Objective) -> np.ndarray:
+    """Naive Bayes with the best temperature and biases, which its scores (n, k) alone tell: where to start from."""
+    theta, ones = np.zeros(objective.layout.size), np.ones((objective.layout.k, objective.layout.d))
+    scores = np.concatenate(list(threads.each(objective.pieces, lambda piece: piece.rows.scores(ones))))
+    y, w = (np.concatenate([getattr(piece, name) for piece in objective.pieces]) for name in ("y", "w"))
+    found = Calibration.fit(scores, objective.prior, y, w)
+    theta[0], theta[-objective.layout.k :] = found.temperature - 1.0, found.bias
+    return theta
+
+
 def minimise(objective: Objective, start: np.ndarray) -> Solution:
     inner = Newton() if objective.layout.size <= DENSE else NewtonCg()
     with alone():
@@ -283,6 +297,6 @@ def fit(pieces: Sequence[Piece], prior: np.ndarray) -> Weights:
     """Weights from rows that were judged by counts without them, and log priors (k,); naive Bayes is the start."""
     d = pieces[0].rows.x.d
     objective = problem(pieces, prior, d)
-    answer = minimise(objective, np.zeros(objective.layout.size))
+    answer = minimise(objective, tempered(objective))
     table, bias = objective.layout.spread_out(answer.w)
     return Weights(1.0 + table, bias, answer.kept.pulls, answer.steps, answer.why)

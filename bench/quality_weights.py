@@ -1,0 +1,217 @@
+"""`python -m bench.quality_weights`: naive Bayes with weighted columns, between naive Bayes and logistic regression.
+
+All four are ours; folds and measures are those of the quality tables. A pass is one look at all rows: a value with its
+gradient, or a Hessian, of the weights' objective, counted while the first fold's training rows are weighed, once from
+naive Bayes (all weights 1) and once from all weights 0. Progress goes to stderr.
+
+Example:
+    python -m bench.quality_weights --only wine,glass
+"""
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from bench import report, tables
+from bench.evaluate import evaluate
+from bench.measures import Measures
+from bench.tables import Table
+from deciban import LogisticRegression, MixedNB, decision, weighing
+
+PAGE = Path(__file__).parent / "WEIGHTS.md"
+PLAIN, CALIBRATED, WEIGHTED, LOGISTIC = "naive Bayes", "calibrated", "weighted", "logistic"
+NEAR = 1.03  # of the mean log loss of logistic regression, that of weighted columns must be below
+INTRO = """\
+# Weights for the columns of naive Bayes
+
+`make quality` (or `python -m bench.quality_weights`) writes this page and `results/weights.csv`. Splits and measures
+are those of [QUALITY.md](QUALITY.md); all models are deciban's:
+
+- **naive Bayes**: `MixedNB()`.
+- **calibrated**: `MixedNB(calibrate=True)`, a temperature and a bias for each class.
+- **weighted**: `MixedNB(weights="discriminative")`, a weight for each column (and class, if there are three or more).
+- **logistic**: `LogisticRegression()` with imputation, scaling and one-hot columns.
+
+A pass is one look at all rows (a value with its gradient, or a Hessian) while the first fold's training rows are
+weighed, from naive Bayes (all weights 1) and from all weights 0; in brackets the steps. The best of each line is bold.
+"""
+
+
+def logistic(numeric: Sequence[str], nominal: Sequence[str]) -> Any:
+    onehot = OneHotEncoder(handle_unknown="ignore")
+    columns = ColumnTransformer(
+        [
+            ("numeric", make_pipeline(SimpleImputer(), StandardScaler()), list(numeric)),
+            ("nominal", make_pipeline(SimpleImputer(strategy="most_frequent"), onehot), list(nominal)),
+        ]
+    )
+    return make_pipeline(columns, LogisticRegression())
+
+
+@dataclass(frozen=True)
+class Entrant:
+    NAME: str
+    make: Callable[[Sequence[str], Sequence[str]], Any]
+
+
+ENTRANTS = (
+    Entrant(PLAIN, lambda numeric, nominal: MixedNB()),
+    Entrant(CALIBRATED, lambda numeric, nominal: MixedNB(calibrate=True)),
+    Entrant(WEIGHTED, lambda numeric, nominal: MixedNB(weights="discriminative")),
+    Entrant(LOGISTIC, logistic),
+)
+
+
+@dataclass(frozen=True)
+class Counted(weighing.Objective):
+    """An objective that knows how often it was asked."""
+
+    asked: list[str] = field(default_factory=list)
+
+    def slope(self, theta):
+        self.asked.append("slope")
+        return super().slope(theta)
+
+    def curve(self, theta):
+        self.asked.append("curve")
+        return super().curve(theta)
+
+
+@dataclass(frozen=True)
+class Walk:
+    passes: int
+    steps: int
+
+
+def walks(table: Table) -> tuple[Walk, Walk]:
+    """From naive Bayes, and from all weights 0."""
+    train = table.folds()[0][0]
+    X, y = table.X.iloc[train], table.labels[train]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = MixedNB(weights="discriminative").fit(X, y)
+        rows = model._table(*model._training(X, y, reset=False), None)
+        pieces, prior = model._judged(rows), decision.log_prior(model.class_count_)
+    plain = weighing.problem(pieces, prior, rows.d)
+    starts = np.zeros((2, plain.layout.size))
+    starts[1, 0] = -1.0  # what all weights have in common
+    return tuple(_walk(plain, start) for start in starts)  # type: ignore[return-value]
+
+
+def _walk(plain: weighing.Objective, start: np.ndarray) -> Walk:
+    counted = Counted(plain.pieces, plain.prior, plain.layout, plain.ridge)
+    answer = weighing.minimise(counted, start)
+    return Walk(len(counted.asked), answer.steps)
+
+
+@dataclass(frozen=True)
+class Line:
+    name: str
+    measures: dict[str, Measures]
+    near: Walk
+    far: Walk
+
+    def losses(self) -> list[float]:
+        return [self.measures[e.NAME].log_loss for e in ENTRANTS]
+
+
+def page(lines: Sequence[Line]) -> str:
+    mean = np.mean([line.losses() for line in lines], axis=0)
+    parts = [INTRO, report.machine(), "## Summary", verdict(lines), "## Log loss (less is better)"]
+    head = ("set", *(e.NAME for e in ENTRANTS), "weighted / logistic", "passes from naive Bayes", "passes from 0")
+    rows = [(x.name, *_bold(x.losses()), f"{_ratio(x.losses()):.2f}", _told(x.near), _told(x.far)) for x in lines]
+    walk = [
+        np.mean([[w.passes, w.steps] for w in found], axis=0)
+        for found in zip(*((x.near, x.far) for x in lines), strict=True)
+    ]
+    rows.append(("**mean**", *_bold(mean), f"{_ratio(mean):.3f}", *(f"{p:.1f} ({s:.1f})" for p, s in walk)))
+    parts += [report.markdown(head, rows), "## Accuracy (more is better)", accuracies(lines)]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def verdict(lines: Sequence[Line]) -> str:
+    plain, _, weighted, logistic = np.mean([line.losses() for line in lines], axis=0)
+    near, far = (np.mean([getattr(line, start).passes for line in lines]) for start in ("near", "far"))
+    rows = [
+        ("mean log loss, weighted / naive Bayes", f"{weighted / plain:.3f}", "< 1", weighted < plain),
+        ("mean log loss, weighted / logistic", f"{weighted / logistic:.3f}", f"≤ {NEAR}", weighted <= NEAR * logistic),
+        ("mean passes, from naive Bayes / from 0", f"{near / far:.3f}", "< 1", near < far),
+    ]
+    for what, found, required, met in rows:
+        if not met:
+            _say(f"warning: {what}: {found}, required {required}")
+    cells = ((what, found, required, "yes" if met else "no") for what, found, required, met in rows)
+    return report.markdown(("what", "found", "required", "met"), cells)
+
+
+def accuracies(lines: Sequence[Line]) -> str:
+    rows = [[x.measures[e.NAME].accuracy for e in ENTRANTS] for x in lines]
+    told = [(x.name, *(f"{a:.2%}" for a in row)) for x, row in zip(lines, rows, strict=True)]
+    told.append(("**mean**", *(f"{a:.2%}" for a in np.mean(rows, axis=0))))
+    return report.markdown(("set", *(e.NAME for e in ENTRANTS)), told)
+
+
+def _ratio(losses: Sequence[float]) -> float:
+    return losses[2] / losses[3]
+
+
+def _bold(losses: Sequence[float]) -> list[str]:
+    shown = [f"{loss:.4f}" for loss in losses]
+    return [f"**{text}**" if text == min(shown) else text for text in shown]
+
+
+def _told(walk: Walk) -> str:
+    return f"{walk.passes} ({walk.steps})"
+
+
+def _row(line: Line) -> dict[str, object]:
+    losses = {f"{e.NAME.replace(' ', '_')}_log_loss": line.measures[e.NAME].log_loss for e in ENTRANTS}
+    hits = {f"{e.NAME.replace(' ', '_')}_accuracy": line.measures[e.NAME].accuracy for e in ENTRANTS}
+    walked = {"passes": line.near.passes, "steps": line.near.steps}
+    return {
+        "set": line.name,
+        **losses,
+        **hits,
+        **walked,
+        "passes_from_0": line.far.passes,
+        "steps_from_0": line.far.steps,
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.quality_weights", description="Weighted columns, compared.")
+    parser.add_argument("--only", metavar="NAME,…", default="", help="these sets; prints, writes no page")
+    parser.add_argument("--data", metavar="FOLDER", type=Path, default=tables.SHARED, help="where manifest.json is")
+    args = parser.parse_args(argv)
+    lines = []
+    for table in tables.load(tuple(args.only.split(",")) if args.only else tables.SETS, args.data):
+        measures = {entrant.NAME: evaluate(entrant, table) for entrant in ENTRANTS}
+        line = Line(table.name, measures, *walks(table))
+        told = ", ".join(f"{e.NAME} {loss:.4f}" for e, loss in zip(ENTRANTS, line.losses(), strict=True))
+        _say(f"{table.name}: {told}; passes {_told(line.near)}, from 0 {_told(line.far)}")
+        lines.append(line)
+    if not lines:
+        _say(f"skipped: no tables in {args.data.name}")
+    elif args.only:
+        print(page(lines))
+    else:
+        report.write_csv(report.RESULTS / "weights.csv", [_row(line) for line in lines])
+        PAGE.write_text(page(lines))
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
