@@ -1,8 +1,6 @@
 """`python -m bench.quality_weights`: naive Bayes with weighted columns, between naive Bayes and logistic regression.
 
-All four are ours; folds and measures are those of the quality tables. A pass is one look at all rows: a value with its
-gradient, or a Hessian, of the weights' objective, counted while the first fold's training rows are weighed, once from
-naive Bayes (all weights 1) and once from all weights 0. Progress goes to stderr.
+All four are ours; folds and measures are those of the quality tables. Progress goes to stderr.
 
 Example:
     python -m bench.quality_weights --only wine,glass
@@ -27,9 +25,14 @@ from bench.evaluate import evaluate
 from bench.measures import Measures
 from bench.tables import Table
 from deciban import LogisticRegression, MixedNB, decision, weighing
+from deciban.design import alone
+from deciban.pulling import pulled
+from deciban.solvers.base import solve
+from deciban.solvers.newton import Newton
 
 PAGE = Path(__file__).parent / "WEIGHTS.md"
 PLAIN, CALIBRATED, WEIGHTED, LOGISTIC = "naive Bayes", "calibrated", "weighted", "logistic"
+TEMPERED, ONES, ZEROS = "naive Bayes, tempered", "weights 1", "weights 0"  # starts
 NEAR = 1.03  # of the mean log loss of logistic regression, that of weighted columns must be below
 INTRO = """\
 # Weights for the columns of naive Bayes
@@ -42,8 +45,13 @@ are those of [QUALITY.md](QUALITY.md); all models are deciban's:
 - **weighted**: `MixedNB(weights="discriminative")`, a weight for each column (and class, if there are three or more).
 - **logistic**: `LogisticRegression()` with imputation, scaling and one-hot columns.
 
-A pass is one look at all rows (a value with its gradient, or a Hessian) while the first fold's training rows are
-weighed, from naive Bayes (all weights 1) and from all weights 0; in brackets the steps. The best of each line is bold.
+The best of each line is bold.
+"""
+PASSES = f"""\
+Newton's method on the first fold's training rows, under the pulls that `fit` has found, to the same minimum. A pass is
+one look at all rows: a value with its gradient, or a Hessian; in brackets the steps. Starts: **{TEMPERED}**, which is
+what `fit` does: naive Bayes with its best temperature and biases (one pass for its scores is counted); **{ONES}**,
+naive Bayes as it comes, often too sure for long steps; **{ZEROS}**, nothing but the priors.
 """
 
 
@@ -93,8 +101,8 @@ class Walk:
     steps: int
 
 
-def walks(table: Table) -> tuple[Walk, Walk]:
-    """From naive Bayes, and from all weights 0."""
+def walks(table: Table) -> dict[str, Walk]:
+    """Newton's method under the pulls that `fit` has found, from each start."""
     train = table.folds()[0][0]
     X, y = table.X.iloc[train], table.labels[train]
     with warnings.catch_warnings():
@@ -102,24 +110,28 @@ def walks(table: Table) -> tuple[Walk, Walk]:
         model = MixedNB(weights="discriminative").fit(X, y)
         rows = model._table(*model._training(X, y, reset=False), None)
         pieces, prior = model._judged(rows), decision.log_prior(model.class_count_)
-    plain = weighing.problem(pieces, prior, rows.d)
-    starts = np.zeros((2, plain.layout.size))
-    starts[1, 0] = -1.0  # what all weights have in common
-    return tuple(_walk(plain, start) for start in starts)  # type: ignore[return-value]
+    under = pulled(weighing.problem(pieces, prior, rows.d), model._fitted.weights.pulls)
+    ones, zeros = np.zeros((2, under.layout.size))
+    zeros[0] = -1.0  # what all weights have in common
+    return {
+        TEMPERED: _walk(under, weighing.tempered(under), 1),  # one pass for naive Bayes' own scores
+        ONES: _walk(under, ones, 0),
+        ZEROS: _walk(under, zeros, 0),
+    }
 
 
-def _walk(plain: weighing.Objective, start: np.ndarray) -> Walk:
-    counted = Counted(plain.pieces, plain.prior, plain.layout, plain.ridge)
-    answer = weighing.minimise(counted, start)
-    return Walk(len(counted.asked), answer.steps)
+def _walk(under: weighing.Objective, start: np.ndarray, already: int) -> Walk:
+    counted = Counted(under.pieces, under.prior, under.layout, under.ridge)
+    with alone():
+        answer = solve(Newton(), counted, start, weighing.TOLERANCE, weighing.STEPS)
+    return Walk(already + len(counted.asked), answer.steps)
 
 
 @dataclass(frozen=True)
 class Line:
     name: str
     measures: dict[str, Measures]
-    near: Walk
-    far: Walk
+    walks: dict[str, Walk]
 
     def losses(self) -> list[float]:
         return [self.measures[e.NAME].log_loss for e in ENTRANTS]
@@ -127,25 +139,29 @@ class Line:
 
 def page(lines: Sequence[Line]) -> str:
     mean = np.mean([line.losses() for line in lines], axis=0)
+    head = ("set", *(e.NAME for e in ENTRANTS), "weighted / logistic")
+    losses = [(x.name, *_bold(x.losses()), f"{_ratio(x.losses()):.2f}") for x in lines]
+    losses.append(("**mean**", *_bold(mean), f"{_ratio(mean):.3f}"))
     parts = [INTRO, report.machine(), "## Summary", verdict(lines), "## Log loss (less is better)"]
-    head = ("set", *(e.NAME for e in ENTRANTS), "weighted / logistic", "passes from naive Bayes", "passes from 0")
-    rows = [(x.name, *_bold(x.losses()), f"{_ratio(x.losses()):.2f}", _told(x.near), _told(x.far)) for x in lines]
-    walk = [
-        np.mean([[w.passes, w.steps] for w in found], axis=0)
-        for found in zip(*((x.near, x.far) for x in lines), strict=True)
-    ]
-    rows.append(("**mean**", *_bold(mean), f"{_ratio(mean):.3f}", *(f"{p:.1f} ({s:.1f})" for p, s in walk)))
-    parts += [report.markdown(head, rows), "## Accuracy (more is better)", accuracies(lines)]
+    parts += [report.markdown(head, losses), "## Accuracy (more is better)", accuracies(lines)]
+    parts += ["## Passes over the rows", PASSES, passes(lines)]
     return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def passes(lines: Sequence[Line]) -> str:
+    rows = [(x.name, *map(_told, x.walks.values())) for x in lines]
+    each = np.array([[(w.passes, w.steps) for w in x.walks.values()] for x in lines])
+    rows.append(("**mean**", *(f"{p:.1f} ({s:.1f})" for p, s in each.mean(axis=0))))
+    return report.markdown(("set", TEMPERED, ONES, ZEROS), rows)
 
 
 def verdict(lines: Sequence[Line]) -> str:
     plain, _, weighted, logistic = np.mean([line.losses() for line in lines], axis=0)
-    near, far = (np.mean([getattr(line, start).passes for line in lines]) for start in ("near", "far"))
+    near, far = (np.mean([line.walks[start].passes for line in lines]) for start in (TEMPERED, ZEROS))
     rows = [
         ("mean log loss, weighted / naive Bayes", f"{weighted / plain:.3f}", "< 1", weighted < plain),
         ("mean log loss, weighted / logistic", f"{weighted / logistic:.3f}", f"≤ {NEAR}", weighted <= NEAR * logistic),
-        ("mean passes, from naive Bayes / from 0", f"{near / far:.3f}", "< 1", near < far),
+        (f"mean passes, from {TEMPERED} / from {ZEROS}", f"{near / far:.3f}", "< 1", near < far),
     ]
     for what, found, required, met in rows:
         if not met:
@@ -175,17 +191,11 @@ def _told(walk: Walk) -> str:
 
 
 def _row(line: Line) -> dict[str, object]:
-    losses = {f"{e.NAME.replace(' ', '_')}_log_loss": line.measures[e.NAME].log_loss for e in ENTRANTS}
-    hits = {f"{e.NAME.replace(' ', '_')}_accuracy": line.measures[e.NAME].accuracy for e in ENTRANTS}
-    walked = {"passes": line.near.passes, "steps": line.near.steps}
-    return {
-        "set": line.name,
-        **losses,
-        **hits,
-        **walked,
-        "passes_from_0": line.far.passes,
-        "steps_from_0": line.far.steps,
-    }
+    names = {e.NAME: e.NAME.replace(" ", "_") for e in ENTRANTS}
+    losses = {f"{column}_log_loss": line.measures[name].log_loss for name, column in names.items()}
+    hits = {f"{column}_accuracy": line.measures[name].accuracy for name, column in names.items()}
+    starts = zip(("tempered", "ones", "zeros"), line.walks.values(), strict=True)
+    return {"set": line.name, **losses, **hits, **{f"passes_from_{start}": walk.passes for start, walk in starts}}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -196,9 +206,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     lines = []
     for table in tables.load(tuple(args.only.split(",")) if args.only else tables.SETS, args.data):
         measures = {entrant.NAME: evaluate(entrant, table) for entrant in ENTRANTS}
-        line = Line(table.name, measures, *walks(table))
+        line = Line(table.name, measures, walks(table))
         told = ", ".join(f"{e.NAME} {loss:.4f}" for e, loss in zip(ENTRANTS, line.losses(), strict=True))
-        _say(f"{table.name}: {told}; passes {_told(line.near)}, from 0 {_told(line.far)}")
+        walked = ", ".join(f"{start} {_told(walk)}" for start, walk in line.walks.items())
+        _say(f"{table.name}: {told}; passes: {walked}")
         lines.append(line)
     if not lines:
         _say(f"skipped: no tables in {args.data.name}")

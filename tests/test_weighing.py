@@ -22,7 +22,6 @@ from deciban import (
     PoissonNB,
     cross_validate,
     decision,
-    nomogram,
     scores,
     weighing,
 )
@@ -31,6 +30,9 @@ from deciban.errors import DataError, NotAdditiveError
 from deciban.families.bernoulli import Bernoulli
 from deciban.families.multinomial import Multinomial
 from deciban.families.poisson import Poisson
+from deciban.pulling import pulled
+from deciban.solvers.base import solve
+from deciban.solvers.newton import Newton
 from deciban.table import Counts, Reals, Table
 from deciban.weighing import Layout, Objective, Piece
 
@@ -124,7 +126,7 @@ def test_weights_are_the_least_of_the_loss_under_their_pulls(k):
     x[:, 1] = y == 0
     f = replace(objective_of(x, y, k, k > 2), ridge=np.ones(Layout(k, 5, k > 2).size))
     answer = weighing.minimise(f, np.zeros(f.layout.size))
-    under = weighing.pulled(f, answer.kept.pulls)
+    under = pulled(f, answer.kept.pulls)
     best = minimize(under.slope, np.zeros(f.layout.size), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     assert answer.converged
     assert under.slope(answer.w)[0] <= best.fun + 1e-6
@@ -138,23 +140,31 @@ def test_conjugate_gradients_find_what_newton_finds(monkeypatch):
     monkeypatch.setattr(weighing, "DENSE", 1)
     other = weighing.minimise(f, np.zeros(8))
     assert other.converged
-    under = weighing.pulled(f, other.kept.pulls)
+    under = pulled(f, other.kept.pulls)
     np.testing.assert_allclose(under.slope(other.w)[1], 0.0, atol=1e-2)
     np.testing.assert_allclose(other.w, newton.w, atol=0.3)  # γ is that of the diagonal: pulls differ a little
 
 
 def test_naive_bayes_is_a_nearer_start_than_nothing():
-    """Both end in the same place."""
     x, y = load_iris(return_X_y=True)
     model = GaussianNB(weights="discriminative").fit(x, y)
     codes = y.astype(np.int32)
     f = weighing.problem(model._judged(Table(block_of(x), codes, None, 3)), np.log(np.full(3, 1 / 3)), 4)
     zero = np.zeros(f.layout.size)
     zero[0] = -1.0  # all weights 0
-    near, far = weighing.minimise(f, np.zeros(f.layout.size)), weighing.minimise(f, zero)
-    assert near.steps == model.n_iter_
-    assert near.steps <= far.steps
-    assert near.value == pytest.approx(far.value, rel=0.02)
+    assert weighing.minimise(f, weighing.tempered(f)).steps == model.n_iter_
+    under = pulled(f, model._fitted.weights.pulls)
+    near, far = (solve(Newton(), under, start, 1e-6, 100) for start in (weighing.tempered(f), zero))
+    assert near.steps < far.steps
+    assert near.value == pytest.approx(far.value, rel=1e-6)
+
+
+def test_the_start_is_the_least_of_temperature_and_biases():
+    x, y = bits(n=200, k=3)
+    f = replace(objective_of(x, y, 3, True), ridge=np.ones(Layout(3, 5, True).size))
+    start, free = weighing.tempered(f), [0, -3, -2, -1]
+    np.testing.assert_allclose(f.slope(start)[1][free], 0.0, atol=1e-4)
+    assert not np.delete(start, free).any()
 
 
 # classifiers
@@ -239,6 +249,8 @@ def test_model_decides_draws_and_comes_back_from_a_pickle(model):
 
 def test_nomogram_has_the_weighted_scales():
     pytest.importorskip("matplotlib").use("agg")
+    from deciban import nomogram
+
     m, *_ = fitted(CategoricalNB(weights="discriminative"), k=2)
     assert nomogram(m) is not None
 

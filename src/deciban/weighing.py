@@ -8,9 +8,9 @@ nothing) and no more than `PAIRS` of them with a column. All are pulled to 0, th
 
     loss = −Σ_i w_i log P(y_i | x_i) + ½ (t² + |bias|²) + ½ pull_u |u|² + ½ pull_v |v|²
 
-The pulls of u and v are found with the weights: the ones that make the rows most probable on the average over all
-weights (MacKay 1992), pull = γ / |u|², γ the number of weights that the rows determine. Each step is Newton's, and a
-sum over rows; beyond `DENSE` weights by conjugate gradients, γ then from the Hessian's diagonal.
+The pulls of u and v are found with the weights (see `pulling`). Each step is Newton's, and a sum over rows; beyond
+`DENSE` weights by conjugate gradients. The first t and biases are the best that naive Bayes can have without u and v:
+as it comes it is often so sure that Newton's steps are short.
 
 >>> import numpy as np
 >>> from deciban.column_evidence import Dense, evidence_of
@@ -27,12 +27,10 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from scipy.linalg import get_lapack_funcs
 
 from deciban import ops
 from deciban.calibration import Calibration
@@ -40,18 +38,15 @@ from deciban.column_evidence import Dense, Sparse
 from deciban.design import alone
 from deciban.engines import threads
 from deciban.objectives import Sums
-from deciban.solvers.base import CONVERGED, Smooth, Solution, State, solve
-from deciban.solvers.newton import Metric, Newton
+from deciban.pulling import ByEvidence, pulled
+from deciban.solvers.base import CONVERGED, Solution, solve
+from deciban.solvers.newton import Newton
 from deciban.solvers.newton_cg import NewtonCg
 
 PAIRS = 1 << 10  # of class and column, that have weights of their own
 DENSE = 1 << 11  # weights for which a Hessian is made
-LEAST, LARGEST = 1e-2, 1e4  # pulls
-SETTLED = 0.1  # a change of log(pull) that is none
 TOLERANCE = 1e-6
-WORTHLESS = 1e-10  # nats a row: separated classes have a loss of 0, of which no share is small
 STEPS = 100
-_trtri = get_lapack_funcs(("trtri",), dtype=np.float64)[0]
 
 
 @dataclass(frozen=True)
@@ -213,63 +208,6 @@ def bend(parts: np.ndarray, p: np.ndarray, w: np.ndarray, by_class: bool) -> np.
     return out
 
 
-@dataclass(frozen=True)
-class Kept:
-    pulls: tuple[float, ...]
-    moved: float  # how much they have, in logarithms
-
-
-@dataclass(frozen=True)
-class ByEvidence(Smooth):
-    """Another solver's steps, and after each the pulls that the rows ask for."""
-
-    inner: Newton | NewtonCg
-
-    def init(self, objective: Objective, w: np.ndarray) -> State:
-        pulls = tuple(float(objective.ridge[at.start]) for at in objective.layout.groups)
-        return replace(self.inner.init(objective, w), kept=Kept(pulls, np.inf))
-
-    def step(self, objective: Objective, state: State) -> State:
-        now = pulled(objective, state.kept.pulls)
-        there = self.inner.step(now, state)
-        if there.stuck or state.kept.moved <= SETTLED:
-            return replace(there, kept=state.kept)
-        left = uncertain(now, there) * now.ridge
-        pulls, moved = [], 0.0
-        for at, before in zip(now.layout.groups, state.kept.pulls, strict=True):
-            known = max(float((1.0 - left[at]).sum()), 1e-3)
-            pull = float(np.clip(known / max(float(there.w[at] @ there.w[at]), 1e-300), LEAST, LARGEST))
-            moved = max(moved, abs(np.log(pull / before)) * min(known, 1.0))  # nobody feels it where nothing is known
-            pulls.append(pull)
-        more = pulled(objective, pulls).ridge - now.ridge
-        value = there.value + 0.5 * float(more @ there.w**2)
-        return replace(there, value=value, gradient=there.gradient + more * there.w, kept=Kept(tuple(pulls), moved))
-
-    def done(self, objective: Objective, state: State, tol: float) -> str | None:
-        if state.kept.moved > SETTLED and not state.stuck:
-            return None
-        if state.steepness <= tol * objective.weight and state.gain <= WORTHLESS * objective.weight:
-            return "gradient"
-        return super().done(objective, state, tol)
-
-
-def pulled(objective: Objective, pulls: Sequence[float]) -> Objective:
-    """The objective with other pulls."""
-    ridge = objective.ridge.copy()
-    for at, pull in zip(objective.layout.groups, pulls, strict=True):
-        ridge[at] = pull
-    return replace(objective, ridge=ridge)
-
-
-def uncertain(objective: Objective, state: State) -> np.ndarray:
-    """The variance that each weight has left, (size,): the diagonal of the Hessian's inverse."""
-    metric: Any = state.kept
-    if not isinstance(metric, Metric):
-        return 1.0 / objective.diagonal(state.w)[1][0]
-    inverse, _ = _trtri(np.tril(metric.factor), lower=1)
-    return metric.scale**2 * np.einsum("ij,ij->j", inverse, inverse)
-
-
 def problem(pieces: Sequence[Piece], prior: np.ndarray, d: int) -> Objective:
     """What `fit` makes small, with the first pulls."""
     k = len(prior)
@@ -294,7 +232,7 @@ def minimise(objective: Objective, start: np.ndarray) -> Solution:
 
 
 def fit(pieces: Sequence[Piece], prior: np.ndarray) -> Weights:
-    """Weights from rows that were judged by counts without them, and log priors (k,); naive Bayes is the start."""
+    """Weights from rows that were judged by counts without them, and log priors (k,)."""
     d = pieces[0].rows.x.d
     objective = problem(pieces, prior, d)
     answer = minimise(objective, tempered(objective))
