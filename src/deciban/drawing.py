@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from deciban.wording import AGAINST, FOR, Account, Line, short, signed
+from deciban.palette import AGAINST, FOR, INK, PALE
+from deciban.wording import Account, Line, short, signed
 
-INK, PALE = "#333333", "#d9d9d9"
 CHANCES = (0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6, 0.05, 0.95, 1e-4, 0.9999, 1e-6)
 
 

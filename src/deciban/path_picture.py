@@ -13,12 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from deciban.drawing import INK, PALE, pyplot
+from deciban.drawing import pyplot
+from deciban.palette import COLOURS, INK, PALE, STYLES
 from deciban.wording import short
 
-# distinct to every eye (Okabe and Ito 2008), without the yellow that paper swallows
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-STYLES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
 BEYOND = 10.0  # times the best C, and the picture ends
 LINE = 0.042  # share of the height that a name takes
 

@@ -21,16 +21,14 @@ import hashlib
 import json
 import math
 import os
-import secrets
 import stat
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from deciban import atomic
 from deciban.errors import ModelFileError
 
 DTYPES = {
@@ -46,47 +44,7 @@ CHUNK = 1 << 24
 
 def write(path: str | os.PathLike, metadata: Mapping[str, str], arrays: Mapping[str, np.ndarray]) -> None:
     """The file appears under its name when it is complete and on the disk; until then an older one stays."""
-    path = Path(os.path.realpath(path))  # a link stays a link
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-
-    def fill(file: BinaryIO) -> None:
-        _fill(file, metadata, arrays)
-        file.flush()
-        with suppress(FileNotFoundError):
-            os.chmod(part if part.exists() else file.fileno(), stat.S_IMODE(os.stat(path).st_mode))
-        os.fsync(file.fileno())
-
-    try:
-        if not _nameless(part, fill):
-            with open(part, "xb") as file:
-                fill(file)
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-    if os.name == "posix":
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
-def _nameless(part: Path, fill: Callable[[BinaryIO], None]) -> bool:
-    """Fill a file that has no name until it is complete, where the system has such: killed, we leave nothing behind."""
-    if not os.path.isdir("/proc/self/fd") or not hasattr(os, "O_TMPFILE"):
-        return False
-    try:
-        handle = os.open(part.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
-    except OSError:  # some file systems have none
-        return False
-    with os.fdopen(handle, "wb") as file:
-        fill(file)
-        try:
-            os.link(f"/proc/self/fd/{handle}", part, src_dir_fd=handle)  # the directory: so that links are followed
-        except OSError:
-            return False
-    return True
+    atomic.write(path, lambda file: _fill(file, metadata, arrays))
 
 
 def _fill(file: BinaryIO, metadata: Mapping[str, str], arrays: Mapping[str, np.ndarray]) -> None:

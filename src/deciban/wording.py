@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from deciban.palette import AGAINST, FOR
+
 HALF = 10  # characters of a bar to either side of nothing
-FOR, AGAINST = "#0072b2", "#d55e00"  # blue and vermilion: told apart by every eye (Okabe and Ito)
 MISSING = "missing"
 
 

@@ -1,0 +1,63 @@
+"""Files that are written whole or not at all: filled without a name, or under another one, then put in their place.
+
+>>> import pathlib, tempfile
+>>> path = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+>>> write(path, lambda file: file.write(b"all of it"))
+>>> path.read_text(), len(list(path.parent.iterdir()))
+('all of it', 1)
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+
+def write(path: str | os.PathLike, fill: Callable[[BinaryIO], Any]) -> None:
+    """The file appears under its name when it is complete and on the disk; until then an older one stays."""
+    path = Path(os.path.realpath(path))  # a link stays a link
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+
+    def whole(file: BinaryIO) -> None:
+        fill(file)
+        file.flush()
+        with suppress(FileNotFoundError):
+            os.chmod(part if part.exists() else file.fileno(), stat.S_IMODE(os.stat(path).st_mode))
+        os.fsync(file.fileno())
+
+    try:
+        if not _nameless(part, whole):
+            with open(part, "xb") as file:
+                whole(file)
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    if os.name == "posix":
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _nameless(part: Path, fill: Callable[[BinaryIO], None]) -> bool:
+    """Fill a file that has no name until it is complete, where the system has such: killed, we leave nothing behind."""
+    if not os.path.isdir("/proc/self/fd") or not hasattr(os, "O_TMPFILE"):
+        return False
+    try:
+        handle = os.open(part.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    except OSError:  # some file systems have none
+        return False
+    with os.fdopen(handle, "wb") as file:
+        fill(file)
+        try:
+            os.link(f"/proc/self/fd/{handle}", part, src_dir_fd=handle)  # the directory: so that links are followed
+        except OSError:
+            return False
+    return True
