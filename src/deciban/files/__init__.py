@@ -1,0 +1,147 @@
+"""Tables in files: a path (or `-`) becomes batches of rows, as Arrow's, one at a time; the whole is read only if asked.
+
+The format is told by the first bytes, then by the name: CSV and TSV (plain, gzip, bzip2, xz, zstd), Parquet, Arrow and
+Feather, JSON lines, ARFF, mbox, and folders with a sub-folder of texts for each class. Nothing else imports pyarrow.
+
+>>> import pathlib, tempfile
+>>> path = pathlib.Path(tempfile.mkdtemp()) / "small.csv"
+>>> _ = path.write_text("sky,wind\\ngrey,3\\nblue,?\\n")
+>>> opened(path).names, read(path).to_pylist()
+(['sky', 'wind'], [{'sky': 'grey', 'wind': 3}, {'sky': 'blue', 'wind': None}])
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+try:
+    import pyarrow as pa
+except ImportError as bad:
+    raise ImportError("reading files needs pyarrow\n\nhint: pip install 'deciban[cli]'") from bad
+
+from deciban.errors import DataError
+from deciban.files import arff, columnar, delimited, json_lines, texts
+from deciban.files.compressed import Bytes, File
+from deciban.files.reading import Source, level, number
+from deciban.files.writing import write
+
+PIPE = "standard input"
+__all__ = ["Source", "appended", "kinds_for", "level", "number", "opened", "read", "restarted", "write"]
+
+
+def opened(
+    path: str | os.PathLike,
+    types: Mapping[str, Any] | None = None,
+    rest: Any = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+) -> Source:
+    """The table in a file, ready to be read. `types` (Arrow's, by column) and `rest` (of all other columns) are for
+    files that do not say; `delimiter` and `header` for CSV where looking is not enough."""
+    name = os.fspath(path)
+    if name == "-":
+        piped = _once(Bytes.of(sys.stdin.buffer, PIPE))
+        return _of_bytes(piped, PIPE, None, None, types, rest, delimiter, header)
+    where = Path(name)
+    if not where.exists():
+        raise DataError(f"there is no file {name}\n\nhint: {_near(where)}")
+    if where.is_dir():
+        return texts.read_folder(where)
+
+    def again() -> Bytes:
+        try:
+            return Bytes.of(File(where), name)
+        except PermissionError:
+            raise DataError(f"{name} may not be read\n\nhint: see its permissions: ls -l {name}") from None
+
+    return _of_bytes(again, name, where, where.stat().st_size, types, rest, delimiter, header)
+
+
+def read(path: str | os.PathLike, **how: Any) -> pa.Table:
+    """All rows of a file as an Arrow table."""
+    return restarted(path, lambda source: source.table(), **how)
+
+
+def restarted(path: str | os.PathLike, use: Callable[[Source], Any], **how: Any) -> Any:
+    """use(source), from the start again where a column of a CSV file turns out late to be of another type."""
+    while True:
+        try:
+            return use(opened(path, **how))
+        except delimited.Changed as changed:
+            how = {**how, "types": changed.types}
+
+
+def kinds_for(columns: Mapping[str, str]) -> dict[str, pa.DataType]:
+    """Arrow types for columns that are "number", "truth" or "text".
+
+    >>> kinds_for({"wind": "number"})["wind"]
+    DataType(double)
+    """
+    kinds = {"number": pa.float64(), "truth": pa.bool_(), "text": pa.dictionary(pa.int32(), pa.string())}
+    return {name: kinds[kind] for name, kind in columns.items()}
+
+
+def appended(batch: pa.RecordBatch | pa.Table, columns: Mapping[str, Any]) -> pa.Table:
+    """The rows with more columns (arrays, by name) at their end; a name that is taken gets a `_`."""
+    table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+    for name, values in columns.items():
+        free = name
+        while free in table.column_names:
+            free += "_"
+        table = table.append_column(free, pa.array(values))
+    return table
+
+
+def _of_bytes(
+    again: Callable[[], Bytes],
+    name: str,
+    where: Path | None,
+    size: int | None,
+    types: Mapping[str, Any] | None,
+    rest: Any,
+    delimiter: str | None,
+    header: bool | None,
+) -> Source:
+    first = again().head(1 << 12)
+    if first.startswith((columnar.PARQUET, columnar.ARROW, columnar.FEATHER, columnar.STREAM)):
+        place = where if where is not None else pa.BufferReader(again().read())
+        if first.startswith(columnar.PARQUET):
+            return columnar.read_parquet(place, name)
+        return columnar.read_arrow(place, name, first, size)
+    start = first.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"{"):
+        return json_lines.read(again, name, size)
+    if start.lower().startswith(b"@relation") or (start.startswith(b"%") and ".arff" in name.lower()):
+        return arff.read(again, name, size)
+    if first.startswith(b"From ") and where is not None and not name.endswith((".csv", ".tsv")):
+        return texts.read_mbox(where)
+    return delimited.read(again, name, size, types or {}, rest, delimiter, header)
+
+
+def _once(stream: Bytes) -> Callable[[], Bytes]:
+    """A pipe from its beginning, as long as no more than its head was looked at; else, as it is short, from memory."""
+
+    def give() -> Bytes:
+        if stream.count == 0 and stream.consumed == len(stream.ahead):
+            return stream
+        raise DataError(
+            "standard input must be read again from its beginning, which a pipe cannot\n\n"
+            "hint: write it to a file first, and name the file"
+        )
+
+    return give
+
+
+def _near(where: Path) -> str:
+    """What the user may have meant."""
+    try:
+        names = [one.name for one in where.parent.iterdir()]
+    except OSError:
+        return f"there is no folder {where.parent} either"
+    close = get_close_matches(where.name, names, 1, 0.6)
+    return f"did you mean {where.parent / close[0]}?" if close else f"see what is there: ls {where.parent}"

@@ -1,0 +1,110 @@
+"""Bytes of a file or of standard input, decompressed as they are read: gzip, bzip2, xz and zstd, told by their
+first bytes.
+
+>>> import gzip, io
+>>> stream = Bytes.of(io.BytesIO(gzip.compress(b"a,b")), "some.csv.gz")
+>>> stream.head(2), stream.read(9), stream.consumed > 0
+(b'a,', b'a,b', True)
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import zlib
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from deciban.errors import DataError
+
+MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, pa.ArrowInvalid)
+
+
+class File(io.FileIO):
+    """A file that closes itself when nobody holds it any more."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class Counted:
+    """A binary file that tells how much of it was read."""
+
+    def __init__(self, raw: BinaryIO):
+        self.raw, self.count, self.closed = raw, 0, False
+
+    def read(self, size: int = -1) -> bytes:
+        out = self.raw.read(size)
+        self.count += len(out)
+        return out
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Bytes(Counted):
+    """The same, with a beginning one may look at before it is read, and errors that name the file."""
+
+    def __init__(self, raw: Any, under: Counted, name: str, kind: str | None):
+        super().__init__(raw)
+        self.under, self.name, self.kind, self.ahead = under, name, kind, b""
+
+    @classmethod
+    def of(cls, file: BinaryIO, name: str) -> Bytes:
+        plain = cls(file, Counted(file), name, None)
+        plain.raw = plain.under
+        first = plain.head(6)
+        kind = next((kind for magic, kind in MAGIC.items() if first.startswith(magic)), None)
+        if kind is None:
+            return plain
+        unpacked = (
+            lzma.LZMAFile if kind == "xz" else lambda file: pa.CompressedInputStream(pa.PythonFile(file, "r"), kind)
+        )
+        inner: Any = unpacked(plain)
+        return cls(inner, plain.under, name, kind)
+
+    @property
+    def consumed(self) -> int:
+        """Bytes of the file itself that were read."""
+        return self.under.count
+
+    def head(self, size: int) -> bytes:
+        """The first bytes, which stay to be read."""
+        while len(self.ahead) < size:
+            more = self._more(size - len(self.ahead))
+            if not more:
+                break
+            self.ahead += more
+        return self.ahead[:size]
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0 or size > len(self.ahead):
+            out = self.ahead + self._more(size if size < 0 else size - len(self.ahead))
+            self.ahead = b""
+        else:
+            out, self.ahead = self.ahead[:size], self.ahead[size:]
+        self.count += len(out)
+        return out
+
+    def _more(self, size: int) -> bytes:
+        try:
+            return self.raw.read(size) if size >= 0 else b"".join(iter(lambda: self.raw.read(1 << 20), b""))
+        except BROKEN as error:
+            if self.kind is None:
+                raise
+            raise DataError(
+                f"{self.name} breaks off or is damaged in its {self.kind} compression, after {self.consumed:,} "
+                "bytes\n\n"
+                "hint: copy or download it again, and try `gzip -t` (or xz -t, zstd -t) on it"
+            ) from error

@@ -1,0 +1,53 @@
+"""What every reader gives: names of columns, and batches of rows, one at a time, of a file that may not fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+ROWS = 1 << 16  # of a batch, where the reader may choose
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table in a file. `batches` may be gone through once.
+
+    >>> rows = pa.record_batch({"a": [1, 2]})
+    >>> some = Source("small", "made here", rows.schema, lambda: iter([rows]))
+    >>> some.names, some.table().num_rows
+    (['a'], 2)
+    """
+
+    name: str
+    kind: str  # of file, in words
+    schema: pa.Schema
+    batches: Callable[[], Iterator[pa.RecordBatch]]
+    done: Callable[[], float | None] = field(default=lambda: None)  # share of the file that was read; None: unknown
+    target: str | None = None  # the column that such a file has its classes in
+    bulk: float = 0.0  # bytes that all rows may need in memory, roughly
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.schema.names)
+
+    def table(self) -> pa.Table:
+        """All rows at once."""
+        batches = list(self.batches())
+        if not batches:
+            return self.schema.empty_table()
+        return pa.concat_tables([pa.Table.from_batches([b]) for b in batches], promote_options="permissive")
+
+
+def number(kind: Any) -> bool:
+    """Whether an Arrow type is a number."""
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def level(kind: Any) -> bool:
+    """Whether an Arrow type is text, a truth value or a category."""
+    text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    return text or pa.types.is_boolean(kind) or pa.types.is_dictionary(kind)

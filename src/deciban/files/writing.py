@@ -1,0 +1,102 @@
+"""Writing tables, batch by batch: CSV to a pipe or a file, Parquet, Arrow, JSON lines by the ending of the name.
+
+A file is there when it is whole; an interruption leaves what was there before.
+
+>>> import pathlib, tempfile
+>>> path = pathlib.Path(tempfile.mkdtemp()) / "out.csv"
+>>> write(iter([pa.table({"a": [1], "b": ["x, y"]}), pa.table({"a": [2], "b": [None]})]), path)
+>>> path.read_text()
+'a,b\\n1,"x, y"\\n2,\\n'
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as parquet
+
+from deciban import atomic
+from deciban.errors import DataError
+
+PACKED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+
+
+def write(tables: Iterable[pa.Table], path: str | os.PathLike) -> None:
+    """Write tables one after the other to a file, or for "-" as CSV to standard output."""
+    name = os.fspath(path)
+    if name == "-":
+        _csv(tables, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+        return
+    where = Path(name)
+    if where.is_dir():
+        raise DataError(f"{name} is a folder\n\nhint: name a file to write to")
+    if not where.parent.is_dir():
+        raise DataError(f"there is no folder {where.parent} to write {where.name} into\n\nhint: make it: mkdir -p")
+    atomic.write(where, partial(_form(where.suffixes), tables))
+
+
+def _form(endings: list[str]) -> Callable[[Iterable[pa.Table], Any], None]:
+    """How to write a file with these endings."""
+    last = endings[-1].lower() if endings else ""
+    if last in PACKED:
+        return partial(_packed, kind=PACKED[last], form=_form(endings[:-1]))
+    if last in (".parquet", ".pq"):
+        return partial(_columns, make=parquet.ParquetWriter)
+    if last in (".arrow", ".feather"):
+        return partial(_columns, make=pa.ipc.new_file)
+    if last in (".jsonl", ".ndjson"):
+        return _lines
+    return partial(_csv, delimiter="\t" if last == ".tsv" else ",")
+
+
+def _packed(tables: Iterable[pa.Table], file: Any, kind: str, form: Callable) -> None:
+    with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), kind) as packed:
+        form(tables, packed)
+
+
+def _columns(tables: Iterable[pa.Table], file: Any, make: Callable) -> None:
+    inner = None
+    for table in tables:
+        inner = make(file, table.schema) if inner is None else inner
+        inner.write_table(table)
+    if inner is not None:
+        inner.close()
+
+
+def _lines(tables: Iterable[pa.Table], file: Any) -> None:
+    for table in tables:
+        for row in table.to_pylist():
+            file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+
+
+def _csv(tables: Iterable[pa.Table], file: Any, delimiter: str = ",") -> None:
+    for number, table in enumerate(tables):
+        if number == 0:
+            names = pa.table({str(at): [name] for at, name in enumerate(table.column_names)})
+            file.write(_text(names, delimiter))
+        file.write(_text(table, delimiter))
+
+
+def _text(table: pa.Table, delimiter: str) -> pa.Buffer:
+    """Rows as CSV; texts have quotes only if some of them need it."""
+    try:
+        return _written(table, delimiter, "none")
+    except pa.ArrowInvalid:  # a cell holds a delimiter, a quote or a line end
+        return _written(table, delimiter, "needed")
+
+
+def _written(table: pa.Table, delimiter: str, quoting: Any) -> pa.Buffer:
+    out = pa.BufferOutputStream()
+    arrow_csv.write_csv(
+        table, out, arrow_csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=quoting)
+    )
+    return out.getvalue()
