@@ -40,15 +40,15 @@ static void bind_dense(nb::module_& m) {
 
 template <class T, class I>
 static void bind_csr(nb::module_& m) {
-  m.def("csr_sums", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Codes y, Doubles w, Out total) {
-          sums(view<T, I>(indptr, indices, values, total.shape(1)), view(y, w), total.shape(0), Raw{}, total.data());
-        }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "total"_a, Free());
-  m.def("csr_sums_above", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Codes y, Doubles w, double above, Out total) {
-          sums(view<T, I>(indptr, indices, values, total.shape(1)), view(y, w), total.shape(0), Above{above}, total.data());
-        }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "above"_a, "total"_a, Free());
-  m.def("csr_moments", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Codes y, Doubles w, Out n, Out mean, Out m2) {
-          moments(view<T, I>(indptr, indices, values, mean.shape(1)), view(y, w), mean.shape(0), n.data(), mean.data(), m2.data());
-        }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "n"_a, "mean"_a, "m2"_a, Free());
+  m.def("csr_sums", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Codes y, Doubles w, Size first, Out total) {
+          sums(view<T, I>(indptr, indices, values, total.shape(1)), view(y, w), first, total.shape(0), Raw{}, total.data());
+        }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "total"_a, Free());
+  m.def("csr_sums_above", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Codes y, Doubles w, Size first, double above, Out total) {
+          sums(view<T, I>(indptr, indices, values, total.shape(1)), view(y, w), first, total.shape(0), Above{above}, total.data());
+        }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "above"_a, "total"_a, Free());
+  m.def("csr_moments", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Codes y, Doubles w, Size first, Out n, Out mean, Out m2) {
+          moments(view<T, I>(indptr, indices, values, mean.shape(1)), view(y, w), first, mean.shape(0), n.data(), mean.data(), m2.data());
+        }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "n"_a, "mean"_a, "m2"_a, Free());
 }
 
 template <class C>

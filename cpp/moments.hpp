@@ -91,10 +91,11 @@ void moments_missing(Dense<T> x, Labels rows, Size k, double* n, double* mean, d
   for (Size cell = 0; cell < k * x.d; ++cell) close_moments(ref.data() + cell, n[cell], 1, mean + cell, m2 + cell);
 }
 
-// Stored cells first (n_c, mean, m2 of those alone), then the zeros join by the pairwise update.
+// Of the classes first … first + k − 1. Stored cells first (n_c, mean, m2 of those alone), then the zeros join by the
+// pairwise update.
 template <class T, class I>
-void moments(Csr<T, I> x, Labels rows, Size k, double* n, double* mean, double* m2) {
-  const ByClass classes(rows.y, x.n, k);
+void moments(Csr<T, I> x, Labels rows, Size first, Size k, double* n, double* mean, double* m2) {
+  const ByClass classes(rows.y, x.n, k, first);
   std::vector<double> ref(static_cast<std::size_t>(x.d)), seen(static_cast<std::size_t>(x.d));
   for (Size c = 0; c < k; ++c) {
     std::fill(seen.begin(), seen.end(), 0.0);
@@ -104,6 +105,7 @@ void moments(Csr<T, I> x, Labels rows, Size k, double* n, double* mean, double* 
     for (Size o = classes.start[c]; o < classes.start[c + 1]; ++o) {
       const Size i = classes.order[o];
       const double w = rows.weight(i);
+      if (o + 1 < classes.start[c + 1]) prefetch(x, classes.order[o + 1]);
       if (w == 0) continue;
       n[c] += w;
       for (I p = x.indptr[i]; p < x.indptr[i + 1]; ++p) {

@@ -46,17 +46,10 @@ void sums_missing(Dense<T> x, Labels rows, F f, double* seen, double* total) {
   }
 }
 
-// Ask for the cells of row i before they are used: rows are not visited in the order in which they lie.
-template <class T, class I>
-inline void prefetch(Csr<T, I> x, Size i) {
-  for (I p = x.indptr[i]; p < x.indptr[i + 1]; p += 64 / sizeof(T)) __builtin_prefetch(x.values + p);
-  for (I p = x.indptr[i]; p < x.indptr[i + 1]; p += 64 / sizeof(I)) __builtin_prefetch(x.indices + p);
-}
-
-// f(0) must be 0: a cell that is not stored adds nothing.
+// The same for the classes first … first + k − 1. f(0) must be 0: a cell that is not stored adds nothing.
 template <class T, class I, class F>
-void sums(Csr<T, I> x, Labels rows, Size k, F f, double* total) {
-  const ByClass classes(rows.y, x.n, k);
+void sums(Csr<T, I> x, Labels rows, Size first, Size k, F f, double* total) {
+  const ByClass classes(rows.y, x.n, k, first);
   for (Size c = 0; c < k; ++c) {
     double* out = total + c * x.d;
     for (Size o = classes.start[c]; o < classes.start[c + 1]; ++o) {

@@ -69,14 +69,35 @@ struct RowBlocks {
 
 // Row numbers sorted by class, so that one class's accumulators stay in cache while its rows pass.
 struct ByClass {
-  std::vector<Size> order, start;  // rows of class c: order[start[c]] … order[start[c + 1] − 1]
+  std::vector<Size> order, start;  // rows of class first + c: order[start[c]] … order[start[c + 1] − 1]
 
-  ByClass(const std::int32_t* y, Size n, Size k) : order(n), start(k + 1, 0) {
-    for (Size i = 0; i < n; ++i) ++start[y[i] + 1];
+  // Of the classes first … first + k − 1; rows of others are left out.
+  ByClass(const std::int32_t* y, Size n, Size k, Size first = 0) : start(k + 1, 0) {
+    constexpr Size block = 1024;
+    Size found[block];
+    std::vector<Size> rows;
+    for (Size from = 0; from < n; from += block) {
+      const Size to = n - from < block ? n : from + block;
+      Size count = 0;
+      for (Size i = from; i < to; ++i) {  // no branch: where most rows are others', it would be a toss-up
+        found[count] = i;
+        count += static_cast<std::size_t>(y[i] - first) < static_cast<std::size_t>(k);
+      }
+      rows.insert(rows.end(), found, found + count);
+    }
+    for (Size i : rows) ++start[y[i] - first + 1];
     for (Size c = 0; c < k; ++c) start[c + 1] += start[c];
+    order.resize(rows.size());
     std::vector<Size> next(start.begin(), start.end() - 1);
-    for (Size i = 0; i < n; ++i) order[next[y[i]]++] = i;
+    for (Size i : rows) order[next[y[i] - first]++] = i;
   }
 };
+
+// Ask for the cells of row i before they are used: rows are not visited in the order in which they lie.
+template <class T, class I>
+inline void prefetch(Csr<T, I> x, Size i) {
+  for (I p = x.indptr[i]; p < x.indptr[i + 1]; p += 64 / sizeof(T)) __builtin_prefetch(x.values + p);
+  for (I p = x.indptr[i]; p < x.indptr[i + 1]; p += 64 / sizeof(I)) __builtin_prefetch(x.indices + p);
+}
 
 }  // namespace deciban

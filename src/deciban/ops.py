@@ -12,6 +12,7 @@ looked at again for missing cells. So data without missing values pay nothing fo
 from __future__ import annotations
 
 import importlib
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from deciban import spec
 from deciban.packed import Packed
-from deciban.table import Codes, Counts, Plain, Reals
+from deciban.table import Codes, Counts, Plain, Reals, class_borders
 from deciban.tallies import Crosstab, Moments, Quartic, RowScatter, Scatter, Sums
 
 
@@ -33,6 +34,7 @@ def _load():
 
 
 _core = _load()
+PARTS = 16  # of a pass over numbers whose parts are done at once
 _SMALL = 256  # columns up to which our own matrix kernels beat a call into BLAS
 
 
@@ -79,17 +81,30 @@ def sums(x: Reals | Counts, y, w, k: int, above: float | None = None) -> Sums:
     if _core is None:
         return spec.sums(x, y, w, k, above)
     total = np.zeros((k, x.d))
-    cells = (x.values,) if isinstance(x, Reals) else (x.indptr, x.indices, x.values)
-    name = ("sums" if isinstance(x, Reals) else "csr_sums") + ("" if above is None else "_above")
-    extra = () if above is None else (above,)
-    getattr(_core, name)(*cells, y, w, *extra, total)
+    name, extra = ("sums", ()) if above is None else ("sums_above", (above,))
+    if isinstance(x, Counts):
+        _by_class("csr_" + name, x, y, w, extra, total)
+    else:
+        getattr(_core, name)(x.values, y, w, *extra, total)
     if whole(total) or not _missing(x):
         return Sums(class_weights(y, w, k), total)
     if isinstance(x, Counts):
         return spec.sums(x, y, w, k, above)
     seen, total = np.zeros((k, x.d)), np.zeros((k, x.d))
-    getattr(_core, name + "_missing")(*cells, y, w, *extra, seen, total)
+    getattr(_core, name + "_missing")(x.values, y, w, *extra, seen, total)
     return Sums(seen, total)
+
+
+def _by_class(name: str, x: Counts, y, w, extra: tuple, *out: np.ndarray) -> None:
+    """Fill tables whose first axis is the class: all of them, or some classes at a time where x has parts done at once.
+    A class's rows are added in their order either way, so the bits are the same."""
+
+    def fill(classes: tuple[int, int]) -> None:
+        tables = (table[slice(*classes)] for table in out)
+        getattr(_core, name)(x.indptr, x.indices, x.values, y, w, classes[0], *extra, *tables)
+
+    k = len(out[0])
+    deque(map(fill, [(0, k)]) if x.each is None else x.each(fill, class_borders(x, y, k)), maxlen=0)
 
 
 def moments(x: Reals | Counts, y, w, k: int) -> Moments:
@@ -98,7 +113,7 @@ def moments(x: Reals | Counts, y, w, k: int) -> Moments:
         return spec.moments(x, y, w, k)
     n, mean, m2 = np.zeros(k), np.zeros((k, x.d)), np.zeros((k, x.d))
     if isinstance(x, Counts):
-        _core.csr_moments(x.indptr, x.indices, x.values, y, w, n, mean, m2)
+        _by_class("csr_moments", x, y, w, (), n, mean, m2)
         return Moments(n, mean, m2) if whole(m2) or not _missing(x) else spec.moments(x, y, w, k)
     _core.moments(x.values, y, w, n, mean, m2)
     if whole(m2) or not _missing(x):
@@ -247,4 +262,7 @@ def least(x: Plain) -> float:
     values = x.stored if isinstance(x, Counts) else x.values
     if _core is None or not values.flags.forc:
         return spec.least(x)
-    return _core.least(values.ravel(order="K"))
+    values = values.ravel(order="K")
+    if isinstance(x, Counts) and x.each is not None:
+        return min(x.each(_core.least, np.array_split(values, PARTS)))
+    return _core.least(values)

@@ -12,8 +12,9 @@ know, which are converted a chunk at a time, never the whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -74,6 +75,9 @@ class Counts:
     indices: np.ndarray
     values: np.ndarray
     d: int
+    each: Callable | None = field(
+        default=None, compare=False, repr=False
+    )  # like `map`: does an operation's parts at once
 
     @property
     def n(self) -> int:
@@ -214,3 +218,16 @@ def borders(n: int, cells: int, at_least: int) -> list[tuple[int, int]]:
     parts = 1 << max(0, (cells // max(at_least, 1)).bit_length() - 1)
     parts = max(1, min(parts, n))
     return [(n * i // parts, n * (i + 1) // parts) for i in range(parts)]
+
+
+def class_borders(x: Counts, y: np.ndarray, k: int, parts: int = 16) -> list[tuple[int, int]]:
+    """Cut k classes into runs of about even numbers of stored cells, at most `parts`.
+
+    >>> x = Counts(np.array([0, 1, 2, 3, 9]), np.arange(9), np.ones(9), 9)
+    >>> class_borders(x, np.array([0, 1, 2, 3]), 4, parts=2)
+    [(0, 3), (3, 4)]
+    """
+    cells = np.bincount(y, np.diff(x.indptr), minlength=k)
+    middle = np.cumsum(cells) - cells / 2
+    edges = np.flatnonzero(np.diff(middle * parts // max(x.cells, 1))) + 1
+    return list(pairwise([0, *edges.tolist(), k]))

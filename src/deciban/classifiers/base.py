@@ -5,6 +5,8 @@ A subclass names its family and its prior; learning, updating, merging, forgetti
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from operator import iadd
 from typing import Any, Self
@@ -25,9 +27,17 @@ from deciban.classifiers.steady import Steady
 from deciban.column_evidence import ByCoefficients, ByParts, evidence_of
 from deciban.engines import threads
 from deciban.errors import ForgetError, MergeError
-from deciban.table import Block, Table, borders
+from deciban.table import Block, Counts, Table, borders
 from deciban.tallies import Bundle, Labels
 from deciban.weighing import Weights
+
+
+SPARE = 1 / 16  # how large the tallies of all runs may be beside the cells of sparse rows
+MANY = 1 << 18  # cells that keep more than one thread busy
+
+
+def _at_once(f: Callable, parts: list) -> Iterator:
+    return threads.each(parts, f)
 
 
 class Fitted:
@@ -201,8 +211,12 @@ class Generative(Deciding, Explaining, LeavingOut, Scoring, Steady, ClassifierMi
             with np.errstate(all="ignore"):  # what is not finite is refused below
                 return self._tally_chunk(family, chunk)
 
+        spans = borders(table.n, table.x.cells, max(self._chunk, 2 * size))
+        if isinstance(table.x, Counts) and MANY < table.x.cells < len(spans) * size / SPARE:
+            # a tally for each run would take more memory than we have to spare: the threads share one
+            table, spans = replace(table, x=replace(table.x, each=_at_once)), [(0, table.n)]
         with np.errstate(all="ignore"):
-            out = threads.total(borders(table.n, table.x.cells, max(self._chunk, 2 * size)), of, iadd)
+            out = threads.total(spans, of, iadd)
         if not out.finite():
             ingest.refuse(table.x)
         return out
