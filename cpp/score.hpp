@@ -3,78 +3,19 @@
 #pragma once
 #include <cmath>
 #include <type_traits>
+#include "row_packs.hpp"
 #include "sums.hpp"
-#include "simd.hpp"
 
 namespace deciban {
 
-constexpr Size vecs = registers / 8, together = vecs * lanes;
-constexpr Size tile = 128;  // columns packed at a time
-
-// t[j, r] = x[start + r, from + j]; lanes past the last row repeat it
-template <class T>
-inline void pack(Dense<T> x, Size start, Size count, Size from, Size cols, double* t) {
-  if (x.row == 1 && count == together) {
-    for (Size j = 0; j < cols; ++j)
-      for (Size r = 0; r < together; ++r) t[j * together + r] = x.data[start + r + (from + j) * x.col];
-    return;
-  }
-  if constexpr (sizeof(T) == sizeof(double) && lanes == 4) {  // with eight lanes the plain loop below measured faster
-    if (x.col == 1 && count == together) {
-      const Size whole = cols / lanes * lanes;
-      for (Size r = 0; r < together; r += lanes) {
-        const T* rows = x.data + (start + r) * x.row + from;
-        for (Size j = 0; j < whole; j += lanes) {
-          vec square[lanes];
-#pragma GCC unroll 8
-          for (Size l = 0; l < lanes; ++l) square[l] = load(rows + l * x.row + j);
-          transpose(square);
-#pragma GCC unroll 8
-          for (Size l = 0; l < lanes; ++l) store(t + (j + l) * together + r, square[l]);
-        }
-        for (Size j = whole; j < cols; ++j)
-          for (Size l = 0; l < lanes; ++l) t[j * together + r + l] = rows[l * x.row + j];
-      }
-      return;
-    }
-  }
-  for (Size r = 0; r < together; ++r) {
-    const T* row = x.data + (start + (r < count ? r : count - 1)) * x.row + from * x.col;
-    if (x.col == 1)
-      for (Size j = 0; j < cols; ++j) t[j * together + r] = row[j];
-    else
-      for (Size j = 0; j < cols; ++j) t[j * together + r] = row[j * x.col];
-  }
-}
-
-// Ask for the rows after these while these are scored: a share of them, the work from `done` to `next` out of `whole`.
-template <class T>
-inline void fetch_next(Dense<T> x, Size start, Size done, Size next, Size whole) {
-  if (x.col != 1 || start + 2 * together > x.n) return;
-  const char* rows = reinterpret_cast<const char*>(x.data + (start + together) * x.row);
-  const Size bytes = together * x.row * static_cast<Size>(sizeof(T));
-  for (Size at = bytes * done / whole / 64 * 64; at < bytes * next / whole; at += 64) __builtin_prefetch(rows + at);
-}
-
-// out[start + r, c] = scores[c, r]
-inline void unpack(const double* scores, Size start, Size count, Size k, double* out) {
-  const Size whole = count == together ? k / lanes * lanes : 0;
-  for (Size r = 0; r < count && whole; r += lanes)
-    for (Size c = 0; c < whole; c += lanes) {
-      vec square[lanes];
-#pragma GCC unroll 8
-      for (Size l = 0; l < lanes; ++l) square[l] = load(scores + (c + l) * together + r);
-      transpose(square);
-#pragma GCC unroll 8
-      for (Size l = 0; l < lanes; ++l) store(out + (start + r + l) * k + c, square[l]);
-    }
-  for (Size r = 0; r < count; ++r)
-    for (Size c = whole; c < k; ++c) out[(start + r) * k + c] = scores[c * together + r];
-}
+constexpr Size vecs = 2, together = vecs * lanes;  // of rows that are soon done: more would not stay in the first cache
+constexpr Size many = registers / 8;               // vectors of rows where each is worked on for long
+constexpr Size tile = 128;                         // columns packed at a time
 
 // scores[c, r] += Σ_j coef[c, j] f(t[j, r]) for `wide` classes
 template <int wide>
-inline void affine_tile(const double* t, Size cols, const double* coef, Size coef_class, Size coef_col, double* scores) {
+inline void affine_tile(const double* t, Size cols, const double* coef, Size coef_class, Size coef_col, double* scores,
+                        Ahead& ahead) {
   vec acc[wide][vecs];
   for (int c = 0; c < wide; ++c)
     for (Size v = 0; v < vecs; ++v) acc[c][v] = load(scores + c * together + v * lanes);
@@ -85,6 +26,7 @@ inline void affine_tile(const double* t, Size cols, const double* coef, Size coe
       const vec b = all(coef[c * coef_class + j * coef_col]);
       for (Size v = 0; v < vecs; ++v) acc[c][v] += b * x[v];
     }
+    ahead.step();
   }
   for (int c = 0; c < wide; ++c)
     for (Size v = 0; v < vecs; ++v) store(scores + c * together + v * lanes, acc[c][v]);
@@ -98,22 +40,19 @@ void affine(Dense<T> x, const double* coef, Size ld, const double* bias, Size k,
     const Size count = x.n - start < together ? x.n - start : together;
     for (Size c = 0; c < k; ++c)
       for (Size r = 0; r < together; ++r) scores[c * together + r] = bias[c];
+    Ahead ahead(x, start, together, x.d * (k / 5 + k % 5 / 2 + k % 5 % 2));
     for (Size from = 0; from < x.d; from += tile) {
       const Size cols = x.d - from < tile ? x.d - from : tile;
-      pack(x, start, count, from, cols, t.data());
+      pack<together>(x, start, count, from, cols, t.data());
       if constexpr (!std::is_same_v<F, Raw>)
         for (Size cell = 0; cell < cols * together; ++cell) t[cell] = f(t[cell]);
       const double* b = coef + from * ld;
       Size c = 0;
-      for (; c + 5 <= k; c += 5) {
-        if (from == 0) fetch_next(x, start, c, c + 5, k);
-        affine_tile<5>(t.data(), cols, b + c, 1, ld, &scores[c * together]);
-      }
-      if (from == 0) fetch_next(x, start, c, k, k);
-      for (; c + 2 <= k; c += 2) affine_tile<2>(t.data(), cols, b + c, 1, ld, &scores[c * together]);
-      for (; c < k; ++c) affine_tile<1>(t.data(), cols, b + c, 1, ld, &scores[c * together]);
+      for (; c + 5 <= k; c += 5) affine_tile<5>(t.data(), cols, b + c, 1, ld, &scores[c * together], ahead);
+      for (; c + 2 <= k; c += 2) affine_tile<2>(t.data(), cols, b + c, 1, ld, &scores[c * together], ahead);
+      for (; c < k; ++c) affine_tile<1>(t.data(), cols, b + c, 1, ld, &scores[c * together], ahead);
     }
-    unpack(scores.data(), start, count, k, out);
+    unpack<together>(scores.data(), start, count, k, out);
   }
 }
 
@@ -162,11 +101,12 @@ void quadratic_diagonal(Dense<T> x, const double* mean, const double* scale, con
     const Size count = x.n - start < together ? x.n - start : together;
     for (Size c = 0; c < k; ++c)
       for (Size r = 0; r < together; ++r) scores[c * together + r] = bias[c];
+    Ahead ahead(x, start, together, k * ((x.d + tile - 1) / tile));
     for (Size from = 0; from < x.d; from += tile) {
       const Size cols = x.d - from < tile ? x.d - from : tile;
-      pack(x, start, count, from, cols, t.data());
+      pack<together>(x, start, count, from, cols, t.data());
       for (Size c = 0; c < k; ++c) {
-        if (from == 0) fetch_next(x, start, c, c + 1, k);
+        ahead.step();
         const double* m = mean + c * x.d + from;
         const double* s = scale + c * x.d + from;
         vec acc[vecs] = {};
@@ -187,7 +127,7 @@ void quadratic_diagonal(Dense<T> x, const double* mean, const double* scale, con
         }
       }
     }
-    unpack(scores.data(), start, count, k, out);
+    unpack<together>(scores.data(), start, count, k, out);
   }
 }
 
@@ -209,6 +149,7 @@ void quadratic_diagonal(Csr<T, I> x, const double* a, const double* b, Size ld, 
 // z[u, r] = Σ_{j < cols} a[u, j] t[j, r];  norm[r] += Σ_u z[u, r]²  for `tall` rows of a
 template <int tall>
 inline void norm_tile(const double* a, Size ld, const double* t, Size cols, vec* norm) {
+  constexpr Size vecs = many, together = vecs * lanes;
   vec z[tall][vecs] = {};
   for (Size j = 0; j < cols; ++j) {
     vec x[vecs];
@@ -225,13 +166,15 @@ inline void norm_tile(const double* a, Size ld, const double* t, Size cols, vec*
 // out[i, c] = bias[c] − ½ |A_c (x[i] − mean_c)|²;  white holds A_c, (k, d, d) and lower triangular
 template <class T>
 void quadratic_full(Dense<T> x, const double* mean, const double* white, const double* bias, Size k, double* out) {
+  constexpr Size vecs = many, together = vecs * lanes;
   const Size d = x.d;
   Scratch raw(d * together), t(d * together), scores(k * together);
   for (Size start = 0; start < x.n; start += together) {
     const Size count = x.n - start < together ? x.n - start : together;
-    pack(x, start, count, 0, d, raw.data());
+    pack<together>(x, start, count, 0, d, raw.data());
+    Ahead ahead(x, start, together, k);
     for (Size c = 0; c < k; ++c) {
-      fetch_next(x, start, c, c + 1, k);
+      ahead.step();
       const double* a = white + c * d * d;
       for (Size j = 0; j < d; ++j)
         for (Size r = 0; r < together; ++r) t[j * together + r] = raw[j * together + r] - mean[c * d + j];
@@ -241,7 +184,7 @@ void quadratic_full(Dense<T> x, const double* mean, const double* white, const d
       for (; u < d; ++u) norm_tile<1>(a + u * d, d, t.data(), u + 1, norm);
       for (Size v = 0; v < vecs; ++v) store(&scores[c * together + v * lanes], bias[c] - 0.5 * norm[v]);
     }
-    unpack(scores.data(), start, count, k, out);
+    unpack<together>(scores.data(), start, count, k, out);
   }
 }
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from operator import iadd
 from typing import Any, Self
 
@@ -30,7 +30,6 @@ from deciban.errors import ForgetError, MergeError
 from deciban.table import Block, Counts, Table, borders
 from deciban.tallies import Bundle, Labels
 from deciban.weighing import Weights
-
 
 SPARE = 1 / 16  # how large the tallies of all runs may be beside the cells of sparse rows
 MANY = 1 << 18  # cells that keep more than one thread busy
@@ -233,6 +232,12 @@ class Generative(Deciding, Explaining, LeavingOut, Scoring, Steady, ClassifierMi
 
     def _set(self, tally: Bundle, calibration: Calibration | None = None) -> None:
         self._fitted = Fitted(self, tally, calibration)
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """As scikit-learn reads them from the constructor, but once a class: it asks in every fit."""
+        return super()._get_param_names()
 
     def _plain(self) -> Self:
         """A copy that holds settings and classes but no state: what parameters are estimated with."""
