@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
-from deciban.table import Codes, Counts, Reals, Table, borders
+from deciban.table import Codes, Counts, Reals, Table, borders, class_borders
 
 from .laws.profile import LAWS
 from .laws.rows import CODES, DENSE, SPARSE
@@ -87,3 +87,17 @@ def test_borders_are_even_and_cover_every_row_once(n, width, least):
 def test_table_of_no_rows_is_one_chunk_of_none():
     empty = Table(Reals(np.zeros((0, 3))), np.zeros(0, dtype=np.int32), None, 2)
     assert [chunk.n for chunk in empty.chunks()] == [0]
+
+
+@LAWS
+@given(lengths=st.lists(st.integers(0, 50), max_size=12), k=st.integers(1, 6), parts=st.integers(1, 5))
+def test_runs_of_classes_hold_each_class_once(lengths, k, parts):
+    x = Counts(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]), np.zeros(0), np.zeros(0), 1)
+    runs = class_borders(x, np.arange(len(lengths)) % k, k, parts)
+    assert [c for first, last in runs for c in range(first, last)] == list(range(k))
+    assert len(runs) <= parts + 1
+
+
+def test_runs_of_even_classes_are_even():
+    x = Counts(np.arange(0, 9001, 90), np.zeros(0), np.zeros(0), 1)
+    assert {last - first for first, last in class_borders(x, np.arange(100) % 20, 20, parts=10)} == {2}

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 import deciban
-from deciban import engines
+from deciban import engines, ops
+from deciban.classifiers import base
 from deciban.engines import stream, threads
+from deciban.table import Counts
 
 from .close import assert_close, assert_same_bits
 from .rows import each_form, families, forms, plain_rows, some_rows, tally
@@ -46,6 +50,34 @@ def test_any_number_of_threads_and_the_stream_give_the_same_bits(family):
         for n in (1, 2, 3):
             with deciban.threads(n):
                 assert_same_bits(total(threads, family, table, 100), want)
+
+
+@every_family
+@given(data=st.data())
+def test_sparse_tables_that_threads_share_have_the_bits_of_one_that_has_one_owner(family, data):
+    rows = data.draw(some_rows(family))
+    for form in each_form(family):
+        x = form(rows.cells)
+        if isinstance(x, Counts):
+            shared = replace(x, each=lambda f, parts: threads.each(parts, f))
+            with deciban.threads(2):
+                assert_same_bits(family.tally(shared, rows.y, rows.w, rows.k), family.tally(x, rows.y, rows.w, rows.k))
+                assert ops.least(shared) == ops.least(x)
+
+
+@pytest.mark.parametrize("model", [deciban.MultinomialNB, deciban.GaussianNB], ids=lambda model: model.__name__)
+def test_wide_sparse_rows_are_learned_in_one_table_with_any_number_of_threads(model, monkeypatch):
+    monkeypatch.setattr(base, "MANY", 0)
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((300, 4000), density=0.02, format="csr", rng=rng)
+    y, w = rng.integers(0, 9, 300) ** 2 // 9, rng.integers(1, 4, 300)
+    fits = []
+    for n in (1, 2, 3):
+        with deciban.threads(n):
+            fits.append(model().fit(X, y, sample_weight=w).tally_)
+    assert_same_bits(fits[0].parts[1], fits[1].parts[1])
+    assert_same_bits(fits[0].parts[1], fits[2].parts[1])
+    assert_close(fits[0].parts[1], model().fit(X.toarray(), y, sample_weight=w).tally_.parts[1])
 
 
 @every_family
