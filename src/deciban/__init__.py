@@ -22,8 +22,10 @@ if TYPE_CHECKING:
         RegularizedDiscriminantAnalysis,
     )
     from deciban.engines.threads import threads
+    from deciban.learning import learning_curve
     from deciban.modelfile import load, merge, save
     from deciban.plots import coefficient_path, nomogram, waterfall
+    from deciban.reporting import report
     from deciban.separation import SeparationWarning
     from deciban.validate import cross_validate
 
@@ -43,9 +45,11 @@ _HOMES = {
     "SeparationWarning": "separation",
     "coefficient_path": "plots",
     "cross_validate": "validate",
+    "learning_curve": "learning",
     "load": "modelfile",
     "merge": "modelfile",
     "nomogram": "plots",
+    "report": "reporting",
     "save": "modelfile",
     "threads": "engines.threads",
     "waterfall": "plots",
@@ -80,9 +84,11 @@ __all__ = [
     "SeparationWarning",
     "coefficient_path",
     "cross_validate",
+    "learning_curve",
     "load",
     "merge",
     "nomogram",
+    "report",
     "save",
     "threads",
     "waterfall",

@@ -1,0 +1,60 @@
+"""A model and some rows as one page of HTML: how good it is, what it believes, where it is wrong, what to doubt."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from deciban import atomic
+from deciban.page import page
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page, and what a program may want to know of it."""
+
+    html: str
+    warnings: tuple[str, ...]  # in plain words, the gravest first
+    metrics: dict[str, tuple[float, float, float]]  # name: (value, least, largest) of a 95 % interval
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the page: whole, or not at all."""
+        atomic.write(path, lambda file: file.write(self.html.encode()))
+
+    def _repr_html_(self) -> str:
+        frame = 'style="width:100%;height:40rem;border:1px solid #888" title="report"'
+        return f'<iframe sandbox srcdoc="{escape(self.html)}" {frame}></iframe>'
+
+
+def report(
+    model: Any,
+    X: Any,
+    y: Any,
+    path: str | os.PathLike | None = None,
+    *,
+    train: Any = None,
+    title: str | None = None,
+    held_out: bool | None = None,
+    rows: int = 5,
+    random_state: int = 0,
+) -> Report:
+    """What rows X with their right classes y say of a fitted model, as one HTML page that needs nothing else.
+
+    `path` is where it is written; without it the page is only returned. `train` are the rows that the model learned
+    from, X or (X, y): they are compared with these. `held_out` says that these rows are no part of them (False: they
+    are, and are judged by leave-one-out or cross-validation); None finds out where it can. The `rows` most surprising
+    rows are explained.
+
+    >>> from deciban import GaussianNB
+    >>> X, y = [[0.0], [1.0], [2.0], [4.0], [5.0], [6.0]], ["a", "a", "a", "b", "b", "b"]
+    >>> out = report(GaussianNB().fit(X, y), X, y, title="Two heaps")
+    >>> "<h1>Two heaps</h1>" in out.html
+    True
+    """
+    text = page(title or type(model).__name__, "", [], "")
+    out = Report(text, (), {})
+    if path is not None:
+        out.save(path)
+    return out
