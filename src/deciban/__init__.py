@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from deciban.automatic import learn
     from deciban.classifiers.counts import BernoulliNB, ComplementNB, MultinomialNB, PoissonNB
     from deciban.classifiers.fisher import FisherDiscriminant
     from deciban.classifiers.gaussian import GaussianNB
@@ -23,10 +24,13 @@ if TYPE_CHECKING:
     )
     from deciban.engines.threads import threads
     from deciban.learning import learning_curve
+    from deciban.leakage import leaks
     from deciban.modelfile import load, merge, save
     from deciban.plots import coefficient_path, nomogram, waterfall
     from deciban.reporting import report
     from deciban.separation import SeparationWarning
+    from deciban.speaking import strongest
+    from deciban.trials import compare
     from deciban.validate import cross_validate
 
 _HOMES = {
@@ -44,13 +48,17 @@ _HOMES = {
     "RegularizedDiscriminantAnalysis": "classifiers.quadratic_discriminant",
     "SeparationWarning": "separation",
     "coefficient_path": "plots",
+    "compare": "trials",
     "cross_validate": "validate",
     "learning_curve": "learning",
+    "leaks": "leakage",
+    "learn": "automatic",
     "load": "modelfile",
     "merge": "modelfile",
     "nomogram": "plots",
     "report": "reporting",
     "save": "modelfile",
+    "strongest": "speaking",
     "threads": "engines.threads",
     "waterfall": "plots",
 }
@@ -83,13 +91,17 @@ __all__ = [
     "RegularizedDiscriminantAnalysis",
     "SeparationWarning",
     "coefficient_path",
+    "compare",
     "cross_validate",
     "learning_curve",
+    "leaks",
+    "learn",
     "load",
     "merge",
     "nomogram",
     "report",
     "save",
+    "strongest",
     "threads",
     "waterfall",
 ]

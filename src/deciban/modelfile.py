@@ -44,11 +44,17 @@ NOT_KEPT = (
 
 
 def save(
-    model: Any, path: str | os.PathLike, *, metrics: Mapping[str, Any] | None = None, source: str | None = None
+    model: Any,
+    path: str | os.PathLike,
+    *,
+    metrics: Mapping[str, Any] | None = None,
+    source: str | None = None,
+    target: str | None = None,
 ) -> None:
     """Write a fitted model to a file, `name.deciban`, whole or not at all: an older file of that name stays until then.
 
-    `metrics` (numbers by name) and `source` (where the rows came from) are kept beside it, for `about` to tell.
+    `metrics` (numbers by name), `source` (where the rows came from) and `target` (the column of the classes) are kept
+    beside it, for `about` to tell.
 
     >>> import tempfile, os
     >>> from deciban import LogisticRegression
@@ -70,7 +76,7 @@ def save(
         "settings": encoder.members(settings, "settings"),
         "learned": encoder.members(learned, "learned"),
         "fitted": _fitted_parts(encoder, model) if isinstance(model, Generative) else None,
-        "about": _about(model, metrics, source),
+        "about": _about(model, metrics, source, target),
     }
     metadata = {"deciban": str(FORMAT), "library": _library().__version__, "class": cls.__name__}
     texts = {key: json.dumps(part, separators=(",", ":"), allow_nan=False) for key, part in parts.items()}
@@ -155,13 +161,14 @@ def _made(name: str) -> bool:
     return isinstance(getattr(Fitted, name, None), cached_property)
 
 
-def _about(model: Any, metrics: Mapping[str, Any] | None, source: str | None) -> dict[str, Any]:
+def _about(model: Any, metrics: Mapping[str, Any] | None, source: str | None, target: str | None) -> dict[str, Any]:
     encoder = Encoder()
     count = np.asarray(ingest.local(model.class_count_), dtype=np.float64) if hasattr(model, "class_count_") else None
     told = {
         "rows": None if count is None else float(count.sum()),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "source": None if source is None else str(source),
+        "target": None if target is None else str(target),
         "metrics": None if metrics is None else dict(metrics),
     }
     out = encoder.members(told, "about")

@@ -1,0 +1,100 @@
+"""What speaks loudest for each class: of every column the values a model thinks typical, each heard alone.
+
+    decibans of a value for a class = log odds of the class given that cell alone − its prior log odds
+
+>>> from deciban import MixedNB
+>>> X, y = [["grey"], ["grey"], ["blue"], ["blue"]], ["rain", "rain", "sun", "sun"]
+>>> [str(one) for one in strongest(MixedNB(alpha=1).fit(X, y))["rain"]]
+['x0 = grey: +4.8 decibans']
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deciban import frames
+from deciban.errors import DecibanError
+from deciban.wording import absent, cell_text, signed
+
+DRAWN = 400  # rows that the model imagines, to see what is typical
+LEVELS = 50  # of a column that are heard
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One cell and what it says for a class."""
+
+    column: str
+    value: Any
+    decibans: float
+
+    def __str__(self) -> str:
+        return f"{self.column} = {cell_text(self.value)}: {signed(self.decibans)} decibans"
+
+
+def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
+    """For each class the cells that speak for it most, one a column; nothing where the model cannot hear one by itself.
+
+    >>> from deciban import GaussianNB
+    >>> model = GaussianNB().fit([[0.0, 1.0], [1.0, 2.0], [7.0, 1.5], [9.0, 2.5]], ["a", "a", "b", "b"])
+    >>> [one.column for one in strongest(model)["b"]]
+    ['x0', 'x1']
+    """
+    names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])]
+    try:
+        cells = _typical(model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            heard = [_alone(model, j, values, len(names)) for j, values in enumerate(cells)]
+    except (DecibanError, AttributeError, ValueError):
+        return {label: [] for label in model.classes_.tolist()}
+    out: dict[Any, list[Evidence]] = {}
+    for c, label in enumerate(model.classes_.tolist()):
+        best = [(said[:, c].argmax(), said[:, c].max()) for said in heard]
+        found = [
+            Evidence(name, cells[j][at], float(size))
+            for j, (name, (at, size)) in enumerate(zip(names, best, strict=True))
+            if size > 0.05
+        ]
+        out[label] = sorted(found, key=lambda one: -one.decibans)[:most]
+    return out
+
+
+def _typical(model: Any) -> list[list]:
+    """For each column some cells: all levels, or numbers from the 5 % quantile to that of 95 %."""
+    drawn, _ = model.sample(DRAWN, random_state=0)
+    columns = frames.columns(drawn if frames.is_frame(drawn) else np.asarray(drawn))
+    out = []
+    for column in columns:
+        cells = column.named()
+        given = [cell for cell in cells.tolist() if not absent(cell)]
+        if column.levels is not None or not given:
+            out.append(list(dict.fromkeys(given))[:LEVELS] or [None])
+        else:
+            out.append(sorted(set(np.quantile(given, [0.05, 0.25, 0.5, 0.75, 0.95], method="nearest").tolist())))
+    return out
+
+
+def _alone(model: Any, j: int, values: list, d: int) -> np.ndarray:
+    """Decibans for each class of rows that have cell j alone, less those of a row without cells. (len(values), k)"""
+    rows = np.full((len(values) + 1, d), np.nan, dtype=object if isinstance(values[0], str | bool) else np.float64)
+    for at, value in enumerate(values):
+        rows[at, j] = value
+    said = np.asarray(model.decibans(_as_learned(model, rows)))
+    return said[:-1] - said[-1]
+
+
+def _as_learned(model: Any, rows: np.ndarray) -> Any:
+    """Rows as a frame, if the model was learned from one."""
+    library = getattr(model, "_library", None)
+    if library is None:
+        return rows
+    columns = [
+        frames.Column(name, np.array([None if absent(c) else c for c in rows[:, j]], dtype=object))
+        for j, name in enumerate(model.feature_names_in_)
+    ]
+    return frames.assembled(columns, library)

@@ -1,0 +1,108 @@
+"""Which columns of a table a model can learn from, and what kind they are.
+
+Left out, with a reason: columns without any cell, names that nearly every row has for itself (tickets, identifiers),
+free text, numbers that only count the rows, and cells that are neither numbers nor levels (dates, lists).
+
+>>> import numpy as np
+>>> cells = [[i, f"id{i}", "ab"[i % 2], i % 7] for i in range(40)]
+>>> looked = Columns.of(np.array(cells, dtype=object))
+>>> looked.kept, list(looked.left_out.values())
+([2, 3], ['only counts the rows', 'names nearly every row by itself'])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+
+from deciban import frames
+from deciban.errors import DataError
+
+FEW = 20  # levels that are never too many
+OWN = 0.5  # levels for each cell, above which a column names rows
+LONG = 40  # characters of a cell that is a text
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is known of the columns that are kept, by name (by number in an array)."""
+
+    kept: list[Any]
+    left_out: dict[Any, str]  # why
+    texts: list[Any]  # of those left out, the free texts
+    numeric: bool  # whether all that are kept hold numbers
+    holes: bool  # whether a cell of them is missing
+    whole: bool  # whether all hold whole numbers ≥ 0
+    binary: bool  # whether all hold 0 and 1
+
+    @classmethod
+    def of(cls, X: Any) -> Columns:
+        """From a frame or an array."""
+        kept, left_out, texts = [], {}, []
+        for name, column in _columns(X):
+            why = "is neither numbers nor levels" if column is None else _why_not(column)
+            if why:
+                left_out[name] = why
+                texts += [name] if why == "is free text" else []
+            else:
+                kept.append((name, column))
+        columns = [column for _, column in kept]
+        numeric = all(column.levels is None for column in columns)
+        cells = [column.values[_given(column)] for column in columns] if numeric else []
+        whole = numeric and all((c >= 0).all() and (c == np.floor(c)).all() for c in cells)
+        return cls(
+            [name for name, _ in kept],
+            left_out,
+            texts,
+            numeric,
+            any(not _given(column).all() for column in columns),
+            whole,
+            whole and all((c <= 1).all() for c in cells),
+        )
+
+
+def taken(X: Any, names: list[Any]) -> Any:
+    """Those columns of a frame or an array, in this order."""
+    if not frames.is_frame(X):
+        return np.asarray(X)[:, names]
+    return nw.from_native(X, eager_only=True).select(names).to_native()
+
+
+def _columns(X: Any) -> list[tuple[Any, frames.Column | None]]:
+    """(name, column) of each; None for one that a model cannot read."""
+    if not frames.is_frame(X):
+        return [(column.name, column) for column in frames.columns(np.asarray(X))]
+    out: list[tuple[Any, frames.Column | None]] = []
+    for name in frames.names(X):
+        try:
+            out.append((name, frames.columns(taken(X, [name]))[0]))
+        except DataError:
+            out.append((name, None))
+    return out
+
+
+def _given(column: frames.Column) -> np.ndarray:
+    return ~np.isnan(column.values) if column.levels is None else column.values >= 0
+
+
+def _why_not(column: frames.Column) -> str:
+    given = int(_given(column).sum())
+    if not given:
+        return "has no cells"
+    if column.levels is None:
+        counts = len(column.values) > FEW and given == len(column.values) and _counts(column.values)
+        return "only counts the rows" if counts else ""
+    levels = column.levels
+    if len(levels) <= max(FEW, OWN * given):
+        return ""
+    return (
+        "is free text" if np.mean([len(str(level)) for level in levels]) > LONG else "names nearly every row by itself"
+    )
+
+
+def _counts(values: np.ndarray) -> bool:
+    """Whether they are n different whole numbers in a row."""
+    return bool((np.diff(np.sort(values)) == 1).all())
