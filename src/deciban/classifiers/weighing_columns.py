@@ -11,7 +11,7 @@ the same one), and the columns of each fold are heard from the tally of the othe
 >>> X = np.hstack([x, x + 0.1 * rng.normal(size=(400, 1)), rng.normal(size=(400, 1))])  # a column, its echo, and noise
 >>> plain, weighted = GaussianNB().fit(X, y), GaussianNB(weights="discriminative").fit(X, y)
 >>> weighted.feature_weights_.round(1).tolist()
-[0.8, 0.2, 0.2]
+[0.8, 0.3, 0.2]
 >>> bool((plain.predict_proba(X).max(axis=1) > weighted.predict_proba(X).max(axis=1)).mean() > 0.9)  # more modest
 True
 """
