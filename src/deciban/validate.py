@@ -20,24 +20,23 @@ all      100    0.9100    0.2756  0.1622
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples
 
-from deciban import ingest, scores
+from deciban import scores
 from deciban.classifiers.base import Generative
-from deciban.errors import DataError, DecibanError, NotAdditiveError
+from deciban.errors import DecibanError, NotAdditiveError
 from deciban.folds import fold_of_each, rows_of
-from deciban.tallies import Bundle
+from deciban.learning import learning_curve
+from deciban.teaching import Rows, left_out, said
+
+__all__ = ["CrossValidation", "cross_validate", "learning_curve"]
 
 LINES = 20  # folds that are printed one by one, at most
 
@@ -132,7 +131,7 @@ def cross_validate(
     places = rows_of(fold)
     log_proba = np.full((len(fold), len(rows.classes)), -np.inf)
     refitted = []
-    few = rows.few_without(fold)
+    few = few_without(rows, fold)
     for i, (here, learned) in enumerate(zip(places, by_addition(model, rows, places), strict=True)):
         if learned is None or few[i]:
             learned = rows.taught(clone(model).fit, np.flatnonzero(fold != i))
@@ -143,41 +142,13 @@ def cross_validate(
     return CrossValidation(rows.classes, rows.codes, fold, log_proba, rows.w, tuple(refitted))
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Rows as users have them, and what is known of them."""
-
-    X: Any
-    y: np.ndarray  # (n,), labels
-    classes: np.ndarray  # (k,)
-    codes: np.ndarray  # (n,)
-    w: np.ndarray | None  # (n,)
-
-    @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any) -> Rows:
-        y = column_or_1d(y)
-        check_classification_targets(y)
-        if _num_samples(X) != len(y):
-            raise DataError(f"X has {_num_samples(X)} rows, y has {len(y)}\n\nhint: give one label for each row")
-        classes, codes = ingest.labels(y, None)
-        return cls(X.tocsr() if sparse.issparse(X) else X, y, classes, codes, ingest.weights(sample_weight, codes))
-
-    def cells(self, index: np.ndarray) -> Any:
-        return _safe_indexing(self.X, index)
-
-    def taught(self, learn: Callable[..., Any], index: np.ndarray, **more: Any) -> Any:
-        """What `fit` or `partial_fit` returns for some of the rows."""
-        if self.w is not None:
-            more["sample_weight"] = self.w[index]
-        return learn(self.cells(index), self.y[index], **more)
-
-    def few_without(self, fold: np.ndarray) -> np.ndarray:
-        """Whether some class has fewer than two rows (of any weight) outside of each fold: whether, and what, such rows
-        can teach is for `fit` to say."""
-        k, folds = len(self.classes), fold.max() + 1
-        real = None if self.w is None else self.w > 0
-        inside = np.bincount(fold * k + self.codes, real, minlength=folds * k).reshape(folds, k)
-        return (inside.sum(axis=0) - inside < 2).any(axis=1)
+def few_without(rows: Rows, fold: np.ndarray) -> np.ndarray:
+    """Whether some class has fewer than two rows (of any weight) outside of each fold: whether, and what, such rows
+    can teach is for `fit` to say."""
+    k, folds = len(rows.classes), fold.max() + 1
+    real = None if rows.w is None else rows.w > 0
+    inside = np.bincount(fold * k + rows.codes, real, minlength=folds * k).reshape(folds, k)
+    return (inside.sum(axis=0) - inside < 2).any(axis=1)
 
 
 def by_addition(model: Any, rows: Rows, places: list[np.ndarray]) -> list[Any]:
@@ -195,12 +166,6 @@ def by_addition(model: Any, rows: Rows, places: list[np.ndarray]) -> list[Any]:
         return [None] * len(places)
 
 
-def left_out(tally: Bundle) -> bool:
-    """Whether rows with missing cells are not in the tally: `fit`, which has all rows at once, may do better."""
-    part = tally.parts[1]
-    return not getattr(part, "every_row", True) and part.n.sum() < tally.parts[0].n.sum() * (1 - 1e-9)
-
-
 def without_each(pieces: list[Any], rest: Any = None) -> Iterator[Any]:
     """rest + Σ_(j ≠ i) pieces[j] for each i in turn, in m log m additions.
 
@@ -214,11 +179,3 @@ def without_each(pieces: list[Any], rest: Any = None) -> Iterator[Any]:
     left, right = pieces[:half], pieces[half:]
     for mine, others in ((left, right), (right, left)):
         yield from without_each(mine, reduce(add, others if rest is None else [rest, *others]))
-
-
-def said(model: Any, X: Any) -> np.ndarray:
-    """log P(class | x), (n, k), of any classifier that has probabilities."""
-    if hasattr(model, "predict_log_proba"):
-        return model.predict_log_proba(X)
-    with np.errstate(divide="ignore"):
-        return np.log(model.predict_proba(X))
