@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.palette import AGAINST, FOR, INK, PALE
+from deciban.palette import AGAINST, FOR, GREY, INK, PALE
 from deciban.wording import Account, Line, short, signed
 
 CHANCES = (0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6, 0.05, 0.95, 1e-4, 0.9999, 1e-6)
@@ -25,6 +25,43 @@ def pyplot() -> Any:
     except ImportError as bad:
         raise ImportError("pictures need matplotlib\n\nhint: pip install 'deciban[plot]'") from bad
     return plt
+
+
+def axes(ax: Any, wide: float, high: float) -> Any:
+    """The axes given, or new ones of that size in inches."""
+    plt = pyplot()
+    return plt.subplots(figsize=(wide, high), layout="constrained")[1] if ax is None else ax
+
+
+def plain(ax: Any, grid: str | None = None) -> None:
+    """Open at the top and the right, a pale grid (of "x", "y" or "both") behind all else."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(GREY)
+    ax.tick_params(colors=INK, labelsize=9)
+    if grid is not None:
+        ax.grid(axis=grid, color=PALE, lw=0.6, zorder=0)
+        ax.set_axisbelow(True)
+
+
+def literal(*texts: Any) -> None:
+    """Names are what they are: a `$` in them begins no formula."""
+    for text in texts:
+        text.set_parse_math(False)
+
+
+def titled(ax: Any, title: str = "", x: str = "", y: str = "") -> None:
+    """Title and labels of the axes, taken literally."""
+    literal(
+        ax.set_title(title, loc="left", fontsize=10.5, color=INK),
+        ax.set_xlabel(x, color=INK, fontsize=9.5),
+        ax.set_ylabel(y, color=INK, fontsize=9.5),
+    )
+
+
+def legend(ax: Any, **more: Any) -> None:
+    """The legend, its names taken literally; none where there is nothing to tell apart."""
+    if ax.get_legend_handles_labels()[1]:
+        literal(*ax.legend(**{"frameon": False, "fontsize": 8.5, "labelcolor": INK, **more}).get_texts())
 
 
 def chance_ticks() -> list[tuple[float, str]]:

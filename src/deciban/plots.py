@@ -8,7 +8,27 @@ Colours are told apart by every eye, and marks, dashes or numbers say the same w
 'decibans'
 """
 
+from deciban.pictures.confusions import confusion_matrix
+from deciban.pictures.curves import precision_recall, roc
+from deciban.pictures.densities import class_densities
 from deciban.pictures.nomograms import nomogram
 from deciban.pictures.own import coefficient_path, learning_curve, waterfall
+from deciban.pictures.regions import decision_regions
+from deciban.pictures.reliabilities import reliability
+from deciban.pictures.sigmoids import sigmoid
+from deciban.pictures.words import top_words
 
-__all__ = ["coefficient_path", "learning_curve", "nomogram", "waterfall"]
+__all__ = [
+    "class_densities",
+    "coefficient_path",
+    "confusion_matrix",
+    "decision_regions",
+    "learning_curve",
+    "nomogram",
+    "precision_recall",
+    "reliability",
+    "roc",
+    "sigmoid",
+    "top_words",
+    "waterfall",
+]

@@ -40,7 +40,8 @@ def learning_curve(curve: Any, ax: Any = None, *, score: str = "accuracy", label
     colour and with a mark of its own.
 
     >>> import deciban
-    >>> curve = deciban.learning_curve(deciban.GaussianNB(), [[0.0], [1.0], [4.0], [5.0]] * 9, [0, 0, 1, 1] * 9, [4, 20])
+    >>> X, y = [[0.0], [1.0], [4.0], [5.0]] * 9, [0, 0, 1, 1] * 9
+    >>> curve = deciban.learning_curve(deciban.GaussianNB(), X, y, [4, 20])
     >>> ax = learning_curve(curve)
     >>> ax.lines[0].get_xdata().tolist(), ax.get_ylabel()
     ([4, 20], 'accuracy')

@@ -1,0 +1,157 @@
+"""Where a model decides for which class, and how sure it is: shading by the posterior, lines where the odds are even.
+
+A picture has two axes. A model of two columns is drawn as it is. Of more, either two columns are named and the others
+stand still (at their median, or their commonest level), or the rows are seen along the two directions that part the
+classes best (Fisher's discriminants); every point of that plane is taken back to a row by leaving all other
+directions at the mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deciban import drawing, frames
+from deciban.errors import DataError
+from deciban.palette import INK, PAPER, of_class
+from deciban.planes import Plane, discriminant_plane, slice_plane
+from deciban.wording import short
+
+STEPS = 160
+FAINT = 0.62  # how much paper shines through where a class is certain
+RINGS = np.exp(-0.5 * np.array([3.0, 2.0, 1.0]) ** 2)  # of the peak: a normal density at 3, 2 and 1 deviations
+
+
+def decision_regions(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    ax: Any = None,
+    *,
+    columns: Any = None,
+    contours: bool | None = None,
+    points: int = 1000,
+    steps: int = STEPS,
+) -> Any:
+    """The regions of any fitted classifier with `predict_proba`, over rows X (a frame or an array); returns the axes.
+
+    `columns` names two columns (or their places) where X has more: the others stay at their median. Without it, rows of
+    more than two columns are drawn in the plane of their first two discriminants, which needs y. Rings are the class
+    densities (of models that have them, in two dimensions as they are) at 1, 2 and 3 deviations of a normal;
+    `contours` asks for them or not. At most so many `points` are drawn.
+
+    >>> from deciban import GaussianNB
+    >>> X, y = [[0.0, 0.0], [1.0, 2.0], [4.0, 1.0], [5.0, 3.0]], ["a", "a", "b", "b"]
+    >>> ax = decision_regions(GaussianNB().fit(X, y), X, y, steps=20)
+    >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()]
+    ('x0', ['a', 'b'])
+    """
+    plane = _plane(X, y, columns)
+    ax = drawing.axes(ax, 5.4, 4.4)
+    seen = _Seen.of(model, plane, steps)
+    k = len(seen.classes)
+    looks = [of_class(c, k) for c in range(k)]
+    ax.imshow(_blend(seen.proba, looks), extent=seen.extent, origin="lower", aspect="auto", interpolation="bilinear")
+    _boundaries(ax, seen)
+    if contours or (contours is None and plane.whole):
+        _rings(ax, seen, looks)
+    _points(ax, plane, y, seen.classes, looks, points)
+    ax.set(xlim=seen.extent[:2], ylim=seen.extent[2:])
+    drawing.plain(ax)
+    drawing.titled(ax, type(model).__name__ + plane.note, *plane.names)
+    drawing.legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return ax
+
+
+def _plane(X: Any, y: Any, columns: Any) -> Plane:
+    framed = frames.is_frame(X)
+    table = frames.columns(X if framed else np.asarray(X))
+    library = frames.library(X) if framed else None
+    if len(table) == 1:
+        raise DataError("X has one column, and regions have two\n\nhint: `sigmoid` draws one, `class_densities` too")
+    if columns is None and len(table) > 2:
+        if y is None:
+            raise DataError(
+                f"X has {len(table)} columns\n\nhint: name two of them as `columns`, or give y for a projection"
+            )
+        return discriminant_plane(table, np.asarray(y), library)
+    return slice_plane(table, (0, 1) if columns is None else columns, library)
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What a model says all over a plane."""
+
+    classes: np.ndarray
+    proba: np.ndarray  # (steps, steps, k)
+    logs: np.ndarray  # (steps, steps, k), log posterior, far from 0 too
+    joint: np.ndarray | None  # (steps, steps, k), log density and prior
+    extent: tuple[float, float, float, float]
+    x: np.ndarray
+    y: np.ndarray
+
+    @classmethod
+    def of(cls, model: Any, plane: Plane, steps: int) -> _Seen:
+        (left, right), (low, high) = (_span(plane.points[:, j]) for j in (0, 1))
+        x, y = np.linspace(left, right, steps), np.linspace(low, high, steps)
+        rows = plane.rows(np.column_stack([a.ravel() for a in np.meshgrid(x, y)]))
+        proba = np.asarray(model.predict_proba(rows), dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            logs = np.asarray(model.predict_log_proba(rows)) if hasattr(model, "predict_log_proba") else np.log(proba)
+        joint = np.asarray(model.predict_joint_log_proba(rows)) if hasattr(model, "predict_joint_log_proba") else None
+        shape = (steps, steps, proba.shape[1])
+        return cls(
+            np.asarray(model.classes_),
+            proba.reshape(shape),
+            np.maximum(logs, -700.0).reshape(shape),
+            None if joint is None else joint.reshape(shape),
+            (left, right, low, high),
+            x,
+            y,
+        )
+
+
+def _span(values: np.ndarray) -> tuple[float, float]:
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    pad = 0.08 * (high - low) or 1.0
+    return low - pad, high + pad
+
+
+def _blend(proba: np.ndarray, looks: list) -> np.ndarray:
+    """Class colours mixed by the posterior and thinned with paper."""
+    from matplotlib.colors import to_rgb
+
+    colours = np.array([to_rgb(look.colour) for look in looks])
+    return FAINT * np.array(to_rgb(PAPER)) + (1 - FAINT) * (proba @ colours).clip(0, 1)
+
+
+def _boundaries(ax: Any, seen: _Seen) -> None:
+    """Where a class is as probable as the best of the others."""
+    for c in range(len(seen.classes) if len(seen.classes) > 2 else 1):
+        ahead = seen.logs[:, :, c] - np.delete(seen.logs, c, axis=2).max(axis=2)
+        if ahead.min() < 0 < ahead.max():
+            ax.contour(seen.x, seen.y, ahead, levels=[0.0], colors=INK, linewidths=1.3, linestyles="-", zorder=2)
+
+
+def _rings(ax: Any, seen: _Seen, looks: list) -> None:
+    if seen.joint is None:
+        return
+    for c, look in enumerate(looks):
+        with np.errstate(invalid="ignore"):
+            height = np.exp(seen.joint[:, :, c] - seen.joint[:, :, c].max())
+        if np.isfinite(height).all() and height.min() < RINGS[-1]:
+            ax.contour(seen.x, seen.y, height, levels=RINGS, colors=look.colour, linewidths=0.9, zorder=1)
+
+
+def _points(ax: Any, plane: Plane, y: Any, classes: np.ndarray, looks: list, most: int) -> None:
+    if y is None:
+        return
+    labels = np.asarray(y)
+    some = np.linspace(0, len(labels) - 1, min(most, len(labels))).astype(int)
+    size = 26 if len(some) <= 300 else 14
+    for c, look in enumerate(looks):
+        at = plane.points[some][labels[some] == classes[c]]
+        style = {"s": size, "color": look.colour, "marker": look.marker, "edgecolors": PAPER, "linewidths": 0.5}
+        ax.scatter(at[:, 0], at[:, 1], label=short(str(classes[c]), 20), zorder=3, **style)
