@@ -60,7 +60,7 @@ inline void left_pairs(Dense<double> x, const double* w, Pairs p, double safe, d
   double weight[together], c[together], odds[together];
   for (Size start = 0; start < m; start += together) {
     const Size count = std::min(m - start, together);
-    pack(x, start, count, 0, d, t.data());
+    pack<together>(x, start, count, 0, d, t.data());
     centre(p.mean, d, t.data());
     for (Size r = 0; r < together; ++r) {
       weight[r] = w ? w[start + std::min(r, count - 1)] : 1.0;

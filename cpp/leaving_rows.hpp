@@ -14,8 +14,8 @@ inline void centre(const double* mean, Size d, double* t) {
 inline void turned(const double* a, Size d, const double* t, double* z) {
   for (Size cell = 0; cell < d * together; ++cell) z[cell] = 0.0;
   Size u = 0;
-  for (; u + 5 <= d; u += 5) affine_tile<5>(t, d, a + u * d, d, 1, z + u * together);
-  for (; u < d; ++u) affine_tile<1>(t, d, a + u * d, d, 1, z + u * together);
+  for (; u + 5 <= d; u += 5) affine_tile<5>(t, d, a + u * d, d, 1, z + u * together, NothingAhead{});
+  for (; u < d; ++u) affine_tile<1>(t, d, a + u * d, d, 1, z + u * together, NothingAhead{});
 }
 
 }  // namespace deciban

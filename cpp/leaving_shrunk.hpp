@@ -16,8 +16,8 @@ struct Shrunk {
 inline void products(const double* coef, Size p, Size d, const double* t, double* sums) {
   std::fill(sums, sums + p * together, 0.0);
   Size q = 0;
-  for (; q + 5 <= p; q += 5) affine_tile<5>(t, d, coef + q * d, d, 1, sums + q * together);
-  for (; q < p; ++q) affine_tile<1>(t, d, coef + q * d, d, 1, sums + q * together);
+  for (; q + 5 <= p; q += 5) affine_tile<5>(t, d, coef + q * d, d, 1, sums + q * together, NothingAhead{});
+  for (; q < p; ++q) affine_tile<1>(t, d, coef + q * d, d, 1, sums + q * together, NothingAhead{});
 }
 
 // norms[g, q, i] = nearᵀ (E − φ δδᵀ)⁻¹ near / τ;  lever[g, i] = 1 − φ δᵀE⁻¹δ;  volume[g, i] = det E
@@ -28,7 +28,7 @@ inline void left_shrunk(Dense<double> x, Shrunk s, const double* phi, const doub
   double uu[together], det[together], lost[together], ratio[together], shorter[together];
   for (Size start = 0; start < m; start += together) {
     const Size count = std::min(m - start, together);
-    pack(x, start, count, 0, d, raw.data());
+    pack<together>(x, start, count, 0, d, raw.data());
     centre(s.mean, d, raw.data());
     for (Size g = 0; g < s.f; ++g) {
       turned(s.white + g * d * d, d, raw.data(), z.data());

@@ -60,6 +60,10 @@ struct Ahead {
   }
 };
 
+struct NothingAhead {
+  void step() {}
+};
+
 // out[start + r, c] = scores[c, r]
 template <Size together>
 inline void unpack(const double* scores, Size start, Size count, Size k, double* out) {

@@ -13,9 +13,9 @@ constexpr Size many = registers / 8;               // vectors of rows where each
 constexpr Size tile = 128;                         // columns packed at a time
 
 // scores[c, r] += Σ_j coef[c, j] f(t[j, r]) for `wide` classes
-template <int wide>
+template <int wide, class Fetch>
 inline void affine_tile(const double* t, Size cols, const double* coef, Size coef_class, Size coef_col, double* scores,
-                        Ahead& ahead) {
+                        Fetch&& ahead) {
   vec acc[wide][vecs];
   for (int c = 0; c < wide; ++c)
     for (Size v = 0; v < vecs; ++v) acc[c][v] = load(scores + c * together + v * lanes);

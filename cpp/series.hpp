@@ -16,19 +16,19 @@ inline void series(Dense<double> x, const double* w, const double* coef, Size te
     std::fill(scores.data(), scores.data() + k * together, 0.0);
     for (Size from = 0; from < d; from += tile) {
       const Size cols = std::min(d - from, tile);
-      pack(x, start, count, from, cols, t.data());
+      pack<together>(x, start, count, from, cols, t.data());
       std::copy(t.data(), t.data() + cols * together, power.data());
       for (Size m = 0; m < terms; ++m) {
         for (Size j = 0; j < cols; ++j)
           for (Size r = 0; r < together; ++r) power[j * together + r] *= t[j * together + r] * weight[r];
         const double* b = coef + m * k * d + from;
         Size c = 0;
-        for (; c + 5 <= k; c += 5) affine_tile<5>(power.data(), cols, b + c * d, d, 1, &scores[c * together]);
-        for (; c + 2 <= k; c += 2) affine_tile<2>(power.data(), cols, b + c * d, d, 1, &scores[c * together]);
-        for (; c < k; ++c) affine_tile<1>(power.data(), cols, b + c * d, d, 1, &scores[c * together]);
+        for (; c + 5 <= k; c += 5) affine_tile<5>(power.data(), cols, b + c * d, d, 1, &scores[c * together], NothingAhead{});
+        for (; c + 2 <= k; c += 2) affine_tile<2>(power.data(), cols, b + c * d, d, 1, &scores[c * together], NothingAhead{});
+        for (; c < k; ++c) affine_tile<1>(power.data(), cols, b + c * d, d, 1, &scores[c * together], NothingAhead{});
       }
     }
-    unpack(scores.data(), start, count, k, out);
+    unpack<together>(scores.data(), start, count, k, out);
   }
 }
 
