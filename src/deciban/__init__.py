@@ -10,7 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from deciban.automatic import learn
+    from deciban.assessing import assess
+    from deciban.automatic import learn, learn_chunks
     from deciban.classifiers.counts import BernoulliNB, ComplementNB, MultinomialNB, PoissonNB
     from deciban.classifiers.fisher import FisherDiscriminant
     from deciban.classifiers.gaussian import GaussianNB
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     )
     from deciban.engines.threads import threads
     from deciban.learning import learning_curve
+    from deciban.guide import family_guide
     from deciban.leakage import leaks
-    from deciban.modelfile import load, merge, save
+    from deciban.modelfile import about, load, merge, save
     from deciban.plots import coefficient_path, nomogram, waterfall
     from deciban.reporting import report
     from deciban.separation import SeparationWarning
@@ -47,12 +49,16 @@ _HOMES = {
     "QuadraticDiscriminantAnalysis": "classifiers.quadratic_discriminant",
     "RegularizedDiscriminantAnalysis": "classifiers.quadratic_discriminant",
     "SeparationWarning": "separation",
+    "about": "modelfile",
+    "assess": "assessing",
     "coefficient_path": "plots",
     "compare": "trials",
     "cross_validate": "validate",
     "learning_curve": "learning",
+    "family_guide": "guide",
     "leaks": "leakage",
     "learn": "automatic",
+    "learn_chunks": "automatic",
     "load": "modelfile",
     "merge": "modelfile",
     "nomogram": "plots",
@@ -90,12 +96,16 @@ __all__ = [
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "SeparationWarning",
+    "about",
+    "assess",
     "coefficient_path",
     "compare",
     "cross_validate",
     "learning_curve",
+    "family_guide",
     "leaks",
     "learn",
+    "learn_chunks",
     "load",
     "merge",
     "nomogram",

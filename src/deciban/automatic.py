@@ -24,7 +24,7 @@ from deciban.classifiers.mixed import MixedNB
 from deciban.errors import DataError, DecibanError
 from deciban.leakage import Leak, leaks
 from deciban.trials import AUTO, Comparison, Kind, compare, named
-from deciban.usable import Columns, taken
+from deciban.usable import Columns, nothing_left, taken
 from deciban.validate import CrossValidation, cross_validate
 
 Tell = Callable[[str, float], None]
@@ -70,7 +70,7 @@ def learn(X: Any, y: Any, model: str = "auto", *, updatable: bool = False, tell:
     check_labels(labels)
     columns = Columns.of(X)
     if not columns.kept:
-        raise DataError(_nothing(columns))
+        raise DataError(nothing_left(columns))
     rows = taken(X, columns.kept)
     comparison = None
     if model == "auto" and not updatable:
@@ -91,20 +91,38 @@ def learn(X: Any, y: Any, model: str = "auto", *, updatable: bool = False, tell:
     return Learned(fitted, kind, held_out, how, columns.left_out, leaks(rows, labels), comparison, notes)
 
 
-def learn_chunks(chunks: Iterable[tuple[Any, Any]]) -> MixedNB:
-    """The model of all chunks (X, y), one in memory at a time, whatever classes each has: naive Bayes adds up.
+def learn_chunks(chunks: Iterable[tuple[Any, Any]], again: Iterable[tuple[Any, Any]] | None = None) -> Learned:
+    """The model of all chunks (frame, labels), one in memory at a time, whatever classes each has: naive Bayes adds up.
 
-    >>> learn_chunks([([["grey"]], ["rain"]), ([["blue"]], ["sun"])]).predict([["blue"]]).tolist()
+    Columns are judged by the first chunk. `again`, the same chunks a second time, are scored with each row left out.
+
+    >>> chunks = [([["grey"]], ["rain"]), ([["blue"]], ["sun"])]
+    >>> learn_chunks(chunks).model.predict([["blue"]]).tolist()
     ['sun']
     """
-    total = None
+    total, columns = None, None
     for X, y in chunks:
-        part = MixedNB().fit(X, y)
+        if columns is None:
+            columns = Columns.of(X)
+            if not columns.kept:
+                raise DataError(nothing_left(columns))
+        part = MixedNB().fit(taken(X, columns.kept), y)
         total = part if total is None else total + part
-    if total is None:
-        raise DataError("there are no rows\n\nhint: see whether the file has more than its header")
+    if total is None or columns is None:
+        raise DataError("there are no rows with a label\n\nhint: see whether the file has more than its header")
     check_labels(total.classes_)
-    return total
+    held_out = None
+    if again is not None:
+        logs, codes = [], []
+        for X, y in again:
+            logs.append(total.leave_one_out(taken(X, columns.kept), y))
+            codes.append(ingest.labels(np.asarray(y), total.classes_)[1])
+        held_out = _all_held_out(total.classes_, np.concatenate(codes), np.concatenate(logs))
+    return Learned(total, named("mixed"), held_out, "leave-one-out", columns.left_out, [], None, [])
+
+
+def _all_held_out(classes: np.ndarray, codes: np.ndarray, logs: np.ndarray) -> CrossValidation:
+    return CrossValidation(classes, codes, np.zeros(len(codes), int), logs, None, ())
 
 
 def check_labels(y: np.ndarray) -> None:
@@ -130,7 +148,7 @@ def _held_out(
         try:
             classes, codes = ingest.labels(y, None)
             logs = fitted.leave_one_out(rows, y)
-            return CrossValidation(classes, codes, np.zeros(len(codes), int), logs, None, ()), "leave-one-out"
+            return _all_held_out(classes, codes, logs), "leave-one-out"
         except DecibanError:  # what was learned from all rows at once has none
             pass
     if comparison is not None:
@@ -141,8 +159,3 @@ def _held_out(
             return cross_validate(kind.make(), rows, y, min(5, len(y)), random_state=0), "5 folds"
     except DecibanError:
         return None, ""
-
-
-def _nothing(columns: Columns) -> str:
-    told = "; ".join(f"`{name}` {why}" for name, why in columns.left_out.items()) or "there is no other column"
-    return f"no column is left to learn from: {told}\n\nhint: give columns of numbers or of words that rows share"

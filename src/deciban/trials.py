@@ -31,7 +31,7 @@ from deciban.classifiers.logistic import LogisticRegression
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.quadratic_discriminant import QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis
 from deciban.errors import DataError, DecibanError
-from deciban.usable import Columns
+from deciban.usable import Columns, nothing_left, taken
 from deciban.validate import CrossValidation, cross_validate
 
 MOST = 10_000  # rows that are tried, evenly spaced
@@ -109,7 +109,8 @@ class Comparison:
     """Classifiers from the best to the worst, those that do not suit the rows with the reason, and advice."""
 
     trials: list[Trial]
-    unfit: dict[str, str]
+    unfit: dict[str, str]  # classifiers, and what they lack
+    left_out: dict[Any, str]  # columns, and why
     rows: int
     base: float  # log loss of the class shares
 
@@ -132,6 +133,28 @@ class Comparison:
             if later is not None:
                 words.append(f"If rows come later or must be forgotten, use `{later.name}`.")
         return " ".join(words)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {
+            "ranked": [
+                {
+                    "name": t.name,
+                    "log_loss": t.held_out.log_loss,
+                    "spread": t.spread,
+                    "accuracy": t.held_out.accuracy,
+                    "brier": t.held_out.brier,
+                    "calibration_error": t.held_out.calibration_error,
+                    "seconds": t.seconds,
+                }
+                for t in self.trials
+            ],
+            "class_shares_log_loss": self.base,
+            "advice": self.advice,
+            "unfit": self.unfit,
+            "left_out": {str(name): why for name, why in self.left_out.items()},
+            "rows": self.rows,
+        }
 
     def __str__(self) -> str:
         head = f"{'':12}  log loss       ±  accuracy   Brier  calibration     time"
@@ -161,10 +184,12 @@ def compare(
     folds = min(folds, len(codes))
     at = np.linspace(0, len(codes) - 1, min(len(codes), MOST)).astype(np.int64)
     columns = Columns.of(X)
+    if not columns.kept:
+        raise DataError(nothing_left(columns))
     chosen = [named(name) for name in (KINDS if names is None else names)]
     unfit = {kind.name: why for kind in chosen if (why := kind.needs(columns))}
     suited = [kind for kind in chosen if kind.name not in unfit]
-    rows, labels = _safe_indexing(X, at), np.asarray(y)[at]
+    rows, labels = _safe_indexing(taken(X, columns.kept), at), np.asarray(y)[at]
     trials = []
     for number, kind in enumerate(suited):
         if tell is not None:
@@ -177,7 +202,7 @@ def compare(
         raise DataError(f"no classifier can learn from these rows: {unfit}\n\nhint: see whether the target is right")
     share = np.bincount(codes) / len(codes)
     base = -float((share * np.log(share)).sum())
-    return Comparison(sorted(trials, key=lambda trial: trial.held_out.log_loss), unfit, len(at), base)
+    return Comparison(sorted(trials, key=lambda trial: trial.held_out.log_loss), unfit, columns.left_out, len(at), base)
 
 
 def _tried(kind: Kind, X: Any, y: np.ndarray, folds: int) -> Trial:

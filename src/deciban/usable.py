@@ -64,6 +64,12 @@ class Columns:
         )
 
 
+def nothing_left(columns: Columns) -> str:
+    """What to say where no column can be used."""
+    told = "; ".join(f"`{name}` {why}" for name, why in columns.left_out.items()) or "there is no other column"
+    return f"no column is left to learn from: {told}\n\nhint: give columns of numbers or of words that rows share"
+
+
 def taken(X: Any, names: list[Any]) -> Any:
     """Those columns of a frame or an array, in this order."""
     if not frames.is_frame(X):

@@ -27,11 +27,27 @@ except ImportError as bad:
 from deciban.errors import DataError
 from deciban.files import arff, columnar, delimited, json_lines, texts
 from deciban.files.compressed import Bytes, File
-from deciban.files.reading import Source, level, number
-from deciban.files.writing import write
+from deciban.files.reading import Source
+from deciban.files.shaping import TEXT, appended, joined, kinds_for, memory, selected, some_rows, split
+from deciban.files.writing import write, write_lines
 
 PIPE = "standard input"
-__all__ = ["Source", "appended", "kinds_for", "level", "number", "opened", "read", "restarted", "write"]
+__all__ = [
+    "TEXT",
+    "Source",
+    "appended",
+    "joined",
+    "kinds_for",
+    "memory",
+    "opened",
+    "read",
+    "restarted",
+    "selected",
+    "some_rows",
+    "split",
+    "write",
+    "write_lines",
+]
 
 
 def opened(
@@ -74,27 +90,6 @@ def restarted(path: str | os.PathLike, use: Callable[[Source], Any], **how: Any)
             return use(opened(path, **how))
         except delimited.Changed as changed:
             how = {**how, "types": changed.types}
-
-
-def kinds_for(columns: Mapping[str, str]) -> dict[str, pa.DataType]:
-    """Arrow types for columns that are "number", "truth" or "text".
-
-    >>> kinds_for({"wind": "number"})["wind"]
-    DataType(double)
-    """
-    kinds = {"number": pa.float64(), "truth": pa.bool_(), "text": pa.dictionary(pa.int32(), pa.string())}
-    return {name: kinds[kind] for name, kind in columns.items()}
-
-
-def appended(batch: pa.RecordBatch | pa.Table, columns: Mapping[str, Any]) -> pa.Table:
-    """The rows with more columns (arrays, by name) at their end; a name that is taken gets a `_`."""
-    table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
-    for name, values in columns.items():
-        free = name
-        while free in table.column_names:
-            free += "_"
-        table = table.append_column(free, pa.array(values))
-    return table
 
 
 def _of_bytes(

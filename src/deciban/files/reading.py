@@ -1,4 +1,4 @@
-"""What every reader gives: names of columns, and batches of rows, one at a time, of a file that may not fit in memory."""
+"""What every reader gives: names of columns, and batches of rows, one at a time, of a file of any size."""
 
 from __future__ import annotations
 

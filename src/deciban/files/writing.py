@@ -44,6 +44,12 @@ def write(tables: Iterable[pa.Table], path: str | os.PathLike) -> None:
     atomic.write(where, partial(_form(where.suffixes), tables))
 
 
+def write_lines(tables: Iterable[pa.Table]) -> None:
+    """Write tables as JSON lines to standard output."""
+    _lines(tables, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
+
+
 def _form(endings: list[str]) -> Callable[[Iterable[pa.Table], Any], None]:
     """How to write a file with these endings."""
     last = endings[-1].lower() if endings else ""

@@ -1,0 +1,5 @@
+"""`python -m deciban` is the `deciban` command."""
+
+from deciban.cli import main
+
+main()

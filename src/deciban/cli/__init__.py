@@ -1,0 +1,85 @@
+"""The `deciban` command: each verb reads its arguments, calls one public function, and prints. Data go to stdout, talk
+to stderr.
+
+Exit codes: 0 done, 1 the data are at fault, 2 the command line is, 130 stopped by Ctrl-C. Verbs are files of this
+folder.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from deciban.cli.verb import tell_error
+
+VERBS = (
+    "fit",
+    "predict",
+    "explain",
+    "score",
+    "compare",
+    "show",
+    "update",
+    "forget",
+    "merge",
+    "report",
+    "families",
+    "demo",
+)
+
+
+class Verbs(click.Group):
+    """The verbs in the order of their use; a misspelt one is answered with the nearest."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        return import_module(f"deciban.cli.{name}").command if name in VERBS else None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
+        from difflib import get_close_matches
+
+        close = get_close_matches(args[0], VERBS, 1)
+        if args[0] not in VERBS and not args[0].startswith("-"):
+            hint = f"did you mean `deciban {close[0]}`?" if close else f"the verbs are {', '.join(VERBS)}"
+            raise click.UsageError(f"there is no verb {args[0]!r}\n\nhint: {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _version(ctx: click.Context, option: click.Parameter, asked: bool) -> None:
+    if asked:
+        from deciban import __version__
+
+        click.echo(f"deciban {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Example:\n\n  deciban fit titanic.csv --target survived -o t.deciban",
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+)
+def group() -> None:
+    """Probabilistic classification: from a table to a decision, with the evidence in decibans."""
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run one verb and exit."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = group.main(given, prog_name="deciban", standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except BrokenPipeError:  # who reads has seen enough: nothing to say, and nothing more to flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except (click.ClickException, click.exceptions.Abort, KeyboardInterrupt, Exception) as error:
+        sys.exit(tell_error(error, "--debug" in given))

@@ -1,0 +1,47 @@
+"""`deciban compare`: which classifier for these rows."""
+
+from __future__ import annotations
+
+import click
+
+from deciban.cli.verb import Talk, how_to_read, table_options, verb
+
+
+@verb("compare", example="deciban compare titanic.csv --target survived --drop boat --drop body")
+@click.argument("data")
+@click.option("--target", "-t", metavar="COLUMN", help="The column of the classes.")
+@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="How many folds.")
+@click.option("--model", "names", multiple=True, metavar="NAME", help="Only this one. Repeat for more.")
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Learn nothing from this column. Repeat for more.")
+@table_options
+def command(
+    talk: Talk,
+    data: str,
+    target: str | None,
+    folds: int,
+    names: tuple[str, ...],
+    drop: tuple[str, ...],
+    delimiter: str | None,
+    no_header: bool,
+) -> None:
+    """Cross-validate every classifier that suits DATA and rank them by log loss.
+
+    ± is the standard error of the log loss, calibration the mean gap between what is promised and what is kept.
+    """
+    import deciban
+    from deciban import files
+    from deciban.cli import rows
+
+    def pieces(source: files.Source) -> tuple:
+        column = rows.target_of(source, target)
+        return files.joined(list(rows.labelled(source, column, talk, "reading")))
+
+    X, y = files.restarted(data, pieces, **how_to_read(delimiter, no_header))
+    with talk.bar("comparing") as tell:
+        out = deciban.compare(X.drop_columns(list(drop)), y, names or None, folds, lambda what, share: tell(0, share))
+    for name, why in out.left_out.items():
+        talk.say(f"`{name}` {why}: left out", "note")
+    lines = [str(out), "", out.advice]
+    if out.unfit:
+        lines.append("Not suited: " + "; ".join(f"`{name}` {why}" for name, why in out.unfit.items()) + ".")
+    talk.give("\n".join(lines), out.as_dict())

@@ -1,0 +1,19 @@
+"""`deciban demo`: the tour."""
+
+from __future__ import annotations
+
+import click
+
+from deciban.cli.verb import Talk, verb
+
+
+@verb("demo", example="deciban demo")
+@click.option("--output", "-o", default="deciban-demo", show_default=True, metavar="FOLDER", help="For the report.")
+@click.option("--rows", default=200_000, show_default=True, help="How many rows the race with scikit-learn has.")
+def command(talk: Talk, output: str, rows: int) -> None:
+    """What it can do, on data that every machine has, in under a minute. All numbers are computed there and then."""
+    from deciban.demo import tour
+
+    data = tour(output, rows, (lambda line: None) if talk.json else click.echo)
+    if talk.json:
+        talk.give("", data)

@@ -1,0 +1,68 @@
+"""`deciban explain`: why, in decibans."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from deciban.cli.verb import Talk, how_to_read, table_options, verb
+
+
+@verb("explain", example="deciban explain t.deciban titanic.csv --row 3")
+@click.argument("model")
+@click.argument("data")
+@click.option("--row", type=click.IntRange(min=0), default=0, show_default=True, help="Its number; the first is 0.")
+@click.option("--rows", "count", type=click.IntRange(min=1), default=1, show_default=True, help="How many from there.")
+@click.option("--of", metavar="CLASS", help="The class to explain; by default the most probable.")
+@click.option("--against", metavar="CLASS", help="The class to weigh it against; by default the runner-up.")
+@click.option("--columns", default=10, show_default=True, help="How many columns to show, from the strongest.")
+@table_options
+def command(
+    talk: Talk,
+    model: str,
+    data: str,
+    row: int,
+    count: int,
+    of: str | None,
+    against: str | None,
+    columns: int,
+    delimiter: str | None,
+    no_header: bool,
+) -> None:
+    """Weigh the evidence of each cell of a row: prior + columns = log odds. 10 decibans are odds of 10 : 1."""
+    import numpy as np
+
+    import deciban
+    from deciban import files
+    from deciban.cli import rows
+
+    fitted = deciban.load(model)
+    source = rows.opened(fitted, data, how_to_read(delimiter, no_header))
+    here = rows.columns_of(fitted, source, talk)
+    found = files.selected(files.some_rows(source, row, count), here)
+    pair = {
+        key: rows.label_of(fitted, label, f"--{key}")
+        for key, label in (("of", of), ("against", against))
+        if label is not None
+    }
+    why = fitted.explain(found, **pair)
+    why = replace(why, rows=np.arange(row, row + len(why)))
+    talk.give(why.text(count, columns), [_data(why, at) for at in range(len(why))])
+
+
+def _data(why: Any, at: int) -> dict[str, Any]:
+    one = why[at]
+    return {
+        "row": int(one.rows[0]),
+        "of": why.classes[one.chosen[0]],
+        "against": why.classes[one.rival[0]],
+        "probability": float(one.probability[0]),
+        "prior": float(one.prior[0]),
+        "columns": {
+            name: {"value": value, "decibans": float(size)}
+            for name, value, size in zip(why.columns, one.values[0], one.decibans[0], strict=True)
+        },
+        "total": float(one.total[0]),
+    }

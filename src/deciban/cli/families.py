@@ -1,0 +1,16 @@
+"""`deciban families`: the densities there are, and when to use which."""
+
+from __future__ import annotations
+
+from deciban.cli.verb import Talk, verb
+
+
+@verb("families", example="deciban families")
+def command(talk: Talk) -> None:
+    """What densities of a column there are, and when to use which."""
+    import deciban
+
+    told = deciban.family_guide()
+    wide = max(map(len, told))
+    text = "\n".join(f"{name:{wide}}  {words}" for name, words in told.items())
+    talk.give(text, told)

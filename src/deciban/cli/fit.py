@@ -1,0 +1,142 @@
+"""`deciban fit`: from a table to a model in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deciban.cli.verb import Talk, how_to_read, table_options, verb
+
+SHARE = 0.4  # of the memory there is, that rows may take
+
+
+@verb("fit", example="deciban fit titanic.csv --target survived -o t.deciban")
+@click.argument("data")
+@click.option("--target", "-t", metavar="COLUMN", help="The column of the classes.")
+@click.option("--output", "-o", metavar="MODEL", help="The file to write; by default DATA with the ending .deciban.")
+@click.option(
+    "--model",
+    "name",
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help="A name of `deciban compare`; auto: the one with the least log loss on held-out rows.",
+)
+@click.option("--updatable", is_flag=True, help="Only a model that `update`, `forget` and `merge` can change.")
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Learn nothing from this column. Repeat for more.")
+@click.option("--stream", is_flag=True, help="Read the rows in pieces, as is done anyway where memory is short.")
+@table_options
+def command(
+    talk: Talk,
+    data: str,
+    target: str | None,
+    output: str | None,
+    name: str,
+    updatable: bool,
+    drop: tuple[str, ...],
+    stream: bool,
+    delimiter: str | None,
+    no_header: bool,
+) -> None:
+    """Learn a model from DATA and write it to a file.
+
+    DATA is CSV, TSV (plain or compressed), Parquet, Arrow, Feather, JSON lines, ARFF, a folder with a sub-folder of
+    texts for each class, or - for standard input. Columns may be numbers or words, with cells missing. What it prints
+    is measured on rows that the model had not seen.
+    """
+    import deciban
+    from deciban import files
+    from deciban.cli import rows
+
+    how = how_to_read(delimiter, no_header)
+    out = output or f"{_stem(data)}.deciban"
+
+    def learn(source: Any) -> Any:
+        column = rows.target_of(source, target)
+        _check_drop(source, drop, column)
+        if stream or source.bulk > SHARE * files.memory():
+            talk.say(f"{data} is read in pieces: naive Bayes that can be updated", "note")
+            return column, _streamed(talk, data, source, column, list(drop), how)
+        pieces = list(rows.labelled(source, column, talk, "reading"))
+        X, y = files.joined(pieces)
+        with talk.bar("choosing") as tell:
+            learned = deciban.learn(
+                X.drop_columns(list(drop)), y, name, updatable=updatable, tell=lambda what, share: tell(0, share)
+            )
+        return column, (learned, len(y))
+
+    column, (learned, count) = files.restarted(data, learn, **how)
+    deciban.save(learned.model, out, metrics=learned.metrics, source=Path(data).name, target=column)
+    talk.give(_text(learned, count, column, out), _data(learned, count, column, out))
+    for leak in learned.leaks:
+        talk.say(f"{leak}: does one know it before the outcome? If not: --drop {leak.column}", "warning")
+    for note in learned.notes:
+        talk.say(note, "note")
+
+
+def _stem(data: str) -> str:
+    return "model" if data == "-" else Path(data).name.split(".")[0] or "model"
+
+
+def _check_drop(source: Any, drop: tuple[str, ...], target: str) -> None:
+    from deciban.errors import DataError
+
+    for column in drop:
+        if column not in source.names or column == target:
+            raise DataError(
+                f"--drop {column}: {'that is the target' if column == target else 'there is no such column'}\n\n"
+                f"hint: the columns are {', '.join(source.names[:20])}"
+            )
+
+
+def _streamed(talk: Talk, data: str, source: Any, target: str, drop: list[str], how: dict) -> tuple[Any, int]:
+    """Learned from pieces, and scored on them with each row left out, in a second pass; and how many rows."""
+    import deciban
+    from deciban import files
+    from deciban.cli import rows
+
+    def chunks(source: Any, what: str) -> Any:
+        for X, y in rows.labelled(source, target, talk, what):
+            yield X.drop_columns(drop), y
+
+    def again() -> Any:
+        yield from chunks(files.opened(data, **how), "leaving rows out")
+
+    learned = deciban.learn_chunks(chunks(source, "learning"), None if data == "-" else again())
+    return learned, int(learned.model.class_count_.sum())
+
+
+def _text(learned: Any, count: int, target: str, out: str) -> str:
+    model = learned.model
+    lines = [
+        f"{out}: {type(model).__name__} ({learned.kind.words}), {count:,} rows, {model.n_features_in_} columns, "
+        f"{len(model.classes_)} classes of `{target}`"
+    ]
+    if learned.comparison is not None:
+        others = [f"{t.name} {t.held_out.log_loss:.4f}" for t in learned.comparison.trials]
+        lines.append(f"  log loss in 5 folds   {', '.join(others)}: {learned.kind.name} is used")
+    if learned.metrics:
+        lines.append(f"  by {learned.how}:")
+        lines += [f"    {key.replace('_', ' '):18}  {value:.4f}" for key, value in learned.metrics.items()]
+    if learned.left_out:
+        lines.append("  left out: " + "; ".join(f"`{name}` {why}" for name, why in learned.left_out.items()))
+    return "\n".join(lines)
+
+
+def _data(learned: Any, count: int, target: str, out: str) -> dict[str, Any]:
+    return {
+        "model": out,
+        "class": type(learned.model).__name__,
+        "kind": learned.kind.name,
+        "target": target,
+        "classes": learned.model.classes_.tolist(),
+        "rows": count,
+        "columns": [str(name) for name in learned.model.feature_names_in_],
+        "held_out": learned.how,
+        "metrics": learned.metrics,
+        "compared": {t.name: t.held_out.log_loss for t in learned.comparison.trials} if learned.comparison else {},
+        "left_out": {str(name): why for name, why in learned.left_out.items()},
+        "leaks": {leak.column: leak.words for leak in learned.leaks},
+    }

@@ -1,0 +1,23 @@
+"""`deciban merge`: several models as one."""
+
+from __future__ import annotations
+
+import click
+
+from deciban.cli.verb import Talk, verb
+
+
+@verb("merge", example="deciban merge a.deciban b.deciban -o both.deciban")
+@click.argument("models", nargs=-1, required=True)
+@click.option("--output", "-o", required=True, metavar="FILE", help="The file to write.")
+def command(talk: Talk, models: tuple[str, ...], output: str) -> None:
+    """The model of all rows of all MODELS, exactly. They must be ones that can change: `deciban fit --updatable`."""
+    import deciban
+
+    whole = deciban.merge(models)
+    told = [deciban.about(model) for model in models]
+    sources = [about["source"] for about in told if about["source"]]
+    deciban.save(whole, output, source=" + ".join(dict.fromkeys(sources)) or None, target=told[0].get("target"))
+    rows = float(whole.class_count_.sum())
+    text = f"{output}: {len(models)} models, {rows:,.0f} rows, {len(whole.classes_)} classes"
+    talk.give(text, {"model": output, "models": list(models), "rows": rows, "classes": whole.classes_})

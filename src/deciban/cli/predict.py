@@ -1,0 +1,66 @@
+"""`deciban predict`: labels and probabilities for rows, as a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from deciban.cli.verb import Talk, how_to_read, table_options, verb
+
+
+@verb("predict", example="deciban predict t.deciban titanic.csv -o answers.csv")
+@click.argument("model")
+@click.argument("data")
+@click.option(
+    "--output",
+    "-o",
+    default="-",
+    metavar="FILE",
+    help="Where to write: .csv, .tsv (also .gz, .zst), .parquet, .arrow or .jsonl; by default CSV to stdout.",
+)
+@click.option("--priors", metavar="CLASS=P,…", help="Other class priors than those of training, or `uniform`.")
+@click.option(
+    "--costs",
+    multiple=True,
+    metavar="TRUE:DECIDED=COST",
+    help="What a mistake costs, if not 1: decide for the least expected cost. Repeat for more.",
+)
+@click.option("--reject", type=float, metavar="COST", help="Leave `predicted` empty where every answer costs more.")
+@table_options
+def command(
+    talk: Talk,
+    model: str,
+    data: str,
+    output: str,
+    priors: str | None,
+    costs: tuple[str, ...],
+    reject: float | None,
+    delimiter: str | None,
+    no_header: bool,
+) -> None:
+    """Append `predicted` and the probability of each class to the rows of DATA (- is standard input).
+
+    Rows go through in pieces, so that a file of any size needs little memory.
+    """
+    import deciban
+    from deciban import files
+    from deciban.cli import asking, rows
+
+    fitted = deciban.load(model)
+    asked = asking.Asked.of(fitted, priors, costs, reject)
+    how = how_to_read(delimiter, no_header)
+    source = rows.opened(fitted, data, how)
+    columns = rows.columns_of(fitted, source, talk)
+
+    def answered() -> Iterator[Any]:
+        for batch in rows.batches(source, talk, "predicting"):
+            labels, proba = asked.answer(files.selected(batch, columns))
+            said = {f"p_{label}": proba[:, c] for c, label in enumerate(fitted.classes_.tolist())}
+            yield files.appended(batch, {"predicted": labels, **said})
+
+    if talk.json and output == "-":
+        files.write_lines(answered())
+    else:
+        files.write(answered(), output)

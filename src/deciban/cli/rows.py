@@ -1,0 +1,121 @@
+"""Rows of files for models: the columns and labels that a model knows, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from deciban import files
+from deciban.cli.verb import Talk
+from deciban.errors import DataError
+
+LIKELY = ("class", "label", "target", "y", "outcome")
+
+
+def target_of(source: files.Source, given: str | None) -> str:
+    """The column of the classes: the one that was named, or that such files have, or whose name says so."""
+    names = source.names
+    if given in names:
+        return str(given)
+    if given is not None:
+        close = get_close_matches(given, names, 1, 0.5)
+        hint = f"did you mean --target {close[0]}?" if close else f"the columns are {some(names)}"
+        one = f"; it was read as one column, as {source.kind}: is --delimiter right?" if len(names) == 1 else ""
+        raise DataError(f"{source.name} has no column {given!r}{one}\n\nhint: {hint}")
+    if source.target is not None:
+        return source.target
+    likely = [name for name in names if name.lower() in LIKELY]
+    if len(likely) == 1:
+        return likely[0]
+    raise DataError(f"which column of {source.name} holds the classes?\n\nhint: --target COLUMN, one of {some(names)}")
+
+
+def some(names: list[str]) -> str:
+    return ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
+
+
+def kinds(model: Any) -> dict[str, str]:
+    """What each column of a model holds: "number", "truth" or "text"."""
+    levels = getattr(model, "levels_", {})
+    return {str(name): _kind(levels.get(name)) for name in getattr(model, "feature_names_in_", [])}
+
+
+def _kind(levels: list | None) -> str:
+    if not levels:
+        return "number"
+    return "truth" if isinstance(levels[0], bool) else "text" if isinstance(levels[0], str) else "number"
+
+
+def opened(model: Any, path: str, how: dict[str, Any], target: str | None = None) -> files.Source:
+    """A file as a model wants it: its columns by their kinds, all others as the text that they are."""
+    known = kinds(model)
+    if target is not None:
+        label = model.classes_.tolist()[0]
+        known[target] = _kind([label])
+    return files.opened(path, types=files.kinds_for(known), rest=files.TEXT, **how)
+
+
+def columns_of(model: Any, source: files.Source, talk: Talk) -> list[str]:
+    """The names of the model's columns that a file has. One that it has not is missing in every row."""
+    wanted = [str(name) for name in getattr(model, "feature_names_in_", [])]
+    here = [name for name in wanted if name in source.names]
+    absent = [name for name in wanted if name not in source.names]
+    if not wanted:
+        return source.names[: model.n_features_in_]
+    if not here or (absent and not hasattr(model, "levels_")):
+        close = [get_close_matches(name, source.names, 1, 0.6) for name in absent]
+        near = [f"`{found[0]}` for `{name}`" for name, found in zip(absent, close, strict=True) if found]
+        raise DataError(
+            f"the model learned from {some(wanted)}; {source.name} has {some(source.names)} and lacks {some(absent)}"
+            f"\n\nhint: {'it may have ' + ', '.join(near[:3]) if near else 'give the columns their names of training'}"
+        )
+    if absent:
+        talk.say(f"{source.name} has no {some(absent)}: taken as missing in every row", "note")
+    return here
+
+
+def batches(source: files.Source, talk: Talk, what: str) -> Iterator[Any]:
+    """The batches of a file, with a bar."""
+    seen = 0
+    for note in source.notes:
+        talk.say(note, "note")
+    with talk.bar(what) as tell:
+        for batch in source.batches():
+            yield batch
+            seen += batch.num_rows
+            tell(seen, source.done())
+
+
+def labelled(source: files.Source, target: str, talk: Talk, what: str) -> Iterator[tuple[Any, np.ndarray]]:
+    """(rows, labels) of each batch, without the rows that have no label."""
+    gone = 0
+    for batch in batches(source, talk, what):
+        X, y, without = files.split(batch, target)
+        gone += without
+        if len(y):
+            yield X, y
+    if gone:
+        talk.say(f"{gone:,} rows without a `{target}` were left out", "note")
+
+
+def label_of(model: Any, text: str, option: str) -> Any:
+    """The class of a model that a user wrote."""
+    for label in model.classes_.tolist():
+        if str(label) == text:
+            return label
+    close = get_close_matches(text, [str(c) for c in model.classes_.tolist()], 1)
+    hint = (
+        f"did you mean {close[0]}?" if close else f"the classes are {some([str(c) for c in model.classes_.tolist()])}"
+    )
+    raise DataError(f"{option}: no class is called {text!r}\n\nhint: {hint}")
+
+
+def as_learned(model: Any, y: np.ndarray) -> np.ndarray:
+    """Labels in the type of the model's classes."""
+    kind = model.classes_.dtype.kind
+    if kind in "iu" and y.dtype.kind == "f":
+        return y.astype(model.classes_.dtype) if (y == np.floor(y)).all() else y
+    return y

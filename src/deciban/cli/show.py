@@ -1,0 +1,51 @@
+"""`deciban show`: what is in a model file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from deciban.cli.verb import Talk, verb
+
+
+@verb("show", example="deciban show t.deciban")
+@click.argument("model")
+@click.option("--evidence", "most", default=5, show_default=True, help="How many cells to show for each class.")
+def command(talk: Talk, model: str, most: int) -> None:
+    """What a model is, what it was trained on, and the strongest evidence for each class."""
+    import deciban
+
+    about = deciban.about(model)
+    fitted = deciban.load(model)
+    strongest = deciban.strongest(fitted, most)
+    families = {str(name): type(one).__name__ for name, one in getattr(fitted, "families_", {}).items()}
+    data = {**about, "families": families}
+    data["strongest"] = {
+        str(label): [{"column": e.column, "value": e.value, "decibans": e.decibans} for e in said]
+        for label, said in strongest.items()
+    }
+    talk.give(_text(model, about, families, strongest), data)
+
+
+def _text(path: str, about: dict[str, Any], families: dict[str, str], strongest: dict[Any, list]) -> str:
+    settings = ", ".join(f"{key}={value!r}" for key, value in about["settings"].items() if value is not None)
+    classes = ", ".join(map(str, about["classes"][:12])) + (", …" if len(about["classes"]) > 12 else "")
+    rows = "" if about["rows"] is None else f"{about['rows']:,.0f} rows"
+    source = f" of {about['source']}" if about["source"] else ""
+    lines = [
+        f"{path}: {about['class']} by deciban {about['library']}, {about['date']}",
+        f"  learned from {rows}{source}, {len(about['columns'])} columns",
+        f"  classes of `{about.get('target') or 'y'}`: {classes}",
+        f"  settings: {settings}",
+    ]
+    if about["metrics"]:
+        told = ", ".join(f"{key.replace('_', ' ')} {value:.4f}" for key, value in about["metrics"].items())
+        lines.append(f"  on held-out rows: {told}")
+    if families:
+        lines.append("  columns: " + ", ".join(f"{name} ({kind})" for name, kind in list(families.items())[:20]))
+    for label, said in strongest.items():
+        if said:
+            lines += ["", f"  for {label}"]
+            lines += [f"    {one}" for one in said]
+    return "\n".join(lines)

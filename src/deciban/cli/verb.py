@@ -1,0 +1,159 @@
+"""What all verbs share: help that ends in an example, the options of every verb, and one way to fail."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+STOPPED = 130
+
+
+class Verb(click.Command):
+    """A command whose help ends in an example that can be run."""
+
+    def __init__(self, *args: Any, example: str, **more: Any):
+        super().__init__(*args, **more)
+        self.example = example
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_paragraph()
+        formatter.write("Example:\n" + textwrap.indent(self.example.strip(), "  ") + "\n")
+
+
+@dataclass(frozen=True)
+class Talk:
+    """Words to stderr, data to stdout: as text, or as JSON where it was asked for."""
+
+    json: bool
+    quiet: bool
+
+    def say(self, text: str, kind: str = "") -> None:
+        """A word to the user."""
+        if not self.quiet:
+            mark = click.style(f"{kind}: ", bold=True) if kind else ""
+            click.echo(mark + text, err=True)
+
+    def give(self, text: str, data: Any) -> None:
+        """The answer."""
+        click.echo(json.dumps(data, ensure_ascii=False, default=plain, indent=2) if self.json else text)
+
+    @contextmanager
+    def bar(self, what: str) -> Iterator[Callable[[int, float | None], None]]:
+        """A bar with rows a second and the time left, where someone looks: tell it (rows so far, share done)."""
+        if self.quiet or not sys.stderr.isatty():
+            yield lambda rows, share: None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[told]}"),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task(what, total=1.0, told="")
+
+            def tell(rows: int, share: float | None) -> None:
+                spent = progress.tasks[0].elapsed or 0.0
+                speed = f", {rows / spent:,.0f} rows/s" if rows and spent > 0.5 else ""
+                told = f"{rows:,} rows{speed}" if rows else ""
+                progress.update(task, completed=share or 0.0, total=None if share is None else 1.0, told=told)
+
+            yield tell
+
+
+def plain(value: Any) -> Any:
+    """NumPy's numbers and arrays, and anything else, as JSON has them."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return value if isinstance(value, int | float) else str(value)
+
+
+def verb(name: str, example: str) -> Callable[[Callable], Verb]:
+    """A function (talk, …) as a verb with the options of all verbs."""
+
+    def make(function: Callable) -> Verb:
+        def run(as_json: bool, quiet: bool, **arguments: Any) -> Any:
+            return function(Talk(as_json, quiet), **arguments)
+
+        run.__doc__ = function.__doc__
+        run.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
+        for option in (
+            click.option("--debug", is_flag=True, expose_value=False, help="Show where an error was raised."),
+            click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors."),
+            click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        ):
+            run = option(run)
+        return click.command(name, cls=Verb, example=example)(run)  # type: ignore[return-value]
+
+    return make
+
+
+def table_options(function: Callable) -> Callable:
+    """How to read a CSV file where looking at it is not enough."""
+    for option in (
+        click.option("--no-header", is_flag=True, help="The first line of a CSV file is a row: columns are x0, x1, …"),
+        click.option("--delimiter", metavar="CHAR", help=r"What separates the cells of a CSV file (\t: tab)."),
+    ):
+        function = option(function)
+    return function
+
+
+def how_to_read(delimiter: str | None, no_header: bool) -> dict[str, Any]:
+    """The table options as `files.opened` takes them."""
+    delimiter = delimiter and delimiter.replace("\\t", "\t")
+    if delimiter is not None and len(delimiter) != 1:
+        raise click.BadParameter(f"{delimiter!r} is not one character", param_hint="--delimiter")
+    return {"delimiter": delimiter, "header": False if no_header else None}
+
+
+def tell_error(error: BaseException, debug: bool) -> int:
+    """Say what is wrong and how to cure it; the exit code."""
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code
+    if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
+        click.echo("stopped: nothing was written", err=True)
+        return STOPPED
+    if isinstance(error, click.UsageError):
+        where = f"\n\nhint: deciban {error.ctx.info_name} --help" if error.ctx and error.ctx.parent else ""
+        told = error.format_message()
+        click.echo(_error(told if "hint:" in told else told + where), err=True)
+        return 2
+    if debug:
+        traceback.print_exception(error)
+    click.echo(_error(words_of(error)), err=True)
+    return 1
+
+
+def words_of(error: BaseException) -> str:
+    """What a user can do something about."""
+    from deciban.errors import DecibanError
+
+    if isinstance(error, DecibanError | ImportError):
+        return str(error)
+    if isinstance(error, FileNotFoundError):
+        return f"there is no file {error.filename}\n\nhint: see what is there: ls"
+    if isinstance(error, IsADirectoryError):
+        return f"{error.filename} is a folder\n\nhint: name a file"
+    if isinstance(error, OSError):
+        return f"{error}\n\nhint: see whether there is room on the disk, and whether you may read and write there"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory\n\nhint: `deciban fit --stream` and `deciban predict` need little"
+    return f"{error or type(error).__name__}\n\nhint: `--debug` shows where this came from"
+
+
+def _error(text: str) -> str:
+    """One paragraph: what is wrong, then the cure."""
+    wrong, _, hint = text.partition("\n\nhint: ")
+    mark = click.style("error: ", fg="red", bold=True)
+    return mark + " ".join(wrong.split()) + (f"\nhint: {' '.join(hint.split())}" if hint else "")

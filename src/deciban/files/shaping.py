@@ -1,0 +1,101 @@
+"""Batches of rows cut to what is asked of them: some columns, some rows, labels apart, answers appended."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from deciban.errors import DataError
+from deciban.files.reading import Source
+
+TEXT = pa.string()
+
+
+def kinds_for(columns: Mapping[str, str]) -> dict[str, pa.DataType]:
+    """Arrow types for columns that are "number", "truth" or "text".
+
+    >>> kinds_for({"wind": "number"})["wind"]
+    DataType(double)
+    """
+    kinds = {"number": pa.float64(), "truth": pa.bool_(), "text": pa.dictionary(pa.int32(), pa.string())}
+    return {name: kinds[kind] for name, kind in columns.items()}
+
+
+def split(rows: pa.RecordBatch | pa.Table, target: str) -> tuple[pa.Table, Any, int]:
+    """(the other columns, the labels as an array, how many rows were left out because they have no label).
+
+    >>> X, y, gone = split(pa.table({"a": [1, 2], "y": ["no", None]}), "y")
+    >>> X.to_pydict(), y.tolist(), gone
+    ({'a': [1]}, ['no'], 1)
+    """
+    table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
+    gone = table[target].null_count
+    if gone:
+        table = table.filter(table[target].is_valid())
+    labels = table[target].combine_chunks() if table[target].num_chunks != 1 else table[target].chunk(0)
+    if pa.types.is_dictionary(labels.type):
+        labels = labels.dictionary_decode()
+    return table.drop_columns([target]), labels.to_numpy(zero_copy_only=False), gone
+
+
+def appended(batch: pa.RecordBatch | pa.Table, columns: Mapping[str, Any]) -> pa.Table:
+    """The rows with more columns (arrays, by name) at their end; a name that is taken gets a `_`."""
+    table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+    for name, values in columns.items():
+        free = name
+        while free in table.column_names:
+            free += "_"
+        table = table.append_column(free, pa.array(values))
+    return table
+
+
+def joined(pieces: Sequence[tuple[pa.Table, Any]]) -> tuple[pa.Table, Any]:
+    """Pieces (rows, labels) as one.
+
+    >>> X, y = joined([(pa.table({"a": [1]}), np.array(["no"])), (pa.table({"a": [2]}), np.array(["yes"]))])
+    >>> X.num_rows, y.tolist()
+    (2, ['no', 'yes'])
+    """
+    if not pieces:
+        raise DataError("there are no rows with a label\n\nhint: see whether the file has more than its header")
+    tables = pa.concat_tables([X for X, _ in pieces], promote_options="permissive")
+    return tables, np.concatenate([y for _, y in pieces])
+
+
+def selected(rows: pa.RecordBatch | pa.Table, columns: Sequence[str]) -> pa.Table:
+    """Those columns alone."""
+    table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
+    return table.select(list(columns))
+
+
+def some_rows(source: Source, start: int, count: int) -> pa.Table:
+    """Rows from `start` on, and nothing after them is read."""
+    found, before = [], 0
+    for batch in source.batches():
+        here = batch.slice(max(start - before, 0), max(0, start + count - before - max(start - before, 0)))
+        found += [here] if here.num_rows else []
+        before += batch.num_rows
+        if before >= start + count:
+            break
+    if not found:
+        raise DataError(f"{source.name} has {before:,} rows, none with number {start}\n\nhint: the first row is 0")
+    return pa.Table.from_batches(found)
+
+
+def memory() -> float:
+    """Bytes that this process may still use: what the system has free, or what `ulimit -v` leaves."""
+    try:
+        free = float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (ValueError, OSError, AttributeError):
+        return float("inf")
+    try:
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    except ImportError:
+        return free
+    return free if most == resource.RLIM_INFINITY else min(free, float(most) / 2)

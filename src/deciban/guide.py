@@ -1,0 +1,37 @@
+"""The families in words: what each is, and what a column must hold for it.
+
+>>> family_guide()["poisson"]
+'event counts; for whole numbers ≥ 0'
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from deciban.families import find
+
+HOLDS = {
+    "real": "for any numbers",
+    "count": "for whole numbers ≥ 0",
+    "positive": "for numbers > 0",
+    "nonnegative": "for numbers ≥ 0",
+    "codes": "for words",
+}
+
+
+def family_guide() -> dict[str, str]:
+    """Each density there is, by name, in a few words.
+
+    >>> sorted(family_guide())[:2]
+    ['bernoulli', 'categorical']
+    """
+    return {name: _words(family) for name, family in find().items()}
+
+
+def _words(family: Any) -> str:
+    text = (sys.modules[family.__module__].__doc__ or "").split(".\n")[0].split(": log p")[0].split(":")[0]
+    what = " ".join(text.split())
+    holds = HOLDS["codes"] if family.block == "codes" else HOLDS.get(family.support, f"for {family.support} cells")
+    many = "" if getattr(family, "columnwise", True) else "; all columns together"
+    return f"{what[0].lower()}{what[1:]}; {holds}{many}"
