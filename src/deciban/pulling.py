@@ -42,11 +42,11 @@ class Pull:
 
     def towards(self, wanted: float) -> Pull:
         """Nearer to what the rows ask for, which moves too: how much, the last change tells (a secant)."""
-        off = float(np.log(wanted / self.value))
+        off = float(np.log(np.clip(wanted, LEAST, LARGEST) / self.value))
         stride = 1.0
         if np.isfinite(self.off) and off != self.off:
             stride = float(np.clip(self.stride * self.off / (self.off - off), *STRIDES))
-        return Pull(float(np.clip(self.value * np.exp(stride * off), LEAST, LARGEST)), off, stride)
+        return Pull(float(np.exp(np.clip(np.log(self.value) + stride * off, *np.log([LEAST, LARGEST])))), off, stride)
 
 
 @dataclass(frozen=True)
