@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from datetime import date
 from html import escape
+from importlib.metadata import version
 from typing import Any
 
 from deciban import atomic
+from deciban.facts import gather
+from deciban.findings import Findings
 from deciban.page import page
+from deciban.sections import beliefs, confusion, data, metrics, reliability, summary, surprises
+from deciban.wording import short
+
+SECTIONS = (summary, metrics, reliability, confusion, beliefs, surprises, data)
 
 
 @dataclass(frozen=True)
@@ -53,8 +61,26 @@ def report(
     >>> "<h1>Two heaps</h1>" in out.html
     True
     """
-    text = page(title or type(model).__name__, "", [], "")
-    out = Report(text, (), {})
+    facts = gather(model, X, y, train, held_out, rows, random_state)
+    found = Findings.of(facts)
+    sections = [told for part in SECTIONS if (told := part.section(facts, found)) is not None]
+    name = title or f"{type(model).__name__}: {facts.n:,} rows"
+    out = Report(
+        page(name, _lead(model), sections, _foot()),
+        found.doubts,
+        {measure: (e.value, e.low, e.high) for measure, e in found.measures.items()},
+    )
     if path is not None:
         out.save(path)
     return out
+
+
+def _lead(model: Any) -> str:
+    """What it is, and how it was set."""
+    classes = [short(str(label), 30) for label in model.classes_.tolist()]
+    told = ", ".join(classes[:6]) + (f" and {len(classes) - 6} more" if len(classes) > 6 else "")
+    return f"<p><code>{escape(short(repr(model), 300))}</code></p><p>Classes: {escape(told)}.</p>"
+
+
+def _foot() -> str:
+    return f"<p>deciban {escape(version('deciban'))}, {date.today().isoformat()}. 10 decibans are odds of 10 : 1.</p>"

@@ -46,7 +46,8 @@ main:focus{outline:none}
 .tiles strong{font-size:1.6rem;line-height:1.3;font-variant-numeric:tabular-nums;display:block}
 .tiles small{color:var(GREY)}
 .warnings{list-style:none;margin:1rem 0;padding:0;display:grid;gap:.5rem}
-.warnings li{background:var(--warn);border-left:4px solid var(AGAINST);border-radius:4px;padding:.5rem .8rem;max-width:none}
+.warnings li{background:var(--warn);
+border-left:4px solid var(AGAINST);border-radius:4px;padding:.5rem .8rem;max-width:none}
 .scroll{overflow-x:auto;max-width:100%}
 table{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-nums;margin:.6rem 0 1rem}
 caption{text-align:left;font-weight:600;padding:.2rem 0 .4rem;caption-side:top}
@@ -59,11 +60,13 @@ td.text{text-align:left;white-space:normal;overflow-wrap:anywhere;min-width:9rem
 td.shade{background:color-mix(in srgb,var(--shade) calc(var(--share)*.6),transparent);text-align:center}
 td.right{font-weight:700}
 td.bars{min-width:9rem}
-.bar{position:relative;display:block;height:.8rem;background:linear-gradient(var(GREY),var(GREY)) 50% 0/1px 100% no-repeat}
+.bar{position:relative;display:block;height:.8rem;
+background:linear-gradient(var(GREY),var(GREY)) 50% 0/1px 100% no-repeat}
 .bar i{position:absolute;top:0;bottom:0}
 .for{background:var(FOR)}.against{background:var(AGAINST)}
 figure{margin:1rem 0}
 figure svg{display:block;max-width:100%;height:auto}
+figure svg *{stroke-linejoin:round}
 figure svg.wide{min-width:34rem}
 figure svg text{fill:var(INK)}
 figcaption,.note,footer{color:var(GREY);font-size:.9rem}

@@ -13,7 +13,9 @@ from deciban.wording import short
 LEVELS = 12  # that have bars of their own, the commonest
 
 
-def class_densities(X: Any, y: Any, column: Any = 0, ax: Any = None, *, model: Any = None, bins: int = 24) -> Any:
+def class_densities(
+    X: Any, y: Any, column: Any = 0, ax: Any = None, *, model: Any = None, bins: int | None = None
+) -> Any:
     """One column of a frame or array, class by class; returns the axes.
 
     Numbers are histograms of area 1, levels are bars of shares. Lines (or dots) are the densities that a fitted naive
@@ -23,6 +25,7 @@ def class_densities(X: Any, y: Any, column: Any = 0, ax: Any = None, *, model: A
     >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()]
     ('x0', ['a', 'b'])
     """
+    bins = bins or int(np.clip(2.2 * np.cbrt(len(y)), 8, 40))
     columns = frames.columns(X if frames.is_frame(X) else np.asarray(X))
     names = [one.name for one in columns]
     j = names.index(column) if column in names else int(column)
@@ -45,8 +48,10 @@ class _Believed:
 
     def __init__(self, model: Any, j: int):
         fitted = model._check_is_fitted() if hasattr(model, "_rows_of") else None
-        self.model, self.j, self.fitted = model, j, fitted
-        self.there = fitted is not None and hasattr(getattr(fitted, "family", None), "parts")
+        self.model, self.j = model, j
+        self.fitted: Any = fitted
+        self.family: Any = getattr(fitted, "family", None)
+        self.there = hasattr(self.family, "parts")
 
     def of(self, values: np.ndarray) -> np.ndarray | None:
         """(m, k): the density, or probability, of values of the column."""
@@ -55,7 +60,7 @@ class _Believed:
         cells = [np.resize(candidates, len(values)) for candidates in self.model._candidates()]
         cells[self.j] = values
         rows = self.model._rows_of(cells)
-        return np.exp(self.fitted.family.parts(self.fitted.params, rows)[:, :, self.j])
+        return np.exp(self.family.parts(self.fitted.params, rows)[:, :, self.j])
 
 
 def _numbers(
@@ -75,8 +80,9 @@ def _numbers(
     pad = 0.06 * (high - low)
     at = np.linspace(low - pad, high + pad, 300) if not whole else np.arange(low, high + 1)
     curves = model.of(at)
-    for c, look in enumerate(looks if curves is not None else []):
-        ax.plot(at, curves[:, c], color=look.colour, ls=look.style, lw=2.0, marker="o" if whole else None, ms=3)
+    for c, look in enumerate(looks):
+        if curves is not None:
+            ax.plot(at, curves[:, c], color=look.colour, ls=look.style, lw=2.0, marker="o" if whole else None, ms=3)
     ax.set_ylim(bottom=0)
     return 1 - float(there.mean())
 

@@ -52,10 +52,10 @@ def reliability(
             ax.bar(
                 (np.floor(min(at, 1 - 1e-9) * bins) + 0.5) / bins, 0.12 * n / most, 0.92 / bins, color=PALE, zorder=0
             )
-    ax.errorbar(middle, value, yerr=off, fmt="none", ecolor=look.colour, elinewidth=1.1, capsize=2.5, zorder=2)
+    ax.errorbar(middle, value, yerr=off, fmt="none", ecolor=look.colour, elinewidth=1.0, alpha=0.55, zorder=2)
     error = scores.expected_calibration_error(codes, proba)
     told = f"{label}: error {error:.3f}" if label else f"calibration error {error:.3f}"
-    ax.plot(middle, value, color=look.colour, marker=look.marker, ms=5, lw=1.5, label=told, gid="curve", zorder=3)
+    ax.plot(middle, value, color=look.colour, marker=look.marker, ms=5, lw=1.2, label=told, gid="curve", zorder=3)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.03), aspect="equal")
     drawing.plain(ax, "both")
     drawing.titled(ax, "Reliability", f"probability of {what}, as said", "share of the rows where it is right")

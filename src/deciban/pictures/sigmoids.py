@@ -8,7 +8,7 @@ import numpy as np
 
 from deciban import drawing, outcomes, uncertainty
 from deciban.errors import DataError
-from deciban.palette import GREY, INK, of_class
+from deciban.palette import GREY, INK, PAPER, of_class
 from deciban.wording import short
 
 STEPS = 400
@@ -50,9 +50,9 @@ def sigmoid(model: Any, X: Any, y: Any, ax: Any = None, *, label: str = "x", of:
     ax.plot(at, curve, color=INK, lw=2.0, zorder=4, label="model", gid="curve")
     for turn in _turns(at, curve):
         ax.axvline(turn, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
-        ax.annotate(
-            f"{turn:.3g}".replace("-", "−"), (turn, 0.5), (5, -3), textcoords="offset points", fontsize=8.5, va="top"
-        )
+        told = f"{turn:.3g}".replace("-", "−")
+        box = {"boxstyle": "square,pad=0.15", "fc": PAPER, "ec": "none"}
+        ax.text(turn, 0.14, told, fontsize=8.5, ha="center", va="center", color=INK, bbox=box, zorder=5)
     ax.set(xlim=(at[0], at[-1]), ylim=(-0.08, 1.08))
     drawing.plain(ax, "y")
     drawing.titled(

@@ -1,0 +1,146 @@
+"""All that a report says something about: the model, the rows, and what the model says of them.
+
+Rows that the model has learned from flatter it. Whether they are those rows is found out by learning from them again:
+the same class counts and the same answers mean the same rows. Then each row is judged by the model without it: by
+leave-one-out, or where there is none by cross-validation.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from deciban import frames, ingest
+from deciban.errors import DataError, DecibanError
+from deciban.validate import cross_validate, said
+
+SAME = 100  # rows whose answers are compared
+FOLDS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """Rows and answers; classes are the model's, and those of y that it does not know."""
+
+    model: Any
+    X: Any
+    classes: np.ndarray  # (k,)
+    y: np.ndarray  # (n,), places in `classes`
+    log_proba: np.ndarray  # (n, k)
+    how: str  # rows were judged, in words
+    train: tuple[Any, np.ndarray | None] | None  # (X, y or None) that the model learned from
+    rows: int  # to explain
+    seed: int
+
+    @cached_property
+    def proba(self) -> np.ndarray:
+        return np.exp(self.log_proba)
+
+    @cached_property
+    def predicted(self) -> np.ndarray:
+        return self.log_proba.argmax(axis=1)
+
+    @cached_property
+    def columns(self) -> list[frames.Column] | None:
+        """The columns as they came; None where X is sparse."""
+        return None if sparse.issparse(self.X) else frames.columns(self.X)
+
+    @cached_property
+    def known(self) -> np.ndarray:
+        """Which classes the model knows, (k,)."""
+        return np.isin(self.classes, self.model.classes_)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The classes as texts."""
+        return [str(label) for label in self.classes.tolist()]
+
+    @property
+    def n(self) -> int:
+        return len(self.y)
+
+    @property
+    def d(self) -> int:
+        return self.X.shape[1] if self.columns is None else len(self.columns)
+
+    def some(self, index: np.ndarray) -> Any:
+        """Some of the rows, as the model reads them."""
+        return _safe_indexing(self.X, index)
+
+    def column_name(self, column: frames.Column) -> str:
+        return f"x{column.name}" if isinstance(column.name, int) else str(column.name)
+
+
+def gather(model: Any, X: Any, y: Any, train: Any, held_out: bool | None, rows: int, seed: int) -> Facts:
+    """Look at everything once."""
+    X = X if frames.is_frame(X) else X.tocsr() if sparse.issparse(X) else np.asarray(X)
+    labels = np.asarray(y)
+    if labels.shape != (X.shape[0],) or not len(labels):
+        raise DataError(f"X has {X.shape[0]} rows, y has shape {labels.shape}\n\nhint: give one label for each row")
+    own = np.asarray(model.classes_)
+    if (own.dtype.kind in "OUS") != (labels.dtype.kind in "OUS"):
+        raise DataError(
+            f"the model's classes are {own.tolist()[:5]}, the labels {np.unique(labels).tolist()[:5]}\n\n"
+            "hint: give y as it was given to `fit`"
+        )
+    ingest.labels(labels, None)  # refuses what are no labels
+    classes = np.union1d(own, labels)
+    log_proba, how = _judged(model, X, labels, held_out)
+    wide = np.full((len(labels), len(classes)), -np.inf)
+    wide[:, np.searchsorted(classes, own)] = log_proba
+    return Facts(model, X, classes, np.searchsorted(classes, labels), wide, how, _pair(train), rows, seed)
+
+
+def _pair(train: Any) -> tuple[Any, np.ndarray | None] | None:
+    if train is None:
+        return None
+    x, y = train if isinstance(train, tuple) else (train, None)
+    return (x if frames.is_frame(x) or sparse.issparse(x) else np.asarray(x)), None if y is None else np.asarray(y)
+
+
+def _judged(model: Any, X: Any, y: np.ndarray, held_out: bool | None) -> tuple[np.ndarray, str]:
+    if held_out is None:
+        held_out = not learned(model, X, y)
+    if held_out:
+        return np.asarray(said(model, X)), "They are judged as rows that the model has not learned from."
+    try:
+        out = np.asarray(model.leave_one_out(X, y))
+        return out, "The model has learned from them, so each is judged by the model without it (leave-one-out)."
+    except (AttributeError, DecibanError):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            judged = cross_validate(clone(model), X, y, folds=min(FOLDS, len(y)))
+        own = np.searchsorted(judged.classes, model.classes_)
+        return judged.log_proba[
+            :, own
+        ], f"The model has learned from them, so they are cross-validated in {FOLDS} folds."
+
+
+def learned(model: Any, X: Any, y: np.ndarray) -> bool:
+    """Whether the model was learned from exactly these rows.
+
+    >>> from deciban import GaussianNB
+    >>> X, y = np.arange(6.0)[:, None], np.array([0, 0, 0, 1, 1, 1])
+    >>> learned(GaussianNB().fit(X, y), X, y), learned(GaussianNB().fit(X + 1, y), X, y)
+    (True, False)
+    """
+    classes, counts = np.unique(y, return_counts=True)
+    known = getattr(model, "class_count_", None)
+    if known is None or not np.array_equal(classes, model.classes_) or not np.allclose(known, counts):
+        return False
+    some = np.linspace(0, len(y) - 1, min(SAME, len(y))).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            again = clone(model).fit(X, y)
+        except (DecibanError, ValueError):
+            return False
+    a, b = (np.asarray(one.predict_proba(_safe_indexing(X, some))) for one in (model, again))
+    return bool(np.allclose(a, b, rtol=1e-6, atol=1e-9))
