@@ -68,8 +68,8 @@ KINDS = {
     kind.name: kind
     for kind in (
         Kind("mixed", MixedNB, "naive Bayes, each column by its own density", updates=True),
-        Kind("calibrated", lambda: MixedNB(calibrate=True), "the same with honest probabilities"),
-        Kind("weighted", lambda: MixedNB(weights="discriminative"), "the same with a weight for each column"),
+        Kind("calibrated", lambda: MixedNB(calibrate=True), "naive Bayes with honest probabilities"),
+        Kind("weighted", lambda: MixedNB(weights="discriminative"), "naive Bayes with a weight for each column"),
         Kind("gaussian", GaussianNB, "naive Bayes of bell curves", _numbers, True),
         Kind("lda", LinearDiscriminantAnalysis, "bell curves of one shape, linear borders", _numbers, True),
         Kind("qda", QuadraticDiscriminantAnalysis, "bell curves of any shape, curved borders", _numbers, True),
@@ -78,11 +78,11 @@ KINDS = {
         Kind("logistic", lambda: LogisticRegression(C="auto"), "linear borders, no densities", _no_holes),
         Kind("bernoulli", BernoulliNB, "naive Bayes of presences", _ones, True),
         Kind("multinomial", MultinomialNB, "naive Bayes of counts", _counts, True),
-        Kind("complement", ComplementNB, "the same by what a class is not", _counts, True),
+        Kind("complement", ComplementNB, "naive Bayes of counts, by what a class is not", _counts, True),
         Kind("poisson", PoissonNB, "naive Bayes of rates", _counts, True),
     )
 }
-AUTO = ("calibrated", "weighted", "lda", "logistic")
+AUTO = ("mixed", "calibrated", "weighted", "lda", "logistic")
 
 
 @dataclass(frozen=True)

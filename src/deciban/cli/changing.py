@@ -9,6 +9,8 @@ import click
 
 from deciban.cli.verb import Talk, how_to_read, table_options
 
+HINT = "hint: learn a model that can change: deciban fit --updatable"
+
 
 def change_options(function: Callable) -> Callable:
     """The arguments of both."""
@@ -37,15 +39,19 @@ def changed(
 ) -> None:
     import deciban
     from deciban.cli import rows
+    from deciban.errors import NotAdditiveError
 
     fitted, about = deciban.load(model), deciban.about(model)
     how = how_to_read(delimiter, no_header)
     column = rows.target_of(rows.opened(fitted, data, how), target or about.get("target"))
     source = rows.opened(fitted, data, how, column)
     here, count = rows.columns_of(fitted, source, talk), 0
-    for X, y in rows.labelled(source, column, talk, "forgetting" if forget else "learning"):
-        fitted = _step(fitted, X.select(here), rows.as_learned(fitted, y), forget)
-        count += len(y)
+    try:
+        for X, y in rows.labelled(source, column, talk, "forgetting" if forget else "learning"):
+            fitted = _step(fitted, X.select(here), rows.as_learned(fitted, y), forget)
+            count += len(y)
+    except NotAdditiveError as error:
+        raise NotAdditiveError(f"{str(error).partition(chr(10))[0]}\n\n{HINT}") from error
     out = output or model
     deciban.save(fitted, out, source=about["source"], target=column)
     total = float(fitted.class_count_.sum())

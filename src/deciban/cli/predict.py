@@ -54,13 +54,23 @@ def command(
     source = rows.opened(fitted, data, how)
     columns = rows.columns_of(fitted, source, talk)
 
-    def answered() -> Iterator[Any]:
+    def answers(X: Any) -> Any:
+        labels, proba = asked.answer(X)
+        said = {f"p_{label}": proba[:, c] for c, label in enumerate(fitted.classes_.tolist())}
+        return files.answers({"predicted": labels, **said}, source.names)
+
+    def through() -> Iterator[Any]:
+        pieces = ((X.num_rows, (X, lines)) for X, lines in source.lines(columns) if lines)
+        for X, lines in rows.watched(source, pieces, talk, "predicting"):
+            yield lines, answers(X)
+
+    def anew() -> Iterator[Any]:
         for batch in rows.batches(source, talk, "predicting"):
-            labels, proba = asked.answer(files.selected(batch, columns))
-            said = {f"p_{label}": proba[:, c] for c, label in enumerate(fitted.classes_.tolist())}
-            yield files.appended(batch, {"predicted": labels, **said})
+            yield files.appended(batch, answers(files.selected(batch, columns)))
 
     if talk.json and output == "-":
-        files.write_lines(answered())
+        files.write_lines(anew())
+    elif files.keeps_lines(source, output):
+        files.write_beside(source, through(), output)
     else:
-        files.write(answered(), output)
+        files.write(anew(), output)

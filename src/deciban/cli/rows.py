@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any
 
@@ -79,13 +79,18 @@ def columns_of(model: Any, source: files.Source, talk: Talk) -> list[str]:
 
 def batches(source: files.Source, talk: Talk, what: str) -> Iterator[Any]:
     """The batches of a file, with a bar."""
-    seen = 0
     for note in source.notes:
         talk.say(note, "note")
+    yield from watched(source, ((batch.num_rows, batch) for batch in source.batches()), talk, what)
+
+
+def watched(source: files.Source, pieces: Iterable[tuple[int, Any]], talk: Talk, what: str) -> Iterator[Any]:
+    """Pieces of a file that come with their numbers of rows, with a bar."""
+    seen = 0
     with talk.bar(what) as tell:
-        for batch in source.batches():
-            yield batch
-            seen += batch.num_rows
+        for count, piece in pieces:
+            yield piece
+            seen += count
             tell(seen, source.done())
 
 

@@ -28,15 +28,17 @@ from deciban.errors import DataError
 from deciban.files import arff, columnar, delimited, json_lines, texts
 from deciban.files.compressed import Bytes, File
 from deciban.files.reading import Source
-from deciban.files.shaping import TEXT, appended, joined, kinds_for, memory, selected, some_rows, split
-from deciban.files.writing import write, write_lines
+from deciban.files.shaping import TEXT, answers, appended, joined, kinds_for, memory, selected, some_rows, split
+from deciban.files.writing import keeps_lines, write, write_beside, write_lines
 
 PIPE = "standard input"
 __all__ = [
     "TEXT",
     "Source",
+    "answers",
     "appended",
     "joined",
+    "keeps_lines",
     "kinds_for",
     "memory",
     "opened",
@@ -46,6 +48,7 @@ __all__ = [
     "some_rows",
     "split",
     "write",
+    "write_beside",
     "write_lines",
 ]
 

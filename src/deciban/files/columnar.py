@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.feather as feather
-import pyarrow.parquet as parquet
 
 from deciban.errors import DataError
 from deciban.files.reading import ROWS, Source
@@ -17,6 +15,8 @@ PARQUET, ARROW, FEATHER, STREAM = b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xf
 
 
 def read_parquet(path: Path | pa.BufferReader, name: str) -> Source:
+    from pyarrow import parquet  # takes its time to import
+
     try:
         file = parquet.ParquetFile(path, pre_buffer=False, memory_map=False)
     except (pa.ArrowInvalid, OSError) as error:
@@ -40,6 +40,8 @@ def read_arrow(path: Path | pa.BufferReader, name: str, magic: bytes, size: int 
     """Arrow files (Feather 2 is one), Arrow streams, and Feather 1."""
     try:
         if magic.startswith(FEATHER):
+            from pyarrow import feather
+
             table = feather.read_table(path)
             return Source(name, "Feather", table.schema, lambda: iter(table.to_batches()), bulk=float(table.nbytes))
         stream = pa.OSFile(str(path)) if isinstance(path, Path) else path

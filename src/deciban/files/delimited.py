@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from deciban.errors import DataError
+from deciban.files import passing
 from deciban.files.compressed import Bytes
 from deciban.files.reading import Source
 from deciban.files.sniffing import MISSING, Look
@@ -39,15 +40,19 @@ def read(
     known = {column: types.get(column, rest) for column in look.names}
     known = {column: kind for column, kind in known.items() if kind is not None}
     table = _Table(opened, stream, name, look, known)
-    reader = table.start()
+    through = rest is not None and look.encoding == "utf-8"
+    reader = None if through else table.start()
+    schema = pa.schema(list(known.items())) if reader is None else reader.schema
     return Source(
         name,
         {"\t": "TSV"}.get(look.delimiter, "CSV") if look.delimiter in ",\t" else f"CSV with {look.delimiter!r}",
-        reader.schema,
-        lambda: table.batches(reader),
+        schema,
+        lambda: table.batches(reader or table.start()),
         lambda: table.stream.consumed / size if size else None,
         bulk=(size or 0) * GROWTH[stream.kind],
         notes=() if look.encoding != "latin-1" else (f"{name} is not UTF-8: read as Latin-1",),
+        delimiter=look.delimiter,
+        lines=(lambda columns: passing.pieces(stream, look, known, columns, table.learn)) if through else None,
     )
 
 
@@ -78,7 +83,7 @@ class _Table:
             except pa.ArrowInvalid as error:
                 if "Empty CSV" in str(error):
                     raise DataError(f"{self.name} has names of columns but no rows\n\nhint: give some rows") from None
-                self._again(error)
+                self.learn(error)
                 continue
             dated = {field.name: pa.string() for field in reader.schema if pa.types.is_temporal(field.type)}
             if not dated:
@@ -95,7 +100,7 @@ class _Table:
                         yield batch
                 return
             except pa.ArrowInvalid as error:
-                self._again(error)
+                self.learn(error)
                 if self.given:
                     raise Changed(self.types) from None
                 reader = self.start()
@@ -105,7 +110,7 @@ class _Table:
         lines = self.stream.head(HEAD).split(b"\n")
         return any(line.count(b'"') % 2 for line in lines[:-1])
 
-    def _again(self, error: pa.ArrowInvalid) -> None:
+    def learn(self, error: pa.ArrowInvalid) -> None:
         """Begin anew with what the error teaches about the types, or raise what is wrong."""
         text = str(error)
         found = re.search(r"In CSV column #(\d+): CSV conversion error to (\w+)", text)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import pyarrow as pa
 
@@ -29,6 +28,10 @@ class Source:
     target: str | None = None  # the column that such a file has its classes in
     bulk: float = 0.0  # bytes that all rows may need in memory, roughly
     notes: tuple[str, ...] = ()
+    delimiter: str | None = None  # of a CSV file
+    lines: Callable[[Sequence[str]], Iterator[tuple[pa.Table, list[bytes]]]] | None = (
+        None  # those columns, and the text
+    )
 
     @property
     def names(self) -> list[str]:
@@ -40,14 +43,3 @@ class Source:
         if not batches:
             return self.schema.empty_table()
         return pa.concat_tables([pa.Table.from_batches([b]) for b in batches], promote_options="permissive")
-
-
-def number(kind: Any) -> bool:
-    """Whether an Arrow type is a number."""
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-
-
-def level(kind: Any) -> bool:
-    """Whether an Arrow type is text, a truth value or a category."""
-    text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    return text or pa.types.is_boolean(kind) or pa.types.is_dictionary(kind)

@@ -42,15 +42,24 @@ def split(rows: pa.RecordBatch | pa.Table, target: str) -> tuple[pa.Table, Any, 
     return table.drop_columns([target]), labels.to_numpy(zero_copy_only=False), gone
 
 
-def appended(batch: pa.RecordBatch | pa.Table, columns: Mapping[str, Any]) -> pa.Table:
-    """The rows with more columns (arrays, by name) at their end; a name that is taken gets a `_`."""
-    table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
-    for name, values in columns.items():
-        free = name
-        while free in table.column_names:
-            free += "_"
-        table = table.append_column(free, pa.array(values))
-    return table
+def answers(columns: Mapping[str, Any], taken: Sequence[str]) -> pa.Table:
+    """New columns (arrays, by name); a name that is taken gets a `_`.
+
+    >>> answers({"p": [0.5]}, ["p"]).column_names
+    ['p_']
+    """
+    names = []
+    for name in columns:
+        while name in taken or name in names:
+            name += "_"
+        names.append(name)
+    return pa.table([pa.array(values) for values in columns.values()], names=names)
+
+
+def appended(rows: pa.RecordBatch | pa.Table, more: pa.Table) -> pa.Table:
+    """Rows with more columns at their end."""
+    table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
+    return pa.table([*table.columns, *more.columns], names=[*table.column_names, *more.column_names])
 
 
 def joined(pieces: Sequence[tuple[pa.Table, Any]]) -> tuple[pa.Table, Any]:

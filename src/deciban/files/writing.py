@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv as arrow_csv
-import pyarrow.parquet as parquet
 
 from deciban import atomic
 from deciban.errors import DataError
+from deciban.files import passing
+from deciban.files.rendering import text_of
 
 PACKED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 
@@ -36,12 +36,34 @@ def write(tables: Iterable[pa.Table], path: str | os.PathLike) -> None:
         _csv(tables, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return
+    where = _checked(name)
+    atomic.write(where, partial(_form(where.suffixes), tables))
+
+
+def _checked(name: str) -> Path:
+    """A path that a file can be written to."""
     where = Path(name)
     if where.is_dir():
         raise DataError(f"{name} is a folder\n\nhint: name a file to write to")
     if not where.parent.is_dir():
         raise DataError(f"there is no folder {where.parent} to write {where.name} into\n\nhint: make it: mkdir -p")
-    atomic.write(where, partial(_form(where.suffixes), tables))
+    return where
+
+
+def write_beside(source: Any, found: Iterable[tuple[list[bytes], pa.Table]], path: str) -> None:
+    """Write lines of a CSV source with answers at their ends."""
+    texts = passing.beside(source.names, found, source.delimiter)
+    if path == "-":
+        sys.stdout.buffer.writelines(texts)
+        sys.stdout.buffer.flush()
+    else:
+        atomic.write(_checked(path), lambda file: file.writelines(texts))
+
+
+def keeps_lines(source: Any, path: str) -> bool:
+    """Whether the lines of a source can go as they are into a file of that name."""
+    ending = {",": (".csv", ".txt"), "\t": (".tsv",)}.get(source.delimiter or "", ())
+    return source.lines is not None and (path == "-" or path.endswith(ending))
 
 
 def write_lines(tables: Iterable[pa.Table]) -> None:
@@ -56,6 +78,8 @@ def _form(endings: list[str]) -> Callable[[Iterable[pa.Table], Any], None]:
     if last in PACKED:
         return partial(_packed, kind=PACKED[last], form=_form(endings[:-1]))
     if last in (".parquet", ".pq"):
+        from pyarrow import parquet  # takes its time to import
+
         return partial(_columns, make=parquet.ParquetWriter)
     if last in (".arrow", ".feather"):
         return partial(_columns, make=pa.ipc.new_file)
@@ -88,21 +112,5 @@ def _csv(tables: Iterable[pa.Table], file: Any, delimiter: str = ",") -> None:
     for number, table in enumerate(tables):
         if number == 0:
             names = pa.table({str(at): [name] for at, name in enumerate(table.column_names)})
-            file.write(_text(names, delimiter))
-        file.write(_text(table, delimiter))
-
-
-def _text(table: pa.Table, delimiter: str) -> pa.Buffer:
-    """Rows as CSV; texts have quotes only if some of them need it."""
-    try:
-        return _written(table, delimiter, "none")
-    except pa.ArrowInvalid:  # a cell holds a delimiter, a quote or a line end
-        return _written(table, delimiter, "needed")
-
-
-def _written(table: pa.Table, delimiter: str, quoting: Any) -> pa.Buffer:
-    out = pa.BufferOutputStream()
-    arrow_csv.write_csv(
-        table, out, arrow_csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=quoting)
-    )
-    return out.getvalue()
+            file.write(text_of(names, delimiter))
+        file.write(text_of(table, delimiter))

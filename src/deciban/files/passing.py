@@ -1,0 +1,148 @@
+"""CSV rows that go through as they are: parsed for the columns that are needed, while their text is kept to be written
+again with answers at the end of each line. Nothing of the rows changes, and writing them costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+
+from deciban.errors import DataError
+from deciban.files.compressed import Bytes
+from deciban.files.rendering import text_of
+from deciban.files.sniffing import MISSING, Look
+
+BLOCK = 8 << 20  # bytes that are parsed at a time
+TRIES = 100  # line ends that are looked at for the end of a row
+
+Piece = tuple[pa.Table, list[bytes]]  # the columns that were asked for, and the rows' lines
+
+
+def pieces(
+    stream: Bytes,
+    look: Look,
+    types: Mapping[str, Any],
+    columns: Sequence[str],
+    failed: Callable[[pa.ArrowInvalid], None],
+) -> Iterator[Piece]:
+    """Rows from their beginning on; one piece is parsed while the one before is used. `failed` raises what is wrong."""
+    blocks = _blocks(stream, look.header)
+    with ThreadPoolExecutor(1, thread_name_prefix="deciban-csv") as pool:
+        ahead: Future | None = None
+        while True:
+            following = pool.submit(_next, blocks, look, types, columns)
+            if ahead is not None:
+                piece = _got(ahead, failed)
+                if piece is None:
+                    return
+                yield piece
+            ahead = following
+
+
+def _got(ahead: Future, failed: Callable[[pa.ArrowInvalid], None]) -> Piece | None:
+    try:
+        return ahead.result()
+    except pa.ArrowInvalid as error:
+        failed(error)
+        raise
+
+
+def _next(blocks: Iterator[bytes], look: Look, types: Mapping[str, Any], columns: Sequence[str]) -> Piece | None:
+    block = next(blocks, None)
+    return None if block is None else _parsed(block, look, types, columns)
+
+
+def _parsed(block: bytes, look: Look, types: Mapping[str, Any], columns: Sequence[str]) -> Piece:
+    text = block.replace(b"\r\n", b"\n") if b"\r\n" in block[: 1 << 16] else block
+    whole = text.split(b"\n")
+    lines = [line for line in whole if line]
+    if not lines:
+        return pa.table({column: pa.array([], types[column]) for column in columns}), []
+    wrapped = _wrapped(block, lines)
+    table = arrow_csv.read_csv(
+        pa.BufferReader(block),
+        read_options=arrow_csv.ReadOptions(column_names=list(look.names), block_size=1 << 20),
+        parse_options=arrow_csv.ParseOptions(delimiter=look.delimiter, newlines_in_values=wrapped),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=types, include_columns=list(columns), null_values=MISSING, strings_can_be_null=True
+        ),
+    )
+    if wrapped:
+        together = [line for line in _rejoined(whole) if line]
+        lines = together if len(together) == table.num_rows else lines
+    if len(lines) != table.num_rows:
+        raise DataError(
+            f"{len(lines):,} lines hold {table.num_rows:,} rows: some quotes in the file do not match\n\n"
+            "hint: write to .parquet or .jsonl, which need no lines"
+        )
+    return table, lines
+
+
+def _wrapped(block: bytes, lines: list[bytes]) -> bool:
+    """Whether some cell holds a line end: a quote is not closed on its line."""
+    return b'"' in block and any(line.count(b'"') % 2 for line in lines)
+
+
+def _rejoined(lines: list[bytes]) -> list[bytes]:
+    """Lines put together again that are one row."""
+    out: list[bytes] = []
+    opened = False
+    for line in lines:
+        if opened:
+            out[-1] += b"\n" + line
+        else:
+            out.append(line)
+        opened ^= bool(line.count(b'"') % 2)
+    return out
+
+
+def _blocks(stream: Bytes, header: bool) -> Iterator[bytes]:
+    """The text in pieces that end with a row, the header left out."""
+    rest, first = stream.read(BLOCK), True
+    while rest:
+        more = stream.read(BLOCK)
+        cut = _last_row(rest) if more else len(rest)
+        block, rest = rest[:cut], rest[cut:] + more
+        if first and block:
+            block = block.removeprefix(b"\xef\xbb\xbf")
+            block = block[_first_row(block) :] if header else block
+            first = False
+        if block:
+            yield block
+
+
+def _first_row(block: bytes) -> int:
+    """Where the second row starts."""
+    at = block.find(b"\n")
+    while at >= 0 and block.count(b'"', 0, at) % 2:
+        at = block.find(b"\n", at + 1)
+    return len(block) if at < 0 else at + 1
+
+
+def _last_row(block: bytes) -> int:
+    """Where the last whole row ends; 0 if there is none."""
+    at = block.rfind(b"\n")
+    if block.count(b'"', 0, max(at, 0)) % 2:  # inside of quotes: the row begins before the last of them
+        at = block.rfind(b"\n", 0, block.rfind(b'"', 0, at))
+        for _ in range(TRIES):
+            if at < 0 or block.count(b'"', 0, at) % 2 == 0:
+                break
+            at = block.rfind(b"\n", 0, at)
+        at = block.rfind(b"\n") if at < 0 else at  # a quote that means nothing
+    return at + 1
+
+
+def beside(names: Sequence[str], found: Iterable[tuple[list[bytes], pa.Table]], delimiter: str) -> Iterator[bytes]:
+    """The text of (lines, answers), one beside the other, with a header."""
+    mark, first = delimiter.encode(), True
+    for lines, answers in found:
+        if first:
+            header = pa.table({str(at): [name] for at, name in enumerate([*names, *answers.column_names])})
+            yield memoryview(text_of(header, delimiter)).tobytes()
+            first = False
+        ends = memoryview(text_of(answers, delimiter)).tobytes().split(b"\n")
+        yield b"\n".join(map(mark.join, zip(lines, ends, strict=False))) + b"\n"
