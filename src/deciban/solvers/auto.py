@@ -26,12 +26,13 @@ class Rough(Newton):
 
 MOST = 4000  # parameters whose full Hessian is worth a factor
 LEAST = 1 << 13  # rows of a sample
+SEEN = 6  # steps that tell how fast L-BFGS converges
 
 
 @dataclass(frozen=True)
 class Auto(Lbfgs):
     """L-BFGS in the metric of a sample's Hessian: from the start, at the sample's minimum, where that costs no more
-    than a few passes over all rows; else only when L-BFGS alone has taken as long as that."""
+    than a few passes over all rows; else only when L-BFGS alone would take longer than with it."""
 
     cheap: float = 6.0  # passes over all rows that a sample's minimum may cost
 
@@ -47,17 +48,29 @@ class Auto(Lbfgs):
         scale = metric.scale / np.sqrt(objective.weight / some.weight)
         metric = replace(metric, scale=scale)
         value, gradient = objective.slope(start.w)
-        return self._state(start.w, value, gradient, Memory(metric, False, ()))
+        return self._state(start.w, value, Memory.start(metric, False, gradient))
 
     def step(self, objective: Any, state: State) -> State:
+        gains = (*state.kept.gains, state.gain)[-SEEN:]
         state = super().step(objective, state)
         rows = sample_rows(objective)
-        if not state.kept.scaled or state.kept.steps < max(10.0, price(objective, rows)):
-            return state
+        if not state.kept.scaled or steps_left(state, gains) < 2 * (SEEN + price(objective, rows)):
+            return replace(state, kept=state.kept._replace(gains=gains))
         some = objective.thin(rows) if 2 * rows < objective.rows.n else objective
         hessian = some.curve(state.w)[2] * (objective.weight / some.weight)
         metric = Metric.of(hessian, objective.m, objective.ridge == 0)
-        return self._state(state.w, state.value, state.gradient, Memory(metric, False, (), state.kept.steps))
+        return self._state(state.w, state.value, Memory.start(metric, False, state.gradient, state.kept.steps))
+
+
+def steps_left(state: State, gains: tuple[float, ...]) -> float:
+    """How many more steps it takes if the promised gains go on to shrink as they did. 0 where that cannot be said, as
+    far from the minimum, where a step may gain nearly all there is and no metric helps."""
+    size = abs(state.value)
+    enough = 1e-10 * size
+    if len(gains) < SEEN or not enough < state.gain < 0.1 * size:
+        return 0.0
+    rate = np.log(gains[0] / state.gain) / len(gains)
+    return np.log(state.gain / enough) / rate if rate > 0 else np.inf
 
 
 def sample_rows(objective: Any) -> int:

@@ -36,8 +36,10 @@ class Columns:
         g = g.reshape(self.diagonal.shape)
         if self.place is None:
             return (g / self.diagonal).ravel()
-        out = g.copy()
-        out[:, :-1] -= self.place * g[:, -1:]
+        out = np.empty_like(g)
+        np.multiply(self.place, -g[:, -1:], out=out[:, :-1])
+        out[:, :-1] += g[:, :-1]
+        out[:, -1] = g[:, -1]
         out /= self.diagonal
         out[:, -1] -= np.einsum("cj,cj->c", self.place, out[:, :-1])
         return out.ravel()
@@ -48,24 +50,79 @@ def _positive(a: np.ndarray) -> np.ndarray:
 
 
 class Memory(NamedTuple):
-    metric: Any
-    scaled: bool  # whether the last change tells the metric's size
-    changes: tuple  # (step, change of the gradient, 1 / their product), the oldest first
-    steps: int = 0
+    """The last few changes, the oldest first, as steps s and turned changes z = M⁻¹ y of the gradient by y, and what
+    their products are with each other and with the gradient g here. The recursion of L-BFGS needs only these numbers
+    (Chen, Wang and Zhou 2014): two sweeps over the vectors a step, however many they are."""
 
-    def direction(self, g: np.ndarray) -> np.ndarray:
-        shares, g = [], g.copy()
-        for s, y, over in reversed(self.changes):
-            share = over * float(s @ g)
-            g -= share * y
-            shares.append(share)
-        out = self.metric.solve(g)
-        if self.scaled and self.changes:
-            _, y, over = self.changes[-1]
-            out *= 1.0 / (over * float(y @ self.metric.solve(y)))
-        for (s, y, over), share in zip(self.changes, reversed(shares), strict=True):
-            out += (share - over * float(y @ out)) * s
-        return -out
+    metric: Any  # M
+    scaled: bool  # whether the last change tells the metric's size
+    steps: int = 0
+    vectors: tuple[np.ndarray, ...] = ()  # s and z in turn
+    along: np.ndarray = np.zeros((0, 0))  # s_i · y_j, i ≤ j
+    bend: np.ndarray = np.zeros((0, 0))  # y_i · z_j
+    gradient: np.ndarray = np.zeros(0)
+    turned: np.ndarray = np.zeros(0)  # M⁻¹ g
+    ahead: np.ndarray = np.zeros(0)  # (2 · changes,): s_i · g and z_i · g in turn
+    gains: tuple[float, ...] = ()  # that were promised before the last few steps
+
+    @classmethod
+    def start(cls, metric: Any, scaled: bool, gradient: np.ndarray, steps: int = 0) -> Memory:
+        return cls(metric, scaled, steps, gradient=gradient, turned=metric.solve(gradient))
+
+    def after(self, s: np.ndarray, gradient: np.ndarray, most: int) -> Memory:
+        """With the change that step s has made."""
+        turned = self.metric.solve(gradient)
+        y, z = gradient - self.gradient, turned - self.turned
+        ahead = dots(self.vectors, gradient)
+        size, bend = dots((s, z), y)
+        here = self._replace(steps=self.steps + 1, gradient=gradient, turned=turned, ahead=ahead)
+        if not size > 0:
+            return here
+        change = ahead - self.ahead  # s_i · y and z_i · y
+        return here._replace(
+            vectors=(*self.vectors, s, z)[-2 * most :],
+            along=_grown(self.along, change[::2], size)[-most:, -most:],
+            bend=_grown(self.bend, change[1::2], bend)[-most:, -most:],
+            ahead=np.append(ahead, dots((s, z), gradient))[-2 * most :],
+        )
+
+    def direction(self) -> np.ndarray:
+        k, along, sg, zg = len(self.along), self.along, self.ahead[::2], self.ahead[1::2]
+        share, more = np.zeros(k), np.zeros(k)
+        for i in reversed(range(k)):
+            share[i] = (sg[i] - along[i, i + 1 :] @ share[i + 1 :]) / along[i, i]
+        scale = along[-1, -1] / self.bend[-1, -1] if self.scaled and k else 1.0
+        for i in range(k):
+            rest = scale * (zg[i] - self.bend[i] @ share) + along[:i, i] @ more[:i]
+            more[i] = share[i] - rest / along[i, i]
+        factors = np.column_stack([-more, scale * share]).ravel()
+        return plus(-scale * self.turned, factors, self.vectors)
+
+
+def _grown(a: np.ndarray, edge: np.ndarray, corner: float) -> np.ndarray:
+    """a with one more row and column."""
+    return np.block([[a, edge[:, None]], [edge, np.array([[corner]])]])
+
+
+BLOCK = 1 << 13  # numbers of each vector at a time: few enough for the cache, and for BLAS not to wake its threads
+
+
+def dots(vectors: tuple[np.ndarray, ...], g: np.ndarray) -> np.ndarray:
+    """Their products with g."""
+    out = np.zeros(len(vectors))
+    for start in range(0, len(g) if vectors else 0, BLOCK):
+        part = g[start : start + BLOCK]
+        out += [v[start : start + BLOCK] @ part for v in vectors]
+    return out
+
+
+def plus(out: np.ndarray, factors: np.ndarray, vectors: tuple[np.ndarray, ...]) -> np.ndarray:
+    """out + Σ factor · vector, into out."""
+    for start in range(0, len(out), BLOCK):
+        part = out[start : start + BLOCK]
+        for factor, v in zip(factors, vectors, strict=True):
+            part += factor * v[start : start + BLOCK]
+    return out
 
 
 @dataclass(frozen=True)
@@ -79,21 +136,18 @@ class Lbfgs(Smooth):
 
     def init(self, objective: Any, w: np.ndarray) -> State:
         value, gradient = objective.slope(w)
-        return self._state(w, value, gradient, Memory(Columns.of(objective, w), True, ()))
+        return self._state(w, value, Memory.start(Columns.of(objective, w), True, gradient))
 
     def step(self, objective: Any, state: State) -> State:
         memory: Memory = state.kept
         there = search(objective, state.w, state.value, state.gradient, state.ahead)
         if there is None:
-            if memory.changes:  # start the memory anew before giving up
-                return self._state(state.w, state.value, state.gradient, memory._replace(changes=()))
+            if memory.vectors:  # start the memory anew before giving up
+                fresh = Memory.start(memory.metric, memory.scaled, state.gradient, memory.steps)
+                return self._state(state.w, state.value, fresh)
             return replace(state, stuck=True)
-        s, y = there.w - state.w, there.gradient - state.gradient
-        along, changes = float(s @ y), memory.changes
-        if along > 0:
-            changes = (*changes, (s, y, 1.0 / along))[-self.memory :]
-        return self._state(*there, memory._replace(changes=changes, steps=memory.steps + 1))
+        return self._state(there.w, there.value, memory.after(there.w - state.w, there.gradient, self.memory))
 
-    def _state(self, w: np.ndarray, value: float, gradient: np.ndarray, memory: Memory) -> State:
-        ahead = memory.direction(gradient)
-        return State(w, value, gradient, ahead, -0.5 * float(gradient @ ahead), kept=memory)
+    def _state(self, w: np.ndarray, value: float, memory: Memory) -> State:
+        ahead, gradient = memory.direction(), memory.gradient
+        return State(w, value, gradient, ahead, -0.5 * float(dots((ahead,), gradient)[0]), kept=memory)

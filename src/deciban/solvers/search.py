@@ -28,7 +28,8 @@ def search(objective: Any, w: np.ndarray, value: float, gradient: np.ndarray, ah
         return None
     t, best = 1.0, None
     for _ in range(MOST):
-        here = Point(w + t * ahead, *objective.slope(w + t * ahead))
+        there = w + t * ahead
+        here = Point(there, *objective.slope(there))
         slope = float(here.gradient @ ahead)
         lower = here.value <= value + 1e-4 * t * fall
         if lower or (here.value <= value + noise and slope <= 0.9998 * -fall):
