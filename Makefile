@@ -30,6 +30,7 @@ check: $(VENV)/installed  ## ruff, format, mypy, import contract
 
 bench: $(VENV)/installed  ## race the rivals in one process; writes bench/results and the tables
 	$(BIN)/python -m bench
+	$(BIN)/python -m bench.logistic
 
 quality: $(VENV)/installed  ## compare the probabilities on the shared tables; writes bench/results and bench/QUALITY.md
 	$(BIN)/python -m bench.quality_tables

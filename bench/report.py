@@ -4,9 +4,12 @@ import csv
 import os
 import platform
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 
+from bench.logistic import LEAST_GAP, Outcome
+from bench.logistic_stream import Streamed
 from bench.memory import Peak
 from bench.other import Comparison
 from bench.peers import OURS, REFERENCE
@@ -30,6 +33,42 @@ def write(speed: Sequence[Result], memory: Sequence[Peak], other: Sequence[Compa
     for name, table in tables.items():
         _between(HERE / "README.md", name, table)
     _between(HERE.parent / "README.md", "bench", f"{short_table(speed)}\n\n{machine()}")
+
+
+def write_logistic(outcomes: Sequence[Outcome], streams: Sequence[Streamed]) -> None:
+    write_csv(RESULTS / "logistic.csv", [{**asdict(outcome), "ratio": outcome.ratio} for outcome in outcomes])
+    write_csv(RESULTS / "logistic_stream.csv", [asdict(streamed) for streamed in streams])
+    _between(HERE / "README.md", "logistic", logistic_table(outcomes))
+    _between(HERE / "README.md", "stream", stream_table(streams))
+
+
+def stream_table(streams: Iterable[Streamed]) -> str:
+    rows = ((s.stream, s.who, f"{s.rows_per_s:,.0f}", times(s.speed_ratio), f"{s.excess:.2%}") for s in streams)
+    return markdown(("stream", "who", "rows a second", "deciban's over that", "loss over the batch's"), rows, left=2)
+
+
+def logistic_table(outcomes: Iterable[Outcome]) -> str:
+    head = ("task", "rival", "rival's time", "deciban", "ratio", "rival's gap", "our gap", "required", "aim")
+    return markdown(head, (_logistic_cells(outcome) for outcome in outcomes), left=2)
+
+
+def _logistic_cells(o: Outcome) -> tuple[str, ...]:
+    return (
+        o.race,
+        o.rival,
+        seconds(o.rival_s),
+        seconds(o.ours_s),
+        times(o.ratio) + (" (missed)" if o.missed else ""),
+        _gap(o.rival_gap, o.rival_warned),
+        _gap(o.our_gap, o.we_warned),
+        f"{o.required:g}×" if o.required else "–",
+        f"{o.aim:g}×" if o.aim else "–",
+    )
+
+
+def _gap(gap: float, warned: bool) -> str:
+    short = "" if gap <= LEAST_GAP else ", not there"
+    return f"{max(gap, 0.0):.0e}{short}{', warns' if warned else ''}"
 
 
 def machine() -> str:
