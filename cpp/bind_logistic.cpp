@@ -1,4 +1,5 @@
 #include "arrays.hpp"
+#include "columns.hpp"
 #include "online.hpp"
 
 using namespace deciban;
@@ -80,6 +81,10 @@ void bind_logistic(nb::module_& m) {
   m.def("lasso_descent", [](Doubles h, Doubles g, Doubles w, Doubles lasso, double tol, Size most, Out d, Out turn) {
           return lasso_descent(h.data(), g.size(), g.data(), w.data(), lasso.data(), tol, most, d.data(), turn.data());
         }, "h"_a, "g"_a, "w"_a, "lasso"_a, "tol"_a, "most"_a, "d"_a, "turn"_a, Free());
+  m.def("lasso_columns", [](Vector<std::int32_t> indptr, Vector<std::int32_t> rows, Vector<double> values, Doubles q, Doubles share, Doubles g, Doubles w, Doubles lasso, Doubles ridge, Offsets order, double least, Size most, Out u, Out mean, Out d) {
+          const Columns columns{view<double, std::int32_t>(indptr, rows, values, mean.shape(0)), static_cast<Size>(q.shape(0)), q.data(), share.data(), u.data(), mean.data()};
+          return lasso_columns(columns, g.data(), w.data(), lasso.data(), ridge.data(), order.data(), order.shape(0), least, most, d.data());
+        }, "indptr"_a, "rows"_a, "values"_a, "q"_a, "share"_a, "g"_a, "w"_a, "lasso"_a, "ridge"_a, "order"_a, "least"_a, "most"_a, "u"_a, "mean"_a, "d"_a, Free());
   bind_dense<double>(m);
   bind_dense<float>(m);
   bind_csr<double, std::int32_t>(m);

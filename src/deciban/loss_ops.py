@@ -104,6 +104,19 @@ def lasso_descent(h, g, w, lasso, tol: float, most: int) -> tuple[np.ndarray, np
     return d, turn
 
 
+def lasso_columns(x, q, share, g, w, lasso, ridge, order, least: float, most: int) -> tuple[np.ndarray, float]:
+    """(d, dᵀHd) of least g·d + ½ dᵀHd + Σ lasso |w + d|, by coordinate descent on columns x (n, p) in CSC; `q`, `share`
+    (m, n) make the Hessian, and only the parameters in `order` move."""
+    core = ops.core()
+    if core is None or x.indices.dtype != np.int32:
+        return loss_spec.lasso_columns(x, q, share, g, w, lasso, ridge, order, least, most)
+    d, u, mean = np.zeros_like(g), np.zeros(q.shape), np.zeros(q.shape[1])
+    bent = core.lasso_columns(
+        x.indptr, x.indices, x.data, q, share, g, w, lasso, ridge, order, least, most, u, mean, d
+    )
+    return d, bent
+
+
 def online(
     x: Reals | Counts, y, w, speed: float, decay: np.ndarray, coef: np.ndarray, mean: np.ndarray, past: np.ndarray
 ) -> None:

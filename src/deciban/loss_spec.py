@@ -107,6 +107,32 @@ def lasso_descent(h, g, w, lasso, tol: float, most: int) -> tuple[np.ndarray, np
     return d, turn
 
 
+def lasso_columns(x, q, share, g, w, lasso, ridge, order, least: float, most: int) -> tuple[np.ndarray, float]:
+    """(d, dᵀHd) of least g·d + ½ dᵀHd + Σ lasso |w + d| over the parameters in `order`, one at a time, until a round's
+    largest gain is `least` of the first one's. x is CSC (n, p); H = Σ q (1 − share) … as `loss_ops` says."""
+    d, u, mean, p = np.zeros_like(g), np.zeros(q.shape), np.zeros(q.shape[1]), x.shape[1]
+    enough = 0.0
+    for done in range(most):
+        gained = 0.0
+        for at in order:
+            c, j = divmod(int(at), p)
+            cut = slice(x.indptr[j], x.indptr[j + 1])
+            i, v = x.indices[cut], x.data[cut]
+            curve = float(q[c, i] * (1.0 - share[c, i]) @ v**2) + ridge[j]
+            if not curve > 0:
+                continue
+            aim = w[at] + d[at] - (g[at] + ridge[j] * d[at] + (q[c, i] * v) @ (u[c, i] - mean[i])) / curve
+            step = np.sign(aim) * max(abs(aim) - lasso[j] / curve, 0.0) - w[at] - d[at]
+            d[at] += step
+            u[c, i] += step * v
+            mean[i] += share[c, i] * step * v
+            gained = max(gained, curve * step**2)
+        enough = least * gained if done == 0 else enough
+        if gained <= enough:
+            break
+    return d, float((q * u * (u - mean)).sum() + np.tile(ridge, len(q)) @ d**2)
+
+
 def online(
     x: Reals, y, w, speed: float, decay: np.ndarray, coef: np.ndarray, mean: np.ndarray, past: np.ndarray
 ) -> None:

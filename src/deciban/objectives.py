@@ -26,9 +26,9 @@ from operator import iadd
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
-from deciban import loss_ops
+from deciban import loss_ops, loss_spec
 from deciban.engines import threads
 from deciban.table import Counts, Reals, Table, borders
 
@@ -104,6 +104,14 @@ class Objective:
     def weight(self) -> float:
         """Σ w."""
         return float(self.rows.n if self.rows.w is None else self.rows.w.sum())
+
+    @cached_property
+    def by_column(self) -> csc_array:
+        """The cells (n, p), the intercept's too, column after column; for sparse rows."""
+        x = loss_spec.cells(self.x, self.p).tocsc()
+        if max(x.nnz, *x.shape) < 1 << 31:  # as the kernels take it
+            x.indptr, x.indices = x.indptr.astype(np.int32), x.indices.astype(np.int32)
+        return x
 
     def table(self, w: np.ndarray) -> np.ndarray:
         """Flat parameters as (m, p)."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from deciban.solvers.auto import Auto, dense
 from deciban.solvers.base import Solution, Solver, solve
+from deciban.solvers.columnwise import Columnwise
 from deciban.solvers.coordinate import Coordinate
 from deciban.solvers.gradient import Gradient
 from deciban.solvers.lbfgs import Lbfgs
@@ -21,13 +22,18 @@ FEW = 1 << 26  # multiplications of a Hessian up to which Newton's method is at 
 
 
 def by_shape(objective: Any) -> Solver:
-    """`Coordinate` for a lasso, Newton's method where its Hessian costs next to nothing, else `Auto`."""
+    """Coordinate descent for a lasso, Newton's method where its Hessian costs next to nothing, else `Auto`."""
     rows, size = objective.rows, objective.size
     if objective.lasso.any():
-        return Coordinate()
+        return by_storage(objective)
     if size <= 512 and (rows.n + size) * size**2 <= FEW and (dense(objective) or rows.d <= 64):
         return Newton()
     return Auto()
+
+
+def by_storage(objective: Any) -> Solver:
+    """Coordinate descent with a Hessian, or on the stored cells where most are not."""
+    return Coordinate() if dense(objective) else Columnwise()
 
 
 SOLVERS: dict[str, Callable[[Any], Solver]] = {
@@ -35,7 +41,7 @@ SOLVERS: dict[str, Callable[[Any], Solver]] = {
     "newton": lambda _: Newton(),
     "newton-cg": lambda _: NewtonCg(),
     "lbfgs": lambda _: Lbfgs(),
-    "coordinate": lambda _: Coordinate(),
+    "coordinate": by_storage,
     "gradient": lambda _: Gradient(),
     "sgd": lambda _: Sgd(),
     # scikit-learn's names for what is the same here, or has the same minimum
