@@ -7,6 +7,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <vector>
 #include "views.hpp"
 
@@ -59,8 +60,10 @@ inline double lasso_columns(const Columns& columns, const double* g, const doubl
     whole[a] = a;
     curve[a] = columns.curve(order[a] / p, order[a] % p) + ridge[order[a] % p];
   }
-  auto round = [&](const std::vector<Size>& some) {
+  std::minstd_rand chance(1);  // an order of its own for each round: neighbours in a vocabulary are no strangers
+  auto round = [&](std::vector<Size>& some) {
     double best = 0.0;
+    for (Size a = static_cast<Size>(some.size()) - 1; a > 0; --a) std::swap(some[a], some[chance() % (a + 1)]);
     for (Size a : some) {
       const Size at = order[a], c = at / p, j = at % p;
       if (!(curve[a] > 0.0)) continue;

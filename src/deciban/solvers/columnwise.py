@@ -17,12 +17,12 @@ from deciban import loss_ops
 from deciban.solvers.base import State
 from deciban.solvers.coordinate import Coordinate, shrunk_search, violation
 
-ROUNDS = 200  # of coordinate descent in one step
+ROUNDS = 100  # of coordinate descent in one step
 
 
 @dataclass(frozen=True)
 class Columnwise(Coordinate):
-    least: float = 1e-6  # of the first round's largest gain: no more than that is left of a step
+    least: float = 1e-3  # of the first round's largest gain: no more than that is left of a step
 
     def step(self, objective: Any, state: State) -> State:
         ahead, gain = self._direction(objective, state)
@@ -31,7 +31,7 @@ class Columnwise(Coordinate):
             return replace(state, gain=gain, stuck=True)
         w, value, gradient = there
         left, after = state.kept[1], float(violation(objective, w, gradient).max())
-        share = min(1.0, (after / left) ** 2) if left > 0 else 0.0
+        share = min(1.0, after / left) if left > 0 else 0.0  # steps solved roughly shrink what is left in proportion
         return State(w, value, gradient, ahead, gain * share, kept=(None, after, left))
 
     def _direction(self, objective: Any, state: State) -> tuple[np.ndarray, float]:
