@@ -32,7 +32,7 @@ SEEN = 6  # steps that tell how fast L-BFGS converges
 @dataclass(frozen=True)
 class Auto(Lbfgs):
     """L-BFGS in the metric of a sample's Hessian: from the start, at the sample's minimum, where that costs no more
-    than a few passes over all rows; else only when L-BFGS alone would take longer than with it."""
+    than a few passes over all rows; else only when L-BFGS alone has taken as long, and would take as long again."""
 
     cheap: float = 6.0  # passes over all rows that a sample's minimum may cost
 
@@ -54,7 +54,9 @@ class Auto(Lbfgs):
         gains = (*state.kept.gains, state.gain)[-SEEN:]
         state = super().step(objective, state)
         rows = sample_rows(objective)
-        if not state.kept.scaled or steps_left(state, gains) < 2 * (SEEN + price(objective, rows)):
+        cost = price(objective, rows)
+        early = state.kept.steps < max(10.0, cost)  # gains go up and down: steps taken are surer than steps foretold
+        if not state.kept.scaled or early or steps_left(state, gains) < cost:
             return replace(state, kept=state.kept._replace(gains=gains))
         some = objective.thin(rows) if 2 * rows < objective.rows.n else objective
         hessian = some.curve(state.w)[2] * (objective.weight / some.weight)
