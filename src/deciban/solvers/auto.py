@@ -32,7 +32,7 @@ SEEN = 6  # steps that tell how fast L-BFGS converges
 @dataclass(frozen=True)
 class Auto(Lbfgs):
     """L-BFGS in the metric of a sample's Hessian: from the start, at the sample's minimum, where that costs no more
-    than a few passes over all rows; else only when L-BFGS alone has taken as long, and would take as long again."""
+    than a few passes over all rows; else only when L-BFGS alone has taken as long, and would take far longer yet."""
 
     cheap: float = 6.0  # passes over all rows that a sample's minimum may cost
 
@@ -56,7 +56,7 @@ class Auto(Lbfgs):
         rows = sample_rows(objective)
         cost = price(objective, rows)
         early = state.kept.steps < max(10.0, cost)  # gains go up and down: steps taken are surer than steps foretold
-        if not state.kept.scaled or early or steps_left(state, gains) < cost:
+        if not state.kept.scaled or early or steps_left(state, gains) < 2 * (SEEN + cost):
             return replace(state, kept=state.kept._replace(gains=gains))
         some = objective.thin(rows) if 2 * rows < objective.rows.n else objective
         hessian = some.curve(state.w)[2] * (objective.weight / some.weight)
