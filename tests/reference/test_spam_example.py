@@ -1,0 +1,156 @@
+"""The spam filter of the examples: what it learns it can unlearn to the last bit, and nothing else."""
+
+import importlib.util
+import mailbox
+from email.message import EmailMessage
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deciban.errors import DecibanError, ForgetError
+from deciban.mail import parse
+
+pytest.importorskip("deciban.classifiers.text")
+HOME = Path(__file__).resolve().parents[2] / "examples" / "spam.py"
+GOODS = ["prize money winner", "cheap pills online", "claim your free prize now", "free money online now"]
+TALK = ["lunch at noon", "the report is attached", "see you at the meeting", "thanks for lunch yesterday"]
+
+
+@pytest.fixture(scope="module")
+def spam():
+    spec = importlib.util.spec_from_file_location("spam", HOME)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def message(text: str, number: int) -> bytes:
+    out = EmailMessage()
+    out["From"], out["Subject"] = f"ann{number}@x.example", text.split()[0]
+    out["Message-ID"] = f"<{number}@x.example>"
+    out.set_content(text)
+    return out.as_bytes()
+
+
+def messages(words: list[str], n: int, first: int) -> list[bytes]:
+    rng = np.random.default_rng(first)
+    return [message(" ".join([words[i % 4], *rng.choice(words[(i + 1) % 4].split(), 2)]), first + i) for i in range(n)]
+
+
+HAM, SPAM = messages(TALK, 20, 0), messages(GOODS, 20, 100)
+NEW = messages(GOODS, 3, 200)
+
+
+@pytest.fixture
+def state(spam, tmp_path):
+    """A filter that knows both sides."""
+    path = tmp_path / "state.deciban"
+    spam.change(path, HAM, "ham", spam.learned)
+    spam.change(path, SPAM, "spam", spam.learned)
+    return path
+
+
+def test_learn_then_unlearn_gives_back_the_same_file(spam, state):
+    before = state.read_bytes()
+    for label in ("ham", "spam"):
+        assert spam.change(state, NEW, label, spam.learned) == 3
+        assert state.read_bytes() != before
+        spam.change(state, NEW[::-1], label, spam.unlearned)
+        assert state.read_bytes() == before
+
+
+def test_the_way_to_a_state_does_not_matter(spam, state, tmp_path):
+    other = tmp_path / "other.deciban"
+    for some, label in ((SPAM[:7], "spam"), (NEW, "ham"), (HAM, "ham"), (SPAM[7:], "spam")):
+        spam.change(other, some, label, spam.learned)
+    spam.change(other, NEW, "ham", spam.unlearned)
+    assert other.read_bytes() == state.read_bytes()
+
+
+def test_to_unlearn_everything_leaves_no_file(spam, tmp_path):
+    path = tmp_path / "state.deciban"
+    spam.change(path, HAM, "ham", spam.learned)
+    spam.change(path, HAM, "ham", spam.unlearned)
+    assert not path.exists()
+    with pytest.raises(ForgetError, match="never learned"):
+        spam.change(path, HAM[:1], "ham", spam.unlearned)
+
+
+def test_what_was_never_learned_cannot_be_unlearned_even_if_all_its_words_were(spam, state):
+    before = state.read_bytes()
+    twin = HAM[0].replace(b"<0@x.example>", b"<other@x.example>")
+    for wrong in (twin, NEW[0], b"Subject: x\n\nnothing known"):
+        with pytest.raises(ForgetError, match=r"(?s)never learned.*hint: "):
+            spam.change(state, [HAM[1], wrong], "ham", spam.unlearned)
+        assert state.read_bytes() == before
+
+
+def test_nor_under_another_name(spam, state):
+    before = state.read_bytes()
+    with pytest.raises(DecibanError, match="hint: "):
+        spam.change(state, HAM[:1], "spam", spam.unlearned)
+    assert state.read_bytes() == before
+
+
+def test_what_was_learned_is_not_learned_again(spam, state):
+    before = state.read_bytes()
+    with pytest.raises(DecibanError, match=r"(?s)learned already.*hint: "):
+        spam.change(state, [NEW[0], HAM[0]], "spam", spam.learned)
+    assert state.read_bytes() == before
+    assert spam.change(state, [NEW[0], NEW[0], HAM[0]], "spam", spam.learned, only_new=True) == 1
+    spam.change(state, NEW[:1], "spam", spam.unlearned)
+    assert state.read_bytes() == before
+
+
+def test_no_message_can_speak_another_ones_name(spam, state):
+    forged = message(f"id{parse(NEW[0]).key} hello", 999)
+    spam.change(state, [forged], "ham", spam.learned)
+    assert spam.change(state, NEW[:1], "spam", spam.learned) == 1
+
+
+def test_three_outcomes(spam, state):
+    model = spam.opened(state)
+    texts = ["subject_prize free money prize online claim now", "lunch at noon thanks see you", "hello"]
+    decided, chance = spam.outcomes(model, texts)
+    assert decided == ["spam", "ham", "unsure"]
+    assert chance[0] > 0.999
+    assert chance[1] < 0.1
+    assert spam.outcomes(None, texts)[0] == ["unsure"] * 3
+    assert spam.outcomes(spam.learned(None, [parse(HAM[0])], "ham"), texts)[0] == ["unsure"] * 3
+
+
+def test_the_command(spam, tmp_path, capsys):
+    box = mailbox.mbox(tmp_path / "junk")
+    for raw in SPAM:
+        box.add(raw)
+    box.close()
+    folder = tmp_path / "good"
+    folder.mkdir()
+    for i, raw in enumerate(HAM):
+        (folder / f"{i}.eml").write_bytes(raw)
+    (tmp_path / "new.eml").write_bytes(NEW[0])
+    state = ["--state", str(tmp_path / "s.deciban")]
+    assert spam.main([*state, "learn", "spam", str(tmp_path / "junk")]) == 0
+    assert spam.main([*state, "explain", str(tmp_path / "new.eml")]) == 1
+    assert spam.main([*state, "learn", "ham", str(folder)]) == 0
+    assert spam.main([*state, "score", str(tmp_path / "new.eml")]) == 0
+    assert spam.main([*state, "explain", str(tmp_path / "new.eml")]) == 0
+    assert spam.main([*state, "unlearn", "ham", str(folder / "3.eml")]) == 0
+    assert spam.main([*state, "unlearn", "ham", str(folder / "3.eml")]) == 1
+    assert spam.main([*state, "learn", "ham", "--new", str(folder)]) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert lines[:2] == ["learned 20 as spam", "learned 20 as ham"]
+    assert lines[2].startswith("spam    P(spam) = ")
+    assert lines[-2:] == ["unlearned 1 as ham", "learned 1 as ham"]
+    assert "decibans" in out
+    assert err.count("hint: ") == 2
+
+
+def test_text_messages_by_folds(spam, shared):
+    found = spam.sms(shared("sms_spam/sms_spam.csv.gz"))
+    assert found["accuracy, P(spam) > 0.5"] >= 0.985
+    assert found["ham blocked"] <= 0.001
+    assert found["spam caught"] > 0.8
+    assert found["spam let through"] < 0.03
