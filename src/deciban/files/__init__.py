@@ -28,7 +28,7 @@ from deciban.errors import DataError
 from deciban.files import arff, columnar, delimited, json_lines, texts
 from deciban.files.compressed import Bytes, File
 from deciban.files.reading import Source
-from deciban.files.shaping import TEXT, answers, appended, joined, kinds_for, memory, selected, some_rows, split
+from deciban.files.shaping import TEXT, answers, appended, frame, joined, kinds_for, memory, selected, some_rows, split
 from deciban.files.writing import keeps_lines, write, write_beside, write_lines
 
 PIPE = "standard input"
@@ -37,6 +37,7 @@ __all__ = [
     "Source",
     "answers",
     "appended",
+    "frame",
     "joined",
     "keeps_lines",
     "kinds_for",

@@ -9,17 +9,19 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as compute
 import pyarrow.csv as arrow_csv
 
 from deciban.errors import DataError
 from deciban.files.compressed import Bytes
-from deciban.files.rendering import text_of
+from deciban.files.rendering import cell_texts, text_of
 from deciban.files.sniffing import MISSING, Look
 
 BLOCK = 8 << 20  # bytes that are parsed at a time
+NEVER = "\x1f"  # a character that tables do not have
 TRIES = 100  # line ends that are looked at for the end of a row
 
-Piece = tuple[pa.Table, list[bytes]]  # the columns that were asked for, and the rows' lines
+Piece = tuple[pa.Table, pa.Array]  # the columns that were asked for, and the rows' lines
 
 
 def pieces(
@@ -57,12 +59,7 @@ def _next(blocks: Iterator[bytes], look: Look, types: Mapping[str, Any], columns
 
 
 def _parsed(block: bytes, look: Look, types: Mapping[str, Any], columns: Sequence[str]) -> Piece:
-    text = block.replace(b"\r\n", b"\n") if b"\r\n" in block[: 1 << 16] else block
-    whole = text.split(b"\n")
-    lines = [line for line in whole if line]
-    if not lines:
-        return pa.table({column: pa.array([], types[column]) for column in columns}), []
-    wrapped = _wrapped(block, lines)
+    wrapped = b'"' in block and any(line.count(b'"') % 2 for line in block.split(b"\n"))
     table = arrow_csv.read_csv(
         pa.BufferReader(block),
         read_options=arrow_csv.ReadOptions(column_names=list(look.names), block_size=1 << 20),
@@ -71,9 +68,9 @@ def _parsed(block: bytes, look: Look, types: Mapping[str, Any], columns: Sequenc
             column_types=types, include_columns=list(columns), null_values=MISSING, strings_can_be_null=True
         ),
     )
-    if wrapped:
-        together = [line for line in _rejoined(whole) if line]
-        lines = together if len(together) == table.num_rows else lines
+    lines = _lines(block)
+    if len(lines) != table.num_rows:
+        lines = _rejoined(block)
     if len(lines) != table.num_rows:
         raise DataError(
             f"{len(lines):,} lines hold {table.num_rows:,} rows: some quotes in the file do not match\n\n"
@@ -82,22 +79,33 @@ def _parsed(block: bytes, look: Look, types: Mapping[str, Any], columns: Sequenc
     return table, lines
 
 
-def _wrapped(block: bytes, lines: list[bytes]) -> bool:
-    """Whether some cell holds a line end: a quote is not closed on its line."""
-    return b'"' in block and any(line.count(b'"') % 2 for line in lines)
+def _lines(block: bytes) -> pa.Array:
+    """The lines of a text that are not empty, without a copy of each: as a table of one column and no delimiter."""
+    if NEVER.encode() in block:
+        return pa.array([line.removesuffix(b"\r") for line in block.split(b"\n") if line.strip(b"\r")], pa.binary())
+    return (
+        arrow_csv.read_csv(
+            pa.BufferReader(block),
+            read_options=arrow_csv.ReadOptions(column_names=["line"], block_size=1 << 20),
+            parse_options=arrow_csv.ParseOptions(delimiter=NEVER, quote_char=False),
+            convert_options=arrow_csv.ConvertOptions(column_types={"line": pa.binary()}, null_values=[]),
+        )
+        .column(0)
+        .combine_chunks()
+    )
 
 
-def _rejoined(lines: list[bytes]) -> list[bytes]:
-    """Lines put together again that are one row."""
+def _rejoined(block: bytes) -> pa.Array:
+    """The same where a row may go over several lines: as long as a quote is open."""
     out: list[bytes] = []
     opened = False
-    for line in lines:
+    for line in block.replace(b"\r\n", b"\n").split(b"\n"):
         if opened:
             out[-1] += b"\n" + line
         else:
             out.append(line)
         opened ^= bool(line.count(b'"') % 2)
-    return out
+    return pa.array([line for line in out if line], pa.binary())
 
 
 def _blocks(stream: Bytes, header: bool) -> Iterator[bytes]:
@@ -136,13 +144,25 @@ def _last_row(block: bytes) -> int:
     return at + 1
 
 
-def beside(names: Sequence[str], found: Iterable[tuple[list[bytes], pa.Table]], delimiter: str) -> Iterator[bytes]:
+def beside(names: Sequence[str], found: Iterable[tuple[pa.Array, pa.Table]], delimiter: str) -> Iterator[Any]:
     """The text of (lines, answers), one beside the other, with a header."""
-    mark, first = delimiter.encode(), True
+    first = True
     for lines, answers in found:
         if first:
             header = pa.table({str(at): [name] for at, name in enumerate([*names, *answers.column_names])})
-            yield memoryview(text_of(header, delimiter)).tobytes()
+            yield text_of(header, delimiter)
             first = False
-        ends = memoryview(text_of(answers, delimiter)).tobytes().split(b"\n")
-        yield b"\n".join(map(mark.join, zip(lines, ends, strict=False))) + b"\n"
+        yield _together(lines, answers, delimiter)
+
+
+def _together(lines: pa.Array, answers: pa.Table, delimiter: str) -> memoryview:
+    """Lines and answers as one text, joined by columns: no row is ever an object by itself."""
+    cells = [cell_texts(column, delimiter).cast(pa.binary()) for column in answers.columns]
+    end = compute.binary_join_element_wise(cells[-1], b"", b"\n", null_handling="replace", null_replacement=b"")
+    rows = compute.binary_join_element_wise(
+        lines, *cells[:-1], end, delimiter.encode(), null_handling="replace", null_replacement=b""
+    )
+    rows = rows.combine_chunks() if isinstance(rows, pa.ChunkedArray) else rows
+    _, offsets, text = rows.buffers()
+    size = memoryview(offsets).cast("i")[len(rows)]
+    return memoryview(text)[:size]

@@ -29,9 +29,7 @@ class Source:
     bulk: float = 0.0  # bytes that all rows may need in memory, roughly
     notes: tuple[str, ...] = ()
     delimiter: str | None = None  # of a CSV file
-    lines: Callable[[Sequence[str]], Iterator[tuple[pa.Table, list[bytes]]]] | None = (
-        None  # those columns, and the text
-    )
+    lines: Callable[[Sequence[str]], Iterator[tuple[pa.Table, pa.Array]]] | None = None  # those columns, and the text
 
     @property
     def names(self) -> list[str]:

@@ -15,6 +15,15 @@ from deciban.files.reading import Source
 TEXT = pa.string()
 
 
+def frame(columns: Mapping[str, Any]) -> pa.Table:
+    """Columns by name as a table.
+
+    >>> frame({"sky": ["grey", "blue"]}).num_rows
+    2
+    """
+    return pa.table({name: pa.array(list(cells)) for name, cells in columns.items()})
+
+
 def kinds_for(columns: Mapping[str, str]) -> dict[str, pa.DataType]:
     """Arrow types for columns that are "number", "truth" or "text".
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import mailbox
-from collections.abc import Iterator
-from email.message import Message
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
 
+from deciban import mail
 from deciban.errors import DataError
 from deciban.files.reading import Source
 
@@ -37,18 +36,19 @@ def read_folder(folder: Path) -> Source:
 
 
 def read_mbox(path: Path) -> Source:
-    """One column, `text`: subject and body."""
-    box, seen = mailbox.mbox(path, create=False), [0]
+    """One column, `text`: what a mail says, and how (see `mail`)."""
+    size, seen = max(path.stat().st_size, 1), [0]
 
     def rows() -> Iterator[tuple[str]]:
-        for mail in box:
-            seen[0] += 1
-            yield (_said(mail),)
+        for one in mail.read(path):
+            text = one.text()
+            seen[0] += len(text)
+            yield (text,)
 
-    return _source(str(path), "mbox", rows(), lambda: seen[0] / max(len(box), 1), (TEXT,))
+    return _source(str(path), "mbox", rows(), lambda: min(seen[0] / size, 1.0), (TEXT,))
 
 
-def _source(name: str, kind: str, rows: Iterator, done, columns: tuple[str, ...]) -> Source:
+def _source(name: str, kind: str, rows: Iterator, done: Callable, columns: tuple[str, ...]) -> Source:
     schema = pa.schema([(column, pa.string()) for column in columns])
 
     def batches() -> Iterator[pa.RecordBatch]:
@@ -56,10 +56,3 @@ def _source(name: str, kind: str, rows: Iterator, done, columns: tuple[str, ...]
             yield pa.record_batch([pa.array(cells) for cells in zip(*chunk, strict=True)], schema=schema)
 
     return Source(name, kind, schema, batches, done, LABEL if LABEL in columns else None)
-
-
-def _said(mail: Message) -> str:
-    parts = [part for part in mail.walk() if part.get_content_maintype() == "text"]
-    texts = [part.get_payload(decode=True) or b"" for part in parts]
-    body = "\n".join(text.decode("utf-8", errors="replace") for text in texts if isinstance(text, bytes))
-    return f"{mail.get('subject', '')}\n\n{body}"

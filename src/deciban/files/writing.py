@@ -50,7 +50,7 @@ def _checked(name: str) -> Path:
     return where
 
 
-def write_beside(source: Any, found: Iterable[tuple[list[bytes], pa.Table]], path: str) -> None:
+def write_beside(source: Any, found: Iterable[tuple[pa.Array, pa.Table]], path: str) -> None:
     """Write lines of a CSV source with answers at their ends."""
     texts = passing.beside(source.names, found, source.delimiter)
     if path == "-":
