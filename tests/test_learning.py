@@ -231,6 +231,16 @@ def test_frames_of_texts_and_numbers():
     assert_same(learning_curve(model, x, y, [10, 40, 80], repeats=2), refitted(model, x, y, [10, 40, 80]))
 
 
+def test_texts_are_counted_once():
+    text = pytest.importorskip("deciban.classifiers.text")
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    x = [" ".join(rng.choice(["tea", "cake", "milk", "rice"], 5, p=np.roll([0.4, 0.3, 0.2, 0.1], c))) for c in y]
+    curve = learning_curve(text.TextClassifier(), x, y, SIZES, repeats=2)
+    assert curve.refitted.tolist() == [[False] * 4] * 2
+    assert_same(curve, refitted(text.TextClassifier(), x, y, SIZES))
+
+
 def test_classes_keep_their_shares_at_every_size():
     codes = np.random.default_rng(0).choice(4, 500, p=[0.7, 0.2, 0.08, 0.02])
     share = np.bincount(codes) / 500

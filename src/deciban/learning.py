@@ -162,7 +162,7 @@ class Models:
     def on(self, cells: Any) -> Iterator[tuple[Any, np.ndarray, Any]]:
         """(model, the places of its classes, the cells to predict) of each size."""
         running = clone(self.model)
-        if not isinstance(running, Generative):
+        if not hasattr(running, "forget"):  # what can be taken away was added up
             self.note = f"{type(running).__name__} has no tally that adds up: each size was learned anew"
         for i, (start, stop) in enumerate(self.spans):
             self._go_on(running, self.train[start:stop])
@@ -171,7 +171,8 @@ class Models:
                 learned = self.rows.taught_few(clone(self.model).fit, self.train[:stop])
             else:
                 learned = running
-                learned._check_fitted()
+                if isinstance(learned, Generative):
+                    learned._check_fitted()
             yield learned, np.searchsorted(self.rows.classes, learned.classes_), cells
 
     def _go_on(self, running: Any, index: np.ndarray) -> None:
@@ -182,7 +183,7 @@ class Models:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what concerns all rows will come again
                 self.rows.taught(running.partial_fit, index, classes=self.rows.classes)
-            if left_out(running.tally_):
+            if isinstance(running, Generative) and left_out(running.tally_):
                 raise NotAdditiveError("rows with missing cells are not in the tally")
         except DecibanError as bad:  # if the rows are at fault, `fit` will say so
             self.note = f"each size was learned anew: {str(bad).splitlines()[0]}"
