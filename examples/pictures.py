@@ -67,8 +67,8 @@ def many_humps() -> Figure:
     figure, axes = panels(2, 5.0)
     x = np.concatenate([heaps([-3, -3], [3, 3], spread=0.8), heaps([0, 0], spread=0.8)])
     y = np.repeat(["around", "between"], 120)
-    for ax, model in zip(axes, (deciban.LinearDiscriminantAnalysis(), deciban.MixedNB()), strict=True):
-        plots.decision_regions(model.fit(x, y), x, y, ax)
+    plots.decision_regions(deciban.LinearDiscriminantAnalysis().fit(x, y), x, y, axes[0])
+    plots.decision_regions(deciban.MixedNB().fit(x, y), x, y, axes[1], contours=False)
     return figure
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -39,10 +40,10 @@ def _leaks(facts: Facts) -> list[str]:
 def _overlap(facts: Facts) -> list[str]:
     if facts.train is None or facts.columns is None or sparse.issparse(facts.train[0]):
         return []
-    known = set(_keys(facts.train[0]))
-    mine = _keys(facts.X)
+    known, mine = Counter(_keys(facts.train[0])), _keys(facts.X)
     again = sum(key in known for key in mine) / len(mine)
-    if again < 0.01 or facts.d < 2:
+    usual = sum(times for times in known.values() if times > 1) / max(known.total(), 1)  # twins that chance makes
+    if again < usual + 0.02:
         return []
     return [
         f"{100 * again:.0f} % of these rows have a twin among the training rows: the numbers may flatter the model."

@@ -8,7 +8,7 @@ leave-one-out, or where there is none by cross-validation.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,7 @@ from sklearn.utils import _safe_indexing
 
 from deciban import frames, ingest
 from deciban.errors import DataError, DecibanError
+from deciban.explanation import Explanation
 from deciban.validate import cross_validate, said
 
 SAME = 100  # rows whose answers are compared
@@ -74,6 +75,12 @@ class Facts:
         """Some of the rows, as the model reads them."""
         return _safe_indexing(self.X, index)
 
+    def explain(self, index: np.ndarray, of: Any) -> Explanation:
+        """Evidence of some of the rows for a class (or one each); linear scores count from the mean row."""
+        anchored = self.columns is None or getattr(self.model, "_anchored", True)
+        more = {} if anchored else {"baseline": np.mean([c.values for c in self.columns or []], axis=1)}
+        return replace(self.model.explain(self.some(index), of=of, **more), rows=index)
+
     def column_name(self, column: frames.Column) -> str:
         return f"x{column.name}" if isinstance(column.name, int) else str(column.name)
 
@@ -109,10 +116,10 @@ def _judged(model: Any, X: Any, y: np.ndarray, held_out: bool | None) -> tuple[n
     if held_out is None:
         held_out = not learned(model, X, y)
     if held_out:
-        return np.asarray(said(model, X)), "They are judged as rows that the model has not learned from."
+        return np.asarray(said(model, X)), "The rows are judged as rows that the model has not learned from."
     try:
         out = np.asarray(model.leave_one_out(X, y))
-        return out, "The model has learned from them, so each is judged by the model without it (leave-one-out)."
+        return out, "The model has learned from these rows: each is judged by the model without it (leave-one-out)."
     except (AttributeError, DecibanError):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -120,7 +127,7 @@ def _judged(model: Any, X: Any, y: np.ndarray, held_out: bool | None) -> tuple[n
         own = np.searchsorted(judged.classes, model.classes_)
         return judged.log_proba[
             :, own
-        ], f"The model has learned from them, so they are cross-validated in {FOLDS} folds."
+        ], f"The model has learned from these rows, so they are cross-validated in {FOLDS} folds."
 
 
 def learned(model: Any, X: Any, y: np.ndarray) -> bool:

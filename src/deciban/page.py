@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -47,6 +48,15 @@ def html(value: Any) -> str:
     return value.text if isinstance(value, Html) else escape(str(value))
 
 
+def coded(text: str) -> Html:
+    """Names in `backticks` as code.
+
+    >>> coded("`<a>` moved").text
+    '<code>&lt;a&gt;</code> moved'
+    """
+    return Html(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text)))
+
+
 def paragraph(*texts: Any) -> str:
     return f"<p>{' '.join(map(html, texts))}</p>"
 
@@ -57,7 +67,7 @@ def bullets(items: Sequence[Any], kind: str = "") -> str:
 
 def table(caption: Any, head: Sequence[Any], rows: Sequence[Sequence[Any]], foot: Sequence[Any] = ()) -> str:
     """A table whose first cell in each row names it; wide ones scroll in a frame of their own."""
-    top = "".join(f'<th scope="col">{html(cell)}</th>' for cell in head)
+    top = "".join(f'<th scope="col"{_kind(cell)}>{html(_plain(cell))}</th>' for cell in head)
     body = "".join(_row(row) for row in rows)
     end = f"<tfoot>{_row(foot)}</tfoot>" if foot else ""
     name = escape(caption.text if isinstance(caption, Html) else str(caption))
@@ -74,6 +84,14 @@ def _row(cells: Sequence[Any]) -> str:
         + "".join(cell.text if isinstance(cell, Cell) else f"<td>{html(cell)}</td>" for cell in rest)
         + "</tr>"
     )
+
+
+def _plain(cell: Any) -> Any:
+    return cell.value if isinstance(cell, Cell) else cell
+
+
+def _kind(cell: Any) -> str:
+    return f' class="{cell.kind}"' if isinstance(cell, Cell) else ""
 
 
 @dataclass(frozen=True)

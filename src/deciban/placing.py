@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,9 +29,12 @@ class Placed:
 
 def text_width(text: str, size: float) -> float:
     """Width in points of paper, whatever the backend."""
-    from matplotlib.textpath import TextPath
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
 
-    return float(TextPath((0, 0), text, size=size).get_extents().width) if text.strip() else 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # letters that the font lacks have a width too
+        return float(text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)[0])
 
 
 def branches(decibans: np.ndarray) -> list[tuple[int, int, bool]]:

@@ -8,11 +8,10 @@ import numpy as np
 
 from deciban import frames, plots
 from deciban.errors import DecibanError
-from deciban.explanation import Explanation
 from deciban.facts import Facts
 from deciban.findings import Findings
 from deciban.inline_svg import inline
-from deciban.page import Section, bar, figure, paragraph, table
+from deciban.page import Cell, Section, bar, figure, paragraph, table
 from deciban.wording import cell_text, short
 
 CELLS = 20_000_000  # numbers that explanations of a class may take
@@ -20,6 +19,7 @@ ROWS = 500  # of a class that are looked at, at most
 COLUMNS = 8
 CLASSES = 12  # that are told about
 SCALES = 12
+LEVELS = 10  # of a scale
 
 
 def section(facts: Facts, found: Findings) -> Section | None:
@@ -37,7 +37,7 @@ def _nomogram(facts: Facts) -> str:
     of, against = model.classes_[1], model.classes_[0]
 
     def draw(fig: Any) -> None:
-        plots.nomogram(model, columns=SCALES, ax=fig.subplots())
+        plots.nomogram(model, columns=SCALES, values=_commonest(facts), ax=fig.subplots())
 
     told = f"Nomogram: the decibans that each value of the strongest columns adds for {of} against {against}"
     high = 2.4 + 0.52 * min(facts.d, SCALES)
@@ -47,6 +47,17 @@ def _nomogram(facts: Facts) -> str:
         "on the ruler at the bottom: its probability stands below it."
     )
     return figure(svg, how)
+
+
+def _commonest(facts: Facts) -> dict[str, np.ndarray]:
+    """Of columns with many levels, the commonest: a scale with a thousand names is read by nobody."""
+    out = {}
+    for column in facts.columns or []:
+        if column.levels is not None and len(column.levels) > LEVELS:
+            seen = np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
+            first = np.argsort(-seen, kind="stable")[:LEVELS]
+            out[facts.column_name(column)] = np.array([*(column.levels[i] for i in first), None], dtype=object)[:-1]
+    return out
 
 
 def _evidence(facts: Facts) -> str:
@@ -72,7 +83,7 @@ def _evidence(facts: Facts) -> str:
 
 
 def _of_class(facts: Facts, c: int, some: np.ndarray) -> str:
-    why: Explanation = facts.model.explain(facts.some(some), of=facts.classes[c])
+    why = facts.explain(some, facts.classes[c])
     evidence = np.clip(np.nan_to_num(why.decibans, nan=0.0), -100.0, 100.0).mean(axis=0)
     order = np.argsort(-np.abs(evidence), kind="stable")[:COLUMNS]
     largest = max(float(np.abs(evidence).max(initial=0.0)), 1e-9)
@@ -86,7 +97,7 @@ def _of_class(facts: Facts, c: int, some: np.ndarray) -> str:
         for j in order
     ]
     name = f"Evidence for {short(facts.names[c], 60)}"
-    return table(name, ["column", "typical cell", "mean decibans", "against ← → for"], lines)
+    return table(name, ["column", "typical cell", "decibans", Cell("against ← → for", "middle")], lines)
 
 
 def _typical(cells: np.ndarray) -> str:
@@ -97,4 +108,6 @@ def _typical(cells: np.ndarray) -> str:
         values = values[~np.isnan(values)]
         return cell_text(float(np.median(values))) if len(values) else "missing"
     seen = np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
-    return cell_text(column.levels[int(seen.argmax())]) if seen.any() else "missing"
+    if not seen.any():
+        return "missing"
+    return cell_text(column.levels[int(seen.argmax())]) if seen.max() > 1 else "(all differ)"

@@ -11,6 +11,7 @@ from deciban.page import Cell, Section, paragraph, table
 from deciban.wording import short
 
 SQUARE = 20  # classes up to which all pairs are shown
+BOTH = 8  # up to which a share stands beside each count
 PAIRS = 12  # of which the commonest mistakes are shown else
 
 
@@ -36,13 +37,17 @@ def section(facts: Facts, found: Findings) -> Section:
     return Section("Confusion", body)
 
 
+def _cell(count: float, share: float, k: int) -> str:
+    return f"{count:,.0f} ({100 * share:.0f} %)" if count and k <= BOTH else f"{count:,.0f}"
+
+
 def _square(facts: Facts, counts: np.ndarray, share: np.ndarray) -> str:
     rows = []
     for i, name in enumerate(facts.names):
         cells = [
-            Cell(f"{counts[i, j]:,.0f} ({100 * share[i, j]:.0f} %)", "shade right" if i == j else "shade", share[i, j])
+            Cell(_cell(counts[i, j], share[i, j], len(share)), "shade right" if i == j else "shade", share[i, j])
             for j in range(len(facts.names))
         ]
         rows.append([short(name, 40), *cells])
     head = ["true ↓ predicted →", *(short(name, 16) for name in facts.names)]
-    return table("Rows by true and predicted class, and the share of the true class", head, rows)
+    return table("True and predicted classes", head, rows)

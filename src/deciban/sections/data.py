@@ -42,7 +42,7 @@ def section(facts: Facts, found: Findings) -> Section:
         else "No cell is missing."
     )
     lines = [_line(facts, column, gone) for column, gone in zip(facts.columns[:MOST], gaps, strict=False)]
-    head = ["column", "kind", "missing", "distinct", "values"]
+    head = ["column", "kind", "missing", "distinct", Cell("values", "text")]
     more = facts.d - MOST
     left = paragraph(f"{more:,} more columns are not listed.") if more > 0 else ""
     return Section("Data", paragraph(told) + table("Columns", head, lines) + left + classes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from deciban.facts import Facts
 from deciban.findings import Findings
 from deciban.measuring import by_class, by_shares
-from deciban.page import Section, paragraph, table
+from deciban.page import Cell, Section, paragraph, table
 from deciban.uncertainty import Estimate
 from deciban.wording import short
 
@@ -22,10 +22,12 @@ MEANING = {
 def section(facts: Facts, found: Findings) -> Section:
     base = by_shares(facts)
     rows = [
-        [name, f"{e.value:.4f}", _between(e), f"{base[name]:.4f}" if name in base else "–", MEANING[name]]
+        [name, f"{e.value:.4f}", _between(e), f"{base[name]:.4f}" if name in base else "–", Cell(MEANING[name], "text")]
         for name, e in found.measures.items()
     ]
-    whole = table("All rows", ["measure", "value", "95 % interval", "class shares alone", "meaning"], rows)
+    whole = table(
+        "All rows", ["measure", "value", "95 % interval", "class shares alone", Cell("meaning", "text")], rows
+    )
     each = table(
         "Class by class",
         ["class", "rows", "recall", "95 % interval", "precision", "95 % interval"],

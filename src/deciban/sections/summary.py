@@ -6,7 +6,7 @@ from html import escape
 
 from deciban.facts import Facts
 from deciban.findings import Findings
-from deciban.page import Section, bullets, paragraph
+from deciban.page import Section, bullets, coded, paragraph
 
 SHOWN = ("accuracy", "log loss", "area under ROC", "calibration error")
 
@@ -21,5 +21,9 @@ def section(facts: Facts, found: Findings) -> Section:
         f"<div><dt>{escape(name)}</dt><dd><strong>{escape(value)}</strong><small>{escape(more)}</small></dd></div>"
         for name, value, more in tiles
     )
-    warned = bullets(found.doubts, "warnings") if found.doubts else paragraph("Nothing to warn of was found.")
+    warned = (
+        bullets([coded(told) for told in found.doubts], "warnings")
+        if found.doubts
+        else paragraph("Nothing to warn of was found.")
+    )
     return Section("Summary", f'<dl class="tiles">{body}</dl>{paragraph(facts.how)}<h3>Warnings</h3>{warned}')

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from deciban.errors import DecibanError
 from deciban.facts import Facts
 from deciban.findings import Findings
-from deciban.page import Section, bar, paragraph, table
+from deciban.page import Cell, Section, bar, paragraph, table
 from deciban.wording import Account, chance, short, signed
 
 COLUMNS = 8
@@ -34,8 +32,7 @@ def section(facts: Facts, found: Findings) -> Section | None:
 
 
 def _accounts(facts: Facts, order: np.ndarray) -> list[Account]:
-    why = facts.model.explain(facts.some(order), of=facts.classes[facts.y[order]])
-    why = replace(why, rows=order)
+    why = facts.explain(order, facts.classes[facts.y[order]])
     return [why.account(i, COLUMNS) for i in range(len(order))]
 
 
@@ -45,7 +42,7 @@ def _told(account: Account) -> str:
         for line in account.lines
     ]
     foot = ["total", "", signed(account.total).replace("-", "−"), account.verdict]
-    return table(account.title, ["column", "value", "decibans", "against ← → for"], lines, foot)
+    return table(account.title, ["column", "value", "decibans", Cell("against ← → for", "middle")], lines, foot)
 
 
 def _share(decibans: float, account: Account) -> float:
