@@ -40,7 +40,7 @@ NAME = re.compile(r"\bid[0-9a-f]{32}\b")  # of a message, as a word
 
 
 def new() -> TextClassifier:
-    return TextClassifier(alpha=0.3)
+    return TextClassifier(features="words+bigrams", alpha=0.3)
 
 
 def text_of(mail: Mail) -> str:
