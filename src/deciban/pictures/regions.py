@@ -33,7 +33,7 @@ def decision_regions(
     columns: Any = None,
     contours: bool | None = None,
     points: int = 1000,
-    steps: int = STEPS,
+    steps: int | None = None,
 ) -> Any:
     """The regions of any fitted classifier with `predict_proba`, over rows X (a frame or an array); returns the axes.
 
@@ -50,7 +50,7 @@ def decision_regions(
     """
     plane = _plane(X, y, columns)
     ax = drawing.axes(ax, 5.4, 4.4)
-    seen = _Seen.of(model, plane, steps)
+    seen = _Seen.of(model, plane, steps or STEPS)
     k = len(seen.classes)
     looks = [of_class(c, k) for c in range(k)]
     ax.imshow(_blend(seen.proba, looks), extent=seen.extent, origin="lower", aspect="auto", interpolation="bilinear")
