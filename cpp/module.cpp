@@ -7,6 +7,7 @@ void bind_scores(nb::module_& m);
 void bind_labels(nb::module_& m);
 void bind_logistic(nb::module_& m);
 void bind_leaving(nb::module_& m);
+void bind_text(nb::module_& m);
 
 NB_MODULE(DECIBAN_MODULE, m) {
   bind_tallies(m);
@@ -14,4 +15,5 @@ NB_MODULE(DECIBAN_MODULE, m) {
   bind_labels(m);
   bind_logistic(m);
   bind_leaving(m);
+  bind_text(m);
 }

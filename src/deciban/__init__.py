@@ -34,13 +34,16 @@ if TYPE_CHECKING:
     from deciban.speaking import strongest
     from deciban.trials import compare
     from deciban.validate import cross_validate
+    from deciban.vectorizers import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
 _HOMES = {
     "BernoulliNB": "classifiers.counts",
     "CategoricalNB": "classifiers.levels",
     "ComplementNB": "classifiers.counts",
+    "CountVectorizer": "vectorizers",
     "FisherDiscriminant": "classifiers.fisher",
     "GaussianNB": "classifiers.gaussian",
+    "HashingVectorizer": "vectorizers",
     "LinearDiscriminantAnalysis": "classifiers.linear_discriminant",
     "LogisticRegression": "classifiers.logistic",
     "MixedNB": "classifiers.mixed",
@@ -49,6 +52,7 @@ _HOMES = {
     "QuadraticDiscriminantAnalysis": "classifiers.quadratic_discriminant",
     "RegularizedDiscriminantAnalysis": "classifiers.quadratic_discriminant",
     "SeparationWarning": "separation",
+    "TfidfVectorizer": "vectorizers",
     "about": "modelfile",
     "assess": "assessing",
     "coefficient_path": "plots",
@@ -86,8 +90,10 @@ __all__ = [
     "BernoulliNB",
     "CategoricalNB",
     "ComplementNB",
+    "CountVectorizer",
     "FisherDiscriminant",
     "GaussianNB",
+    "HashingVectorizer",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
     "MixedNB",
@@ -96,6 +102,7 @@ __all__ = [
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "SeparationWarning",
+    "TfidfVectorizer",
     "about",
     "assess",
     "coefficient_path",

@@ -1,0 +1,199 @@
+#include <nanobind/stl/vector.h>
+#include "arrays.hpp"
+#include "documents.hpp"
+#include "fill.hpp"
+#include "hashed.hpp"
+#include "merge.hpp"
+
+using namespace deciban;
+using namespace nanobind::literals;
+
+using Longs = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Columns = Vector<u32>;
+using Bytes = Vector<u8>;
+
+namespace {
+
+struct Analysis {
+  Settings settings;
+  bool lower;
+  const Unicode& code_points;
+
+  Analysis(int analyzer, u32 min_n, u32 max_n, u32 least, nb::bytes ascii, int beyond, bool lower) : lower(lower), code_points(unicode()) {
+    settings.analyzer = static_cast<Analyzer>(analyzer);
+    settings.min_n = min_n;
+    settings.max_n = max_n;
+    settings.least = least;
+    for (std::size_t i = 0; i < ascii.size(); ++i) settings.tokens.add(static_cast<u8>(ascii.c_str()[i]));
+    settings.tokens.beyond = static_cast<Class::Beyond>(beyond);
+    for (u8 c = 0; c < 0x80; ++c)
+      if (!(code_points.flags[c] & Unicode::space)) settings.black.add(c);
+    settings.black.beyond = Class::no_spaces;
+  }
+};
+
+// A piece, and the row that could not be read (−1: none) with the reason.
+struct Read {
+  Piece piece;
+  std::int64_t bad = -1;
+  const char* why = "";
+};
+
+template <class Rows>
+Read read(Rows rows, Desk& desk, const Analysis& analysis, const Documents& docs, std::size_t from, std::size_t to) {
+  const Transcoder transcoder(analysis.code_points, analysis.lower, python_lower);
+  Read out;
+  out.piece.length.reserve(to - from);
+  std::size_t i = from;
+  try {
+    for (; i < to; ++i) rows.row(docs.docs[i], transcoder, out.piece);
+  } catch (const NotUtf8&) {
+    out.why = "utf8";
+  } catch (const Surrogate&) {
+    out.why = "surrogate";
+  } catch (...) {
+    desk.abandon();
+    throw;
+  }
+  if (i < to) {
+    desk.abandon();
+    out.bad = static_cast<std::int64_t>(i);
+  }
+  out.piece.cells.shrink_to_fit();
+  return out;
+}
+
+// Terms (bytes one after the other, with offsets) get numbers; returns the column of each number, as uint32.
+nb::bytes learn(Lexicon& lexicon, Bytes bytes, Offsets offsets, Columns columns, bool split, u32 min_n, u32 max_n) {
+  std::vector<char> text(reinterpret_cast<const char*>(bytes.data()), reinterpret_cast<const char*>(bytes.data()) + bytes.size());
+  text.resize(text.size() + 16);
+  std::vector<u32> out(lexicon.next, nothing);
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    const char *p = text.data() + offsets.data()[i], *const end = text.data() + offsets.data()[i + 1];
+    u32 id = nothing, n = 0;
+    do {
+      const char* stop = split ? std::find(p, end, ' ') : end;
+      const u32 word = lexicon.add(p, static_cast<u32>(stop - p));
+      id = n == 0 ? word : lexicon.pairs.add(id, word, lexicon.next);
+      ++n;
+      p = stop + 1;
+    } while (p <= end && split);
+    out.resize(lexicon.next, nothing);
+    if (!split || (n >= min_n && n <= max_n)) out[id] = columns.data()[i];
+  }
+  return nb::bytes(out.data(), 4 * out.size());
+}
+
+nb::list strings(Bytes bytes, Offsets offsets) {
+  nb::list out;
+  const char* text = reinterpret_cast<const char*>(bytes.data());
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    const std::int64_t from = offsets.data()[i], to = offsets.data()[i + 1];
+    PyObject* one = PyUnicode_DecodeUTF8(text + from, to - from, "surrogatepass");
+    if (one == nullptr) throw nb::python_error();
+    out.append(nb::steal(one));
+  }
+  return out;
+}
+
+// The batches of an Arrow stream of texts; None if it is of something else.
+nb::object arrow_documents(nb::capsule capsule) {
+  auto* stream = static_cast<ArrowArrayStream*>(capsule.data("arrow_array_stream"));
+  const auto check = [&](int failed) {
+    if (failed) throw std::runtime_error(stream->get_last_error(stream) ? stream->get_last_error(stream) : "Arrow stream failed");
+  };
+  ArrowSchema schema{};
+  check(stream->get_schema(stream, &schema));
+  const TextAt at = schema.dictionary == nullptr ? text_reader(schema.format) : nullptr;
+  schema.release(&schema);
+  if (at == nullptr) return nb::none();
+  nb::list out;
+  for (;;) {
+    ArrowArray array{};
+    check(stream->get_next(stream, &array));
+    if (array.release == nullptr) break;
+    out.append(nb::cast(new Documents(owned(array), at), nb::rv_policy::take_ownership));
+  }
+  return out;
+}
+
+template <class V, class I>
+void bind_fill(nb::module_& m) {
+  using Values = nb::ndarray<V, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+  using Indices = nb::ndarray<I, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+  m.def("text_fill", [](const Read& read, Columns column, u32 columns, bool binary, Offsets indptr, Indices indices, Values data) {
+          fill(read.piece, column.data(), columns, binary, indptr.data(), indices.data(), data.data());
+        }, "piece"_a, "column"_a, "columns"_a, "binary"_a, "indptr"_a, "indices"_a, "data"_a, Free());
+  m.def("text_fill_hashed", [](const Read& read, bool binary, int norm, std::int64_t start, Indices indices, Values data) {
+          fill_hashed(read.piece, binary, static_cast<Norm>(norm), indices.data() + start, data.data() + start);
+        }, "piece"_a, "binary"_a, "norm"_a, "start"_a, "indices"_a, "data"_a, Free());
+}
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+  nb::class_<Documents>(m, "Documents")
+      .def(nb::init<nb::list>())
+      .def("__len__", [](const Documents& d) { return d.docs.size(); })
+      .def_ro("bad", &Documents::bad)
+      .def("borders", &Documents::borders, "rows"_a, "bytes"_a);
+  m.def("arrow_documents", &arrow_documents, "stream"_a);
+  m.def("strings", &strings, "bytes"_a, "offsets"_a);
+  nb::class_<Analysis>(m, "Analysis")
+      .def(nb::init<int, u32, u32, u32, nb::bytes, int, bool>(), "analyzer"_a, "min_n"_a, "max_n"_a, "least"_a, "ascii"_a, "beyond"_a, "lower"_a);
+  nb::class_<Desk>(m, "Desk").def(nb::init<>());
+  nb::class_<Lexicon>(m, "Lexicon")
+      .def(nb::init<>())
+      .def("__len__", [](const Lexicon& x) { return x.next; })
+      .def("learn", &learn, "bytes"_a, "offsets"_a, "columns"_a, "split"_a, "min_n"_a, "max_n"_a)
+      .def("stop", [](Lexicon& x) { x.stops = x.next; });
+  nb::class_<Read>(m, "Read")
+      .def_ro("bad", &Read::bad)
+      .def_ro("why", &Read::why)
+      .def("__len__", [](const Read& r) { return r.piece.length.size(); })
+      .def("lengths", [](const Read& r, Longs out) { std::copy(r.piece.length.begin(), r.piece.length.end(), out.data()); });
+  m.def("text_count", [](Lexicon& lexicon, bool grow, Desk& desk, const Analysis& a, const Documents& docs, std::size_t from, std::size_t to) {
+          if (grow) return read(Counter<true>(lexicon, desk, a.settings, a.code_points), desk, a, docs, from, to);
+          return read(Counter<false>(lexicon, desk, a.settings, a.code_points), desk, a, docs, from, to);
+        }, "lexicon"_a, "grow"_a, "desk"_a, "analysis"_a, "docs"_a, "from_row"_a, "to_row"_a, Free());
+  m.def("text_hash", [](const Lexicon& stops, Desk& desk, const Analysis& a, const Documents& docs, std::size_t from, std::size_t to, u32 columns, bool signs) {
+          return read(Hasher(stops, desk, a.settings, a.code_points, columns, signs), desk, a, docs, from, to);
+        }, "stops"_a, "desk"_a, "analysis"_a, "docs"_a, "from_row"_a, "to_row"_a, "columns"_a, "signs"_a, Free());
+  m.def("text_survey", [](const Read& read, Columns column, bool binary, Longs length, nb::object total) {
+          std::int64_t* sums = total.is_none() ? nullptr : nb::cast<Longs>(total).data();
+          nb::gil_scoped_release free;
+          survey(read.piece, column.data(), binary, length.data(), sums);
+        }, "piece"_a, "column"_a, "binary"_a, "length"_a, "total"_a.none());
+  bind_fill<std::int64_t, std::int32_t>(m);
+  bind_fill<std::int64_t, std::int64_t>(m);
+  bind_fill<float, std::int32_t>(m);
+  bind_fill<float, std::int64_t>(m);
+  bind_fill<double, std::int32_t>(m);
+  bind_fill<double, std::int64_t>(m);
+  nb::class_<Merged>(m, "Merged")
+      .def("__init__", [](Merged* self, nb::list lexicons, nb::list desks) {
+             std::vector<const Lexicon*> lex;
+             std::vector<const Desk*> desk;
+             for (nb::handle h : lexicons) lex.push_back(nb::cast<const Lexicon*>(h));
+             for (nb::handle h : desks) desk.push_back(nb::cast<const Desk*>(h));
+             new (self) Merged(std::move(lex), std::move(desk));
+           }, "lexicons"_a, "desks"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def("sort", &Merged::sort, "part"_a, "level"_a, Free())
+      .def("join", &Merged::join, "level"_a, Free())
+      .def("__len__", &Merged::size)
+      .def("rows", [](const Merged& x, Longs out) { x.rows(out.data()); }, Free())
+      .def("columns", [](const Merged& x, std::size_t p, Columns column) {
+             std::vector<u32> out(x.numbers(p));
+             x.columns(p, column.data(), out.data());
+             return nb::bytes(out.data(), 4 * out.size());
+           }, "part"_a, "column"_a)
+      .def("spell", [](const Merged& x, std::size_t from, std::size_t to, Columns column) {
+             std::vector<char> bytes;
+             std::vector<std::int64_t> length;
+             {
+               nb::gil_scoped_release free;
+               x.spell(from, to, column.data(), bytes, length);
+             }
+             return nb::make_tuple(nb::bytes(bytes.data(), bytes.size()), nb::bytes(length.data(), 8 * length.size()));
+           }, "from_term"_a, "to_term"_a, "column"_a);
+}
