@@ -46,7 +46,7 @@ Read read(Rows rows, Desk& desk, const Analysis& analysis, const Documents& docs
   out.piece.length.reserve(to - from);
   std::size_t i = from;
   try {
-    for (; i < to; ++i) rows.row(docs.docs[i], transcoder, out.piece);
+    for (; i < to; ++i) rows.row(docs.docs[i], transcoder, out.piece);  // cells gather on the desk
   } catch (const NotUtf8&) {
     out.why = "utf8";
   } catch (const Surrogate&) {
@@ -59,16 +59,18 @@ Read read(Rows rows, Desk& desk, const Analysis& analysis, const Documents& docs
     desk.abandon();
     out.bad = static_cast<std::int64_t>(i);
   }
-  out.piece.cells.shrink_to_fit();
+  desk.hand_over(out.piece);
   return out;
 }
 
 // Terms (bytes one after the other, with offsets) get numbers; returns the column of each number, as uint32.
-nb::bytes learn(Lexicon& lexicon, Bytes bytes, Offsets offsets, Columns columns, bool split, u32 min_n, u32 max_n) {
+// `order` says which comes first: terms that are read together should lie together.
+nb::bytes learn(Lexicon& lexicon, Bytes bytes, Offsets offsets, Columns columns, Columns order, bool split, u32 min_n, u32 max_n) {
   std::vector<char> text(reinterpret_cast<const char*>(bytes.data()), reinterpret_cast<const char*>(bytes.data()) + bytes.size());
   text.resize(text.size() + 16);
   std::vector<u32> out(lexicon.next, nothing);
-  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+  for (std::size_t j = 0; j < order.size(); ++j) {
+    const u32 i = order.data()[j];
     const char *p = text.data() + offsets.data()[i], *const end = text.data() + offsets.data()[i + 1];
     u32 id = nothing, n = 0;
     do {
@@ -117,6 +119,19 @@ nb::object arrow_documents(nb::capsule capsule) {
   return out;
 }
 
+// The same of one array.
+nb::object arrow_document(nb::capsule type, nb::capsule capsule) {
+  const auto* schema = static_cast<ArrowSchema*>(type.data("arrow_schema"));
+  const TextAt at = schema->dictionary == nullptr ? text_reader(schema->format) : nullptr;
+  if (at == nullptr) return nb::none();
+  auto* array = static_cast<ArrowArray*>(capsule.data("arrow_array"));
+  const auto kept = owned(*array);
+  array->release = nullptr;  // it is ours now
+  nb::list out;
+  out.append(nb::cast(new Documents(kept, at), nb::rv_policy::take_ownership));
+  return out;
+}
+
 template <class V, class I>
 void bind_fill(nb::module_& m) {
   using Values = nb::ndarray<V, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -138,6 +153,7 @@ void bind_text(nb::module_& m) {
       .def_ro("bad", &Documents::bad)
       .def("borders", &Documents::borders, "rows"_a, "bytes"_a);
   m.def("arrow_documents", &arrow_documents, "stream"_a);
+  m.def("arrow_document", &arrow_document, "schema"_a, "array"_a);
   m.def("strings", &strings, "bytes"_a, "offsets"_a);
   nb::class_<Analysis>(m, "Analysis")
       .def(nb::init<int, u32, u32, u32, nb::bytes, int, bool>(), "analyzer"_a, "min_n"_a, "max_n"_a, "least"_a, "ascii"_a, "beyond"_a, "lower"_a);
@@ -145,7 +161,7 @@ void bind_text(nb::module_& m) {
   nb::class_<Lexicon>(m, "Lexicon")
       .def(nb::init<>())
       .def("__len__", [](const Lexicon& x) { return x.next; })
-      .def("learn", &learn, "bytes"_a, "offsets"_a, "columns"_a, "split"_a, "min_n"_a, "max_n"_a)
+      .def("learn", &learn, "bytes"_a, "offsets"_a, "columns"_a, "order"_a, "split"_a, "min_n"_a, "max_n"_a)
       .def("stop", [](Lexicon& x) { x.stops = x.next; });
   nb::class_<Read>(m, "Read")
       .def_ro("bad", &Read::bad)

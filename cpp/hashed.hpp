@@ -86,14 +86,14 @@ class Hasher {
     std::vector<u32>& keys = desk.ids;
     desk.grams.resize(keys.size());
     const u32* sorted = radix(keys.data(), desk.grams.data(), keys.size(), 0, 1 + bits_of(columns - 1), [](u32 v) { return v; });
-    const std::size_t before = piece.cells.size();
+    const std::size_t before = desk.cells.size();
     for (std::size_t i = 0; i < keys.size();) {
       const u32 column = sorted[i] >> 1;
       u32 sum = 0;  // modulo 2³²: a signed number
       for (; i < keys.size() && sorted[i] >> 1 == column; ++i) sum += sorted[i] & 1 ? nothing : 1;
-      piece.cells.push_back({column, sum});
+      desk.cells.push_back({column, sum});
     }
-    piece.length.push_back(static_cast<u32>(piece.cells.size() - before));
+    piece.length.push_back(static_cast<u32>(desk.cells.size() - before));
   }
 };
 

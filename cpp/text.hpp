@@ -21,6 +21,8 @@ struct Settings {
 
 struct Counted {
   u32 id, count;
+  Counted() {}  // a buffer of these grows without being zeroed
+  Counted(u32 id, u32 count) : id(id), count(count) {}
 };
 
 // The counts of some rows, one after the other; row i has length[i] of them.
@@ -36,6 +38,7 @@ struct Desk {
   };
   Lowered lowered, squeezed;
   std::vector<Tally> tally;
+  std::vector<Counted> cells;  // of the piece in hand: one buffer for all, so that growing it is paid once
   std::vector<u32> touched, ids, grams;
   Token block[256];
   u64 hash[256];
@@ -48,13 +51,21 @@ struct Desk {
     if (tally.size() < n) tally.resize(std::max<std::size_t>(n, tally.size() * 3 / 2));
   }
   void finish(Piece& piece) {
+    const std::size_t before = cells.size();
+    cells.resize(before + touched.size());
+    Counted* out = cells.data() + before;
     for (const u32 id : touched) {
-      piece.cells.push_back({id, tally[id].count});
+      *out++ = {id, tally[id].count};
       tally[id].count = 0;
       ++tally[id].rows;
     }
     piece.length.push_back(static_cast<u32>(touched.size()));
     touched.clear();
+  }
+  void hand_over(Piece& piece) {
+    piece.cells.assign(cells.begin(), cells.end());
+    cells.clear();
+    if (cells.capacity() > (std::size_t{1} << 22)) std::vector<Counted>().swap(cells);
   }
   void abandon() {  // after a failure half-way through a row
     for (const u32 id : touched) tally[id].count = 0;

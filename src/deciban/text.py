@@ -39,6 +39,7 @@ class Source:
     texts: Iterable
     decode: Callable[[Any], Any] | None = None
     always: bool = False  # whether `decode` is for every text, or only for one that is no str
+    strict: bool = False  # whether only str and bytes may be given to it
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,10 @@ def _batches(source: Source) -> Iterator[Any]:
     if not isinstance(texts, (list, tuple, np.ndarray)):
         if frames.is_frame(texts):
             raise DataError("a table was given, a column of texts is needed\n\nhint: pass one column: X['text']")
-        if hasattr(texts, "__arrow_c_stream__") and not source.always:
-            found = core.arrow_documents(texts.__arrow_c_stream__())
-            if found is not None:
-                yield from found
-                return
+        found = None if source.always else _arrow(texts)
+        if found is not None:
+            yield from found
+            return
     row = 0
     for batch in _lists(texts):
         documents = core.Documents(batch) if not source.always else None
@@ -85,11 +85,19 @@ def _batches(source: Source) -> Iterator[Any]:
         row += len(batch)
 
 
+def _arrow(texts: Any) -> list | None:
+    """The texts of an Arrow column (pandas and polars have them too) where they lie; None if it is no such thing."""
+    if hasattr(texts, "__arrow_c_stream__"):
+        return ops.core().arrow_documents(texts.__arrow_c_stream__())
+    return ops.core().arrow_document(*texts.__arrow_c_array__()) if hasattr(texts, "__arrow_c_array__") else None
+
+
 def _lists(texts: Any) -> Iterator[list]:
-    if isinstance(texts, (list, tuple, np.ndarray)):
+    plain = "tolist" if isinstance(texts, np.ndarray) else "to_pylist" if hasattr(texts, "to_pylist") else ""
+    if plain or isinstance(texts, (list, tuple)):
         for start in range(0, len(texts), ROWS):
             part = texts[start : start + ROWS]
-            yield part.tolist() if isinstance(part, np.ndarray) else list(part)
+            yield getattr(part, plain)() if plain else list(part)
         return
     stream, batch, letters = iter(texts), [], 0
     for text in stream:
@@ -105,7 +113,7 @@ def _lists(texts: Any) -> Iterator[list]:
 def _text(text: Any, row: int, source: Source) -> str:
     if isinstance(text, str) and not source.always:
         return text
-    if source.decode is None:
+    if source.decode is None or (source.strict and not isinstance(text, (str, bytes))):
         raise unfit(text, row)
     try:
         made = source.decode(text)
@@ -188,7 +196,9 @@ def learned(
             chosen[chosen] = keep
             place = _places(merged, seats, chosen)
     size = int(chosen.sum())
-    terms = _spelt(merged, _columns(chosen), size)
+    common = np.minimum(rows[chosen], np.iinfo(np.int16).max).astype(np.int16)  # 16 bits are sorted in linear time
+    order = np.argsort(-common, kind="stable").astype(np.uint32)
+    terms = _spelt(merged, _columns(chosen), size, order)
     queue = deque((place[id(seat)], piece) for seat, piece in pieces)
     del merged, seats, pieces
     return terms, _filled(queue, size, dtype, binary)
@@ -211,13 +221,13 @@ def _totals(pieces: list, place: dict[int, np.ndarray], size: int, binary: bool)
     return total
 
 
-def _spelt(merged: Any, columns: np.ndarray, size: int) -> Terms:
+def _spelt(merged: Any, columns: np.ndarray, size: int, order: np.ndarray) -> Terms:
     starts = range(0, len(columns), TERMS)
     parts = list(each(starts, lambda at: merged.spell(at, min(at + TERMS, len(columns)), columns)))
     offsets = np.zeros(size + 1, dtype=np.int64)
     lengths = [np.frombuffer(length, dtype=np.int64) for _, length in parts]
     np.cumsum(np.concatenate([np.empty(0, dtype=np.int64), *lengths]), out=offsets[1:])
-    return Terms(np.frombuffer(b"".join(letters for letters, _ in parts), dtype=np.uint8), offsets)
+    return Terms(np.frombuffer(b"".join(letters for letters, _ in parts), dtype=np.uint8), offsets, order)
 
 
 def looked_up(known: Compiled, source: Source, dtype: Any, binary: bool = False) -> sparse.csr_array:

@@ -48,9 +48,12 @@ def _source(vectorizer: Any, texts: Any, how: Plan) -> Source:
         raise DataError(
             "Iterable over raw text documents expected, string object received.\n\nhint: pass a list: [text]"
         )
-    if how.prepare is None:
-        return Source(texts, vectorizer.decode, vectorizer.input != "content")
-    return Source(texts, lambda text: how.prepare(vectorizer.decode(text)), True)
+    content = vectorizer.input == "content"
+    strict = content and vectorizer.preprocessor is None  # a preprocessor may take anything
+    prepare = how.prepare
+    if prepare is None:
+        return Source(texts, vectorizer.decode, not content, strict)
+    return Source(texts, lambda text: prepare(vectorizer.decode(text)), True, strict)
 
 
 class CountVectorizer(theirs.CountVectorizer):

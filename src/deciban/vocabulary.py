@@ -25,6 +25,7 @@ class Terms:
 
     letters: np.ndarray  # UTF-8, uint8
     offsets: np.ndarray  # (n + 1,)
+    order: np.ndarray | None = None  # from the commonest to the rarest, if known: looked up faster
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Terms:
@@ -72,6 +73,6 @@ def compiled(plan: Plan, terms: Terms, column: np.ndarray | None = None) -> Comp
 
 def _learn(lexicon: Any, terms: Terms, column: np.ndarray | None, plan: Plan, split: bool) -> np.ndarray:
     where = np.arange(len(terms), dtype=np.uint32) if column is None else np.asarray(column, dtype=np.uint32)
-    return np.frombuffer(
-        lexicon.learn(terms.letters, terms.offsets, where, split, plan.min_n, plan.max_n), dtype=np.uint32
-    )
+    order = np.arange(len(terms), dtype=np.uint32) if terms.order is None else terms.order
+    made = lexicon.learn(terms.letters, terms.offsets, where, order, split, plan.min_n, plan.max_n)
+    return np.frombuffer(made, dtype=np.uint32)
