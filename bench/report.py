@@ -31,8 +31,8 @@ def write(speed: Sequence[Result], memory: Sequence[Peak], other: Sequence[Compa
         "other": other_table(other),
     }
     for name, table in tables.items():
-        _between(HERE / "README.md", name, table)
-    _between(HERE.parent / "README.md", "bench", f"{short_table(speed)}\n\n{machine()}")
+        between(HERE / "README.md", name, table)
+    between(HERE.parent / "README.md", "bench", f"{short_table(speed)}\n\n{machine()}")
 
 
 def write_logistic(outcomes: Sequence[Outcome], streams: Sequence[Streamed]) -> None:
@@ -214,7 +214,7 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) 
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *rows))
 
 
-def _between(path: Path, name: str, text: str) -> None:
+def between(path: Path, name: str, text: str) -> None:
     """Put `text` between the markers of `name`; a file without them is left alone."""
     begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
     page = path.read_text() if path.exists() else ""

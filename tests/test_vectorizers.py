@@ -77,7 +77,9 @@ def test_any_number_of_threads_gives_the_same_bits(model):
         with threads(n):
             ours = clone(model)
             X = ours.fit_transform(texts)
-            found.append((X.indptr.tobytes(), X.indices.tobytes(), X.data.tobytes(), str(vars(ours).get("vocabulary_"))))
+            found.append(
+                (X.indptr.tobytes(), X.indices.tobytes(), X.data.tobytes(), str(vars(ours).get("vocabulary_")))
+            )
     assert found[0] == found[1] == found[2]
 
 
@@ -105,7 +107,10 @@ def test_bytes_that_are_no_text_follow_decode_error():
     with pytest.raises(UnicodeDecodeError) as error:
         CountVectorizer().fit(texts)
     assert "row 1" in error.value.__notes__[0]
-    assert same(CountVectorizer(decode_error="replace").fit_transform(texts), CountVectorizer().fit_transform(["good one", "bad one"]))
+    assert same(
+        CountVectorizer(decode_error="replace").fit_transform(texts),
+        CountVectorizer().fit_transform(["good one", "bad one"]),
+    )
 
 
 def test_a_text_column_that_is_not_utf8_is_an_error_and_later_rows_are_read():
@@ -180,7 +185,9 @@ def test_a_vocabulary_of_any_order_keeps_its_columns():
     assert same(CountVectorizer(**options).transform(TEXTS), theirs.CountVectorizer(**options).transform(TEXTS))
 
 
-@pytest.mark.parametrize("options", [{"tokenizer": str.split, "token_pattern": None}, {"token_pattern": r"\d|\w+"}, {"analyzer": str.split}])
+@pytest.mark.parametrize(
+    "options", [{"tokenizer": str.split, "token_pattern": None}, {"token_pattern": r"\d|\w+"}, {"analyzer": str.split}]
+)
 def test_what_the_reader_does_not_know_runs_in_python(options):
     ours = CountVectorizer(**options)
     assert tokens.plan(ours) is None
@@ -196,7 +203,17 @@ def test_without_compiled_code_scikit_learn_does_it():
         assert same(CountVectorizer().fit_transform(TEXTS), expected)
 
 
-PATTERNS = [r"\w+", r"(?u)\b\w\w+\b", r"\b\w{3,}", r"\S\S+", r"[^\s]+", r"[a-z]+", r"[\w'-]{2,}", r"[A-Za-z0-9_.@]+", r"[a-c-]+"]
+PATTERNS = [
+    r"\w+",
+    r"(?u)\b\w\w+\b",
+    r"\b\w{3,}",
+    r"\S\S+",
+    r"[^\s]+",
+    r"[a-z]+",
+    r"[\w'-]{2,}",
+    r"[A-Za-z0-9_.@]+",
+    r"[a-c-]+",
+]
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)

@@ -151,9 +151,7 @@ def _count(source: Source, analysis: Any, seats: list[Seat], new: Callable[[], S
         except IndexError:
             seat = new()
         try:
-            piece = core.text_count(
-                seat.lexicon, grow, seat.desk, analysis, chunk.documents, chunk.start, chunk.stop
-            )
+            piece = core.text_count(seat.lexicon, grow, seat.desk, analysis, chunk.documents, chunk.start, chunk.stop)
         finally:
             seats.append(seat)
         return seat, _checked(piece, chunk)

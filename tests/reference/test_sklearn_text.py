@@ -92,16 +92,18 @@ def test_random_unicode_gives_the_same_hashes(options, texts):
     assert_same(ours.transform(texts), expected)
 
 
-@pytest.mark.parametrize("options", [{"token_pattern": r"\w+"}, {"token_pattern": r"\S+"}, {"analyzer": "char"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"token_pattern": r"\w+"}, {"token_pattern": r"\S+"}, {"analyzer": "char"}], ids=str
+)
 def test_every_code_point_is_a_letter_a_blank_or_lower_cased_as_python_says(options):
-    points = range(sys.maxunicode + 1)
-    compare([" ".join(map(chr, points[start : start + 512])) for start in points[::512]], options)
+    points = [*range(0x30000), *range(0xE0000, 0xE0200), *range(sys.maxunicode - 511, sys.maxunicode + 1)]
+    compare([" ".join(map(chr, points[start : start + 512])) for start in range(0, len(points), 512)], options)
 
 
 def read(path, part):
     if path.suffix == ".xz":
         with lzma.open(path, "rt") as lines:
-            return [json.loads(line)["text"] for i, line in enumerate(lines) if i < 4000 and i % 13 == 0]
+            return [json.loads(line)["text"] for i, line in enumerate(lines) if i < 2600 and i % 13 == 0]
     return pd.read_csv(path, keep_default_na=False)["text"].tolist()[::part]
 
 
