@@ -14,123 +14,22 @@ any number of threads give the same matrix. A piece is freed once its rows are f
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from deciban import frames, ops
+from deciban import ops
+from deciban.documents import Chunk, Source, chunks
 from deciban.engines.threads import each
 from deciban.errors import DataError
 from deciban.tokens import Plan
 from deciban.vocabulary import NOTHING, Compiled, Terms, stopped
 
-ROWS, LETTERS = 1024, 1 << 19  # of a chunk, at most; about
 TERMS = 1 << 17  # spelt out at a time
 Select = Callable[[np.ndarray, Callable[[], np.ndarray], int], np.ndarray]
-
-
-@dataclass(frozen=True)
-class Source:
-    """Texts to be read: a list, an array, an Arrow column, anything to iterate over. `decode` makes a str of one."""
-
-    texts: Iterable
-    decode: Callable[[Any], Any] | None = None
-    always: bool = False  # whether `decode` is for every text, or only for one that is no str
-    strict: bool = False  # whether only str and bytes may be given to it
-
-
-@dataclass(frozen=True)
-class Chunk:
-    documents: Any
-    start: int
-    stop: int
-    row: int  # the number of the documents' first
-
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-
-def chunks(source: Source) -> Iterator[Chunk]:
-    """The texts, some at a time; an iterator is not read ahead of its use."""
-    row = 0
-    for documents in _batches(source):
-        if documents.bad >= 0:
-            raise unfit(None, row + documents.bad)
-        borders = documents.borders(ROWS, LETTERS)
-        for start, stop in zip(borders, borders[1:], strict=False):
-            yield Chunk(documents, start, stop, row)
-        row += len(documents)
-
-
-def _batches(source: Source) -> Iterator[Any]:
-    texts, core = source.texts, ops.core()
-    if isinstance(texts, np.ndarray) and texts.ndim != 1:
-        raise DataError(f"texts of shape {texts.shape}, one row of texts is needed\n\nhint: pass one column: X[:, 0]")
-    if not isinstance(texts, (list, tuple, np.ndarray)):
-        if frames.is_frame(texts):
-            raise DataError("a table was given, a column of texts is needed\n\nhint: pass one column: X['text']")
-        found = None if source.always else _arrow(texts)
-        if found is not None:
-            yield from found
-            return
-    row = 0
-    for batch in _lists(texts):
-        documents = core.Documents(batch) if not source.always else None
-        if documents is None or documents.bad >= 0:
-            documents = core.Documents([_text(text, row + i, source) for i, text in enumerate(batch)])
-        yield documents
-        row += len(batch)
-
-
-def _arrow(texts: Any) -> list | None:
-    """The texts of an Arrow column (pandas and polars have them too) where they lie; None if it is no such thing."""
-    if hasattr(texts, "__arrow_c_stream__"):
-        return ops.core().arrow_documents(texts.__arrow_c_stream__())
-    return ops.core().arrow_document(*texts.__arrow_c_array__()) if hasattr(texts, "__arrow_c_array__") else None
-
-
-def _lists(texts: Any) -> Iterator[list]:
-    plain = "tolist" if isinstance(texts, np.ndarray) else "to_pylist" if hasattr(texts, "to_pylist") else ""
-    if plain or isinstance(texts, (list, tuple)):
-        for start in range(0, len(texts), ROWS):
-            part = texts[start : start + ROWS]
-            yield getattr(part, plain)() if plain else list(part)
-        return
-    stream, batch, letters = iter(texts), [], 0
-    for text in stream:
-        batch.append(text)
-        letters += len(text) if isinstance(text, (str, bytes)) else LETTERS // 16
-        if len(batch) == ROWS or letters > LETTERS:
-            yield batch
-            batch, letters = [], 0
-    if batch:
-        yield batch
-
-
-def _text(text: Any, row: int, source: Source) -> str:
-    if isinstance(text, str) and not source.always:
-        return text
-    if source.decode is None or (source.strict and not isinstance(text, (str, bytes))):
-        raise unfit(text, row)
-    try:
-        made = source.decode(text)
-    except UnicodeError as broken:
-        broken.add_note(f"in row {row}\n\nhint: name the encoding, or decode_error='replace' or 'ignore'")
-        raise
-    if not isinstance(made, str):
-        raise unfit(made, row)
-    return made
-
-
-def unfit(text: Any, row: int) -> DataError:
-    """The error of a row that is no text."""
-    cure = "hint: missing texts can be left out, or filled with ''"
-    if isinstance(text, float) and text != text:
-        return DataError(f"np.nan is an invalid document, expected byte or unicode string. It is row {row}\n\n{cure}")
-    return DataError(f"row {row} is {text!r:.40} ({type(text).__name__}), not a text\n\n{cure}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +41,7 @@ class Seat:
 
 
 def _count(source: Source, analysis: Any, seats: list[Seat], new: Callable[[], Seat], grow: bool) -> list:
-    """(seat, piece) of every chunk. Seats are taken from the list and put back; `new` makes one more if none is free."""
+    """(seat, piece) of each chunk. Seats are taken from the list and put back; `new` makes another if none is free."""
     core = ops.core()
 
     def one(chunk: Chunk) -> tuple[Seat, Any]:
@@ -176,9 +75,17 @@ def learned(
 ) -> tuple[Terms, sparse.csr_array]:
     """The terms of the texts, sorted, and how often each occurs in each. `select(rows, totals, n)` says which to keep,
     given in how many of the n rows each term occurs, and totals(), how often each does at all."""
-    core, seats = ops.core(), []
-    pieces = _count(source, plan.compiled(), seats, lambda: Seat(stopped(plan), core.Desk()), True)
-    merged = core.Merged([seat.lexicon for seat in seats], [seat.desk for seat in seats])
+    seats: list[Seat] = []
+    pieces = _count(source, plan.compiled(), seats, lambda: Seat(stopped(plan), ops.core().Desk()), True)
+    terms, place = _merged(plan, seats, pieces, binary, select)
+    queue = deque((place[id(seat)], piece) for seat, piece in pieces)
+    del seats, pieces  # lexicons are of no more use, and pieces go as they are filled in
+    return terms, _filled(queue, len(terms), dtype, binary)
+
+
+def _merged(plan: Plan, seats: list[Seat], pieces: list, binary: bool, select: Select | None) -> tuple[Terms, dict]:
+    """The terms to keep, and by seat the column of each of its lexicon's numbers."""
+    merged = ops.core().Merged([seat.lexicon for seat in seats], [seat.desk for seat in seats])
     for level in range(1, plan.max_n + 1 if plan.analyzer == 0 else 2):
         for _ in each(range(len(seats)), lambda p, level=level: merged.sort(p, level)):
             pass
@@ -193,13 +100,9 @@ def learned(
         if not keep.all():
             chosen[chosen] = keep
             place = _places(merged, seats, chosen)
-    size = int(chosen.sum())
     common = np.minimum(rows[chosen], np.iinfo(np.int16).max).astype(np.int16)  # 16 bits are sorted in linear time
     order = np.argsort(-common, kind="stable").astype(np.uint32)
-    terms = _spelt(merged, _columns(chosen), size, order)
-    queue = deque((place[id(seat)], piece) for seat, piece in pieces)
-    del merged, seats, pieces
-    return terms, _filled(queue, size, dtype, binary)
+    return _spelt(merged, _columns(chosen), len(order), order), place
 
 
 def _columns(chosen: np.ndarray) -> np.ndarray:

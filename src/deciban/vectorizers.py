@@ -27,8 +27,9 @@ from sklearn.base import _fit_context
 from sklearn.feature_extraction import text as theirs
 from sklearn.preprocessing import normalize
 
+from deciban.documents import Source
 from deciban.errors import DataError, NotAdditiveError
-from deciban.text import Source, hashed, learned, looked_up
+from deciban.text import hashed, learned, looked_up
 from deciban.tokens import Plan, plan
 from deciban.vocabulary import Compiled, Terms, compiled
 

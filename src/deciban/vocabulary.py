@@ -1,4 +1,4 @@
-"""Terms as one stretch of UTF-8 with offsets: a vocabulary of millions is two arrays, and Python strings only when asked.
+"""Terms as one stretch of UTF-8 with offsets: a vocabulary of millions is two arrays, and strings only when asked for.
 
 >>> terms = Terms.of(["ham", "spam"])
 >>> terms.strings(), len(terms)
