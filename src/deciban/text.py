@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,7 @@ def _merged(plan: Plan, seats: list[Seat], pieces: list, binary: bool, select: S
     """The terms to keep, and by seat the column of each of its lexicon's numbers."""
     merged = ops.core().Merged([seat.lexicon for seat in seats], [seat.desk for seat in seats])
     for level in range(1, plan.max_n + 1 if plan.analyzer == 0 else 2):
-        for _ in each(range(len(seats)), lambda p, level=level: merged.sort(p, level)):
+        for _ in each(range(len(seats)), partial(merged.sort, level=level)):
             pass
         merged.join(level)
     rows = np.empty(len(merged), dtype=np.int64)
@@ -191,7 +192,8 @@ def hashed(
     plan: Plan, source: Source, columns: int, dtype: Any, signs: bool, binary: bool, norm: str | None
 ) -> sparse.csr_array:
     """The texts' tokens, added up in the columns that their hashes name."""
-    core, desks, analysis, stops = ops.core(), [], plan.compiled(), stopped(plan)
+    core, analysis, stops = ops.core(), plan.compiled(), stopped(plan)
+    desks: list[Any] = []
 
     def one(chunk: Chunk) -> Any:
         desk = desks.pop() if desks else core.Desk()

@@ -67,6 +67,9 @@ class CountVectorizer(theirs.CountVectorizer):
     {' a': 0, 'ab': 1, 'b ': 2}
     """
 
+    _terms: Terms  # what `fit` found; `vocabulary_` is made of it
+    fixed_vocabulary_: bool
+
     def __getattr__(self, name: str) -> Any:
         if name == "vocabulary_" and "_terms" in vars(self):
             self.vocabulary_ = self._made = self._terms.columns()
@@ -98,7 +101,7 @@ class CountVectorizer(theirs.CountVectorizer):
                 "hint: are there texts at all? the default token has two letters or more"
             )
         self._forget()
-        vars(self).pop("vocabulary_", None)
+        self.__dict__.pop("vocabulary_", None)
         self._terms = terms
         return _as_set_up(X)
 
@@ -146,7 +149,7 @@ class CountVectorizer(theirs.CountVectorizer):
 
     def _forget(self) -> None:
         for name in ("_terms", *_HIDDEN):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
 
     def _fast(self, texts: Any) -> Plan | None:
         self._validate_ngram_range()
@@ -168,7 +171,8 @@ class CountVectorizer(theirs.CountVectorizer):
 
     def _known(self, how: Plan) -> Compiled | None:
         """The vocabulary, compiled for this plan and kept; None if something in it is no text."""
-        now, terms = vars(self).get("vocabulary_"), vars(self).get("_terms")
+        now: Any = vars(self).get("vocabulary_")
+        terms: Any = vars(self).get("_terms")
         mine = now is None or (now is vars(self).get("_made") and len(now) == len(terms))  # nobody has changed it
         source = terms if mine else now
         of, kept = vars(self).get("_compiled", (None, None))
