@@ -3,7 +3,7 @@
 #include <memory>
 #include "unicode.hpp"
 
-namespace deciban {
+namespace deciban::text {
 
 // The layout that Arrow's C data interface prescribes.
 struct ArrowSchema {
@@ -65,4 +65,4 @@ inline TextAt text_reader(const char* format) {
   return nullptr;
 }
 
-}  // namespace deciban
+}  // namespace deciban::text

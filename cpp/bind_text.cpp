@@ -6,6 +6,7 @@
 #include "merge.hpp"
 
 using namespace deciban;
+using namespace deciban::text;
 using namespace nanobind::literals;
 
 using Longs = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

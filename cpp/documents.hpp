@@ -3,7 +3,7 @@
 #include <nanobind/nanobind.h>
 #include "arrow_texts.hpp"
 
-namespace deciban {
+namespace deciban::text {
 
 namespace nb = nanobind;
 
@@ -98,4 +98,4 @@ inline const Unicode& unicode() {
   return *made;
 }
 
-}  // namespace deciban
+}  // namespace deciban::text

@@ -3,7 +3,7 @@
 #include <cmath>
 #include "text.hpp"
 
-namespace deciban {
+namespace deciban::text {
 
 // How many cells each row keeps, and, where asked for, each column's total (a row counts once if `binary`).
 inline void survey(const Piece& piece, const u32* column, bool binary, std::int64_t* length, std::int64_t* total) {
@@ -62,4 +62,4 @@ void fill_hashed(const Piece& piece, bool binary, Norm norm, I* indices, V* data
   }
 }
 
-}  // namespace deciban
+}  // namespace deciban::text

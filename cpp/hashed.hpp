@@ -2,7 +2,7 @@
 #pragma once
 #include "text.hpp"
 
-namespace deciban {
+namespace deciban::text {
 
 inline u32 turned(u32 v, int by) { return v << by | v >> (32 - by); }
 
@@ -97,4 +97,4 @@ class Hasher {
   }
 };
 
-}  // namespace deciban
+}  // namespace deciban::text

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include "unicode.hpp"
 
-namespace deciban {
+namespace deciban::text {
 
 constexpr u32 nothing = 0xFFFFFFFFu;
 
@@ -182,4 +182,4 @@ struct Lexicon {
   }
 };
 
-}  // namespace deciban
+}  // namespace deciban::text

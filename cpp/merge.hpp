@@ -6,7 +6,7 @@
 #pragma once
 #include "text.hpp"
 
-namespace deciban {
+namespace deciban::text {
 
 inline u64 big_endian(u64 v) { return __builtin_bswap64(v); }
 
@@ -192,4 +192,4 @@ class Merged {
   }
 };
 
-}  // namespace deciban
+}  // namespace deciban::text

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstddef>
 
-namespace deciban {
+namespace deciban::text {
 
 // a[0, n) by bits [low, low + bits); b is room for as many. Returns the one of both that holds the result.
 template <class T, class Key>
@@ -43,4 +43,4 @@ T* radix(T* a, T* b, std::size_t n, int low, int bits, Key&& key) {
 
 inline int bits_of(std::uint64_t v) { return v ? 64 - __builtin_clzll(v) : 0; }
 
-}  // namespace deciban
+}  // namespace deciban::text

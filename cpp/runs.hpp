@@ -5,7 +5,7 @@
 #endif
 #include "unicode.hpp"
 
-namespace deciban {
+namespace deciban::text {
 
 // A set of characters: any of ASCII; beyond, all of Python's \w, all that is no \s, or none.
 struct Class {
@@ -98,4 +98,4 @@ void each_run(const char* text, std::size_t size, const Class& set, const Unicod
   if (inside) run(start, size);
 }
 
-}  // namespace deciban
+}  // namespace deciban::text

@@ -8,7 +8,7 @@
 #include "runs.hpp"
 #include <type_traits>
 
-namespace deciban {
+namespace deciban::text {
 
 enum class Analyzer { words, chars, chars_in_words };
 
@@ -232,4 +232,4 @@ class Counter {
   }
 };
 
-}  // namespace deciban
+}  // namespace deciban::text

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace deciban {
+namespace deciban::text {
 
 using u8 = std::uint8_t;
 using u16 = std::uint16_t;
@@ -199,4 +199,4 @@ class Transcoder {
   }
 };
 
-}  // namespace deciban
+}  // namespace deciban::text

@@ -171,11 +171,11 @@ class CountVectorizer(theirs.CountVectorizer):
 
     def _known(self, how: Plan) -> Compiled | None:
         """The vocabulary, compiled for this plan and kept; None if something in it is no text."""
-        now: Any = vars(self).get("vocabulary_")
-        terms: Any = vars(self).get("_terms")
-        mine = now is None or (now is vars(self).get("_made") and len(now) == len(terms))  # nobody has changed it
-        source = terms if mine else now
-        of, kept = vars(self).get("_compiled", (None, None))
+        now: Any = self.__dict__.get("vocabulary_")
+        terms: Any = self.__dict__.get("_terms")
+        mine = now is None or (now is self.__dict__.get("_made") and len(now) == len(terms))  # nobody has changed it
+        source: Any = terms if mine else now
+        of, kept = self.__dict__.get("_compiled", (None, None))
         if of is source and kept.size == len(source) and kept.plan == how:
             return kept
         if mine:
