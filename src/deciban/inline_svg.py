@@ -40,6 +40,7 @@ def _adopted(svg: str, title: str, name: str, wide: float) -> str:
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, count=1, flags=re.DOTALL)
     svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", svg, count=1, flags=re.DOTALL)  # it is the page's
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # groups have names that nobody asks for, some of them twice
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'href="#', f'href="#{name}-', svg)
     svg = re.sub(r"url\(#", f"url(#{name}-", svg)

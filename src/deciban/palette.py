@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 FOR, AGAINST = "#0072b2", "#d55e00"  # blue and vermilion
-INK, GREY, PALE, PAPER = "#333333", "#767676", "#d9d9d9", "#ffffff"
+INK, GREY, PALE, PAPER = "#333333", "#6b6b6b", "#d9d9d9", "#ffffff"
 # without the yellow that paper swallows
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 STYLES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))

@@ -41,7 +41,7 @@ def _nomogram(facts: Facts) -> str:
 
     told = f"Nomogram: the decibans that each value of the strongest columns adds for {of} against {against}"
     high = 2.4 + 0.52 * min(facts.d, SCALES)
-    svg = inline(draw, 7.6, high, told, "nomogram")
+    svg = inline(draw, 7.6, high, told, "picture-nomogram")
     how = (
         "Find a row's cells on the scales, read their decibans off the ruler on top, add them up, and find the sum "
         "on the ruler at the bottom: its probability stands below it."

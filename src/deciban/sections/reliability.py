@@ -30,12 +30,12 @@ def section(facts: Facts, found: Findings) -> Section:
 
     e = found.measures["calibration error"]
     pictures = figure(
-        inline(reliable, 4.4, 4.2, f"Reliability diagram: calibration error {e.value:.3f}", "reliability"),
+        inline(reliable, 4.4, 4.2, f"Reliability diagram: calibration error {e.value:.3f}", "picture-reliability"),
         "Points on the dashed line are honest: what is given 70 % happens in 70 %. Grey columns: how many rows.",
     )
     if len(facts.classes) <= CURVES:
         pictures += figure(
-            inline(ranked, 4.4, 4.2, "ROC curves, each class against the rest", "roc"),
+            inline(ranked, 4.4, 4.2, "ROC curves, each class against the rest", "picture-roc"),
             "Hits over false alarms, for every threshold; the dashed line is guessing.",
         )
     return Section("Reliability", told + f'<div class="pair">{pictures}</div>')

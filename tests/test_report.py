@@ -1,0 +1,323 @@
+"""Reports: every classifier, honest numbers, warnings that are due, HTML that is whole and gives nothing a way out."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import partial
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn import metrics, naive_bayes
+from sklearn.datasets import load_breast_cancer, load_iris
+
+import deciban
+from deciban.doubting import doubts
+from deciban.drift import drift
+from deciban.errors import DataError
+from deciban.facts import gather
+from deciban.page import POLICY
+from deciban.palette import COLOURS, GREY, INK, PAPER
+from deciban.style import DARK, STYLE
+
+from .laws.models import CLASSES, rows_for
+from .tables import table
+
+EVIL = "<script>alert(1)</script>\"'&amp; $x^{ `]]> --> url(http://evil.example/a) é 日本"
+VOID = {"meta", "link", "br", "img"}
+
+
+class Tree(HTMLParser):
+    """What a page holds: tags with their attributes, ids, texts; and that all that is opened is closed."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.stack: list[str] = []
+        self.tags: list[tuple[str, dict]] = []
+        self.words: list[str] = []
+        self.feed(text)
+        assert not self.stack
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    def all(self, tag: str) -> list[dict]:
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+def sound(html: str) -> Tree:
+    """A page that is whole, accessible, and asks for nothing from elsewhere."""
+    tree = Tree(html)
+    ids = [attrs["id"] for _, attrs in tree.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    for _, attrs in tree.tags:
+        for name, value in attrs.items():
+            assert not name.startswith("on"), name
+            if name in ("href", "src", "xlink:href", "data", "action"):
+                assert re.match(r"#|data:", value), value
+                assert not value.startswith("#") or value[1:] in ids, value
+    assert not {"script", "iframe", "object", "embed", "form", "base"} & {name for name, _ in tree.tags}
+    policies = [attrs["content"] for attrs in tree.all("meta") if attrs.get("http-equiv") == "Content-Security-Policy"]
+    assert policies == [POLICY]
+    for landmark in ("header", "nav", "main", "footer", "h1", "title"):
+        assert len([a for a in tree.all(landmark) if landmark != "title" or "id" not in a]) == 1, landmark
+    assert tree.all("a")[0] == {"class": "skip", "href": "#main"}
+    assert tree.all("html")[0]["lang"] == "en"
+    for attrs in tree.all("svg"):
+        assert attrs["role"] == "img"
+        assert attrs["aria-labelledby"] in ids
+    assert all(attrs["scope"] in ("row", "col") for attrs in tree.all("th"))
+    assert len(tree.all("caption")) == len(tree.all("table")) > 2
+    for attrs in tree.all("section"):
+        assert attrs["aria-labelledby"] in ids
+    return tree
+
+
+def headings(html: str) -> list[str]:
+    return re.findall(r"<h2[^>]*>([^<]*)</h2>", html)
+
+
+def breast():
+    data = load_breast_cancer(as_frame=True)
+    return data.data.iloc[:, :6], data.target_names[data.target]
+
+
+# every classifier
+
+
+@pytest.mark.parametrize("kind", [*CLASSES, deciban.LogisticRegression], ids=lambda kind: kind.__name__)
+def test_every_classifier_has_a_report(kind):
+    model, k = kind(), 2 + len(kind.__name__) % 2
+    X, y = rows_for(model, n=120, k=k)
+    model.fit(X[:80], y[:80])
+    out = deciban.report(model, X[80:], y[80:], train=(X[:80], y[:80]), rows=2)
+    sound(out.html)
+    assert {"Summary", "How good it is", "Reliability", "Confusion", "Most surprising rows", "Data"} <= set(
+        headings(out.html)
+    )
+    assert "What it believes" in headings(out.html)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_with_missing_cells(library):
+    X, y = table(200)
+    X = X if library == "pandas" else pl.from_pandas(X)
+    model = deciban.MixedNB().fit(X[:120], y[:120])
+    out = deciban.report(model, X[120:], y[120:], train=X[:120])
+    tree = sound(out.html)
+    assert "cells are missing" in out.html
+    assert "sky" in tree.words
+
+
+def test_sparse_counts():
+    rng = np.random.default_rng(0)
+    y = np.arange(100) % 2
+    X = sparse.csr_array(rng.poisson(0.2 + 0.3 * y[:, None] * (np.arange(40) < 10), (100, 40)))
+    out = deciban.report(deciban.MultinomialNB().fit(X[:60], y[:60]), X[60:], y[60:], train=(X[:60], y[:60]))
+    sound(out.html)
+    assert "sparse" in out.html
+
+
+def test_classifiers_of_others_have_a_report_without_evidence():
+    X, y = load_iris(return_X_y=True)
+    out = deciban.report(naive_bayes.GaussianNB().fit(X[::2], y[::2]), X[1::2], y[1::2])
+    sound(out.html)
+    assert "What it believes" not in headings(out.html)
+    assert "Most surprising rows" in headings(out.html)
+
+
+def test_many_classes_and_many_columns():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 30
+    X = rng.normal(size=(300, 120)) + y[:, None] * 0.2
+    out = deciban.report(deciban.GaussianNB().fit(X, y), X, y)
+    sound(out.html)
+    assert "60 more columns are not listed" in out.html
+    assert "Commonest mistakes" in out.html
+
+
+# honest numbers
+
+
+def test_numbers_equal_scikit_learns_and_lie_in_their_intervals():
+    X, y = breast()
+    model = deciban.GaussianNB().fit(X[::2], y[::2])
+    out = deciban.report(model, X[1::2], y[1::2])
+    proba, wanted = model.predict_proba(X[1::2]), y[1::2]
+    theirs = {
+        "accuracy": metrics.accuracy_score(wanted, model.predict(X[1::2])),
+        "balanced accuracy": metrics.balanced_accuracy_score(wanted, model.predict(X[1::2])),
+        "Brier score": 2 * metrics.brier_score_loss(wanted, proba[:, 1], pos_label="malignant"),
+        "area under ROC": metrics.roc_auc_score(wanted == "malignant", model.decibans(X[1::2])[:, 1]),
+    }
+    for name, value in theirs.items():
+        assert out.metrics[name][0] == pytest.approx(value), name
+    assert all(low <= value <= high for value, low, high in out.metrics.values())
+
+
+def test_rows_that_were_learned_from_are_left_out_one_by_one():
+    X, y = breast()
+    model = deciban.GaussianNB().fit(X, y)
+    loo = model.leave_one_out(X, y)
+    facts = gather(model, X, y, None, None, 5, 0)
+    np.testing.assert_array_equal(facts.log_proba, loo)
+    assert "leave-one-out" in deciban.report(model, X, y).html
+    np.testing.assert_array_equal(gather(model, X, y, None, True, 5, 0).log_proba, model.predict_log_proba(X))
+
+
+def test_learned_rows_of_a_logistic_model_are_cross_validated():
+    X, y = rows_for(deciban.GaussianNB(), n=90, k=2)
+    model = deciban.LogisticRegression().fit(X, y)
+    facts = gather(model, X, y, None, None, 5, 0)
+    np.testing.assert_allclose(facts.log_proba, deciban.cross_validate(deciban.LogisticRegression(), X, y).log_proba)
+    assert "cross-validated" in facts.how
+
+
+def test_the_most_surprising_rows_come_first_and_add_up():
+    X, y = breast()
+    model = deciban.GaussianNB().fit(X[::2], y[::2])
+    log_proba = model.predict_log_proba(X[1::2])
+    surprise = -log_proba[np.arange(len(log_proba)), (y[1::2] == "malignant").astype(int)]
+    told = re.findall(r"<caption>row (\d+): ", deciban.report(model, X[1::2], y[1::2], rows=3).html)
+    assert [int(row) for row in told] == np.argsort(-surprise, kind="stable")[:3].tolist()
+
+
+# warnings
+
+
+def test_columns_that_know_the_outcome_are_named():
+    X, y = breast()
+    X = X.assign(later=np.where(y == "malignant", 1.0, np.nan), outcome=(y == "benign") * 1.0)
+    out = deciban.report(deciban.MixedNB().fit(X, y), X, y)
+    assert {"later", "outcome"} <= {re.findall("`(.*?)`", told)[0] for told in out.warnings if told.startswith("Leak")}
+
+
+def test_drift_is_told_where_there_is_some_and_only_there():
+    rng = np.random.default_rng(0)
+    y = np.arange(1000) % 2
+    X = pd.DataFrame({"a": rng.normal(size=1000), "b": rng.choice(list("uvw"), 1000), "c": rng.normal(size=1000)})
+    later = X.assign(a=X["a"] + 1, b="new", c=X["c"].where(rng.random(1000) < 0.5))
+    again = X.sample(frac=1, random_state=0).reset_index(drop=True)
+    model = deciban.MixedNB().fit(X, y)
+    assert {one.column for one in drift(X, later)} == {"a", "b", "c"}
+    assert drift(X, again) == []
+    told = deciban.report(model, later, y, train=(X, y)).warnings
+    assert sum("Drift" in one for one in told) == 3
+    assert any("a level that training never had" in one for one in told)
+    rare = deciban.report(model, X[:300], np.r_[np.zeros(290, int), np.ones(10, int)], train=(X, y)).warnings
+    assert any(one.startswith("Drift of classes") for one in rare)
+
+
+def test_chance_is_seldom_taken_for_drift():
+    rng = np.random.default_rng(3)
+    found = [len(drift(rng.normal(size=(200, 20)), rng.normal(size=(200, 20)))) for _ in range(20)]
+    assert sum(found) <= 1
+
+
+def test_twins_few_rows_and_strange_classes_are_told():
+    X, y = breast()
+    model = deciban.GaussianNB().fit(X[:300], y[:300])
+    assert any("twin" in one for one in deciban.report(model, X[:100], y[:100], train=(X[:300], y[:300])).warnings)
+    assert not any("twin" in one for one in deciban.report(model, X[300:], y[300:], train=(X[:300], y[:300])).warnings)
+    labels = y[300:].astype(object)
+    labels[:3] = "other"
+    told = doubts(gather(model, X[300:], labels, None, None, 5, 0))
+    assert any("does not know: other" in one for one in told)
+    assert any("Few rows to judge by" in one and "`other` (3)" in one for one in told)
+    sound(deciban.report(model, X[300:], labels).html)
+
+
+def test_classes_that_are_held_for_impossible_are_told():
+    model = deciban.MixedNB(families={0: "categorical"}, alpha=0).fit(
+        np.array([["u"], ["v"]] * 20, object), [0, 1] * 20
+    )
+    out = deciban.report(model, np.array([["u"], ["u"], ["v"]], object), [0, 1, 1])
+    assert any("impossible" in one for one in out.warnings)
+    assert out.metrics["log loss"][0] == np.inf
+    sound(out.html)
+
+
+# the page
+
+
+def hostile():
+    X, y = breast()
+    X = X.iloc[:, :4].rename(columns={"mean radius": EVIL}).assign(kind=np.where(X["mean area"] > 600, EVIL, "b"))
+    return X, np.where(y == "benign", EVIL, "b<i>")
+
+
+def test_hostile_names_stay_names():
+    X, y = hostile()
+    out = deciban.report(deciban.MixedNB().fit(X[::2], y[::2]), X[1::2], y[1::2], title=EVIL, train=X[::2])
+    tree = sound(out.html)
+    assert EVIL in tree.words
+    assert "<script" not in out.html
+    assert "<i>" not in out.html.replace('<i class="', "")
+
+
+def test_the_same_rows_make_the_same_page():
+    X, y = breast()
+    model = deciban.GaussianNB().fit(X[::2], y[::2])
+    assert deciban.report(model, X[1::2], y[1::2]).html == deciban.report(model, X[1::2], y[1::2]).html
+
+
+def test_pages_are_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    X, y = rows_for(deciban.GaussianNB(), n=40, k=2)
+    model, path = deciban.GaussianNB().fit(X, y), tmp_path / "report.html"
+    out = deciban.report(model, X, y, path)
+    assert path.read_text(encoding="utf-8") == out.html
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="full"):
+        patch.setattr(os, "replace", partial(_fail, OSError("full")))
+        deciban.report(model, X, y, path, title="another")
+    assert path.read_text(encoding="utf-8") == out.html
+    assert os.listdir(tmp_path) == ["report.html"]
+
+
+def _fail(trouble, *_):
+    raise trouble
+
+
+def test_labels_of_another_kind_are_refused_with_a_cure():
+    X, y = rows_for(deciban.GaussianNB(), n=40, k=2)
+    model = deciban.GaussianNB().fit(X, y)
+    with pytest.raises(DataError, match="hint: give y as it was given"):
+        deciban.report(model, X, np.arange(40) % 2)
+    with pytest.raises(DataError, match="one label for each row"):
+        deciban.report(model, X, y[:-1])
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def contrast(a: str, b: str) -> float:
+    low, high = sorted([luminance(a), luminance(b)])
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_text_stands_out_in_light_and_dark():
+    backs = {name: re.findall(rf"--{name}:(#\w{{6}})", STYLE) for name in ("back", "card", "warn")}
+    for place, of in ((0, lambda colour: colour), (1, DARK.__getitem__)):
+        for back in backs.values():
+            assert contrast(of(INK), back[place]) >= 7
+            assert contrast(of(GREY), back[place]) >= (4.5 if back is not backs["warn"] else 3)
+        assert contrast(of(COLOURS[0]), backs["back"][place]) >= 4.5  # links
+        assert all(contrast(of(colour), backs["back"][place]) >= (3 if place else 1.9) for colour in COLOURS)
+    assert backs["back"] == [PAPER, DARK[PAPER], PAPER]
