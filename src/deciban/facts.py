@@ -36,6 +36,7 @@ class Facts:
     y: np.ndarray  # (n,), places in `classes`
     log_proba: np.ndarray  # (n, k)
     how: str  # rows were judged, in words
+    anew: bool  # each by a model without it
     train: tuple[Any, np.ndarray | None] | None  # (X, y or None) that the model learned from
     rows: int  # to explain
     seed: int
@@ -99,10 +100,11 @@ def gather(model: Any, X: Any, y: Any, train: Any, held_out: bool | None, rows: 
         )
     ingest.labels(labels, None)  # refuses what are no labels
     classes = np.union1d(own, labels)
+    held_out = not learned(model, X, labels) if held_out is None else held_out
     log_proba, how = _judged(model, X, labels, held_out)
     wide = np.full((len(labels), len(classes)), -np.inf)
     wide[:, np.searchsorted(classes, own)] = log_proba
-    return Facts(model, X, classes, np.searchsorted(classes, labels), wide, how, _pair(train), rows, seed)
+    return Facts(model, X, classes, np.searchsorted(classes, labels), wide, how, not held_out, _pair(train), rows, seed)
 
 
 def _pair(train: Any) -> tuple[Any, np.ndarray | None] | None:
@@ -112,9 +114,7 @@ def _pair(train: Any) -> tuple[Any, np.ndarray | None] | None:
     return (x if frames.is_frame(x) or sparse.issparse(x) else np.asarray(x)), None if y is None else np.asarray(y)
 
 
-def _judged(model: Any, X: Any, y: np.ndarray, held_out: bool | None) -> tuple[np.ndarray, str]:
-    if held_out is None:
-        held_out = not learned(model, X, y)
+def _judged(model: Any, X: Any, y: np.ndarray, held_out: bool) -> tuple[np.ndarray, str]:
     if held_out:
         return np.asarray(said(model, X)), "The rows are judged as rows that the model has not learned from."
     try:

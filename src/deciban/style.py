@@ -53,10 +53,11 @@ table{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-num
 caption{text-align:left;font-weight:600;padding:.2rem 0 .4rem;caption-side:top}
 th,td{padding:.25rem .7rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
 th:first-child{text-align:left;padding-left:.2rem}
-tbody th{font-weight:normal;white-space:normal;overflow-wrap:anywhere;min-width:7rem;max-width:20rem}
+tbody th{font-weight:normal;white-space:normal;overflow-wrap:break-word;min-width:7rem;max-width:20rem}
 thead th{color:var(GREY);font-weight:600;vertical-align:bottom;white-space:normal}
+tfoot td:last-child{white-space:normal;text-align:left}
 tfoot th,tfoot td{border-top:2px solid var(--line);border-bottom:0;font-weight:700}
-th.text{text-align:left}th.middle{text-align:center}
+th.text{text-align:left}thead th.middle{text-align:center;white-space:nowrap}
 td.text{text-align:left;white-space:normal;overflow-wrap:anywhere;min-width:9rem;max-width:26rem}
 td.shade{background:color-mix(in srgb,var(--shade) calc(var(--share)*.6),transparent);text-align:center}
 td.right{font-weight:700}
@@ -74,7 +75,7 @@ figcaption,.note,footer{color:var(GREY);font-size:.9rem}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(22rem,100%),1fr));gap:1rem 2rem}
 .pair>*{min-width:0}
 footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.8rem}
-@media (max-width:600px){table{font-size:.84rem}th,td{padding:.25rem .35rem}tbody th{min-width:5rem;max-width:9rem}
+@media (max-width:600px){table{font-size:.84rem}th,td{padding:.25rem .35rem}tbody th{min-width:6rem;max-width:9rem}
 td.text{min-width:8rem}}
 @media print{body{max-width:none;padding:0;font-size:10.5pt}nav,.skip{display:none}
 .scroll{overflow:visible}section>h2,h3,caption{break-after:avoid}figure,tr,.tiles div,.warnings li{break-inside:avoid}

@@ -67,6 +67,8 @@ def _evidence(facts: Facts) -> str:
     if rows < 10:
         return paragraph(f"{facts.d:,} columns are too many to be listed one by one.")
     rng = np.random.default_rng(facts.seed)
+    if not facts.model._splits():
+        return _together(facts, rows, rng)
     out = []
     for c in np.flatnonzero(facts.known)[:CLASSES]:
         mine = np.flatnonzero(facts.y == c)
@@ -80,6 +82,18 @@ def _evidence(facts: Facts) -> str:
         "A negative number means that the column misleads more than it helps."
     )
     return lead + "".join(out) + more
+
+
+def _together(facts: Facts, rows: int, rng: np.random.Generator) -> str:
+    """Where columns interact, what they say together."""
+    mean = {}
+    for c in np.flatnonzero(facts.known & (np.bincount(facts.y, minlength=len(facts.known)) > 0)):
+        some = np.sort(rng.permutation(np.flatnonzero(facts.y == c))[:rows])
+        mean[facts.names[c]] = float(np.clip(facts.explain(some, facts.classes[c]).decibans, -100, 100).mean())
+    largest = max([abs(value) for value in mean.values()], default=0.0) or 1.0
+    lines = [[short(name, 60), f"{v:+.1f}".replace("-", "−"), bar(v / largest)] for name, v in mean.items()]
+    told = paragraph("Columns of this model interact, so none has evidence of its own: this is what all say together.")
+    return told + table("Evidence for the right class", ["class", "decibans", Cell("against ← → for", "middle")], lines)
 
 
 def _of_class(facts: Facts, c: int, some: np.ndarray) -> str:

@@ -28,7 +28,10 @@ def section(facts: Facts, found: Findings) -> Section | None:
         accounts = _accounts(facts, order)
     except (AttributeError, DecibanError):  # not one of ours, or too many columns
         return Section("Most surprising rows", _plain(facts, order))
-    return Section("Most surprising rows", lead + "".join(map(_told, accounts)))
+    return Section(
+        "Most surprising rows",
+        lead + "".join(_told(facts, i, account) for i, account in zip(order, accounts, strict=True)),
+    )
 
 
 def _accounts(facts: Facts, order: np.ndarray) -> list[Account]:
@@ -36,13 +39,15 @@ def _accounts(facts: Facts, order: np.ndarray) -> list[Account]:
     return [why.account(i, COLUMNS) for i in range(len(order))]
 
 
-def _told(account: Account) -> str:
+def _told(facts: Facts, row: int, account: Account) -> str:
     lines = [
         [short(line.name, 60), line.value, signed(line.decibans).replace("-", "−"), bar(_share(line.decibans, account))]
         for line in account.lines
     ]
     foot = ["total", "", signed(account.total).replace("-", "−"), account.verdict]
-    return table(account.title, ["column", "value", "decibans", Cell("against ← → for", "middle")], lines, foot)
+    p = facts.proba[row, facts.y[row]]
+    title = account.title + (f"; P = {chance(p, 1 - p)} by the model without it" if facts.anew else "")
+    return table(title, ["column", "value", "decibans", Cell("against ← → for", "middle")], lines, foot)
 
 
 def _share(decibans: float, account: Account) -> float:
