@@ -34,6 +34,7 @@ def command(
 
     def pieces(source: files.Source) -> tuple:
         column = rows.target_of(source, target)
+        rows.check_drop(source, drop, column)
         return files.joined(list(rows.labelled(source, column, talk, "reading")))
 
     X, y = files.restarted(data, pieces, **how_to_read(delimiter, no_header))

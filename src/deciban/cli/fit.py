@@ -55,7 +55,7 @@ def command(
 
     def learn(source: Any) -> Any:
         column = rows.target_of(source, target)
-        _check_drop(source, drop, column)
+        rows.check_drop(source, drop, column)
         if stream or source.bulk > SHARE * files.memory():
             talk.say(f"{data} is read in pieces: naive Bayes that can be updated", "note")
             return column, _streamed(talk, data, source, column, list(drop), how)
@@ -78,17 +78,6 @@ def command(
 
 def _stem(data: str) -> str:
     return "model" if data == "-" else Path(data).name.split(".")[0] or "model"
-
-
-def _check_drop(source: Any, drop: tuple[str, ...], target: str) -> None:
-    from deciban.errors import DataError
-
-    for column in drop:
-        if column not in source.names or column == target:
-            raise DataError(
-                f"--drop {column}: {'that is the target' if column == target else 'there is no such column'}\n\n"
-                f"hint: the columns are {', '.join(source.names[:20])}"
-            )
 
 
 def _streamed(talk: Talk, data: str, source: Any, target: str, drop: list[str], how: dict) -> tuple[Any, int]:

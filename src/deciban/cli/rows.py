@@ -33,6 +33,14 @@ def target_of(source: files.Source, given: str | None) -> str:
     raise DataError(f"which column of {source.name} holds the classes?\n\nhint: --target COLUMN, one of {some(names)}")
 
 
+def check_drop(source: files.Source, drop: tuple[str, ...], target: str) -> None:
+    """Refuse to leave out a column that is not there, or the target."""
+    for column in drop:
+        if column not in source.names or column == target:
+            what = "that is the target" if column == target else f"{source.name} has no such column"
+            raise DataError(f"--drop {column}: {what}\n\nhint: the columns are {some(source.names)}")
+
+
 def some(names: list[str]) -> str:
     return ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
 

@@ -89,8 +89,18 @@ def _form(endings: list[str]) -> Callable[[Iterable[pa.Table], Any], None]:
 
 
 def _packed(tables: Iterable[pa.Table], file: Any, kind: str, form: Callable) -> None:
-    with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), kind) as packed:
+    with pa.CompressedOutputStream(pa.PythonFile(_Lent(file), mode="w"), kind) as packed:
         form(tables, packed)
+
+
+class _Lent:
+    """A file that stays open when who writes to it is done."""
+
+    def __init__(self, file: Any):
+        self.write, self.flush, self.closed = file.write, file.flush, False
+
+    def close(self) -> None:
+        self.closed = True
 
 
 def _columns(tables: Iterable[pa.Table], file: Any, make: Callable) -> None:
