@@ -43,7 +43,7 @@ inline Size lasso_descent(const double* h, Size size, const double* g, const dou
 }
 
 // The online rule, row by row:  coef[c] ← (1 − rate · decay) coef[c] + rate · w (y_c − p_c) x, with
-// rate = speed / mean |x|², and a running average of coef that weighs row t by t + 1. `past` = {rows, Σ |x|²}.
+// rate = speed / (mean |x|² (1 + rows / 1000)^⅓), and a running average of coef that weighs row t by t + 1. `past` = {rows, Σ |x|²}.
 template <class Rows>
 void online(Rows& rows, Size n, Labels labels, Size m, double speed, const double* decay, double* coef, double* mean,
             double* past) {
@@ -57,7 +57,8 @@ void online(Rows& rows, Size n, Labels labels, Size m, double speed, const doubl
       vec square = {};
       for (Size j = 0; j < wide; j += lanes) square += load(x + j) * load(x + j);
       past[0] += 1.0, past[1] += sum_of(square);
-      const double rate = past[1] > 0.0 ? speed * past[0] / past[1] : 0.0, share = 2.0 / (past[0] + 1.0);
+      const double rate = past[1] > 0.0 ? speed * past[0] / (past[1] * std::cbrt(1.0 + 1e-3 * past[0])) : 0.0,
+                   share = 2.0 / (past[0] + 1.0);
       double top = 0.0, sum = 0.0;
       for (Size c = 0; c < m; ++c) {
         vec dot = {};

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy import sparse
 from sklearn import get_config
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from deciban import ops
@@ -28,7 +28,7 @@ _READY = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.dty
 
 def features(estimator: Any, X: Any, block: str) -> Block:
     """X at prediction time. A plain array of the right width passes at once."""
-    if _ready(X) and X.shape[1] == estimator.n_features_in_ and "feature_names_in_" not in estimator.__dict__:
+    if _ready(X) and _as_before(estimator, X):
         return _block(X, block)
     with _texts_named(X):
         return _block(validate_data(estimator, local(X), reset=False, **_rules(block)), block)
@@ -36,16 +36,11 @@ def features(estimator: Any, X: Any, block: str) -> Block:
 
 def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
     """X and y (labels as they are) for training. Plain arrays that fit together pass at once."""
-    if (
-        reset
-        and _ready(X)
-        and type(y) is np.ndarray
-        and y.shape == X.shape[:1]
-        and y.dtype.kind in "iub"
-        and len(y) >= least
-    ):
-        estimator.__dict__.pop("feature_names_in_", None)
-        estimator.n_features_in_ = X.shape[1]
+    plain = _ready(X) and type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "iub" and len(y) >= least
+    if plain and (reset or _as_before(estimator, X)):
+        if reset:
+            estimator.__dict__.pop("feature_names_in_", None)
+            estimator.n_features_in_ = X.shape[1]
         return _block(X, block), y
     with _texts_named(X):
         X, y = validate_data(estimator, local(X), local(y), reset=reset, ensure_min_samples=least, **_rules(block))
@@ -80,6 +75,11 @@ def _number(cell: Any) -> bool:
     except (TypeError, ValueError):
         return not isinstance(cell, str | bytes)
     return True
+
+
+def _as_before(estimator: Any, X: np.ndarray) -> bool:
+    """Whether an array has the columns that the estimator knows, which are unnamed."""
+    return X.shape[1] == estimator.n_features_in_ and "feature_names_in_" not in estimator.__dict__
 
 
 def _ready(X: Any) -> bool:
@@ -140,13 +140,17 @@ def labels(y: np.ndarray | Column, classes: np.ndarray | None) -> tuple[np.ndarr
     return known, codes
 
 
-def check_classes(classes: Any) -> None:
-    """Whether the classes named for partial_fit are all different."""
+def name_classes(estimator: Any, classes: Any) -> None:
+    """The classes that partial_fit is told: the first call must name them, once each; later ones the same, or none."""
+    known = getattr(estimator, "classes_", None)
+    if known is not None and (classes is None or (type(classes) is np.ndarray and np.array_equal(classes, known))):
+        return
     if classes is not None and len(np.unique(np.asarray(classes))) != len(classes):
         raise DataError(
             f"`classes={classes!r}` names a class twice, so it is not the same as on last call to partial_fit\n\n"
             "hint: name every label once"
         )
+    _check_partial_fit_first_call(estimator, classes)
 
 
 def weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:

@@ -136,11 +136,12 @@ def lasso_columns(x, q, share, g, w, lasso, ridge, order, least: float, most: in
 def online(
     x: Reals, y, w, speed: float, decay: np.ndarray, coef: np.ndarray, mean: np.ndarray, past: np.ndarray
 ) -> None:
-    """coef ← coef + rate (w (y − p) x − decay coef) row by row, rate = speed / mean |x|²; `mean` weighs row t by t."""
+    """coef ← coef + rate (w (y − p) x − decay coef) row by row, `mean` weighs row t by t;
+    rate = speed / (mean |x|² (1 + rows / 1000)^⅓)."""
     a, w = cells(x, coef.shape[1]), weights(w, x.n)
     for i in range(x.n):
         past += 1.0, a[i] @ a[i]
-        rate = speed * past[0] / past[1] if past[1] > 0 else 0.0
+        rate = speed * past[0] / (past[1] * np.cbrt(1.0 + 1e-3 * past[0])) if past[1] > 0 else 0.0
         prob = probabilities(Reals(a[i : i + 1]), coef)[0]
         own = np.array([float(y[i] > 0)]) if len(coef) == 1 else np.eye(len(coef))[y[i]]
         coef += rate * (w[i] * np.multiply.outer(own - prob, a[i]) - decay * coef)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from operator import iadd
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from deciban import ingest, ops
 from deciban.calibration import Calibration
@@ -23,6 +22,7 @@ from deciban.classifiers.explaining import Explaining
 from deciban.classifiers.leaving_out import LeavingOut
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.scoring import Scoring
+from deciban.classifiers.settled import Settled
 from deciban.classifiers.steady import Steady
 from deciban.column_evidence import ByCoefficients, ByParts, evidence_of
 from deciban.engines import threads
@@ -65,7 +65,7 @@ class Fitted:
         return evidence_of(self.family, self.params)
 
 
-class Generative(Deciding, Explaining, LeavingOut, Scoring, Steady, ClassifierMixin, BaseEstimator):
+class Generative(Deciding, Explaining, LeavingOut, Scoring, Settled, Steady, ClassifierMixin, BaseEstimator):
     """Base of the classifiers whose state is a tally."""
 
     _reads = "reals"  # how X is read: reals (dense or CSR), dense, counts, codes
@@ -120,8 +120,7 @@ class Generative(Deciding, Explaining, LeavingOut, Scoring, Steady, ClassifierMi
         first = not self.__sklearn_is_fitted__()
         with self._unchanged_on_failure():
             x, y = self._training(X, y, reset=first)
-            ingest.check_classes(classes)
-            _check_partial_fit_first_call(self, classes)
+            ingest.name_classes(self, classes)
             table = self._table(x, y, sample_weight)
             if first:
                 self._origin = Origin.of(X)
@@ -232,12 +231,6 @@ class Generative(Deciding, Explaining, LeavingOut, Scoring, Steady, ClassifierMi
 
     def _set(self, tally: Bundle, calibration: Calibration | None = None) -> None:
         self._fitted = Fitted(self, tally, calibration)
-
-    @classmethod
-    @cache
-    def _get_param_names(cls) -> list[str]:
-        """As scikit-learn reads them from the constructor, but once a class: it asks in every fit."""
-        return super()._get_param_names()
 
     def _plain(self) -> Self:
         """A copy that holds settings and classes but no state: what parameters are estimated with."""

@@ -25,7 +25,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Hidden, Interval, StrOptions
-from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from deciban import ingest, ops
 from deciban.classifiers import adopting
@@ -34,6 +33,7 @@ from deciban.classifiers.choosing import Choosing
 from deciban.classifiers.inferring import Inferring
 from deciban.classifiers.linear_answers import LinearAnswers, as_floats, overflows
 from deciban.classifiers.origin import Origin
+from deciban.classifiers.settled import Settled
 from deciban.classifiers.steady import Steady
 from deciban.errors import DataError
 from deciban.objectives import Objective
@@ -42,7 +42,7 @@ from deciban.table import Block, Table
 
 
 class LogisticRegression(
-    Choosing, Inferring, LinearAnswers, Steady, LinearClassifierMixin, SparseCoefMixin, BaseEstimator
+    Choosing, Inferring, LinearAnswers, Settled, Steady, LinearClassifierMixin, SparseCoefMixin, BaseEstimator
 ):
     """Logistic regression of any number of classes, dense or sparse.
 
@@ -152,8 +152,7 @@ class LogisticRegression(
         first = "coef_" not in self.__dict__
         with self._unchanged_on_failure():
             x, y = ingest.training(self, X, y, "reals", reset=first)
-            ingest.check_classes(classes)
-            _check_partial_fit_first_call(self, classes)
+            ingest.name_classes(self, classes)
             _, codes = ingest.labels(y, self.classes_)
             rows = self._rows(x, codes, sample_weight)
             if first:
