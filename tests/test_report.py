@@ -131,6 +131,12 @@ def test_sparse_counts():
     out = deciban.report(deciban.MultinomialNB().fit(X[:60], y[:60]), X[60:], y[60:], train=(X[:60], y[:60]))
     sound(out.html)
     assert "sparse" in out.html
+    words = [f"word {j}" for j in range(40)]
+    named = deciban.report(deciban.MultinomialNB().fit(X[:60], y[:60]), X[60:], y[60:], names=words).html
+    assert "word 3" in sound(named).words
+    assert "x3" not in sound(named).words
+    with pytest.raises(DataError, match="3 names for 40 columns"):
+        deciban.report(deciban.MultinomialNB().fit(X, y), X, y, names=["a", "b", "c"])
 
 
 def test_classifiers_of_others_have_a_report_without_evidence():
@@ -186,6 +192,13 @@ def test_learned_rows_of_a_logistic_model_are_cross_validated():
     facts = gather(model, X, y, None, None, 5, 0)
     np.testing.assert_allclose(facts.log_proba, deciban.cross_validate(deciban.LogisticRegression(), X, y).log_proba)
     assert "cross-validated" in facts.how
+
+
+def test_too_few_rows_to_be_held_out_are_said_to_flatter():
+    X, y = [[0.0], [1.0], [2.0]], [0, 0, 1]
+    out = deciban.report(deciban.LogisticRegression().fit(X, y), X, y)
+    assert "the numbers flatter it" in out.html
+    sound(out.html)
 
 
 def test_the_most_surprising_rows_come_first_and_add_up():

@@ -32,8 +32,8 @@ def _leaks(facts: Facts) -> list[str]:
         found = leaks(facts.X, facts.classes[facts.y])
     except DecibanError:  # a table that no column model reads
         return []
-    mark = "" if frames.is_frame(facts.X) else "x"  # columns without a name have a number
-    told = [f"Leak? `{mark}{one.column}` {one.words}. Is it known before the outcome is?" for one in found]
+    name = {str(column.name): facts.column_name(column) for column in facts.columns}
+    told = [f"Leak? `{name[one.column]}` {one.words}. Is it known before the outcome is?" for one in found]
     return _some(told, "columns that nearly decide alone")
 
 

@@ -40,6 +40,7 @@ class Facts:
     train: tuple[Any, np.ndarray | None] | None  # (X, y or None) that the model learned from
     rows: int  # to explain
     seed: int
+    called: tuple[str, ...] | None = None  # the columns of an array or sparse matrix
 
     @cached_property
     def proba(self) -> np.ndarray:
@@ -80,18 +81,26 @@ class Facts:
         """Evidence of some of the rows for a class (or one each); linear scores count from the mean row."""
         anchored = self.columns is None or getattr(self.model, "_anchored", True)
         more = {} if anchored else {"baseline": np.mean([c.values for c in self.columns or []], axis=1)}
-        return replace(self.model.explain(self.some(index), of=of, **more), rows=index)
+        why = replace(self.model.explain(self.some(index), of=of, **more), rows=index)
+        return why if self.called is None or len(self.called) != len(why.columns) else replace(why, columns=self.called)
 
     def column_name(self, column: frames.Column) -> str:
-        return f"x{column.name}" if isinstance(column.name, int) else str(column.name)
+        if not isinstance(column.name, int):
+            return str(column.name)
+        return f"x{column.name}" if self.called is None else self.called[column.name]
 
 
-def gather(model: Any, X: Any, y: Any, train: Any, held_out: bool | None, rows: int, seed: int) -> Facts:
+def gather(
+    model: Any, X: Any, y: Any, train: Any, held_out: bool | None, rows: int, seed: int, names: Any = None
+) -> Facts:
     """Look at everything once."""
     X = X if frames.is_frame(X) else X.tocsr() if sparse.issparse(X) else np.asarray(X)
     labels = np.asarray(y)
     if labels.shape != (X.shape[0],) or not len(labels):
         raise DataError(f"X has {X.shape[0]} rows, y has shape {labels.shape}\n\nhint: give one label for each row")
+    called = None if names is None else tuple(map(str, names))
+    if called is not None and len(called) != X.shape[1]:
+        raise DataError(f"{len(called)} names for {X.shape[1]} columns\n\nhint: give `names` one name for each column")
     own = np.asarray(model.classes_)
     if (own.dtype.kind in "OUS") != (labels.dtype.kind in "OUS"):
         raise DataError(
@@ -104,7 +113,9 @@ def gather(model: Any, X: Any, y: Any, train: Any, held_out: bool | None, rows: 
     log_proba, how = _judged(model, X, labels, held_out)
     wide = np.full((len(labels), len(classes)), -np.inf)
     wide[:, np.searchsorted(classes, own)] = log_proba
-    return Facts(model, X, classes, np.searchsorted(classes, labels), wide, how, not held_out, _pair(train), rows, seed)
+    return Facts(
+        model, X, classes, np.searchsorted(classes, labels), wide, how, not held_out, _pair(train), rows, seed, called
+    )
 
 
 def _pair(train: Any) -> tuple[Any, np.ndarray | None] | None:
@@ -121,13 +132,19 @@ def _judged(model: Any, X: Any, y: np.ndarray, held_out: bool) -> tuple[np.ndarr
         out = np.asarray(model.leave_one_out(X, y))
         return out, "The model has learned from these rows: each is judged by the model without it (leave-one-out)."
     except (AttributeError, DecibanError):
+        return _cross_validated(model, X, y)
+
+
+def _cross_validated(model: Any, X: Any, y: np.ndarray) -> tuple[np.ndarray, str]:
+    try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             judged = cross_validate(clone(model), X, y, folds=min(FOLDS, len(y)))
-        own = np.searchsorted(judged.classes, model.classes_)
-        return judged.log_proba[
-            :, own
-        ], f"The model has learned from these rows, so they are cross-validated in {FOLDS} folds."
+    except (DecibanError, ValueError):
+        told = "The model has learned from these rows, which are too few to be held out: the numbers flatter it."
+        return np.asarray(said(model, X)), told
+    told = f"The model has learned from these rows, so they are cross-validated in {judged.fold.max() + 1} folds."
+    return judged.log_proba[:, np.searchsorted(judged.classes, model.classes_)], told
 
 
 def learned(model: Any, X: Any, y: np.ndarray) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from html import escape
@@ -44,6 +45,7 @@ def report(
     *,
     train: Any = None,
     title: str | None = None,
+    names: Sequence[str] | None = None,
     held_out: bool | None = None,
     rows: int = 5,
     random_state: int = 0,
@@ -51,9 +53,9 @@ def report(
     """What rows X with their right classes y say of a fitted model, as one HTML page that needs nothing else.
 
     `path` is where it is written; without it the page is only returned. `train` are the rows that the model learned
-    from, X or (X, y): they are compared with these. `held_out` says that these rows are no part of them (False: they
-    are, and are judged by leave-one-out or cross-validation); None finds out where it can. The `rows` most surprising
-    rows are explained.
+    from, X or (X, y): they are compared with these. `names` calls the columns of an array or a sparse
+    matrix. `held_out` says that these rows are no part of the training rows (False: they are, and are judged by
+    leave-one-out or cross-validation); None finds out where it can. The `rows` most surprising rows are explained.
 
     >>> from deciban import GaussianNB
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [5.0], [6.0]], ["a", "a", "a", "b", "b", "b"]
@@ -61,14 +63,14 @@ def report(
     >>> "<h1>Two heaps</h1>" in out.html
     True
     """
-    facts = gather(model, X, y, train, held_out, rows, random_state)
+    facts = gather(model, X, y, train, held_out, rows, random_state, names)
     found = Findings.of(facts)
     sections = [told for part in SECTIONS if (told := part.section(facts, found)) is not None]
     name = title or f"{type(model).__name__}: {facts.n:,} rows"
     out = Report(
         page(name, _lead(model), sections, _foot()),
         found.doubts,
-        {measure: (e.value, e.low, e.high) for measure, e in found.measures.items()},
+        {measure: (float(e.value), float(e.low), float(e.high)) for measure, e in found.measures.items()},
     )
     if path is not None:
         out.save(path)

@@ -37,7 +37,7 @@ def _nomogram(facts: Facts) -> str:
     of, against = model.classes_[1], model.classes_[0]
 
     def draw(fig: Any) -> None:
-        plots.nomogram(model, columns=SCALES, values=_commonest(facts), ax=fig.subplots())
+        plots.nomogram(model, columns=SCALES, values=_commonest(facts), names=facts.called, ax=fig.subplots())
 
     told = f"Nomogram: the decibans that each value of the strongest columns adds for {of} against {against}"
     high = 2.4 + 0.52 * min(facts.d, SCALES)
