@@ -155,7 +155,6 @@ def test_regions_of_any_classifier(model, kind):
     ax = plots.decision_regions(model.fit(some, y), some, y, columns=columns, steps=25)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["setosa", "versicolor", "virginica"]
     assert ax.get_images()[0].get_array().shape == (25, 25, 3)
-    ax.figure.canvas.draw()
 
 
 def test_shading_is_the_colour_of_the_class_that_is_certain():
