@@ -13,11 +13,11 @@ help:  ## list the verbs
 $(VENV)/installed: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[test,check,bench]'
+	$(BIN)/python -m pip install --quiet --editable '.[cli,test,check,bench]'
 	touch $@
 
-demo: $(VENV)/installed  ## fit, score, update, merge and forget on real data; what it prints is the tour
-	$(BIN)/python examples/demo.py
+demo: $(VENV)/installed  ## the tour: tennis, a real table, a race, texts, a report
+	$(BIN)/python -m deciban demo
 
 test: $(VENV)/installed  ## all tests
 	$(BIN)/python -m pytest -n 2

@@ -45,13 +45,13 @@ OWN_NAMES = re.compile(r"numpy|scipy|sklearn|scikit|learn|\bnp\b|\bsp\b", re.IGN
 def tour(folder: str | Path = "deciban-demo", rows: int = 200_000, say: Say = print) -> dict[str, Any]:
     """Give the tour, write the report into a folder, and return the numbers."""
     start = time.perf_counter()
-    data = {"tennis": tennis(say)}
+    data: dict[str, Any] = {"tennis": tennis(say)}
     model, X, y, data["table"] = table(say)
-    data["race"] = race(model, X, y, rows, say)
+    data["race"] = race(X, y, rows, say)
     data["texts"] = texts(say)
     path = Path(folder) / "report.html"
     path.parent.mkdir(parents=True, exist_ok=True)
-    deciban.report(model, X, y, path, title="Breast cancer, from a needle")
+    deciban.report(model, X, y, path, title="Breast cancer from a needle")
     say(f"\nThe report on the table: {path}")
     data |= {"report": str(path), "seconds": time.perf_counter() - start}
     say(f"All of this took {data['seconds']:.1f} s.")
@@ -90,10 +90,10 @@ def table(say: Say) -> tuple[Any, Any, np.ndarray, dict[str, Any]]:
     doubt = int(np.abs(best.model.predict_proba(X)[:, 0] - 0.5).argmin())
     say(f"   The lump it doubts most, number {doubt}, is {y[doubt]}:\n")
     say(best.model.explain(_rows(X, doubt)).text(columns=5).replace("row 0", f"row {doubt}"))
-    return best.model, X, y, {"leave_one_out": honest.metrics, "log_loss": ranked, "chosen": best.kind.name}
+    return honest.model, X, y, {"leave_one_out": honest.metrics, "log_loss": ranked, "chosen": best.kind.name}
 
 
-def race(model: Any, X: Any, y: np.ndarray, rows: int, say: Say) -> dict[str, float]:
+def race(X: Any, y: np.ndarray, rows: int, say: Say) -> dict[str, float]:
     """The same arithmetic beside scikit-learn's, on rows that the model imagines."""
     from sklearn.naive_bayes import GaussianNB
 

@@ -32,7 +32,6 @@ class Columns:
 
     kept: list[Any]
     left_out: dict[Any, str]  # why
-    texts: list[Any]  # of those left out, the free texts
     numeric: bool  # whether all that are kept hold numbers
     holes: bool  # whether a cell of them is missing
     whole: bool  # whether all hold whole numbers ≥ 0
@@ -41,22 +40,16 @@ class Columns:
     @classmethod
     def of(cls, X: Any) -> Columns:
         """From a frame or an array."""
-        kept, left_out, texts = [], {}, []
-        for name, column in _columns(X):
-            why = "is neither numbers nor levels" if column is None else _why_not(column)
-            if why:
-                left_out[name] = why
-                texts += [name] if why == "is free text" else []
-            else:
-                kept.append((name, column))
-        columns = [column for _, column in kept]
+        found = _columns(X)
+        reasons = {name: "is neither numbers nor levels" if c is None else _why_not(c) for name, c in found}
+        left_out = {name: why for name, why in reasons.items() if why}
+        columns = [column for name, column in found if column is not None and name not in left_out]
         numeric = all(column.levels is None for column in columns)
         cells = [column.values[_given(column)] for column in columns] if numeric else []
         whole = numeric and all((c >= 0).all() and (c == np.floor(c)).all() for c in cells)
         return cls(
-            [name for name, _ in kept],
+            [column.name for column in columns],
             left_out,
-            texts,
             numeric,
             any(not _given(column).all() for column in columns),
             whole,

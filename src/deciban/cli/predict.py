@@ -60,6 +60,7 @@ def command(
         return files.answers({"predicted": labels, **said}, source.names)
 
     def through() -> Iterator[Any]:
+        assert source.lines is not None
         pieces = ((X.num_rows, (X, lines)) for X, lines in source.lines(columns) if len(lines))
         for X, lines in rows.watched(source, pieces, talk, "predicting"):
             yield lines, answers(X)

@@ -94,7 +94,7 @@ def verb(name: str, example: str) -> Callable[[Callable], Verb]:
             click.option("--json", "as_json", is_flag=True, help="Print JSON."),
         ):
             run = option(run)
-        return click.command(name, cls=Verb, example=example)(run)  # type: ignore[return-value]
+        return click.command(name, cls=Verb, example=example)(run)
 
     return make
 

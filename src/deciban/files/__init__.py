@@ -19,6 +19,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from deciban.files.limits import limit, memory
+
+if limit() is not None:  # Arrow's own pools reserve much more than they use, which `ulimit -v` counts
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 try:
     import pyarrow as pa
 except ImportError as bad:
@@ -28,7 +32,7 @@ from deciban.errors import DataError
 from deciban.files import arff, columnar, delimited, json_lines, texts
 from deciban.files.compressed import Bytes, File
 from deciban.files.reading import Source
-from deciban.files.shaping import TEXT, answers, appended, frame, joined, kinds_for, memory, selected, some_rows, split
+from deciban.files.shaping import TEXT, answers, appended, frame, joined, kinds_for, selected, some_rows, split
 from deciban.files.writing import keeps_lines, write, write_beside, write_lines
 
 PIPE = "standard input"

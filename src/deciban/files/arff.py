@@ -130,7 +130,8 @@ def _cell(cell: str, attribute: Attribute, number: int, name: str) -> str | floa
 
 
 def _fields(line: str) -> list[str]:
-    out, at = [], 0
+    out: list[str] = []
+    at = 0
     while at <= len(line):
         found = TOKEN.match(line, at)
         if found is None:

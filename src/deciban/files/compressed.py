@@ -32,7 +32,7 @@ class File(io.FileIO):
 class Counted:
     """A binary file that tells how much of it was read."""
 
-    def __init__(self, raw: BinaryIO):
+    def __init__(self, raw: Any):
         self.raw, self.count, self.closed = raw, 0, False
 
     def read(self, size: int = -1) -> bytes:
@@ -68,7 +68,7 @@ class Bytes(Counted):
         kind = next((kind for magic, kind in MAGIC.items() if first.startswith(magic)), None)
         if kind is None:
             return plain
-        unpacked = (
+        unpacked: Any = (
             lzma.LZMAFile if kind == "xz" else lambda file: pa.CompressedInputStream(pa.PythonFile(file, "r"), kind)
         )
         inner: Any = unpacked(plain)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -102,18 +101,3 @@ def some_rows(source: Source, start: int, count: int) -> pa.Table:
     if not found:
         raise DataError(f"{source.name} has {before:,} rows, none with number {start}\n\nhint: the first row is 0")
     return pa.Table.from_batches(found)
-
-
-def memory() -> float:
-    """Bytes that this process may still use: what the system has free, or what `ulimit -v` leaves."""
-    try:
-        free = float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (ValueError, OSError, AttributeError):
-        return float("inf")
-    try:
-        import resource
-
-        most = resource.getrlimit(resource.RLIMIT_AS)[0]
-    except ImportError:
-        return free
-    return free if most == resource.RLIM_INFINITY else min(free, float(most) / 2)

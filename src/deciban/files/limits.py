@@ -1,0 +1,25 @@
+"""How much memory there is."""
+
+from __future__ import annotations
+
+import os
+
+
+def limit() -> float | None:
+    """Bytes that `ulimit -v` allows this process; None: any."""
+    try:
+        import resource
+    except ImportError:  # no such limits here
+        return None
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if most == resource.RLIM_INFINITY else float(most)
+
+
+def memory() -> float:
+    """Bytes that rows may take: what the system has free, or half of what is allowed."""
+    try:
+        free = float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (ValueError, OSError, AttributeError):
+        free = float("inf")
+    most = limit()
+    return free if most is None else min(free, most / 2)
