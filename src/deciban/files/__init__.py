@@ -16,6 +16,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -92,12 +93,17 @@ def read(path: str | os.PathLike, **how: Any) -> pa.Table:
 
 
 def restarted(path: str | os.PathLike, use: Callable[[Source], Any], **how: Any) -> Any:
-    """use(source), from the start again where a column of a CSV file turns out late to be of another type."""
+    """use(source), from the start again where a column of a CSV file turns out late to be of another type. What comes
+    through a pipe is kept in memory for that."""
+    kept = sys.stdin.buffer.read() if os.fspath(path) == "-" else None
+    types: dict[str, Any] = dict(how.pop("types", None) or {})
     while True:
         try:
-            return use(opened(path, **how))
+            if kept is None:
+                return use(opened(path, types, **how))
+            return use(_of_bytes(lambda: Bytes.of(BytesIO(kept), PIPE), PIPE, None, len(kept), types, **how))
         except delimited.Changed as changed:
-            how = {**how, "types": changed.types}
+            types = changed.types
 
 
 def _of_bytes(
@@ -106,9 +112,9 @@ def _of_bytes(
     where: Path | None,
     size: int | None,
     types: Mapping[str, Any] | None,
-    rest: Any,
-    delimiter: str | None,
-    header: bool | None,
+    rest: Any = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
 ) -> Source:
     first = again().head(1 << 12)
     if first.startswith((columnar.PARQUET, columnar.ARROW, columnar.FEATHER, columnar.STREAM)):
@@ -127,10 +133,10 @@ def _of_bytes(
 
 
 def _once(stream: Bytes) -> Callable[[], Bytes]:
-    """A pipe from its beginning, as long as no more than its head was looked at; else, as it is short, from memory."""
+    """A pipe from its beginning, as long as no more than its head was looked at."""
 
     def give() -> Bytes:
-        if stream.count == 0 and stream.consumed == len(stream.ahead):
+        if stream.count == 0:
             return stream
         raise DataError(
             "standard input must be read again from its beginning, which a pipe cannot\n\n"

@@ -84,14 +84,14 @@ def best_delimiter(lines: Sequence[str]) -> str:
 
 
 def names_first(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first line holds names: no number, no gap, nothing twice, and nothing that its column has again."""
+    """Whether the first line holds names: no number, no gap, and over words alone nothing twice or again below."""
     first, rest = rows[0], rows[1:]
-    if any(not cell.strip() or is_number(cell) for cell in first) or len(set(first)) < len(first):
+    if any(not cell.strip() or is_number(cell) for cell in first):
         return False
     below = list(zip(*(row for row in rest if len(row) == len(first)), strict=True))
     if any(any(map(is_number, column)) for column in below):
         return True
-    return not any(cell in column for cell, column in zip(first, below, strict=False))
+    return len(set(first)) == len(first) and not any(cell in column for cell, column in zip(first, below, strict=False))
 
 
 def is_number(cell: str) -> bool:
