@@ -31,6 +31,7 @@ from scipy.sparse import csc_array, csr_array
 from deciban import loss_ops, loss_spec
 from deciban.engines import threads
 from deciban.table import Counts, Reals, Table, borders
+from deciban.vectors import dot
 
 CHUNK = 1 << 19  # cells a chunk of rows has, at least
 
@@ -132,7 +133,7 @@ class Objective:
         ready = loss_ops.ready(x, coef)
         value, gradient = self._total(lambda x, y, w: loss_ops.slope(x, y, w, ready, self.m))
         penalty = self.ridge * coef
-        return value + 0.5 * float(np.vdot(penalty, coef)), (loss_ops.plain(x, gradient, self.m) + penalty).ravel()
+        return value + 0.5 * dot(penalty.ravel(), w), (loss_ops.plain(x, gradient, self.m) + penalty).ravel()
 
     def curve(self, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """(value, gradient, Hessian (m · p, m · p)) without the lasso, in one pass."""
@@ -143,7 +144,7 @@ class Objective:
         penalty, hessian = self.ridge * coef, loss_ops.assembled(blocks, self.m)
         diagonal = hessian.reshape(-1)[:: self.size + 1].reshape(self.m, self.p)
         diagonal += self.ridge
-        return value + 0.5 * float(np.vdot(penalty, coef)), (gradient + penalty).ravel(), hessian
+        return value + 0.5 * dot(penalty.ravel(), w), (gradient + penalty).ravel(), hessian
 
     def hessian(self, w: np.ndarray) -> np.ndarray:
         """(m · p, m · p)."""

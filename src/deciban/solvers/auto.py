@@ -14,6 +14,7 @@ import numpy as np
 from deciban.solvers.base import State, solve
 from deciban.solvers.lbfgs import Lbfgs, Memory
 from deciban.solvers.newton import Metric, Newton
+from deciban.solvers.newton_cg import NewtonCg
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,14 @@ class Rough(Newton):
 MOST = 4000  # parameters whose full Hessian is worth a factor
 LEAST = 1 << 13  # rows of a sample
 SEEN = 6  # steps that tell how fast L-BFGS converges
+PATIENCE = 40  # steps after which L-BFGS is known to be slow
 
 
 @dataclass(frozen=True)
 class Auto(Lbfgs):
     """L-BFGS in the metric of a sample's Hessian: from the start, at the sample's minimum, where that costs no more
-    than a few passes over all rows; else only when L-BFGS alone has taken as long, and would take far longer yet."""
+    than a few passes over all rows; else only when L-BFGS alone has taken as long, and would take far longer yet. Where
+    there are too many parameters for that, Newton's method by conjugate gradients goes on then."""
 
     cheap: float = 6.0  # passes over all rows that a sample's minimum may cost
 
@@ -50,11 +53,18 @@ class Auto(Lbfgs):
         value, gradient = objective.slope(start.w)
         return self._state(start.w, value, Memory.start(metric, False, gradient))
 
+    def worth(self, state: State) -> float:
+        return NewtonCg().worth(state) if state.kept is None else super().worth(state)
+
     def step(self, objective: Any, state: State) -> State:
+        if state.kept is None:
+            return NewtonCg().step(objective, state)
         gains = (*state.kept.gains, state.gain)[-SEEN:]
         state = super().step(objective, state)
         rows = sample_rows(objective)
         cost = price(objective, rows)
+        if cost == np.inf and state.kept.steps >= PATIENCE and steps_left(state, gains) > PATIENCE / 2:
+            return replace(state, kept=None)
         early = state.kept.steps < max(10.0, cost)  # gains go up and down: steps taken are surer than steps foretold
         if not state.kept.scaled or early or steps_left(state, gains) < 2 * (SEEN + cost):
             return replace(state, kept=state.kept._replace(gains=gains))

@@ -13,6 +13,7 @@ import numpy as np
 
 from deciban.solvers.base import Smooth, State
 from deciban.solvers.search import search
+from deciban.vectors import dot, dots, plus
 
 
 @dataclass(frozen=True)
@@ -104,35 +105,12 @@ def _grown(a: np.ndarray, edge: np.ndarray, corner: float) -> np.ndarray:
     return np.block([[a, edge[:, None]], [edge, np.array([[corner]])]])
 
 
-BLOCK = 1 << 13  # numbers of each vector at a time: few enough for the cache, and for BLAS not to wake its threads
-
-
-def dots(vectors: tuple[np.ndarray, ...], g: np.ndarray) -> np.ndarray:
-    """Their products with g."""
-    out = np.zeros(len(vectors))
-    for start in range(0, len(g) if vectors else 0, BLOCK):
-        part = g[start : start + BLOCK]
-        out += [v[start : start + BLOCK] @ part for v in vectors]
-    return out
-
-
-def plus(out: np.ndarray, factors: np.ndarray, vectors: tuple[np.ndarray, ...]) -> np.ndarray:
-    """out + Σ factor · vector, into out."""
-    for start in range(0, len(out), BLOCK):
-        part = out[start : start + BLOCK]
-        for factor, v in zip(factors, vectors, strict=True):
-            part += factor * v[start : start + BLOCK]
-    return out
-
-
 @dataclass(frozen=True)
 class Lbfgs(Smooth):
     memory: int = 12
 
     def worth(self, state: State) -> float:
-        return (
-            1e-5 if state.kept.scaled else 5e-4
-        )  # a metric of single columns sees too little of what there is to gain
+        return 1e-5 if state.kept.scaled else 5e-4  # single columns see too little of what there is to gain
 
     def init(self, objective: Any, w: np.ndarray) -> State:
         value, gradient = objective.slope(w)
@@ -150,4 +128,4 @@ class Lbfgs(Smooth):
 
     def _state(self, w: np.ndarray, value: float, memory: Memory) -> State:
         ahead, gradient = memory.direction(), memory.gradient
-        return State(w, value, gradient, ahead, -0.5 * float(dots((ahead,), gradient)[0]), kept=memory)
+        return State(w, value, gradient, ahead, -0.5 * dot(ahead, gradient), kept=memory)

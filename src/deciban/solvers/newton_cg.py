@@ -14,23 +14,24 @@ import numpy as np
 from deciban.solvers.base import Smooth, State
 from deciban.solvers.lbfgs import Columns
 from deciban.solvers.search import search
+from deciban.vectors import dot
 
 
 def conjugate(product: Any, metric: Any, g: np.ndarray, share: float, most: int) -> np.ndarray:
     """d with |H d + g| ≤ share · |g|, or where most steps have led."""
     d, rest = np.zeros_like(g), -g
     z = metric.solve(rest)
-    ahead, size = z, float(rest @ z)
+    ahead, size = z, dot(rest, z)
     enough = share**2 * size
     for _ in range(most):
         turned = product(ahead)
-        bend = float(ahead @ turned)
+        bend = dot(ahead, turned)
         if not bend > 0:
             return d if d.any() else z
         t = size / bend
         d, rest = d + t * ahead, rest - t * turned
         z = metric.solve(rest)
-        size, before = float(rest @ z), size
+        size, before = dot(rest, z), size
         if size <= enough:
             break
         ahead = z + (size / before) * ahead
@@ -47,13 +48,13 @@ class NewtonCg(Smooth):
 
     def step(self, objective: Any, state: State) -> State:
         metric = Columns.of(objective, state.w)
-        size = 0.5 * float(state.gradient @ metric.solve(state.gradient))
+        size = 0.5 * dot(state.gradient, metric.solve(state.gradient))
         share = min(0.3, np.sqrt(size / max(abs(state.value), 1e-300)))
         ahead = conjugate(lambda v: objective.product(state.w, v), metric, state.gradient, share, self.most)
-        gain = -0.5 * float(state.gradient @ ahead)
+        gain = -0.5 * dot(state.gradient, ahead)
         there = search(objective, state.w, state.value, state.gradient, ahead)
         if there is None:
             return replace(state, gain=gain, stuck=True)
         # the metric sees too little curvature or too much; the last step tells how much
-        seen = 0.5 * float(there.gradient @ metric.solve(there.gradient)) * max(1.0, gain / max(size, 1e-300))
+        seen = 0.5 * dot(there.gradient, metric.solve(there.gradient)) * max(1.0, gain / max(size, 1e-300))
         return State(*there, ahead, seen)

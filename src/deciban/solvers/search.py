@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deciban.solvers.base import EPS
+from deciban.vectors import dot
 
 MOST = 30
 
@@ -23,14 +24,14 @@ class Point(NamedTuple):
 
 def search(objective: Any, w: np.ndarray, value: float, gradient: np.ndarray, ahead: np.ndarray) -> Point | None:
     """A point w + t · ahead that is lower; None where there is none to be seen."""
-    fall, noise = float(gradient @ ahead), 16 * EPS * abs(value)
+    fall, noise = dot(gradient, ahead), 16 * EPS * abs(value)
     if not fall < 0:
         return None
     t, best = 1.0, None
     for _ in range(MOST):
         there = w + t * ahead
         here = Point(there, *objective.slope(there))
-        slope = float(here.gradient @ ahead)
+        slope = dot(here.gradient, ahead)
         lower = here.value <= value + 1e-4 * t * fall
         if lower or (here.value <= value + noise and slope <= 0.9998 * -fall):
             if slope >= 0.9 * fall or (best is not None and here.value >= best.value):
