@@ -38,8 +38,8 @@ def write(speed: Sequence[Result], memory: Sequence[Peak], other: Sequence[Compa
 def write_logistic(outcomes: Sequence[Outcome], streams: Sequence[Streamed]) -> None:
     write_csv(RESULTS / "logistic.csv", [{**asdict(outcome), "ratio": outcome.ratio} for outcome in outcomes])
     write_csv(RESULTS / "logistic_stream.csv", [asdict(streamed) for streamed in streams])
-    _between(HERE / "README.md", "logistic", logistic_table(outcomes))
-    _between(HERE / "README.md", "stream", stream_table(streams))
+    between(HERE / "README.md", "logistic", logistic_table(outcomes))
+    between(HERE / "README.md", "stream", stream_table(streams))
 
 
 def stream_table(streams: Iterable[Streamed]) -> str:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
         RegularizedDiscriminantAnalysis,
     )
     from deciban.engines.threads import threads
-    from deciban.learning import learning_curve
     from deciban.guide import family_guide
     from deciban.leakage import leaks
+    from deciban.learning import learning_curve
     from deciban.modelfile import about, load, merge, save
     from deciban.plots import coefficient_path, nomogram, waterfall
     from deciban.reporting import report
@@ -108,11 +108,11 @@ __all__ = [
     "coefficient_path",
     "compare",
     "cross_validate",
-    "learning_curve",
     "family_guide",
     "leaks",
     "learn",
     "learn_chunks",
+    "learning_curve",
     "load",
     "merge",
     "nomogram",
