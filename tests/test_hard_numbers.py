@@ -297,3 +297,10 @@ def test_sparse_rows_are_never_made_dense(model, monkeypatch):
         for method in ("toarray", "todense"):
             monkeypatch.setattr(kind, method, lambda *a, **k: pytest.fail("made dense"))
     check_posterior(clone(model).fit(x, np.arange(50) % 2).predict_proba(x), 50)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
+@pytest.mark.parametrize("model", [MultinomialNB, BernoulliNB, ComplementNB])
+def test_smoothing_that_is_no_number_is_refused(model, bad):
+    with pytest.raises(DecibanError, match="alpha"):
+        model(alpha=np.array([1.0, bad])).fit([[1, 2], [3, 0]], [0, 1])

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import check_estimator
@@ -180,6 +181,13 @@ def test_text_is_found_by_the_name_of_its_column(make):
         LogisticRegression().fit(X.assign(dose=texts), y)
     with pytest.raises(DataError, match=words):
         LogisticRegression().fit(X, y).predict(X.assign(dose=texts))
+
+
+def test_text_in_an_arrow_table_is_found_by_the_name_of_its_column():
+    X, y = frame()
+    table = pa.Table.from_pandas(X.assign(dose=["low", "high"] * 30))
+    with pytest.raises(DataError, match="column `dose` holds text, 'low' in row 0"):
+        LogisticRegression().fit(table, y)
 
 
 def test_objects_are_numbers_where_all_of_them_are_and_else_are_named():

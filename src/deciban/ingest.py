@@ -16,7 +16,7 @@ from sklearn import get_config
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from deciban import ops
+from deciban import frames, ops
 from deciban.errors import DataError, SupportError
 from deciban.frames import Column
 from deciban.labels import label_codes
@@ -57,7 +57,7 @@ def _texts_named(X: Any) -> Iterator[None]:
     except ValueError as bad:
         if "could not convert string" not in str(bad) or len(np.shape(X)) != 2:
             raise
-        cells, names = np.asarray(X, dtype=object), getattr(X, "columns", None)
+        cells, names = np.asarray(X, dtype=object), frames.names(X) if frames.is_frame(X) else None
         for column in range(cells.shape[1]):
             row = next((row for row, cell in enumerate(cells[:, column]) if not _number(cell)), None)
             if row is not None:

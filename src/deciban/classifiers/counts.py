@@ -80,8 +80,8 @@ class Smoothed(Discrete):
                     "When alpha is an array, it should contains `n_features`. "
                     f"Got {alpha.shape[0]} elements instead of {self.n_features_in_}."
                 )
-            if alpha.min() < 0:
-                raise DataError("All values in alpha must be greater than 0.")
+            if not (np.isfinite(alpha) & (alpha >= 0)).all():
+                raise DataError("All values in alpha must be greater than 0.\n\nhint: and finite; 0 is no smoothing")
         if np.min(alpha) < ALPHA_MIN and not self.force_alpha:
             warnings.warn(
                 f"alpha too small will result in numeric errors, setting alpha = {ALPHA_MIN:.1e}. "
