@@ -194,6 +194,15 @@ def test_learned_rows_of_a_logistic_model_are_cross_validated():
     assert "cross-validated" in facts.how
 
 
+def test_learned_rows_are_known_again_in_other_dtypes():
+    X, y = rows_for(deciban.GaussianNB(), n=90, k=2)
+    level = np.array(["low", "mid", "high"])[np.arange(90) % 3]
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(level=level)
+    model = deciban.MixedNB(weights="discriminative").fit(frame, y)
+    other = frame.assign(level=pd.Categorical(level, categories=["mid", "low", "high"], ordered=True))
+    assert "cross-validated" in gather(model, other, y, None, None, 5, 0).how
+
+
 def test_too_few_rows_to_be_held_out_are_said_to_flatter():
     X, y = [[0.0], [1.0], [2.0]], [0, 0, 1]
     out = deciban.report(deciban.LogisticRegression().fit(X, y), X, y)
