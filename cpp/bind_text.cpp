@@ -4,6 +4,7 @@
 #include "fill.hpp"
 #include "hashed.hpp"
 #include "merge.hpp"
+#include "words.hpp"
 
 using namespace deciban;
 using namespace deciban::text;
@@ -145,9 +146,51 @@ void bind_fill(nb::module_& m) {
         }, "piece"_a, "binary"_a, "norm"_a, "start"_a, "indices"_a, "data"_a, Free());
 }
 
+template <class I>
+void bind_class_words(nb::module_& m) {
+  m.def("class_words", [](Vector<I> indptr, Vector<I> indices, Vector<double> values, Offsets order, Offsets starts, std::size_t from, std::size_t to, std::size_t d) {
+          std::vector<std::int32_t> words;
+          std::vector<double> counts, rows;
+          std::vector<std::int64_t> lengths;
+          {
+            nb::gil_scoped_release free;
+            ClassWords one(d);
+            for (std::size_t c = from; c < to; ++c) {
+              one.read(indptr.data(), indices.data(), values.data(), order.data(), starts.data()[c], starts.data()[c + 1]);
+              words.insert(words.end(), one.word.begin(), one.word.end());
+              counts.insert(counts.end(), one.count.begin(), one.count.end());
+              rows.insert(rows.end(), one.rows.begin(), one.rows.end());
+              lengths.push_back(static_cast<std::int64_t>(one.word.size()));
+            }
+          }
+          const auto bytes = [](const auto& v) { return nb::bytes(v.data(), sizeof(v[0]) * v.size()); };
+          return nb::make_tuple(bytes(lengths), bytes(words), bytes(counts), bytes(rows));
+        }, "indptr"_a, "indices"_a, "values"_a, "order"_a, "starts"_a, "from_class"_a, "to_class"_a, "d"_a);
+}
+
+Terms terms(const Bytes& letters, const Offsets& offsets) {
+  return {reinterpret_cast<const char*>(letters.data()), offsets.data(), offsets.size() - 1};
+}
+
+void bind_words(nb::module_& m) {
+  using Labels = Vector<std::int32_t>;
+  using Weights = Vector<double>;
+  m.def("text_score", [](const Read& read, Columns column, Offsets start, Labels label, Weights weight, Weights unit, nb::object scale, int value, Out out) {
+          const double* scales = scale.is_none() ? nullptr : nb::cast<Weights>(scale).data();
+          nb::gil_scoped_release free;
+          score(read.piece, column.data(), {start.data(), label.data(), weight.data(), unit.data(), scales, unit.size(), static_cast<Value>(value)}, out.data());
+        }, "piece"_a, "column"_a, "start"_a, "label"_a, "weight"_a, "unit"_a, "scale"_a.none(), "value"_a, "out"_a);
+  m.def("unite", [](Bytes a, Offsets a_offsets, Bytes b, Offsets b_offsets, Longs place_a, Longs place_b) {
+          return unite(terms(a, a_offsets), terms(b, b_offsets), place_a.data(), place_b.data());
+        }, "a"_a, "a_offsets"_a, "b"_a, "b_offsets"_a, "place_a"_a, "place_b"_a, Free());
+  bind_class_words<std::int32_t>(m);
+  bind_class_words<std::int64_t>(m);
+}
+
 }  // namespace
 
 void bind_text(nb::module_& m) {
+  bind_words(m);
   nb::class_<Documents>(m, "Documents")
       .def(nb::init<nb::list>())
       .def("__len__", [](const Documents& d) { return d.docs.size(); })
