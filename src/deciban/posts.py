@@ -1,0 +1,96 @@
+r"""Mails and posts without what is not the message: headers, quoted lines, and the footer.
+
+headers: all before the first empty line, if it is made of `Name: value` lines (and lines that go on from one, indented).
+quotes: lines that begin with `>`, `|`, `:` or `}` or with initials and one of them, and lines that announce a quote
+("… writes:", "In article <…>"). footers: a signature after a line of "--", or a last paragraph that a blank line or a
+row of dashes parts from the rest, if it is short.
+
+>>> post = "From: a@b.c\nSubject: tea\n\nBob writes:\n> Milk first?\nNever.\n\n--\nAnn"
+>>> stripped(post, ("headers", "quotes", "footers"))
+'Never.'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from deciban.errors import DataError
+
+PARTS = ("headers", "quotes", "footers")
+_HEADER = re.compile(r"[!-9;-~]+:(?:[ \t]|$)")
+_QUOTED = re.compile(r"[ \t]*(?:[A-Za-z]{0,3}>|[|:}])")
+_ANNOUNCES = re.compile(
+    r"(?:\b(?:writes|wrote|says|said)\b[^\n]{0,40}:|\b(?:writes|wrote)\b[.\s]*$|^[ \t]*in article\b|^[ \t]*quoted from\b)",
+    re.IGNORECASE,
+)
+_RULE = re.compile(r"[ \t]*[-_=*+#~]{2,}[-_=*+#~ \t]*$")
+FOOTER = 12  # lines, at most
+
+
+def without_headers(text: str) -> str:
+    r"""The message after the headers; a text that does not start with headers stays.
+
+    >>> without_headers("Subject: tea\n\nMilk first?"), without_headers("Milk first: no.\n\nNever.")
+    ('Milk first?', 'Milk first: no.\n\nNever.')
+    """
+    head, gap, body = text.replace("\r\n", "\n").partition("\n\n")
+    lines = head.split("\n")
+    if lines[0].startswith("From "):  # a mailbox's own line
+        lines = lines[1:]
+    fine = bool(lines) and bool(_HEADER.match(lines[0]))
+    fine = fine and all(_HEADER.match(line) or line[:1] in (" ", "\t", ">") for line in lines)
+    return (body if gap else "") if fine else text
+
+
+def without_quotes(text: str) -> str:
+    r"""Without the lines that are somebody else's, or announce them.
+
+    >>> without_quotes("Ann wrote:\n> Milk first.\nNever.")
+    'Never.'
+    """
+    return "\n".join(line for line in text.split("\n") if not _QUOTED.match(line) and not _ANNOUNCES.search(line))
+
+
+def without_footers(text: str) -> str:
+    r"""Without the signature; a text of one paragraph stays.
+
+    >>> without_footers("Never.\n\n-- \nAnn"), without_footers("Never.")
+    ('Never.', 'Never.')
+    """
+    lines = text.rstrip().split("\n")
+    for i in range(len(lines) - 1, 0, -1):
+        rule = bool(_RULE.match(lines[i]))
+        if rule or not lines[i].strip():
+            if len(lines) - 1 - i <= FOOTER:
+                lines = lines[:i]
+            break
+    return "\n".join(lines).rstrip()
+
+
+_STEPS = {"headers": without_headers, "quotes": without_quotes, "footers": without_footers}
+
+
+def check_parts(parts: str | Iterable[str]) -> tuple[str, ...]:
+    """The parts to be taken away, in the order in which that is done.
+
+    >>> check_parts("footers"), check_parts(["quotes", "headers"]), check_parts("all")
+    (('footers',), ('headers', 'quotes'), ('headers', 'quotes', 'footers'))
+    """
+    named = {parts} if isinstance(parts, str) else set(parts)
+    named = set(PARTS) if named == {"all"} else named
+    strange = sorted(named - set(PARTS), key=str)
+    if strange:
+        raise DataError(f"`strip` names {strange}\n\nhint: some of {list(PARTS)}, or 'all'")
+    return tuple(part for part in PARTS if part in named)
+
+
+def stripped(text: str, parts: Iterable[str]) -> str:
+    r"""The text without these parts of it.
+
+    >>> stripped("Subject: tea\n\n> Milk first?\nNever.", ["headers"])
+    '> Milk first?\nNever.'
+    """
+    for part in parts:
+        text = _STEPS[part](text)
+    return text

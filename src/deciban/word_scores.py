@@ -1,0 +1,120 @@
+"""Texts → scores, without a matrix between: words are looked up, and their weights added, chunk by chunk.
+
+>>> import numpy as np
+>>> from deciban.vocabulary import Terms
+>>> from deciban.vectorizers import CountVectorizer
+>>> weights = WordWeights(np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), np.array([2.0, 5.0]), *np.zeros((2, 2)))
+>>> known = Lookup(CountVectorizer(), Terms.of(["ham", "spam"]), weights)
+>>> known.scores(["Ham, ham!", "spam and ham", "eggs"]).tolist()
+[[2.0, 0.0], [2.0, 5.0], [0.0, 0.0]]
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from deciban import ops
+from deciban.engines.threads import each
+from deciban.errors import DataError
+from deciban.text import Chunk, Source, _checked, chunks, unfit
+from deciban.tokens import Plan, plan
+from deciban.vocabulary import Compiled, Terms, compiled
+from deciban.word_weights import WordWeights
+
+
+class Lookup:
+    """A vocabulary and the weights of its words, ready for texts."""
+
+    def __init__(self, vectorizer: Any, terms: Terms, weights: WordWeights):
+        self.vectorizer, self.terms, self.weights = vectorizer, terms, weights
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """How the compiled reader reads; None where Python has to."""
+        return plan(self.vectorizer) if hasattr(self.vectorizer, "ngram_range") else None
+
+    @cached_property
+    def known(self) -> Compiled:
+        return compiled(self.plan, self.terms)
+
+    @cached_property
+    def analysis(self) -> Any:
+        return self.plan.compiled()
+
+    @cached_property
+    def fixed(self) -> Any:
+        """The vectoriser with this vocabulary, where Python reads."""
+        out = clone(self.vectorizer)
+        return out.set_params(vocabulary=self.terms.columns(), min_df=1, max_df=1.0, max_features=None)
+
+    def scores(self, texts: Any) -> np.ndarray:
+        """bias + Σ x (unit + weight) of each text, (n, k)."""
+        if self.plan is None:
+            return self.of_counts(self.counts(texts))
+        if type(texts) is list and len(texts) == 1:  # one message: no threads to wake
+            return self._chunk(Chunk(read(texts), 0, 1, 0))
+        parts = list(each(chunks(source(texts, self.vectorizer, self.plan)), self._chunk))
+        return np.concatenate(parts) if parts else np.zeros((0, len(self.weights.unit)))
+
+    def _chunk(self, chunk: Chunk) -> np.ndarray:
+        known, w, core = self.known, self.weights, ops.core()
+        try:
+            desk = known.desks.pop()
+        except IndexError:
+            desk = core.Desk()
+        piece = core.text_count(known.lexicon, False, desk, self.analysis, chunk.documents, chunk.start, chunk.stop)
+        known.desks.append(desk)
+        _checked(piece, chunk)
+        out = np.empty((len(chunk), len(w.bias)))
+        out[:] = w.bias
+        core.text_score(piece, known.column, w.start, w.label, w.weight, w.unit, w.scale, w.value, out)
+        return out
+
+    def counts(self, texts: Any) -> sparse.csr_array:
+        """How often each text has each word, (n, d)."""
+        return sparse.csr_array(self.fixed.transform(texts), dtype=np.float64)
+
+    def of_counts(self, X: sparse.csr_array) -> np.ndarray:
+        """The scores of texts that are counted already."""
+        w, d = self.weights, len(self.terms)
+        x = scaled(X, w)
+        table = sparse.csr_array((w.weight, w.label, w.start), shape=(d, len(w.unit)))
+        return w.bias + x.sum(axis=1)[:, None] * w.unit + (x @ table).toarray()
+
+
+def scaled(X: sparse.csr_array, w: WordWeights) -> sparse.csr_array:
+    """Counts as what they are worth, (n, d)."""
+    data = w.worth(X.data)
+    if w.scale is not None:
+        data = data * w.scale[X.indices]
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        size = np.sqrt(np.bincount(row, data**2, minlength=X.shape[0]))
+        data = data / np.where(size > 0, size, 1.0)[row]
+    return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
+def source(texts: Any, vectorizer: Any, how: Plan) -> Source:
+    """Texts as the compiled reader takes them."""
+    if how.prepare is None:
+        return Source(texts, vectorizer.decode, vectorizer.input != "content")
+    return Source(texts, lambda text: how.prepare(vectorizer.decode(text)), True)
+
+
+def read(texts: list) -> Any:
+    """A list of texts as the kernels see it."""
+    out = ops.core().Documents(texts)
+    if out.bad >= 0:
+        raise unfit(texts[out.bad], out.bad)
+    return out
+
+
+def check_texts(texts: Any) -> Any:
+    """Refuse a single text where several are expected."""
+    if isinstance(texts, str | bytes):
+        raise DataError("one text was given, several are expected\n\nhint: pass a list: [text]")
+    return texts

@@ -1,0 +1,138 @@
+"""What each word says for each class, from a tally of words: naive Bayes as a linear score with few cells.
+
+    score[c] = bias[c] + Σ_j x_j (unit[c] + weight[j, c])         up to a term that all classes share
+
+A word that a class never had says what every such word says (`unit`), so only pairs that occur have a weight. With v
+the tally (presences or counts), V[c] = Σ_j v[j, c], T[j] = Σ_c v[j, c], and d words:
+
+    multinomial   log (v[j, c] + a_j) / (V[c] + Σ a)        a_j = alpha · T[j] (smoothing="corpus") or alpha ("even")
+    bernoulli     log p / (1 − p), p = (rows[j, c] + alpha) / (n[c] + 2 alpha);   bias Σ_j log(1 − p)
+    complement    − log (T[j] − v[j, c] + alpha) / Σ_j (…)
+
+"corpus" adds to every class what the whole corpus has, alpha times: rare words, which all classes but one lack by
+chance, say little. With "even" every class has seen each word alpha times more.
+
+>>> import numpy as np
+>>> from scipy import sparse
+>>> from deciban.vocabulary import Terms
+>>> X = sparse.csr_array([[3.0, 0.0], [1.0, 2.0]])
+>>> t = WordTally.of(Terms.of(["hi", "win"]), X, np.array([0, 1]), 2)
+>>> w = Multinomial(1.0, "even", counts=True).weights(t)
+>>> np.exp(w.unit + sparse.csr_array((w.weight, w.label, w.start)).toarray()).round(2).tolist()
+[[0.8, 0.4], [0.2, 0.6]]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban.word_tally import WordTally
+
+PRESENCE, COUNT, LOG_COUNT = 0, 1, 2  # what a word is worth in a text: 1, its count, 1 + log of it; the kernel's codes
+
+
+@dataclass(frozen=True, eq=False)
+class WordWeights:
+    """A linear score of words. Where there is a `scale`, a text is scaled by word and then to length 1."""
+
+    start: np.ndarray  # (d + 1,): word j has cells start[j] … start[j + 1]
+    label: np.ndarray  # (m,), int32
+    weight: np.ndarray  # (m,)
+    unit: np.ndarray  # (k,)
+    bias: np.ndarray  # (k,)
+    value: int = PRESENCE
+    scale: np.ndarray | None = None  # (d,)
+
+    def table(self, words: np.ndarray) -> np.ndarray:
+        """unit + weight of some words, (words, k)."""
+        out = np.tile(self.unit, (len(words), 1))
+        for i, j in enumerate(words):
+            cells = slice(self.start[j], self.start[j + 1])
+            out[i, self.label[cells]] += self.weight[cells]
+        return out
+
+    def worth(self, counts: np.ndarray) -> np.ndarray:
+        """What counts > 0 are worth."""
+        if self.value == PRESENCE:
+            return np.ones_like(counts)
+        return counts if self.value == COUNT else 1.0 + np.log(counts)
+
+
+@dataclass(frozen=True)
+class Multinomial:
+    alpha: float = 1.0
+    smoothing: str = "corpus"
+    counts: bool = False
+
+    def values(self, t: WordTally) -> np.ndarray:
+        return t.count if self.counts else t.rows
+
+    def pseudo(self, total: np.ndarray) -> np.ndarray:
+        """What is added to each word's count, given its total in all classes."""
+        return self.alpha * total if self.smoothing == "corpus" else np.full_like(total, self.alpha)
+
+    def weights(self, t: WordTally) -> WordWeights:
+        v = self.values(t)
+        extra = self.pseudo(t.by_word(v))
+        weight = np.log1p(v / extra[t.word])
+        common = 0.0 if self.smoothing == "corpus" else np.log(self.alpha)  # log T[j] is the same for all classes
+        unit = common - np.log(t.by_class(v) + extra.sum())
+        return WordWeights(t.start, t.label, weight, unit, np.zeros(t.k), COUNT if self.counts else PRESENCE)
+
+    def shares(self, t: WordTally) -> np.ndarray:
+        """The probability θ of each word in each class, (d, k)."""
+        v = self.values(t)
+        extra = self.pseudo(t.by_word(v))
+        table = t.table(v, np.arange(t.d)) + extra[:, None]
+        return table / table.sum(axis=0)
+
+
+@dataclass(frozen=True)
+class Bernoulli:
+    alpha: float = 1.0
+    smoothing: str = "even"
+    counts: bool = False
+
+    def values(self, t: WordTally) -> np.ndarray:
+        return t.rows
+
+    def weights(self, t: WordTally) -> WordWeights:
+        n, a = t.n, self.alpha
+        never = np.log(n + a)  # of 1 − p, over the whole, where the class has none
+        own = n[t.label]
+        absent = np.log(own - t.rows + a)
+        weight = np.log1p(t.rows / a) - (absent - never[t.label])
+        bias = t.d * (never - np.log(n + 2 * a)) + t.by_class(absent - never[t.label])
+        return WordWeights(t.start, t.label, weight, np.log(a) - never, bias)
+
+    def shares(self, t: WordTally) -> np.ndarray:
+        """The chance p that a text of each class has each word, (d, k)."""
+        return (t.table(t.rows, np.arange(t.d)) + self.alpha) / (t.n + 2 * self.alpha)
+
+
+@dataclass(frozen=True)
+class Complement:
+    alpha: float = 1.0
+    smoothing: str = "even"
+    counts: bool = False
+
+    def values(self, t: WordTally) -> np.ndarray:
+        return t.count if self.counts else t.rows
+
+    def weights(self, t: WordTally) -> WordWeights:
+        v = self.values(t)
+        total = t.by_word(v)
+        here = total[t.word]
+        weight = np.log(here + self.alpha) - np.log(np.maximum(here - v, 0.0) + self.alpha)
+        unit = np.log(total.sum() - t.by_class(v) + self.alpha * t.d)
+        return WordWeights(t.start, t.label, weight, unit, np.zeros(t.k), COUNT if self.counts else PRESENCE)
+
+    def shares(self, t: WordTally) -> np.ndarray:
+        """The probability of each word in each class, by its own words. (d, k)"""
+        return Multinomial(self.alpha, "even", self.counts).shares(t)
+
+
+MODELS = {"multinomial": Multinomial, "bernoulli": Bernoulli, "complement": Complement}
+Model = Multinomial | Bernoulli | Complement
