@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         QuadraticDiscriminantAnalysis,
         RegularizedDiscriminantAnalysis,
     )
+    from deciban.classifiers.text import TextClassifier
     from deciban.engines.threads import threads
     from deciban.guide import family_guide
     from deciban.leakage import leaks
@@ -52,6 +53,7 @@ _HOMES = {
     "QuadraticDiscriminantAnalysis": "classifiers.quadratic_discriminant",
     "RegularizedDiscriminantAnalysis": "classifiers.quadratic_discriminant",
     "SeparationWarning": "separation",
+    "TextClassifier": "classifiers.text",
     "TfidfVectorizer": "vectorizers",
     "about": "modelfile",
     "assess": "assessing",
@@ -102,6 +104,7 @@ __all__ = [
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "SeparationWarning",
+    "TextClassifier",
     "TfidfVectorizer",
     "about",
     "assess",

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -21,22 +22,25 @@ from sklearn.base import clone
 from deciban import ops
 from deciban.engines.threads import each
 from deciban.errors import DataError
-from deciban.text import Chunk, Source, _checked, chunks, unfit
+from deciban.text import Chunk, Source, _checked, chunks, looked_up, unfit
 from deciban.tokens import Plan, plan
 from deciban.vocabulary import Compiled, Terms, compiled
 from deciban.word_weights import WordWeights
+
+Count = Callable[[Any], sparse.csr_array]
 
 
 class Lookup:
     """A vocabulary and the weights of its words, ready for texts."""
 
-    def __init__(self, vectorizer: Any, terms: Terms, weights: WordWeights):
+    def __init__(self, vectorizer: Any, terms: Terms, weights: WordWeights, count: Count | None = None):
         self.vectorizer, self.terms, self.weights = vectorizer, terms, weights
+        self._count = count  # texts → counts of these words, of a vectoriser with columns of its own
 
     @cached_property
     def plan(self) -> Plan | None:
         """How the compiled reader reads; None where Python has to."""
-        return plan(self.vectorizer) if hasattr(self.vectorizer, "ngram_range") else None
+        return None if self._count else plan(self.vectorizer)
 
     @cached_property
     def known(self) -> Compiled:
@@ -77,6 +81,10 @@ class Lookup:
 
     def counts(self, texts: Any) -> sparse.csr_array:
         """How often each text has each word, (n, d)."""
+        if self._count is not None:
+            return self._count(texts)
+        if self.plan is not None:
+            return looked_up(self.known, source(texts, self.vectorizer, self.plan), np.float64, self.vectorizer.binary)
         return sparse.csr_array(self.fixed.transform(texts), dtype=np.float64)
 
     def of_counts(self, X: sparse.csr_array) -> np.ndarray:

@@ -1,0 +1,70 @@
+"""Logistic regression of words, as weights of words.
+
+    logistic      x = (1 + log count) · idf, to length 1; one softmax over all classes
+    nb-logistic   x = presence · r[c], to length 1; for each class a logistic regression against the rest, whose columns
+                  are multiplied by naive Bayes' log-count ratios r[c] = log θ[c] / θ[rest]      (Wang and Manning 2012)
+
+A regression of x ∘ r is naive Bayes where its coefficients are all alike, and may correct each word from there.
+
+>>> from deciban import TextClassifier
+>>> model = TextClassifier("nb-logistic").fit(["good film", "bad film", "good", "bad"], ["+", "-", "+", "-"])
+>>> model.predict(["a good one"]).tolist()
+['+']
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from deciban.classifiers.logistic import LogisticRegression
+from deciban.word_scores import scaled
+from deciban.word_tally import WordTally
+from deciban.word_weights import LOG_COUNT, PRESENCE, Multinomial, WordWeights
+
+STRENGTH = {"logistic": 10.0, "nb-logistic": 1.0}  # C, where none is given
+TOL = {"logistic": 1e-3, "nb-logistic": 1e-2}  # of the gradient; words are many, and answers do not change any more
+
+
+def trained(kind: str, t: WordTally, X: sparse.csr_array, y: np.ndarray, C: float | None, alpha: float) -> WordWeights:
+    """The weights of words (d, k) that tell texts X (n, d) of classes y apart."""
+    C = STRENGTH[kind] if C is None else C
+    blank = WordWeights(t.start, t.label, t.count, np.zeros(t.k), np.zeros(t.k), *_value(kind, t))
+    with threadpool_limits(1):  # products of short vectors: BLAS threads would only wait for each other
+        return (_softmax if kind == "logistic" else _ratios)(t, scaled(X, blank), y, C, alpha, blank)
+
+
+def _value(kind: str, t: WordTally) -> tuple[int, np.ndarray]:
+    if kind == "nb-logistic":
+        return PRESENCE, np.ones(t.d)
+    return LOG_COUNT, 1.0 + np.log((1.0 + t.n.sum()) / (1.0 + t.texts))
+
+
+def _fit(x: sparse.csr_array, y: np.ndarray, C: float, kind: str) -> LogisticRegression:
+    return LogisticRegression(C=C, tol=TOL[kind], max_iter=500).fit(x, y)
+
+
+def _softmax(t: WordTally, x: sparse.csr_array, y: np.ndarray, C: float, alpha: float, blank: WordWeights):
+    fitted = _fit(x, y, C, "logistic")
+    coef, bias = fitted.coef_, fitted.intercept_
+    if t.k == 2:
+        coef, bias = np.vstack([np.zeros_like(coef), coef]), np.append(0.0, bias)
+    return _dense(coef.T, bias, blank)
+
+
+def _ratios(t: WordTally, x: sparse.csr_array, y: np.ndarray, C: float, alpha: float, blank: WordWeights):
+    coef, bias = np.zeros((t.k, t.d)), np.zeros(t.k)
+    for c in [1] if t.k == 2 else range(t.k):
+        shares = Multinomial(alpha, "even").shares(t.against_rest(c))
+        ratio = np.log(shares[:, 1] / shares[:, 0])
+        fitted = _fit(sparse.csr_array((x.data * ratio[x.indices], x.indices, x.indptr), shape=x.shape), y == c, C, "nb-logistic")
+        coef[c], bias[c] = fitted.coef_[0] * ratio, fitted.intercept_[0]
+    return _dense(coef.T, bias, blank)
+
+
+def _dense(coef: np.ndarray, bias: np.ndarray, blank: WordWeights) -> WordWeights:
+    d, k = coef.shape
+    label = np.tile(np.arange(k, dtype=np.int32), d)
+    start = np.arange(0, d * k + 1, k, dtype=np.int64)
+    return WordWeights(start, label, np.ascontiguousarray(coef).ravel(), blank.unit, bias, blank.value, blank.scale)

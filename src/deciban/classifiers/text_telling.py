@@ -1,0 +1,122 @@
+"""What a text classifier tells of itself: the evidence in a text, and the words that speak for each class.
+
+    kl         θ[k] log θ[k] / θ[rest]           what a word adds to telling the class from the rest, per word drawn
+    log_odds   log θ[k] / θ[rest]                how strongly it speaks where it occurs
+    evidence   log P(counts | two rates) / P(counts | one rate), in decibans: how sure it is that the class uses it more
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import betaln
+
+from deciban import decision
+from deciban.classifiers.explaining import check_size
+from deciban.classifiers.text_view import View
+from deciban.errors import DataError
+from deciban.text_explanation import TextExplanation, locator
+from deciban.word_scores import scaled
+from deciban.word_tally import WordTally
+from deciban.word_weights import MODELS, Multinomial
+
+BY = ("kl", "log_odds", "evidence")
+
+
+class TextTelling:
+    """Mixin: needs what `TextAnswers` needs."""
+
+    classes_: np.ndarray
+    _check_is_fitted: Callable[[], WordTally]
+    _view: Callable[[], View]
+    _texts: Callable[[Any], Any]
+    _prior: Callable[..., np.ndarray]
+    _calibration: Any
+
+    def explain(self, texts: Any, *, of: Any = None, against: Any = None, priors: Any = None) -> TextExplanation:
+        """Evidence of each word for `of` (by default each text's most probable class) against another class (by default
+        the runner-up), in decibans: prior + words = log odds. One text may be given as it is.
+
+        >>> from deciban import TextClassifier
+        >>> model = TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"])
+        >>> model.explain("Lunch, then win!", of="spam")
+        row 0: spam against ham
+          column  value  decibans
+          prior              +0.0            │
+          win         1      +3.6            │██████████
+          lunch       1      -2.4     ███████│
+          total              +1.2  odds 1.3 : 1, P(spam) = 0.566
+        """
+        self._check_is_fitted()
+        view = self._view()
+        given = [texts] if isinstance(texts, str) else list(texts)
+        given = list(self._texts(given))
+        X = view.lookup.counts(given)
+        words = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
+        check_size(len(given), len(self.classes_), len(words))
+        w = view.weights
+        x = scaled(X, w)[:, words]
+        parts = x.toarray()[:, None, :] * w.table(words).T
+        base = self._prior(view, priors) + w.bias
+        if priors is not None and view.discriminative:
+            base = base - view.learned_prior
+        if self._calibration is not None:
+            parts, base = parts * self._calibration.temperature, base + self._calibration.bias
+        strings = view.vocabulary()
+        values = X[:, words].toarray().astype(object)
+        values[values == 0] = ""
+        names = [strings[j] for j in words]
+        some = TextExplanation.of_parts(self.classes_, names, values, base, parts, of, against, "")
+        object.__setattr__(some, "texts", tuple(given))
+        located = locator(view.features.vectorizer) if view.features.open else None
+        object.__setattr__(some, "locate", located)
+        return some
+
+    def top_words(self, n: int = 10, by: str = "kl") -> dict[Any, list[tuple[str, float]]]:
+        """For each class its n strongest words, with their measure: by "kl" (θ log θ / θ_rest), "log_odds" (log θ /
+        θ_rest) or "evidence" (decibans for the class having a rate of its own, of words it uses more than the rest).
+
+        >>> from deciban import TextClassifier
+        >>> model = TextClassifier().fit(["tea or tea", "tea and cake", "cake"], ["drink", "food", "food"])
+        >>> {label: words[0][0] for label, words in model.top_words(1).items()}
+        {'drink': 'or', 'food': 'cake'}
+        """
+        self._check_is_fitted()
+        if by not in BY:
+            raise DataError(f"`by` is {by!r}\n\nhint: one of {list(BY)}")
+        if len(self.classes_) < 2:
+            raise DataError("one class has no rest to be told from\n\nhint: learn texts of another class first")
+        view = self._view()
+        t = view.words
+        strings = view.vocabulary()
+        out = {}
+        for c, label in enumerate(self.classes_.tolist()):
+            measure = _measure(view, t.against_rest(c), by)
+            best = np.argsort(-measure, kind="stable")[:n]
+            out[label] = [(strings[j], float(measure[j])) for j in best]
+        return out
+
+
+def _measure(view: View, two: WordTally, by: str) -> np.ndarray:
+    """How strongly each word speaks for class 1 of two, (d,)."""
+    settings = view.settings
+    family = settings.family() if settings.model in MODELS else Multinomial(settings.alpha, settings.smoothing)
+    if by == "evidence":
+        return _evidence(two, family.values(two))
+    shares = family.shares(two)
+    ratio = np.log(shares[:, 1]) - np.log(shares[:, 0])
+    return ratio if by == "log_odds" else shares[:, 1] * ratio
+
+
+def _evidence(two: WordTally, values: np.ndarray) -> np.ndarray:
+    """Decibans for two rates against one, each rate even between 0 and 1 before; negative where the rest has more."""
+    own = sparse.csr_array((values, two.label, two.start), shape=(two.d, 2)).toarray()
+    whole = own.sum(axis=0)
+    apart = betaln(own + 1, whole - own + 1).sum(axis=1)
+    both = own.sum(axis=1)
+    together = betaln(both + 1, whole.sum() - both + 1)
+    more = own[:, 1] * whole[0] > own[:, 0] * whole[1]
+    return decision.DECIBAN * np.where(more, apart - together, -np.abs(apart - together))
