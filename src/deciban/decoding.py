@@ -19,7 +19,7 @@ from deciban import tensors
 from deciban.classifiers.origin import Origin
 from deciban.errors import ModelFileError
 from deciban.observed import Observed
-from deciban.stored import check_fields, covariances, known, unfit
+from deciban.stored import check_fields, covariances, known, unfit, vectorizers
 
 WIDTH = 64  # letters that an array of texts keeps room for, whether used or not
 
@@ -129,6 +129,9 @@ class Decoder:
 
     def tag_covariance(self, name: str, members: dict) -> Any:
         return covariances()[name](**self.members(members))
+
+    def tag_vectorizer(self, name: str, members: dict) -> Any:
+        return vectorizers()[name](**self.members(members))
 
     def tag_observed(self, members: dict) -> Observed:
         parts = self.members(members)

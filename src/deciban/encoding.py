@@ -29,7 +29,7 @@ from scipy import sparse
 from deciban import ingest, tensors
 from deciban.classifiers.origin import Origin
 from deciban.observed import Observed
-from deciban.stored import check_fields, covariances, known, unfit
+from deciban.stored import check_fields, covariances, known, unfit, vectorizers
 
 LONG = 64  # items from which a sequence of one type is an array
 
@@ -71,6 +71,12 @@ class Encoder:
             return {"sparse": [self.encode(part, where) for part in (own.data, own.indices, own.indptr, own.shape)]}
         if type(value) in covariances().values():
             return {"covariance": type(value).__name__, "with": self.members(value.get_params(deep=False), where)}
+        if type(value) in vectorizers().values():
+            usual = type(value)().get_params(deep=False)  # among them a dtype that is a class, which no file holds
+            own = {name: part for name, part in value.get_params(deep=False).items() if part is not usual[name]}
+            return {"vectorizer": type(value).__name__, "with": self.members(own, where)}
+        if isinstance(value, type):
+            raise unfit(where, value)
         if hasattr(value, "__array__") or hasattr(value, "__array_namespace__"):
             return self._encode(np.asarray(ingest.local(value)), where)
         raise unfit(where, value)

@@ -38,9 +38,11 @@ from deciban.errors import MergeError, ModelFileError, NotAdditiveError
 
 FORMAT = 1
 NOT_KEPT = (
-    "_fitted",
-    "_metadata_request",
-)  # the first is stored apart; the other is scikit-learn's, of meta-estimators
+    "_fitted",  # stored apart
+    "_metadata_request",  # scikit-learn's, of meta-estimators
+    "_seen",  # views of a tally of words,
+    "_reader",  # and what reads texts for it: made again
+)
 
 
 def save(
@@ -166,7 +168,7 @@ def _about(model: Any, metrics: Mapping[str, Any] | None, source: str | None, ta
     count = np.asarray(ingest.local(model.class_count_), dtype=np.float64) if hasattr(model, "class_count_") else None
     told = {
         "rows": None if count is None else float(count.sum()),
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "date": datetime.now(UTC).isoformat(timespec="seconds") if getattr(model, "_dated", True) else None,
         "source": None if source is None else str(source),
         "target": None if target is None else str(target),
         "metrics": None if metrics is None else dict(metrics),
@@ -239,16 +241,22 @@ def _parts(metadata: dict[str, str], decoder: Decoder) -> tuple[dict, dict, dict
 
 def _told(metadata: dict[str, str], decoder: Decoder) -> dict[str, Any]:
     settings, learned, _ = _parts(metadata, decoder)
-    names = learned.get("feature_names_in_")
     return {
         "class": metadata["class"],
         "settings": settings,
-        "columns": list(range(learned["n_features_in_"])) if names is None else names.tolist(),
+        "columns": _columns(learned),
         "classes": learned["classes_"].tolist(),
         **Decoder({}).members(json.loads(metadata["about"])),
         "format": int(metadata["deciban"]),
         "library": metadata["library"],
     }
+
+
+def _columns(learned: dict[str, Any]) -> list:
+    if "_words" in learned:
+        return learned["_words"].terms.strings()
+    names = learned.get("feature_names_in_")
+    return list(range(learned["n_features_in_"])) if names is None else names.tolist()
 
 
 def _library() -> Any:

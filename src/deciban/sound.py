@@ -26,6 +26,7 @@ from deciban import families
 from deciban.calibration import Calibration
 from deciban.classifiers.base import Fitted, Generative
 from deciban.classifiers.origin import Origin
+from deciban.classifiers.text import TextClassifier
 from deciban.covariance import Full
 from deciban.errors import ModelFileError
 from deciban.families.best_of import BestOf
@@ -33,6 +34,8 @@ from deciban.schema import Field, Schema
 from deciban.solvers.sgd import Stream
 from deciban.table import Codes, Reals, Table
 from deciban.tallies import Bundle, Common, Quartic, RowScatter, Scatter
+from deciban.word_tally import WordTally
+from deciban.word_weights import MODELS, WordWeights
 
 
 def check(model: Any) -> None:
@@ -40,6 +43,9 @@ def check(model: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model._validate_params()
+        if isinstance(model, TextClassifier):
+            _check_text(model)
+            return
         _check_names(model)
         if isinstance(model, Generative):
             _check_fitted(model, model._fitted)
@@ -62,7 +68,7 @@ def _check_names(model: Any) -> None:
         hidden = callable(inherited) or isinstance(inherited, property) or name.startswith("__")
         must(name.isidentifier() and not hidden, f"it has no attribute {name[:80]!r}")
     must(set(model.get_params(deep=False)) <= set(own), "settings are missing")
-    classes, d = own.get("classes_"), own.get("n_features_in_")
+    classes, d = own.get("classes_"), own.get("n_features_in_", 1 if "_words" in own else None)
     must(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 0, "`classes_` are no list of labels")
     must(isinstance(d, int) and d > 0, "`n_features_in_` is no number of columns")
     names = own.get("feature_names_in_")
@@ -148,6 +154,25 @@ def _family(family: Any) -> bool:
     if isinstance(family, BestOf):
         return len(family.candidates) > 0 and all(map(_family, family.candidates))
     return type(family) in families.find().values() and getattr(family, "columnwise", True)
+
+
+# models of words
+
+
+def _check_text(model: TextClassifier) -> None:
+    _check_names(model)
+    own, k = vars(model), len(model.classes_)
+    tally, trained, c = own.get("_words"), own.get("_trained"), own.get("_calibration")
+    must(isinstance(tally, WordTally) and tally.sound() and tally.k == k, "its words are not those of its classes")
+    must(c is None or (isinstance(c, Calibration) and c.bias.shape == (k,)), "its calibration is not of its classes")
+    picked = own.get("_picked")
+    fine = isinstance(picked, dict) and all(isinstance(alpha, float) and alpha > 0 for alpha in picked.values())
+    must(fine and set(picked) <= {"alpha"}, "`tuned_` are not its settings")
+    must(own.get("_columns") is None, "no file can hold a fitted vectoriser")
+    must((trained is None) == (model.model in MODELS), "its weights are not of its model")
+    if trained is not None:
+        d = int(model._view().kept.sum())
+        must(isinstance(trained, WordWeights) and trained.sound(d, k), "its weights are not of its words")
 
 
 # models that are coefficients

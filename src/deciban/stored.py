@@ -30,6 +30,8 @@ ROOMS = (
     "ranges",
     "regularisation_path",
     "weighing",
+    "word_tally",
+    "word_weights",
 )
 
 
@@ -96,3 +98,10 @@ def covariances() -> dict[str, type]:
     module = import_module("sklearn.covariance")
     found = {name: getattr(module, name) for name in module.__all__}
     return {name: thing for name, thing in found.items() if isinstance(thing, type)}
+
+
+@cache
+def vectorizers() -> dict[str, type]:
+    """The vectorisers that a model may have as a setting."""
+    module = import_module("deciban.vectorizers")
+    return {name: getattr(module, name) for name in ("CountVectorizer", "HashingVectorizer", "TfidfVectorizer")}

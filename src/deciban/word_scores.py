@@ -51,6 +51,11 @@ class Lookup:
         return self.plan.compiled()
 
     @cached_property
+    def _as_is(self) -> bool:
+        """Whether a str is read as it comes."""
+        return self.plan.prepare is None and self.vectorizer.input == "content"
+
+    @cached_property
     def fixed(self) -> Any:
         """The vectoriser with this vocabulary, where Python reads."""
         out = clone(self.vectorizer)
@@ -60,7 +65,7 @@ class Lookup:
         """bias + Σ x (unit + weight) of each text, (n, k)."""
         if self.plan is None:
             return self.of_counts(self.counts(texts))
-        if type(texts) is list and len(texts) == 1:  # one message: no threads to wake
+        if type(texts) is list and len(texts) == 1 and type(texts[0]) is str and self._as_is:  # no threads to wake
             return self._chunk(Chunk(read(texts), 0, 1, 0))
         parts = list(each(chunks(source(texts, self.vectorizer, self.plan)), self._chunk))
         return np.concatenate(parts) if parts else np.zeros((0, len(self.weights.unit)))

@@ -53,6 +53,19 @@ class WordWeights:
             out[i, self.label[cells]] += self.weight[cells]
         return out
 
+    def sound(self, d: int, k: int) -> bool:
+        """Whether it is of d words and k classes: asked of what comes from a file."""
+        m = len(self.label)
+        arrays = (self.start, self.label, self.weight, self.unit, self.bias, self.scale)
+        shapes = ((d + 1,), (m,), (m,), (k,), (k,), (d,))
+        kinds = ("i8", "i4", "f8", "f8", "f8", "f8")
+        for a, shape, kind in zip(arrays, shapes, kinds, strict=True):
+            if a is not None and (a.shape != shape or a.dtype != kind or not np.isfinite(a.sum())):
+                return False
+        borders = self.start[0] == 0 and self.start[-1] == m and bool((np.diff(self.start) >= 0).all())
+        inside = bool(((self.label >= 0) & (self.label < k)).all())
+        return borders and inside and self.value in (PRESENCE, COUNT, LOG_COUNT)
+
     def worth(self, counts: np.ndarray) -> np.ndarray:
         """What counts > 0 are worth."""
         if self.value == PRESENCE:

@@ -158,21 +158,31 @@ class TextState:
         )  # type: ignore[attr-defined] # fmt: skip
         seen = self.__dict__.get("_seen")
         if seen is None or seen[0] != now:
-            alpha = self._picked.get("alpha", 1.0) if isinstance(self.alpha, str) else self.alpha
+            alpha = self.alpha
+            if alpha is None or isinstance(alpha, str):
+                chars = getattr(self._features().vectorizer, "analyzer", "word") != "word"
+                alpha = self._picked.get("alpha", usual_alpha(self.model, chars))
             settings = Settings(now[0], alpha, *now[2:])
             seen = self._seen = (now, View(settings, self._words, self._features(), self._trained))
         return seen[1]
 
     def _tune(self, X: sparse.csr_array, y: np.ndarray) -> None:
-        """Choose alpha, calibrate or train, with the texts' words (n, d) at hand."""
-        if self.model not in MODELS:
-            view = self._view()
-            alpha = 1.0 if isinstance(self.alpha, str) else self.alpha
-            self._trained = trained(self.model, view.words, X[:, view.kept], y, self.C, alpha)
-            self.__dict__.pop("_seen", None)
+        """Choose alpha, calibrate or train, with the texts' words (n, columns) at hand."""
+        ask, train = isinstance(self.alpha, str), self.model not in MODELS
+        if not (ask or train or self.calibrate):
             return
-        ask = isinstance(self.alpha, str)
-        if not (ask or self.calibrate) or len(self.classes_) < 2:
+        if len(self.classes_) < 2:
+            if train:
+                raise DataError(
+                    f"all texts are {self.classes_.tolist()[0]!r}, and model={self.model!r} needs two classes\n\n"
+                    "hint: naive Bayes can start with one"
+                )
+            return
+        view = self._view()
+        X = X[:, np.bincount(X.indices, minlength=X.shape[1]) > 0]  # fixed columns may be empty
+        if train:
+            self._trained = trained(self.model, view.words, X[:, view.kept], y, self.C, view.settings.alpha)
+            self.__dict__.pop("_seen", None)
             return
         X, y = _some(X, y, len(self.classes_))
         tried = [self._tried(X, y, alpha) for alpha in (GRID if ask else (self._view().settings.alpha,))]
@@ -190,6 +200,13 @@ class TextState:
         best = Calibration.fit(scores, prior, y)
         logs = ops.posterior(np.ascontiguousarray(best.apply(scores) + prior), logs=True)
         return -float(logs[np.arange(len(y)), y].mean()), alpha, best
+
+
+def usual_alpha(model: str, chars: bool) -> float:
+    """What has proved good, by model and kind of features."""
+    if model == "bernoulli":
+        return 0.01
+    return 0.001 if chars and model == "multinomial" else 1.0
 
 
 def _some(X: sparse.csr_array, y: np.ndarray, k: int) -> tuple[sparse.csr_array, np.ndarray]:
