@@ -88,7 +88,7 @@ class LeftOut:
         moved = sparse.csr_array((flip[at], (self.row[at], self.col[at])), shape=(self.n, t.d))
         table = sparse.csr_array((values, t.label, t.start), shape=(t.d, t.k))
         left = t.by_class(values * inside) + (moved @ table).toarray()
-        gone = self._sum((x * self.kept))
+        gone = self._sum(x * self.kept)
         left[np.arange(self.n), self.y] -= gone
         every = left.sum(axis=1)
         return left, every, self.view.sum() + self._sum(flip)

@@ -165,7 +165,7 @@ def _check_text(model: TextClassifier) -> None:
     tally, trained, c = own.get("_words"), own.get("_trained"), own.get("_calibration")
     must(isinstance(tally, WordTally) and tally.sound() and tally.k == k, "its words are not those of its classes")
     must(c is None or (isinstance(c, Calibration) and c.bias.shape == (k,)), "its calibration is not of its classes")
-    picked = own.get("_picked")
+    picked: Any = own.get("_picked")
     fine = isinstance(picked, dict) and all(isinstance(alpha, float) and alpha > 0 for alpha in picked.values())
     must(fine and set(picked) <= {"alpha"}, "`tuned_` are not its settings")
     must(own.get("_columns") is None, "no file can hold a fitted vectoriser")

@@ -110,7 +110,7 @@ def _characters(text: str, low: int, high: int, inside: bool) -> Iterator[tuple[
         word, start = (f" {run.group()} ", run.start() - 1) if inside else (run.group(), run.start())
         for n in range(low, high + 1):
             for i in range(max(len(word) - n, 0) + 1):
-                places = range(start + i, start + min(i + n, len(word)))
-                yield word[i : i + n], [(p, p + 1) for p in places if 0 <= p < len(text) and not text[p].isspace()]
+                places = np.clip(np.arange(start + i, start + min(i + n, len(word))), run.start(), run.end() - 1)
+                yield word[i : i + n], [(p, p + 1) for p in dict.fromkeys(places.tolist())]  # edges belong to letters
             if n >= len(word):
                 break

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,9 @@ class Terms:
         return len(self.offsets) - 1
 
     def strings(self) -> list[str]:
+        if ops.core() is None:
+            text, at = self.letters.tobytes(), self.offsets.tolist()
+            return [text[i:j].decode("utf-8", "surrogatepass") for i, j in pairwise(at)]
         return ops.core().strings(self.letters, self.offsets)
 
     def columns(self) -> dict[str, int]:

@@ -22,7 +22,7 @@ from sklearn.base import clone
 from deciban import ops
 from deciban.engines.threads import each
 from deciban.errors import DataError
-from deciban.text import Chunk, Source, _checked, chunks, looked_up, unfit
+from deciban.text import Chunk, Seat, Source, _checked, chunks, looked_up, unfit
 from deciban.tokens import Plan, plan
 from deciban.vocabulary import Compiled, Terms, compiled
 from deciban.word_weights import WordWeights
@@ -38,7 +38,7 @@ class Lookup:
         self._count = count  # texts → counts of these words, of a vectoriser with columns of its own
 
     @cached_property
-    def plan(self) -> Plan | None:
+    def plan(self) -> Any:
         """How the compiled reader reads; None where Python has to."""
         return None if self._count else plan(self.vectorizer)
 
@@ -73,11 +73,13 @@ class Lookup:
     def _chunk(self, chunk: Chunk) -> np.ndarray:
         known, w, core = self.known, self.weights, ops.core()
         try:
-            desk = known.desks.pop()
+            seat = known.desks.pop()
         except IndexError:
-            desk = core.Desk()
-        piece = core.text_count(known.lexicon, False, desk, self.analysis, chunk.documents, chunk.start, chunk.stop)
-        known.desks.append(desk)
+            seat = Seat(known.lexicon, core.Desk())
+        piece = core.text_count(
+            known.lexicon, False, seat.desk, self.analysis, chunk.documents, chunk.start, chunk.stop
+        )
+        known.desks.append(seat)
         _checked(piece, chunk)
         out = np.empty((len(chunk), len(w.bias)))
         out[:] = w.bias
@@ -113,9 +115,10 @@ def scaled(X: sparse.csr_array, w: WordWeights) -> sparse.csr_array:
 
 def source(texts: Any, vectorizer: Any, how: Plan) -> Source:
     """Texts as the compiled reader takes them."""
-    if how.prepare is None:
+    prepare = how.prepare
+    if prepare is None:
         return Source(texts, vectorizer.decode, vectorizer.input != "content")
-    return Source(texts, lambda text: how.prepare(vectorizer.decode(text)), True)
+    return Source(texts, lambda text: prepare(vectorizer.decode(text)), True)
 
 
 def read(texts: list) -> Any:

@@ -19,12 +19,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from deciban import ops
+from deciban.engines.threads import each
 from deciban.errors import ForgetError
 from deciban.tallies.base import NOTHING
 from deciban.vocabulary import Terms
@@ -51,9 +53,7 @@ class WordTally:
         word, label, count, rows = _by_class(X, y, k)
         order = sparse.csr_array((np.arange(1, len(word) + 1), (word, label)), shape=(d, k))
         at = order.data - 1
-        whole = cls(
-            terms.letters, terms.offsets, n, order.indptr.astype(np.int64), label[at], count[at], rows[at]
-        )
+        whole = cls(terms.letters, terms.offsets, n, order.indptr.astype(np.int64), label[at], count[at], rows[at])
         return whole.part(np.diff(whole.start) > 0)
 
     @property
@@ -217,7 +217,7 @@ def united(a: Terms, b: Terms) -> tuple[np.ndarray, np.ndarray]:
     if core is not None:
         core.unite(a.letters, a.offsets, b.letters, b.offsets, *places)
         return places
-    lists = [[bytes(t.letters[i:j]) for i, j in zip(t.offsets, t.offsets[1:], strict=False)] for t in (a, b)]
+    lists = [[bytes(t.letters[i:j]) for i, j in pairwise(t.offsets)] for t in (a, b)]
     where = {word: i for i, word in enumerate(sorted(set(lists[0]) | set(lists[1])))}
     for place, words in zip(places, lists, strict=True):
         place[:] = [where[word] for word in words]
@@ -249,11 +249,9 @@ def _by_class(X: sparse.csr_array, y: np.ndarray, k: int) -> tuple[np.ndarray, .
         pairs = rows.tocoo().coords
         dense = sparse.csr_array((count.data, count.coords), shape=rows.shape)
         return pairs[1].astype(np.int32), pairs[0].astype(np.int32), np.asarray(dense[pairs]).ravel(), rows.tocoo().data
-    from deciban.engines.threads import each
-
     work = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[order])])[starts]  # cells before each class
     borders = np.unique(np.searchsorted(work, np.arange(0, work[-1] + CELLS, CELLS))).clip(0, k).tolist()
-    spans = list(zip(borders, borders[1:], strict=False)) if len(borders) > 1 else [(0, k)]
+    spans = list(pairwise(borders)) if len(borders) > 1 else [(0, k)]
 
     def read(span: tuple[int, int]) -> Any:
         return core.class_words(X.indptr, X.indices, values, order, starts, *span, X.shape[1])

@@ -32,6 +32,8 @@ from deciban.word_tally import WordTally
 
 PRESENCE, COUNT, LOG_COUNT = 0, 1, 2  # what a word is worth in a text: 1, its count, 1 + log of it; the kernel's codes
 
+TINY = 1e-300  # what a model without words takes the logarithm of
+
 
 @dataclass(frozen=True, eq=False)
 class WordWeights:
@@ -91,7 +93,7 @@ class Multinomial:
         extra = self.pseudo(t.by_word(v))
         weight = np.log1p(v / extra[t.word])
         common = 0.0 if self.smoothing == "corpus" else np.log(self.alpha)  # log T[j] is the same for all classes
-        unit = common - np.log(t.by_class(v) + extra.sum())
+        unit = common - np.log(np.maximum(t.by_class(v) + extra.sum(), TINY))
         return WordWeights(t.start, t.label, weight, unit, np.zeros(t.k), COUNT if self.counts else PRESENCE)
 
     def shares(self, t: WordTally) -> np.ndarray:
@@ -139,7 +141,7 @@ class Complement:
         total = t.by_word(v)
         here = total[t.word]
         weight = np.log(here + self.alpha) - np.log(np.maximum(here - v, 0.0) + self.alpha)
-        unit = np.log(total.sum() - t.by_class(v) + self.alpha * t.d)
+        unit = np.log(np.maximum(total.sum() - t.by_class(v) + self.alpha * t.d, TINY))
         return WordWeights(t.start, t.label, weight, unit, np.zeros(t.k), COUNT if self.counts else PRESENCE)
 
     def shares(self, t: WordTally) -> np.ndarray:
@@ -147,5 +149,5 @@ class Complement:
         return Multinomial(self.alpha, "even", self.counts).shares(t)
 
 
-MODELS = {"multinomial": Multinomial, "bernoulli": Bernoulli, "complement": Complement}
 Model = Multinomial | Bernoulli | Complement
+MODELS: dict[str, type[Model]] = {"multinomial": Multinomial, "bernoulli": Bernoulli, "complement": Complement}

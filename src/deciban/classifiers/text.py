@@ -219,11 +219,11 @@ class TextClassifier(TextAnswers, TextTelling, TextState, Deciding, Steady, Clas
         self._check_is_fitted()
         self._check_additive(tuned=True)
         view = self._view()
-        lookup = view.looking_up(self._words, WordWeights(*[np.zeros(0)] * 5))
-        counts = lambda t: (view.tally.terms, lookup.counts(t))  # noqa: E731
+        nothing = np.zeros(0)
+        lookup = view.looking_up(self._words, WordWeights(nothing, nothing, nothing, nothing, nothing))
         known = self.classes_
         model = self._plain()
-        _, X, y = model._labelled(texts, labels, counts)
+        _, X, y = model._labelled(texts, labels, lambda rows: (view.tally.terms, lookup.counts(rows)))
         y = np.searchsorted(known, model.classes_)[y]
         scores, prior = view.held_out(X, y)
         if self._calibration is not None:

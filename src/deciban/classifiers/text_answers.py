@@ -49,7 +49,8 @@ class TextAnswers:
         >>> TextClassifier().fit(["tea", "cake"], ["drink", "food"]).predict(["cake!"]).tolist()
         ['food']
         """
-        return self.classes_[self._scores(texts, priors).argmax(axis=1)]
+        best = self._scores(texts, priors).argmax(axis=1)
+        return self.classes_[best]
 
     def log_odds(self, texts, *, against=None, priors=None) -> np.ndarray:
         """log of P(class | text) over P(all others | text), or over P(against | text), (n, k).

@@ -58,7 +58,9 @@ def _ratios(t: WordTally, x: sparse.csr_array, y: np.ndarray, C: float, alpha: f
     for c in [1] if t.k == 2 else range(t.k):
         shares = Multinomial(alpha, "even").shares(t.against_rest(c))
         ratio = np.log(shares[:, 1] / shares[:, 0])
-        fitted = _fit(sparse.csr_array((x.data * ratio[x.indices], x.indices, x.indptr), shape=x.shape), y == c, C, "nb-logistic")
+        fitted = _fit(
+            sparse.csr_array((x.data * ratio[x.indices], x.indices, x.indptr), shape=x.shape), y == c, C, "nb-logistic"
+        )
         coef[c], bias[c] = fitted.coef_[0] * ratio, fitted.intercept_[0]
     return _dense(coef.T, bias, blank)
 

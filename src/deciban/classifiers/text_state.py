@@ -7,12 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.optimize import minimize_scalar
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import column_or_1d
 
 from deciban import ops
 from deciban.calibration import Calibration
-from deciban.classifiers.leaving_out import ENOUGH
+from deciban.classifiers.leaving_out import ENOUGH, LOST
 from deciban.classifiers.text_features import Features
 from deciban.classifiers.text_logistic import trained
 from deciban.classifiers.text_view import Settings, View
@@ -35,6 +36,12 @@ class TextState:
     model: str
     features: Any
     alpha: Any
+    smoothing: str
+    counts: bool
+    stop_words: Any
+    min_df: Any
+    max_df: Any
+    fit_prior: bool
     calibrate: bool
     strip: Any
     C: Any
@@ -130,7 +137,8 @@ class TextState:
         return "_words" in self.__dict__
 
     def __getstate__(self) -> dict:
-        return {name: value for name, value in super().__getstate__().items() if name not in _MADE}  # type: ignore[misc]
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in _MADE}
 
     def _check_additive(self, tuned: bool = False) -> None:
         """Refuse to update, merge or forget where all texts are needed at once."""
@@ -155,7 +163,7 @@ class TextState:
         now = (
             self.model, self.alpha, self.smoothing, self.counts, self.stop_words, self.min_df, self.max_df,
             self.fit_prior,
-        )  # type: ignore[attr-defined] # fmt: skip
+        )  # fmt: skip
         seen = self.__dict__.get("_seen")
         if seen is None or seen[0] != now:
             alpha = self.alpha
@@ -193,13 +201,21 @@ class TextState:
         if self.calibrate:
             self._calibration = calibration
 
-    def _tried(self, X: sparse.csr_array, y: np.ndarray, alpha: float) -> tuple[float, float, Calibration]:
-        """(log loss, alpha, calibration) of texts left out, at their best temperature: naive Bayes is too sure of
-        itself, and without one the alpha that blurs most would look best."""
+    def _tried(self, X: sparse.csr_array, y: np.ndarray, alpha: float) -> tuple[float, float, Calibration | None]:
+        """(log loss, alpha, calibration) of texts left out. Where nothing calibrates, at their best temperature: naive
+        Bayes is too sure of itself, and without one the alpha that blurs most would look best."""
         scores, prior = self._view().held_out(X, y, alpha)
-        best = Calibration.fit(scores, prior, y)
-        logs = ops.posterior(np.ascontiguousarray(best.apply(scores) + prior), logs=True)
-        return -float(logs[np.arange(len(y)), y].mean()), alpha, best
+        if self.calibrate:
+            best = Calibration.fit(scores, prior, y)
+            return _log_loss(best.apply(scores) + prior, y), alpha, best
+        joint = np.maximum(scores + prior, (scores + prior).max(axis=1, keepdims=True) - LOST)
+        found = minimize_scalar(lambda t: _log_loss(np.exp(t) * joint, y), bounds=(-7.0, 3.0), method="bounded")
+        return float(found.fun), alpha, None
+
+
+def _log_loss(joint: np.ndarray, y: np.ndarray) -> float:
+    logs = ops.posterior(np.ascontiguousarray(joint), logs=True)
+    return -float(np.maximum(logs[np.arange(len(y)), y], -LOST).mean())
 
 
 def usual_alpha(model: str, chars: bool) -> float:
@@ -228,5 +244,3 @@ def plain_labels(classes: np.ndarray) -> np.ndarray:
 def _comparable(a: np.ndarray, b: np.ndarray) -> bool:
     kinds = {"".join("t" if kind in "UO" else "n" for kind in array.dtype.kind) for array in (a, b)}
     return len(kinds) == 1
-
-

@@ -1,8 +1,8 @@
 """What a text classifier tells of itself: the evidence in a text, and the words that speak for each class.
 
-    kl         θ[k] log θ[k] / θ[rest]           what a word adds to telling the class from the rest, per word drawn
-    log_odds   log θ[k] / θ[rest]                how strongly it speaks where it occurs
-    evidence   log P(counts | two rates) / P(counts | one rate), in decibans: how sure it is that the class uses it more
+kl         θ[k] log θ[k] / θ[rest]           what a word adds to telling the class from the rest, per word drawn
+log_odds   log θ[k] / θ[rest]                how strongly it speaks where it occurs
+evidence   log P(counts | two rates) / P(counts | one rate), in decibans: how sure it is that the class uses it more
 """
 
 from __future__ import annotations
@@ -60,16 +60,17 @@ class TextTelling:
         w = view.weights
         x = scaled(X, w)[:, words]
         parts = x.toarray()[:, None, :] * w.table(words).T
-        base = self._prior(view, priors) + w.bias
+        base, known = self._prior(view, priors), w.bias
         if priors is not None and view.discriminative:
             base = base - view.learned_prior
         if self._calibration is not None:
-            parts, base = parts * self._calibration.temperature, base + self._calibration.bias
+            parts, known = self._calibration.temperature * parts, self._calibration.apply(known.copy())
+        base = base + known
         strings = view.vocabulary()
         values = X[:, words].toarray().astype(object)
         values[values == 0] = ""
         names = [strings[j] for j in words]
-        some = TextExplanation.of_parts(self.classes_, names, values, base, parts, of, against, "")
+        some: Any = TextExplanation.of_parts(self.classes_, names, values, base, parts, of, against, "")
         object.__setattr__(some, "texts", tuple(given))
         located = locator(view.features.vectorizer) if view.features.open else None
         object.__setattr__(some, "locate", located)

@@ -131,7 +131,7 @@ class View:
 
 
 def log_prior(settings: Settings, n: np.ndarray) -> np.ndarray:
-    """log P(class), (k,), from how many texts each has. """
+    """log P(class), (k,), from how many texts each has."""
     if settings.model not in ("multinomial", "bernoulli"):  # the others have it in their coefficients, or take none
         return np.zeros(len(n))
     return decision.log_prior(n if settings.fit_prior else (n > 0).astype(np.float64))

@@ -1,0 +1,103 @@
+"""The text tasks that accuracy is measured on: texts, labels, and which are held out."""
+
+import csv
+import gzip
+import json
+import lzma
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deciban.posts import stripped
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+SEEDS = 5
+
+
+class Split(NamedTuple):
+    texts: list[str]
+    labels: np.ndarray
+    new: list[str]
+    right: np.ndarray
+    kind: np.ndarray | None = None  # of each new text, where results are told apart by it
+
+
+@cache
+def rows(name: str) -> list[dict[str, Any]]:
+    path = DATA / name
+    if path.suffix == ".xz":
+        with lzma.open(path, "rt") as file:
+            return [json.loads(line) for line in file]
+    with gzip.open(path, "rt", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _split(texts: list[str], labels: np.ndarray, held: np.ndarray) -> Split:
+    train, test = np.flatnonzero(~held), np.flatnonzero(held)
+    return Split([texts[i] for i in train], labels[train], [texts[i] for i in test], labels[test])
+
+
+def original(strip: tuple[str, ...] = ()) -> Iterator[Split]:
+    """20 Newsgroups as first published, a third held out, by five seeds."""
+    found = rows("newsgroups20/newsgroups20_original.jsonl.xz")
+    texts, labels = [stripped(row["text"], strip) for row in found], np.array([row["label"] for row in found])
+    for seed in range(SEEDS):
+        held = np.zeros(len(texts), dtype=bool)
+        held[np.random.default_rng(seed).permutation(len(texts))[: len(texts) // 3]] = True
+        yield _split(texts, labels, held)
+
+
+def original_stripped() -> Iterator[Split]:
+    """The same without headers: some of them name the group."""
+    return original(("headers",))
+
+
+def by_date(strip: tuple[str, ...] = ()) -> Iterator[Split]:
+    """20 Newsgroups by date, the published split, full text."""
+    found = rows("newsgroups20/newsgroups20_bydate.jsonl.xz")
+    texts, labels = [stripped(row["text"], strip) for row in found], np.array([row["label"] for row in found])
+    yield _split(texts, labels, np.array([row["split"] == "test" for row in found]))
+
+
+def by_date_stripped() -> Iterator[Split]:
+    """The same without headers, quotes and footers."""
+    return by_date(("headers", "quotes", "footers"))
+
+
+def sms() -> Iterator[Split]:
+    """SMS spam, 10 folds."""
+    found = rows("sms_spam/sms_spam.csv.gz")
+    labels = np.array([row["label"] for row in found])
+    fold = np.random.default_rng(0).permutation(len(found)) % 10
+    for f in range(10):
+        yield _split([row["text"] for row in found], labels, fold == f)
+
+
+def languages() -> Iterator[Split]:
+    """75 languages: learned from sentences; sentences, pairs of words and single words to tell."""
+    found = rows("language_id/language_id.csv.gz")
+    held = np.array([row["split"] == "test" for row in found])
+    kind = np.array([row["kind"] for row in found])[held]
+    yield _split([row["text"] for row in found], np.array([row["label"] for row in found]), held)._replace(kind=kind)
+
+
+def movies() -> Iterator[Split]:
+    """Film reviews, the 10 canonical folds."""
+    found = rows("movie_polarity/movie_polarity.jsonl.xz")
+    labels, fold = np.array([row["label"] for row in found]), np.array([row["fold"] for row in found])
+    for f in sorted(set(fold.tolist())):
+        yield _split([row["text"] for row in found], labels, fold == f)
+
+
+TASKS = {
+    "original": original,
+    "original, headers stripped": original_stripped,
+    "by date": by_date,
+    "by date, all stripped": by_date_stripped,
+    "sms": sms,
+    "languages": languages,
+    "movies": movies,
+}
