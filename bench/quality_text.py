@@ -75,8 +75,7 @@ METHODS: dict[str, dict[tuple[str, str], Method]] = {
         ("deciban", "bernoulli"): lambda: TextClassifier("bernoulli", min_df=3, max_df=0.3),
         ("deciban", "complement"): lambda: TextClassifier("complement", min_df=2),
         ("deciban", "logistic"): lambda: TextClassifier("logistic", min_df=2),
-        ("deciban", "nb-logistic"): lambda: TextClassifier("nb-logistic", min_df=2),
-        ("deciban", "nb-logistic, bigrams"): lambda: TextClassifier("nb-logistic", "words+bigrams", min_df=3),
+        ("deciban", "nb-logistic of tf-idf"): lambda: TextClassifier("nb-logistic", counts=True),
         ("scikit-learn", "MultinomialNB"): lambda: make_pipeline(theirs.CountVectorizer(), MultinomialNB()),
         ("scikit-learn", "MultinomialNB, presence, min_df 3, max_df 0.3"): lambda: make_pipeline(
             theirs.CountVectorizer(binary=True, min_df=3, max_df=0.3), MultinomialNB()
@@ -97,7 +96,7 @@ METHODS: dict[str, dict[tuple[str, str], Method]] = {
         ("deciban", "multinomial, alpha auto"): lambda: TextClassifier(alpha="auto"),
         ("deciban", "multinomial, bigrams"): lambda: TextClassifier(features="words+bigrams"),
         ("deciban", "nb-logistic"): lambda: TextClassifier("nb-logistic"),
-        ("deciban", "nb-logistic, bigrams, C 10"): lambda: TextClassifier("nb-logistic", "words+bigrams", C=10.0),
+        ("deciban", "nb-logistic, bigrams"): lambda: TextClassifier("nb-logistic", "words+bigrams"),
         ("scikit-learn", "MultinomialNB"): lambda: make_pipeline(theirs.CountVectorizer(), MultinomialNB()),
         ("scikit-learn", "tf-idf, LinearSVC"): lambda: make_pipeline(theirs.TfidfVectorizer(), LinearSVC()),
         ("fastText", "supervised"): FastText,

@@ -24,8 +24,8 @@ from deciban.word_weights import Bernoulli, Complement, Model, Multinomial
 
 
 class LeftOut:
-    """Texts that are in a tally, ready to be scored without themselves. `view` (d,): the words that count now; `limits`:
-    in how many texts a word must be, at least and at most, to count; words that `allowed` excludes never do."""
+    """Texts that are in a tally, ready to be scored without themselves. `view` (d,): the words that count now;
+    `limits`: in how many texts a word must be, at least and at most; words that `allowed` excludes never count."""
 
     def __init__(
         self,

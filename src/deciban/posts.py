@@ -1,6 +1,6 @@
 r"""Mails and posts without what is not the message: headers, quoted lines, and the footer.
 
-headers: all before the first empty line, if it is made of `Name: value` lines (and lines that go on from one, indented).
+headers: all before the first empty line, if that is `Name: value` lines (and lines that go on from one, indented).
 quotes: lines that begin with `>`, `|`, `:` or `}` or with initials and one of them, and lines that announce a quote
 ("… writes:", "In article <…>"). footers: a signature after a line of "--", or a last paragraph that a blank line or a
 row of dashes parts from the rest, if it is short.
@@ -21,7 +21,7 @@ PARTS = ("headers", "quotes", "footers")
 _HEADER = re.compile(r"[!-9;-~]+:(?:[ \t]|$)")
 _QUOTED = re.compile(r"[ \t]*(?:[A-Za-z]{0,3}>|[|:}])")
 _ANNOUNCES = re.compile(
-    r"(?:\b(?:writes|wrote|says|said)\b[^\n]{0,40}:|\b(?:writes|wrote)\b[.\s]*$|^[ \t]*in article\b|^[ \t]*quoted from\b)",
+    r"\b(?:writes|wrote|says|said)\b[^\n]{0,40}:|\b(?:writes|wrote)\b[.\s]*$|^[ \t]*(?:in article|quoted from)\b",
     re.IGNORECASE,
 )
 _RULE = re.compile(r"[ \t]*[-_=*+#~]{2,}[-_=*+#~ \t]*$")

@@ -25,7 +25,7 @@ Locate = Callable[[str], Iterator[tuple[str, list[tuple[int, int]]]]]  # text �
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TextExplanation(Explanation):
-    """Prior and words → decibans, for every text and any pair of classes; in a notebook, the text with its words shaded.
+    """Prior and words → decibans, for every text and any pair of classes; in a notebook, with the words shaded.
 
     >>> from deciban import TextClassifier
     >>> model = TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"])

@@ -3,7 +3,8 @@
 >>> import numpy as np
 >>> from deciban.vocabulary import Terms
 >>> from deciban.vectorizers import CountVectorizer
->>> weights = WordWeights(np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), np.array([2.0, 5.0]), *np.zeros((2, 2)))
+>>> start, label = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32)
+>>> weights = WordWeights(start, label, np.array([2.0, 5.0]), *np.zeros((2, 2)))
 >>> known = Lookup(CountVectorizer(), Terms.of(["ham", "spam"]), weights)
 >>> known.scores(["Ham, ham!", "spam and ham", "eggs"]).tolist()
 [[2.0, 0.0], [2.0, 5.0], [0.0, 0.0]]

@@ -41,11 +41,11 @@ class TextClassifier(TextAnswers, TextTelling, TextState, Deciding, Steady, Clas
     naive Bayes' log-count ratios). features: "words", "words+bigrams", "chars" (1 to 5 in a row, within words), or a
     vectoriser. alpha: the smoothing; "auto" takes the best by leave-one-out, None what has proved good (1; 0.01 for
     "bernoulli", 0.001 for "chars"). smoothing: what alpha multiplies, the "corpus" (what all classes have) or "even" (1
-    for every word, Laplace's), for the multinomial. counts: how often a
-    word is in a text counts, not only that it is. strip: parts of mails and posts to be left out, of "headers",
-    "quotes" and "footers", or "all". stop_words: "english", or a list. min_df, max_df: in how many texts (or what share
-    of them) a word must be. fit_prior: classes are as probable as they were frequent. C: the weakness of the penalty
-    of logistic regression. calibrate: temper probabilities by leave-one-out.
+    for every word, Laplace's), for the multinomial. counts: how often a word is in a text counts, not only that it is
+    ("nb-logistic": by tf-idf). strip: parts of mails and posts to be left out, of "headers", "quotes" and "footers", or
+    "all". stop_words: "english", or a list. min_df, max_df: in how many texts (or what share of them) a word must be.
+    fit_prior: classes are as probable as they were frequent. C: the weakness of the penalty of logistic regression.
+    calibrate: temper probabilities by leave-one-out.
 
     >>> model = TextClassifier(counts=True).fit(["so it goes", "so it is", "wie es geht", "so ist es"], list("eedd"))
     >>> model.predict_proba(["it is"]).round(2).tolist()

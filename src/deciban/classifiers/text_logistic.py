@@ -1,8 +1,8 @@
 """Logistic regression of words, as weights of words.
 
     logistic      x = (1 + log count) · idf, to length 1; one softmax over all classes
-    nb-logistic   x = presence · r[c], to length 1; for each class a logistic regression against the rest, whose columns
-                  are multiplied by naive Bayes' log-count ratios r[c] = log θ[c] / θ[rest]      (Wang and Manning 2012)
+    nb-logistic   x = presence · r[c], for each class against the rest: columns are multiplied by naive Bayes' log-count
+                  ratios r[c] = log θ[c] / θ[rest] (Wang and Manning 2012). counts=True: tf-idf, as above, times r[c]
 
 A regression of x ∘ r is naive Bayes where its coefficients are all alike, and may correct each word from there.
 
@@ -27,18 +27,18 @@ STRENGTH = {"logistic": 10.0, "nb-logistic": 1.0}  # C, where none is given
 TOL = {"logistic": 1e-3, "nb-logistic": 1e-2}  # of the gradient; words are many, and answers do not change any more
 
 
-def trained(kind: str, t: WordTally, X: sparse.csr_array, y: np.ndarray, C: float | None, alpha: float) -> WordWeights:
+def trained(
+    kind: str, counts: bool, t: WordTally, X: sparse.csr_array, y: np.ndarray, C: float | None, alpha: float
+) -> WordWeights:
     """The weights of words (d, k) that tell texts X (n, d) of classes y apart."""
     C = STRENGTH[kind] if C is None else C
-    blank = WordWeights(t.start, t.label, t.count, np.zeros(t.k), np.zeros(t.k), *_value(kind, t))
+    nothing, scale = np.zeros(t.k), None
+    if kind == "logistic" or counts:
+        scale = 1.0 + np.log((1.0 + t.n.sum()) / (1.0 + t.texts))
+    value = PRESENCE if scale is None else LOG_COUNT
+    blank = WordWeights(t.start, t.label, t.count, nothing, nothing, value, scale)
     with threadpool_limits(1):  # products of short vectors: BLAS threads would only wait for each other
         return (_softmax if kind == "logistic" else _ratios)(t, scaled(X, blank), y, C, alpha, blank)
-
-
-def _value(kind: str, t: WordTally) -> tuple[int, np.ndarray]:
-    if kind == "nb-logistic":
-        return PRESENCE, np.ones(t.d)
-    return LOG_COUNT, 1.0 + np.log((1.0 + t.n.sum()) / (1.0 + t.texts))
 
 
 def _fit(x: sparse.csr_array, y: np.ndarray, C: float, kind: str) -> LogisticRegression:

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import minimize_scalar
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import column_or_1d
 
@@ -26,6 +25,7 @@ from deciban.word_tally import WordTally
 from deciban.word_weights import MODELS, WordWeights
 
 GRID = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of alpha
+TIE = 1e-9  # what a nat of log loss weighs against a text told wrong: nothing, unless as many are
 _MADE = ("_seen", "_reader")  # from tally and settings, when asked for: not part of a pickle or file
 Read = Callable[[Any], tuple[Terms, sparse.csr_array]]
 
@@ -189,12 +189,14 @@ class TextState:
         view = self._view()
         X = X[:, np.bincount(X.indices, minlength=X.shape[1]) > 0]  # fixed columns may be empty
         if train:
-            self._trained = trained(self.model, view.words, X[:, view.kept], y, self.C, view.settings.alpha)
+            self._trained = trained(
+                self.model, bool(self.counts), view.words, X[:, view.kept], y, self.C, view.settings.alpha
+            )
             self.__dict__.pop("_seen", None)
             return
         X, y = _some(X, y, len(self.classes_))
         tried = [self._tried(X, y, alpha) for alpha in (GRID if ask else (self._view().settings.alpha,))]
-        loss, alpha, calibration = min(tried, key=lambda one: one[0])
+        _, alpha, calibration = min(tried, key=lambda one: one[0])
         if ask:
             self._picked = {"alpha": alpha}
             self.__dict__.pop("_seen", None)
@@ -202,15 +204,14 @@ class TextState:
             self._calibration = calibration
 
     def _tried(self, X: sparse.csr_array, y: np.ndarray, alpha: float) -> tuple[float, float, Calibration | None]:
-        """(log loss, alpha, calibration) of texts left out. Where nothing calibrates, at their best temperature: naive
-        Bayes is too sure of itself, and without one the alpha that blurs most would look best."""
+        """(loss, alpha, calibration) of texts left out: the log loss where it is calibrated, else the share told wrong,
+        for naive Bayes is too sure of itself, and by log loss the alpha that blurs most would look best."""
         scores, prior = self._view().held_out(X, y, alpha)
-        if self.calibrate:
-            best = Calibration.fit(scores, prior, y)
-            return _log_loss(best.apply(scores) + prior, y), alpha, best
-        joint = np.maximum(scores + prior, (scores + prior).max(axis=1, keepdims=True) - LOST)
-        found = minimize_scalar(lambda t: _log_loss(np.exp(t) * joint, y), bounds=(-7.0, 3.0), method="bounded")
-        return float(found.fun), alpha, None
+        if not self.calibrate:
+            joint = scores + prior
+            return float((joint.argmax(axis=1) != y).mean()) + TIE * _log_loss(joint, y), alpha, None
+        best = Calibration.fit(scores, prior, y)
+        return _log_loss(best.apply(scores) + prior, y), alpha, best
 
 
 def _log_loss(joint: np.ndarray, y: np.ndarray) -> float:

@@ -3,6 +3,8 @@
 kl         θ[k] log θ[k] / θ[rest]           what a word adds to telling the class from the rest, per word drawn
 log_odds   log θ[k] / θ[rest]                how strongly it speaks where it occurs
 evidence   log P(counts | two rates) / P(counts | one rate), in decibans: how sure it is that the class uses it more
+
+θ has one pseudo-count a word, whatever the model's own smoothing: what is rare should not come first.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from deciban.errors import DataError
 from deciban.text_explanation import TextExplanation, locator
 from deciban.word_scores import scaled
 from deciban.word_tally import WordTally
-from deciban.word_weights import MODELS, Multinomial
+from deciban.word_weights import Bernoulli, Multinomial
 
 BY = ("kl", "log_odds", "evidence")
 
@@ -104,7 +106,7 @@ class TextTelling:
 def _measure(view: View, two: WordTally, by: str) -> np.ndarray:
     """How strongly each word speaks for class 1 of two, (d,)."""
     settings = view.settings
-    family = settings.family() if settings.model in MODELS else Multinomial(settings.alpha, settings.smoothing)
+    family = Bernoulli() if settings.model == "bernoulli" else Multinomial(1.0, "even", settings.counts)
     if by == "evidence":
         return _evidence(two, family.values(two))
     shares = family.shares(two)
