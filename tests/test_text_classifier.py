@@ -301,6 +301,18 @@ def test_decisions_take_costs_and_may_be_refused():
     assert model.decide(["win"], priors=[0.99, 0.01]).tolist() == ["ham"]
 
 
+def test_priors_of_texts_without_labels_and_likelihood_ratios():
+    texts, labels = some_texts(300, seed=9, labels=("a", "b"))
+    model = TextClassifier(counts=True).fit(texts, labels)
+    mostly = [text for text, label in zip(texts, labels, strict=True) if label == "a" or len(text) % 7 == 0]
+    priors, posterior = model.adapt_priors(mostly)
+    assert priors[0] > 0.6
+    assert posterior(mostly).shape == (len(mostly), 2)
+    ratio = model.likelihood_ratio(texts[:3], "a", "b", log=True)
+    odds = model.log_odds(texts[:3], against="b")[:, 0] - np.log(labels.count("a") / labels.count("b"))
+    np.testing.assert_allclose(ratio, odds, atol=1e-10)
+
+
 # the contract
 
 

@@ -89,10 +89,10 @@ class TextAnswers:
 
     # inside
 
-    def _prior(self, view: Any, priors: Any) -> np.ndarray:
+    def _prior(self, _: Any, priors: Any) -> np.ndarray:
         """log prior (k,) to add to the scores."""
         if priors is None:
-            return view.log_prior
+            return self._view().log_prior
         with np.errstate(divide="ignore"):
             return np.log(check_priors(priors, self.classes_))
 
