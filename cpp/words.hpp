@@ -5,7 +5,7 @@
 #include <cmath>
 #include "text.hpp"
 
-namespace deciban {
+namespace deciban::text {
 
 // What a word that a row has `count` times is worth.
 enum class Value { presence, count, log_count };
@@ -32,6 +32,14 @@ struct Scorer {
       if (square > 0) size = 1.0 / std::sqrt(square);
     }
     for (; cell < end; ++cell) {
+      if (cell + 16 < end) __builtin_prefetch(column + cell[16].id);
+      if (cell + 10 < end)
+        if (const u32 soon = column[cell[10].id]; soon != nothing) __builtin_prefetch(start + soon);
+      if (cell + 4 < end)
+        if (const u32 next = column[cell[4].id]; next != nothing) {
+          __builtin_prefetch(weight + start[next]);
+          __builtin_prefetch(label + start[next]);
+        }
       const u32 j = column[cell->id];
       if (j == nothing) continue;
       const double x = worth(value, cell->count) * (scale == nullptr ? 1.0 : size * scale[j]);
@@ -108,4 +116,4 @@ inline std::int64_t unite(const Terms& a, const Terms& b, std::int64_t* place_a,
   return at;
 }
 
-}  // namespace deciban
+}  // namespace deciban::text

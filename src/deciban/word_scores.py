@@ -21,9 +21,10 @@ from scipy import sparse
 from sklearn.base import clone
 
 from deciban import ops
+from deciban.documents import Chunk, Source, chunks, unfit
 from deciban.engines.threads import each
 from deciban.errors import DataError
-from deciban.text import Chunk, Seat, Source, _checked, chunks, looked_up, unfit
+from deciban.text import Seat, _checked, looked_up
 from deciban.tokens import Plan, plan
 from deciban.vocabulary import Compiled, Terms, compiled
 from deciban.word_weights import WordWeights
