@@ -143,8 +143,8 @@ def _shares(split: Split, method: Method) -> dict[str, float]:
 
 
 def spam_at(ham_blocked: float = 0.001) -> dict[str, float]:
-    """The three outcomes of `decide` by 10 folds, where to be unsure costs a tenth of delivering spam: at the least cost
-    of blocking ham that blocks no more than this share of it. Posteriors are calibrated."""
+    """The three outcomes of `decide` by 10 folds, being unsure costing a tenth of delivering spam: at the least cost of
+    blocking ham that blocks no more than this share of it. Posteriors are calibrated."""
     splits = list(TASKS["sms"]())
     models = [
         TextClassifier(features="words+bigrams", calibrate=True).fit(split.texts, split.labels) for split in splits
