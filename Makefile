@@ -31,10 +31,13 @@ check: $(VENV)/installed  ## ruff, format, mypy, import contract
 bench: $(VENV)/installed  ## race the rivals in one process; writes bench/results and the tables
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.logistic
+	$(BIN)/python -m bench.text
+	$(BIN)/python -m bench.text_classifier
 
 quality: $(VENV)/installed  ## compare the probabilities on the shared tables; writes bench/results and bench/QUALITY.md
 	$(BIN)/python -m bench.quality_tables
 	$(BIN)/python -m bench.quality_weights
+	$(BIN)/python -m bench.quality_text
 
 clean:  ## remove everything that was built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
