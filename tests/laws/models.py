@@ -57,6 +57,9 @@ def rows_for(model, n: int = 90, d: int = 4, k: int = 3, seed: int = 0) -> tuple
     rng = np.random.default_rng(seed)
     codes = np.concatenate([np.arange(5 * k) % k, rng.integers(0, k, max(0, n - 5 * k))])[:n]
     shift = rng.uniform(-1, 1, (k, d))[codes]
+    if isinstance(model, deciban.TextClassifier):
+        said = [" ".join(f"word{j}" for j in np.repeat(np.arange(d), times)) for times in rng.poisson(2 + shift)]
+        return np.array(said, dtype=object), np.array(list("abcdefghij"))[codes]
     if model._reads == "codes":
         x = rng.integers(0, 4, (n, d)) + (shift > 0.5)
         x[: 5 * k] = (np.arange(5 * k) // k)[:n, None]
@@ -77,7 +80,7 @@ def in_pieces(model, x, y, cuts, classes=None, w=None):
     classes = np.unique(y) if classes is None else classes
     for a, b in zip([0, *cuts], [*cuts, len(x)], strict=True):
         if b > a:
-            out.partial_fit(x[a:b], y[a:b], classes=classes, sample_weight=None if w is None else w[a:b])
+            out.partial_fit(x[a:b], y[a:b], classes=classes, **({} if w is None else {"sample_weight": w[a:b]}))
     return out
 
 

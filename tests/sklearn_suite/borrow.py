@@ -7,6 +7,7 @@ Nothing is copied: the text read is that of the installed package.
 
 import importlib
 import sys
+from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from unittest import mock
 
@@ -32,6 +33,7 @@ def source(room: str) -> str:
     return f"sklearn.{HOMES[room]}.tests.test_{room}" if room in HOMES else f"sklearn.tests.test_{room}"
 
 
+@cache
 def borrow(room: str) -> dict:
     """The names of scikit-learn's `test_<room>`, as they are when the classes it imports are ours."""
     # Importing the original first loads all it needs, so that no other module imports ours by mistake.
