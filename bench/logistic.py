@@ -184,7 +184,7 @@ def _maker(peer: peers.Peer, kwargs: dict[str, Any]) -> Callable[[], Any]:
 
 def value_of(objective: Any, model: Any) -> float:
     """The objective at a model's parameters."""
-    w = np.column_stack([model.coef_, model.intercept_])
+    w = np.column_stack([model.coef_, model.intercept_]) if objective.intercept else model.coef_
     lasso = float((np.abs(w) @ objective.lasso).sum())
     return objective.slope(np.ascontiguousarray(w, dtype=np.float64).ravel())[0] + lasso
 

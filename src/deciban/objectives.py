@@ -188,7 +188,7 @@ class Objective:
     def _total(self, f: Callable[[Any, np.ndarray, Any], tuple], least: int | None = None) -> tuple:
         """Σ f over chunks of rows of at least so many cells, by the engine."""
         rows = self.rows
-        spans = borders(rows.n, rows.x.cells, least or max(CHUNK, 2 * self.size))
+        spans = borders(rows.n, rows.x.cells, least or max(CHUNK, 2 * self.p * min(self.m, 3)))
 
         def of(span: tuple[int, int]) -> Sums:
             t = rows.rows(*span)

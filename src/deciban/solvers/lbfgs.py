@@ -105,6 +105,9 @@ def _grown(a: np.ndarray, edge: np.ndarray, corner: float) -> np.ndarray:
     return np.block([[a, edge[:, None]], [edge, np.array([[corner]])]])
 
 
+WIDE = 1 << 17  # parameters above which vectors cost more than passes over the rows, and half the memory does
+
+
 @dataclass(frozen=True)
 class Lbfgs(Smooth):
     memory: int = 12
@@ -124,7 +127,8 @@ class Lbfgs(Smooth):
                 fresh = Memory.start(memory.metric, memory.scaled, state.gradient, memory.steps)
                 return self._state(state.w, state.value, fresh)
             return replace(state, stuck=True)
-        return self._state(there.w, there.value, memory.after(there.w - state.w, there.gradient, self.memory))
+        most = self.memory if len(state.w) <= WIDE else self.memory // 2
+        return self._state(there.w, there.value, memory.after(there.w - state.w, there.gradient, most))
 
     def _state(self, w: np.ndarray, value: float, memory: Memory) -> State:
         ahead, gradient = memory.direction(), memory.gradient
