@@ -18,7 +18,7 @@ import pytest
 import deciban
 from deciban import files
 from deciban.cli import VERBS, main
-from deciban.cli.reference import errors, reference, verb
+from deciban.cli.reference import errors, names, reference, verb
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -48,6 +48,10 @@ def place(tmp_path_factory):
     Path("more.csv").write_text(rows(40, 1))
     for model, data in (("u", "titanic.csv"), ("a", "titanic.csv"), ("b", "more.csv")):
         code(f"fit -q {data} --target survived --updatable -o {model}.deciban")
+    Path("junk.mbox").write_text("From x\nSubject: prize\n\nclaim your prize\n\nFrom y\nSubject: win\n\nwin now\n")
+    Path("new.eml").write_text("Subject: lunch\n\nat noon\n")
+    Path("oops.eml").write_text("Subject: oops\n\nwhat a prize\n")
+    code("spam learn -q spam.deciban new.eml oops.eml --as ham")
     for model in "tc":
         code(f"fit -q titanic.csv --target survived -o {model}.deciban --model calibrated")
     yield folder
@@ -68,7 +72,7 @@ def table(path: str) -> pa.Table:
 # what is documented
 
 
-@pytest.mark.parametrize("name", VERBS)
+@pytest.mark.parametrize("name", names())
 def test_example_of_the_help_runs(name, place, monkeypatch, capfd):
     example = verb(name).example
     assert example.startswith(f"deciban {name}")
@@ -80,7 +84,7 @@ def test_example_of_the_help_runs(name, place, monkeypatch, capfd):
 def test_every_verb_option_and_error_is_in_the_reference_and_it_is_up_to_date():
     text = (ROOT / "docs" / "cli.md").read_text()
     assert text == reference(), "python -m deciban.cli.reference > docs/cli.md"
-    for name in VERBS:
+    for name in names():
         assert f"## deciban {name}\n" in text
         assert verb(name).help
         for option in verb(name).params:
@@ -103,7 +107,7 @@ def test_the_command_uses_public_names_alone():
                 assert words[1].split(".")[1] in ("cli", "errors", "demo"), (path.name, line)
             if words[:2] == ["from", "deciban"]:
                 named = {word.strip(",") for word in words[3:]}
-                assert named <= {"files", "__version__"}, (path.name, line)
+                assert named <= {"files", "spam", "__version__"}, (path.name, line)
 
 
 # what verbs do
@@ -290,7 +294,10 @@ BAD = {
     "never learned": ("forget b.deciban titanic.csv", "hint"),
     "unknown model name": ("fit titanic.csv -t survived --model mixd", "'mixed'"),
     "no such folder": ("predict t.deciban titanic.csv -o nowhere/out.csv", "mkdir"),
-    "free text": ("fit texts.csv -t y", "free text"),
+    "free texts": ("fit texts.csv -t y", "--text COLUMN"),
+    "no such text": ("fit texts.csv -t y --text txt", "'text'"),
+    "never learned as spam": ("spam unlearn spam.deciban new.eml --as spam", "hint"),
+    "no filter": ("spam learn t.deciban new.eml --as spam", "no spam filter"),
     "broken JSON": ("fit broken.jsonl -t y", "line 2"),
 }
 
@@ -306,7 +313,8 @@ def bad(place):
     Path("header.csv").write_text("x,y\n")
     Path("amount.csv").write_text("x,y\n" + "".join(f"{i % 5},{i % 300}.5\n" for i in range(600)))
     Path("words.csv").write_text("sex,age,fare,boat\nmale,old,3,A\n")
-    Path("texts.csv").write_text("text,y\n" + "".join(f"{'word ' * 12}{i},{i % 2}\n" for i in range(60)))
+    texts = "".join(f"{'word ' * 12}{i},{'more ' * 12}{i},{i % 2}\n" for i in range(60))
+    Path("texts.csv").write_text("text,notes,y\n" + texts)
     Path("broken.jsonl").write_text('{"x": 1, "y": 2}\n{"x": \n')
 
 

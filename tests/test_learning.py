@@ -16,6 +16,7 @@ from deciban import (
     LogisticRegression,
     MixedNB,
     MultinomialNB,
+    TextClassifier,
     scores,
     validate,
 )
@@ -232,13 +233,12 @@ def test_frames_of_texts_and_numbers():
 
 
 def test_texts_are_counted_once():
-    text = pytest.importorskip("deciban.classifiers.text")
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     x = [" ".join(rng.choice(["tea", "cake", "milk", "rice"], 5, p=np.roll([0.4, 0.3, 0.2, 0.1], c))) for c in y]
-    curve = learning_curve(text.TextClassifier(), x, y, SIZES, repeats=2)
+    curve = learning_curve(TextClassifier(), x, y, SIZES, repeats=2)
     assert curve.refitted.tolist() == [[False] * 4] * 2
-    assert_same(curve, refitted(text.TextClassifier(), x, y, SIZES))
+    assert_same(curve, refitted(TextClassifier(), x, y, SIZES))
 
 
 def test_classes_keep_their_shares_at_every_size():

@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 
 from deciban import ingest
-from deciban.classifiers.mixed import MixedNB
 from deciban.errors import DataError, DecibanError
 from deciban.leakage import Leak, leaks
 from deciban.trials import AUTO, Comparison, Kind, compare, named
-from deciban.usable import Columns, nothing_left, taken
+from deciban.usable import FREE, Readable
 from deciban.validate import CrossValidation, cross_validate
 
 Tell = Callable[[str, float], None]
@@ -42,6 +41,12 @@ class Learned:
     leaks: list[Leak]
     comparison: Comparison | None
     notes: list[str]  # what the classifier had to say about the rows
+    text: Any = None  # the column whose words were learned, where it is one
+
+    @property
+    def unread(self) -> list[Any]:
+        """Columns of free text that were left out."""
+        return [name for name, why in self.left_out.items() if why == FREE]
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -57,10 +62,14 @@ class Learned:
         }
 
 
-def learn(X: Any, y: Any, model: str = "auto", *, updatable: bool = False, tell: Tell | None = None) -> Learned:
+def learn(
+    X: Any, y: Any, model: str = "auto", *, updatable: bool = False, tell: Tell | None = None, text: Any = None
+) -> Learned:
     """Fit the classifier of that name, or the best of those that suit the rows, to a frame or an array.
 
     `updatable`: only one that can be updated, merged and made to forget. `tell(what, share)` hears how far it is.
+    `text` names a column of texts: the model reads its words and nothing else, as it does anyway where only one column
+    of free text could be used.
 
     >>> X, y = [["grey"], ["grey"], ["blue"], ["blue"]], ["rain", "rain", "sun", "sun"]
     >>> learn(X, y, updatable=True).model.predict([["grey"]]).tolist()
@@ -68,57 +77,65 @@ def learn(X: Any, y: Any, model: str = "auto", *, updatable: bool = False, tell:
     """
     labels = np.asarray(y)
     check_labels(labels)
-    columns = Columns.of(X)
-    if not columns.kept:
-        raise DataError(nothing_left(columns))
-    rows = taken(X, columns.kept)
+    found = Readable.of(X, text)
+    rows = found.rows(X)
     comparison = None
     if model == "auto" and not updatable:
-        comparison = compare(rows, labels, AUTO, tell=tell)
+        comparison = compare(X, labels, [name for name in AUTO if _of_kind(name, found)], tell=tell, text=found.text)
         kind = comparison.best.kind
     else:
-        kind = named("mixed" if model == "auto" else model)
-        lacks = kind.needs(columns)
+        kind = named(_plainest(found) if model == "auto" else model)
+        lacks = kind.lacks(found)
         if lacks:
-            raise DataError(
-                f"`{kind.name}` {lacks}\n\nhint: use --model auto, or leave out the columns that stand against it"
-            )
+            cure = "name the column: --text COLUMN" if kind.texts else "leave out the columns that stand against it"
+            raise DataError(f"`{kind.name}` {lacks}\n\nhint: use --model auto, or {cure}")
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         fitted = kind.make().fit(rows, labels)
     held_out, how = _held_out(fitted, kind, rows, labels, comparison)
     notes = list(dict.fromkeys(str(one.message) for one in heard))
-    return Learned(fitted, kind, held_out, how, columns.left_out, leaks(rows, labels), comparison, notes)
+    suspects = leaks(rows, labels) if found.text is None else []
+    return Learned(fitted, kind, held_out, how, found.left_out, suspects, comparison, notes, found.text)
 
 
-def learn_chunks(chunks: Iterable[tuple[Any, Any]], again: Iterable[tuple[Any, Any]] | None = None) -> Learned:
+def _of_kind(name: str, found: Readable) -> bool:
+    return named(name).texts == (found.text is not None)
+
+
+def _plainest(found: Readable) -> str:
+    """The naive Bayes that adds up."""
+    return "mixed" if found.text is None else "text"
+
+
+def learn_chunks(
+    chunks: Iterable[tuple[Any, Any]], again: Iterable[tuple[Any, Any]] | None = None, text: Any = None
+) -> Learned:
     """The model of all chunks (frame, labels), one in memory at a time, whatever classes each has: naive Bayes adds up.
 
-    Columns are judged by the first chunk. `again`, the same chunks a second time, are scored with each row left out.
+    Columns are judged by the first chunk (`text`: see `learn`). `again`, the same chunks a second time, are scored with
+    each row left out.
 
     >>> chunks = [([["grey"]], ["rain"]), ([["blue"]], ["sun"])]
     >>> learn_chunks(chunks).model.predict([["blue"]]).tolist()
     ['sun']
     """
-    total, columns = None, None
+    total, found = None, None
     for X, y in chunks:
-        if columns is None:
-            columns = Columns.of(X)
-            if not columns.kept:
-                raise DataError(nothing_left(columns))
-        part = MixedNB().fit(taken(X, columns.kept), y)
+        found = found or Readable.of(X, text)
+        part = named(_plainest(found)).make().fit(found.rows(X), y)
         total = part if total is None else total + part
-    if total is None or columns is None:
+    if total is None or found is None:
         raise DataError("there are no rows with a label\n\nhint: see whether the file has more than its header")
     check_labels(total.classes_)
     held_out = None
     if again is not None:
         logs, codes = [], []
         for X, y in again:
-            logs.append(total.leave_one_out(taken(X, columns.kept), y))
+            logs.append(total.leave_one_out(found.rows(X), y))
             codes.append(ingest.labels(np.asarray(y), total.classes_)[1])
         held_out = _all_held_out(total.classes_, np.concatenate(codes), np.concatenate(logs))
-    return Learned(total, named("mixed"), held_out, "leave-one-out", columns.left_out, [], None, [])
+    kind = named(_plainest(found))
+    return Learned(total, kind, held_out, "leave-one-out", found.left_out, [], None, [], found.text)
 
 
 def _all_held_out(classes: np.ndarray, codes: np.ndarray, logs: np.ndarray) -> CrossValidation:

@@ -94,6 +94,17 @@ def texts(y: Any) -> Column | None:
     return _levels("y", s) if isinstance(s, nw.Series) and s.dtype == nw.String else None
 
 
+def strings(X: Any, name: Name) -> list[str]:
+    """The cells of one column as texts; a missing one is empty.
+
+    >>> strings(np.array([["a b", 1], [None, 2]], dtype=object), 0)
+    ['a b', '']
+    """
+    frame = is_frame(X)
+    cells = nw.from_native(X, eager_only=True)[name].to_list() if frame else np.asarray(X, dtype=object)[:, name]
+    return ["" if _nothing(cell) else str(cell) for cell in cells]
+
+
 def columns(X: Any, each: Callable = map) -> list[Column]:
     """The columns of a frame, by name, or of an array (n, d), by number. `each` is `map`, or does it in threads."""
     if isinstance(X, np.ndarray):
@@ -236,6 +247,12 @@ def _kind(value: Any) -> str:
     return "other"
 
 
+def _nothing(value: Any) -> bool:
+    """Whether a cell is missing."""
+    absent = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return absent or (isinstance(value, (float, np.floating)) and value != value)
+
+
 def _factorised(values: np.ndarray) -> tuple[np.ndarray, list]:
     """(codes, distinct values) of an object array; −1 for a missing one."""
     place: dict[Any, int] = {}
@@ -249,8 +266,7 @@ def _factorised(values: np.ndarray) -> tuple[np.ndarray, list]:
             key = id(value)
             code = place.get(key)
         if code is None:
-            nothing = value is None or type(value).__name__ in ("NAType", "NaTType")
-            gone = nothing or (isinstance(value, (float, np.floating)) and value != value)
+            gone = _nothing(value)
             code = place[key] = -1 if gone else len(levels)
             if not gone:
                 levels.append(value)

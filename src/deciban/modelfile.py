@@ -52,11 +52,12 @@ def save(
     metrics: Mapping[str, Any] | None = None,
     source: str | None = None,
     target: str | None = None,
+    text: str | None = None,
 ) -> None:
     """Write a fitted model to a file, `name.deciban`, whole or not at all: an older file of that name stays until then.
 
-    `metrics` (numbers by name), `source` (where the rows came from) and `target` (the column of the classes) are kept
-    beside it, for `about` to tell.
+    `metrics` (numbers by name), `source` (where the rows came from), `target` (the column of the classes) and `text`
+    (that of the texts) are kept beside it, for `about` to tell.
 
     >>> import tempfile, os
     >>> from deciban import LogisticRegression
@@ -78,7 +79,7 @@ def save(
         "settings": encoder.members(settings, "settings"),
         "learned": encoder.members(learned, "learned"),
         "fitted": _fitted_parts(encoder, model) if isinstance(model, Generative) else None,
-        "about": _about(model, metrics, source, target),
+        "about": _about(model, metrics, source=source, target=target, text=text),
     }
     metadata = {"deciban": str(FORMAT), "library": _library().__version__, "class": cls.__name__}
     texts = {key: json.dumps(part, separators=(",", ":"), allow_nan=False) for key, part in parts.items()}
@@ -163,14 +164,13 @@ def _made(name: str) -> bool:
     return isinstance(getattr(Fitted, name, None), cached_property)
 
 
-def _about(model: Any, metrics: Mapping[str, Any] | None, source: str | None, target: str | None) -> dict[str, Any]:
+def _about(model: Any, metrics: Mapping[str, Any] | None, **origin: str | None) -> dict[str, Any]:
     encoder = Encoder()
     count = np.asarray(ingest.local(model.class_count_), dtype=np.float64) if hasattr(model, "class_count_") else None
     told = {
         "rows": None if count is None else float(count.sum()),
         "date": datetime.now(UTC).isoformat(timespec="seconds") if getattr(model, "_dated", True) else None,
-        "source": None if source is None else str(source),
-        "target": None if target is None else str(target),
+        **{name: None if value is None else str(value) for name, value in origin.items()},
         "metrics": None if metrics is None else dict(metrics),
     }
     out = encoder.members(told, "about")

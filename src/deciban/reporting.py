@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 from deciban import atomic
+from deciban.errors import DataError
 from deciban.facts import gather
 from deciban.findings import Findings
 from deciban.page import page
@@ -63,6 +64,11 @@ def report(
     >>> "<h1>Two heaps</h1>" in out.html
     True
     """
+    if hasattr(type(model), "top_words"):
+        raise DataError(
+            f"a report is about columns, and a {type(model).__name__} has texts\n\n"
+            "hint: `deciban score` tells how good it is, `deciban show` its strongest words, `deciban explain` why"
+        )
     facts = gather(model, X, y, train, held_out, rows, random_state, names)
     found = Findings.of(facts)
     sections = [told for part in SECTIONS if (told := part.section(facts, found)) is not None]

@@ -29,11 +29,12 @@ class Evidence:
     """One cell and what it says for a class."""
 
     column: str
-    value: Any
+    value: Any  # None: the column is a word, and it is there
     decibans: float
 
     def __str__(self) -> str:
-        return f"{self.column} = {cell_text(self.value)}: {signed(self.decibans)} decibans"
+        what = self.column if self.value is None else f"{self.column} = {cell_text(self.value)}"
+        return f"{what}: {signed(self.decibans)} decibans"
 
 
 def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
@@ -44,6 +45,8 @@ def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
     >>> [one.column for one in strongest(model)["b"]]
     ['x0', 'x1']
     """
+    if hasattr(type(model), "top_words"):
+        return _words(model, most)
     names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])]
     try:
         cells = _typical(model)
@@ -61,6 +64,18 @@ def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
             if size > 0.05
         ]
         out[label] = sorted(found, key=lambda one: -one.decibans)[:most]
+    return out
+
+
+def _words(model: Any, most: int) -> dict[Any, list[Evidence]]:
+    """Of a classifier of texts: words that tell a class from the rest, each as a text by itself."""
+    if len(model.classes_) < 2:
+        return {label: [] for label in model.classes_.tolist()}
+    out = {}
+    for c, (label, words) in enumerate(model.top_words(most).items()):
+        said = model.decibans([*(word for word, _ in words), ""])[:, c]
+        heard = [Evidence(word, None, float(size - said[-1])) for (word, _), size in zip(words, said, strict=False)]
+        out[label] = sorted(heard, key=lambda one: -one.decibans)
     return out
 
 

@@ -30,8 +30,9 @@ from deciban.classifiers.linear_discriminant import LinearDiscriminantAnalysis
 from deciban.classifiers.logistic import LogisticRegression
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.quadratic_discriminant import QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis
+from deciban.classifiers.text import TextClassifier
 from deciban.errors import DataError, DecibanError
-from deciban.usable import Columns, nothing_left, taken
+from deciban.usable import Columns, Readable
 from deciban.validate import CrossValidation, cross_validate
 
 MOST = 10_000  # rows that are tried, evenly spaced
@@ -46,6 +47,13 @@ class Kind:
     words: str
     needs: Callable[[Columns], str] = lambda columns: ""  # what it lacks, or ""
     updates: bool = False  # whether rows can be added and forgotten later
+    texts: bool = False  # whether it reads one column of texts
+
+    def lacks(self, found: Readable) -> str:
+        """What stands against it, or ""."""
+        if self.texts != (found.text is not None):
+            return "reads one column of texts alone" if self.texts else "does not read texts"
+        return self.needs(found.columns)
 
 
 def _numbers(columns: Columns) -> str:
@@ -80,9 +88,17 @@ KINDS = {
         Kind("multinomial", MultinomialNB, "naive Bayes of counts", _counts, True),
         Kind("complement", ComplementNB, "naive Bayes of counts, by what a class is not", _counts, True),
         Kind("poisson", PoissonNB, "naive Bayes of rates", _counts, True),
+        Kind("text", TextClassifier, "naive Bayes of words", updates=True, texts=True),
+        Kind(
+            "text-calibrated",
+            lambda: TextClassifier(calibrate=True),
+            "naive Bayes of words with honest probabilities",
+            texts=True,
+        ),
+        Kind("text-logistic", lambda: TextClassifier("nb-logistic"), "a weight for each word, learned", texts=True),
     )
 }
-AUTO = ("mixed", "calibrated", "weighted", "lda", "logistic")
+AUTO = ("mixed", "calibrated", "weighted", "lda", "logistic", "text", "text-calibrated", "text-logistic")
 
 
 @dataclass(frozen=True)
@@ -157,22 +173,29 @@ class Comparison:
         }
 
     def __str__(self) -> str:
-        head = f"{'':12}  log loss       ±  accuracy   Brier  calibration     time"
+        wide = max(len("class shares"), *(len(t.name) for t in self.trials))
+        head = f"{'':{wide}}  log loss       ±  accuracy   Brier  calibration     time"
         lines = [
-            f"{t.name:12}  {t.held_out.log_loss:8.4f}  {t.spread:6.4f}  {t.held_out.accuracy:8.4f}  "
+            f"{t.name:{wide}}  {t.held_out.log_loss:8.4f}  {t.spread:6.4f}  {t.held_out.accuracy:8.4f}  "
             f"{t.held_out.brier:6.4f}  {t.held_out.calibration_error:11.4f}  {t.seconds:6.2f} s"
             for t in self.trials
         ]
-        last = f"{'class shares':12}  {self.base:8.4f}"
+        last = f"{'class shares':{wide}}  {self.base:8.4f}"
         return "\n".join([head, *lines, last])
 
 
 def compare(
-    X: Any, y: Any, names: Iterable[str] | None = None, folds: int = 5, tell: Callable[[str, float], None] | None = None
+    X: Any,
+    y: Any,
+    names: Iterable[str] | None = None,
+    folds: int = 5,
+    tell: Callable[[str, float], None] | None = None,
+    text: Any = None,
 ) -> Comparison:
     """Cross-validate the classifiers of these names, or all that suit X (a frame or an array), on the same folds.
 
-    `tell(name, share)` hears which one is next and how much is done.
+    `tell(name, share)` hears which one is next and how much is done. `text` names a column whose words are to be read
+    alone; where only one column of free text could be used, that is done anyway.
 
     >>> X, y = [[0.0], [0.4], [1.0], [4.0], [4.5], [5.0]], [0, 0, 0, 1, 1, 1]
     >>> compare(X, y, ["gaussian", "poisson"], folds=3).unfit
@@ -183,13 +206,12 @@ def compare(
         raise DataError(f"all rows are of one class, {classes.tolist()}\n\nhint: give rows of at least two classes")
     folds = min(folds, len(codes))
     at = np.linspace(0, len(codes) - 1, min(len(codes), MOST)).astype(np.int64)
-    columns = Columns.of(X)
-    if not columns.kept:
-        raise DataError(nothing_left(columns))
-    chosen = [named(name) for name in (KINDS if names is None else names)]
-    unfit = {kind.name: why for kind in chosen if (why := kind.needs(columns))}
+    found = Readable.of(X, text)
+    wanted = [kind.name for kind in KINDS.values() if kind.texts == (found.text is not None)]
+    chosen = [named(name) for name in (wanted if names is None else names)]
+    unfit = {kind.name: why for kind in chosen if (why := kind.lacks(found))}
     suited = [kind for kind in chosen if kind.name not in unfit]
-    rows, labels = _safe_indexing(taken(X, columns.kept), at), np.asarray(y)[at]
+    rows, labels = _safe_indexing(found.rows(X), at), np.asarray(y)[at]
     trials = []
     for number, kind in enumerate(suited):
         if tell is not None:
@@ -202,7 +224,7 @@ def compare(
         raise DataError(f"no classifier can learn from these rows: {unfit}\n\nhint: see whether the target is right")
     share = np.bincount(codes) / len(codes)
     base = -float((share * np.log(share)).sum())
-    return Comparison(sorted(trials, key=lambda trial: trial.held_out.log_loss), unfit, columns.left_out, len(at), base)
+    return Comparison(sorted(trials, key=lambda trial: trial.held_out.log_loss), unfit, found.left_out, len(at), base)
 
 
 def _tried(kind: Kind, X: Any, y: np.ndarray, folds: int) -> Trial:

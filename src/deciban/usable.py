@@ -1,7 +1,8 @@
 """Which columns of a table a model can learn from, and what kind they are.
 
 Left out, with a reason: columns without any cell, names that nearly every row has for itself (tickets, identifiers),
-free text, numbers that only count the rows, and cells that are neither numbers nor levels (dates, lists).
+free text, numbers that only count the rows, and cells that are neither numbers nor levels (dates, lists). Where nothing
+but one column of free text is left, its words are learned from.
 
 >>> import numpy as np
 >>> cells = [[i, f"id{i}", "ab"[i % 2], i % 7] for i in range(40)]
@@ -13,6 +14,7 @@ free text, numbers that only count the rows, and cells that are neither numbers 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -24,6 +26,7 @@ from deciban.errors import DataError
 FEW = 20  # levels that are never too many
 OWN = 0.5  # levels for each cell, above which a column names rows
 LONG = 40  # characters of a cell that is a text
+FREE = "is free text"
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,11 @@ class Columns:
     holes: bool  # whether a cell of them is missing
     whole: bool  # whether all hold whole numbers ≥ 0
     binary: bool  # whether all hold 0 and 1
+
+    @property
+    def texts(self) -> list[Any]:
+        """The columns of free text, which are left out."""
+        return [name for name, why in self.left_out.items() if why == FREE]
 
     @classmethod
     def of(cls, X: Any) -> Columns:
@@ -57,10 +65,56 @@ class Columns:
         )
 
 
+@dataclass(frozen=True)
+class Readable:
+    """What a model is to read: the columns that are kept, or the words of one."""
+
+    columns: Columns
+    text: Any = None  # the one, by name
+
+    @classmethod
+    def of(cls, X: Any, text: Any = None) -> Readable:
+        """From a frame or an array; `text` names a column of texts that is to be read alone.
+
+        >>> rows = np.array([[f"{i} " + "many words in a row " * 3] for i in range(40)], dtype=object)
+        >>> Readable.of(rows).text, Readable.of(rows).rows(rows)[7][:12]
+        (0, '7 many words')
+        """
+        if text is not None:
+            return cls(_beside(X, text), text)
+        columns = Columns.of(X)
+        if not columns.kept and len(columns.texts) == 1:
+            return cls(columns, columns.texts[0])
+        if not columns.kept:
+            raise DataError(nothing_left(columns))
+        return cls(columns)
+
+    @property
+    def left_out(self) -> dict[Any, str]:
+        return {name: why for name, why in self.columns.left_out.items() if name != self.text}
+
+    def rows(self, X: Any) -> Any:
+        """As a classifier takes them: the columns, or a list of texts."""
+        return taken(X, self.columns.kept) if self.text is None else frames.strings(X, self.text)
+
+
+def _beside(X: Any, text: Any) -> Columns:
+    """All columns but one left out."""
+    names = frames.names(X) if frames.is_frame(X) else list(range(np.shape(X)[1]))
+    if text not in names:
+        close = get_close_matches(str(text), [str(name) for name in names], 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"the columns are {', '.join(map(str, names[:12]))}"
+        raise DataError(f"there is no column {text!r} to read texts from\n\nhint: {hint}")
+    return Columns([], {name: "stands beside the text" for name in names if name != text}, False, False, False, False)
+
+
 def nothing_left(columns: Columns) -> str:
     """What to say where no column can be used."""
     told = "; ".join(f"`{name}` {why}" for name, why in columns.left_out.items()) or "there is no other column"
-    return f"no column is left to learn from: {told}\n\nhint: give columns of numbers or of words that rows share"
+    return (
+        f"no column is left to learn from: {told}\n\nhint: give columns of numbers or of words that rows share, or "
+        "name one whose words are to be learned from: --text COLUMN, in Python text="
+    )
 
 
 def taken(X: Any, names: list[Any]) -> Any:
@@ -97,9 +151,7 @@ def _why_not(column: frames.Column) -> str:
     levels = column.levels
     if len(levels) <= max(FEW, OWN * given):
         return ""
-    return (
-        "is free text" if np.mean([len(str(level)) for level in levels]) > LONG else "names nearly every row by itself"
-    )
+    return FREE if np.mean([len(str(level)) for level in levels]) > LONG else "names nearly every row by itself"
 
 
 def _counts(values: np.ndarray) -> bool:

@@ -11,7 +11,6 @@ import pytest
 from deciban.errors import DecibanError, ForgetError
 from deciban.mail import parse
 
-pytest.importorskip("deciban.classifiers.text")
 HOME = Path(__file__).resolve().parents[2] / "examples" / "spam.py"
 GOODS = ["prize money winner", "cheap pills online", "claim your free prize now", "free money online now"]
 TALK = ["lunch at noon", "the report is attached", "see you at the meeting", "thanks for lunch yesterday"]

@@ -27,6 +27,7 @@ VERBS = (
     "forget",
     "merge",
     "report",
+    "spam",
     "families",
     "demo",
 )

@@ -45,15 +45,15 @@ def changed(
     how = how_to_read(delimiter, no_header)
     column = rows.target_of(rows.opened(fitted, data, how), target or about.get("target"))
     source = rows.opened(fitted, data, how, column)
-    here, count = rows.columns_of(fitted, source, talk), 0
+    here, count = rows.columns_of(fitted, {**about, "target": column}, source, talk), 0
     try:
         for X, y in rows.labelled(source, column, talk, "forgetting" if forget else "learning"):
-            fitted = _step(fitted, X.select(here), rows.as_learned(fitted, y), forget)
+            fitted = _step(fitted, rows.cells(fitted, X, here), rows.as_learned(fitted, y), forget)
             count += len(y)
     except NotAdditiveError as error:
         raise NotAdditiveError(f"{str(error).partition(chr(10))[0]}\n\n{HINT}") from error
     out = output or model
-    deciban.save(fitted, out, source=about["source"], target=column)
+    deciban.save(fitted, out, source=about["source"], target=column, text=about.get("text"))
     total = float(fitted.class_count_.sum())
     word = "forgot" if forget else "learned"
     talk.give(f"{out}: {word} {count:,} rows, {total:,.0f} in all", {"model": out, word: count, "rows": total})

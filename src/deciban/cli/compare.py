@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.verb import Talk, how_to_read, table_options, verb
+from deciban.cli.verb import Talk, how_to_read, table_options, text_option, verb
 
 
 @verb("compare", example="deciban compare titanic.csv --target survived --drop boat --drop body")
@@ -13,6 +13,7 @@ from deciban.cli.verb import Talk, how_to_read, table_options, verb
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="How many folds.")
 @click.option("--model", "names", multiple=True, metavar="NAME", help="Only this one. Repeat for more.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Learn nothing from this column. Repeat for more.")
+@text_option
 @table_options
 def command(
     talk: Talk,
@@ -21,6 +22,7 @@ def command(
     folds: int,
     names: tuple[str, ...],
     drop: tuple[str, ...],
+    text: str | None,
     delimiter: str | None,
     no_header: bool,
 ) -> None:
@@ -35,11 +37,12 @@ def command(
     def pieces(source: files.Source) -> tuple:
         column = rows.target_of(source, target)
         rows.check_drop(source, drop, column)
-        return files.joined(list(rows.labelled(source, column, talk, "reading")))
+        X, y = files.joined(list(rows.labelled(source, column, talk, "reading")))
+        return X.drop_columns(list(drop)), y, text or source.text
 
-    X, y = files.restarted(data, pieces, **how_to_read(delimiter, no_header))
+    X, y, text = files.restarted(data, pieces, **how_to_read(delimiter, no_header))
     with talk.bar("comparing") as tell:
-        out = deciban.compare(X.drop_columns(list(drop)), y, names or None, folds, lambda what, share: tell(0, share))
+        out = deciban.compare(X, y, names or None, folds, lambda what, share: tell(0, share), text)
     for name, why in out.left_out.items():
         talk.say(f"`{name}` {why}: left out", "note")
     lines = [str(out), "", out.advice]

@@ -17,7 +17,7 @@ from deciban.cli.verb import Talk, how_to_read, table_options, verb
 @click.option("--rows", "count", type=click.IntRange(min=1), default=1, show_default=True, help="How many from there.")
 @click.option("--of", metavar="CLASS", help="The class to explain; by default the most probable.")
 @click.option("--against", metavar="CLASS", help="The class to weigh it against; by default the runner-up.")
-@click.option("--columns", default=10, show_default=True, help="How many columns to show, from the strongest.")
+@click.option("--columns", default=10, show_default=True, help="How many columns or words to show.")
 @table_options
 def command(
     talk: Talk,
@@ -31,7 +31,10 @@ def command(
     delimiter: str | None,
     no_header: bool,
 ) -> None:
-    """Weigh the evidence of each cell of a row: prior + columns = log odds. 10 decibans are odds of 10 : 1."""
+    """Weigh the evidence of each cell of a row, or of each word of a text: prior + columns = log odds.
+
+    10 decibans are odds of 10 : 1. The strongest come first.
+    """
     import numpy as np
 
     import deciban
@@ -40,8 +43,8 @@ def command(
 
     fitted = deciban.load(model)
     source = rows.opened(fitted, data, how_to_read(delimiter, no_header))
-    here = rows.columns_of(fitted, source, talk)
-    found = files.selected(files.some_rows(source, row, count), here)
+    here = rows.columns_of(fitted, deciban.about(model), source, talk)
+    found = rows.cells(fitted, files.some_rows(source, row, count), here)
     pair = {
         key: rows.label_of(fitted, label, f"--{key}")
         for key, label in (("of", of), ("against", against))
@@ -49,10 +52,10 @@ def command(
     }
     why = fitted.explain(found, **pair)
     why = replace(why, rows=np.arange(row, row + len(why)))
-    talk.give(why.text(count, columns), [_data(why, at) for at in range(len(why))])
+    talk.give(why.text(count, columns), [_data(why, at, rows.reads_text(fitted)) for at in range(len(why))])
 
 
-def _data(why: Any, at: int) -> dict[str, Any]:
+def _data(why: Any, at: int, of_words: bool) -> dict[str, Any]:
     one = why[at]
     return {
         "row": int(one.rows[0]),
@@ -63,6 +66,7 @@ def _data(why: Any, at: int) -> dict[str, Any]:
         "columns": {
             name: {"value": value, "decibans": float(size)}
             for name, value, size in zip(why.columns, one.values[0], one.decibans[0], strict=True)
+            if not of_words or value  # words of other texts
         },
         "total": float(one.total[0]),
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from deciban.cli.verb import Talk, how_to_read, table_options, verb
+from deciban.cli.verb import Talk, how_to_read, table_options, text_option, verb
 
 SHARE = 0.4  # of the memory there is, that rows may take
 
@@ -27,6 +27,7 @@ SHARE = 0.4  # of the memory there is, that rows may take
 @click.option("--updatable", is_flag=True, help="Only a model that `update`, `forget` and `merge` can change.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Learn nothing from this column. Repeat for more.")
 @click.option("--stream", is_flag=True, help="Read the rows in pieces, as is done anyway where memory is short.")
+@text_option
 @table_options
 def command(
     talk: Talk,
@@ -37,14 +38,16 @@ def command(
     updatable: bool,
     drop: tuple[str, ...],
     stream: bool,
+    text: str | None,
     delimiter: str | None,
     no_header: bool,
 ) -> None:
     """Learn a model from DATA and write it to a file.
 
     DATA is CSV, TSV (plain or compressed), Parquet, Arrow, Feather, JSON lines, ARFF, a folder with a sub-folder of
-    texts for each class, or - for standard input. Columns may be numbers or words, with cells missing. What it prints
-    is measured on rows that the model had not seen.
+    texts for each class, or - for standard input. Columns may be numbers or words, with cells missing. Where nothing
+    but a column of free text is there, the model learns its words. What it prints is measured on rows that the model
+    had not seen.
     """
     import deciban
     from deciban import files
@@ -56,22 +59,26 @@ def command(
     def learn(source: Any) -> Any:
         column = rows.target_of(source, target)
         rows.check_drop(source, drop, column)
+        words_of = text or source.text
         if stream or source.bulk > SHARE * files.memory():
             talk.say(f"{data} is read in pieces: naive Bayes that can be updated", "note")
-            return column, _streamed(talk, data, source, column, list(drop), how)
+            return column, _streamed(talk, data, source, column, list(drop), words_of, how)
         pieces = list(rows.labelled(source, column, talk, "reading"))
         X, y = files.joined(pieces)
-        with talk.bar("choosing") as tell:
+        X = X.drop_columns(list(drop))
+        with talk.bar("choosing") as bar:
             learned = deciban.learn(
-                X.drop_columns(list(drop)), y, name, updatable=updatable, tell=lambda what, share: tell(0, share)
+                X, y, name, updatable=updatable, tell=lambda what, share: bar(0, share), text=words_of
             )
         return column, (learned, len(y))
 
     column, (learned, count) = files.restarted(data, learn, **how)
-    deciban.save(learned.model, out, metrics=learned.metrics, source=Path(data).name, target=column)
+    deciban.save(learned.model, out, metrics=learned.metrics, source=Path(data).name, target=column, text=learned.text)
     talk.give(_text(learned, count, column, out), _data(learned, count, column, out))
     for leak in learned.leaks:
         talk.say(f"{leak}: does one know it before the outcome? If not: --drop {leak.column}", "warning")
+    for left in learned.unread:
+        talk.say(f"`{left}` is free text; to learn from its words, and nothing else: --text {left}", "note")
     for note in learned.notes:
         talk.say(note, "note")
 
@@ -80,7 +87,7 @@ def _stem(data: str) -> str:
     return "model" if data == "-" else Path(data).name.split(".")[0] or "model"
 
 
-def _streamed(talk: Talk, data: str, source: Any, target: str, drop: list[str], how: dict) -> tuple[Any, int]:
+def _streamed(talk: Talk, data: str, source: Any, target: str, drop: list[str], text: str | None, how: dict) -> tuple:
     """Learned from pieces, and scored on them with each row left out, in a second pass; and how many rows."""
     import deciban
     from deciban import files
@@ -93,14 +100,16 @@ def _streamed(talk: Talk, data: str, source: Any, target: str, drop: list[str], 
     def again() -> Any:
         yield from chunks(files.opened(data, **how), "leaving rows out")
 
-    learned = deciban.learn_chunks(chunks(source, "learning"), None if data == "-" else again())
+    learned = deciban.learn_chunks(chunks(source, "learning"), None if data == "-" else again(), text)
     return learned, int(learned.model.class_count_.sum())
 
 
 def _text(learned: Any, count: int, target: str, out: str) -> str:
     model = learned.model
+    read = len(model.vocabulary_) if learned.text is not None else model.n_features_in_
+    what = "columns" if learned.text is None else f"words of `{learned.text}`"
     lines = [
-        f"{out}: {type(model).__name__} ({learned.kind.words}), {count:,} rows, {model.n_features_in_} columns, "
+        f"{out}: {type(model).__name__} ({learned.kind.words}), {count:,} rows, {read:,} {what}, "
         f"{len(model.classes_)} classes of `{target}`"
     ]
     if learned.comparison is not None:
@@ -122,7 +131,7 @@ def _data(learned: Any, count: int, target: str, out: str) -> dict[str, Any]:
         "target": target,
         "classes": learned.model.classes_.tolist(),
         "rows": count,
-        "columns": [str(name) for name in learned.model.feature_names_in_],
+        "columns": [str(name) for name in getattr(learned.model, "feature_names_in_", [learned.text])],
         "held_out": learned.how,
         "metrics": learned.metrics,
         "compared": {t.name: t.held_out.log_loss for t in learned.comparison.trials} if learned.comparison else {},

@@ -17,7 +17,8 @@ def command(talk: Talk, models: tuple[str, ...], output: str) -> None:
     whole = deciban.merge(models)
     told = [deciban.about(model) for model in models]
     sources = [about["source"] for about in told if about["source"]]
-    deciban.save(whole, output, source=" + ".join(dict.fromkeys(sources)) or None, target=told[0].get("target"))
+    of_first = {key: told[0].get(key) for key in ("target", "text")}
+    deciban.save(whole, output, source=" + ".join(dict.fromkeys(sources)) or None, **of_first)
     rows = float(whole.class_count_.sum())
     text = f"{output}: {len(models)} models, {rows:,.0f} rows, {len(whole.classes_)} classes"
     talk.give(text, {"model": output, "models": list(models), "rows": rows, "classes": whole.classes_})

@@ -52,10 +52,10 @@ def command(
     asked = asking.Asked.of(fitted, priors, costs, reject)
     how = how_to_read(delimiter, no_header)
     source = rows.opened(fitted, data, how)
-    columns = rows.columns_of(fitted, source, talk)
+    columns = rows.columns_of(fitted, deciban.about(model), source, talk)
 
     def answers(X: Any) -> Any:
-        labels, proba = asked.answer(X)
+        labels, proba = asked.answer(rows.cells(fitted, X, columns))
         said = {f"p_{label}": proba[:, c] for c, label in enumerate(fitted.classes_.tolist())}
         return files.answers({"predicted": labels, **said}, source.names)
 
@@ -67,7 +67,7 @@ def command(
 
     def anew() -> Iterator[Any]:
         for batch in rows.batches(source, talk, "predicting"):
-            yield files.appended(batch, answers(files.selected(batch, columns)))
+            yield files.appended(batch, answers(batch))
 
     if talk.json and output == "-":
         files.write_lines(anew())

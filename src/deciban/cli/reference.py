@@ -26,7 +26,7 @@ missing, and so are `?`, `NA`, `N/A`, `NaN` and `null`.
 def reference() -> str:
     """All verbs with their help, and what errors mean."""
     parts = [HEAD]
-    for name in VERBS:
+    for name in names():
         command = verb(name)
         above = click.Context(group, info_name="deciban", help_option_names=["-h", "--help"])
         with click.Context(command, above, name, max_content_width=WIDTH, terminal_width=WIDTH) as ctx:
@@ -36,9 +36,21 @@ def reference() -> str:
     return "\n".join(parts)
 
 
+def names() -> list[str]:
+    """All verbs; one that has verbs of its own by theirs: `spam learn`."""
+    out = []
+    for name in VERBS:
+        command = group.get_command(click.Context(group), name)
+        out += [f"{name} {one}" for one in command.commands] if isinstance(command, click.Group) else [name]
+    return out
+
+
 def verb(name: str) -> Verb:
     """The verb of that name."""
-    found = group.get_command(click.Context(group), name)
+    found: click.Command | None = group
+    for word in name.split():
+        assert isinstance(found, click.Group)
+        found = found.get_command(click.Context(found), word)
     assert isinstance(found, Verb)
     return found
 

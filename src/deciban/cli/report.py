@@ -21,11 +21,11 @@ def command(
     from deciban import files
     from deciban.cli import rows
 
-    fitted = deciban.load(model)
+    fitted, about = deciban.load(model), deciban.about(model)
     how = how_to_read(delimiter, no_header)
-    column = rows.target_of(rows.opened(fitted, data, how), target or deciban.about(model).get("target"))
+    column = rows.target_of(rows.opened(fitted, data, how), target or about.get("target"))
     source = rows.opened(fitted, data, how, column)
-    here = rows.columns_of(fitted, source, talk)
+    here = rows.columns_of(fitted, {**about, "target": column}, source, talk)
     X, y = files.joined([(X.select(here), y) for X, y in rows.labelled(source, column, talk, "reading")])
     deciban.report(fitted, X, rows.as_learned(fitted, y), output)
     talk.give(output, {"report": output})

@@ -66,8 +66,35 @@ def opened(model: Any, path: str, how: dict[str, Any], target: str | None = None
     return files.opened(path, types=files.kinds_for(known), rest=files.TEXT, **how)
 
 
-def columns_of(model: Any, source: files.Source, talk: Talk) -> list[str]:
+def reads_text(model: Any) -> bool:
+    """Whether it is a classifier of texts, which reads one column."""
+    return hasattr(type(model), "top_words")
+
+
+def cells(model: Any, rows: Any, here: list[str]) -> Any:
+    """Those columns of rows, as the model reads them."""
+    some = files.selected(rows, here)
+    return files.strings(some, here[0]) if reads_text(model) else some
+
+
+def text_of(about: dict[str, Any], source: files.Source) -> str:
+    """The column of the texts: that of training, or that such files have, or the only one beside the target."""
+    for known in (about.get("text"), source.text):
+        if known in source.names:
+            return str(known)
+    beside = [name for name in source.names if name != about.get("target")]
+    if len(beside) == 1:
+        return beside[0]
+    raise DataError(
+        f"which column of {source.name} holds the texts? It has {some(source.names)}\n\n"
+        f"hint: call it `{about.get('text') or 'text'}`, as in training"
+    )
+
+
+def columns_of(model: Any, about: dict[str, Any], source: files.Source, talk: Talk) -> list[str]:
     """The names of the model's columns that a file has. One that it has not is missing in every row."""
+    if reads_text(model):
+        return [text_of(about, source)]
     wanted = [str(name) for name in getattr(model, "feature_names_in_", [])]
     here = [name for name in wanted if name in source.names]
     absent = [name for name in wanted if name not in source.names]

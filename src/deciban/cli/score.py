@@ -26,11 +26,12 @@ def command(
     import deciban
     from deciban.cli import asking, rows
 
-    fitted = deciban.load(model)
+    fitted, about = deciban.load(model), deciban.about(model)
     how = how_to_read(delimiter, no_header)
-    column = rows.target_of(rows.opened(fitted, data, how), target or deciban.about(model).get("target"))
+    column = rows.target_of(rows.opened(fitted, data, how), target or about.get("target"))
     source = rows.opened(fitted, data, how, column)
-    here = rows.columns_of(fitted, source, talk)
-    pairs = ((X.select(here), rows.as_learned(fitted, y)) for X, y in rows.labelled(source, column, talk, "scoring"))
+    here = rows.columns_of(fitted, {**about, "target": column}, source, talk)
+    found = rows.labelled(source, column, talk, "scoring")
+    pairs = ((rows.cells(fitted, X, here), rows.as_learned(fitted, y)) for X, y in found)
     out = deciban.assess(fitted, pairs, priors=asking.parsed_priors(fitted, priors))
     talk.give(str(out), out.as_dict())

@@ -11,10 +11,11 @@ from deciban.cli.verb import Talk, verb
 
 @verb("show", example="deciban show t.deciban")
 @click.argument("model")
-@click.option("--evidence", "most", default=5, show_default=True, help="How many cells to show for each class.")
+@click.option("--evidence", "most", default=5, show_default=True, help="How many to show for each class.")
 def command(talk: Talk, model: str, most: int) -> None:
-    """What a model is, what it was trained on, and the strongest evidence for each class."""
+    """What a model is, what it was trained on, and the strongest evidence for each class: its cells, or its words."""
     import deciban
+    from deciban.cli import rows
 
     about = deciban.about(model)
     fitted = deciban.load(model)
@@ -25,17 +26,19 @@ def command(talk: Talk, model: str, most: int) -> None:
         str(label): [{"column": e.column, "value": e.value, "decibans": e.decibans} for e in said]
         for label, said in strongest.items()
     }
-    talk.give(_text(model, about, families, strongest), data)
+    what = "words" if rows.reads_text(fitted) else "columns"
+    talk.give(_text(model, about, what, families, strongest), data)
 
 
-def _text(path: str, about: dict[str, Any], families: dict[str, str], strongest: dict[Any, list]) -> str:
+def _text(path: str, about: dict[str, Any], what: str, families: dict[str, str], strongest: dict[Any, list]) -> str:
     settings = ", ".join(f"{key}={value!r}" for key, value in about["settings"].items() if value is not None)
     classes = ", ".join(map(str, about["classes"][:12])) + (", …" if len(about["classes"]) > 12 else "")
     rows = "" if about["rows"] is None else f"{about['rows']:,.0f} rows"
+    dated = f", {about['date']}" if about["date"] else ""
     source = f" of {about['source']}" if about["source"] else ""
     lines = [
-        f"{path}: {about['class']} by deciban {about['library']}, {about['date']}",
-        f"  learned from {rows}{source}, {len(about['columns'])} columns",
+        f"{path}: {about['class']} by deciban {about['library']}{dated}",
+        f"  learned from {rows}{source}, {len(about['columns']):,} {what}",
         f"  classes of `{about.get('target') or 'y'}`: {classes}",
         f"  settings: {settings}",
     ]

@@ -109,6 +109,13 @@ def table_options(function: Callable) -> Callable:
     return function
 
 
+def text_option(function: Callable) -> Callable:
+    """Which column to read as texts."""
+    return click.option("--text", metavar="COLUMN", help="Learn from the words of this column, and nothing else.")(
+        function
+    )
+
+
 def how_to_read(delimiter: str | None, no_header: bool) -> dict[str, Any]:
     """The table options as `files.opened` takes them."""
     delimiter = delimiter and delimiter.replace("\\t", "\t")
@@ -125,7 +132,7 @@ def tell_error(error: BaseException, debug: bool) -> int:
         click.echo("stopped: nothing was written", err=True)
         return STOPPED
     if isinstance(error, click.UsageError):
-        where = f"\n\nhint: deciban {error.ctx.info_name} --help" if error.ctx and error.ctx.parent else ""
+        where = f"\n\nhint: {error.ctx.command_path} --help" if error.ctx and error.ctx.parent else ""
         told = error.format_message()
         click.echo(_error(told if "hint:" in told else told + where), err=True)
         return 2

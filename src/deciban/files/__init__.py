@@ -35,6 +35,7 @@ from deciban.files.compressed import Bytes, File
 from deciban.files.reading import Source
 from deciban.files.shaping import TEXT, answers, appended, frame, joined, kinds_for, selected, some_rows, split
 from deciban.files.writing import keeps_lines, write, write_beside, write_lines
+from deciban.frames import strings
 
 PIPE = "standard input"
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "selected",
     "some_rows",
     "split",
+    "strings",
     "write",
     "write_beside",
     "write_lines",

@@ -26,6 +26,7 @@ class Source:
     batches: Callable[[], Iterator[pa.RecordBatch]]
     done: Callable[[], float | None] = field(default=lambda: None)  # share of the file that was read; None: unknown
     target: str | None = None  # the column that such a file has its classes in
+    text: str | None = None  # and its texts
     bulk: float = 0.0  # bytes that all rows may need in memory, roughly
     notes: tuple[str, ...] = ()
     delimiter: str | None = None  # of a CSV file

@@ -55,4 +55,4 @@ def _source(name: str, kind: str, rows: Iterator, done: Callable, columns: tuple
         while chunk := list(islice(rows, ROWS)):
             yield pa.record_batch([pa.array(cells) for cells in zip(*chunk, strict=True)], schema=schema)
 
-    return Source(name, kind, schema, batches, done, LABEL if LABEL in columns else None)
+    return Source(name, kind, schema, batches, done, LABEL if LABEL in columns else None, TEXT)

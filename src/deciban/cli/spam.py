@@ -1,0 +1,78 @@
+"""`deciban spam`: a mail filter in one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from deciban.cli.verb import Talk, verb
+
+SHOWN = 10  # words of a message that are explained
+
+
+def _mail(function: Callable) -> Callable:
+    """The arguments of all three."""
+    function = click.argument("mails", metavar="MAIL...", nargs=-1, required=True)(function)
+    return click.argument("model")(function)
+
+
+def _label(function: Callable) -> Callable:
+    kinds = click.Choice(["ham", "spam"])
+    return click.option("--as", "label", type=kinds, required=True, help="What the messages are.")(function)
+
+
+@verb("learn", example="deciban spam learn spam.deciban junk.mbox --as spam")
+@_mail
+@_label
+@click.option("--new", "only_new", is_flag=True, help="Pass over messages that it knows.")
+def learn(talk: Talk, model: str, mails: tuple[str, ...], label: str, only_new: bool) -> None:
+    """Learn messages as ham or as spam. The filter MODEL is made if it is not there.
+
+    MAIL is a file with a message, an mbox, a Maildir or a folder. A message that it knows is an error, and then nothing
+    is learned.
+    """
+    from deciban import spam
+
+    number = spam.change(Path(model), mails, label, spam.learned, only_new)
+    talk.give(f"{model}: learned {number:,} as {label}", {"model": model, "learned": number, "as": label})
+
+
+@verb("unlearn", example="deciban spam unlearn spam.deciban oops.eml --as ham")
+@_mail
+@_label
+def unlearn(talk: Talk, model: str, mails: tuple[str, ...], label: str) -> None:
+    """Take back messages that were learned: the file is what it would be had they never come, to the last bit.
+
+    A message that was never learned, or as something else, is an error, and then nothing is taken back.
+    """
+    from deciban import spam
+
+    number = spam.change(Path(model), mails, label, spam.unlearned)
+    talk.give(f"{model}: unlearned {number:,} as {label}", {"model": model, "unlearned": number, "as": label})
+
+
+@verb("check", example="deciban spam check spam.deciban new.eml")
+@_mail
+@click.option("--explain", is_flag=True, help="Weigh each word, in decibans.")
+def check(talk: Talk, model: str, mails: tuple[str, ...], explain: bool) -> None:
+    """Say of each message whether it is ham, unsure or spam.
+
+    To take ham for spam costs 100 times what it costs to let spam through, to be unsure a tenth of that.
+    """
+    from deciban import spam
+
+    if not Path(model).exists():
+        raise FileNotFoundError(2, "no filter", model)
+    found = spam.check(Path(model), mails)
+    lines = [f"{one['outcome']:6}  P(spam) = {one['spam']:.4f}  {one['source']}  {one['subject']}" for one in found]
+    if explain:
+        for at, one in enumerate(found):
+            lines[at] += "\n" + spam.reasons(Path(model), [one["text"]]).text(1, SHOWN)
+    talk.give("\n".join(lines), [{key: value for key, value in one.items() if key != "text"} for one in found])
+
+
+@click.group("spam", commands=[learn, unlearn, check], epilog=f"Example:\n\n  {check.example}")
+def command() -> None:
+    """A mail filter in one file: it learns, unlearns, and says ham, unsure or spam."""

@@ -1,0 +1,208 @@
+"""A spam filter in one file: it learns, unlearns, and says ham, spam or "unsure".
+
+The state is the tally of a `TextClassifier`. Each message brings a word of its own, made of its Message-ID and content,
+so the tally itself knows what it has learned: to unlearn a message that it never learned, or under another name, would
+take away a word that is not there, which is an error and changes nothing.
+
+To put ham away as spam costs 100 times what it costs to let spam through, to be asked costs a tenth of that:
+
+    spam if 100 · P(ham) < 0.1,   ham if P(spam) < 0.1,   unsure otherwise
+
+>>> import pathlib, tempfile
+>>> state = pathlib.Path(tempfile.mkdtemp()) / "spam.deciban"
+>>> change(state, [b"Subject: Lunch?\\n\\nat noon", b"Subject: Hi\\n\\nsee you at noon"], "ham", learned)
+2
+>>> change(state, b"Subject: Prize\\n\\nclaim your prize now", "spam", learned)
+1
+>>> outcomes(opened(state), ["noon"])[0]
+['unsure']
+>>> change(state, b"Subject: Hi\\n\\nsee you at noon", "ham", unlearned)
+1
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deciban.classifiers.text import TextClassifier
+from deciban.errors import DataError, ForgetError
+from deciban.mail import Mail, read
+from deciban.modelfile import load, save
+
+LABELS = ("ham", "spam")
+COSTS, UNSURE = {("ham", "spam"): 100.0, ("spam", "ham"): 1.0}, 0.1
+NAME = re.compile(r"\bid[0-9a-f]{32}\b")  # of a message, as a word
+
+Model = TextClassifier | None  # None: nothing was learned
+
+
+def new() -> TextClassifier:
+    """A filter that knows nothing.
+
+    >>> new().features
+    'words+bigrams'
+    """
+    return TextClassifier(features="words+bigrams", alpha=0.3)
+
+
+def text_of(mail: Mail) -> str:
+    """What is scored; nobody else's name is spoken.
+
+    >>> from deciban.mail import parse
+    >>> text_of(parse(b"Subject: Hi\\n\\nYou there?"))
+    'subject_hi type_text_plain\\nYou there?'
+    """
+    return NAME.sub("", mail.text())
+
+
+def _named_text_of(mail: Mail) -> str:
+    """What is learned: the text, and the message's own name."""
+    return f"id{mail.key} {text_of(mail)}"
+
+
+def known(model: Model, mails: Iterable[Mail]) -> list[Mail]:
+    """Those that were learned, as whatever.
+
+    >>> from deciban.mail import parse
+    >>> hello = parse(b"Subject: Hello\\n\\n")
+    >>> known(None, [hello]), known(learned(None, [hello], "ham"), [hello]) == [hello]
+    ([], True)
+    """
+    words = set() if model is None else set(model.vocabulary_)
+    return [mail for mail in mails if f"id{mail.key}" in words]
+
+
+def learned(model: Model, mails: Iterable[Mail], label: str) -> Model:
+    """The model with messages learned, each once; one that it knows already is an error.
+
+    >>> from deciban.mail import parse
+    >>> learned(None, [parse(b"Subject: Hello\\n\\n")], "ham").classes_.tolist()
+    ['ham']
+    """
+    mails = _once_each(mails)
+    again = known(model, mails)
+    if again:
+        raise DataError(f"{_told(again)} learned already\n\nhint: unlearn first, or pass --new to learn the others")
+    if not mails:
+        return model
+    return (new() if model is None else model).partial_fit([*map(_named_text_of, mails)], [label] * len(mails))
+
+
+def unlearned(model: Model, mails: Iterable[Mail], label: str) -> Model:
+    """The model without messages that it learned as `label`; None where nothing is left.
+
+    >>> from deciban.mail import parse
+    >>> hello = parse(b"Subject: Hello\\n\\n")
+    >>> unlearned(learned(None, [hello], "ham"), [hello], "ham") is None
+    True
+    """
+    mails = _once_each(mails)
+    strange = set(mails) - set(known(model, mails))
+    if strange:
+        raise ForgetError(f"{_told(strange)} never learned\n\nhint: only what was learned can be unlearned")
+    if model is None or not mails:
+        return model
+    if len(mails) == model.class_count_.sum() and model.classes_.tolist() == [label]:
+        return None
+    return model.forget([*map(_named_text_of, mails)], [label] * len(mails))
+
+
+def _once_each(mails: Iterable[Mail]) -> list[Mail]:
+    return list({mail.key: mail for mail in mails}.values())
+
+
+def _told(mails: Iterable[Mail]) -> str:
+    first, *more = mails
+    return f"{first.subject or first.body[:40]!r}{f' and {len(more)} more were' if more else ' was'}"
+
+
+def outcomes(model: Model, texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """(ham, unsure or spam; P(spam)) of each text. A filter that knows one side only is unsure.
+
+    >>> outcomes(None, ["hello"])
+    (['unsure'], array([0.5]))
+    """
+    if model is None or len(model.classes_) < 2:
+        return ["unsure"] * len(texts), np.full(len(texts), 0.5)
+    decided = model.decide(texts, costs=COSTS, reject=UNSURE, rejected="unsure")
+    return decided.tolist(), model.predict_proba(texts)[:, model.classes_.tolist().index("spam")]
+
+
+def opened(state: Path) -> Model:
+    """The filter in a file; None where there is no file yet.
+
+    >>> opened(Path("no-such-file.deciban")) is None
+    True
+    """
+    if not state.exists():
+        return None
+    model = load(state)
+    if not isinstance(model, TextClassifier) or not set(model.classes_.tolist()) <= set(LABELS):
+        raise DataError(
+            f"{state} holds a {type(model).__name__} of {model.classes_.tolist()[:5]}, which is no spam filter\n\n"
+            "hint: name a file of its own for the filter; it is made when it learns its first message"
+        )
+    return model
+
+
+def _kept(model: Model, state: Path) -> None:
+    if model is None:
+        state.unlink(missing_ok=True)
+    else:
+        save(model, state)
+
+
+def change(state: Path, sources: Any, label: str, how: Callable, only_new: bool = False) -> int:
+    """Learn or unlearn (`how`: `learned`, `unlearned`) messages of sources (see `mail.read`) in a file, all of them or,
+    if one of them is an error, none; how many there were. `only_new` passes over those that are known.
+
+    >>> import tempfile
+    >>> state = Path(tempfile.mkdtemp()) / "spam.deciban"
+    >>> change(state, b"Subject: Hello\\n\\n", "ham", learned), state.exists()
+    (1, True)
+    >>> change(state, b"Subject: Hello\\n\\n", "ham", unlearned), state.exists()
+    (1, False)
+    """
+    model, mails = opened(state), _once_each(read(sources))
+    if only_new:
+        old = set(known(model, mails))
+        mails = [mail for mail in mails if mail not in old]
+    _kept(how(model, mails, label), state)
+    return len(mails)
+
+
+def check(state: Path, sources: Sequence[Any]) -> list[dict[str, Any]]:
+    """Of each message its source, subject, text, outcome and P(spam).
+
+    >>> [told["outcome"] for told in check(Path("no-such-file.deciban"), [b"Subject: Hello\\n\\n"])]
+    ['unsure']
+    """
+    model = opened(state)
+    found = [(source, mail) for source in sources for mail in read(source)]
+    texts = [text_of(mail) for _, mail in found]
+    told = zip(found, texts, *outcomes(model, texts), strict=True)
+    return [
+        {"source": source, "subject": mail.subject, "text": text, "outcome": outcome, "spam": float(chance)}
+        for (source, mail), text, outcome, chance in told
+    ]
+
+
+def reasons(state: Path, texts: Sequence[str]) -> Any:
+    """The evidence of each word of texts for spam against ham, as an explanation.
+
+    >>> import tempfile
+    >>> state = Path(tempfile.mkdtemp()) / "spam.deciban"
+    >>> change(state, b"Subject: Lunch\\n\\n", "ham", learned) + change(state, b"Subject: Prize\\n\\n", "spam", learned)
+    2
+    >>> reasons(state, ["subject_prize"]).columns
+    ('subject_prize',)
+    """
+    model = opened(state)
+    if model is None or len(model.classes_) < 2:
+        raise DataError("the filter does not know both sides yet\n\nhint: learn ham, and spam")
+    return model.explain(texts, of="spam")

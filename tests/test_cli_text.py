@@ -1,0 +1,274 @@
+"""The command line on texts: a table or a folder of them becomes a model of words, and mail a spam filter."""
+
+import json
+import os
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import deciban
+from deciban import TextClassifier, files, spam
+from deciban.cli import main
+
+TALK = {"drink": "tea coffee milk cup pour sip", "food": "cake bread rice plate bake eat", "thing": "chair lamp desk"}
+COMMON = ["the", "a", "of", "and", "with", "some", "more", "again", "today", "never"]
+
+
+def said_of(label: str, rng: np.random.Generator) -> str:
+    return " ".join([*rng.choice(TALK[label].split(), 4), *rng.choice(COMMON, 8)])
+
+
+def table(n: int, seed: int, kinds: tuple[str, ...] = ("drink", "food"), beside: bool = False) -> str:
+    rng = np.random.default_rng(seed)
+    lines = ["what,price,label" if beside else "what,label"]
+    for i in range(n):
+        label = kinds[i % len(kinds)]
+        price = f"{rng.normal():.2f}," if beside else ""
+        lines.append(f'"{said_of(label, rng)}, no. {i}",{price}{label}')
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Texts in tables and in a folder, and models of them, made by the command itself."""
+    folder, kept = tmp_path_factory.mktemp("texts"), Path.cwd()
+    os.chdir(folder)
+    Path("a.csv").write_text(table(80, 0))
+    Path("b.csv").write_text(table(60, 1, ("drink", "thing")))
+    Path("beside.csv").write_text(table(80, 2, beside=True))
+    rng = np.random.default_rng(3)
+    for label in ("drink", "food"):
+        Path("corpus", label).mkdir(parents=True)
+        for i in range(6):
+            Path("corpus", label, f"{i}.txt").write_text(said_of(label, rng))
+    for name in "ab":
+        assert code(f"fit -q {name}.csv --updatable -o {name}.deciban") == 0
+    yield folder
+    os.chdir(kept)
+
+
+def code(command: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(shlex.split(command))
+    return ended.value.code
+
+
+def said(command: str, capfd) -> str:
+    capfd.readouterr()
+    ended = code(command)
+    out, err = capfd.readouterr()
+    assert ended == 0, err
+    return out
+
+
+def rows_of(path: str) -> tuple[list[str], np.ndarray]:
+    X, y, _ = files.split(files.read(path), "label")
+    return files.strings(X, "what"), y
+
+
+# a model of words
+
+
+def test_a_table_of_free_text_alone_becomes_a_model_of_words(place, capfd):
+    told = json.loads(said("fit a.csv -o x.deciban --json", capfd))
+    assert (told["class"], told["columns"], told["rows"]) == ("TextClassifier", ["what"], 80)
+    assert set(told["compared"]) == {"text", "text-calibrated", "text-logistic"}
+    assert told["kind"] == min(told["compared"], key=told["compared"].get)
+    assert told["metrics"]["accuracy"] > 0.9
+    assert (deciban.about("x.deciban")["text"], deciban.about("x.deciban")["target"]) == ("what", "label")
+
+
+def test_the_updatable_one_is_plain_naive_bayes_judged_by_leave_one_out(place, capfd):
+    told = json.loads(said("fit a.csv --updatable -o x.deciban --json", capfd))
+    texts, y = rows_of("a.csv")
+    model = TextClassifier().fit(texts, y)
+    assert (told["kind"], told["held_out"]) == ("text", "leave-one-out")
+    logs = model.leave_one_out(texts, y)
+    assert told["metrics"]["accuracy"] == pytest.approx((model.classes_[logs.argmax(axis=1)] == y).mean())
+    assert np.array_equal(deciban.load("x.deciban").predict_proba(texts), model.predict_proba(texts))
+
+
+@pytest.mark.parametrize("name", ["text", "text-calibrated", "text-logistic"])
+def test_each_kind_can_be_asked_for_and_answers(name, place, capfd):
+    said(f"fit a.csv --model {name} -o x.deciban", capfd)
+    told = json.loads(said("score x.deciban a.csv --json", capfd))
+    assert told["accuracy"] > 0.95
+
+
+def test_a_folder_of_a_few_texts_is_read_as_texts(place, capfd):
+    told = json.loads(said("fit corpus --model text -o x.deciban --json", capfd))
+    assert (told["class"], told["target"], told["rows"]) == ("TextClassifier", "label", 12)
+    assert said("explain x.deciban corpus --row 1", capfd).startswith("row 1: drink against food")
+    assert code("fit corpus -o x.deciban") == 0
+
+
+def test_pieces_give_the_model_of_the_whole(place, capfd):
+    said("fit a.csv --stream -o x.deciban", capfd)
+    texts = rows_of("a.csv")[0]
+    whole, streamed = deciban.load("a.deciban"), deciban.load("x.deciban")
+    assert np.array_equal(whole.predict_proba(texts), streamed.predict_proba(texts))
+
+
+def test_text_beside_other_columns_is_left_out_unless_it_is_named(place, capfd):
+    assert code("fit beside.csv --model mixed -o x.deciban --json") == 0
+    out, err = capfd.readouterr()
+    told = json.loads(out)
+    assert (told["columns"], told["left_out"]) == (["price"], {"what": "is free text"})
+    assert "--text what" in err
+    told = json.loads(said("fit beside.csv --text what -o x.deciban --json", capfd))
+    assert (told["class"], told["left_out"]) == ("TextClassifier", {"price": "stands beside the text"})
+    assert json.loads(said("score x.deciban beside.csv --json", capfd))["accuracy"] > 0.95
+
+
+# the verbs
+
+
+def test_predict_appends_what_the_model_says(place, capfd):
+    said("predict a.deciban a.csv -o out.csv", capfd)
+    out = files.read("out.csv")
+    texts = rows_of("a.csv")[0]
+    model = deciban.load("a.deciban")
+    assert out.column_names == ["what", "label", "predicted", "p_drink", "p_food"]
+    assert np.allclose(out["p_food"].to_numpy(), model.predict_proba(texts)[:, 1])
+    assert out["predicted"].to_pylist() == model.predict(texts).tolist()
+    said("predict a.deciban a.csv -o out.jsonl --priors uniform --reject 0.1", capfd)
+    assert files.read("out.jsonl").num_rows == 80
+
+
+def test_the_only_column_beside_the_target_is_the_text_whatever_its_name(place, capfd):
+    Path("new.csv").write_text("words\nmilk and tea\n")
+    assert said("predict a.deciban new.csv", capfd).splitlines()[1].startswith("milk and tea,drink,")
+    Path("two.csv").write_text("words,others\nmilk,tea\n")
+    assert code("predict a.deciban two.csv") == 1
+    assert "call it `what`" in capfd.readouterr().err
+
+
+def test_explain_tells_the_decibans_of_the_words_of_the_row(place, capfd):
+    (told,) = json.loads(said("explain a.deciban a.csv --row 3 --json", capfd))
+    why = deciban.load("a.deciban").explain(rows_of("a.csv")[0][3])
+    assert told["total"] == pytest.approx(why.total[0])
+    assert {word: one["decibans"] for word, one in told["columns"].items()} == pytest.approx(
+        dict(zip(why.columns, why.decibans[0], strict=True))
+    )
+    assert "█" in said("explain a.deciban a.csv --row 3 --rows 2", capfd)
+
+
+def test_show_tells_the_words_of_each_class(place, capfd):
+    told = json.loads(said("show a.deciban --json --evidence 3", capfd))
+    for label in ("drink", "food"):
+        assert {one["column"] for one in told["strongest"][label]} <= set(TALK[label].split())
+    assert "words\n" in said("show a.deciban", capfd)
+
+
+def test_update_forget_and_merge_equal_what_happens_in_memory(place, capfd):
+    before = deciban.load("a.deciban")
+    (texts, y), (more, z) = rows_of("a.csv"), rows_of("b.csv")
+    both = TextClassifier().fit([*texts, *more], [*y, *z])
+    said("update a.deciban b.csv -o ab.deciban", capfd)
+    said("merge a.deciban b.deciban -o m.deciban", capfd)
+    for name in ("ab", "m"):
+        assert np.array_equal(deciban.load(f"{name}.deciban").predict_proba(texts), both.predict_proba(texts))
+        assert deciban.about(f"{name}.deciban")["text"] == "what"
+    said("forget ab.deciban b.csv", capfd)
+    assert np.array_equal(deciban.load("ab.deciban").predict_proba(texts), before.predict_proba(texts))
+
+
+def test_what_cannot_be_done_changes_nothing_and_is_told(place, capfd):
+    before = Path("a.deciban").read_bytes()
+    assert code("forget a.deciban b.csv") == 1
+    assert Path("a.deciban").read_bytes() == before
+    said("fit a.csv --model text-logistic -o x.deciban", capfd)
+    assert code("update x.deciban b.csv") == 1
+    assert "--updatable" in capfd.readouterr().err
+    assert code("report a.deciban a.csv") == 1
+    assert "deciban show" in capfd.readouterr().err
+    assert code("fit a.csv --model lda -o x.deciban") == 1
+    assert "does not read texts" in capfd.readouterr().err
+    assert code("fit beside.csv --model text -o x.deciban") == 1
+    assert "--text COLUMN" in capfd.readouterr().err
+
+
+def test_compare_ranks_the_classifiers_of_texts(place, capfd):
+    told = json.loads(said("compare a.csv --folds 3 --json", capfd))
+    assert {one["name"] for one in told["ranked"]} == {"text", "text-calibrated", "text-logistic"}
+    assert not told["unfit"]
+
+
+# spam
+
+GOODS = ["prize money winner", "cheap pills online", "claim your free prize now", "free money online now"]
+NOTES = ["lunch at noon", "the report is attached", "see you at the meeting", "thanks for lunch yesterday"]
+
+
+def message(words: str, number: int) -> str:
+    return f"From: ann@x.example\nSubject: {words.split()[0]}\nMessage-ID: <{number}@x.example>\n\n{words}\n"
+
+
+@pytest.fixture
+def post(tmp_path, monkeypatch, capfd):
+    """A filter that knows 20 of each."""
+    monkeypatch.chdir(tmp_path)
+    Path("junk.mbox").write_text("\n".join(f"From x\n{message(GOODS[i % 4], i)}" for i in range(20)))
+    Path("good").mkdir()
+    for i in range(20):
+        Path("good", f"{i}.eml").write_text(message(NOTES[i % 4], 100 + i))
+    Path("offer.eml").write_text(message("claim free prize money online now winner", 200))
+    Path("note.eml").write_text(message("thanks, see you at lunch, the report is attached", 201))
+    Path("odd.eml").write_text(message("hm", 202))
+    assert said("spam learn s.deciban junk.mbox --as spam", capfd) == "s.deciban: learned 20 as spam\n"
+    assert said("spam learn s.deciban good --as ham", capfd) == "s.deciban: learned 20 as ham\n"
+    return tmp_path
+
+
+def test_mail_is_ham_unsure_or_spam(post, capfd):
+    told = json.loads(said("spam check s.deciban offer.eml note.eml odd.eml --json", capfd))
+    assert [one["outcome"] for one in told] == ["spam", "ham", "unsure"]
+    assert [one["source"] for one in told] == ["offer.eml", "note.eml", "odd.eml"]
+    out = said("spam check s.deciban offer.eml --explain", capfd)
+    assert out.startswith("spam    P(spam) = ")
+    assert "spam against ham" in out
+
+
+def test_to_unlearn_gives_back_the_file_and_what_was_never_learned_is_an_error(post, capfd):
+    state = Path("s.deciban")
+    before = state.read_bytes()
+    said("spam learn s.deciban odd.eml --as spam", capfd)
+    after = state.read_bytes()
+    for wrong in ("odd.eml --as ham", "odd.eml note.eml --as spam", "note.eml --as ham"):
+        assert code(f"spam unlearn s.deciban {wrong}") == 1
+        assert "hint: " in capfd.readouterr().err
+        assert state.read_bytes() == after != before
+    said("spam unlearn s.deciban odd.eml --as spam", capfd)
+    assert state.read_bytes() == before
+
+
+def test_known_mail_is_passed_over_if_asked(post, capfd):
+    assert code("spam learn s.deciban good odd.eml --as ham") == 1
+    assert "--new" in capfd.readouterr().err
+    assert said("spam learn s.deciban good odd.eml --as ham --new", capfd) == "s.deciban: learned 1 as ham\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "ended", "word"),
+    [
+        ("spam check no.deciban odd.eml", 1, "no.deciban"),
+        ("spam check s.deciban no.eml", 1, "no.eml"),
+        ("spam unlearn no.deciban odd.eml --as ham", 1, "never learned"),
+        ("spam learn s.deciban odd.eml", 2, "deciban spam learn --help"),
+        ("spam lern s.deciban", 2, "lern"),
+    ],
+)
+def test_bad_mail_and_bad_usage(command, ended, word, post, capfd):
+    capfd.readouterr()
+    assert code(command) == ended
+    err = capfd.readouterr().err
+    assert word in err
+    assert "Traceback" not in err
+
+
+def test_another_model_is_no_filter(post, capfd):
+    deciban.save(TextClassifier().fit(["tea", "cake"], ["drink", "food"]), "t.deciban")
+    with pytest.raises(deciban.errors.DataError, match="no spam filter"):
+        spam.opened(Path("t.deciban"))
