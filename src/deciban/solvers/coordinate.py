@@ -36,7 +36,7 @@ class Coordinate:
 
     def done(self, objective: Any, state: State, tol: float) -> str | None:
         size, left = abs(state.value), state.kept[1]
-        if left <= tol * objective.weight and (state.gain <= 1e-3 * tol * size or left == 0):
+        if left <= tol * objective.weight and (state.gain <= 1e-4 * tol * size or left == 0):
             return "gradient"
         if state.gain <= EPS**1.25 * size or (state.stuck and state.gain <= 1e-11 * size):
             return "precision"
