@@ -101,7 +101,8 @@ def strings(X: Any, name: Name) -> list[str]:
     ['a b', '']
     """
     frame = is_frame(X)
-    cells = nw.from_native(X, eager_only=True)[name].to_list() if frame else np.asarray(X, dtype=object)[:, name]
+    at: Any = name
+    cells = nw.from_native(X, eager_only=True)[at].to_list() if frame else np.asarray(X, dtype=object)[:, at]
     return ["" if _nothing(cell) else str(cell) for cell in cells]
 
 

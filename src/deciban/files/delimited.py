@@ -113,7 +113,7 @@ class _Table:
     def learn(self, error: pa.ArrowInvalid) -> None:
         """Begin anew with what the error teaches about the types, or raise what is wrong."""
         text = str(error)
-        found = re.search(r"In CSV column #(\d+): CSV conversion error to (\w+)", text)
+        found = re.search(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (\w+)", text)
         if found is None:
             raise self._wrong(text) from None
         column, was = self.look.names[int(found[1])], found[2]
