@@ -209,8 +209,8 @@ def report() -> str:
     lines.append(
         "Means over splits, in %; ± is their standard deviation. A third of the original edition is held out, by"
     )
-    lines.append("five seeds; by date is the published split; sms and movies are 10 folds. Settings of ours were chosen")
-    lines.append("with these splits in view, so that a lead of a few tenths is none.")
+    lines.append("five seeds; by date is the published split; sms and movies are 10 folds. Settings of ours were")
+    lines.append("chosen with these splits in view, so that a lead of a few tenths is none.")
     by_task: dict[str, list[dict[str, str]]] = {}
     for row in read():
         by_task.setdefault(row["task"], []).append(row)
