@@ -176,6 +176,13 @@ def test_numbers_equal_scikit_learns_and_lie_in_their_intervals():
     assert all(low <= value <= high for value, low, high in out.metrics.values())
 
 
+def test_a_small_calibration_error_lies_in_its_interval():
+    data = load_breast_cancer(as_frame=True)
+    model = deciban.MixedNB(calibrate=True).fit(data.data, data.target)
+    value, low, high = deciban.report(model, data.data, data.target).metrics["calibration error"]
+    assert 0 <= low < value < high
+
+
 def test_rows_that_were_learned_from_are_left_out_one_by_one():
     X, y = breast()
     model = deciban.GaussianNB().fit(X, y)

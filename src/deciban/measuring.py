@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from deciban import scores, uncertainty
@@ -22,12 +24,13 @@ def measured(facts: Facts) -> dict[str, Estimate]:
     def off(w: np.ndarray) -> float:
         return scores.expected_calibration_error(y, proba, w)
 
+    calibration = uncertainty.redrawn(off, n, facts.seed, draws)
     out = {
         "accuracy": uncertainty.share(int(right.sum()), n),
         "balanced accuracy": _balanced(y, right),
         "log loss": uncertainty.mean(-true, 0.0),
         "Brier score": uncertainty.mean(missed, 0.0, 2.0),
-        "calibration error": uncertainty.redrawn(off, n, facts.seed, draws),
+        "calibration error": replace(calibration, low=max(calibration.low, 0.0)),
     }
     if len(facts.classes) == 2:
         with np.errstate(invalid="ignore"):

@@ -2,7 +2,8 @@
 
     shares   Wilson: (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n), good for few rows and for 0 and 1
     means    mean ± z · deviation / √n
-    others   the middle 95 % of what rows drawn again with replacement give
+    others   the middle 95 % of what rows drawn again with replacement give, moved so that its middle is the value: a
+             calibration error of drawn rows is larger than that of the rows
 
 >>> estimate = share(9, 10)
 >>> round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3)
@@ -84,5 +85,5 @@ def redrawn(statistic: Callable[[np.ndarray], float], n: int, seed: int = 0, dra
     """
     rng = np.random.default_rng(seed)
     drawn = [statistic(np.bincount(rng.integers(n, size=n), minlength=n).astype(np.float64)) for _ in range(draws)]
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    return Estimate(statistic(np.ones(n)), float(low), float(high))
+    value, (low, middle, high) = statistic(np.ones(n)), np.quantile(drawn, [0.025, 0.5, 0.975])
+    return Estimate(value, value + float(low - middle), value + float(high - middle))
