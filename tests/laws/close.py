@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.tallies import Bundle, Common, Crosstab, RowScatter
+from deciban.tallies import Bundle, Common, Crosstab, Patterns, RowScatter
 from deciban.tallies.base import column
 
 ROUNDING = 1e-12
@@ -16,6 +16,9 @@ POWERS = {
     "n": 0,
     "table": 0,
     "levels": 0,
+    "rows": 0,
+    "y": 0,
+    "w": 0,
     "total": 1,
     "mean": 1,
     "m2": 2,
@@ -51,7 +54,7 @@ def size(t: Any, n: float) -> float:
 
 def assert_close(a: Any, b: Any, *among: Any) -> None:
     """Whether two tallies agree to rounding, given the size of the cells in them (and in `among`)."""
-    if isinstance(a, Crosstab):
+    if isinstance(a, Crosstab | Patterns):
         levels = np.maximum(a.levels, b.levels)
         a, b = a.relevel(levels), b.relevel(levels)
     n = max(float(np.abs(t.n).sum()) for t in (a, b, *among)) or 1.0

@@ -15,6 +15,7 @@ from deciban.tallies.bundle import Bundle, Common
 from deciban.tallies.cells import Cells
 from deciban.tallies.crosstab import Crosstab
 from deciban.tallies.moments import Moments
+from deciban.tallies.patterns import Patterns
 from deciban.tallies.quartic import Quartic
 from deciban.tallies.scatter import RowScatter, Scatter
 from deciban.tallies.sums import Labels, Sums
@@ -26,6 +27,7 @@ __all__ = [
     "Crosstab",
     "Labels",
     "Moments",
+    "Patterns",
     "Quartic",
     "RowScatter",
     "Scatter",
