@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -113,3 +115,18 @@ def test_nothing_and_infinity():
     assert not cells([1.0, np.inf]).finite()
     assert not cells([1.0, -np.inf]).finite()
     assert cells([1.7e308, -1.7e308]).finite()
+
+
+def test_keys_that_no_number_has_are_not_sound():
+    whole = cells([-1.0, 0.0, 1.0])
+    assert whole.sound()
+    for keys in ([0, 1, 2**40], [-(2**63), 0, 1], [0, 2**62, -(2**62)], [1, 1, 2]):
+        assert not replace(whole, keys=(np.array(keys, dtype=np.int64),)).sound()
+
+
+def test_columns_with_other_keys_add_and_leave_each_other_alone():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(50, 3)) * [1, 1e9, 1e-9], -rng.normal(size=(70, 3)) * [1e300, 1, 1]
+    a[:, 1], b[:, 2] = np.nan, np.nan
+    assert_same(cells(a) + cells(b), cells(np.r_[a, b]))
+    assert_same(cells(np.r_[a, b]) - cells(b), cells(a))

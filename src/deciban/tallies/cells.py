@@ -14,7 +14,6 @@ are kept, by their key.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import reduce
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from deciban.tallies.base import Tally, doubles, less, place
 
 BITS = 12
 _SHIFT = 52 - BITS
+_SPAN = 1 << (BITS + 12)  # between the lowest key and the highest there are fewer
 
 
 def cell_of(x: np.ndarray) -> np.ndarray:
@@ -49,14 +49,11 @@ class Cells(Tally):
     def of(cls, n: np.ndarray, x: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> Cells:
         """Of rows x (n, d); NaN counts for nothing."""
         k, keys, tables = len(n), [], []
-        for values in np.asarray(x, dtype=np.float64).T:
+        for values in np.ascontiguousarray(np.asarray(x, dtype=np.float64).T):
             here = ~np.isnan(values)
-            some = here.all()
-            key = cell_of(values if some else values[here])
-            known, code = _codes(key)
-            at = (y if some else y[here]).astype(np.int64) * len(known) + code
-            weight = w if w is None or some else w[here]
-            tables.append(np.bincount(at, weight, minlength=k * len(known)).reshape(k, -1).astype(np.float64))
+            some = slice(None) if here.all() else here
+            known, table = _counted(cell_of(values[some]), y[some], None if w is None else w[some], k)
+            tables.append(table)
             keys.append(known)
         out = cls(n, tuple(keys), np.hstack(tables) if tables else np.zeros((k, 0)))
         return out if w is None else out._without_empty()
@@ -83,30 +80,43 @@ class Cells(Tally):
         return len(self.keys)
 
     def sound(self) -> bool:
-        ordered = all(key.dtype == np.int64 and key.ndim == 1 and (np.diff(key) > 0).all() for key in self.keys)
+        ordered = all(key.dtype == np.int64 and key.ndim == 1 and _ascending(key) for key in self.keys)
         shapes = (self.n.shape, self.table.shape) == ((self.k,), (self.k, self.offset[-1]))
         return ordered and shapes and doubles(self.n, self.table)
 
     def short(self) -> np.ndarray:
         return super().short() | (self.table < 0).any(axis=1)
 
-    def _on(self, keys: list[np.ndarray]) -> np.ndarray:
-        """The table with a column for each of these keys."""
-        tables = []
-        for table, mine, all_keys in zip(self.columns(), self.keys, keys, strict=True):
-            out = np.zeros((self.k, len(all_keys)))
-            out[:, np.searchsorted(all_keys, mine)] = table
-            tables.append(out)
-        return np.hstack(tables) if tables else self.table
+    def _line(self) -> np.ndarray:
+        """All keys in one ascending line, those of each column beyond those of the one before."""
+        lines = [key + j * _SPAN for j, key in enumerate(self.keys)]
+        return np.concatenate(lines) if lines else np.zeros(0, dtype=np.int64)
+
+    def _with(self, other: Cells) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray]:
+        """(keys of both, this table, the other's), each with a column for every key. Two sorted lines are merged by a
+        stable sort in one run."""
+        if all(map(np.array_equal, self.keys, other.keys)):
+            return self.keys, self.table, other.table
+        both = np.concatenate([self._line(), other._line()])
+        order = np.argsort(both, kind="stable")
+        both = both[order]
+        new = np.diff(both, prepend=both[0] - 1) > 0
+        at = np.empty(len(both), dtype=np.int64)
+        at[order] = np.cumsum(new) - 1
+        line = both[new]
+        size, mine = len(line), self.table.shape[1]
+        tables = _spread(self.table, at[:mine], size), _spread(other.table, at[mine:], size)
+        starts = np.arange(self.d) * _SPAN
+        parts = np.split(line, np.searchsorted(line, starts[1:] - _SPAN // 2))
+        return tuple(part - start for part, start in zip(parts, starts, strict=True)), *tables
 
     def __add__(self, other: Cells) -> Cells:
-        keys = [reduce(np.union1d, pair) for pair in zip(self.keys, other.keys, strict=True)]
-        return Cells(self.n + other.n, tuple(keys), self._on(keys) + other._on(keys))
+        keys, mine, theirs = self._with(other)
+        return Cells(self.n + other.n, keys, mine + theirs)
 
     def __sub__(self, other: Cells) -> Cells:
-        keys = [reduce(np.union1d, pair) for pair in zip(self.keys, other.keys, strict=True)]
-        left = Cells(less(self.n, other.n), tuple(keys), less(self._on(keys), other._on(keys)))
-        return left._without_empty()
+        keys, mine, theirs = self._with(other)
+        return Cells(less(self.n, other.n), keys, less(mine, theirs))._without_empty()
 
     def _without_empty(self) -> Cells:
         some = (self.table != 0).any(axis=0)
@@ -121,29 +131,36 @@ class Cells(Tally):
         return replace(self, n=place(self.n, index, k), table=place(self.table, index, k))
 
 
-def _codes(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(sorted distinct keys, the place of each among them), without sorting where their ranges are short: zero has no
-    neighbours on this grid, so the keys below, at and above it are counted apart."""
+def _ascending(key: np.ndarray) -> bool:
+    return len(key) == 0 or bool((key[1:] > key[:-1]).all() and key[0] > -_SPAN // 2 and key[-1] < _SPAN // 2)
+
+
+def _spread(table: np.ndarray, at: np.ndarray, size: int) -> np.ndarray:
+    """Columns of a table put where they belong among so many."""
+    out = np.zeros((len(table), size))
+    for row, cells in zip(out, table, strict=True):
+        row[at] = cells
+    return out
+
+
+def _counted(key: np.ndarray, y: np.ndarray, w: np.ndarray | None, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """(sorted distinct keys, what each class has of them), without sorting where their range is short: zero has no
+    neighbours on this grid, so the keys below and above it are moved next to it."""
     if len(key) == 0:
-        return key, key
-    known: list[np.ndarray] = []
-    code = np.empty(len(key), dtype=np.int64)
-    for some in (key < 0, key == 0, key > 0):
-        some = slice(None) if some.all() else some
-        part = key[some]
-        if len(part):
-            mine, at = _dense_codes(part)
-            code[some] = at + sum(map(len, known))
-            known.append(mine)
-    return np.concatenate(known), code
+        return key, np.zeros((k, 0))
+    size = np.abs(key)
+    gap = int(size.min(where=size > 0, initial=_SPAN)) - 1
+    place = key - gap * np.sign(key)
+    low = int(place.min())
+    span = int(place.max()) - low + 1
+    if k * span > 8 * len(key) + (1 << 16):
+        known, at = np.unique(key, return_inverse=True)
+        return known, _by_class(at.ravel(), y, w, k, len(known))
+    table = _by_class(place - low, y, w, k, span)
+    seen = np.flatnonzero((table != 0).any(axis=0))
+    place = seen + low
+    return place + gap * np.sign(place), table[:, seen]
 
 
-def _dense_codes(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    low, high = int(key.min()), int(key.max())
-    if high - low > 8 * len(key) + (1 << 16):
-        known, code = np.unique(key, return_inverse=True)
-        return known, code.ravel()
-    key = key - low
-    seen = np.zeros(high - low + 1, dtype=bool)
-    seen[key] = True
-    return np.flatnonzero(seen) + low, (np.cumsum(seen) - 1)[key]
+def _by_class(at: np.ndarray, y: np.ndarray, w: np.ndarray | None, k: int, size: int) -> np.ndarray:
+    return np.bincount(y * np.int64(size) + at, w, minlength=k * size).reshape(k, size).astype(np.float64)
