@@ -15,6 +15,9 @@ True
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import gammaln
+
+from deciban.errors import DataError
 
 TINY = 1e-300  # what a column without levels takes the logarithm of
 GRID = np.round(10.0 ** np.arange(-3.0, 1.01, 0.25), 6)  # 0.001 … 10
@@ -39,6 +42,17 @@ def log_shares(table: np.ndarray, offset: np.ndarray, alpha: float | np.ndarray)
     even = spread(-np.log(np.maximum(levels, 1)), offset)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(whole > 0, np.log(table + spread(alpha, offset)) - np.log(whole), even)
+
+
+def log_evidence(table: np.ndarray, offset: np.ndarray, alpha: float | np.ndarray) -> np.ndarray:
+    """log marginal likelihood (k, d) of the counts of each column, its shares drawn from a Dirichlet(alpha)."""
+    levels = np.diff(offset)
+    alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64), levels.shape)
+    if not (alpha > 0).all():
+        raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
+    assumed = alpha * np.maximum(levels, 1)
+    whole = gammaln(assumed) - gammaln(column_sums(table, offset) + assumed)
+    return whole + column_sums(gammaln(table + spread(alpha, offset)) - spread(gammaln(alpha), offset), offset)
 
 
 def held_out(table: np.ndarray, offset: np.ndarray, alpha: float | np.ndarray) -> np.ndarray:

@@ -98,10 +98,13 @@ class Bernoulli:
 
     def evidence(self, t: Sums) -> np.ndarray:
         """log marginal likelihood (k,) of each class's rows, every chance drawn from a Beta(alpha, alpha)."""
+        return self.evidences(t).sum(axis=1)
+
+    def evidences(self, t: Sums) -> np.ndarray:
+        """The same by column, (k, d)."""
         if np.min(self.alpha) <= 0:
             raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
-        terms = betaln(t.total + self.alpha, column(t.n) - t.total + self.alpha) - betaln(self.alpha, self.alpha)
-        return terms.sum(axis=1)
+        return betaln(t.total + self.alpha, column(t.n) - t.total + self.alpha) - betaln(self.alpha, self.alpha)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         chance = np.exp(p.log_present)[y]

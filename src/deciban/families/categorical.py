@@ -16,11 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
 
 from deciban import ops
-from deciban.dirichlet import best_alpha, column_sums, log_shares, own_held_out, spread
-from deciban.errors import DataError
+from deciban.dirichlet import best_alpha, column_sums, log_evidence, log_shares, own_held_out, spread
 from deciban.own_rows import class_weight, set_own
 from deciban.packed import Packed
 from deciban.table import Codes
@@ -92,12 +90,11 @@ class Categorical:
 
     def evidence(self, t: Crosstab) -> np.ndarray:
         """log marginal likelihood (k,) of each class's levels, each column's shares drawn from a Dirichlet(alpha)."""
-        alpha = np.broadcast_to(np.asarray(self.pseudo_counts(t), dtype=np.float64), t.levels.shape)
-        if not (alpha > 0).all():
-            raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
-        assumed = alpha * np.maximum(t.levels, 1)
-        whole = (gammaln(assumed) - gammaln(column_sums(t.table, t.offset) + assumed)).sum(axis=1)
-        return whole + (gammaln(t.table + spread(alpha, t.offset)) - spread(gammaln(alpha), t.offset)).sum(axis=1)
+        return self.evidences(t).sum(axis=1)
+
+    def evidences(self, t: Crosstab) -> np.ndarray:
+        """The same by column, (k, d)."""
+        return log_evidence(t.table, t.offset, self.pseudo_counts(t))
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.zeros((len(y), len(p.offset) - 1), dtype=np.int64)

@@ -111,13 +111,16 @@ class Exponential:
 
     def evidence(self, t: Sums) -> np.ndarray:
         """log marginal likelihood (k,) of each class's cells, every rate drawn from a Gamma(shape, shape · mean)."""
+        return self.evidences(t).sum(axis=1)
+
+    def evidences(self, t: Sums) -> np.ndarray:
+        """The same by column, (k, d)."""
         if self.shape <= 0:
             raise DataError("`shape` of 0 is no prior: nothing can be averaged over it\n\nhint: use shape > 0")
         n = np.broadcast_to(column(t.n), t.total.shape)
         mass = self.shape * np.nan_to_num(self._mean(n.sum(axis=0), t.total.sum(axis=0))) + FLOOR
         after = self.shape + n
-        terms = gammaln(after) - gammaln(self.shape) + self.shape * np.log(mass) - after * np.log(t.total + mass)
-        return terms.sum(axis=1)
+        return gammaln(after) - gammaln(self.shape) + self.shape * np.log(mass) - after * np.log(t.total + mass)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.exponential(1.0 / p.rate[y])

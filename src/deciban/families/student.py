@@ -156,11 +156,15 @@ class Student:
 
     def evidence(self, t: Moments) -> np.ndarray:
         """log marginal likelihood (k,) of each class's cells under the prior."""
+        return self.evidences(t).sum(axis=1)
+
+    def evidences(self, t: Moments) -> np.ndarray:
+        """The same by column, (k, d)."""
         n = column(t.n)
         mean, scale = self._prior(t)
         kappa, _, shape, after = self._posterior(n, t.mean, t.m2, mean, scale)
         flat = gammaln(shape) - gammaln(self.shape) + 0.5 * np.log(self.kappa / kappa) - 0.5 * n * np.log(2.0 * np.pi)
-        return (flat + self.shape * np.log(scale) - shape * np.log(after)).sum(axis=1)
+        return flat + self.shape * np.log(scale) - shape * np.log(after)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         df = np.broadcast_to(p.df, p.loc.shape)

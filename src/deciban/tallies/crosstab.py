@@ -24,6 +24,16 @@ class Crosstab(Tally):
         """The table of each column, (k, levels[j])."""
         return np.split(self.table, self.offset[1:-1], axis=1)
 
+    def part(self, columns) -> Crosstab:
+        """Of some of the columns."""
+        tables = self.columns()
+        table = np.hstack([tables[j] for j in columns]) if len(columns) else np.zeros((self.k, 0))
+        return Crosstab(self.n if self.n.ndim == 1 else self.n[:, columns], table, self.levels[list(columns)])
+
+    def collapse(self) -> Crosstab:
+        """All classes as one, k = 1."""
+        return Crosstab(self.n.sum(axis=0, keepdims=True), self.table.sum(axis=0, keepdims=True), self.levels)
+
     def relevel(self, levels: np.ndarray, index: list[np.ndarray] | None = None) -> Crosstab:
         """The same counts in columns of `levels` levels, where level l of column j stands at index[j][l] (or at l)."""
         levels = np.asarray(levels, dtype=np.int64)

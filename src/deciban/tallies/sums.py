@@ -33,6 +33,10 @@ class Sums(Tally):
         """Of some of the columns."""
         return Sums(self.n if self.n.ndim == 1 else self.n[:, columns], self.total[:, columns])
 
+    def collapse(self) -> Sums:
+        """All classes as one, k = 1."""
+        return Sums(self.n.sum(axis=0, keepdims=True), self.total.sum(axis=0, keepdims=True))
+
     def filled(self) -> Sums:
         """Where a class has nothing of a column, the sums of all classes."""
         n = np.broadcast_to(column(self.n), self.total.shape)
