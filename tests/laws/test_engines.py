@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+import time
 from dataclasses import replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 import pytest
@@ -13,43 +14,44 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import deciban
-from deciban import engines, ops
+from deciban import ops
 from deciban.classifiers import base
-from deciban.engines import stream, threads
+from deciban.engines import threads
 from deciban.table import Counts
 
 from .close import assert_close, assert_same_bits
 from .rows import each_form, families, forms, plain_rows, some_rows, tally
 
-NAMES = [module.name for module in pkgutil.iter_modules(engines.__path__)]
-ENGINES = [engine for name in NAMES if hasattr(engine := importlib.import_module(f"deciban.engines.{name}"), "total")]
-every_engine = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.__name__.rsplit(".")[-1])
 every_family = pytest.mark.parametrize("family", families())
 
 
-def total(engine, family, table, cells: int):
-    return engine.total(table.chunks(cells), lambda part: family.tally(part.x, part.y, part.w, part.k))
+def parts(family, table, cells: int) -> tuple:
+    return table.chunks(cells), lambda part: family.tally(part.x, part.y, part.w, part.k)
 
 
-@every_engine
+def total(family, table, cells: int):
+    return threads.total(*parts(family, table, cells))
+
+
 @every_family
 @given(data=st.data())
-def test_engine_adds_the_parts_up_to_the_whole(engine, family, data):
+def test_threads_add_the_parts_up_to_the_whole(family, data):
     rows = data.draw(some_rows(family))
     cells = data.draw(st.integers(1, 40))
     for form in each_form(family):
-        assert_close(total(engine, family, rows.table(form), cells), tally(family, rows, form))
+        assert_close(total(family, rows.table(form), cells), tally(family, rows, form))
 
 
 @every_family
-def test_any_number_of_threads_and_the_stream_give_the_same_bits(family):
+def test_any_number_of_threads_gives_the_bits_of_a_plain_sum(family):
     rows = plain_rows(family, n=997, d=5)
     for form in forms(family):
         table = rows.table(form)
-        want = total(stream, family, table, 100)
+        chunks, f = parts(family, table, 100)
+        want = reduce(add, map(f, chunks))
         for n in (1, 2, 3):
             with deciban.threads(n):
-                assert_same_bits(total(threads, family, table, 100), want)
+                assert_same_bits(total(family, table, 100), want)
 
 
 @every_family
@@ -84,31 +86,28 @@ def test_wide_sparse_rows_are_learned_in_one_table_with_any_number_of_threads(mo
 def test_the_same_rows_twice_give_the_same_bits(family):
     rows = plain_rows(family, n=997, d=5)
     for form in forms(family):
-        assert_same_bits(*(total(threads, family, rows.table(form), 100) for _ in range(2)))
+        assert_same_bits(*(total(family, rows.table(form), 100) for _ in range(2)))
 
 
-@every_engine
-def test_engine_reads_chunks_from_anything_that_yields_them(engine):
-    assert engine.total((10 * i for i in range(50)), lambda chunk: chunk + 1) == sum(10 * i + 1 for i in range(50))
+def test_threads_read_chunks_from_anything_that_yields_them():
+    assert threads.total((10 * i for i in range(50)), lambda chunk: chunk + 1) == sum(10 * i + 1 for i in range(50))
 
 
-@every_engine
-def test_engine_adds_in_the_order_of_the_chunks(engine):
+def test_threads_add_in_the_order_of_the_chunks():
     """Strings do not commute."""
     with deciban.threads(3):
-        assert engine.total("abcdefghijklmnop", str.upper) == "ABCDEFGHIJKLMNOP"
+        assert threads.total("abcdefghijklmnop", str.upper) == "ABCDEFGHIJKLMNOP"
 
 
-@every_engine
-def test_an_error_in_a_chunk_comes_out_of_the_engine(engine):
+def test_an_error_in_a_chunk_comes_out_of_the_threads():
     def refuse(chunk):
         if chunk == 7:
             raise ZeroDivisionError("seven")
         return chunk
 
     with deciban.threads(2), pytest.raises(ZeroDivisionError, match="seven"):
-        engine.total(range(20), refuse)
-    assert engine.total(range(5), refuse) == 10
+        threads.total(range(20), refuse)
+    assert threads.total(range(5), refuse) == 10
 
 
 def test_threads_hold_no_more_chunks_than_they_work_on():
@@ -120,6 +119,15 @@ def test_threads_hold_no_more_chunks_than_they_work_on():
             next(results)
         results.close()
     assert len(asked) < 20
+
+
+def test_threads_do_not_run_ahead_of_who_uses_their_results():
+    """A reader that is faster than the adding would fill the memory with tallies."""
+    asked = []
+    with deciban.threads(3):
+        for number, _ in enumerate(threads.each((asked.append(i) or i for i in range(200)), lambda chunk: chunk)):
+            time.sleep(0.001)
+            assert len(asked) <= number + 1 + threads.AHEAD * 3
 
 
 def test_number_of_threads_is_put_back_after_an_error():

@@ -19,6 +19,7 @@ from operator import add
 from threading import Condition
 from typing import Any
 
+AHEAD = 2  # chunks for each thread that may be done, or under way, before the one that is wanted is used up
 _pool: ThreadPoolExecutor | None = None
 _owner = 0  # the process that made the pool: a fork must make its own
 _limit: int | None = None
@@ -60,18 +61,29 @@ def _executor(n: int) -> ThreadPoolExecutor:
 
 
 class _Team:
-    """Threads that take chunks from one source, and the outcomes they have brought back."""
+    """Threads that take chunks from one source, and the outcomes they have brought back.
 
-    def __init__(self, chunks: Iterable, f: Callable[[Any], Any]):
-        self.source, self.f = iter(chunks), f
+    Who is far ahead of the chunk that is wanted goes away, and is called again when it was used up: nobody waits.
+    """
+
+    def __init__(self, chunks: Iterable, f: Callable[[Any], Any], n: int):
+        self.source, self.f, self.ahead = iter(chunks), f, AHEAD * n
         self.outcomes: dict[int, tuple[Any, BaseException | None]] = {}
-        self.taken, self.open = 0, True
+        self.taken, self.wanted, self.open = 0, 0, True
+        self.away, self.pool = n - 1, _executor(n - 1)
         self.change = Condition()
+        self.call()
+
+    def call(self) -> None:
+        """Have those work again who went away."""
+        while self.open and self.away and self.taken < self.wanted + self.ahead:
+            self.away -= 1
+            self.pool.submit(self.work)
 
     def work_on_one(self) -> bool:
-        """Take the next chunk and do it; False if there is none."""
+        """Take the next chunk and do it; False if there is none, or not yet."""
         with self.change:
-            if not self.open:
+            if not self.open or self.taken >= self.wanted + self.ahead:
                 return False
             number, failure = self.taken, None
             try:
@@ -96,11 +108,16 @@ class _Team:
     def work(self) -> None:
         while self.work_on_one():
             pass
+        with self.change:
+            self.away += 1
 
     def bring(self, number: int) -> tuple[Any, BaseException | None] | None:
         """The outcome of one chunk, worked on meanwhile; None if there is no such chunk."""
         while True:
             with self.change:
+                if number > self.wanted:
+                    self.wanted = number
+                    self.call()
                 if number in self.outcomes:
                     return self.outcomes.pop(number)
                 if not self.open and number >= self.taken:
@@ -122,10 +139,7 @@ def each(chunks: Iterable, f: Callable[[Any], Any]) -> Iterator:
     if n == 1 or len(first) < 2:
         yield from map(f, chain(first, chunks))
         return
-    team = _Team(chain(first, chunks), f)
-    pool = _executor(n - 1)
-    for _ in range(n - 1):
-        pool.submit(team.work)
+    team = _Team(chain(first, chunks), f, n)
     try:
         for number in count():
             outcome = team.bring(number)
