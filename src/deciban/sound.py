@@ -26,7 +26,6 @@ from deciban import families
 from deciban.calibration import Calibration
 from deciban.classifiers.base import Fitted, Generative
 from deciban.classifiers.origin import Origin
-from deciban.classifiers.text import TextClassifier
 from deciban.covariance import Full
 from deciban.errors import ModelFileError
 from deciban.families.best_of import BestOf
@@ -34,8 +33,6 @@ from deciban.schema import Field, Schema
 from deciban.solvers.sgd import Stream
 from deciban.table import Codes, Reals, Table
 from deciban.tallies import Bundle, Common, Quartic, RowScatter, Scatter
-from deciban.word_tally import WordTally
-from deciban.word_weights import MODELS, WordWeights
 
 
 def check(model: Any) -> None:
@@ -43,7 +40,7 @@ def check(model: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model._validate_params()
-        if isinstance(model, TextClassifier):
+        if hasattr(type(model), "top_words"):
             _check_text(model)
             return
         _check_names(model)
@@ -159,7 +156,10 @@ def _family(family: Any) -> bool:
 # models of words
 
 
-def _check_text(model: TextClassifier) -> None:
+def _check_text(model: Any) -> None:
+    from deciban.word_tally import WordTally  # a model of columns does not wait for what reads words
+    from deciban.word_weights import MODELS, WordWeights
+
     _check_names(model)
     own, k = vars(model), len(model.classes_)
     tally, trained, c = own.get("_words"), own.get("_trained"), own.get("_calibration")

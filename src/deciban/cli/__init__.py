@@ -14,6 +14,7 @@ from importlib import import_module
 
 import click
 
+from deciban.cli.starting import lighten
 from deciban.cli.verb import tell_error
 
 VERBS = (
@@ -74,6 +75,8 @@ def group() -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one verb and exit."""
+    if argv is None:
+        lighten()
     given = list(sys.argv[1:] if argv is None else argv)
     try:
         code = group.main(given, prog_name="deciban", standalone_mode=False)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from deciban import mail
 from deciban.errors import DataError
 from deciban.files.reading import Source
 
@@ -37,6 +36,8 @@ def read_folder(folder: Path) -> Source:
 
 def read_mbox(path: Path) -> Source:
     """One column, `text`: what a mail says, and how (see `mail`)."""
+    from deciban import mail  # takes its time to import
+
     size, seen = max(path.stat().st_size, 1), [0]
 
     def rows() -> Iterator[tuple[str]]:

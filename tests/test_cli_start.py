@@ -1,0 +1,44 @@
+"""The command starts quickly: what a verb does not need is not imported. (How quickly is measured by hand.)"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .test_cli import code, rows
+
+HEAVY = ("pandas", "matplotlib", "scipy.ndimage", "scipy.optimize", "sklearn.linear_model", "sklearn.metrics", "rich")
+AFTER = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr))"
+RUN = f"{AFTER}; from deciban.cli import main; main()"
+
+
+def imported(*arguments: str) -> set[str]:
+    """What a command has imported when it ends."""
+    ended = subprocess.run([sys.executable, "-c", RUN, *arguments], capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    return set(ended.stderr.splitlines()[-1].split())
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("start")
+    (folder / "all.csv").write_text(rows())
+    (folder / "one.csv").write_text("\n".join(rows().splitlines()[:2]) + "\n")
+    assert code(f"fit -q {folder}/all.csv -t survived --model weighted -o {folder}/m.deciban") == 0
+    return folder
+
+
+def test_help_needs_no_library_of_numbers():
+    assert not imported("--help") & {"numpy", "scipy", "sklearn", "pyarrow", "rich"}
+
+
+def test_a_prediction_needs_nothing_heavy(place):
+    assert not imported("predict", f"{place}/m.deciban", f"{place}/one.csv") & set(HEAVY)
+
+
+def test_what_is_loaded_late_is_there_when_asked_for(place):
+    """The statistics that reports need are SciPy's own, although the command starts without them."""
+    found = imported("report", f"{place}/m.deciban", f"{place}/all.csv", "-o", f"{place}/r.html")
+    assert {"scipy.stats", "scipy.stats._distn_infrastructure"} <= found
+    assert "pandas" not in found
