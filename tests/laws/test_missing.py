@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.tallies import Cells, Crosstab
+from deciban.tallies import Cells, Crosstab, Patterns
 from deciban.tallies.base import column
 
 from .close import assert_close
 from .rows import SUPPORTS, Rows, each_form, families, forms, plain_rows, some_rows, tally
 
-BY_COLUMN = families(having="parts")  # columns speak for themselves
+SPLIT = families(having="parts")
+BY_COLUMN = [f for f in SPLIT if getattr(f.values[0], "columnwise", True)]  # columns speak for themselves
+BY_PARENTS = [f for f in SPLIT if f not in BY_COLUMN]  # what a column says hangs on others
 JOINT = [family for family in families() if not hasattr(family.values[0], "parts")]
 # sums are kept by column even where a score is not
 BY_CELL = [family for family in JOINT if family.values[0].block != "dense"]
@@ -39,13 +41,14 @@ def with_holes(family, rows: Rows, share: float = 0.3, seed: int = 1) -> np.ndar
 
 def of_column(t, j: int) -> dict[str, np.ndarray]:
     """What a tally holds about column j."""
+    t = t.crosstab() if isinstance(t, Patterns) else t
     if isinstance(t, Cells | Crosstab):
         return {"table": t.columns()[j]}
     numbers = {name: getattr(t, name)[:, j] for name in ("total", "mean", "m2") if hasattr(t, name)}
     return numbers | {"n": np.broadcast_to(column(t.n), (t.k, j + 1 if t.n.ndim == 1 else t.n.shape[1]))[:, j]}
 
 
-@pytest.mark.parametrize("family", BY_COLUMN + BY_CELL)
+@pytest.mark.parametrize("family", BY_COLUMN + BY_PARENTS + BY_CELL)
 @given(data=st.data())
 def test_missing_cell_counts_for_nothing_in_its_column(family, data):
     rows = data.draw(some_rows(family, least=1))

@@ -155,14 +155,16 @@ class Network:
         at = table.transpose(*fixed, *free)[tuple(rows[:, scope[a]] for a in fixed)]
         return tuple(scope[a] for a in free), at
 
-    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """n rows of codes, (n, nodes): every node drawn after its parents."""
+    def sample(self, n: int, rng: np.random.Generator, given: Mapping[int, np.ndarray] | None = None) -> np.ndarray:
+        """n rows of codes, (n, nodes): every node drawn after its parents. Roots may be given."""
         out = np.zeros((n, len(self.names)), dtype=np.int64)
         for i in topological(self.parents):
+            if given is not None and i in given:
+                out[:, i] = given[i]
+                continue
             below = np.cumsum(self.tables[i], axis=-1)[tuple(out[:, p] for p in self.parents[i])]
             below = np.broadcast_to(below, (n, self.sizes[i]))
-            # the last level that has any probability ends where all of it ends, so that none without is drawn
-            u = rng.random(n) * below[:, -1]
+            u = rng.random(n) * below[:, -1]  # below the last sum: a level without probability is never drawn
             out[:, i] = np.minimum((u[:, None] >= below).sum(axis=1), self.sizes[i] - 1)
         return out
 

@@ -1,0 +1,163 @@
+"""Which columns hang on which: the graph that greedy search finds, with the class above every column.
+
+Score of a column given its parents (BDeu: the marginal likelihood under a Dirichlet of `prior` rows spread evenly over
+the cells of its table): Σ_rows-of-the-table log Γ(A) / Γ(N + A) + Σ_cells log Γ(n + a) / Γ(a). Starting from no edge,
+the edge whose addition, removal or reversal gains most is changed, until nothing gains. Edges a → b and b → a often
+gain the same: the first column is then the parent, so that the same counts always give the same graph.
+
+Where cells are missing, a score is that of the rows that have them all, times the rows that have the column over these:
+what is compared is always worth as many rows.
+
+>>> import numpy as np
+>>> rng = np.random.default_rng(0)
+>>> a, b = rng.integers(0, 2, (2, 200))
+>>> t = Patterns.of(np.stack([a, b, a], axis=1), np.zeros(200, dtype=np.int32), None, 1)
+>>> search(t)
+((), (), (0,))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+from scipy.special import gammaln
+
+from deciban.errors import DataError
+from deciban.networks.graph import Parents
+from deciban.tallies import Patterns
+
+MOST = 1 << 22  # cells of a table that is considered
+
+
+def table_sizes(t: Patterns) -> list[int]:
+    """How many levels a table has for each column: at least one, which nobody may have."""
+    return np.maximum(t.levels, 1).tolist()
+
+
+def counts(t: Patterns, node: int, parents: tuple[int, ...]) -> np.ndarray:
+    """(k, levels of the parents …, own levels); rows that miss a cell of these count for nothing."""
+    size = table_sizes(t)
+    shape = (t.k, *(size[p] for p in parents), size[node])
+    if prod(shape) > MOST:
+        raise DataError(
+            f"column {node} and its {len(parents)} parents have a table of {float(prod(shape)):.1e} cells, more than "
+            f"{float(MOST):.1e}\n\nhint: give it fewer parents, or parents with fewer levels"
+        )
+    out = t.counts([*parents, node])
+    return out if out.shape == shape else np.zeros(shape)
+
+
+def bdeu(table: np.ndarray, prior: float) -> np.ndarray:
+    """log marginal likelihood (k,) of the counts of a column, (k, …, own levels), class by class."""
+    cell = prior / table.size
+    row = cell * table.shape[-1]
+    rows = gammaln(row) - gammaln(table.sum(axis=-1) + row)
+    cells = gammaln(table + cell) - gammaln(cell)
+    return rows.reshape(len(table), -1).sum(axis=1) + cells.reshape(len(table), -1).sum(axis=1)
+
+
+@dataclass
+class _Scores:
+    """Scores of columns given parents, each found once."""
+
+    t: Patterns
+    prior: float
+    known: dict = field(default_factory=dict)
+
+    def __call__(self, node: int, parents: frozenset[int]) -> float:
+        key = node, parents
+        if key not in self.known:
+            self.known[key] = self._score(node, tuple(sorted(parents)))
+        return self.known[key]
+
+    def _score(self, node: int, parents: tuple[int, ...]) -> float:
+        size = table_sizes(self.t)
+        if self.t.k * prod(size[p] for p in (*parents, node)) > MOST:
+            return -np.inf
+        table = counts(self.t, node, parents)
+        score, seen = float(bdeu(table, self.prior).sum()), table.sum()
+        if not parents or seen <= 0:
+            return score if not parents else -np.inf
+        return score * float(counts(self.t, node, ()).sum() / seen)
+
+
+def search(t: Patterns, prior: float = 1.0, max_parents: int = 2) -> Parents:
+    """The parents of each column, beside the class; at most so many."""
+    climb = _Climb(_Scores(t, prior), [frozenset() for _ in range(t.d)], max_parents)
+    while climb.step():
+        pass
+    return tuple(tuple(sorted(own)) for own in climb.parents)
+
+
+class _Climb:
+    """Where the search stands: the graph, and what changing each edge gains."""
+
+    def __init__(self, score: _Scores, parents: list[frozenset[int]], most: int):
+        self.score, self.parents, self.most = score, parents, most
+        d = len(parents)
+        self.gain = np.full((d, d), -np.inf)  # of edge a → b: adding it, or taking it away
+        if most > 0:
+            for b in range(d):
+                self._look(b)
+
+    def _look(self, b: int) -> None:
+        """What changing each edge to b gains."""
+        own = self.parents[b]
+        now = self.score(b, own)
+        for a in range(len(self.parents)):
+            if a != b:
+                full = a not in own and len(own) >= self.most
+                self.gain[a, b] = -np.inf if full else self.score(b, own ^ {a}) - now
+
+    def _swapped(self, a: int, b: int) -> float:
+        """What an edge a → b gains that becomes b → a."""
+        if len(self.parents[a]) >= self.most:
+            return -np.inf
+        return self.gain[a, b] + self.gain[b, a]
+
+    def _reach(self) -> np.ndarray:
+        """[a, b]: whether edges lead from a to b."""
+        d = len(self.parents)
+        out = np.zeros((d, d), dtype=bool)
+        done: set[int] = set()
+
+        def up(b: int) -> None:
+            for a in self.parents[b]:
+                if a not in done:
+                    up(a)
+                out[:, b] |= out[:, a]
+                out[a, b] = True
+            done.add(b)
+
+        for b in range(d):
+            if b not in done:
+                up(b)
+        return out
+
+    def step(self) -> bool:
+        """Make the change that gains most; whether there was any."""
+        reach, edge = self._reach(), np.zeros(self.gain.shape, dtype=bool)
+        for b, own in enumerate(self.parents):
+            edge[list(own), b] = True
+        single = np.where(edge | ~reach.T, self.gain, -np.inf)  # a → b is no new edge where b leads to a
+        swaps = {}
+        for a, b in zip(*np.nonzero(edge), strict=True):
+            if not any(reach[a, other] for other in self.parents[b] if other != a):
+                swaps[int(a), int(b)] = self._swapped(int(a), int(b))
+        best = max(single.max(initial=-np.inf), max(swaps.values(), default=-np.inf))
+        least = 1e-9 * (1.0 + abs(best)) if np.isfinite(best) else 0.0
+        if not best > least:
+            return False
+        if single.max() >= best - least:
+            a, b = (int(i) for i in np.argwhere(single >= best - least)[0])
+            changed = [(b, self.parents[b] ^ {a})]
+        else:
+            a, b = next(pair for pair, gain in swaps.items() if gain >= best - least)
+            changed = [(b, self.parents[b] - {a}), (a, self.parents[a] | {b})]
+        for node, own in changed:
+            self.parents[node] = own
+        for node, _ in changed:
+            self._look(node)
+        return True
