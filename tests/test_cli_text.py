@@ -182,12 +182,15 @@ def test_what_cannot_be_done_changes_nothing_and_is_told(place, capfd):
     said("fit a.csv --model text-logistic -o x.deciban", capfd)
     assert code("update x.deciban b.csv") == 1
     assert "--updatable" in capfd.readouterr().err
-    assert code("report a.deciban a.csv") == 1
-    assert "deciban show" in capfd.readouterr().err
     assert code("fit a.csv --model lda -o x.deciban") == 1
     assert "does not read texts" in capfd.readouterr().err
     assert code("fit beside.csv --model text -o x.deciban") == 1
     assert "--text COLUMN" in capfd.readouterr().err
+
+
+def test_report_tells_of_words(place, capfd):
+    assert said("report a.deciban a.csv -o a.html", capfd) == "a.html\n"
+    assert "Words for drink" in Path("a.html").read_text(encoding="utf-8")
 
 
 def test_compare_ranks_the_classifiers_of_texts(place, capfd):

@@ -21,6 +21,7 @@ import deciban
 
 from .tables import table
 from .test_report import hostile
+from .test_report_texts import talk
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no browser: apt-get install chromium")
@@ -77,10 +78,12 @@ def browse(page: Path, folder: Path, *more: str, proxy: Recorder | None = None) 
 def pages(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     X, y = table(200)
-    out = {"mixed": folder / "mixed.html", "hostile": folder / "hostile.html"}
+    out = {name: folder / f"{name}.html" for name in ("mixed", "hostile", "texts")}
     deciban.report(deciban.MixedNB().fit(X[:120], y[:120]), X[120:], y[120:], out["mixed"], train=X[:120])
     X, y = hostile()
     deciban.report(deciban.MixedNB().fit(X[::2], y[::2]), X[1::2], y[1::2], out["hostile"])
+    texts, y = talk(200)
+    deciban.report(deciban.TextClassifier().fit(texts[:120], y[:120]), texts[120:], y[120:], out["texts"])
     return out
 
 
@@ -88,7 +91,7 @@ def console(said: str) -> list[str]:
     return [line for line in said.splitlines() if "CONSOLE" in line or "Refused to" in line]
 
 
-@pytest.mark.parametrize("name", ["mixed", "hostile"])
+@pytest.mark.parametrize("name", ["mixed", "hostile", "texts"])
 def test_pages_load_without_a_word_on_the_console_or_a_request(name, pages, tmp_path):
     with Recorder() as proxy:
         dom, said = browse(pages[name], tmp_path, "--dump-dom", proxy=proxy)
@@ -110,12 +113,12 @@ def test_the_console_would_be_heard_and_a_request_seen(tmp_path):
     assert any("elsewhere.example" in line for line in proxy.asked)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("width", [400, 1400])
-def test_there_is_something_to_see(width, scheme, pages, tmp_path):
+@pytest.mark.parametrize("name", ["mixed", "texts"])
+@pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (400, "dark"), (1400, "light"), (1400, "dark")])
+def test_there_is_something_to_see(width, scheme, name, pages, tmp_path):
     shot = tmp_path / "shot.png"
     look = f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}"
-    browse(pages["mixed"], tmp_path, f"--screenshot={shot}", f"--window-size={width},2400", look)
+    browse(pages[name], tmp_path, f"--screenshot={shot}", f"--window-size={width},2400", look)
     pixels = imread(io.BytesIO(shot.read_bytes()))[:, :, :3]
     assert pixels.shape == (2400, width, 3)
     back = pixels[2, 2]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from deciban import frames
+from deciban import frames, text_doubts
 from deciban.drift import drift, shares_moved
 from deciban.errors import DecibanError
 from deciban.facts import Facts
@@ -22,6 +22,9 @@ SPREAD = 0.05  # class shares that moved so far are worth a word
 
 def doubts(facts: Facts) -> list[str]:
     """All warnings in plain words, the gravest first."""
+    if facts.texts is not None:
+        doubted = (text_doubts.leaks, text_doubts.repeated, _impossible, _strange, text_doubts.mute, _few, _class_drift)
+        return [told for part in (*doubted, text_doubts.drift) for told in part(facts)]
     return [*_leaks(facts), *_overlap(facts), *_impossible(facts), *_strange(facts), *_few(facts), *_drift(facts)]
 
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -55,6 +55,7 @@ class Explanation:
     chosen: np.ndarray  # (n,), the place in `classes` of the class explained
     rival: np.ndarray  # (n,), and of the class that it is weighed against
     note: str = ""
+    _kind: ClassVar[str] = "columns"  # what evidence comes from
 
     @classmethod
     def of_parts(
@@ -153,7 +154,7 @@ class Explanation:
         lines += [wording.Line(self.columns[j], wording.cell_text(self.values[row, j]), evidence[j]) for j in shown]
         if len(rest):
             with np.errstate(invalid="ignore"):
-                lines.append(wording.Line(f"and {len(rest)} more columns", "", evidence[rest].sum()))
+                lines.append(wording.Line(f"and {len(rest)} more {self._kind}", "", evidence[rest].sum()))
         joint = one.joint[0]
         others = np.delete(joint, self.chosen[row])
         left = float(np.exp(np.logaddexp.reduce(others) - np.logaddexp.reduce(joint)))

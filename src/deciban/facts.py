@@ -52,8 +52,23 @@ class Facts:
 
     @cached_property
     def columns(self) -> list[frames.Column] | None:
-        """The columns as they came; None where X is sparse."""
-        return None if sparse.issparse(self.X) else frames.columns(self.X)
+        """The columns as they came; None where X is sparse, or texts."""
+        return None if sparse.issparse(self.X) or self.texts is not None else frames.columns(self.X)
+
+    @property
+    def texts(self) -> list[str] | None:
+        """The rows of a model that reads texts."""
+        return self.X if reads_texts(self.model) else None
+
+    @cached_property
+    def words(self) -> sparse.csr_array:
+        """How often each text has each of the words that the model knows, (n, d)."""
+        return self.model._view().lookup.counts(self.model._texts(self.X))
+
+    @property
+    def what(self) -> str:
+        """What evidence comes from."""
+        return "columns" if self.texts is None else "words"
 
     @cached_property
     def known(self) -> np.ndarray:
@@ -71,6 +86,8 @@ class Facts:
 
     @property
     def d(self) -> int:
+        if self.texts is not None:
+            return len(self.model.vocabulary_)
         return self.X.shape[1] if self.columns is None else len(self.columns)
 
     def some(self, index: np.ndarray) -> Any:
@@ -94,11 +111,11 @@ def gather(
     model: Any, X: Any, y: Any, train: Any, held_out: bool | None, rows: int, seed: int, names: Any = None
 ) -> Facts:
     """Look at everything once."""
-    X = X if frames.is_frame(X) else X.tocsr() if sparse.issparse(X) else np.asarray(X)
-    labels = np.asarray(y)
-    if labels.shape != (X.shape[0],) or not len(labels):
-        raise DataError(f"X has {X.shape[0]} rows, y has shape {labels.shape}\n\nhint: give one label for each row")
-    called = None if names is None else tuple(map(str, names))
+    X, labels = _rows(model, X), np.asarray(y)
+    n = len(X) if isinstance(X, list) else X.shape[0]
+    if labels.shape != (n,) or not n:
+        raise DataError(f"X has {n} rows, y has shape {labels.shape}\n\nhint: give one label for each row")
+    called = None if names is None or isinstance(X, list) else tuple(map(str, names))
     if called is not None and len(called) != X.shape[1]:
         raise DataError(f"{len(called)} names for {X.shape[1]} columns\n\nhint: give `names` one name for each column")
     own = np.asarray(model.classes_)
@@ -114,15 +131,42 @@ def gather(
     wide = np.full((len(labels), len(classes)), -np.inf)
     wide[:, np.searchsorted(classes, own)] = log_proba
     return Facts(
-        model, X, classes, np.searchsorted(classes, labels), wide, how, not held_out, _pair(train), rows, seed, called
+        model,
+        X,
+        classes,
+        np.searchsorted(classes, labels),
+        wide,
+        how,
+        not held_out,
+        _pair(model, train),
+        rows,
+        seed,
+        called,
     )
 
 
-def _pair(train: Any) -> tuple[Any, np.ndarray | None] | None:
+def reads_texts(model: Any) -> bool:
+    """Whether it is a classifier of texts, which has words in the place of columns."""
+    return hasattr(type(model), "top_words")
+
+
+def _rows(model: Any, X: Any) -> Any:
+    """A frame, a CSR matrix, an array, or a list of texts."""
+    if reads_texts(model):
+        texts = list(X)
+        wrong = next((i for i, text in enumerate(texts) if not isinstance(text, str)), None)
+        if isinstance(X, str) or wrong is not None or frames.is_frame(X):
+            what = f"text {wrong} is {texts[wrong]!r:.60}" if wrong is not None else f"X is a {type(X).__name__}"
+            raise DataError(f"{what}\n\nhint: give X as a list of texts, such as frame['text'].to_list()")
+        return texts
+    return X if frames.is_frame(X) else X.tocsr() if sparse.issparse(X) else np.asarray(X)
+
+
+def _pair(model: Any, train: Any) -> tuple[Any, np.ndarray | None] | None:
     if train is None:
         return None
     x, y = train if isinstance(train, tuple) else (train, None)
-    return (x if frames.is_frame(x) or sparse.issparse(x) else np.asarray(x)), None if y is None else np.asarray(y)
+    return _rows(model, x), None if y is None else np.asarray(y)
 
 
 def _judged(model: Any, X: Any, y: np.ndarray, held_out: bool) -> tuple[np.ndarray, str]:

@@ -11,14 +11,15 @@ from importlib.metadata import version
 from typing import Any
 
 from deciban import atomic
-from deciban.errors import DataError
 from deciban.facts import gather
 from deciban.findings import Findings
 from deciban.page import page
-from deciban.sections import beliefs, confusion, data, metrics, reliability, summary, surprises
+from deciban.sections import beliefs, confusion, data, metrics, reliability, summary, surprises, texts, words
 from deciban.wording import short
 
-SECTIONS = (summary, metrics, reliability, confusion, beliefs, surprises, data)
+JUDGED = (summary, metrics, reliability, confusion)
+OF_COLUMNS = (*JUDGED, beliefs, surprises, data)
+OF_TEXTS = (*JUDGED, words, surprises, texts)
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,10 @@ def report(
     """What rows X with their right classes y say of a fitted model, as one HTML page that needs nothing else.
 
     `path` is where it is written; without it the page is only returned. `train` are the rows that the model learned
-    from, X or (X, y): they are compared with these. `names` calls the columns of an array or a sparse
-    matrix. `held_out` says that these rows are no part of the training rows (False: they are, and are judged by
-    leave-one-out or cross-validation); None finds out where it can. The `rows` most surprising rows are explained.
+    from, X or (X, y): they are compared with these. `names` calls the columns of an array or a sparse matrix; of a
+    classifier of texts, X is a list of texts. `held_out` says that these rows are no part of the training rows (False:
+    they are, and are judged by leave-one-out or cross-validation); None finds out where it can. The `rows` most
+    surprising rows are explained.
 
     >>> from deciban import GaussianNB
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [5.0], [6.0]], ["a", "a", "a", "b", "b", "b"]
@@ -64,14 +66,10 @@ def report(
     >>> "<h1>Two heaps</h1>" in out.html
     True
     """
-    if hasattr(type(model), "top_words"):
-        raise DataError(
-            f"a report is about columns, and a {type(model).__name__} has texts\n\n"
-            "hint: `deciban score` tells how good it is, `deciban show` its strongest words, `deciban explain` why"
-        )
     facts = gather(model, X, y, train, held_out, rows, random_state, names)
     found = Findings.of(facts)
-    sections = [told for part in SECTIONS if (told := part.section(facts, found)) is not None]
+    parts = OF_COLUMNS if facts.texts is None else OF_TEXTS
+    sections = [told for part in parts if (told := part.section(facts, found)) is not None]
     name = title or f"{type(model).__name__}: {facts.n:,} rows"
     out = Report(
         page(name, _lead(model), sections, _foot()),

@@ -18,6 +18,7 @@ import numpy as np
 
 from deciban import frames
 from deciban.errors import DecibanError
+from deciban.loud_words import loudest
 from deciban.wording import absent, cell_text, signed
 
 DRAWN = 400  # rows that the model imagines, to see what is typical
@@ -46,7 +47,10 @@ def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
     ['x0', 'x1']
     """
     if hasattr(type(model), "top_words"):
-        return _words(model, most)
+        return {
+            label: [Evidence(one.word, None, one.decibans) for one in words]
+            for label, words in loudest(model, most).items()
+        }
     names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])]
     try:
         cells = _typical(model)
@@ -64,18 +68,6 @@ def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
             if size > 0.05
         ]
         out[label] = sorted(found, key=lambda one: -one.decibans)[:most]
-    return out
-
-
-def _words(model: Any, most: int) -> dict[Any, list[Evidence]]:
-    """Of a classifier of texts: words that tell a class from the rest, each as a text by itself."""
-    if len(model.classes_) < 2:
-        return {label: [] for label in model.classes_.tolist()}
-    out = {}
-    for c, (label, words) in enumerate(model.top_words(most).items()):
-        said = model.decibans([*(word for word, _ in words), ""])[:, c]
-        heard = [Evidence(word, None, float(size - said[-1])) for (word, _), size in zip(words, said, strict=False)]
-        out[label] = sorted(heard, key=lambda one: -one.decibans)
     return out
 
 

@@ -34,6 +34,9 @@ p,li,figcaption{max-width:48rem;overflow-wrap:anywhere}
 a{color:var(FOR)}
 code{font:.92em ui-monospace,"DejaVu Sans Mono",monospace;background:var(--card);padding:.05em .3em;border-radius:4px;
 overflow-wrap:anywhere}
+blockquote{margin:1.2rem 0 .4rem;padding:.4rem .8rem;border-left:3px solid var(--line);background:var(--card);
+white-space:pre-wrap;overflow-wrap:anywhere;max-width:48rem}
+mark{border-radius:3px;padding:0 .1em}
 .skip{position:absolute;left:-999rem}
 .skip:focus{left:1rem;top:.5rem;background:var(--back);padding:.5rem;z-index:1}
 nav ul{display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;list-style:none;margin:1rem 0 0;padding:0}
@@ -79,7 +82,7 @@ footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.8rem}
 td.text{min-width:8rem}}
 @media print{body{max-width:none;padding:0;font-size:10.5pt}nav,.skip{display:none}
 .scroll{overflow:visible}section>h2,h3,caption{break-after:avoid}figure,tr,.tiles div,.warnings li{break-inside:avoid}
-.warnings li,.for,.against,td.shade{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
+.warnings li,.for,.against,mark,td.shade{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 """
 )
 for word, colour in (("INK", INK), ("GREY", GREY), ("FOR", FOR), ("AGAINST", AGAINST)):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,14 @@ class TextExplanation(Explanation):
 
     texts: tuple[str, ...] = ()
     locate: Locate | None = None
+    _kind = "words"
+
+    def account(self, row: int = 0, columns: int = 10) -> wording.Account:
+        """One text for reading: the prior, its strongest words, the sum of its others, the total."""
+        own = np.flatnonzero(self.values[row] != "")
+        names = tuple(self.columns[j] for j in own)
+        here = replace(self, columns=names, values=self.values[:, own], parts=self.parts[:, :, own])
+        return Explanation.account(here, row, columns)
 
     def __getitem__(self, index: Any) -> Any:
         out = super().__getitem__(index)

@@ -27,5 +27,5 @@ def command(
     source = rows.opened(fitted, data, how, column)
     here = rows.columns_of(fitted, {**about, "target": column}, source, talk)
     X, y = files.joined([(X.select(here), y) for X, y in rows.labelled(source, column, talk, "reading")])
-    deciban.report(fitted, X, rows.as_learned(fitted, y), output)
+    deciban.report(fitted, rows.cells(fitted, X, here), rows.as_learned(fitted, y), output)
     talk.give(output, {"report": output})

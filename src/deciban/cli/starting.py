@@ -33,4 +33,4 @@ class Never:
 def lighten() -> None:
     """Spare this process what it will not need. Only for a process that ends with the command."""
     sys.modules.setdefault(LATER, Later(LATER))
-    sys.meta_path.insert(0, Never)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, Never)

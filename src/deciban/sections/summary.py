@@ -12,7 +12,7 @@ SHOWN = ("accuracy", "log loss", "area under ROC", "calibration error")
 
 
 def section(facts: Facts, found: Findings) -> Section:
-    tiles = [("rows judged", f"{facts.n:,}", f"{len(facts.classes)} classes, {facts.d:,} columns")]
+    tiles = [("rows judged", f"{facts.n:,}", f"{len(facts.classes)} classes, {facts.d:,} {facts.what}")]
     for name in SHOWN:
         if name in found.measures:
             e = found.measures[name]

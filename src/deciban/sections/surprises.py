@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from deciban.errors import DecibanError
@@ -11,6 +14,7 @@ from deciban.page import Cell, Section, bar, paragraph, table
 from deciban.wording import Account, chance, short, signed
 
 COLUMNS = 8
+CHARACTERS = 700  # of a text that are shown
 
 
 def section(facts: Facts, found: Findings) -> Section | None:
@@ -30,16 +34,27 @@ def section(facts: Facts, found: Findings) -> Section | None:
         return Section("Most surprising rows", _plain(facts, order))
     return Section(
         "Most surprising rows",
-        lead + "".join(_told(facts, i, account) for i, account in zip(order, accounts, strict=True)),
+        lead + "".join(_told(facts, i, account, above) for i, (account, above) in zip(order, accounts, strict=True)),
     )
 
 
-def _accounts(facts: Facts, order: np.ndarray) -> list[Account]:
-    why = facts.explain(order, facts.classes[facts.y[order]])
-    return [why.account(i, COLUMNS) for i in range(len(order))]
+def _accounts(facts: Facts, order: np.ndarray) -> list[tuple[Account, str]]:
+    """What is said about each row, and what is to be seen of it first."""
+    labels = facts.classes[facts.y[order]]
+    if facts.texts is not None:
+        alone = [facts.explain(order[i : i + 1], labels[i]) for i in range(len(order))]
+        return [(why.account(0, COLUMNS), _quoted(why)) for why in alone]
+    why = facts.explain(order, labels)
+    return [(why.account(i, COLUMNS), "") for i in range(len(order))]
 
 
-def _told(facts: Facts, row: int, account: Account) -> str:
+def _quoted(why: Any) -> str:
+    """The beginning of a text, its words shaded by what they say."""
+    cut = replace(why, texts=(short(why.texts[0], CHARACTERS),))
+    return f"<blockquote>{cut.shaded()}</blockquote>"
+
+
+def _told(facts: Facts, row: int, account: Account, above: str) -> str:
     lines = [
         [short(line.name, 60), line.value, signed(line.decibans).replace("-", "−"), bar(_share(line.decibans, account))]
         for line in account.lines
@@ -47,7 +62,8 @@ def _told(facts: Facts, row: int, account: Account) -> str:
     foot = ["total", "", signed(account.total).replace("-", "−"), account.verdict]
     p = facts.proba[row, facts.y[row]]
     title = account.title + (f"; P = {chance(p, 1 - p)} by the model without it" if facts.anew else "")
-    return table(title, ["column", "value", "decibans", Cell("against ← → for", "middle")], lines, foot)
+    of = ["column", "value"] if facts.texts is None else ["word", "times"]
+    return above + table(title, [*of, "decibans", Cell("against ← → for", "middle")], lines, foot)
 
 
 def _share(decibans: float, account: Account) -> float:
