@@ -1,6 +1,12 @@
 """The exception tree. Every message says what is wrong, where, and the cure."""
 
+import re
+from collections.abc import Sequence
+from typing import TypeVar
+
 from numpy.linalg import LinAlgError
+
+Error = TypeVar("Error", bound="DecibanError")
 
 
 class DecibanError(Exception):
@@ -37,3 +43,24 @@ class SingularError(DecibanError, LinAlgError):
 
 class ModelFileError(DecibanError, ValueError):
     """A file that is no model, is damaged, or is of a later format; or a model that no file can hold."""
+
+
+class ClusterError(DecibanError, RuntimeError):
+    """A cluster that is lost, or that cannot do what it is asked to."""
+
+
+def placed(error: Error, rows: int = 0, names: Sequence[str] = ()) -> Error:
+    """An error about a part of the data as one about the whole: its rows come after so many others, and its columns,
+    told by number, have these names.
+
+    >>> str(placed(DataError("infinity in row 3, column 1"), rows=1000, names=["size", "price"]))
+    'infinity in row 1003, column `price`'
+    """
+    text = re.sub(r"\b(row|text) (\d+)\b", lambda found: f"{found[1]} {int(found[2]) + rows}", str(error))
+    if names:
+        text = re.sub(
+            r"\bcolumn (\d+)\b",
+            lambda found: f"column `{names[int(found[1])]}`" if int(found[1]) < len(names) else found[0],
+            text,
+        )
+    return type(error)(text)

@@ -1,0 +1,185 @@
+"""Dask: partitions are summed where they lie, and the sums are added by a tree of tasks.
+
+It works on the client that is in use (a `LocalCluster` or any other), or without one by Dask's threads. Sums are values
+that tasks return, so Dask computes those of a lost worker anew and the result stays exact. Only sums travel:
+about one a partition, and one to the client. Dask's dashboard shows how far a pass has come.
+
+>>> import dask.dataframe as dd, pandas as pd
+>>> rows = dd.from_pandas(pd.DataFrame({"a": range(10)}), npartitions=3)
+>>> total(rows, lambda batch: batch.num_rows)
+10
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from operator import add
+from typing import Any
+
+from deciban.engines.partitions import added, even, sum_of_partition, tree
+from deciban.errors import ClusterError, DataError, DecibanError
+
+PATIENCE = 120.0  # seconds to go on without a single worker; `dask.config.set({"deciban.patience": "10 minutes"})`
+GLANCE = 1.0  # seconds between two looks at the cluster
+
+
+def takes(data: Any) -> bool:
+    """Whether it is a Dask DataFrame.
+
+    >>> takes([1, 2])
+    False
+    """
+    return type(data).__module__.startswith("dask.") and type(data).__name__ == "DataFrame"
+
+
+def ready(data: Any) -> Any:
+    """The data, or why they are none for Dask."""
+    try:
+        import dask.dataframe  # noqa: F401
+    except ImportError as bad:
+        raise ImportError("this engine needs Dask\n\nhint: pip install 'deciban[dask]'") from bad
+    if not takes(data):
+        raise DataError(
+            f"engine 'dask' goes through Dask DataFrames, not through a {type(data).__name__}\n\n"
+            "hint: dask.dataframe.read_parquet(path) and from_pandas(frame, npartitions=…) make one"
+        )
+    return data
+
+
+def names(data: Any) -> list[str]:
+    return [str(name) for name in data.columns]
+
+
+def schema(data: Any) -> Any:
+    """The Arrow schema, as far as Dask knows it: a column of objects has type null."""
+    import pyarrow as pa
+
+    return pa.Schema.from_pandas(data._meta, preserve_index=False)
+
+
+def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = add, *, progress: Any = None) -> Any:
+    """Σ f(batch) over the partitions in their order; of the columns `f.columns` if f names some."""
+    import dask
+
+    columns = getattr(f, "columns", None)
+    frame = data if columns is None else data[list(columns)]
+    sent = dask.delayed(f, pure=False, traverse=False)  # once to a worker, not with every task
+    of, join = dask.delayed(_of, pure=False, traverse=False), dask.delayed(added, pure=False, traverse=False)
+    sums = {i: of(part, sent, plus, i) for i, part in enumerate(frame.to_delayed())}
+    return _result(tree(sums, lambda group: join(group, plus)))
+
+
+def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
+    """The same frame, lazily, with the columns that f appends."""
+    import pandas as pd
+
+    new = [name for name in schema.names if name not in set(data.columns)]
+    empty = schema.empty_table().select(new).to_pandas()
+    meta = pd.concat([data._meta, empty.set_index(data._meta.index[:0])], axis=1)
+    return data.map_partitions(_appended, f, new, meta=meta, enforce_metadata=False)
+
+
+@contextmanager
+def kept(data: Any) -> Iterator[Any]:
+    """The data in the workers' memory. Without a cluster they stay where they are, as they may not fit into ours."""
+    if _client() is None:
+        yield data
+        return
+    held = data.persist()
+    try:
+        yield held
+    finally:
+        del held  # Dask lets go of what nobody refers to
+
+
+def _of(frame: Any, f: Callable, plus: Callable, number: int) -> Any:
+    return sum_of_partition([_batch(frame)], f, plus, number)
+
+
+def _batch(frame: Any) -> Any:
+    """A pandas frame as an Arrow batch."""
+    import pyarrow as pa
+
+    try:
+        return pa.RecordBatch.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as bad:
+        raise DataError(
+            f"a partition cannot be read: {'; '.join(map(str, bad.args))}\n\n"
+            "hint: a column needs values of one type; leave others out with features=[…], or convert it: astype(str)"
+        ) from None
+
+
+def _appended(frame: Any, f: Callable, new: list[str]) -> Any:
+    """The rows with their index and types as they were, and the new columns."""
+    import pandas as pd
+    import pyarrow as pa
+
+    answers = pa.Table.from_batches([f(batch).select(new) for batch in even([_batch(frame)])]).to_pandas()
+    return pd.concat([frame, answers.set_axis(frame.index)], axis=1)
+
+
+def _client() -> Any:
+    """The cluster's client that Dask would use now; None: it works in this process."""
+    from dask.base import get_scheduler
+
+    return getattr(get_scheduler(), "__self__", None)
+
+
+def _result(root: Any) -> Any:
+    """The value of a task, and of its failures the one that the user can cure."""
+    client = _client()
+    try:
+        if client is None:
+            return root.compute()
+        future = client.compute(root, optimize_graph=False)
+        try:
+            return _awaited(client, future)
+        finally:
+            future.release()  # ends what is still under way
+    except DecibanError as wrong:
+        raise wrong.with_traceback(None) from None
+
+
+def _awaited(client: Any, future: Any) -> Any:
+    from concurrent.futures import CancelledError
+
+    from dask import config
+    from dask.utils import parse_timedelta
+    from distributed import KilledWorker
+
+    patience = parse_timedelta(config.get("deciban.patience", PATIENCE))
+    seen = time.monotonic()
+    while True:
+        try:
+            return future.result(timeout=GLANCE)
+        except TimeoutError:
+            if future.done():  # it is f that has timed out
+                raise
+        except CancelledError as bad:
+            raise ClusterError(
+                "the connection to the Dask cluster was lost\n\n"
+                "hint: see whether its scheduler runs (its log tells why it ended), connect a new Client, and fit again"
+            ) from bad
+        except KilledWorker as bad:
+            raise ClusterError(
+                f"Dask's workers died at the same task, {bad.allowed_failures + 1} of them\n\n"
+                "hint: most often a partition is larger than a worker's memory: repartition(partition_size='100MB')"
+            ) from bad
+        if _workers(client):
+            seen = time.monotonic()
+        elif time.monotonic() - seen > patience:
+            raise ClusterError(
+                f"the Dask cluster has had no workers for {patience:g} seconds\n\n"
+                "hint: start some, client.cluster.scale(2); if they take long to come, wait longer: "
+                'dask.config.set({"deciban.patience": "10 minutes"})'
+            )
+
+
+def _workers(client: Any) -> int:
+    """How many there are; none can be counted where nobody answers."""
+    try:
+        return len(client.sync(client.scheduler.ncores, callback_timeout=10 * GLANCE))
+    except (OSError, TimeoutError, AttributeError):  # no scheduler: the client is connecting or closed
+        return 0

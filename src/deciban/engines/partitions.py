@@ -1,0 +1,89 @@
+"""What engines of partitioned data share: even runs of rows, and a tree of adds.
+
+A partition's rows are cut into even batches, whose results are added from left to right; the partitions' sums are added
+by groups of `FAN` neighbours, then the groups' sums, and so on. Borders and tree depend on the rows and the partitions
+alone: any number of workers, and any order in which they are done, gives the same bits.
+
+>>> tree(dict(enumerate("abcde")), "".join, fan=2)
+'abcde'
+>>> import pyarrow as pa
+>>> [batch.num_rows for batch in even([pa.record_batch({"a": [1, 2]}), pa.record_batch({"a": [3]})], 2)]
+[2, 1]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import reduce
+from operator import add, iadd
+from typing import TYPE_CHECKING, Any
+
+from deciban.errors import DecibanError, placed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FAN = 16  # sums that one worker adds
+CELLS = 1 << 23  # of a batch, about: 64 MB
+
+
+def sum_of_partition(batches: Iterable[pa.RecordBatch], f: Callable, plus: Callable, number: int) -> Any:
+    """Σ f(batch) of the rows of one partition; None where there are no batches. An error tells row and partition."""
+    plus = iadd if plus is add else plus  # what f made is nobody else's
+    out, rows = None, 0
+    for batch in even(batches):
+        try:
+            part = f(batch)
+        except DecibanError as wrong:
+            there = placed(wrong, rows)
+            raise type(wrong)(re.sub(r"\b((?:row|text) \d+)\b", rf"\1 of partition {number}", str(there))) from None
+        out = part if out is None else plus(out, part)
+        rows += batch.num_rows
+    return out
+
+
+def even(batches: Iterable[pa.RecordBatch], rows: int | None = None) -> Iterator[pa.RecordBatch]:
+    """The same rows in batches of so many, by default as many as there may be for so many columns."""
+    waiting: list[pa.RecordBatch] = []
+    held = 0
+    for batch in batches:
+        rows = rows or _rows(batch.num_columns)
+        waiting.append(batch)
+        held += batch.num_rows
+        if held < rows:
+            continue
+        whole = _one(waiting)
+        stop = held // rows * rows
+        yield from (whole.slice(start, rows) for start in range(0, stop, rows))
+        waiting, held = ([whole.slice(stop)] if held > stop else []), held - stop
+    if waiting:
+        yield _one(waiting)
+
+
+def _rows(columns: int) -> int:
+    from deciban.files.reading import ROWS
+
+    return min(ROWS, max(1024, CELLS // max(columns, 1)))
+
+
+def _one(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+
+
+def tree(parts: Mapping[int, Any], join: Callable[[list], Any], fan: int = FAN) -> Any:
+    """`join` of neighbours by their numbers, again and again until one is left; None if there is nothing."""
+    while len(parts) > 1:
+        groups: dict[int, list] = {}
+        for number in sorted(parts):
+            groups.setdefault(number // fan, []).append(parts[number])
+        parts = {number: join(group) if len(group) > 1 else group[0] for number, group in groups.items()}
+    return next(iter(parts.values()), None)
+
+
+def added(values: Iterable[Any], plus: Callable) -> Any:
+    """The sum of those that are something."""
+    some = [value for value in values if value is not None]
+    return reduce(plus, some) if some else None

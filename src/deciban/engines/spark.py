@@ -1,0 +1,297 @@
+"""Spark: `mapInArrow` sums a partition where it lies; small sums go to the driver, large ones through a tree of adds.
+
+Classic sessions and Spark Connect. Sums are rows that tasks return, so what is lost with an executor is computed anew
+and the result stays exact; rows carry the number of their partition and are added in that order. An error in the data
+is a row too: it comes out as itself, once, and does not fail four times in the JVM. Spark's UI shows how far a pass is.
+
+Spark cuts partitions into batches of `spark.sql.execution.arrow.maxRecordsPerBatch` rows; they are put together again,
+so the setting does not change the result. Workers need the driver's Python version and deciban: on one machine they
+get the interpreter that runs this; on a cluster, set `PYSPARK_PYTHON` before the session (or Connect's server) starts.
+
+    rows = spark.read.parquet("rows.parquet")
+    model = GaussianNB().fit_on(rows, target="species")
+
+>>> takes([1, 2])
+False
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from operator import add, iadd
+from threading import Event, Thread
+from typing import Any
+from uuid import uuid4
+
+from deciban.engines.partitions import FAN, added, even, sum_of_partition, tree
+from deciban.errors import ClusterError, DataError, DecibanError
+
+PATIENCE = 120.0  # seconds to wait for the first executor that takes a task; the setting `spark.deciban.patience`
+AT_ONCE = 1 << 16  # bytes of a sum that goes straight to the driver: 10,000 of them are less than it takes by default
+TOGETHER = 1 << 26  # bytes of all sums that the driver adds by itself, once they are in a tree
+ROW = "part long, bytes long, total binary, error binary"
+CURES = {  # what Spark says: what it means, and the cure
+    "PYTHON_VERSION_MISMATCH": (
+        "Spark's workers run another version of Python than this process",
+        f"set PYSPARK_PYTHON to a Python {sys.version_info.major}.{sys.version_info.minor} with deciban, "
+        "before the session (of Connect: the server) starts",
+    ),
+    "No module named 'deciban": (
+        "deciban is not installed where Spark's workers run",
+        "install the same version there, or ship an environment with `spark.archives` and set PYSPARK_PYTHON to it",
+    ),
+    "spark.driver.maxResultSize": (
+        "the sums of all partitions are more than Spark's driver takes",
+        "raise spark.driver.maxResultSize, or coalesce() to fewer partitions",
+    ),
+    "Python worker exited unexpectedly": (
+        "Spark's Python workers died again and again",
+        "most often memory: repartition() into smaller partitions, or raise spark.executor.memoryOverhead",
+    ),
+    "ExecutorLostFailure": (
+        "Spark's executors were lost again and again",
+        "most often memory: repartition() into smaller partitions, or raise spark.executor.memory",
+    ),
+}
+LOST = (
+    "SparkContext was shut down",
+    "stopped SparkContext",
+    "masters are unresponsive",
+    "Answer from Java side is empty",
+    "Connection refused",
+    "while sending or receiving",
+    "UNAVAILABLE",
+    "NO_ACTIVE_OR_DEFAULT_SESSION",
+    "SESSION_CLOSED",
+    "SESSION_NOT_FOUND",
+)
+
+
+def takes(data: Any) -> bool:
+    """Whether it is a DataFrame of Spark, classic or Connect."""
+    return type(data).__module__.startswith("pyspark.sql.") and type(data).__name__ == "DataFrame"
+
+
+def ready(data: Any) -> Any:
+    """The data, or why they are none for Spark."""
+    try:
+        import pyspark  # noqa: F401
+    except ImportError as bad:
+        raise ImportError("this engine needs Spark\n\nhint: pip install 'deciban[spark]', and a Java runtime") from bad
+    if not takes(data):
+        raise DataError(
+            f"engine 'spark' goes through Spark DataFrames, not through a {type(data).__name__}\n\n"
+            "hint: spark.read.parquet(path) and spark.createDataFrame(frame) make one"
+        )
+    return data
+
+
+def names(data: Any) -> list[str]:
+    return list(data.columns)
+
+
+def schema(data: Any) -> Any:
+    """The Arrow schema of the columns."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return to_arrow_schema(data.schema, timezone="UTC")
+
+
+def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = add, *, progress: Any = None) -> Any:
+    """Σ f(batch) over the partitions in their order; of the columns `f.columns` if f names some."""
+    columns = getattr(f, "columns", None)
+    frame = data if columns is None else data.select(*map(_quoted, columns))
+    with _told(data):
+        sums = frame.mapInArrow(Summing(f, plus), ROW).persist()  # looked at twice if they are large
+        try:
+            return _added(sums, iadd if plus is add else plus)
+        finally:
+            sums.unpersist()
+
+
+def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
+    """The same frame, lazily, with the columns that f appends."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    _set_python(data)
+    return data.mapInArrow(Answering(f, schema), from_arrow_schema(schema))
+
+
+@contextmanager
+def kept(data: Any) -> Iterator[Any]:
+    """The data in the executors' memory, or on their disks where that is full."""
+    level = data.storageLevel
+    if level.useMemory or level.useDisk:  # the user keeps them
+        yield data
+        return
+    held = data.persist()
+    try:
+        yield held
+    finally:
+        held.unpersist()
+
+
+@dataclass(frozen=True)
+class Summing:
+    """Batches of a partition → one row: its number, and its sum or what is wrong with it."""
+
+    f: Callable
+    plus: Callable
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        part = context.partitionId() if context else 0
+        try:
+            yield _row(part, sum_of_partition(batches, self.f, self.plus, part))
+        except DecibanError as wrong:
+            yield _row(part, None, wrong)
+
+
+@dataclass(frozen=True)
+class Joining:
+    """Sums of partitions → the sums of groups of neighbours."""
+
+    plus: Callable
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        groups: dict[int, dict[int, Any]] = {}
+        for batch in batches:
+            for part, value in _sums(batch).items():
+                groups.setdefault(part // FAN, {})[part] = value
+        for group, sums in groups.items():
+            yield _row(group, added((sums[part] for part in sorted(sums)), self.plus))
+
+
+@dataclass(frozen=True)
+class Answering:
+    f: Callable
+    schema: Any
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        return (self.f(batch).cast(self.schema) for batch in even(batches))
+
+
+def _row(part: int, value: Any, wrong: DecibanError | None = None) -> Any:
+    import pyarrow as pa
+
+    load = pickle.dumps(value, protocol=5)
+    cells = {"part": [part], "bytes": [len(load)], "total": [load], "error": [wrong and pickle.dumps(wrong)]}
+    types = (pa.int64(), pa.int64(), pa.binary(), pa.binary())
+    return pa.record_batch([pa.array(c, t) for c, t in zip(cells.values(), types, strict=True)], names=list(cells))
+
+
+def _sums(rows: Any) -> dict[int, Any]:
+    loads = zip(rows["part"].to_pylist(), rows["total"].to_pylist(), strict=True)
+    return {part: pickle.loads(load) for part, load in loads}
+
+
+def _added(sums: Any, plus: Callable) -> Any:
+    """The sum of sums: of small ones here, of large ones by Spark until few are left."""
+    from pyspark.sql import functions as sql
+
+    small = sql.when(sql.col("bytes") <= AT_ONCE, sql.col("total")).alias("total")
+    rows = sums.select("part", "bytes", small, "error").toArrow().sort_by("part")
+    errors = rows["error"].drop_null()
+    if len(errors):
+        raise pickle.loads(errors[0].as_py())
+    if rows["total"].null_count:
+        left, bytes_ = rows.num_rows, sum(rows["bytes"].to_pylist())
+        while left > 1 and bytes_ > TOGETHER:
+            left, bytes_ = -(-left // FAN), bytes_ / FAN
+            sums = sums.repartition(left, sql.floor(sql.col("part") / FAN)).mapInArrow(Joining(plus), ROW)
+        rows = sums.select("part", "total").toArrow()
+    return tree(_sums(rows), lambda group: added(group, plus))
+
+
+def _quoted(name: str) -> str:
+    """A name with dots is a column, not a field of one."""
+    return f"`{name.replace('`', '``')}`"
+
+
+def _connect(data: Any) -> bool:
+    return ".connect." in type(data).__module__
+
+
+def _set_python(data: Any) -> None:
+    """Workers on this machine run the interpreter that runs this, and not whatever `python3` is."""
+    if _connect(data) or "PYSPARK_PYTHON" in os.environ:
+        return
+    context = data.sparkSession.sparkContext
+    if context.master.startswith("local") and context.getConf().get("spark.pyspark.python") is None:
+        context.pythonExec = sys.executable
+
+
+@contextmanager
+def _told(data: Any) -> Iterator[None]:
+    """Inside, what Spark fails with is told in a sentence where there is one, and it does not wait forever."""
+    stuck, done = Event(), Event()
+    try:
+        _set_python(data)
+        if not _connect(data):  # a server of Connect looks after its cluster itself
+            context, tag = data.sparkSession.sparkContext, f"deciban-{uuid4().hex}"
+            patience = float(data.sparkSession.conf.get("spark.deciban.patience", str(PATIENCE)))
+            context.addJobTag(tag)
+            Thread(target=_watch, args=(context, tag, patience, stuck, done), daemon=True).start()
+        yield
+    except DecibanError as wrong:
+        raise wrong.with_traceback(None) from None
+    except Exception as bad:
+        if stuck.is_set():
+            raise ClusterError(
+                f"no executor of Spark has taken a task for {patience:g} seconds\n\n"
+                "hint: see whether the cluster has free cores and memory; if it takes long to give them, wait longer: "
+                'spark.conf.set("spark.deciban.patience", "600")'
+            ) from None
+        if (told := _in_words(bad)) is None:
+            raise
+        raise told from None
+    finally:
+        done.set()
+        if not _connect(data):
+            with _quietly():
+                context.removeJobTag(tag)
+
+
+def _in_words(bad: Exception) -> ClusterError | None:
+    text = f"{type(bad).__name__}: {bad}"
+    for sign, (what, hint) in CURES.items():
+        if sign in text:
+            return ClusterError(f"{what}\n\nhint: {hint}")
+    if any(sign in text for sign in LOST) or isinstance(bad, ConnectionError):
+        return ClusterError(
+            "the connection to Spark was lost\n\n"
+            "hint: see whether its driver runs (its log tells why it ended), start a new session, and fit again"
+        )
+    return None
+
+
+def _watch(context: Any, tag: str, patience: float, stuck: Event, done: Event) -> None:
+    """End the jobs if for a long time none of their tasks runs."""
+    seen = time.monotonic()
+    tracker = context.statusTracker()
+    with _quietly():
+        while not done.wait(1.0):
+            stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+            if not stages or any(stage and stage.numActiveTasks for stage in stages):
+                seen = time.monotonic()
+            elif time.monotonic() - seen > patience:
+                stuck.set()
+                context.cancelJobsWithTag(tag)
+                return
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Inside, a driver that is gone is no news."""
+    try:
+        yield
+    except Exception:
+        return
