@@ -19,6 +19,8 @@ MODELS = {
     "fixed, informative": MixedNB(families=FIXED, alpha=0.5, missing="informative"),
     "fixed, reserve": MixedNB(families=FIXED, alpha=0.5, unseen="reserve"),
     "auto": MixedNB(),
+    "subsets": MixedNB(average="subsets"),
+    "subsets, fixed, informative": MixedNB(families=FIXED, alpha=0.5, missing="informative", average="subsets"),
     "auto, informative": MixedNB(missing="informative", unseen="reserve"),
 }
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())

@@ -11,6 +11,7 @@ Colours are told apart by every eye, and marks, dashes or numbers say the same w
 from deciban.pictures.confusions import confusion_matrix
 from deciban.pictures.curves import precision_recall, roc
 from deciban.pictures.densities import class_densities
+from deciban.pictures.inclusions import inclusion
 from deciban.pictures.nomograms import nomogram
 from deciban.pictures.own import coefficient_path, learning_curve, waterfall
 from deciban.pictures.regions import decision_regions
@@ -23,6 +24,7 @@ __all__ = [
     "coefficient_path",
     "confusion_matrix",
     "decision_regions",
+    "inclusion",
     "learning_curve",
     "nomogram",
     "precision_recall",

@@ -26,6 +26,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"solver": "eigen", "shrinkage": 0.3},
         {"estimate": "bayes"},
     ],
+    "MixedNB": [{"average": "subsets"}, {"average": "subsets", "inclusion": 0.9}],
     "MultinomialNB": [{"alpha": 0.1, "fit_prior": False}],
     "PoissonNB": [{"shape": 0.5, "exposure": 0.1}],
     "QuadraticDiscriminantAnalysis": [

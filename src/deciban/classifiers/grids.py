@@ -28,6 +28,7 @@ from deciban.families.multinomial import Multinomial
 from deciban.families.poisson import Poisson
 from deciban.product import Product
 from deciban.ranges import FEW, STEPS
+from deciban.subsets import Subsets
 
 DRAWN = 4096
 
@@ -68,6 +69,11 @@ def _(family: Product, params: Any, k: int) -> list[np.ndarray]:
         for column, values in zip(columns, grid(factor, own, k), strict=True):
             out.setdefault(column, values)
     return [out[column] for column in range(family.d)]
+
+
+@grid.register
+def _(family: Subsets, params: Any, k: int) -> list[np.ndarray]:
+    return grid(family.product, params.own, k)
 
 
 @grid.register

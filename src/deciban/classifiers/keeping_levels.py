@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from deciban.schema import Field, Schema
+from deciban.subsets import Subsets
 from deciban.table import Codes, Mixed, Table
 from deciban.tallies import Bundle, Crosstab
 
@@ -25,32 +26,10 @@ class KeepingLevels:
     _tally_chunk: Callable[[Any, Table], Bundle]
 
     def _nominal(self) -> list[tuple[int, tuple[int, ...]]]:
-        """(block, columns) of each block of levels."""
-        groups = enumerate(self._schema.groups)
-        return [(b, at) for b, (family, at) in groups if family.block == "codes" and family is not self._schema.gaps]
+        return nominal(self._schema)
 
     def _tally(self, table: Table) -> Bundle:
-        labels, tally = super()._tally(table).parts  # type: ignore[misc]
-        return self._with_blocks(Bundle((labels, tally)), self._spaces(), None)
-
-    def _spaces(self) -> dict[int, np.ndarray]:
-        """How many levels the columns of each block of codes have places for."""
-        out = {b: np.array([self._places(self._schema.fields[j]) for j in at]) for b, at in self._nominal()}
-        if self._schema.gaps is not None:
-            out[len(self._schema.groups) - 1] = np.full(len(self._schema.fields), 2)
-        return out
-
-    def _places(self, field: Field) -> int:
-        return len(field.levels or ()) + self._schema.reserve
-
-    @staticmethod
-    def _with_blocks(tally: Bundle, levels: dict[int, np.ndarray], index: dict[int, list] | None) -> Bundle:
-        """Every crosstab with these numbers of levels, level l of a column moved to index[block][column][l]."""
-        parts = list(tally.parts[1].parts)
-        for b, count in levels.items():
-            grown = count if index is not None and b in index else np.maximum(count, parts[b].levels)
-            parts[b] = parts[b].relevel(grown, None if index is None else index.get(b))
-        return Bundle((tally.parts[0], Bundle(tuple(parts))))
+        return with_blocks(super()._tally(table), spaces(self._schema), None)  # type: ignore[misc]
 
     def _set(self, tally: Bundle, calibration: Any = None) -> None:
         super()._set(self._without_empty(tally), calibration)  # type: ignore[misc]
@@ -76,20 +55,12 @@ class KeepingLevels:
 
     def _aligned(self, other: Any, mine: Bundle, theirs: Bundle) -> tuple[Bundle, Bundle]:
         self._schema, here, there = self._schema.merged(other._schema)
-        return self._moved(mine, here), self._moved(theirs, there)
-
-    def _moved(self, tally: Bundle, places: list[np.ndarray]) -> Bundle:
-        """A tally of another schema in the levels of this one."""
-        index: dict[int, list] = {}
-        for b, at in self._nominal():
-            spare = [[len(self._schema.fields[j].levels or ())] if self._schema.reserve else [] for j in at]
-            index[b] = [np.r_[places[j], s].astype(np.int64) for j, s in zip(at, spare, strict=True)]
-        return self._with_blocks(tally, self._spaces(), index)
+        return moved(self._schema, mine, here), moved(self._schema, theirs, there)
 
     def _leave_one_out(self, family: Any, tally: Bundle, chunk: Table) -> np.ndarray:
         x, lone = self._without_lone(tally, chunk)
         out = family.leave_one_out(self._fitted.params, tally.parts[1], x, chunk.y, chunk.w)
-        if self._schema.reserve:  # the level goes, and its place with it: the long way
+        if self._schema.reserve or isinstance(family, Subsets):  # the level goes, and its place with it: the long way
             out[lone] = np.nan
         return out
 
@@ -126,3 +97,39 @@ class KeepingLevels:
                 blocks[b] = Codes(np.where(alone, -1, codes).astype(np.int32))
                 lone |= alone.any(axis=1)
         return Mixed(tuple(blocks), chunk.n), lone
+
+
+def nominal(schema: Schema) -> list[tuple[int, tuple[int, ...]]]:
+    """(block, columns) of each block of levels."""
+    groups = enumerate(schema.groups)
+    return [(b, at) for b, (family, at) in groups if family.block == "codes" and family is not schema.gaps]
+
+
+def spaces(schema: Schema) -> dict[int, np.ndarray]:
+    """How many levels the columns of each block of codes have places for."""
+    out = {b: np.array([_places(schema, schema.fields[j]) for j in at]) for b, at in nominal(schema)}
+    if schema.gaps is not None:
+        out[len(schema.groups) - 1] = np.full(len(schema.fields), 2)
+    return out
+
+
+def _places(schema: Schema, field: Field) -> int:
+    return len(field.levels or ()) + schema.reserve
+
+
+def with_blocks(tally: Bundle, levels: dict[int, np.ndarray], index: dict[int, list] | None) -> Bundle:
+    """Every crosstab with these numbers of levels, level l of a column moved to index[block][column][l]."""
+    parts = list(tally.parts[1].parts)
+    for b, count in levels.items():
+        grown = count if index is not None and b in index else np.maximum(count, parts[b].levels)
+        parts[b] = parts[b].relevel(grown, None if index is None else index.get(b))
+    return Bundle((tally.parts[0], Bundle(tuple(parts))))
+
+
+def moved(schema: Schema, tally: Bundle, places: list[np.ndarray]) -> Bundle:
+    """A tally of another schema in the levels of this one, where each column's stand at its places."""
+    index: dict[int, list] = {}
+    for b, at in nominal(schema):
+        spare = [[len(schema.fields[j].levels or ())] if schema.reserve else [] for j in at]
+        index[b] = [np.r_[places[j], s].astype(np.int64) for j, s in zip(at, spare, strict=True)]
+    return with_blocks(tally, spaces(schema), index)

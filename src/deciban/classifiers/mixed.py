@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import frames, ops
 from deciban.classifiers.averaging import Averaging
+from deciban.classifiers.averaging_subsets import CONSTRAINTS, AveragingSubsets
 from deciban.classifiers.base import Generative
 from deciban.classifiers.explaining_mixed import ExplainingMixed
 from deciban.classifiers.given_priors import GivenPriors
@@ -28,6 +29,7 @@ from deciban.families.poisson import Poisson
 from deciban.families.student import Student
 from deciban.product import Product
 from deciban.schema import Field, Schema
+from deciban.subsets import Subsets
 from deciban.table import Table
 from deciban.tallies import Bundle, Labels
 
@@ -35,7 +37,16 @@ BELL = Gaussian(each=True)
 AUTO = BestOf((BELL, Student(), Lognormal(), Poisson(), Histogram()))  # of a number column; the rows choose
 
 
-class MixedNB(WeighingColumns, ExplainingMixed, Averaging, ReadingFrames, KeepingLevels, GivenPriors, Generative):
+class MixedNB(
+    WeighingColumns,
+    AveragingSubsets,
+    ExplainingMixed,
+    Averaging,
+    ReadingFrames,
+    KeepingLevels,
+    GivenPriors,
+    Generative,
+):
     """Naive Bayes where every column has a family of its own.
 
     X is a dataframe (pandas, polars, pyarrow) or an array. Frames are read by name: reordered columns are aligned, a
@@ -65,6 +76,12 @@ class MixedNB(WeighingColumns, ExplainingMixed, Averaging, ReadingFrames, Keepin
         `feature_weights_`, `class_feature_weights_`, `class_bias_`, `n_iter_`. Such a model neither updates nor merges;
         `sample` and `score_samples` are those of the naive Bayes that the weights stand on.
 
+    average : None, "subsets"
+        "subsets": average over all 2^d subsets of the columns, in linear time: a column that does not matter has one
+        density for all classes. `inclusion_` is the posterior probability that each matters (`plots.inclusion`).
+    inclusion : a probability, or {column: probability}
+        The prior of it; columns that a mapping leaves out have 0.5.
+
     >>> import pandas as pd
     >>> X = pd.DataFrame({"sky": ["grey", "blue", "grey", None], "wind": [3.0, 1.0, None, 0.5]})
     >>> model = MixedNB(alpha=1, families={"wind": "gaussian"}).fit(X, ["rain", "sun", "rain", "sun"])
@@ -81,6 +98,7 @@ class MixedNB(WeighingColumns, ExplainingMixed, Averaging, ReadingFrames, Keepin
         "priors": ["array-like", Mapping, None],
         "calibrate": ["boolean"],
         **CONSTRAINT,
+        **CONSTRAINTS,
     }
 
     def __init__(
@@ -93,6 +111,8 @@ class MixedNB(WeighingColumns, ExplainingMixed, Averaging, ReadingFrames, Keepin
         priors=None,
         calibrate=False,
         weights=None,
+        average=None,
+        inclusion=0.5,
     ):
         self.families = families
         self.alpha = alpha
@@ -101,6 +121,8 @@ class MixedNB(WeighingColumns, ExplainingMixed, Averaging, ReadingFrames, Keepin
         self.priors = priors
         self.calibrate = calibrate
         self.weights = weights
+        self.average = average
+        self.inclusion = inclusion
 
     # reading
 
@@ -144,11 +166,12 @@ class MixedNB(WeighingColumns, ExplainingMixed, Averaging, ReadingFrames, Keepin
 
     # learning
 
-    def _family(self, tally: Bundle | None = None) -> Product:
+    def _family(self, tally: Bundle | None = None) -> Product | Subsets:
         groups = self._schema.groups
-        return Product(tuple(f for f, _ in groups), tuple(at for _, at in groups), len(self._schema.fields))
+        columns = Product(tuple(f for f, _ in groups), tuple(at for _, at in groups), len(self._schema.fields))
+        return self._averaged(columns)
 
-    def _tally_chunk(self, family: Product, chunk: Table) -> Bundle:
+    def _tally_chunk(self, family: Product | Subsets, chunk: Table) -> Bundle:
         tally = family.tally(chunk.x, chunk.y, chunk.w, chunk.k)  # type: ignore[arg-type]
         return Bundle((Labels(ops.class_weights(chunk.y, chunk.w, chunk.k)), tally))
 
@@ -163,7 +186,8 @@ class MixedNB(WeighingColumns, ExplainingMixed, Averaging, ReadingFrames, Keepin
         """The family of each column, by name."""
         fitted = self._check_is_fitted()
         out = {field.name: field.family for field in self._schema.fields}
-        for family, at, params in zip(fitted.family.factors, fitted.family.columns, fitted.params, strict=True):
+        columns, found = self._columns_of(fitted)
+        for family, at, params in zip(columns.factors, columns.columns, found, strict=True):
             if family == AUTO:
                 out.update({self._schema.fields[j].name: f for j, f in zip(at, params.families, strict=True)})
         return out

@@ -114,7 +114,7 @@ class BestOf:
             elif np.isfinite(scores[i]):
                 scores[i] = rows.held_out(family, t)
 
-    def _parts(self, p: Params, t: Bundle) -> Bundle:
+    def chosen(self, p: Params, t: Bundle) -> Bundle:
         """The tallies of the chosen families, each of its own columns."""
         tallies = dict(zip(self.candidates, t.parts[1:], strict=True))
         return Bundle(
@@ -122,18 +122,18 @@ class BestOf:
         )
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
-        return p.product.loglik(p.inner, _split(p, x))
+        return p.product.loglik(p.inner, split(p, x))
 
     def parts(self, p: Params, x: Reals) -> np.ndarray:
-        return p.product.parts(p.inner, _split(p, x))
+        return p.product.parts(p.inner, split(p, x))
 
     def carrier(self, p: Params, x: Reals) -> np.ndarray:
-        return p.product.carrier(p.inner, _split(p, x))
+        return p.product.carrier(p.inner, split(p, x))
 
     def leave_one_out(self, t: Bundle, x: Reals, y, w, p: Params | None = None) -> np.ndarray:
         """The choice stays."""
         p = self.estimate(t) if p is None else p
-        return p.product.leave_one_out(p.inner, self._parts(p, t), _split(p, x), y, w)
+        return p.product.leave_one_out(p.inner, self.chosen(p, t), split(p, x), y, w)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.empty((len(y), p.product.d))
@@ -142,7 +142,7 @@ class BestOf:
         return out
 
 
-def _split(p: Params, x: Reals) -> Mixed:
+def split(p: Params, x: Reals) -> Mixed:
     """The columns of each chosen family."""
     if len(p.product.columns) == 1:
         return Mixed((x,), x.n)
