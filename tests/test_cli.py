@@ -382,10 +382,3 @@ def test_ctrl_c_leaves_no_half_written_file(place):
         process.kill()
     assert process.returncode in (1, 130, -signal.SIGINT)
     assert not [name for name in os.listdir() if "half" in name]
-
-
-def test_help_needs_neither_numpy_nor_arrow():
-    script = "import sys; from deciban.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
-    script += "print(sorted({'numpy', 'sklearn', 'pyarrow', 'rich'} & set(sys.modules)), file=sys.stderr)"
-    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert out.stderr.strip() == "[]"
