@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -131,10 +131,10 @@ def _from_series(name: str, s: Any) -> Column:
         return _from_series(name, nw.from_native(native.sparse.to_dense(), series_only=True))
     if len(s) == s.null_count():
         return Column(name, np.full(len(s), np.nan))
-    raise _unfit(name, str(getattr(native, "dtype", kind)) if kind == nw.Unknown else str(kind))
+    raise unfit(name, str(getattr(native, "dtype", kind)) if kind == nw.Unknown else str(kind))
 
 
-def _unfit(name: Name, kind: str) -> DataError:
+def unfit(name: Name, kind: str) -> DataError:
     return DataError(
         f"column `{name}` holds {kind}, which is neither a number nor a level\n\n"
         "hint: turn it into numbers (e.g. days since a date) or text, or leave the column out"
@@ -159,11 +159,7 @@ def _levels(name: str, s: Any) -> Column:
     elif s.dtype == nw.String and hasattr(native, "to_arrow") and "pyarrow" in sys.modules:
         native = native.to_arrow()  # polars
     if hasattr(native, "dictionary_encode"):  # Arrow
-        native = native.combine_chunks() if hasattr(native, "combine_chunks") else native
-        given = hasattr(native, "indices")  # coded already, in an order of its own
-        coded = native if given else native.dictionary_encode()
-        codes = coded.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
-        return (_used if given else _ordered)(name, codes, coded.dictionary.to_pylist())
+        return arrow_levels(name, native.combine_chunks() if hasattr(native, "combine_chunks") else native)
     if hasattr(native, "cat") and hasattr(native, "factorize") and s.dtype in (nw.Categorical, nw.Enum):
         return _used(name, np.asarray(native.cat.codes), native.cat.categories.tolist())
     if hasattr(native, "factorize"):  # pandas and its kin
@@ -184,6 +180,15 @@ def _levels(name: str, s: Any) -> Column:
     return _ordered(name, place[codes], s[row[numbers].tolist()].cast(nw.String).to_list())
 
 
+def arrow_levels(name: Name, array: Any) -> Column:
+    """An Arrow array of texts or truth values, or one that is coded already, in an order of its own."""
+    given = hasattr(array, "indices")
+    coded = array if given else array.dictionary_encode()
+    indices = coded.indices.cast("int32")
+    codes = (indices.fill_null(-1) if indices.null_count else indices).to_numpy(zero_copy_only=False)
+    return (_used if given else _ordered)(name, codes, coded.dictionary.to_pylist())
+
+
 def _physical(s: Any) -> np.ndarray:
     """The library's own codes of a polars column, in no order of their own; −1 for null."""
     codes = nw.from_native(s.to_native().to_physical(), series_only=True)
@@ -199,20 +204,29 @@ def _used(name: Name, codes: np.ndarray, levels: list) -> Column:
 
 
 def _ordered(name: Name, codes: np.ndarray, levels: list) -> Column:
-    """Levels in their own order (of their texts where they have none): the same rows in any order give the same."""
-    try:
-        order = sorted(range(len(levels)), key=levels.__getitem__)
-    except TypeError:
-        order = sorted(range(len(levels)), key=lambda i: (type(levels[i]).__name__, str(levels[i])))
+    """Levels in their own order: the same rows in any order give the same."""
+    order = in_order(levels)
     place = np.empty(len(levels) + 1, dtype=np.int32)
     place[order], place[-1] = np.arange(len(levels)), -1
     return Column(name, place[codes], [levels[i] for i in order])
 
 
+def in_order(levels: Sequence) -> list[int]:
+    """Where the levels are, from the least to the largest: of their texts where they have no order.
+
+    >>> in_order(["b", "a", "c"]), in_order(["b", True])
+    ([1, 0, 2], [1, 0])
+    """
+    try:
+        return sorted(range(len(levels)), key=levels.__getitem__)
+    except TypeError:
+        return sorted(range(len(levels)), key=lambda i: (type(levels[i]).__name__, str(levels[i])))
+
+
 def from_objects(name: Name, values: np.ndarray) -> Column:
     """A column of Python objects (or of NumPy texts): numbers if all are numbers, levels if none is."""
     if values.dtype.kind in "mMV":
-        raise _unfit(name, str(values.dtype))
+        raise unfit(name, str(values.dtype))
     if values.dtype.kind in "US":
         known, code = np.unique(values, return_inverse=True)
         return Column(name, code.ravel().astype(np.int32), known.tolist())
@@ -221,7 +235,7 @@ def from_objects(name: Name, values: np.ndarray) -> Column:
     if "other" in kinds:
         at = [_kind(level) for level in levels].index("other")
         wrong, row = levels[at], int(np.flatnonzero(codes == at)[0])
-        raise _unfit(name, f"{type(wrong).__name__} objects (such as {wrong!r}, in row {row})")
+        raise unfit(name, f"{type(wrong).__name__} objects (such as {wrong!r}, in row {row})")
     if kinds == {"number", "level"}:
         number, text = (next(v for v in levels if _kind(v) == kind) for kind in ("number", "level"))
         row = int(np.flatnonzero(codes == [level is text for level in levels].index(True))[0])
@@ -273,3 +287,13 @@ def _factorised(values: np.ndarray) -> tuple[np.ndarray, list]:
                 levels.append(value)
         codes[i] = code
     return codes, levels
+
+
+def some(names: Sequence) -> str:
+    """The first few of many names.
+
+    >>> some(["a", "b", "c", "d", "e", "f"])
+    '`a`, `b`, `c`, `d`, `e` and 1 more'
+    """
+    shown = ", ".join(f"`{name}`" for name in names[:5])
+    return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -20,6 +20,8 @@ from deciban.calibration import Calibration
 from deciban.classifiers.deciding import Deciding
 from deciban.classifiers.explaining import Explaining
 from deciban.classifiers.leaving_out import LeavingOut
+from deciban.classifiers.on_data import OnData
+from deciban.classifiers.one_pass import OnePass
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.scoring import Scoring
 from deciban.classifiers.settled import Settled
@@ -65,7 +67,9 @@ class Fitted:
         return evidence_of(self.family, self.params)
 
 
-class Generative(Deciding, Explaining, LeavingOut, Scoring, Settled, Steady, ClassifierMixin, BaseEstimator):
+class Generative(
+    Deciding, Explaining, LeavingOut, Scoring, OnePass, OnData, Settled, Steady, ClassifierMixin, BaseEstimator
+):
     """Base of the classifiers whose state is a tally."""
 
     _reads = "reals"  # how X is read: reals (dense or CSR), dense, counts, codes

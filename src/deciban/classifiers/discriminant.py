@@ -64,6 +64,13 @@ class Discriminant(Generative):
                     f"hint: leave `{name}` out, or use estimate='plugin'"
                 )
 
+    def _check_rows(self, rows: np.ndarray) -> None:
+        """Refuse classes of too few rows (k,)."""
+
+    def _check_fit(self, table: Table, whole: bool) -> None:
+        if whole:
+            self._check_rows(np.bincount(table.y if table.w is None else table.y[table.w > 0], minlength=table.k))
+
     # missing cells
 
     def _filler(self) -> Any:
@@ -232,6 +239,14 @@ class Solved(Discriminant):
 
     def _filler(self) -> Any:
         return None if self.covariance_estimator is not None else super()._filler()
+
+
+def more_rows_than_classes(rows: np.ndarray) -> None:
+    """Refuse rows of each class (k,) that say nothing about their spread."""
+    if rows.sum() <= len(rows):
+        raise DataError(
+            f"The number of samples must be more than the number of classes ({len(rows)}), not {rows.sum()}."
+        )
 
 
 def cells(x: Block) -> np.ndarray:

@@ -9,11 +9,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import ingest
-from deciban.classifiers.discriminant import Discriminant, cells
+from deciban.classifiers.discriminant import Discriminant, cells, more_rows_than_classes
 from deciban.classifiers.origin import same_library
 from deciban.errors import DataError
 from deciban.families.fisher import Fisher
-from deciban.table import Table
 from deciban.tallies import Bundle
 
 
@@ -52,11 +51,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         if self.n_components is not None and self.n_components > most:
             raise DataError(f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}.")
 
-    def _check_fit(self, table: Table, whole: bool) -> None:
-        if whole and table.n <= len(self.classes_):
-            raise DataError(
-                f"The number of samples must be more than the number of classes ({len(self.classes_)}), not {table.n}."
-            )
+    def _check_rows(self, rows: np.ndarray) -> None:
+        more_rows_than_classes(rows)
 
     @property
     def _n_features_out(self) -> int:

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import ingest
 from deciban.axes import Axes
-from deciban.classifiers.discriminant import Estimator, Solved, cells
+from deciban.classifiers.discriminant import Estimator, Solved, cells, more_rows_than_classes
 from deciban.classifiers.origin import same_library
 from deciban.classifiers.scoring import joined
 from deciban.covariance import Covariance, Full, shrink
@@ -93,12 +93,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             raise DataError(f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}.")
         self._max_components = most if self.n_components is None else self.n_components
 
+    def _check_rows(self, rows: np.ndarray) -> None:
+        more_rows_than_classes(rows)
+
     def _check_fit(self, table: Table, whole: bool) -> None:
-        rows = table.n if table.w is None else int(np.count_nonzero(table.w))
-        if whole and rows <= len(self.classes_):
-            raise DataError(
-                f"The number of samples must be more than the number of classes ({len(self.classes_)}), not {rows}."
-            )
+        super()._check_fit(table, whole)
         if self.covariance_estimator is not None:
             X = cells(table.x)
             own = [Estimator.of(self.covariance_estimator, X[table.y == c]) for c in range(table.k)]

@@ -32,6 +32,7 @@ from deciban.classifiers import logistic_settings as settings
 from deciban.classifiers.choosing import Choosing
 from deciban.classifiers.inferring import Inferring
 from deciban.classifiers.linear_answers import LinearAnswers, as_floats, overflows
+from deciban.classifiers.on_data import OnData
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.settled import Settled
 from deciban.classifiers.steady import Steady
@@ -42,7 +43,7 @@ from deciban.table import Block, Table
 
 
 class LogisticRegression(
-    Choosing, Inferring, LinearAnswers, Settled, Steady, LinearClassifierMixin, SparseCoefMixin, BaseEstimator
+    Choosing, Inferring, LinearAnswers, OnData, Settled, Steady, LinearClassifierMixin, SparseCoefMixin, BaseEstimator
 ):
     """Logistic regression of any number of classes, dense or sparse.
 

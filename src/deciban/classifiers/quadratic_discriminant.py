@@ -78,13 +78,15 @@ class QuadraticDiscriminantAnalysis(Solved):
         if len(self.classes_) < 2:
             raise DataError(f"The number of classes has to be greater than one. Got {len(self.classes_)} class.")
 
-    def _check_fit(self, table: Table, whole: bool) -> None:
-        rows = np.bincount(table.y, minlength=table.k)
-        if whole and (rows == 1).any() and self.estimate != "bayes":
+    def _check_rows(self, rows: np.ndarray) -> None:
+        if (rows == 1).any() and self.estimate != "bayes":
             raise DataError(
                 f"y has only 1 sample in class {self.classes_[rows == 1][0]}, covariance is ill defined.\n\n"
                 "hint: use estimate='bayes', or RegularizedDiscriminantAnalysis: it borrows from the other classes"
             )
+
+    def _check_fit(self, table: Table, whole: bool) -> None:
+        super()._check_fit(table, whole)
         if self.covariance_estimator is not None:
             X = cells(table.x)
             self._covs = [Estimator.of(self.covariance_estimator, X[table.y == c]) for c in range(table.k)]

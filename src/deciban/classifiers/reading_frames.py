@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
 
 from deciban import frames
+from deciban.classifiers.one_pass import rows_of
+from deciban.classifiers.parts import Part, Reading
 from deciban.engines import threads
 from deciban.errors import DataError
+from deciban.frames import some
 from deciban.schema import Schema
-from deciban.table import Block
+from deciban.table import Block, Mixed, Table
 
 LIBRARY = str(Path(__file__).parents[1])  # where lines are that users did not write
 
@@ -28,6 +31,7 @@ class ReadingFrames:
     _library: str | None  # of the frame that was learned from; None: an array
     _new_schema: Callable[[list[frames.Column]], Schema]
     _check_is_fitted: Callable[[], Any]
+    _plain: Callable[[], Any]
     feature_names_in_: np.ndarray
     n_features_in_: int
 
@@ -43,7 +47,35 @@ class ReadingFrames:
         self._say(absent, new)
         return x, y
 
+    def _part(self, batch: Any, reading: Reading) -> Part:
+        """What the rows of a batch contribute; families and levels are those of the batch."""
+        from deciban.files import cells
+
+        classes, y = reading.labels(batch)
+        kinds = dict(zip(reading.features, reading.kinds, strict=False))
+        columns = cells.columns(batch, reading.features, kinds)
+        found = tuple(cells.kind(batch.schema.field(name).type) or kinds.get(name, "") for name in reading.features)
+        model = self._plain()
+        model._schema = model._new_schema(columns)
+        x, _, _ = model._schema.read(columns, batch.num_rows, learning=True)
+        table = Table(x, y, reading.weights(batch), len(classes))
+        return Part(classes, rows_of(table), model._tally(table), model._schema, found)
+
+    def _take_part(self, part: Part) -> None:
+        if part.schema is not None:
+            self._schema = part.schema
+        self._library = "pyarrow"
+        super()._take_part(part)  # type: ignore[misc]
+
+    def _readable(self, rows: Any, columns: Sequence[str]) -> Block:
+        from deciban.files import cells
+
+        found = cells.columns(rows, columns)
+        return self._schema.read(self._by_position(found) if self._unnamed else found, rows.num_rows)[0]
+
     def _features(self, X) -> Block:
+        if isinstance(X, Mixed):
+            return X
         self._check_is_fitted()
         x, absent, new = self._schema.read(*self._columns(X, False, 1))
         self._say(absent, new)
@@ -89,7 +121,7 @@ class ReadingFrames:
             self.feature_names_in_ = np.array(names, dtype=object)
             self.n_features_in_ = len(names)
         columns = frames.columns(X, lambda f, series: threads.each(series, f))
-        if not reset and isinstance(self._schema.fields[0].name, int):
+        if not reset and self._unnamed:
             columns = self._by_position(columns)
         return columns, n
 
@@ -103,6 +135,11 @@ class ReadingFrames:
             self._library = None
         columns = frames.columns(X)
         return columns if reset else self._by_position(columns), X.shape[0]
+
+    @property
+    def _unnamed(self) -> bool:
+        """Whether the model learned from an array."""
+        return isinstance(self._schema.fields[0].name, int)
 
     def _by_position(self, columns: list[frames.Column]) -> list[frames.Column]:
         """Columns that take the names of the schema's, where one of the two has no names of its own."""
@@ -131,13 +168,3 @@ def _levels_up() -> int:
     while at.f_back is not None and at.f_code.co_filename.startswith(LIBRARY):
         at, level = at.f_back, level + 1
     return level
-
-
-def some(names: list) -> str:
-    """The first few of many names.
-
-    >>> some(["a", "b", "c", "d", "e", "f"])
-    '`a`, `b`, `c`, `d`, `e` and 1 more'
-    """
-    shown = ", ".join(f"`{name}`" for name in names[:5])
-    return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -14,7 +14,7 @@ from deciban.classifiers.linear import LogisticView
 from deciban.classifiers.origin import Origin, same_library
 from deciban.engines import threads
 from deciban.errors import DataError
-from deciban.table import Block, borders
+from deciban.table import Block, Codes, Reals, borders
 
 SPAN = 1 << 18  # cells a span of scored rows has, at least
 
@@ -145,8 +145,8 @@ class Scoring:
         return out if plain else self._origin_of(X).send(out)
 
     def _features(self, X) -> Block:
-        """X as a block, for scoring."""
-        return ingest.features(self, X, self._reads)
+        """X as a block, for scoring, unless it is one."""
+        return X if isinstance(X, Reals | Codes) else ingest.features(self, X, self._reads)
 
     def _check_scored(self, chunk: Block, x: Block) -> None:
         """Refuse cells of a chunk of x that cannot be scored."""

@@ -25,6 +25,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import ops
 from deciban.classifiers.deciding import Deciding
+from deciban.classifiers.on_data import OnData
 from deciban.classifiers.steady import Steady
 from deciban.classifiers.text_answers import TextAnswers
 from deciban.classifiers.text_state import TextState, plain_labels
@@ -34,7 +35,7 @@ from deciban.word_tally import WordTally
 from deciban.word_weights import MODELS, WordWeights
 
 
-class TextClassifier(TextAnswers, TextTelling, TextState, Deciding, Steady, ClassifierMixin, BaseEstimator):
+class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Steady, ClassifierMixin, BaseEstimator):
     """Texts → labels, by naive Bayes or logistic regression of their words.
 
     model: "multinomial", "bernoulli", "complement" (naive Bayes), "logistic", or "nb-logistic" (logistic regression of
@@ -66,6 +67,7 @@ class TextClassifier(TextAnswers, TextTelling, TextState, Deciding, Steady, Clas
         "C": [Interval(Real, 0, None, closed="neither"), None],
         "calibrate": ["boolean"],
     }
+    _reads_texts = True
     _dated = False  # a file of it tells what was learned and nothing else: learn, forget, and it is the same file
 
     def __init__(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from deciban import ops
 from deciban.calibration import Calibration
 from deciban.classifiers.leaving_out import ENOUGH, LOST
+from deciban.classifiers.parts import Part, Reading
 from deciban.classifiers.text_features import Features
 from deciban.classifiers.text_logistic import trained
 from deciban.classifiers.text_view import Settings, View
@@ -93,6 +94,38 @@ class TextState:
             return self.classes_, WordTally.of(terms, X, y, len(self.classes_))
         finally:
             self.classes_ = kept
+
+    # texts in data of any size
+
+    def _learn_on(self, job: Any) -> None:
+        bare = self._plain()
+        bare._reset()
+        bare._check_additive()
+        if not bare._features().open:
+            raise NotAdditiveError(
+                "this vectoriser's columns are learned from all texts at once\n\n"
+                "hint: take features='words', or a CountVectorizer without min_df, max_df and max_features"
+            )
+        part = job.sum_of_parts(bare)
+        if part.tally is None or part.tally.d == 0:
+            raise DataError("no text has a word that could be counted\n\nhint: see whether `features` names the texts")
+        self._reset()
+        self.classes_ = plain_labels(part.classes)
+        self.feature_names_in_ = np.array(job.reading.features, dtype=object)
+        self._set(part.tally)
+
+    def _part(self, batch: Any, reading: Reading) -> Part:
+        if reading.weight is not None:
+            raise DataError("a text classifier takes no weights\n\nhint: leave out `sample_weight`")
+        classes, y = reading.labels(batch)
+        terms, X = self._features().read(self._readable(batch, reading.features))
+        return Part(classes, np.bincount(y, minlength=len(classes)), WordTally.of(terms, X, y, len(classes)))
+
+    def _readable(self, rows: Any, columns: Sequence[str]) -> Any:
+        from deciban.files import cells
+
+        texts = cells.strings(rows, columns[0])
+        return self._texts(texts.to_pylist()) if self.strip else texts
 
     # the state
 

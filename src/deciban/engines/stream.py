@@ -1,17 +1,169 @@
-"""One chunk at a time, from anything that yields them: for data that never are in memory together.
+"""Data of any size on one machine: files, folders, Arrow streams, iterators of frames, read in pieces by threads.
 
->>> total(iter([1, 2, 3]), lambda chunk: 10 * chunk)
-60
+Threads read a piece each (a run of Parquet row groups, a block of CSV) and add up its batches; the pieces' results are
+added in their order. Borders depend on the data alone, so any number of threads gives the same bits. No more than a few
+pieces are under way at a time: memory does not grow with the data.
+
+>>> import pyarrow as pa
+>>> total(pa.table({"a": [1, 2, 3]}), lambda batch: batch.num_rows)
+3
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import reduce
-from operator import add
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from operator import add, iadd
 from typing import Any
 
+from deciban.engines import threads
+from deciban.errors import DataError, DecibanError, placed
 
-def total(chunks: Iterable, f: Callable[[Any], Any]) -> Any:
-    """Σ f(chunk), each chunk read only when the one before is done."""
-    return reduce(add, map(f, chunks))
+Tell = Callable[[int, float | None], None]  # (rows so far, share of all)
+
+
+@dataclass(frozen=True)
+class Reached:
+    """How far a pass has come: the sum of the first `pieces`, which are so many rows."""
+
+    pieces: int = 0
+    rows: int = 0
+    total: Any = None
+
+
+def takes(data: Any) -> bool:
+    """Whether it is a path, a frame, a stream of Arrow batches, or an iterator of frames."""
+    module = type(data).__module__.partition(".")[0]
+    streams = hasattr(data, "__arrow_c_stream__") or hasattr(data, "__next__") or hasattr(data, "__fspath__")
+    return isinstance(data, str | list | tuple) or module in ("pyarrow", "pandas", "polars", "deciban") or streams
+
+
+def names(data: Any) -> list[str]:
+    return opened(data).names
+
+
+def schema(data: Any) -> Any:
+    """The Arrow schema of the columns."""
+    return opened(data).schema
+
+
+def opened(data: Any, **how: Any) -> Any:
+    """The data as a `files.Source`, ready to be read."""
+    from deciban import files
+
+    return files.of(data, **how)
+
+
+def ready(data: Any) -> Any:
+    """Data that can be asked for names, types and rows, one after the other: an iterator gives its first frame once."""
+    from deciban import files
+
+    return files.of(data) if files.once(data) else data
+
+
+def total(
+    data: Any,
+    f: Callable[[Any], Any],
+    plus: Callable[[Any, Any], Any] = add,
+    *,
+    progress: Tell | None = None,
+    start: Reached | None = None,
+    after: Callable[[Reached], None] | None = None,
+) -> Any:
+    """Σ f(batch) over all batches; None where there are none. `f.columns` and `f.coded`, where f has them, say what is
+    to be read. `start` goes on from where an earlier pass had come, `after` hears of every piece."""
+    from deciban import files
+
+    plus = iadd if plus is add else plus  # what f made is nobody else's
+    how: dict[str, Any] = {}
+    while True:
+        try:
+            return _pass(opened(data, **how), f, plus, progress, start or Reached(), after)
+        except files.Changed as changed:  # a column of a CSV file turned out late to be of another type
+            how, start = {"types": changed.types}, None
+
+
+def _pass(source: Any, f: Callable, plus: Callable, progress: Tell | None, at: Reached, after: Callable | None) -> Any:
+    def work(piece: Callable) -> tuple[Any, int]:
+        out, rows = None, 0
+        try:
+            for batch in piece():
+                part = f(batch)
+                out = part if out is None else plus(out, part)
+                rows += batch.num_rows
+        except DecibanError as wrong:
+            raise _Here(wrong, rows) from None
+        return out, rows
+
+    pieces = source.pieces(getattr(f, "columns", None), getattr(f, "coded", ()))
+    try:
+        for part, rows in threads.each(islice(pieces, at.pieces, None), work):
+            whole = part if at.total is None else at.total if part is None else plus(at.total, part)
+            at = Reached(at.pieces + 1, at.rows + rows, whole)
+            if progress is not None:
+                progress(at.rows, _share(source, at.rows))
+            if after is not None:
+                after(at)
+    except _Here as found:
+        raise placed(found.wrong, at.rows + found.rows) from None
+    return at.total
+
+
+def _share(source: Any, rows: int) -> float | None:
+    return source.done() if source.rows is None else rows / max(source.rows, 1)
+
+
+class _Here(Exception):
+    """An error in a piece, and the rows of the piece that came before it."""
+
+    def __init__(self, wrong: DecibanError, rows: int):
+        super().__init__()
+        self.wrong, self.rows = wrong, rows
+
+
+def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
+    """f of every batch, as the kind of thing that data are (a path: a reader of batches), made as it is asked for."""
+    from deciban import files
+
+    source = opened(data)
+    return files.frames_like(source.like, answered(source, f, schema), schema)
+
+
+def answered(source: Any, f: Callable[[Any], Any], schema: Any, progress: Tell | None = None) -> Iterator[Any]:
+    """f of every batch in order, worked on by threads."""
+
+    def work(piece: Callable) -> tuple[list, int]:
+        out, rows = [], 0
+        try:
+            for batch in piece():
+                out.append(f(batch).cast(schema))
+                rows += batch.num_rows
+        except DecibanError as wrong:
+            raise _Here(wrong, rows) from None
+        return out, rows
+
+    before = 0
+    try:
+        for batches, rows in threads.each(source.pieces(), work):
+            yield from batches
+            before += rows
+            if progress is not None:
+                progress(before, _share(source, before))
+    except _Here as found:
+        raise placed(found.wrong, before + found.rows) from None
+
+
+@contextmanager
+def kept(data: Any) -> Iterator[Any]:
+    """The data for several passes: as they are, unless they can be gone through once only."""
+    from deciban import files
+
+    if files.once(data):
+        raise DataError(
+            f"a {type(data).__name__} gives its rows once, and this model goes through them several times\n\n"
+            "hint: write them to a file first and give its path, or give a list of frames, or a function that makes "
+            "the iterator anew"
+        )
+    yield data

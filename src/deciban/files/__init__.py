@@ -30,24 +30,46 @@ except ImportError as bad:
     raise ImportError("reading files needs pyarrow\n\nhint: pip install 'deciban[cli]'") from bad
 
 from deciban.errors import DataError
-from deciban.files import arff, columnar, delimited, json_lines, texts
+from deciban.files import arff, cells, columnar, delimited, json_lines, sources, texts
 from deciban.files.compressed import Bytes, File
+from deciban.files.delimited import Changed
 from deciban.files.reading import Source
-from deciban.files.shaping import TEXT, answers, appended, frame, joined, kinds_for, selected, some_rows, split
-from deciban.files.writing import keeps_lines, write, write_beside, write_lines
+from deciban.files.shaping import (
+    TEXT,
+    answers,
+    appended,
+    batch_of,
+    frame,
+    joined,
+    kinds_for,
+    selected,
+    some_rows,
+    split,
+    told,
+)
+from deciban.files.sources import frames_like, is_path, once
+from deciban.files.writing import keeps_lines, named_beside, write, write_beside, write_lines
 from deciban.frames import strings
 
 PIPE = "standard input"
 __all__ = [
     "TEXT",
+    "Changed",
     "Source",
     "answers",
     "appended",
+    "batch_of",
+    "cells",
     "frame",
+    "frames_like",
+    "is_path",
     "joined",
     "keeps_lines",
     "kinds_for",
     "memory",
+    "named_beside",
+    "of",
+    "once",
     "opened",
     "read",
     "restarted",
@@ -55,6 +77,7 @@ __all__ = [
     "some_rows",
     "split",
     "strings",
+    "told",
     "write",
     "write_beside",
     "write_lines",
@@ -87,6 +110,15 @@ def opened(
             raise DataError(f"{name} may not be read\n\nhint: see its permissions: ls -l {name}") from None
 
     return _of_bytes(again, name, where, where.stat().st_size, types, rest, delimiter, header)
+
+
+def of(data: Any, **how: Any) -> Source:
+    """The rows of anything that holds some: a path, a frame, a stream of Arrow batches, an iterator of frames.
+
+    >>> of(pa.table({"a": [1, 2]})).rows
+    2
+    """
+    return opened(data, **how) if is_path(data) else sources.of(data)
 
 
 def read(path: str | os.PathLike, **how: Any) -> pa.Table:

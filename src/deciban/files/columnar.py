@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from deciban.errors import DataError
-from deciban.files.reading import ROWS, Source
+from deciban.files.reading import ROWS, Piece, Source
 
 PARQUET, ARROW, FEATHER, STREAM = b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"
+RUN = 32 << 20  # bytes of the row groups that one thread reads before another one may go on
+CELLS = 1 << 20  # of a batch that a thread reads and adds up while it is in cache
 
 
 def read_parquet(path: Path | pa.BufferReader, name: str) -> Source:
@@ -32,8 +35,53 @@ def read_parquet(path: Path | pa.BufferReader, name: str) -> Source:
         except (pa.ArrowInvalid, OSError) as error:
             raise _damaged(name, "Parquet", error) from None
 
-    bulk = count * 24.0 * wide
-    return Source(name, "Parquet", file.schema_arrow, batches, lambda: seen[0] / max(count, 1), bulk=bulk)
+    def cut(columns: Sequence[str] | None, coded: Sequence[str]) -> Iterator[Piece]:
+        for groups in _runs([file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)]):
+            yield partial(_groups, path, name, file.metadata, groups, columns, coded)
+
+    return Source(
+        name,
+        "Parquet",
+        file.schema_arrow,
+        batches,
+        lambda: seen[0] / max(count, 1),
+        bulk=count * 24.0 * wide,
+        cut=cut if isinstance(path, Path) else None,
+        rows=count,
+    )
+
+
+def _runs(sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Row groups one after the other, in runs of about `RUN` bytes.
+
+    >>> list(_runs([RUN // 2, RUN // 2, RUN, 1]))
+    [[0, 1], [2], [3]]
+    """
+    run: list[int] = []
+    for i in range(len(sizes)):
+        run.append(i)
+        if sum(sizes[j] for j in run) >= RUN:
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def _groups(
+    path: Path, name: str, metadata: Any, groups: list[int], columns: Sequence[str] | None, coded: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """The rows of some row groups. Every thread has a file of its own, and decodes alone: all of them do at once."""
+    from pyarrow import parquet
+
+    wide = len(columns) if columns is not None else metadata.num_columns
+    rows = min(ROWS, max(1024, CELLS // max(wide, 1)))
+    try:
+        with parquet.ParquetFile(path, metadata=metadata, read_dictionary=list(coded), pre_buffer=False) as file:
+            yield from file.iter_batches(
+                rows, row_groups=groups, columns=None if columns is None else list(columns), use_threads=False
+            )
+    except (pa.ArrowInvalid, OSError) as error:
+        raise _damaged(name, "Parquet", error) from None
 
 
 def read_arrow(path: Path | pa.BufferReader, name: str, magic: bytes, size: int | None) -> Source:
@@ -59,8 +107,29 @@ def read_arrow(path: Path | pa.BufferReader, name: str, magic: bytes, size: int 
         except (pa.ArrowInvalid, OSError) as error:
             raise _damaged(name, "Arrow", error) from None
 
-    done = (lambda: seen[0] / many) if many else (lambda: None)
-    return Source(name, "Arrow", reader.schema, batches, done, bulk=6.0 * (size or 0))
+    def cut(columns: Sequence[str] | None, coded: Sequence[str]) -> Iterator[Piece]:
+        at = None if columns is None else [reader.schema.get_field_index(column) for column in columns]
+        return (partial(_batch, path, name, i, at) for i in range(many or 0))
+
+    return Source(
+        name,
+        "Arrow",
+        reader.schema,
+        batches,
+        (lambda: seen[0] / many) if many else (lambda: None),
+        bulk=6.0 * (size or 0),
+        cut=cut if many is not None and isinstance(path, Path) else None,
+    )
+
+
+def _batch(path: Path, name: str, number: int, columns: list[int] | None) -> Iterator[pa.RecordBatch]:
+    try:
+        options = pa.ipc.IpcReadOptions(included_fields=columns, use_threads=False)
+        with pa.OSFile(str(path)) as file:
+            batch = pa.ipc.open_file(file, options=options).get_batch(number)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise _damaged(name, "Arrow", error) from None
+    yield from pa.Table.from_batches([batch]).to_batches(max_chunksize=ROWS)
 
 
 def _damaged(name: str, kind: str, error: Any) -> DataError:

@@ -7,7 +7,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -16,11 +17,12 @@ import pyarrow.csv as arrow_csv
 from deciban.errors import DataError
 from deciban.files import passing
 from deciban.files.compressed import Bytes
-from deciban.files.reading import Source
+from deciban.files.reading import Piece, Source
 from deciban.files.sniffing import MISSING, Look
 
 HEAD = 1 << 18  # bytes that are looked at
 BLOCK = 4 << 20  # bytes that are parsed at a time
+CODED = pa.dictionary(pa.int32(), pa.string())
 GROWTH = {None: 4.0, "gzip": 20.0, "bz2": 30.0, "xz": 40.0, "zstd": 20.0}  # bytes in memory for one in the file
 
 
@@ -53,6 +55,7 @@ def read(
         notes=() if look.encoding != "latin-1" else (f"{name} is not UTF-8: read as Latin-1",),
         delimiter=look.delimiter,
         lines=(lambda columns: passing.pieces(stream, look, known, columns, table.learn)) if through else None,
+        cut=partial(table.cut, schema) if size is not None and look.encoding == "utf-8" else None,
     )
 
 
@@ -104,6 +107,21 @@ class _Table:
                 if self.given:
                     raise Changed(self.types) from None
                 reader = self.start()
+
+    def cut(self, schema: pa.Schema, columns: Sequence[str] | None, coded: Sequence[str]) -> Iterator[Piece]:
+        """The rows in blocks of text, which threads parse."""
+        kinds = {field.name: field.type for field in schema}
+        kinds |= {name: CODED for name in coded if kinds[name] in (pa.string(), CODED)}
+        self.stream = self.opened()
+        for block in passing.blocks(self.stream, self.look.header, BLOCK):
+            yield partial(self._parsed, block, kinds, self.look.names if columns is None else columns)
+
+    def _parsed(self, block: bytes, kinds: dict[str, Any], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from passing.parsed(block, self.look, kinds, columns, use_threads=False).to_batches()
+        except pa.ArrowInvalid as error:
+            self.learn(error)
+            raise Changed(self.types) from None
 
     def _wrapped(self) -> bool:
         """Whether cells may hold line ends: some quote is not closed on its line, as far as one can see."""

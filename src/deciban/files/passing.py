@@ -32,11 +32,11 @@ def pieces(
     failed: Callable[[pa.ArrowInvalid], None],
 ) -> Iterator[Piece]:
     """Rows from their beginning on; one piece is parsed while the one before is used. `failed` raises what is wrong."""
-    blocks = _blocks(stream, look.header)
+    found = blocks(stream, look.header)
     with ThreadPoolExecutor(1, thread_name_prefix="deciban-csv") as pool:
         ahead: Future | None = None
         while True:
-            following = pool.submit(_next, blocks, look, types, columns)
+            following = pool.submit(_next, found, look, types, columns)
             if ahead is not None:
                 piece = _got(ahead, failed)
                 if piece is None:
@@ -53,21 +53,30 @@ def _got(ahead: Future, failed: Callable[[pa.ArrowInvalid], None]) -> Piece | No
         raise
 
 
-def _next(blocks: Iterator[bytes], look: Look, types: Mapping[str, Any], columns: Sequence[str]) -> Piece | None:
-    block = next(blocks, None)
+def _next(found: Iterator[bytes], look: Look, types: Mapping[str, Any], columns: Sequence[str]) -> Piece | None:
+    block = next(found, None)
     return None if block is None else _parsed(block, look, types, columns)
 
 
-def _parsed(block: bytes, look: Look, types: Mapping[str, Any], columns: Sequence[str]) -> Piece:
+def parsed(
+    block: bytes, look: Look, types: Mapping[str, Any], columns: Sequence[str], use_threads: bool = True
+) -> pa.Table:
+    """Those columns of the rows in a block of text."""
     wrapped = b'"' in block and any(line.count(b'"') % 2 for line in block.split(b"\n"))
-    table = arrow_csv.read_csv(
+    return arrow_csv.read_csv(
         pa.BufferReader(block),
-        read_options=arrow_csv.ReadOptions(column_names=list(look.names), block_size=1 << 20),
+        read_options=arrow_csv.ReadOptions(
+            column_names=list(look.names), block_size=1 << 20 if use_threads else BLOCK, use_threads=use_threads
+        ),
         parse_options=arrow_csv.ParseOptions(delimiter=look.delimiter, newlines_in_values=wrapped),
         convert_options=arrow_csv.ConvertOptions(
             column_types=types, include_columns=list(columns), null_values=MISSING, strings_can_be_null=True
         ),
     )
+
+
+def _parsed(block: bytes, look: Look, types: Mapping[str, Any], columns: Sequence[str]) -> Piece:
+    table = parsed(block, look, types, columns)
     lines = _lines(block)
     if len(lines) != table.num_rows:
         lines = _rejoined(block)
@@ -108,11 +117,11 @@ def _rejoined(block: bytes) -> pa.Array:
     return pa.array([line for line in out if line], pa.binary())
 
 
-def _blocks(stream: Bytes, header: bool) -> Iterator[bytes]:
+def blocks(stream: Bytes, header: bool, size: int = BLOCK) -> Iterator[bytes]:
     """The text in pieces that end with a row, the header left out."""
-    rest, first = stream.read(BLOCK), True
+    rest, first = stream.read(size), True
     while rest:
-        more = stream.read(BLOCK)
+        more = stream.read(size)
         cut = _last_row(rest) if more else len(rest)
         block, rest = rest[:cut], rest[cut:] + more
         if first and block:

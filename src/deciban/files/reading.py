@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import pyarrow as pa
 
 ROWS = 1 << 16  # of a batch, where the reader may choose
+Piece = Callable[[], Iterator[pa.RecordBatch]]  # a run of rows that a thread may read by itself
+Cut = Callable[[Sequence[str] | None, Sequence[str]], Iterator[Piece]]
+Stamp = tuple[str, int, int]  # name, size and time of a file, by which a change is told
 
 
 @dataclass(frozen=True)
@@ -31,10 +36,22 @@ class Source:
     notes: tuple[str, ...] = ()
     delimiter: str | None = None  # of a CSV file
     lines: Callable[[Sequence[str]], Iterator[tuple[pa.Table, pa.Array]]] | None = None  # those columns, and the text
+    cut: Cut | None = None  # see `pieces`; None: batches come from one reader
+    rows: int | None = None  # where the file says
+    like: Any = None  # what the rows came as, where that is no file; [frame]: frames, one by one
+    stamps: tuple[Stamp, ...] = ()  # of its files; none: it may not be there again
 
     @property
     def names(self) -> list[str]:
         return list(self.schema.names)
+
+    def pieces(self, columns: Sequence[str] | None = None, coded: Sequence[str] = ()) -> Iterator[Piece]:
+        """The rows in their order, in runs whose borders depend on the file alone; those columns, or all. Texts of
+        `coded` columns may come as codes with a dictionary, which is quicker where there are few."""
+        if self.cut is not None:
+            return self.cut(columns, coded)
+        wanted = None if columns is None else list(columns)
+        return (partial(_alone, batch if wanted is None else batch.select(wanted)) for batch in self.batches())
 
     def table(self) -> pa.Table:
         """All rows at once."""
@@ -42,3 +59,7 @@ class Source:
         if not batches:
             return self.schema.empty_table()
         return pa.concat_tables([pa.Table.from_batches([b]) for b in batches], promote_options="permissive")
+
+
+def _alone(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    yield batch

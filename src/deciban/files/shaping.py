@@ -64,6 +64,24 @@ def answers(columns: Mapping[str, Any], taken: Sequence[str]) -> pa.Table:
     return pa.table([pa.array(values) for values in columns.values()], names=names)
 
 
+def told(classes: np.ndarray, proba: np.ndarray, taken: Sequence[str]) -> pa.Table:
+    """What a model says of rows: the most probable class, `predicted`, and the probability `p_…` of each, (n, k).
+
+    >>> told(np.array(["no", "yes"]), np.array([[0.2, 0.8]]), ["a"]).to_pylist()
+    [{'predicted': 'yes', 'p_no': 0.2, 'p_yes': 0.8}]
+    """
+    labels = pa.array(classes.tolist())
+    predicted = labels.take(pa.array(proba.argmax(axis=1))) if len(proba) else labels[:0]
+    said = {f"p_{label}": proba[:, c] for c, label in enumerate(classes.tolist())}
+    return answers({"predicted": predicted, **said}, taken)
+
+
+def batch_of(table: pa.Table) -> pa.RecordBatch:
+    """A table that is one batch long, as that."""
+    batches = table.combine_chunks().to_batches()
+    return batches[0] if batches else pa.RecordBatch.from_pylist([], table.schema)
+
+
 def appended(rows: pa.RecordBatch | pa.Table, more: pa.Table) -> pa.Table:
     """Rows with more columns at their end."""
     table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows

@@ -26,11 +26,12 @@ from deciban.errors import DataError
 from deciban.files import passing
 from deciban.files.rendering import text_of
 
+FORMS = ("csv", "tsv", "txt", "parquet", "pq", "arrow", "feather", "jsonl", "ndjson")
 PACKED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 
 
-def write(tables: Iterable[pa.Table], path: str | os.PathLike) -> None:
-    """Write tables one after the other to a file, or for "-" as CSV to standard output."""
+def write(tables: Iterable[pa.Table | pa.RecordBatch], path: str | os.PathLike) -> None:
+    """Write tables (or batches) one after the other to a file, or for "-" as CSV to standard output."""
     name = os.fspath(path)
     if name == "-":
         _csv(tables, sys.stdout.buffer)
@@ -50,18 +51,31 @@ def _checked(name: str) -> Path:
     return where
 
 
-def write_beside(source: Any, found: Iterable[tuple[pa.Array, pa.Table]], path: str) -> None:
+def write_beside(source: Any, found: Iterable[tuple[pa.Array, pa.Table]], path: str | os.PathLike) -> None:
     """Write lines of a CSV source with answers at their ends."""
     texts = passing.beside(source.names, found, source.delimiter)
     if path == "-":
         sys.stdout.buffer.writelines(texts)
         sys.stdout.buffer.flush()
     else:
-        atomic.write(_checked(path), lambda file: file.writelines(texts))
+        atomic.write(_checked(os.fspath(path)), lambda file: file.writelines(texts))
 
 
-def keeps_lines(source: Any, path: str) -> bool:
+def named_beside(path: str | os.PathLike) -> Path:
+    """Where answers to the rows of a file go, unless told otherwise.
+
+    >>> named_beside("rows.csv.gz").name, named_beside("rows.arff").name
+    ('rows.predicted.csv.gz', 'rows.predicted.csv')
+    """
+    where = Path(path)
+    stem, _, endings = where.name.partition(".")
+    last = [ending for ending in endings.lower().split(".") if f".{ending}" not in PACKED][-1:]
+    return where.with_name(f"{stem}.predicted.{endings if last and last[0] in FORMS else 'csv'}")
+
+
+def keeps_lines(source: Any, path: str | os.PathLike) -> bool:
     """Whether the lines of a source can go as they are into a file of that name."""
+    path = os.fspath(path)
     ending = {",": (".csv", ".txt"), "\t": (".tsv",)}.get(source.delimiter or "", ())
     return source.lines is not None and (path == "-" or path.endswith(ending))
 
@@ -107,7 +121,7 @@ def _columns(tables: Iterable[pa.Table], file: Any, make: Callable) -> None:
     inner = None
     for table in tables:
         inner = make(file, table.schema) if inner is None else inner
-        inner.write_table(table)
+        (inner.write_table if isinstance(table, pa.Table) else inner.write_batch)(table)
     if inner is not None:
         inner.close()
 

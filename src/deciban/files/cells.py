@@ -1,0 +1,178 @@
+"""Batches of Arrow as what classifiers learn from: a block of numbers, columns by name, class codes, weights.
+
+Columns are found by name, so that their order, the widths of their numbers and batches without rows make no difference.
+
+>>> batch = pa.record_batch({"a": [1, None], "sky": ["grey", "blue"], "y": [True, False]})
+>>> numbers(batch, ["a"]).tolist(), labels(batch, "y").tolist()
+([[1.0], [nan]], [True, False])
+>>> columns(batch, ["sky"])[0].levels
+['blue', 'grey']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from deciban.errors import DataError
+from deciban.frames import Column, arrow_levels, some, unfit
+
+NUMBER, LEVEL = "number", "level"  # what a column may hold
+
+
+def kind(given: pa.DataType) -> str | None:
+    """What a column of that type holds; None: nothing that is known yet."""
+    if pa.types.is_dictionary(given):
+        return kind(given.value_type) and LEVEL
+    if pa.types.is_null(given):
+        return None
+    if _numeric(given):
+        return NUMBER
+    return LEVEL if pa.types.is_boolean(given) or _text(given) else "neither"
+
+
+def _numeric(given: pa.DataType) -> bool:
+    return pa.types.is_integer(given) or pa.types.is_floating(given) or pa.types.is_decimal(given)
+
+
+def _text(given: pa.DataType) -> bool:
+    return pa.types.is_string(given) or pa.types.is_large_string(given) or pa.types.is_string_view(given)
+
+
+def column_of(batch: pa.RecordBatch, name: str) -> pa.Array:
+    at = batch.schema.get_field_index(name)
+    if at < 0:
+        raise DataError(
+            f"there is no column `{name}` among {some(batch.schema.names)}\n\n"
+            "hint: all parts of the data need the same names of columns"
+        )
+    return batch.column(at)
+
+
+def numbers(batch: pa.RecordBatch, names: Sequence[str]) -> np.ndarray:
+    """Those columns as one array (n, d), each of them contiguous; a missing cell is NaN."""
+    found = [column_of(batch, name) for name in names]
+    single = all(pa.types.is_float32(column.type) for column in found)
+    out = np.empty((len(found), batch.num_rows), dtype=np.float32 if single else np.float64)
+    for row, column, name in zip(out, found, names, strict=True):
+        row[:] = plain(column, name)
+    return out.T
+
+
+def codes(batch: pa.RecordBatch, names: Sequence[str]) -> np.ndarray:
+    """Those columns of levels 0, 1, … as one array; whole numbers where no cell is missing, else NaN is."""
+    found = [column_of(batch, name) for name in names]
+    if any(column.null_count or not pa.types.is_integer(column.type) for column in found):
+        return numbers(batch, names)
+    out = np.empty((len(found), batch.num_rows), dtype=np.int64)
+    for row, column in zip(out, found, strict=True):
+        row[:] = column.to_numpy(zero_copy_only=False)
+    return out.T
+
+
+def plain(column: pa.Array, name: str) -> np.ndarray:
+    """A column of numbers, whole ones as they are where none is missing; NaN where one is."""
+    given = column.type
+    if pa.types.is_null(given) or column.null_count == len(column) > 0:
+        return np.full(len(column), np.nan)
+    if pa.types.is_dictionary(given):
+        return plain(column.dictionary_decode(), name)
+    if pa.types.is_boolean(given):
+        column = column.cast(pa.int8())
+    elif pa.types.is_decimal(given) or pa.types.is_float16(given):
+        column = column.cast(pa.float64())
+    elif not _numeric(given):
+        raise _no_number(column, name)
+    return column.to_numpy(zero_copy_only=False)
+
+
+def _no_number(column: pa.Array, name: str) -> DataError:
+    row = int(np.argmax(column.is_valid().to_numpy(zero_copy_only=False)))
+    if not _text(column.type):
+        return unfit(name, str(column.type))
+    return DataError(
+        f"column `{name}` holds text, {column[row].as_py()!r} in row {row}\n\n"
+        "hint: MixedNB takes such columns; or make numbers of them, or leave the column out: features=[…]"
+    )
+
+
+def columns(batch: pa.RecordBatch, names: Sequence[str], kinds: Mapping[str, str] | None = None) -> list[Column]:
+    """Those columns, numbers or levels as their types say, or (all missing) as `kinds` do."""
+    return [_column(column_of(batch, name), name, (kinds or {}).get(name)) for name in names]
+
+
+def _column(column: pa.Array, name: str, wanted: str | None) -> Column:
+    found = kind(column.type)
+    if column.null_count == len(column) and wanted != found and wanted is not None:
+        if wanted == NUMBER:
+            return Column(name, np.full(len(column), np.nan))
+        return Column(name, np.full(len(column), -1, dtype=np.int32), [])
+    if found == LEVEL:
+        return arrow_levels(name, column)
+    return Column(name, np.asarray(plain(column, name), dtype=np.float64))
+
+
+def labels(batch: pa.RecordBatch, name: str) -> np.ndarray | Column:
+    """The labels: texts as levels, numbers and truth values as they are. None may be missing."""
+    column = column_of(batch, name)
+    if column.null_count:
+        raise DataError(
+            f"the label in row {_first_null(column)} is missing (column `{name}`)\n\n"
+            "hint: leave out rows without a label"
+        )
+    if pa.types.is_boolean(column.type):
+        return column.to_numpy(zero_copy_only=False)
+    if kind(column.type) == LEVEL:
+        return arrow_levels(name, column)
+    values = plain(column, name)
+    if values.dtype.kind == "f":
+        _check_amounts(values, name)
+        return values
+    return values.astype(np.int64, copy=False)
+
+
+def _first_null(column: pa.Array) -> int:
+    return int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+
+
+def _check_amounts(values: np.ndarray, name: str) -> None:
+    wrong = ~(np.floor(values) == values)
+    if wrong.any():
+        row = int(wrong.argmax())
+        told = f"the label in row {row} is missing" if np.isnan(values[row]) else f"{values[row]:g} in row {row}"
+        raise DataError(
+            f"column `{name}` holds amounts, not classes: {told}\n\n"
+            "hint: name a column of classes as `target`, or cut the amount into some, such as low and high"
+        )
+
+
+def weights(batch: pa.RecordBatch, name: str | None) -> np.ndarray | None:
+    """Weights ≥ 0 as doubles."""
+    if name is None:
+        return None
+    values = np.array(plain(column_of(batch, name), name), dtype=np.float64)
+    wrong = ~(np.isfinite(values) & (values >= 0))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise DataError(
+            f"the weight in row {row} is {values[row]:g} (column `{name}`), but weights are numbers ≥ 0\n\n"
+            "hint: a row of weight 0 counts for nothing"
+        )
+    return values
+
+
+def strings(batch: pa.RecordBatch, name: str) -> Any:
+    """A column of texts, a missing one empty."""
+    column = column_of(batch, name)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.string())
+    if not _text(column.type):
+        raise DataError(
+            f"column `{name}` holds {column.type}, not text\n\nhint: name the column of the texts: features=…"
+        )
+    return column.fill_null("")

@@ -1,0 +1,151 @@
+"""Anything that holds rows, beside files, as a `Source`: Arrow tables, datasets, readers and whatever exports an Arrow
+stream (DuckDB, polars, pandas); a polars LazyFrame, batch by batch; iterators and lists of frames.
+
+>>> of(pa.table({"a": [1, 2]})).names
+['a']
+>>> [batch.num_rows for batch in of(iter([pa.table({"a": [1]}), pa.table({"a": [2, 3]})])).batches()]
+[1, 2]
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from deciban.errors import DataError
+from deciban.files.reading import ROWS, Piece, Source
+
+
+def is_path(data: Any) -> bool:
+    return isinstance(data, str | os.PathLike)
+
+
+def once(data: Any) -> bool:
+    """Whether the rows can be had one time only."""
+    return isinstance(data, pa.RecordBatchReader) or hasattr(data, "__next__")
+
+
+def of(data: Any) -> Source:
+    """The rows of data that are no path."""
+    if isinstance(data, Source):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
+    name = f"the {type(data).__name__}"
+    if isinstance(data, pa.Table):
+        return _of_table(data, name)
+    if hasattr(data, "scanner") and hasattr(data, "schema"):  # a dataset of Arrow's
+        return _of_dataset(data, name)
+    if _lazy(data):
+        data = data.collect_batches(maintain_order=True, chunk_size=ROWS) if _batched(data) else data.collect()
+    if _framed(data):
+        reader = _reader(data)
+        return Source(name, "a stream of Arrow batches", reader.schema, lambda: _short(reader), like=data)
+    if callable(data):
+        data = data()
+    if not isinstance(data, Iterable):
+        raise DataError(
+            f"{type(data).__module__}.{type(data).__name__} is no data that can be read in pieces\n\n"
+            "hint: give a path, a folder, a glob, an Arrow dataset or reader, a frame, or an iterator of frames"
+        )
+    return _of_frames(iter(data), name)
+
+
+def _of_table(table: pa.Table, name: str) -> Source:
+    def cut(columns: Sequence[str] | None, coded: Sequence[str]) -> Iterator[Piece]:
+        some = table if columns is None else table.select(list(columns))
+        for batch in some.to_batches(max_chunksize=ROWS):
+            yield partial(iter, (batch,))
+
+    batches = lambda: iter(table.to_batches(max_chunksize=ROWS))  # noqa: E731
+    return Source(name, "an Arrow table", table.schema, batches, cut=cut, rows=table.num_rows, like=table)
+
+
+def _of_dataset(data: Any, name: str) -> Source:
+    def batches(columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        wanted = None if columns is None else list(columns)
+        scanner = data.scanner(columns=wanted, batch_size=ROWS, batch_readahead=4, fragment_readahead=1)
+        yield from scanner.to_batches()
+
+    def cut(columns: Sequence[str] | None, coded: Sequence[str]) -> Iterator[Piece]:
+        return (partial(iter, (batch,)) for batch in batches(columns))
+
+    return Source(name, "an Arrow dataset", data.schema, batches, cut=cut)
+
+
+def _of_frames(frames: Iterator[Any], name: str) -> Source:
+    first = next(frames, None)
+    if first is None:
+        raise DataError(f"{name} gives no frames\n\nhint: see whether it was gone through already: it gives rows once")
+    reader = _reader(first)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield from _short(reader)
+        for frame in frames:
+            yield from _short(_reader(frame))
+
+    return Source(name, "frames, one by one", reader.schema, batches, like=[first])
+
+
+def _lazy(data: Any) -> bool:
+    return type(data).__module__.startswith("polars") and type(data).__name__ == "LazyFrame"
+
+
+def _batched(data: Any) -> bool:
+    return hasattr(data, "collect_batches")
+
+
+def _framed(data: Any) -> bool:
+    return isinstance(data, pa.RecordBatchReader) or hasattr(data, "__arrow_c_stream__") or _pandas(data)
+
+
+def _pandas(data: Any) -> bool:
+    return type(data).__module__.startswith("pandas.") and hasattr(data, "columns")
+
+
+def _reader(frame: Any) -> pa.RecordBatchReader:
+    """The batches of a frame."""
+    if isinstance(frame, pa.RecordBatchReader):
+        return frame
+    if isinstance(frame, pa.RecordBatch):
+        return pa.Table.from_batches([frame]).to_reader()
+    if _pandas(frame):
+        return pa.Table.from_pandas(frame, preserve_index=False).to_reader()  # an index is no column
+    if hasattr(frame, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(frame)
+    raise DataError(
+        f"a {type(frame).__module__}.{type(frame).__name__} is no frame\n\n"
+        "hint: give frames of pandas, polars or Arrow, or whatever exports an Arrow stream"
+    )
+
+
+def _short(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same rows, in no longer batches than need be."""
+    for batch in batches:
+        starts = range(0, max(batch.num_rows, 1), ROWS)
+        yield from (batch.slice(start, ROWS) for start in starts) if len(starts) > 1 else (batch,)
+
+
+def frames_like(data: Any, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Any:
+    """Batches as the kind of thing that data are: a table, a frame of the same library, an iterator of such; or else a
+    reader of batches."""
+    if isinstance(data, pa.RecordBatch | pa.Table):
+        return pa.Table.from_batches(batches, schema)
+    if isinstance(data, list):
+        return (_native(data[0], pa.Table.from_batches([batch])) for batch in batches)
+    if _pandas(data) or (type(data).__module__.startswith("polars") and not _lazy(data)):
+        return _native(data, pa.Table.from_batches(batches, schema))
+    return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+def _native(like: Any, table: pa.Table) -> Any:
+    """A table as a frame of the library that another one is of."""
+    import narwhals.stable.v1 as nw
+
+    if isinstance(like, pa.RecordBatch | pa.Table | pa.RecordBatchReader):
+        return table
+    return nw.from_arrow(table, backend=nw.get_native_namespace(like)).to_native()
