@@ -15,6 +15,7 @@ SETS = {
     "weka_arff/iris.arff": ("", 0.94),
     "mushroom/mushroom.csv.gz": ("--target class --model mixed", 0.98),
     "adult/adult.csv.gz": ("--target income --model calibrated", 0.85),
+    "sms_spam/sms_spam.csv.gz": ("", 0.985),
 }
 
 
@@ -35,7 +36,19 @@ def test_fit_and_explain_a_shared_set(name, shared, tmp_path, capfd):
     out = said(f"explain {model} {data} --row 3", capfd)[0]
     assert out.startswith("row 3: ")
     fitted = deciban.load(model)
-    assert told["columns"] == [str(name) for name in fitted.feature_names_in_]
+    assert told["columns"] == [str(name) for name in getattr(fitted, "feature_names_in_", ["text"])]
+
+
+@pytest.mark.parametrize("name", ["titanic/titanic.csv", "sms_spam/sms_spam.csv.gz", "weka_arff/weather.nominal.arff"])
+def test_report_of_a_shared_set(name, shared, tmp_path, capfd):
+    data, model, page = shared(name), tmp_path / "m.deciban", tmp_path / "report.html"
+    kind = "text" if "sms" in name else "mixed"
+    said(f"fit {data} {SETS[name][0]} --model {kind} -o {model}", capfd)
+    said(f"report {model} {data} -o {page}", capfd)
+    html = page.read_text(encoding="utf-8")
+    assert "leave-one-out" in html
+    assert ("Leak? <code>boat</code> alone tells" in html) == ("titanic" in name)
+    assert ("Words for spam" in html) == ("sms" in name)
 
 
 def test_columns_of_titanic_that_know_the_outcome_are_pointed_out(shared, tmp_path, capfd):
