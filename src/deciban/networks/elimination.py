@@ -97,12 +97,12 @@ def _greedy(scopes: list[Scope], sizes: Sequence[int], kept: set[int], fill: boo
     return Plan(tuple(order), largest, total)
 
 
-def check_width(width: int, most: int = MOST) -> None:
+def check_width(width: int) -> None:
     """Refuse a table that is too large, before it is made."""
-    if width > most:
+    if width > MOST:
         raise DataError(
             f"this network is too wide for exact answers: a table of {float(width):.1e} numbers "
-            f"({8.0 * width / 2**30:.3g} GiB) would have to be made, the limit is {float(most):.1e}\n\n"
+            f"({8.0 * width / 2**30:.3g} GiB) would have to be made, the limit is {float(MOST):.1e}\n\n"
             "hint: give more evidence, ask for fewer variables at a time, leave out edges, or estimate from `sample`"
         )
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from deciban.errors import DataError
-from deciban.networks.elimination import MOST, Factor, Plan, aligned, check_width, eliminate, plan
+from deciban.networks.elimination import Factor, Plan, aligned, check_width, eliminate, plan
 from deciban.networks.graph import Parents, above, parents_of, topological
 
 CELLS = 1 << 22  # numbers in a table of several rows, about
@@ -95,13 +95,14 @@ class Network:
         """log P(kept = each of their levels, the other cells of the row), (n, levels of kept, …). Rows (n, nodes) hold
         codes, −1 is missing and summed out; those of the kept nodes do not matter."""
         kept = tuple(kept)
+        check_width(prod(self.sizes[i] for i in kept))
         rows = np.array(rows, dtype=np.int64)
         rows[:, kept] = -1
         out = np.empty((len(rows), *(self.sizes[i] for i in kept)))
-        seen, which = np.unique(rows >= 0, axis=0, return_inverse=True)
-        for mask in range(len(seen)):
-            at = np.flatnonzero(which.ravel() == mask)
-            out[at] = self._of_same_gaps(rows[at], frozenset(np.flatnonzero(seen[mask]).tolist()), kept)
+        masks, which = _distinct(rows >= 0)
+        order, ends = np.argsort(which, kind="stable"), np.cumsum(np.bincount(which, minlength=len(masks)))
+        for mask, at in zip(masks, np.split(order, ends[:-1]), strict=True):
+            out[at] = self._of_same_gaps(rows[at], frozenset(np.flatnonzero(mask).tolist()), kept)
         return out
 
     def _of_same_gaps(self, rows: np.ndarray, seen: frozenset[int], kept: tuple[int, ...]) -> np.ndarray:
@@ -123,7 +124,7 @@ class Network:
         """log Σ over the missing nodes of the product of the tables that have some."""
         own = self.plan(hard, seen, kept)
         columns = sorted(seen & {v for i in hard for v in self.scopes[i]})
-        cells, which = np.unique(rows[:, columns], axis=0, return_inverse=True)
+        cells, which = _distinct(rows[:, columns])
         distinct = np.full((len(cells), len(self.names)), -1)
         distinct[:, columns] = cells
         step = max(1, CELLS // own.largest)
@@ -135,7 +136,7 @@ class Network:
             with np.errstate(divide="ignore"):
                 logs = np.log(table) + scale.reshape(-1, *(1 for _ in kept))
             parts.append(np.broadcast_to(logs, (len(some), *logs.shape[1:])))
-        return np.concatenate(parts)[which.ravel()]
+        return np.concatenate(parts)[which]
 
     def plan(self, nodes: Sequence[int], seen: frozenset[int], kept: Sequence[int]) -> Plan:
         """How to sum out of these nodes' tables what is neither seen nor kept; refused where a table is too large."""
@@ -143,7 +144,7 @@ class Network:
         if key not in self._plans:
             scopes = [tuple(v for v in self.scopes[i] if v not in seen) for i in nodes]
             self._plans[key] = plan(scopes, self.sizes, kept)
-        check_width(max(self._plans[key].largest, prod(self.sizes[i] for i in kept)), MOST)
+        check_width(self._plans[key].largest)
         return self._plans[key]
 
     def _factor(self, i: int, table: np.ndarray, rows: np.ndarray, seen: frozenset[int]) -> Factor:
@@ -179,6 +180,14 @@ class Network:
             some = joint > 0
             out[edge] = max(0.0, float((joint[some] * np.log2(joint[some] / apart[some])).sum()))
         return out
+
+
+def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the distinct rows, which of them each row is)."""
+    if len(rows) == 1:
+        return rows, np.zeros(1, dtype=np.int64)
+    found, which = np.unique(rows, axis=0, return_inverse=True)
+    return found, which.ravel()
 
 
 def _shapes(sizes: Sequence[int], parents: Parents) -> list[tuple[int, ...]]:
