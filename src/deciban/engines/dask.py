@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from operator import add
 from typing import Any
 
@@ -95,20 +95,21 @@ def kept(data: Any) -> Iterator[Any]:
 
 
 def _of(frame: Any, f: Callable, plus: Callable, number: int) -> Any:
-    return sum_of_partition([_batch(frame)], f, plus, number)
+    return sum_of_partition(_batches(frame), f, plus, number)
 
 
-def _batch(frame: Any) -> Any:
-    """A pandas frame as an Arrow batch."""
+def _batches(frame: Any) -> list[Any]:
+    """A pandas frame as Arrow batches, at least one."""
     import pyarrow as pa
 
     try:
-        return pa.RecordBatch.from_pandas(frame, preserve_index=False)
+        table = pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as bad:
         raise DataError(
             f"a partition cannot be read: {'; '.join(map(str, bad.args))}\n\n"
             "hint: a column needs values of one type; leave others out with features=[…], or convert it: astype(str)"
         ) from None
+    return table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
 
 
 def _appended(frame: Any, f: Callable, new: list[str]) -> Any:
@@ -116,7 +117,7 @@ def _appended(frame: Any, f: Callable, new: list[str]) -> Any:
     import pandas as pd
     import pyarrow as pa
 
-    answers = pa.Table.from_batches([f(batch).select(new) for batch in even([_batch(frame)])]).to_pandas()
+    answers = pa.Table.from_batches([f(batch).select(new) for batch in even(_batches(frame))]).to_pandas()
     return pd.concat([frame, answers.set_axis(frame.index)], axis=1)
 
 
@@ -147,16 +148,16 @@ def _awaited(client: Any, future: Any) -> Any:
 
     from dask import config
     from dask.utils import parse_timedelta
-    from distributed import KilledWorker
+    from distributed import KilledWorker, wait
 
     patience = parse_timedelta(config.get("deciban.patience", PATIENCE))
     seen = time.monotonic()
     while True:
         try:
-            return future.result(timeout=GLANCE)
-        except TimeoutError:
-            if future.done():  # it is f that has timed out
-                raise
+            with suppress(TimeoutError):
+                wait(future, timeout=GLANCE)
+            if future.done():
+                return future.result(timeout=patience)
         except CancelledError as bad:
             raise ClusterError(
                 "the connection to the Dask cluster was lost\n\n"

@@ -1,0 +1,164 @@
+"""Rows for the tests of engines that cut them into partitions, and laws that fits on any of them obey.
+
+A test gives `spread(pieces, before)`: the pieces, frames of pandas, as partitions of an engine's own frame, where
+`before(i)` is called by the worker that is about to make piece i.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+
+import deciban
+from deciban.errors import DataError
+
+from .laws.close import arrays, assert_close, assert_same_bits
+from .laws.models import CLASSES, rows_for
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+Spread = Callable[..., Any]
+EVERY = [model() for model in CLASSES if model is not deciban.TextClassifier]
+every_model = pytest.mark.parametrize("model", EVERY, ids=lambda model: type(model).__name__)
+REAL: dict[str, tuple[str, list]] = {
+    "adult": ("income", [deciban.MixedNB()]),
+    "letter": (
+        "lettr",
+        [
+            deciban.GaussianNB(),
+            deciban.LinearDiscriminantAnalysis(),
+            deciban.CategoricalNB(),
+            deciban.MultinomialNB(),
+        ],
+    ),
+}
+
+
+def made(model: Any = None, n: int = 200) -> pd.DataFrame:
+    """Rows that the model can learn from."""
+    X, y = rows_for(model or deciban.GaussianNB(), n)
+    return pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(label=y)
+
+
+def real(name: str) -> pd.DataFrame:
+    path = SHARED / name / f"{name}.csv.gz"
+    if not path.exists():
+        pytest.skip(f"shared data set {name} is not beside this checkout")
+    return pd.read_csv(path, keep_default_na=False, na_values=[""]).drop(columns="split")
+
+
+def cut(frame: pd.DataFrame, pieces: int) -> list[pd.DataFrame]:
+    borders = [len(frame) * i // pieces for i in range(pieces + 1)]
+    return [frame.iloc[a:b] for a, b in pairwise(borders)]
+
+
+def fitted(model: Any, data: Any, target: str = "label") -> Any:
+    return clone(model).fit_on(data, target=target)
+
+
+def assert_same_fit(got: Any, want: Any, bits: bool = True) -> None:
+    assert got.classes_.tolist() == want.classes_.tolist()
+    assert getattr(got, "levels_", None) == getattr(want, "levels_", None)
+    if bits:
+        assert_same_bits(got.tally_, want.tally_)
+        return
+    for a, b in zip(got.tally_.parts, want.tally_.parts, strict=True):
+        assert_close(a, b) if not hasattr(a, "parts") else _near(a, b)
+
+
+def _near(a: Any, b: Any) -> None:
+    a, b = arrays(a), arrays(b)
+    for name in a:
+        np.testing.assert_allclose(a[name], b[name], rtol=1e-11, atol=1e-11, err_msg=name)
+
+
+def assert_fits_like_the_stream(model: Any, pieces: list, spread: Spread, target="label") -> None:
+    assert_same_fit(fitted(model, spread(pieces), target), fitted(model, whole_batches(pieces), target))
+
+
+def whole_batches(pieces: list[pd.DataFrame]) -> list[pa.Table]:
+    """Each piece as one batch: texts that pandas holds in several runs of memory would be several."""
+    return [pa.Table.from_pandas(piece, preserve_index=False).combine_chunks() for piece in pieces]
+
+
+def odd_pieces() -> list[pd.DataFrame]:
+    """An empty one, one without a class, one with a level of its own, one without a value in a column."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(size=60),
+            "count": rng.integers(0, 9, 60),
+            "sky": rng.choice(["grey", "blue"], 60),
+            "label": rng.choice(["rain", "sun"], 60),
+        }
+    )
+    parts = [frame.iloc[:20], frame.iloc[:0], frame.iloc[20:40], frame.iloc[40:]]
+    parts[0] = parts[0].assign(label="sun")
+    parts[2] = parts[2].assign(sky=["red", *parts[2].sky[1:]], size=np.nan)
+    parts[3] = parts[3].assign(label=["fog", *parts[3].label[1:]], sky=None)
+    return parts
+
+
+def assert_odd_pieces_are_learned(spread: Spread) -> None:
+    pieces = odd_pieces()
+    got = fitted(deciban.MixedNB(), spread(pieces))
+    assert got.classes_.tolist() == ["fog", "rain", "sun"]
+    assert got.levels_["sky"] == ["blue", "grey", "red"]
+    assert_same_fit(got, fitted(deciban.MixedNB(), [pd.concat(pieces)]), bits=False)
+
+
+def poisoned() -> list[pd.DataFrame]:
+    """Pieces of which the fourth has an infinite cell."""
+    pieces = cut(made(), 5)
+    pieces[3] = pieces[3].copy()
+    pieces[3].iloc[7, 2] = np.inf
+    return pieces
+
+
+def assert_poison_is_told_once(spread: Spread) -> None:
+    with pytest.raises(DataError) as caught:
+        fitted(deciban.GaussianNB(), spread(poisoned()))
+    text = str(caught.value)
+    assert "row 7 of partition 3, column `x2`" in text
+    assert "hint:" in text
+    assert len(text.splitlines()) < 6
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+def dies_once(marker: Path, up: int = 0) -> Callable[[int], None]:
+    """Kills the worker that makes piece 2, the first time; `up` processes above it."""
+    path = str(marker)
+
+    def before(i: int) -> None:
+        if i != 2 or os.path.exists(path):
+            return
+        victim = os.getpid()
+        for _ in range(up):
+            with open(f"/proc/{victim}/stat") as stat:
+                victim = int(stat.read().rpartition(")")[2].split()[1])
+        with open(f"/proc/{victim}/cmdline") as command, open(path, "w") as out:
+            out.write(command.read().replace("\0", " "))
+        os.kill(victim, signal.SIGKILL)
+        time.sleep(30)  # until the kill comes down to this process
+
+    return before
+
+
+def assert_a_killed_worker_changes_nothing(spread: Spread, marker: Path, up: int = 0) -> str:
+    """What the killed process was."""
+    pieces = cut(made(), 5)
+    got = fitted(deciban.GaussianNB(), spread(pieces, dies_once(marker, up)))
+    assert marker.exists()
+    assert_same_fit(got, fitted(deciban.GaussianNB(), pieces))
+    return marker.read_text()
