@@ -18,7 +18,7 @@ NETWORKS = {
     "hailfinder": (56, 66), "hepar2": (70, 123), "insurance": (27, 52), "sachs": (11, 17), "survey": (6, 6),
     "win95pts": (76, 112),
 }  # fmt: skip
-QUERIES = 40  # of each network; a thousand say the same
+QUERIES = 25  # of each network; a thousand say the same
 
 
 @pytest.fixture

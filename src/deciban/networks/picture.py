@@ -1,0 +1,110 @@
+"""The picture of a network: parents above children, an edge the wider the more its ends tell of each other.
+
+>>> from deciban.networks.network import Network
+>>> tables = {"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.0, 1.0]]}
+>>> wet = Network.of({"rain": ["no", "yes"], "wet": ["no", "yes"]}, [("rain", "wet")], tables)
+>>> [text.get_text() for text in draw(wet).texts]
+['rain', 'wet', 'edge width: mutual information, up to 0.48 bits']
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from deciban import drawing
+from deciban.errors import DataError
+from deciban.networks.layout import place
+from deciban.networks.network import Network
+from deciban.palette import FOR, GREY, INK, PAPER
+from deciban.wording import short
+
+LETTER, HIGH, PAD = 0.085, 0.3, 0.16  # inches: of a letter, of a box, beside its text
+LONGEST = 22  # letters of a name
+
+
+def draw(network: Network, ax: Any = None, *, target: Any = None) -> Any:
+    """Draw it; returns the axes. The target's box is filled, and the edges from it are pale where they go to most of
+    the other nodes, as in a classifier they do."""
+    labels = [short(str(name), LONGEST) for name in network.names]
+    wide = [PAD * 2 + LETTER * max(2, len(label)) for label in labels]
+    at, routes = place(network.parents, wide)
+    root = network.place.get(target, -1)
+    common = sum(root in own for own in network.parents) > len(network.names) / 2
+    if common:  # their edges would push all others apart: they go straight, behind everything
+        at, routes = _below(network, root, wide)
+    bits = _information(network)
+    most = max(bits.values(), default=0.0)
+    low, high = min(y for _, y in at), max(y for _, y in at)
+    left = min(x - w / 2 for (x, _), w in zip(at, wide, strict=True))
+    right = max(x + w / 2 for (x, _), w in zip(at, wide, strict=True))
+    ax = drawing.axes(ax, max(3.0, right - left + 0.3), high - low + HIGH + 0.65)
+    for (parent, child), route in routes.items():
+        share = bits[network.names[parent], network.names[child]] / most if most else 0.25
+        _edge(ax, route, 0.5 + 4.0 * share**0.5, "#c4c4c4" if common and parent == root else GREY)
+    for i, ((x, y), label) in enumerate(zip(at, labels, strict=True)):
+        _node(ax, x, y, wide[i], label, i == root)
+    told = (
+        f"edge width: mutual information, up to {most:.3g} bits" if most else "edges of one width: too wide to measure"
+    )
+    if routes:
+        note = ax.text(left, low - HIGH / 2 - 0.2, told, fontsize=7.5, color=GREY, va="top")
+        drawing.literal(note)
+    ax.set(xlim=(left - 0.1, right + 0.1), ylim=(low - HIGH / 2 - 0.42, high + HIGH / 2 + 0.1), aspect="equal")
+    ax.set_axis_off()
+    return ax
+
+
+def _below(network: Network, root: int, wide: list[float]):
+    """The places of all other nodes as if the root were not there, and the root above them."""
+    own = tuple(
+        () if i == root else tuple(p for p in parents if p != root) for i, parents in enumerate(network.parents)
+    )
+    rest = [i for i in range(len(own)) if i != root]
+    number = {i: new for new, i in enumerate(rest)}
+    at, routes = place(tuple(tuple(number[p] for p in own[i]) for i in rest), [wide[i] for i in rest])
+    middle = (min(x for x, _ in at) + max(x for x, _ in at)) / 2
+    every = dict(zip(rest, at, strict=True)) | {root: (middle, max(y for _, y in at) + 0.95)}
+    paths = {(rest[a], rest[b]): route for (a, b), route in routes.items()}
+    straight = {(root, i): [every[root], every[i]] for i in rest if root in network.parents[i]}
+    return [every[i] for i in range(len(own))], straight | paths
+
+
+def _information(network: Network) -> dict:
+    """Bits of each edge; 0 of all where the network is too wide to tell."""
+    try:
+        return network.information()
+    except DataError:
+        return dict.fromkeys(network.edges, 0.0)
+
+
+def _edge(ax: Any, route: list[tuple[float, float]], width: float, colour: str) -> None:
+    """A smooth line from the lower side of a box through its points to the upper side of another, with a head."""
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path
+
+    (x, y), *middle, (to_x, to_y) = route
+    points = [(x, y - HIGH / 2), *middle, (to_x, to_y + HIGH / 2 + 0.01)]
+    # straight down out of a box and into one; in between, as from the point before to the point after
+    turns = [((c[0] - a[0]) / 2, (c[1] - a[1]) / 2) for a, c in zip(points, points[2:], strict=False)]
+    first, last = ((0.0, 1.4 * (b[1] - a[1])) for a, b in (points[:2], points[-2:]))
+    ways = [first, *turns, last]
+    vertices, codes = [points[0]], [Path.MOVETO]
+    for (a, u), (b, v) in pairwise(zip(points, ways, strict=True)):
+        vertices += [(a[0] + u[0] / 3, a[1] + u[1] / 3), (b[0] - v[0] / 3, b[1] - v[1] / 3), b]
+        codes += [Path.CURVE4] * 3
+    head = f"-|>,head_length={3.0 + 0.4 * width:.3g},head_width={1.3 + 0.4 * width:.3g}"
+    line = FancyArrowPatch(path=Path(vertices, codes), arrowstyle=head, lw=width, color=colour, zorder=1)
+    line.set(capstyle="butt", joinstyle="miter")
+    ax.add_patch(line)
+
+
+def _node(ax: Any, x: float, y: float, wide: float, label: str, chosen: bool) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    shape = f"round,pad=0,rounding_size={HIGH / 3}"
+    face = FOR if chosen else PAPER
+    box = FancyBboxPatch((x - wide / 2, y - HIGH / 2), wide, HIGH, boxstyle=shape, fc=face, ec=FOR, lw=1.0, zorder=2)
+    ax.add_patch(box)
+    colour = PAPER if chosen else INK
+    drawing.literal(ax.text(x, y, label, ha="center", va="center", fontsize=9, color=colour, zorder=3))
