@@ -247,8 +247,10 @@ def test_streaming_learns_what_the_whole_learns(place, capfd):
     assert code("fit titanic.parquet -t survived --stream -o s.deciban --json") == 0
     told = json.loads(capfd.readouterr().out)
     X, y, _ = files.split(table("titanic.csv").select([*told["columns"], "survived"]), "survived")
-    whole = deciban.learn_chunks([(X, y)], [(X, y)])
+    whole = deciban.learn(X, y, "mixed")
     assert told["metrics"] == pytest.approx(whole.metrics)
+    assert told["held_out"] == "leave-one-out"
+    assert list(told["leaks"]) == ["boat"]
     assert np.allclose(deciban.load("s.deciban").predict_proba(X), whole.model.predict_proba(X))
 
 
@@ -273,7 +275,8 @@ def test_compare_ranks_by_log_loss(place, capfd):
 
 BAD = {
     "missing file": ("fit titanc.csv -t survived", "titanic.csv"),
-    "a folder": ("fit . -t survived", "sub-folder"),
+    "a folder": ("fit nothing -t survived", "sub-folder"),
+    "a folder of unlike tables": ("fit . -t survived", "hint"),
     "misspelt target": ("fit titanic.csv -t survivd", "did you mean --target survived?"),
     "no target": ("fit titanic.csv", "--target COLUMN"),
     "one value": ("fit same.csv -t y", "at least two classes"),
@@ -304,6 +307,7 @@ BAD = {
 
 @pytest.fixture
 def bad(place):
+    Path("nothing").mkdir(exist_ok=True)
     Path("same.csv").write_text("x,y\n1,a\n2,a\n3,a\n")
     Path("cut.csv.gz").write_bytes(gzip.compress(rows(2000).encode())[:-2000])
     Path("ragged.csv").write_text("survived,sex,age\n1,male,2\n0,male,3\n1,female\n")

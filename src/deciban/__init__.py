@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from deciban.assessing import assess
-    from deciban.automatic import learn, learn_chunks
+    from deciban.automatic import learn, learn_on
     from deciban.classifiers.counts import BernoulliNB, ComplementNB, MultinomialNB, PoissonNB
     from deciban.classifiers.fisher import FisherDiscriminant
     from deciban.classifiers.gaussian import GaussianNB
@@ -64,7 +64,7 @@ _HOMES = {
     "family_guide": "guide",
     "leaks": "leakage",
     "learn": "automatic",
-    "learn_chunks": "automatic",
+    "learn_on": "automatic",
     "load": "modelfile",
     "merge": "modelfile",
     "nomogram": "plots",
@@ -114,7 +114,7 @@ __all__ = [
     "family_guide",
     "leaks",
     "learn",
-    "learn_chunks",
+    "learn_on",
     "learning_curve",
     "load",
     "merge",

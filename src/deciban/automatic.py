@@ -13,7 +13,7 @@ what was found on the way is told: how good it is on rows it has not seen, which
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,9 @@ from deciban.usable import FREE, Readable
 from deciban.validate import CrossValidation, cross_validate
 
 Tell = Callable[[str, float], None]
+SAMPLE = 100_000  # rows of data of any size that a model is judged by
+CELLS = 20_000_000  # that they may have
+NO_ROWS = "there are no rows with a label\n\nhint: see whether the file has more than its header"
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class Learned:
     comparison: Comparison | None
     notes: list[str]  # what the classifier had to say about the rows
     text: Any = None  # the column whose words were learned, where it is one
+    rows: int = 0
 
     @property
     def unread(self) -> list[Any]:
@@ -95,7 +99,7 @@ def learn(
     held_out, how = _held_out(fitted, kind, rows, labels, comparison)
     notes = list(dict.fromkeys(str(one.message) for one in heard))
     suspects = leaks(rows, labels) if found.text is None else []
-    return Learned(fitted, kind, held_out, how, found.left_out, suspects, comparison, notes, found.text)
+    return Learned(fitted, kind, held_out, how, found.left_out, suspects, comparison, notes, found.text, len(labels))
 
 
 def _of_kind(name: str, found: Readable) -> bool:
@@ -107,35 +111,51 @@ def _plainest(found: Readable) -> str:
     return "mixed" if found.text is None else "text"
 
 
-def learn_chunks(
-    chunks: Iterable[tuple[Any, Any]], again: Iterable[tuple[Any, Any]] | None = None, text: Any = None
+def learn_on(
+    data: Any,
+    target: str = "label",
+    *,
+    drop: Sequence[str] = (),
+    text: Any = None,
+    progress: Callable[[int, float | None], None] | None = None,
 ) -> Learned:
-    """The model of all chunks (frame, labels), one in memory at a time, whatever classes each has: naive Bayes adds up.
+    """The naive Bayes that adds up, of data of any size, read in pieces (see `fit_on`): one pass, little memory.
 
-    Columns are judged by the first chunk (`text`: see `learn`). `again`, the same chunks a second time, are scored with
-    each row left out.
+    `data` are a path, an Arrow dataset or reader, a frame, or an iterator of frames; rows without a label are left
+    out. Columns are judged by the first rows (`text`: see `learn`), the model and the columns that know too much by up
+    to 100,000 rows, drawn evenly from all and each left out of the model. `progress(rows, share)` hears how far it is.
 
-    >>> chunks = [([["grey"]], ["rain"]), ([["blue"]], ["sun"])]
-    >>> learn_chunks(chunks).model.predict([["blue"]]).tolist()
-    ['sun']
+    >>> import pyarrow as pa
+    >>> out = learn_on(pa.table({"sky": ["grey", "blue"] * 20, "label": ["rain", "sun"] * 20}))
+    >>> out.model.predict(pa.table({"sky": ["blue"]})).tolist(), out.rows, out.how
+    (['sun'], 40, 'leave-one-out')
     """
-    total, found = None, None
-    for X, y in chunks:
-        found = found or Readable.of(X, text)
-        part = named(_plainest(found)).make().fit(found.rows(X), y)
-        total = part if total is None else total + part
-    if total is None or found is None:
-        raise DataError("there are no rows with a label\n\nhint: see whether the file has more than its header")
-    check_labels(total.classes_)
-    held_out = None
-    if again is not None:
-        logs, codes = [], []
-        for X, y in again:
-            logs.append(total.leave_one_out(found.rows(X), y))
-            codes.append(ingest.labels(np.asarray(y), total.classes_)[1])
-        held_out = _all_held_out(total.classes_, np.concatenate(codes), np.concatenate(logs))
+    from deciban import files  # pyarrow is for those who read files
+
+    source = files.of(data)
+    most = max(1000, min(SAMPLE, CELLS // max(len(source.names), 1)))
+    rows = files.Labelled(source, target, most)
+    if rows.first is None:
+        raise DataError(NO_ROWS)
+    beside = [name for name in source.names if name != target and name not in drop]
+    found = Readable.of(files.selected(rows.first, beside), text)
     kind = named(_plainest(found))
-    return Learned(total, kind, held_out, "leave-one-out", found.left_out, [], None, [], found.text)
+    features = found.columns.kept if found.text is None else [found.text]
+    model = kind.make()
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        model.fit_on(rows.source, target, features, progress=progress)
+    check_labels(model.classes_)
+    X, y = rows.kept()
+    logs = model.leave_one_out(found.rows(X), y)
+    held_out = _all_held_out(model.classes_, ingest.labels(y, model.classes_)[1], logs)
+    how = "leave-one-out" if len(y) == rows.rows else f"leave-one-out of {len(y):,} rows drawn from all"
+    suspects = leaks(found.rows(X), y) if found.text is None else []
+    notes = list(dict.fromkeys(str(one.message) for one in heard))
+    notes += [f"{rows.gone:,} rows without a `{target}` were left out"] if rows.gone else []
+    return Learned(
+        model, kind, held_out, how, found.left_out, suspects, None, notes, found.text, int(model.class_count_.sum())
+    )
 
 
 def _all_held_out(classes: np.ndarray, codes: np.ndarray, logs: np.ndarray) -> CrossValidation:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.verb import Talk, how_to_read, table_options, text_option, verb
+from deciban.cli.verb import Talk, column_options, how_to_read, table_options, verb
 
 
 @verb("compare", example="deciban compare titanic.csv --target survived --drop boat --drop body")
 @click.argument("data")
-@click.option("--target", "-t", metavar="COLUMN", help="The column of the classes.")
+@column_options
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="How many folds.")
 @click.option("--model", "names", multiple=True, metavar="NAME", help="Only this one. Repeat for more.")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Learn nothing from this column. Repeat for more.")
-@text_option
 @table_options
 def command(
     talk: Talk,
@@ -37,8 +35,7 @@ def command(
     def pieces(source: files.Source) -> tuple:
         column = rows.target_of(source, target)
         rows.check_drop(source, drop, column)
-        X, y = files.joined(list(rows.labelled(source, column, talk, "reading")))
-        return X.drop_columns(list(drop)), y, text or source.text
+        return *rows.lessons(source, column, drop, talk), text or source.text
 
     X, y, text = files.restarted(data, pieces, **how_to_read(delimiter, no_header))
     with talk.bar("comparing") as tell:

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from deciban.cli.verb import Talk, how_to_read, table_options, text_option, verb
+from deciban.cli.verb import Talk, column_options, how_to_read, table_options, verb
 
 SHARE = 0.4  # of the memory there is, that rows may take
 
 
 @verb("fit", example="deciban fit titanic.csv --target survived -o t.deciban")
 @click.argument("data")
-@click.option("--target", "-t", metavar="COLUMN", help="The column of the classes.")
+@column_options
 @click.option("--output", "-o", metavar="MODEL", help="The file to write; by default DATA with the ending .deciban.")
 @click.option(
     "--model",
@@ -25,9 +25,7 @@ SHARE = 0.4  # of the memory there is, that rows may take
     help="A name of `deciban compare`; auto: the one with the least log loss on held-out rows.",
 )
 @click.option("--updatable", is_flag=True, help="Only a model that `update`, `forget` and `merge` can change.")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Learn nothing from this column. Repeat for more.")
 @click.option("--stream", is_flag=True, help="Read the rows in pieces, as is done anyway where memory is short.")
-@text_option
 @table_options
 def command(
     talk: Talk,
@@ -62,19 +60,17 @@ def command(
         words_of = text or source.text
         if stream or source.bulk > SHARE * files.memory():
             talk.say(f"{data} is read in pieces: naive Bayes that can be updated", "note")
-            return column, _streamed(talk, data, source, column, list(drop), words_of, how)
-        pieces = list(rows.labelled(source, column, talk, "reading"))
-        X, y = files.joined(pieces)
-        X = X.drop_columns(list(drop))
+            with talk.bar("learning") as bar:
+                return column, deciban.learn_on(source, column, drop=drop, text=words_of, progress=bar)
+        X, y = rows.lessons(source, column, drop, talk)
         with talk.bar("choosing") as bar:
-            learned = deciban.learn(
+            return column, deciban.learn(
                 X, y, name, updatable=updatable, tell=lambda what, share: bar(0, share), text=words_of
             )
-        return column, (learned, len(y))
 
-    column, (learned, count) = files.restarted(data, learn, **how)
+    column, learned = files.restarted(data, learn, **how)
     deciban.save(learned.model, out, metrics=learned.metrics, source=Path(data).name, target=column, text=learned.text)
-    talk.give(_text(learned, count, column, out), _data(learned, count, column, out))
+    talk.give(_text(learned, column, out), _data(learned, column, out))
     for leak in learned.leaks:
         talk.say(f"{leak}: does one know it before the outcome? If not: --drop {leak.column}", "warning")
     for left in learned.unread:
@@ -87,29 +83,12 @@ def _stem(data: str) -> str:
     return "model" if data == "-" else Path(data).name.split(".")[0] or "model"
 
 
-def _streamed(talk: Talk, data: str, source: Any, target: str, drop: list[str], text: str | None, how: dict) -> tuple:
-    """Learned from pieces, and scored on them with each row left out, in a second pass; and how many rows."""
-    import deciban
-    from deciban import files
-    from deciban.cli import rows
-
-    def chunks(source: Any, what: str) -> Any:
-        for X, y in rows.labelled(source, target, talk, what):
-            yield X.drop_columns(drop), y
-
-    def again() -> Any:
-        yield from chunks(files.opened(data, **how), "leaving rows out")
-
-    learned = deciban.learn_chunks(chunks(source, "learning"), None if data == "-" else again(), text)
-    return learned, int(learned.model.class_count_.sum())
-
-
-def _text(learned: Any, count: int, target: str, out: str) -> str:
+def _text(learned: Any, target: str, out: str) -> str:
     model = learned.model
     read = len(model.vocabulary_) if learned.text is not None else model.n_features_in_
     what = "columns" if learned.text is None else f"words of `{learned.text}`"
     lines = [
-        f"{out}: {type(model).__name__} ({learned.kind.words}), {count:,} rows, {read:,} {what}, "
+        f"{out}: {type(model).__name__} ({learned.kind.words}), {learned.rows:,} rows, {read:,} {what}, "
         f"{len(model.classes_)} classes of `{target}`"
     ]
     if learned.comparison is not None:
@@ -123,14 +102,14 @@ def _text(learned: Any, count: int, target: str, out: str) -> str:
     return "\n".join(lines)
 
 
-def _data(learned: Any, count: int, target: str, out: str) -> dict[str, Any]:
+def _data(learned: Any, target: str, out: str) -> dict[str, Any]:
     return {
         "model": out,
         "class": type(learned.model).__name__,
         "kind": learned.kind.name,
         "target": target,
         "classes": learned.model.classes_.tolist(),
-        "rows": count,
+        "rows": learned.rows,
         "columns": [str(name) for name in getattr(learned.model, "feature_names_in_", [learned.text])],
         "held_out": learned.how,
         "metrics": learned.metrics,

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from deciban.cli.verb import Talk, how_to_read, table_options, verb
+from deciban.cli.verb import Talk, how_to_read, priors_option, table_options, verb
 
 
 @verb("predict", example="deciban predict t.deciban titanic.csv -o answers.csv")
@@ -20,7 +20,7 @@ from deciban.cli.verb import Talk, how_to_read, table_options, verb
     metavar="FILE",
     help="Where to write: .csv, .tsv (also .gz, .zst), .parquet, .arrow or .jsonl; by default CSV to stdout.",
 )
-@click.option("--priors", metavar="CLASS=P,…", help="Other class priors than those of training, or `uniform`.")
+@priors_option
 @click.option(
     "--costs",
     multiple=True,

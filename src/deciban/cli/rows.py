@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
@@ -110,6 +111,44 @@ def columns_of(model: Any, about: dict[str, Any], source: files.Source, talk: Ta
     if absent:
         talk.say(f"{source.name} has no {some(absent)}: taken as missing in every row", "note")
     return here
+
+
+@dataclass(frozen=True)
+class Examples:
+    """The rows of a file whose classes are known, for the model of another: its columns, and the target."""
+
+    model: Any
+    about: dict[str, Any]
+    target: str
+    source: files.Source
+    columns: list[str]
+
+    @classmethod
+    def of(cls, model: str, data: str, target: str | None, how: dict[str, Any], talk: Talk) -> Examples:
+        """From two files; `target` names the column of the classes, if it is not that of training."""
+        import deciban
+
+        fitted, about = deciban.load(model), deciban.about(model)
+        column = target_of(opened(fitted, data, how), target or about.get("target"))
+        source = opened(fitted, data, how, column)
+        return cls(fitted, about, column, source, columns_of(fitted, {**about, "target": column}, source, talk))
+
+    def pairs(self, talk: Talk, what: str) -> Iterator[tuple[Any, np.ndarray]]:
+        """(rows, labels) as the model takes them, batch by batch."""
+        for X, y in labelled(self.source, self.target, talk, what):
+            yield cells(self.model, X, self.columns), as_learned(self.model, y)
+
+    def whole(self, talk: Talk, what: str) -> tuple[Any, np.ndarray]:
+        """All of them at once."""
+        pieces = [(files.selected(X, self.columns), y) for X, y in labelled(self.source, self.target, talk, what)]
+        X, y = files.joined(pieces)
+        return cells(self.model, X, self.columns), as_learned(self.model, y)
+
+
+def lessons(source: files.Source, target: str, drop: tuple[str, ...], talk: Talk) -> tuple[Any, np.ndarray]:
+    """(rows, labels) of a file, all at once, without the columns to be left out."""
+    X, y = files.joined(list(labelled(source, target, talk, "reading")))
+    return X.drop_columns(list(drop)), y
 
 
 def batches(source: files.Source, talk: Talk, what: str) -> Iterator[Any]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.verb import Talk, how_to_read, table_options, verb
+from deciban.cli.verb import Talk, how_to_read, known_target, priors_option, table_options, verb
 
 
 @verb("score", example="deciban score t.deciban titanic.csv")
 @click.argument("model")
 @click.argument("data")
-@click.option("--target", "-t", metavar="COLUMN", help="The column of the classes; by default that of training.")
-@click.option("--priors", metavar="CLASS=P,…", help="Other class priors than those of training, or `uniform`.")
+@known_target
+@priors_option
 @table_options
 def command(
     talk: Talk,
@@ -26,12 +26,7 @@ def command(
     import deciban
     from deciban.cli import asking, rows
 
-    fitted, about = deciban.load(model), deciban.about(model)
-    how = how_to_read(delimiter, no_header)
-    column = rows.target_of(rows.opened(fitted, data, how), target or about.get("target"))
-    source = rows.opened(fitted, data, how, column)
-    here = rows.columns_of(fitted, {**about, "target": column}, source, talk)
-    found = rows.labelled(source, column, talk, "scoring")
-    pairs = ((rows.cells(fitted, X, here), rows.as_learned(fitted, y)) for X, y in found)
-    out = deciban.assess(fitted, pairs, priors=asking.parsed_priors(fitted, priors))
+    found = rows.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk)
+    priors = asking.parsed_priors(found.model, priors)
+    out = deciban.assess(found.model, found.pairs(talk, "scoring"), priors=priors)
     talk.give(str(out), out.as_dict())

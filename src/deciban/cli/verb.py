@@ -79,6 +79,24 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, int | float) else str(value)
 
 
+def options(*given: Callable) -> Callable[[Callable], Callable]:
+    """Several options (and arguments) as one, in the order of the help."""
+
+    def add(function: Callable) -> Callable:
+        for option in reversed(given):
+            function = option(function)
+        return function
+
+    return add
+
+
+_common = options(
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors."),
+    click.option("--debug", is_flag=True, expose_value=False, help="Show where an error was raised."),
+)
+
+
 def verb(name: str, example: str) -> Callable[[Callable], Verb]:
     """A function (talk, …) as a verb with the options of all verbs."""
 
@@ -88,32 +106,26 @@ def verb(name: str, example: str) -> Callable[[Callable], Verb]:
 
         run.__doc__ = function.__doc__
         run.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
-        for option in (
-            click.option("--debug", is_flag=True, expose_value=False, help="Show where an error was raised."),
-            click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors."),
-            click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-        ):
-            run = option(run)
-        return click.command(name, cls=Verb, example=example)(run)
+        return click.command(name, cls=Verb, example=example)(_common(run))
 
     return make
 
 
-def table_options(function: Callable) -> Callable:
-    """How to read a CSV file where looking at it is not enough."""
-    for option in (
-        click.option("--no-header", is_flag=True, help="The first line of a CSV file is a row: columns are x0, x1, …"),
-        click.option("--delimiter", metavar="CHAR", help=r"What separates the cells of a CSV file (\t: tab)."),
-    ):
-        function = option(function)
-    return function
-
-
-def text_option(function: Callable) -> Callable:
-    """Which column to read as texts."""
-    return click.option("--text", metavar="COLUMN", help="Learn from the words of this column, and nothing else.")(
-        function
-    )
+table_options = options(  # how to read a CSV file where looking at it is not enough
+    click.option("--delimiter", metavar="CHAR", help=r"What separates the cells of a CSV file (\t: tab)."),
+    click.option("--no-header", is_flag=True, help="The first line of a CSV file is a row: columns are x0, x1, …"),
+)
+column_options = options(  # what to learn from
+    click.option("--target", "-t", metavar="COLUMN", help="The column of the classes."),
+    click.option("--drop", multiple=True, metavar="COLUMN", help="Learn nothing from this column. Repeat for more."),
+    click.option("--text", metavar="COLUMN", help="Learn from the words of this column, and nothing else."),
+)
+known_target = click.option(
+    "--target", "-t", metavar="COLUMN", help="The column of the classes; by default that of training."
+)
+priors_option = click.option(
+    "--priors", metavar="CLASS=P,…", help="Other class priors than those of training, or `uniform`."
+)
 
 
 def how_to_read(delimiter: str | None, no_header: bool) -> dict[str, Any]:

@@ -82,6 +82,8 @@ def total(
         try:
             return _pass(opened(data, **how), f, plus, progress, start or Reached(), after)
         except files.Changed as changed:  # a column of a CSV file turned out late to be of another type
+            if not files.is_path(data):  # who opened it opens it again
+                raise
             how, start = {"types": changed.types}, None
 
 

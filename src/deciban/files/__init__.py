@@ -34,6 +34,7 @@ from deciban.files import arff, cells, columnar, delimited, json_lines, sources,
 from deciban.files.compressed import Bytes, File
 from deciban.files.delimited import Changed
 from deciban.files.reading import Source
+from deciban.files.sampling import Labelled
 from deciban.files.shaping import (
     TEXT,
     answers,
@@ -55,6 +56,7 @@ PIPE = "standard input"
 __all__ = [
     "TEXT",
     "Changed",
+    "Labelled",
     "Source",
     "answers",
     "appended",
