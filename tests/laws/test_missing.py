@@ -13,9 +13,9 @@ from deciban.tallies.base import column
 from .close import assert_close
 from .rows import SUPPORTS, Rows, each_form, families, forms, plain_rows, some_rows, tally
 
-SPLIT = families(having="parts")
-BY_COLUMN = [f for f in SPLIT if getattr(f.values[0], "columnwise", True)]  # columns speak for themselves
-BY_PARENTS = [f for f in SPLIT if f not in BY_COLUMN]  # what a column says hangs on others
+PARTS = families(having="parts")
+TREES = [f for f in PARTS if getattr(f.values[0], "structured", False)]  # a column's part depends on the others' cells
+BY_COLUMN = [f for f in PARTS if not getattr(f.values[0], "structured", False)]  # columns speak for themselves
 JOINT = [family for family in families() if not hasattr(family.values[0], "parts")]
 # sums are kept by column even where a score is not
 BY_CELL = [family for family in JOINT if family.values[0].block != "dense"]
@@ -48,7 +48,7 @@ def of_column(t, j: int) -> dict[str, np.ndarray]:
     return numbers | {"n": np.broadcast_to(column(t.n), (t.k, j + 1 if t.n.ndim == 1 else t.n.shape[1]))[:, j]}
 
 
-@pytest.mark.parametrize("family", BY_COLUMN + BY_PARENTS + BY_CELL)
+@pytest.mark.parametrize("family", BY_COLUMN + BY_CELL + TREES)
 @given(data=st.data())
 def test_missing_cell_counts_for_nothing_in_its_column(family, data):
     rows = data.draw(some_rows(family, least=1))

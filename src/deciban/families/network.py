@@ -14,7 +14,7 @@ cell of a table count nothing in it; scoring sums missing cells out exactly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -89,8 +89,16 @@ class Graph:
     prior: float = 1.0
     max_parents: int = 2  # beside the class, of a graph that is searched for
     block, support = "codes", "level"
-    columnwise = False  # what a column says depends on its parents
-    searches = True  # estimating takes long: whoever has the parameters passes them on
+    columnwise = False  # the columns of a row have a density together
+    structured = True  # what one of them says depends on the others
+
+    def size(self, levels: np.ndarray, k: int) -> int:
+        """Numbers that a tally of few rows has: those of more are as many as there are distinct rows."""
+        return k * int(levels.sum())
+
+    def settled(self, p: Params) -> Graph:
+        """The family that would have this graph whatever the counts."""
+        return replace(self, edges=tuple((a, b) for b, own in enumerate(p.parents) for a in own))
 
     def tally(self, x: Codes, y, w, k: int) -> Patterns:
         return Patterns.of(x.values, y, w, k)
