@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn import linear_model, metrics, naive_bayes
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as TheirLDA
 
 import deciban
@@ -21,23 +21,11 @@ from deciban.frames import columns
 from deciban.palette import COLOURS, of_class
 from deciban.planes import discriminant_plane, slice_plane
 
-mpl.use("Agg")
+from .drawn import closed, iris  # noqa: F401
+
 RNG = np.random.default_rng(0)
 EXAMPLE = Path(__file__).parents[1] / "examples" / "pictures.py"
 EVIL = "$\\frac{<b>&"
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
-
-
-def iris():
-    data = load_iris(as_frame=True)
-    return data.data, data.target_names[data.target]
 
 
 def answers(n: int = 400, k: int = 3):

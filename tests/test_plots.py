@@ -6,10 +6,9 @@ import subprocess
 import sys
 from itertools import pairwise
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 
 from deciban import (
@@ -28,25 +27,12 @@ from deciban.placing import branches
 from deciban.plots import nomogram, waterfall
 from deciban.scales import nice, scales_of
 
+from .drawn import closed, iris  # noqa: F401
 from .test_explanation import PLAY, TENNIS, weather
 
-mpl.use("Agg")
 RNG = np.random.default_rng(0)
 COUNTS = RNG.poisson([[3, 20, 1]] * 20 + [[9, 15, 1]] * 30)
 NAMES = ["outlook", "temperature", "humidity", "windy"]
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
-
-
-def iris():
-    data = load_iris(as_frame=True)
-    return data.data, data.target_names[data.target]
 
 
 def wine():
