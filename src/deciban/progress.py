@@ -50,6 +50,44 @@ def shown(verbose: int | bool, name: str, goal: float = 0.0) -> Iterator[Tell]:
         bar.update(tell.task, completed=1.0)
 
 
+@contextmanager
+def rows_shown(asked: Any, name: str) -> Iterator[Callable[[int, float | None], None] | None]:
+    """Inside, tell(rows so far, share of all or None) shows rows, rows/s and the time left, if `asked` is True; if it is
+    a function, that hears it; else there is nothing to tell.
+
+    >>> with rows_shown(print, "fit") as tell:
+    ...     tell(1000, 0.5)
+    1000 0.5
+    """
+    if callable(asked) or not asked:
+        yield asked or None
+        return
+    try:
+        from rich.progress import Progress
+    except ImportError:
+        lines = _Lines(name)
+        yield lambda rows, share: lines.say(_paced(rows, share, time.monotonic() - lines.start))
+        return
+    with _bar(Progress) as bar:
+        task, start = bar.add_task(name, total=1.0), time.monotonic()
+
+        def tell(rows: int, share: float | None) -> None:
+            told = f"{name}: {_paced(rows, share, time.monotonic() - start)}"
+            bar.update(task, description=told, completed=share or 0.0, total=None if share is None else 1.0)
+
+        yield tell
+
+
+def _paced(rows: int, share: float | None, spent: float) -> str:
+    """How far and how fast.
+
+    >>> _paced(3_000_000, 0.25, 10.0)
+    '3,000,000 rows, 300,000 rows/s, 30 s left'
+    """
+    pace = f", {rows / spent:,.0f} rows/s" if spent > 0 else ""
+    return f"{rows:,} rows{pace}" + (f", {spent * (1 - share) / share:.0f} s left" if share else "")
+
+
 def watching(tell: Tell, about: str = "", done: float | None = None) -> Callable[[int, Any], None] | None:
     """`tell` as a solver's `watch(steps, state)`; None where nothing is shown, which costs nothing."""
     if tell is _quiet:
@@ -77,10 +115,14 @@ class _Lines:
         self.name, self.start, self.last = name, time.monotonic(), -math.inf
 
     def __call__(self, step, value=math.nan, slope=math.nan, about="", done=None) -> None:
+        said = line(self.name, step, value, slope, about).removeprefix(f"{self.name}: ")
+        self.say(f"{said}, {time.monotonic() - self.start:.1f} s")
+
+    def say(self, words: str) -> None:
         now = time.monotonic()
         if now - self.last >= EVERY:
             self.last = now
-            print(f"{line(self.name, step, value, slope, about)}, {now - self.start:.1f} s", file=sys.stderr)
+            print(f"{self.name}: {words}", file=sys.stderr)
 
 
 class _Bar:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from importlib import import_module
 from types import ModuleType
 from typing import Any, Self
 
@@ -24,6 +25,7 @@ from deciban.classifiers.scoring import check_priors
 from deciban.classifiers.steady import Steady
 from deciban.engines import picking, stream
 from deciban.errors import DataError, NotAdditiveError
+from deciban.progress import rows_shown
 
 
 @dataclass(frozen=True)
@@ -34,16 +36,32 @@ class Job:
     data: Any
     reading: Reading
     progress: Any = None
+    checkpoint: Any = None
 
     def total(self, f: Callable[[Any], Any]) -> Any:
         """Σ f(batch); f is picklable and keeps no state."""
         return self.engine.total(self.data, f, progress=self.progress)
 
+    def _resumed(self, f: Tallying) -> Any:
+        """The same, from where an earlier job had come."""
+        if self.checkpoint is None:
+            return self.total(f)
+        if self.engine is not stream:
+            raise DataError(
+                f"`checkpoint` is for files that are read here; {self.engine.__name__.rpartition('.')[2]} does lost "
+                "work again by itself\n\nhint: leave out `checkpoint`"
+            )
+        checkpoints = import_module("deciban.checkpoints")  # which knows how models are stored
+        keeper = checkpoints.Keeper(self.checkpoint, checkpoints.mark(f.model, f.reading, stream.opened(self.data)))
+        out = stream.total(self.data, f, progress=self.progress, start=keeper.start(), after=keeper.after)
+        keeper.done()
+        return out
+
     def sum_of_parts(self, model: Any) -> Part:
         """The parts of all rows, by a model without state."""
         job = self
         while True:
-            part = job.total(Tallying(model, job.reading))
+            part = job._resumed(Tallying(model, job.reading))
             if part is None:
                 return Part.nothing()
             if not part.again:
@@ -77,7 +95,9 @@ class OnData(Steady):
 
         data: a path, glob or folder (Parquet, CSV, Feather, JSON lines), an Arrow dataset, reader or table, a frame,
         an iterator of frames, a Dask or a Spark DataFrame. target: the column of the classes; features: the columns to
-        learn from, by default all others; sample_weight: the column of the weights.
+        learn from, by default all others; sample_weight: the column of the weights. checkpoint: a file that keeps how
+        far the reading of files has come; a job that was killed goes on from there, and ends in the same bits.
+        progress: True shows rows/s and the time left; or a function of (rows so far, share of all or None).
 
         >>> import pyarrow as pa
         >>> from deciban import MixedNB
@@ -89,8 +109,8 @@ class OnData(Steady):
         picked = picking.of(data, engine)
         data = ready(picked, data)
         reading = reading_of(picked, data, target, features, sample_weight, self._reads_texts)
-        with self._unchanged_on_failure():
-            self._learn_on(Job(picked, data, reading, progress))
+        with self._unchanged_on_failure(), rows_shown(progress, "fit_on") as tell:
+            self._learn_on(Job(picked, data, reading, tell, checkpoint))
         return self
 
     def predict_on(
@@ -121,7 +141,8 @@ class OnData(Steady):
         if priors is not None:
             check_priors(priors, self.classes_)
         if files.is_path(data):
-            return file_answers(self, data, out, priors, features, progress)
+            with rows_shown(progress, "predict_on") as tell:
+                return file_answers(self, data, out, priors, features, tell)
         if out is not None:
             raise DataError("`out` is for data that are files\n\nhint: the answers are returned; write those")
         data = ready(picked, data)

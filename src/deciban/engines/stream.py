@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from operator import add, iadd
 from typing import Any
@@ -31,6 +31,7 @@ class Reached:
     pieces: int = 0
     rows: int = 0
     total: Any = None
+    types: tuple[tuple[str, str], ...] = ()  # of columns of CSV files, where those were found out on the way
 
 
 def takes(data: Any) -> bool:
@@ -77,14 +78,15 @@ def total(
     from deciban import files
 
     plus = iadd if plus is add else plus  # what f made is nobody else's
-    how: dict[str, Any] = {}
+    at = start or Reached()
     while True:
+        how = {"types": files.types_named(at.types)} if at.types else {}
         try:
-            return _pass(opened(data, **how), f, plus, progress, start or Reached(), after)
+            return _pass(opened(data, **how), f, plus, progress, at, after)
         except files.Changed as changed:  # a column of a CSV file turned out late to be of another type
             if not files.is_path(data):  # who opened it opens it again
                 raise
-            how, start = {"types": changed.types}, None
+            at = Reached(types=tuple((name, str(kind)) for name, kind in changed.types.items()))
 
 
 def _pass(source: Any, f: Callable, plus: Callable, progress: Tell | None, at: Reached, after: Callable | None) -> Any:
@@ -103,7 +105,7 @@ def _pass(source: Any, f: Callable, plus: Callable, progress: Tell | None, at: R
     try:
         for part, rows in threads.each(islice(pieces, at.pieces, None), work):
             whole = part if at.total is None else at.total if part is None else plus(at.total, part)
-            at = Reached(at.pieces + 1, at.rows + rows, whole)
+            at = replace(at, pieces=at.pieces + 1, rows=at.rows + rows, total=whole)
             if progress is not None:
                 progress(at.rows, _share(source, at.rows))
             if after is not None:

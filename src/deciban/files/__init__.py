@@ -15,7 +15,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -30,7 +32,7 @@ except ImportError as bad:
     raise ImportError("reading files needs pyarrow\n\nhint: pip install 'deciban[cli]'") from bad
 
 from deciban.errors import DataError
-from deciban.files import arff, cells, columnar, delimited, json_lines, sources, texts
+from deciban.files import arff, cells, columnar, delimited, folders, json_lines, sources, texts
 from deciban.files.compressed import Bytes, File
 from deciban.files.delimited import Changed
 from deciban.files.reading import Source
@@ -47,6 +49,7 @@ from deciban.files.shaping import (
     some_rows,
     split,
     told,
+    types_named,
 )
 from deciban.files.sources import frames_like, is_path, once
 from deciban.files.writing import keeps_lines, named_beside, write, write_beside, write_lines
@@ -80,6 +83,7 @@ __all__ = [
     "split",
     "strings",
     "told",
+    "types_named",
     "write",
     "write_beside",
     "write_lines",
@@ -100,10 +104,15 @@ def opened(
         piped = _once(Bytes.of(sys.stdin.buffer, PIPE))
         return _of_bytes(piped, PIPE, None, None, types, rest, delimiter, header)
     where = Path(name)
+    one = partial(opened, rest=rest, delimiter=delimiter, header=header)
     if not where.exists():
-        raise DataError(f"there is no file {name}\n\nhint: {_near(where)}")
+        found = folders.matching(name) if folders.is_glob(name) else []
+        if not found:
+            raise DataError(f"there is no file {name}\n\nhint: {_near(where)}")
+        return folders.read(found, folders.root_of(name), name, one, dict(types or {}))
     if where.is_dir():
-        return texts.read_folder(where)
+        found = folders.tables(where)
+        return folders.read(found, where, name, one, dict(types or {})) if found else texts.read_folder(where)
 
     def again() -> Bytes:
         try:
@@ -111,7 +120,8 @@ def opened(
         except PermissionError:
             raise DataError(f"{name} may not be read\n\nhint: see its permissions: ls -l {name}") from None
 
-    return _of_bytes(again, name, where, where.stat().st_size, types, rest, delimiter, header)
+    found_one = _of_bytes(again, name, where, where.stat().st_size, types, rest, delimiter, header)
+    return replace(found_one, stamps=(folders.stamp(where),))
 
 
 def of(data: Any, **how: Any) -> Source:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,15 @@ def kinds_for(columns: Mapping[str, str]) -> dict[str, pa.DataType]:
     """
     kinds = {"number": pa.float64(), "truth": pa.bool_(), "text": pa.dictionary(pa.int32(), pa.string())}
     return {name: kinds[kind] for name, kind in columns.items()}
+
+
+def types_named(names: Iterable[tuple[str, str]]) -> dict[str, pa.DataType]:
+    """Arrow types by column, from their names.
+
+    >>> types_named([("wind", "double")])["wind"]
+    DataType(double)
+    """
+    return {name: pa.type_for_alias(kind) for name, kind in names}
 
 
 def split(rows: pa.RecordBatch | pa.Table, target: str) -> tuple[pa.Table, Any, int]:

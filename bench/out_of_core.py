@@ -1,0 +1,125 @@
+"""Data larger than memory: a folder of Parquet files is fitted in one pass, beside plainly reading it.
+
+    python -m bench.out_of_core FOLDER --gigabytes 10
+
+writes the folder (unless it is there), runs every reader and model in a process of its own, one after the other and
+`--rounds` times, and prints rows/s, the share of the plain reader's speed, and peak resident memory. Kill it when you
+like, and delete the folder afterwards: `--delete` does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+NUMBERS, TEXTS, CLASSES, ROWS, GROUP = 20, 4, 3, 1_000_000, 100_000
+NAMES = [f"x{j}" for j in range(NUMBERS)]
+LEVELS = ["amber", "blue", "crimson", "dun", "ebony", "fawn", "green", "hazel"]
+MODELS = {
+    "GaussianNB": (NAMES, lambda d: d.GaussianNB()),
+    "LinearDiscriminantAnalysis": (NAMES, lambda d: d.LinearDiscriminantAnalysis()),
+    "MixedNB, families named": (None, lambda d: d.MixedNB(families=dict.fromkeys(NAMES, "gaussian"))),
+    "MixedNB, families chosen": (None, lambda d: d.MixedNB()),
+}
+
+
+def write(folder: Path, gigabytes: float) -> None:
+    """Files of a million rows until there are enough of them."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    folder.mkdir(parents=True, exist_ok=True)
+    number = 0
+    while sum(file.stat().st_size for file in folder.glob("*.parquet")) < gigabytes * 1e9:
+        rng = np.random.default_rng(number)
+        y = rng.integers(0, CLASSES, ROWS)
+        columns = {name: rng.normal(y * (j % 3), 1.0) for j, name in enumerate(NAMES)}
+        for j in range(TEXTS):
+            code = (y + rng.integers(0, 3, ROWS) * (j + 1)) % len(LEVELS)
+            columns[f"colour{j}"] = pa.DictionaryArray.from_arrays(code.astype(np.int32), LEVELS).dictionary_decode()
+        columns["label"] = y
+        part = folder / f"part-{number:05}.parquet"
+        parquet.write_table(pa.table(columns), part.with_suffix(".part"), row_group_size=GROUP)
+        part.with_suffix(".part").rename(part)
+        number += 1
+
+
+def columns_of(name: str) -> list[str] | None:
+    wanted = MODELS[name][0]
+    return None if wanted is None else [*wanted, "label"]
+
+
+def read(folder: Path, columns: list[str] | None) -> int:
+    """Plainly: every batch is read and let go."""
+    from pyarrow import parquet
+
+    rows = 0
+    for path in sorted(folder.glob("*.parquet")):
+        for batch in parquet.ParquetFile(path).iter_batches(columns=columns):
+            rows += batch.num_rows
+    return rows
+
+
+def once(folder: Path, name: str, plain: bool) -> None:
+    """One pass in this process; prints what it took."""
+    import deciban
+    from deciban import files  # noqa: F401 (what is imported once is no part of reading)
+
+    features, make = MODELS[name]
+    model = make(deciban)
+    start = time.perf_counter()
+    if plain:
+        rows = read(folder, columns_of(name))
+    else:
+        model.fit_on(folder, features=features)
+        rows = int(model.class_count_.sum())
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps({"rows": rows, "seconds": seconds, "peak": peak}))
+
+
+def measured(folder: Path, name: str, plain: bool) -> dict:
+    command = [sys.executable, "-m", "bench.out_of_core", str(folder), "--once", name, *(["--plain"] if plain else [])]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def main() -> None:
+    told = argparse.ArgumentParser(description=__doc__)
+    told.add_argument("folder", type=Path)
+    told.add_argument("--gigabytes", type=float, default=10.0)
+    told.add_argument("--rounds", type=int, default=2)
+    told.add_argument("--models", nargs="*", default=list(MODELS))
+    told.add_argument("--once", help=argparse.SUPPRESS)
+    told.add_argument("--plain", action="store_true", help=argparse.SUPPRESS)
+    told.add_argument("--delete", action="store_true", help="delete the folder at the end")
+    asked = told.parse_args()
+    if asked.once:
+        once(asked.folder, asked.once, asked.plain)
+        return
+    write(asked.folder, asked.gigabytes)
+    size = sum(file.stat().st_size for file in asked.folder.glob("*.parquet"))
+    print(f"{size / 1e9:.1f} GB of Parquet\n")
+    print("| model | rows | plain reading, s | fit_on, s | speed beside plain reading | peak memory, MB |")
+    print("|---|---|---|---|---|---|")
+    for name in asked.models:
+        runs = [(measured(asked.folder, name, True), measured(asked.folder, name, False)) for _ in range(asked.rounds)]
+        plain, fit = (min((run[i] for run in runs), key=lambda run: run["seconds"]) for i in (0, 1))
+        assert plain["rows"] == fit["rows"]
+        peak = max(run[1]["peak"] for run in runs) / 1e6
+        ratio = plain["seconds"] / fit["seconds"]
+        seconds = f"{plain['seconds']:.2f} | {fit['seconds']:.2f}"
+        print(f"| {name} | {fit['rows']:,} | {seconds} | {ratio:.2f} | {peak:.0f} |", flush=True)
+    if asked.delete:
+        shutil.rmtree(asked.folder)
+
+
+if __name__ == "__main__":
+    main()
