@@ -20,57 +20,19 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import add, iadd
-from threading import Event, Thread
 from typing import Any
-from uuid import uuid4
 
 from deciban.engines.partitions import FAN, added, even, sum_of_partition, tree
-from deciban.errors import ClusterError, DataError, DecibanError
+from deciban.engines.spark_troubles import connected, quietly, told
+from deciban.errors import DataError, DecibanError
 
-PATIENCE = 120.0  # seconds to wait for the first executor that takes a task; the setting `spark.deciban.patience`
 AT_ONCE = 1 << 16  # bytes of a sum that goes straight to the driver: 10,000 of them are less than it takes by default
 TOGETHER = 1 << 26  # bytes of all sums that the driver adds by itself, once they are in a tree
 ROW = "part long, bytes long, total binary, error binary"
-CURES = {  # what Spark says: what it means, and the cure
-    "PYTHON_VERSION_MISMATCH": (
-        "Spark's workers run another version of Python than this process",
-        f"set PYSPARK_PYTHON to a Python {sys.version_info.major}.{sys.version_info.minor} with deciban, "
-        "before the session (of Connect: the server) starts",
-    ),
-    "No module named 'deciban": (
-        "deciban is not installed where Spark's workers run",
-        "install the same version there, or ship an environment with `spark.archives` and set PYSPARK_PYTHON to it",
-    ),
-    "spark.driver.maxResultSize": (
-        "the sums of all partitions are more than Spark's driver takes",
-        "raise spark.driver.maxResultSize, or coalesce() to fewer partitions",
-    ),
-    "Python worker exited unexpectedly": (
-        "Spark's Python workers died again and again",
-        "most often memory: repartition() into smaller partitions, or raise spark.executor.memoryOverhead",
-    ),
-    "ExecutorLostFailure": (
-        "Spark's executors were lost again and again",
-        "most often memory: repartition() into smaller partitions, or raise spark.executor.memory",
-    ),
-}
-LOST = (
-    "SparkContext was shut down",
-    "stopped SparkContext",
-    "masters are unresponsive",
-    "Answer from Java side is empty",
-    "Connection refused",
-    "while sending or receiving",
-    "UNAVAILABLE",
-    "NO_ACTIVE_OR_DEFAULT_SESSION",
-    "SESSION_CLOSED",
-    "SESSION_NOT_FOUND",
-)
 
 
 def takes(data: Any) -> bool:
@@ -105,14 +67,16 @@ def schema(data: Any) -> Any:
 
 def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = add, *, progress: Any = None) -> Any:
     """Σ f(batch) over the partitions in their order; of the columns `f.columns` if f names some."""
-    columns = getattr(f, "columns", None)
-    frame = data if columns is None else data.select(*map(_quoted, columns))
-    with _told(data):
-        sums = frame.mapInArrow(Summing(f, plus), ROW).persist()  # looked at twice if they are large
+    columns = list(getattr(f, "columns", data.columns))
+    with told(data):
+        _set_python(data)
+        frame = _numbered(data.select(*map(_quoted, columns)))
+        sums = frame.mapInArrow(Summing(f, plus, columns), ROW).persist()  # looked at twice if they are large
         try:
             return _added(sums, iadd if plus is add else plus)
         finally:
-            sums.unpersist()
+            with quietly():
+                sums.unpersist()
 
 
 def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
@@ -120,7 +84,7 @@ def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
     from pyspark.sql.pandas.types import from_arrow_schema
 
     _set_python(data)
-    return data.mapInArrow(Answering(f, schema), from_arrow_schema(schema))
+    return _numbered(data).mapInArrow(Answering(f, data.columns, schema), from_arrow_schema(schema))
 
 
 @contextmanager
@@ -134,7 +98,8 @@ def kept(data: Any) -> Iterator[Any]:
     try:
         yield held
     finally:
-        held.unpersist()
+        with quietly():
+            held.unpersist()
 
 
 @dataclass(frozen=True)
@@ -143,6 +108,7 @@ class Summing:
 
     f: Callable
     plus: Callable
+    names: list[str]
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
@@ -150,7 +116,8 @@ class Summing:
         context = TaskContext.get()
         part = context.partitionId() if context else 0
         try:
-            yield _row(part, sum_of_partition(batches, self.f, self.plus, part))
+            named = (batch.rename_columns(self.names) for batch in batches)
+            yield _row(part, sum_of_partition(named, self.f, self.plus, part))
         except DecibanError as wrong:
             yield _row(part, None, wrong)
 
@@ -172,11 +139,14 @@ class Joining:
 
 @dataclass(frozen=True)
 class Answering:
+    """Batches → batches with more columns."""
+
     f: Callable
+    names: list[str]
     schema: Any
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        return (self.f(batch).cast(self.schema) for batch in even(batches))
+        return (self.f(batch.rename_columns(self.names)).cast(self.schema) for batch in even(batches))
 
 
 def _row(part: int, value: Any, wrong: DecibanError | None = None) -> Any:
@@ -216,82 +186,15 @@ def _quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _connect(data: Any) -> bool:
-    return ".connect." in type(data).__module__
+def _numbered(frame: Any) -> Any:
+    """The columns by number: `mapInArrow` trips over names with dots."""
+    return frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
 
 
 def _set_python(data: Any) -> None:
     """Workers on this machine run the interpreter that runs this, and not whatever `python3` is."""
-    if _connect(data) or "PYSPARK_PYTHON" in os.environ:
+    if connected(data) or "PYSPARK_PYTHON" in os.environ:
         return
     context = data.sparkSession.sparkContext
     if context.master.startswith("local") and context.getConf().get("spark.pyspark.python") is None:
         context.pythonExec = sys.executable
-
-
-@contextmanager
-def _told(data: Any) -> Iterator[None]:
-    """Inside, what Spark fails with is told in a sentence where there is one, and it does not wait forever."""
-    stuck, done = Event(), Event()
-    try:
-        _set_python(data)
-        if not _connect(data):  # a server of Connect looks after its cluster itself
-            context, tag = data.sparkSession.sparkContext, f"deciban-{uuid4().hex}"
-            patience = float(data.sparkSession.conf.get("spark.deciban.patience", str(PATIENCE)))
-            context.addJobTag(tag)
-            Thread(target=_watch, args=(context, tag, patience, stuck, done), daemon=True).start()
-        yield
-    except DecibanError as wrong:
-        raise wrong.with_traceback(None) from None
-    except Exception as bad:
-        if stuck.is_set():
-            raise ClusterError(
-                f"no executor of Spark has taken a task for {patience:g} seconds\n\n"
-                "hint: see whether the cluster has free cores and memory; if it takes long to give them, wait longer: "
-                'spark.conf.set("spark.deciban.patience", "600")'
-            ) from None
-        if (told := _in_words(bad)) is None:
-            raise
-        raise told from None
-    finally:
-        done.set()
-        if not _connect(data):
-            with _quietly():
-                context.removeJobTag(tag)
-
-
-def _in_words(bad: Exception) -> ClusterError | None:
-    text = f"{type(bad).__name__}: {bad}"
-    for sign, (what, hint) in CURES.items():
-        if sign in text:
-            return ClusterError(f"{what}\n\nhint: {hint}")
-    if any(sign in text for sign in LOST) or isinstance(bad, ConnectionError):
-        return ClusterError(
-            "the connection to Spark was lost\n\n"
-            "hint: see whether its driver runs (its log tells why it ended), start a new session, and fit again"
-        )
-    return None
-
-
-def _watch(context: Any, tag: str, patience: float, stuck: Event, done: Event) -> None:
-    """End the jobs if for a long time none of their tasks runs."""
-    seen = time.monotonic()
-    tracker = context.statusTracker()
-    with _quietly():
-        while not done.wait(1.0):
-            stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-            if not stages or any(stage and stage.numActiveTasks for stage in stages):
-                seen = time.monotonic()
-            elif time.monotonic() - seen > patience:
-                stuck.set()
-                context.cancelJobsWithTag(tag)
-                return
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Inside, a driver that is gone is no news."""
-    try:
-        yield
-    except Exception:
-        return
