@@ -242,6 +242,18 @@ def test_update_learns_new_classes(place):
     assert deciban.load("third.deciban").classes_.tolist() == [0, 1, 2]
 
 
+def test_a_model_that_knows_nothing_is_told_of(place, capfd):
+    rng = np.random.default_rng(0)
+    lines = [f"{rng.normal()},{rng.normal()},{'ab'[i % 2]}" for i in range(60)]
+    Path("noise.csv").write_text("\n".join(["x,z,y", *lines]) + "\n")
+    assert code("fit noise.csv -t y --model gaussian -o noise.deciban") == 0
+    out, err = capfd.readouterr()
+    assert "(class shares alone: 0.6931)" in out
+    assert "no more than the class shares" in err
+    assert code("fit titanic.csv -t survived --model mixed -o x.deciban") == 0
+    assert "class shares:" not in capfd.readouterr().err
+
+
 def test_streaming_learns_what_the_whole_learns(place, capfd):
     parquet.write_table(table("titanic.csv"), "titanic.parquet", row_group_size=30)
     assert code("fit titanic.parquet -t survived --stream -o s.deciban --json") == 0

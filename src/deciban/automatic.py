@@ -22,6 +22,7 @@ import numpy as np
 from deciban import ingest
 from deciban.errors import DataError, DecibanError
 from deciban.leakage import Leak, leaks
+from deciban.scores import shares_log_loss
 from deciban.trials import AUTO, Comparison, Kind, compare, named
 from deciban.usable import FREE, Readable
 from deciban.validate import CrossValidation, cross_validate
@@ -64,6 +65,11 @@ class Learned:
             "brier": out.brier,
             "calibration_error": out.calibration_error,
         }
+
+    @property
+    def base(self) -> float:
+        """The log loss of one who knows the classes' shares, and nothing of the rows; NaN where none were held out."""
+        return float("nan") if self.held_out is None else shares_log_loss(self.held_out.y)
 
 
 def learn(

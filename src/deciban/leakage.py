@@ -59,7 +59,7 @@ def leaks(X: Any, y: Any) -> list[Leak]:
     codes = codes[at]
     names, columns = _columns(X, at)
     prior = np.bincount(codes, minlength=k) / len(codes)
-    base = -float((prior[prior > 0] * np.log(prior[prior > 0])).sum())
+    base = scores.shares_log_loss(codes)
     found = []
     for name, column in zip(names, columns, strict=True):
         leak = _alone(name, column, codes, base) or _by_absence(name, column, codes, prior, classes)

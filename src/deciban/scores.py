@@ -25,6 +25,17 @@ def log_loss(y: np.ndarray, log_proba: np.ndarray, w: np.ndarray | None = None, 
     return -_mean(np.maximum(true, floor), w)
 
 
+def shares_log_loss(y: np.ndarray) -> float:
+    """The log loss of one who knows how common each class is, and nothing of the rows.
+
+    >>> round(shares_log_loss(np.array([0, 1, 1, 1])), 4)
+    0.5623
+    """
+    share = np.bincount(y) / max(len(y), 1)
+    share = share[share > 0]
+    return -float((share * np.log(share)).sum())
+
+
 def brier(y: np.ndarray, proba: np.ndarray, w: np.ndarray | None = None) -> float:
     """Mean of Σ_c (P(c) − [c is true])², 0 … 2. (For two classes scikit-learn's is half of it.)
 

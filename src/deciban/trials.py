@@ -32,6 +32,7 @@ from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.quadratic_discriminant import QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis
 from deciban.classifiers.text import TextClassifier
 from deciban.errors import DataError, DecibanError
+from deciban.scores import shares_log_loss
 from deciban.usable import Columns, Readable
 from deciban.validate import CrossValidation, cross_validate
 
@@ -222,8 +223,7 @@ def compare(
             unfit[kind.name] = str(error).split("\n")[0]
     if not trials:
         raise DataError(f"no classifier can learn from these rows: {unfit}\n\nhint: see whether the target is right")
-    share = np.bincount(codes) / len(codes)
-    base = -float((share * np.log(share)).sum())
+    base = shares_log_loss(codes)
     return Comparison(sorted(trials, key=lambda trial: trial.held_out.log_loss), unfit, found.left_out, len(at), base)
 
 

@@ -71,6 +71,8 @@ def command(
     column, learned = files.restarted(data, learn, **how)
     deciban.save(learned.model, out, metrics=learned.metrics, source=Path(data).name, target=column, text=learned.text)
     talk.give(_text(learned, column, out), _data(learned, column, out))
+    if learned.metrics and learned.metrics["log_loss"] > learned.base:
+        talk.say("on rows it has not seen, the model knows no more than the class shares: it needs more rows", "note")
     for leak in learned.leaks:
         talk.say(f"{leak}: does one know it before the outcome? If not: --drop {leak.column}", "warning")
     for left in learned.unread:
@@ -96,7 +98,9 @@ def _text(learned: Any, target: str, out: str) -> str:
         lines.append(f"  log loss in 5 folds   {', '.join(others)}: {learned.kind.name} is used")
     if learned.metrics:
         lines.append(f"  by {learned.how}:")
-        lines += [f"    {key.replace('_', ' '):18}  {value:.4f}" for key, value in learned.metrics.items()]
+        beside = {"log_loss": f"  (class shares alone: {learned.base:.4f})"}
+        for key, value in learned.metrics.items():
+            lines.append(f"    {key.replace('_', ' '):18}  {value:.4f}{beside.get(key, '')}")
     if learned.left_out:
         lines.append("  left out: " + "; ".join(f"`{name}` {why}" for name, why in learned.left_out.items()))
     return "\n".join(lines)
@@ -113,6 +117,7 @@ def _data(learned: Any, target: str, out: str) -> dict[str, Any]:
         "columns": [str(name) for name in getattr(learned.model, "feature_names_in_", [learned.text])],
         "held_out": learned.how,
         "metrics": learned.metrics,
+        "class_shares_log_loss": learned.base,
         "compared": {t.name: t.held_out.log_loss for t in learned.comparison.trials} if learned.comparison else {},
         "left_out": {str(name): why for name, why in learned.left_out.items()},
         "leaks": {leak.column: leak.words for leak in learned.leaks},
