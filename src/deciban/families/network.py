@@ -2,8 +2,8 @@
 
 Tally: `Patterns`, the distinct rows, from which any table can be counted. Graph: given as edges between columns, or
 found by greedy search for the largest marginal likelihood. Estimate: θ = (count + a) / (count of the row + a · levels),
-where a is `prior` over the cells of the table, so that every table assumes `prior` rows in all (BDeu). Rows that miss a
-cell of a table count nothing in it; scoring sums missing cells out exactly.
+where a is `prior` over the cells of the table, so that every table assumes `prior` rows of each class (BDeu). Rows that
+miss a cell of a table count nothing in it; scoring sums missing cells out exactly.
 
 >>> import numpy as np
 >>> f, x = Graph(edges=((0, 1),)), Codes(np.array([[0, 0], [0, 0], [1, 1], [1, 1]]))
@@ -22,7 +22,7 @@ import numpy as np
 from deciban import ops
 from deciban.networks.graph import Parents, parents_of, topological
 from deciban.networks.network import Network
-from deciban.networks.search import bdeu, counts, search
+from deciban.networks.search import assumed, bdeu, counts, search
 from deciban.packed import Packed
 from deciban.table import Codes
 from deciban.tallies import Patterns
@@ -46,7 +46,7 @@ class Params:
     def tables(self) -> list[np.ndarray]:
         out = []
         for count in self.counts:
-            cell = self.prior / count.size
+            cell = assumed(count, self.prior)
             out.append((count + cell) / (count.sum(axis=-1, keepdims=True) + cell * count.shape[-1]))
         return out
 
@@ -151,7 +151,7 @@ class Graph:
         weight = np.ones(len(rows)) if w is None else w
         change = np.zeros(len(rows))
         for j, count in enumerate(p.counts):
-            cell, own = p.prior / count.size, count.shape[-1]
+            cell, own = assumed(count, p.prior), count.shape[-1]
             table = count.reshape(p.k, -1)
             here, place = places[:, j] >= 0, np.maximum(places[:, j], 0)
             cells, sums = table[y, place], count.sum(axis=-1).reshape(p.k, -1)[y, place // own]

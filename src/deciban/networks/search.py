@@ -1,7 +1,7 @@
 """Which columns hang on which: the graph that greedy search finds, with the class above every column.
 
-Score of a column given its parents (BDeu: the marginal likelihood under a Dirichlet of `prior` rows spread evenly over
-the cells of its table): Σ_rows-of-the-table log Γ(A) / Γ(N + A) + Σ_cells log Γ(n + a) / Γ(a). Starting from no edge,
+Score of a column given its parents (BDeu: the marginal likelihood under a Dirichlet of `prior` rows a class, spread
+evenly over its table): Σ_rows-of-the-table log Γ(A) / Γ(N + A) + Σ_cells log Γ(n + a) / Γ(a). Starting from no edge,
 the edge whose addition, removal or reversal gains most is changed, until nothing gains. Edges a → b and b → a often
 gain the same: the first column is then the parent, so that the same counts always give the same graph.
 
@@ -49,9 +49,14 @@ def counts(t: Patterns, node: int, parents: tuple[int, ...]) -> np.ndarray:
     return out if out.shape == shape else np.zeros(shape)
 
 
+def assumed(table: np.ndarray, prior: float) -> float:
+    """What each cell of a table (k, …) is assumed to have beforehand: every class has `prior` rows, spread evenly."""
+    return prior / (table.size // len(table))
+
+
 def bdeu(table: np.ndarray, prior: float) -> np.ndarray:
     """log marginal likelihood (k,) of the counts of a column, (k, …, own levels), class by class."""
-    cell = prior / table.size
+    cell = assumed(table, prior)
     row = cell * table.shape[-1]
     rows = gammaln(row) - gammaln(table.sum(axis=-1) + row)
     cells = gammaln(table + cell) - gammaln(cell)
