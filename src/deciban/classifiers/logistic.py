@@ -35,6 +35,7 @@ from deciban.classifiers.linear_answers import LinearAnswers, as_floats, overflo
 from deciban.classifiers.on_data import OnData
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.settled import Settled
+from deciban.classifiers.several_passes import SeveralPasses, weighted
 from deciban.classifiers.steady import Steady
 from deciban.errors import DataError
 from deciban.objectives import Objective
@@ -43,7 +44,16 @@ from deciban.table import Block, Table
 
 
 class LogisticRegression(
-    Choosing, Inferring, LinearAnswers, OnData, Settled, Steady, LinearClassifierMixin, SparseCoefMixin, BaseEstimator
+    Choosing,
+    Inferring,
+    LinearAnswers,
+    SeveralPasses,
+    OnData,
+    Settled,
+    Steady,
+    LinearClassifierMixin,
+    SparseCoefMixin,
+    BaseEstimator,
 ):
     """Logistic regression of any number of classes, dense or sparse.
 
@@ -185,14 +195,9 @@ class LogisticRegression(
         self._origin = Origin.of(X) if chosen.solver != "liblinear" else Origin.plain
         x, y = ingest.training(self, X, y, "reals", reset=True)
         self.classes_, codes = ingest.labels(y, None)
-        check_classes(self.classes_, chosen.solver)
         rows = self._rows(x, codes, sample_weight)
         mass = ops.class_weights(codes, rows.w, rows.k)
-        if np.count_nonzero(mass) < 2:
-            raise DataError(
-                f"only class {self.classes_.tolist()[mass.argmax()]!r} has rows of positive weight, and at least 2 "
-                "classes are needed\n\nhint: look at sample_weight and class_weight"
-            )
+        self._check_mass(mass, chosen.solver)
         self.class_count_ = self._origin.send(mass)
         return Objective.of(rows, chosen.l2, chosen.l1, self.fit_intercept, chosen.bias_l2, chosen.bias_l1)
 
@@ -200,22 +205,34 @@ class LogisticRegression(
         w = self._weights(ingest.weights(sample_weight, codes), codes)
         return Table(as_floats(x), codes, w, len(self.classes_))
 
+    def _check_mass(self, mass: np.ndarray, solver: str) -> None:
+        """Whether there is something to tell apart: `mass` (k,) is the weight of each class."""
+        check_classes(self.classes_, solver)
+        if np.count_nonzero(mass) < 2:
+            raise DataError(
+                f"only class {self.classes_.tolist()[mass.argmax()]!r} has rows of positive weight, and at least 2 "
+                "classes are needed\n\nhint: look at sample_weight and class_weight"
+            )
+
     def _weights(self, w: np.ndarray | None, codes: np.ndarray) -> np.ndarray | None:
         """Rows' weights times their classes'."""
-        k = len(self.classes_)
         if self.class_weight is None:
             return w
+        return weighted(codes, w, self._shares(ops.class_weights(codes, w, len(self.classes_))))
+
+    def _shares(self, mass: np.ndarray) -> np.ndarray | None:
+        """The weight of each class, (k,), where there are any; `mass` is that of its rows."""
+        if self.class_weight is None:
+            return None
         if isinstance(self.class_weight, str):
-            mass = ops.class_weights(codes, w, k)
-            share = mass.sum() / (k * np.where(mass > 0, mass, 1.0))
-        else:
-            share = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
-            if not (np.isfinite(share) & (share >= 0)).all():
-                raise DataError(
-                    f"class_weight is {self.class_weight}, but weights are finite numbers ≥ 0\n\n"
-                    "hint: a class of weight 0 counts for nothing"
-                )
-        return share[codes] if w is None else share[codes] * w
+            return mass.sum() / (len(mass) * np.where(mass > 0, mass, 1.0))
+        share = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
+        if not (np.isfinite(share) & (share >= 0)).all():
+            raise DataError(
+                f"class_weight is {self.class_weight}, but weights are finite numbers ≥ 0\n\n"
+                "hint: a class of weight 0 counts for nothing"
+            )
+        return share
 
     def _start(self, objective: Objective, warm: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
         if warm is None:

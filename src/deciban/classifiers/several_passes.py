@@ -1,0 +1,247 @@
+"""Logistic regression on data of any size: one pass finds the classes and a sample, then each step is a pass.
+
+    rows → classes, weights, a sample → its minimum → { rows → loss, gradient, Hessian → step } until done
+
+The sample is of the rows whose cells hash lowest, so it does not hang on how the data are cut into batches.
+
+>>> import pyarrow as pa
+>>> from deciban import LogisticRegression
+>>> rows = pa.table({"size": [0.0, 2.0, 3.0, 5.0], "label": ["no", "no", "yes", "yes"]})
+>>> LogisticRegression().fit_on(rows).coef_.round(3).tolist()
+[[0.885]]
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from deciban import ops, progress
+from deciban.classifiers import logistic_settings as settings
+from deciban.classifiers.linear_answers import as_floats, refuse
+from deciban.classifiers.origin import Origin
+from deciban.classifiers.parts import Reading, united
+from deciban.errors import DataError, DecibanError, NotAdditiveError, placed
+from deciban.far import Distant, Far
+from deciban.labels import label_codes
+from deciban.objectives import Objective, Sums
+from deciban.solvers import by_sample
+from deciban.table import Reals, Table
+
+SAMPLE = 1 << 20  # cells
+MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / golden ratio
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What the first pass finds."""
+
+    classes: np.ndarray  # (k,)
+    rows: np.ndarray  # (k,), how many rows each has
+    mass: np.ndarray  # (k,), Σ w
+    x: np.ndarray  # (s, d), the sample
+    y: np.ndarray  # (s,), codes
+    w: np.ndarray | None
+    order: np.ndarray  # (s,)
+
+    def __add__(self, other: Found) -> Found:
+        classes = united(self.classes, other.classes) if len(self.rows) and len(other.rows) else None
+        if classes is None:
+            return self if len(self.rows) else other
+        a, b = self._among(classes), other._among(classes)
+        both = Found(
+            classes,
+            a.rows + b.rows,
+            a.mass + b.mass,
+            np.concatenate([a.x, b.x]),
+            np.concatenate([a.y, b.y]),
+            None if a.w is None or b.w is None else np.concatenate([a.w, b.w]),
+            np.concatenate([a.order, b.order]),
+        )
+        return both.thinned()
+
+    def _among(self, classes: np.ndarray) -> Found:
+        at = np.searchsorted(classes, self.classes)
+        rows, mass = np.zeros(len(classes), dtype=np.int64), np.zeros(len(classes))
+        rows[at], mass[at] = self.rows, self.mass
+        return replace(self, classes=classes, rows=rows, mass=mass, y=at[self.y].astype(np.int32))
+
+    def thinned(self) -> Found:
+        """With those rows of the sample that come first."""
+        most = sample_rows(self.x.shape[1])
+        if len(self.order) <= most:
+            return self
+        at = np.sort(np.argpartition(self.order, most)[:most])
+        return replace(self, x=self.x[at], y=self.y[at], w=None if self.w is None else self.w[at], order=self.order[at])
+
+    def sample(self) -> Table:
+        """In an order of its own."""
+        at = np.lexsort((*self.x.T[:4], self.y, self.order))
+        w = None if self.w is None else self.w[at]
+        return Table(Reals(self.x[at]), self.y[at], w, len(self.classes))
+
+
+def sample_rows(d: int) -> int:
+    return max(2 * d, min(1 << 15, SAMPLE // max(d, 1)))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """batch → the table of its rows, as logistic regression reads them."""
+
+    reading: Reading
+
+    def table(self, batch: Any, classes: np.ndarray | None) -> tuple[np.ndarray, Table]:
+        from deciban.files import cells
+
+        x = np.ascontiguousarray(cells.numbers(batch, self.reading.features))
+        classes, y = label_codes(cells.labels(batch, self.reading.target), classes)
+        if len(y) and y.min() < 0:
+            raise DataError(
+                "a class turned up that was not there in the pass before\n\nhint: do not change the data during a fit"
+            )
+        return classes, Table(as_floats(Reals(x)), y, cells.weights(batch, self.reading.weight), len(classes))
+
+
+@dataclass(frozen=True)
+class Finding(Rows):
+    """batch → Found."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.reading.columns
+
+    def __call__(self, batch: Any) -> Found:
+        try:
+            classes, rows = self.table(batch, None)
+            x = rows.x.values  # type: ignore[union-attr]
+            if not np.isfinite(x.sum()) and not np.isfinite(x).all():
+                refuse(rows.x, np.array(self.reading.features, dtype=object))
+        except DecibanError as wrong:
+            raise placed(wrong, names=self.reading.features) from None
+        count = np.bincount(rows.y, minlength=rows.k)
+        found = Found(classes, count, ops.class_weights(rows.y, rows.w, rows.k), x, rows.y, rows.w, order_of(x))
+        return found.thinned()
+
+
+def order_of(x: np.ndarray) -> np.ndarray:
+    """A number for each row, by its cells alone, as if at random, (n,)."""
+    bits = np.ascontiguousarray(x, dtype=np.float64).view(np.uint64)
+    with np.errstate(over="ignore"):
+        factors = (np.arange(1, bits.shape[1] + 1, dtype=np.uint64) * MIX) | np.uint64(1)
+        out = bits @ factors
+        out ^= out >> np.uint64(31)
+        out *= MIX
+        return out ^ (out >> np.uint64(29))
+
+
+@dataclass(frozen=True, eq=False)
+class Asked(Rows):
+    """batch → what the objective of its rows, without penalty, says."""
+
+    classes: np.ndarray
+    share: np.ndarray | None  # weights of the classes
+    intercept: bool
+    what: str
+    at: tuple[np.ndarray, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.reading.columns
+
+    def __call__(self, batch: Any) -> Sums:
+        try:
+            _, rows = self.table(batch, self.classes)
+        except DecibanError as wrong:
+            raise placed(wrong, names=self.reading.features) from None
+        rows = replace(rows, w=weighted(rows.y, rows.w, self.share))
+        said = getattr(Objective.of(rows, intercept=self.intercept), self.what)(*self.at)
+        return Sums(said if isinstance(said, tuple) else (said,))
+
+
+def weighted(y: np.ndarray, w: np.ndarray | None, share: np.ndarray | None) -> np.ndarray | None:
+    """Rows' weights times their classes'."""
+    if share is None:
+        return w
+    return share[y] if w is None else share[y] * w
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """A question to all rows: one pass of the engine."""
+
+    job: Any
+    found: Found
+    share: np.ndarray | None
+    intercept: bool
+
+    def __call__(self, what: str, *at: np.ndarray) -> tuple:
+        asked = Asked(self.job.reading, self.found.classes, self.share, self.intercept, what, at)
+        with np.errstate(all="ignore"):
+            return self.job.total(asked).parts
+
+    def of_columns(self, at: np.ndarray) -> Ask:
+        reading = self.job.reading
+        some = replace(reading, features=tuple(reading.features[j] for j in at), kinds=())
+        return replace(self, job=replace(self.job, reading=some))
+
+
+class SeveralPasses:
+    """Mixin of `LogisticRegression`: `fit_on`."""
+
+    classes_: np.ndarray
+    class_count_: Any
+    n_iter_: Any
+    C_: float
+    penalty: Any
+    fit_intercept: bool
+    tol: float
+    max_iter: int
+    verbose: int
+    _origin: Origin
+    _shares: Callable[[np.ndarray], np.ndarray | None]
+    _set: Callable[[Objective, np.ndarray], None]
+    _check_mass: Callable[[np.ndarray, str], None]
+
+    def _learn_on(self, job: Any) -> None:
+        chosen = settings.read(self)
+        if chosen.among is not None or self.penalty == "jeffreys" or chosen.solver == "sgd":
+            name = "C" if chosen.among is not None else "penalty" if self.penalty == "jeffreys" else "solver"
+            raise NotAdditiveError(
+                f"{name}={getattr(self, name)!r} needs all rows in memory, which `fit_on` does without\n\n"
+                "hint: choose C on some of the rows by `fit` and give it as a number; for the online rule call "
+                "`partial_fit` with one batch after the other"
+            )
+        with job.engine.kept(job.data) as data:
+            self._solve_on(replace(job, data=data), chosen)
+
+    def _solve_on(self, job: Any, chosen: settings.Settings) -> None:
+        found: Found | None = job.total(Finding(job.reading))
+        if found is None or not found.rows.any():
+            raise DataError("there are no rows to learn from\n\nhint: see whether the data have rows")
+        self.classes_, self._origin = found.classes, Origin.plain
+        self.feature_names_in_ = np.array(job.reading.features, dtype=object)
+        self.n_features_in_ = d = len(job.reading.features)
+        share = self._shares(found.mass)
+        mass = found.mass if share is None else found.mass * share
+        self._check_mass(mass, chosen.solver)
+        sample = found.sample()
+        some = Objective.of(replace(sample, w=weighted(sample.y, sample.w, share)), intercept=self.fit_intercept)
+        whole = Objective.of(sample, chosen.l2, chosen.l1, self.fit_intercept, chosen.bias_l2, chosen.bias_l1)
+        rows = Distant(int(found.rows.sum()), d, len(found.classes))
+        far = Far.over(rows, some, float(mass.sum()), Ask(job, found, share, self.fit_intercept), whole)
+        with progress.shown(self.verbose, "fit", self.tol * far.weight) as tell:
+            answer = by_sample.minimise(chosen.solver, far, self.tol, self.max_iter, progress.watching(tell))
+        self._set(whole, answer.w)
+        for name in ("_stream", "_observed", "path_"):
+            self.__dict__.pop(name, None)
+        self.class_count_, self.C_ = mass, float(chosen.C)
+        self.n_iter_ = np.array([answer.steps], dtype=np.int32)
+        if not answer.converged:
+            message = settings.not_converged(chosen.solver, answer.why, answer.steps)
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)

@@ -1,0 +1,99 @@
+"""Logistic regression on data in pieces: the same minimum as in memory, however the rows are cut."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from deciban import LogisticRegression
+from deciban.errors import DataError, NotAdditiveError, SupportError
+
+
+def rows(n: int, d: int, k: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, pa.Table]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * rng.uniform(0.1, 10, d) + rng.normal(size=d)
+    y = (X @ rng.normal(size=(d, k)) / 5 + rng.gumbel(size=(n, k))).argmax(axis=1)
+    return X, y, pa.table({**{f"c{j}": X[:, j] for j in range(d)}, "w": rng.uniform(0, 2, n), "label": y})
+
+
+def cut(table: pa.Table, size: int) -> pa.Table:
+    parts = [table.slice(start, size) for start in range(0, len(table), size)]
+    return pa.Table.from_batches([batch for part in parts for batch in part.to_batches()])
+
+
+@pytest.mark.parametrize(
+    ("d", "k", "settings"),
+    [
+        (5, 2, {}),
+        (5, 4, {}),
+        (5, 2, {"C": np.inf}),
+        (5, 3, {"class_weight": "balanced"}),
+        (5, 2, {"class_weight": {0: 1.0, 1: 3.0}, "fit_intercept": False}),
+        (5, 2, {"solver": "newton-cg", "tol": 1e-9}),
+        (30, 20, {"tol": 1e-9}),  # more parameters than Newton's method is used for
+        (12, 2, {"l1_ratio": 1.0, "C": 0.02, "tol": 1e-9}),
+        (12, 2, {"l1_ratio": 0.5, "C": 0.02, "tol": 1e-9}),
+    ],
+    ids=str,
+)
+def test_the_minimum_is_that_of_fit(d, k, settings):
+    X, y, table = rows(3000, d, k)
+    names = [f"c{j}" for j in range(d)]
+    far = LogisticRegression(**settings).fit_on(cut(table, 700), features=names)
+    near = LogisticRegression(**{**settings, "tol": 1e-12, "max_iter": 1000}).fit(X, y)
+    np.testing.assert_allclose(far.coef_, near.coef_, rtol=0, atol=1e-6 * np.abs(near.coef_).max())
+    answers = far.predict_on(table.select(names)).select([f"p_{c}" for c in range(k)])
+    np.testing.assert_allclose(np.column_stack(answers.columns), near.predict_proba(X), atol=1e-6)
+    again = LogisticRegression(**settings).fit_on(cut(table, 111), features=names)
+    np.testing.assert_allclose(again.coef_, far.coef_, rtol=0, atol=1e-8 * np.abs(far.coef_).max())
+
+
+def test_weights_count_like_repetitions():
+    X, y, table = rows(500, 3, 2)
+    far = LogisticRegression().fit_on(table, features=["c0", "c1", "c2"], sample_weight="w")
+    near = LogisticRegression(tol=1e-10).fit(X, y, table["w"].to_numpy())
+    np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-7)
+    np.testing.assert_allclose(far.class_count_, near.class_count_)
+
+
+def test_odd_batches_are_no_matter():
+    X, y, table = rows(600, 3, 3)
+    at = np.argsort(y, kind="stable")  # batches that lack classes
+    table = table.take(at).drop_columns("w")
+    empty = table.slice(0, 0)
+    other = table.slice(300).select(["label", "c2", "c0", "c1"])
+    far = LogisticRegression().fit_on([table.slice(0, 300), empty, other])
+    near = LogisticRegression(tol=1e-10).fit(X[at], y[at])
+    np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-6, atol=1e-8)
+
+
+def test_a_missing_cell_is_named_with_its_row():
+    _, _, table = rows(50, 2, 2)
+    values = table["c1"].to_pylist()
+    values[33] = None
+    table = table.set_column(1, "c1", pa.array(values))
+    with pytest.raises(SupportError, match="row 33, column `c1`"):
+        LogisticRegression().fit_on(cut(table, 10))
+
+
+@pytest.mark.parametrize("settings", [{"C": "auto"}, {"penalty": "jeffreys"}, {"solver": "sgd"}], ids=str)
+def test_what_needs_all_rows_says_so(settings):
+    with pytest.raises(NotAdditiveError, match="all rows in memory"):
+        LogisticRegression(**settings).fit_on(rows(50, 2, 2)[2])
+
+
+def test_one_class_and_no_rows_are_refused():
+    _, _, table = rows(50, 2, 2)
+    same = table.set_column(table.schema.get_field_index("label"), "label", pa.array([1] * 50))
+    with pytest.raises(DataError, match="at least 2 classes"):
+        LogisticRegression().fit_on(same)
+    with pytest.raises(DataError, match="no rows"):
+        LogisticRegression().fit_on(table.slice(0, 0))
+
+
+def test_a_failed_fit_changes_nothing():
+    _, _, table = rows(50, 2, 2)
+    model = LogisticRegression().fit_on(table)
+    kept = model.coef_.copy()
+    with pytest.raises(DataError):
+        model.fit_on(table.slice(0, 0))
+    assert (model.coef_ == kept).all()
