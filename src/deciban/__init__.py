@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from deciban.assessing import assess
     from deciban.automatic import learn, learn_on
     from deciban.classifiers.counts import BernoulliNB, ComplementNB, MultinomialNB, PoissonNB
+    from deciban.classifiers.ensemble import BayesOptimal, Gibbs
     from deciban.classifiers.fisher import FisherDiscriminant
     from deciban.classifiers.gaussian import GaussianNB
     from deciban.classifiers.levels import CategoricalNB
@@ -38,12 +39,14 @@ if TYPE_CHECKING:
     from deciban.vectorizers import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
 _HOMES = {
+    "BayesOptimal": "classifiers.ensemble",
     "BernoulliNB": "classifiers.counts",
     "CategoricalNB": "classifiers.levels",
     "ComplementNB": "classifiers.counts",
     "CountVectorizer": "vectorizers",
     "FisherDiscriminant": "classifiers.fisher",
     "GaussianNB": "classifiers.gaussian",
+    "Gibbs": "classifiers.ensemble",
     "HashingVectorizer": "vectorizers",
     "LinearDiscriminantAnalysis": "classifiers.linear_discriminant",
     "LogisticRegression": "classifiers.logistic",
@@ -89,12 +92,14 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "BayesOptimal",
     "BernoulliNB",
     "CategoricalNB",
     "ComplementNB",
     "CountVectorizer",
     "FisherDiscriminant",
     "GaussianNB",
+    "Gibbs",
     "HashingVectorizer",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",

@@ -55,10 +55,11 @@ class MixedNB(
 
     Parameters
     ----------
-    families : "auto", or {column: family}
+    families : "auto", a name, or {column: family}
         Text, booleans and categoricals are "categorical"; of a number column, the rows choose among "gaussian",
-        "student", "lognormal", "poisson" and "histogram" (by leave-one-out). A mapping names families, by their name or
-        as objects such as `Categorical(alpha=0)`; columns that it leaves out are chosen.
+        "student", "lognormal", "poisson" and "histogram" (by leave-one-out). A name is the family of all number columns;
+        a mapping names families, by their name or as objects such as `Categorical(alpha=0)`; columns that it leaves out
+        are chosen.
     alpha : "auto" or a number
         Pseudo-count of every level. "auto": of each column, the one that makes held-out rows most probable.
     missing : "ignore", "informative", "average"
@@ -91,7 +92,7 @@ class MixedNB(
 
     _reads = "mixed"
     _parameter_constraints: dict = {
-        "families": [StrOptions({"auto"}), Mapping],
+        "families": [str, Mapping],
         "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "missing": [StrOptions({"ignore", "informative", "average"})],
         "unseen": [StrOptions({"ignore", "reserve"})],
@@ -128,6 +129,7 @@ class MixedNB(
 
     def _new_schema(self, columns: list[frames.Column]) -> Schema:
         names = [column.name for column in columns]
+        every = self.families if isinstance(self.families, str) else "auto"  # of number columns
         given = {} if isinstance(self.families, str) else self.families
         wanted = {name if name in names else str(name): family for name, family in given.items()}
         strange = [name for name in wanted if name not in names]
@@ -138,7 +140,8 @@ class MixedNB(
             )
         fields = []
         for column in columns:
-            family = self._family_of(column, wanted.get(column.name, "auto"))
+            usual = every if column.levels is None else "auto"
+            family = self._family_of(column, wanted.get(column.name, usual))
             coded = family.block == "codes"
             fields.append(Field(column.name, family, tuple(column.as_levels().levels or ()) if coded else None))
         gaps = Categorical(alpha=1.0) if self.missing == "informative" else None

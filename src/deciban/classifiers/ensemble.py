@@ -1,0 +1,272 @@
+"""Many hypotheses instead of one: `BayesOptimal` averages what they say, `Gibbs` draws one of them.
+
+    P(class | x) = Σ_h P(class | x, h) P(h | D)
+
+The average is the best that can be done with these hypotheses, and need not agree with the most probable of them. With
+P(h | D) = 0.4, 0.3, 0.3 and votes +, −, − the best single hypothesis says +, and the average says −:
+
+>>> vote = BayesOptimal.of({"h1": "+", "h2": "-", "h3": "-"}, weights=[0.4, 0.3, 0.3])
+>>> vote.predict([[0]]).tolist(), vote.predict_proba([[0]]).round(9).tolist()  # of `classes_`, "+" and "-"
+(['-'], [[0.4, 0.6]])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples, column_or_1d
+
+from deciban import hypotheses, ingest, ops
+from deciban.classifiers import members
+from deciban.classifiers.base import Generative
+from deciban.classifiers.composed import Composed
+from deciban.classifiers.mixed import MixedNB
+from deciban.classifiers.pooling import Pooling, all_have, draw
+from deciban.classifiers.steady import Steady
+from deciban.errors import DataError, MergeError, NotAdditiveError
+
+USUAL = (MixedNB(families="student", alpha=1.0), MixedNB(families="student", alpha=1.0, average="subsets"))
+
+
+def updates(method: str) -> Callable[[Any], bool]:
+    """For `available_if`: whether every model has it, and weights come from tallies or are given."""
+    return lambda self: self._additive() and all_have(method)(self)
+
+
+class Ensemble(Composed, Pooling, Steady, ClassifierMixin, BaseEstimator):
+    """Base of `BayesOptimal` and `Gibbs`: models, and the posterior probability of each."""
+
+    models: Any
+    prior: Any
+    weights: Any
+    _usual = USUAL
+    _parameter_constraints: dict = {
+        "models": ["array-like", Mapping, None],
+        "prior": ["array-like", Mapping, None],
+        "weights": [StrOptions({"evidence", "loo", "bic"}), "array-like"],
+    }
+
+    @classmethod
+    def of(cls, hypotheses: Any, weights: Any = None, classes: Any = None, **settings: Any) -> Self:
+        """An ensemble that is not learned: fitted models, functions of X (to labels or probabilities) or labels, and
+        the posterior probability of each; `classes` where they cannot be told from the hypotheses.
+
+        >>> few = BayesOptimal.of([lambda X: X[:, 0] > 0, lambda X: X[:, 0] > 2], [0.7, 0.3], classes=[False, True])
+        >>> few.predict_proba(np.array([[1.0], [3.0]])).round(9).tolist()
+        [[0.3, 0.7], [0.0, 1.0]]
+        """
+        pairs = members.named(hypotheses)
+        out = cls(pairs, weights=np.ones(len(pairs)) if weights is None else weights, **settings)
+        fitted = [h for _, h in pairs if hasattr(h, "predict_proba") or hasattr(h, "predict_log_proba")]
+        told = [h.classes_ for h in fitted] + [[h] for _, h in pairs if not callable(h) and h not in fitted]
+        if classes is None and not told:
+            raise DataError("functions do not say which classes there are\n\nhint: classes=[…]")
+        labels = np.concatenate([np.asarray(some) for some in told]) if classes is None else classes
+        out.classes_ = np.unique(labels)
+        out.models_ = [h if h in fitted else members.Prefit(h, out.classes_) for _, h in pairs]
+        out.names_, out.class_count_ = [name for name, _ in pairs], None
+        out.weights_ = np.exp(members.log_prior(out.weights, out.names_))
+        return out
+
+    # learning
+
+    def fit(self, X, y, sample_weight=None) -> Self:
+        """Learn every model from rows X with labels y, and how probable each of them is."""
+        self._validate_params()
+        with self._unchanged_on_failure():
+            pairs = self._pairs()
+            if not pairs:
+                raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
+            self.models_ = [
+                clone(model).fit(X, y, **members.weighed(model, "fit", sample_weight)) for _, model in pairs
+            ]
+            self._describe(y, sample_weight)
+            self._weigh(X, y, sample_weight)
+        return self
+
+    @available_if(updates("partial_fit"))
+    def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
+        """Learn from more rows: the same as one `fit` on all of them, where the models' are. The first call names all
+        `classes`. weights="evidence" are made anew from the tallies."""
+        self._validate_params()
+        with self._unchanged_on_failure():
+            first = not self.__sklearn_is_fitted__()
+            known = [clone(model) for _, model in self._pairs()] if first else [members.copied(m) for m in self.models_]
+            more = {"classes": classes} if first or classes is not None else {}
+            self.models_ = [
+                m.partial_fit(X, y, **more, **members.weighed(m, "partial_fit", sample_weight)) for m in known
+            ]
+            self._describe(y, sample_weight, None if first else self.class_count_)
+            self._weigh()
+        return self
+
+    @available_if(updates("forget"))
+    def forget(self, X, y, sample_weight=None) -> Self:
+        """Take back rows that were learned, in every model."""
+        self._check_is_fitted()
+        with self._unchanged_on_failure():
+            more = {} if sample_weight is None else {"sample_weight": sample_weight}
+            self.models_ = [members.copied(model).forget(X, y, **more) for model in self.models_]
+            self.class_count_ = np.asarray(self.models_[0].class_count_, dtype=np.float64)
+            self._weigh()
+        return self
+
+    def __add__(self, other: Self) -> Self:
+        """The ensemble of both ensembles' rows, model by model."""
+        if isinstance(other, int) and other == 0:  # where sum([...]) starts
+            return self
+        if type(other) is not type(self):
+            return NotImplemented
+        self._check_is_fitted()
+        other._check_is_fitted()
+        if not self._additive():
+            raise NotAdditiveError(
+                f"weights={self.weights!r} of these models looks at all rows at once: no merging\n\n"
+                "hint: fit again on all rows, or use weights='evidence' of models that are tallies, or your own weights"
+            )
+        if self.names_ != other.names_ or not all(hasattr(model, "__add__") for model in self.models_):
+            raise MergeError(
+                f"one ensemble has {self.names_}, the other {other.names_}, and not all of them may add up\n\n"
+                "hint: merge ensembles of the same models, each of which merges"
+            )
+        out = clone(self)
+        out.models_ = [a + b for a, b in zip(self.models_, other.models_, strict=True)]
+        out._describe(None, None, out.models_[0].class_count_)
+        out._weigh()
+        return out
+
+    __radd__ = __add__
+
+    @property
+    def evidence_(self) -> float:
+        """log Σ_h P(h) P(D | h), of the data that the models' evidences are of; weights="evidence" only."""
+        self._check_is_fitted()
+        if not isinstance(self.weights, str) or self.weights != "evidence":
+            raise AttributeError("the evidence was not asked for\n\nhint: fit with weights='evidence'")
+        return float(np.logaddexp.reduce(self.log_evidence_ + members.log_prior(self.prior, self.names_)))
+
+    # inside
+
+    def _describe(self, y: Any, sample_weight: Any, before: np.ndarray | None = None) -> None:
+        """What all models share: classes, columns, and how many rows of each class there were."""
+        first = self.models_[0]
+        self.names_ = [name for name, _ in self._pairs()]
+        self.classes_ = first.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+            if hasattr(first, name):
+                setattr(self, name, getattr(first, name))
+        count = 0.0 if before is None else np.asarray(before, dtype=np.float64)
+        if y is not None:
+            _, codes = ingest.labels(column_or_1d(y), self.classes_)
+            count = count + ops.class_weights(codes, ingest.weights(sample_weight, codes), len(self.classes_))
+        self.class_count_ = np.asarray(count)
+
+    def _weigh(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
+        """`weights_`, from the tallies alone or from rows."""
+        log_prior = members.log_prior(self.prior, self.names_)
+        if not isinstance(self.weights, str):
+            self.weights_ = np.exp(members.log_prior(self.weights, self.names_))
+            return
+        if self.weights == "loo":
+            logs, self.held_out_ = members.held_out_of_each(
+                self.models_, self._pairs(), X, y, self.classes_, sample_weight
+            )
+            w = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+            self.log_evidence_ = logs.sum(axis=1) if w is None else logs @ w
+            self.weights_ = hypotheses.stacked(logs, np.exp(log_prior), w)
+            return
+        find: Callable = members.account
+        if self.weights == "bic":
+            y = column_or_1d(y)
+            w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+            find = lambda model: members.schwarz(model, X, y, w)  # noqa: E731
+        found = [find(model) for model in self.models_]
+        members.same_data([kind for kind, _ in found], self.names_)
+        self.log_evidence_ = np.array([value for _, value in found])
+        self.weights_ = hypotheses.posterior(self.log_evidence_, log_prior)
+
+    def _additive(self) -> bool:
+        """Whether the weights follow from tallies, or are given."""
+        given = not isinstance(self.weights, str)
+        return given or (self.weights == "evidence" and all(isinstance(m, Generative) for m in self._current()))
+
+
+class BayesOptimal(Ensemble):
+    """The average of what models say, weighted by how probable the rows make each of them.
+
+    Parameters
+    ----------
+    models : list of classifiers or of (name, classifier), or {name: classifier}
+        Cloned and fitted. By default naive Bayes and its average over all subsets of the columns, numbers being normal
+        and parameters averaged out.
+    prior : weights in the order of the models, or {name: weight}
+        P(h) before any row was seen; by default all alike.
+    weights : "evidence", "loo", "bic", or numbers
+        "evidence": P(h | D) by the models' `evidence_`, exact where it is closed, Laplace's for logistic regression;
+        such weights soon are those of one model. "bic": Schwarz' approximation of it. "loo": stacking, the weights
+        under which rows left out are most probable, for models of any kind: leave-one-out in closed form where a model
+        has it, ten folds else (`held_out_` says which). Numbers: P(h | D) as you know it.
+
+    >>> import deciban
+    >>> X, y = [[0.0], [1.0], [2.0], [4.0], [5.0], [7.0]], ["a", "a", "a", "b", "b", "b"]
+    >>> both = deciban.BayesOptimal([deciban.GaussianNB(), deciban.LogisticRegression()], weights="loo").fit(X, y)
+    >>> both.predict([[1.5], [6.0]]).tolist(), both.held_out_
+    (['a', 'b'], ['leave-one-out', '6 folds'])
+    """
+
+    def __init__(self, models=None, *, prior=None, weights="evidence"):
+        self.models = models
+        self.prior = prior
+        self.weights = weights
+
+    def _pooled(self, log_proba: np.ndarray) -> np.ndarray:
+        return hypotheses.bayes_optimal(log_proba, self.weights_)
+
+
+class Gibbs(Ensemble):
+    """One model drawn by its posterior probability answers each row (per="row"), or the whole call ("prediction").
+
+    On average over concepts that are as probable as the prior says, it is wrong at most twice as often as
+    `BayesOptimal`, and asks one model instead of all. Models, prior and weights are those of `BayesOptimal`; a whole
+    number as `random_state` draws the same every time.
+
+    >>> coin = Gibbs.of({"h1": "+", "h2": "-"}, weights=[0.4, 0.6], random_state=0)
+    >>> coin.predict([[0]] * 8).tolist()
+    ['+', '-', '+', '-', '-', '-', '-', '-']
+    """
+
+    _parameter_constraints: dict = {
+        **Ensemble._parameter_constraints,
+        "per": [StrOptions({"row", "prediction"})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, models=None, *, prior=None, weights="evidence", per="row", random_state=None):
+        self.models = models
+        self.prior = prior
+        self.weights = weights
+        self.per = per
+        self.random_state = random_state
+
+    def _pooled(self, log_proba: np.ndarray) -> np.ndarray:
+        return hypotheses.gibbs(log_proba, draw(self.weights_, log_proba.shape[1], self.per, self.random_state))
+
+    def _log_posterior(self, X, priors) -> np.ndarray:
+        """Only models that were drawn are asked."""
+        self._check_is_fitted()
+        drawn = draw(self.weights_, _num_samples(X), self.per, self.random_state)
+        asked, places = np.unique(drawn, return_inverse=True)
+        asked = asked if len(asked) else np.zeros(1, dtype=np.intp)  # of no rows, somebody must complain
+        each = [members.said(self.models_[m], X, self.classes_, priors, self.class_count_) for m in asked]
+        return hypotheses.gibbs(np.stack(each), places)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags

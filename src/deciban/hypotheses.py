@@ -1,0 +1,85 @@
+"""Weights over hypotheses h, and what follows from them. Arrays in, arrays out: m hypotheses, n rows, k classes.
+
+    posterior      P(h | D) ∝ P(D | h) P(h)
+    MAP            argmax_h P(h | D)
+    MDL            argmin_h −log₂ P(D | h) − log₂ P(h), in bits: the same hypothesis
+    Bayes-optimal  P(c | x) = Σ_h P(c | x, h) P(h | D), which no single h need agree with
+    Gibbs          one h drawn by P(h | D): wrong at most twice as often, on average over concepts drawn from the prior
+                   (Haussler, Kearns and Schapire 1994)
+    stacking       weights under which rows that models have not seen are most probable, argmax Σ_i log Σ_h w_h p_h(y_i)
+                   (Yao, Vehtari, Simpson and Gelman 2018): concave, so EM finds the one maximum
+
+>>> votes = np.log([[[1.0, 1e-300]], [[1e-300, 1.0]], [[1e-300, 1.0]]])  # of three hypotheses about one row: +, −, −
+>>> np.exp(bayes_optimal(votes, np.array([0.4, 0.3, 0.3]))).round(9).tolist()
+[[0.4, 0.6]]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+BIT = np.log(2.0)  # nats in a bit
+REST = 1e-7  # EM stops where no weight moves by more
+STEPS = 2000
+
+
+def posterior(log_evidence: np.ndarray, log_prior: np.ndarray) -> np.ndarray:
+    """P(h | D) (m,) from log P(D | h) and log P(h), either up to a constant.
+
+    >>> posterior(np.log([0.2, 0.1]), np.log([0.25, 0.5])).round(9).tolist()
+    [0.5, 0.5]
+    """
+    joint = log_evidence + log_prior
+    return np.exp(joint - np.logaddexp.reduce(joint))
+
+
+def bits(log_evidence: np.ndarray, log_prior: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(−log₂ P(D | h), −log₂ P(h), their sum), (m,) each: the message that tells the data by means of h.
+
+    >>> [a.tolist() for a in bits(np.log([0.5, 0.125]), np.log([0.25, 0.5]))]
+    [[1.0, 3.0], [2.0, 1.0], [3.0, 4.0]]
+    """
+    data, own = -log_evidence / BIT, -log_prior / BIT
+    return data, own, data + own
+
+
+def bayes_optimal(log_proba: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """log Σ_h w_h P(c | x, h) (n, k), from log P(c | x, h) (m, n, k)."""
+    with np.errstate(divide="ignore"):
+        return np.logaddexp.reduce(np.log(weights)[:, None, None] + log_proba, axis=0)
+
+
+def gibbs(log_proba: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    """What the hypothesis drawn for each row (n,) says of it, (n, k).
+
+    >>> gibbs(np.log([[[0.9, 0.1]] * 2, [[0.2, 0.8]] * 2]), np.array([1, 0])).round(2).tolist()
+    [[-1.61, -0.22], [-0.11, -2.3]]
+    """
+    return log_proba[drawn, np.arange(len(drawn))]
+
+
+def draws(weights: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """n hypotheses by their weights, (n,)."""
+    return rng.choice(len(weights), size=n, p=weights / weights.sum())
+
+
+def stacked(log_proba: np.ndarray, prior: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
+    """Weights (m,) under which the rows are most probable, from log probabilities of the true classes (m, n) by models
+    that have not seen them; `prior` counts as one row. Rows that every model rules out say nothing.
+
+    >>> stacked(np.log([[0.9, 0.9, 0.2], [0.5, 0.5, 0.5]]), np.array([0.5, 0.5])).round(2).tolist()
+    [0.55, 0.45]
+    >>> stacked(np.log([[0.9, 0.9, 0.9], [0.5, 0.5, 0.5]]), np.array([0.5, 0.5])).round(2).tolist()
+    [0.77, 0.23]
+    """
+    best = log_proba.max(axis=0)
+    fine = best > -np.inf
+    likelihood = np.exp(log_proba[:, fine] - best[fine])  # up to a factor for each row
+    weight = np.ones(likelihood.shape[1]) if w is None else w[fine]
+    now, whole = prior / prior.sum(), weight.sum() + 1.0
+    for _ in range(STEPS):
+        new = (now * (likelihood @ (weight / (now @ likelihood))) + prior / prior.sum()) / whole
+        moved, now = np.abs(new - now).max(), new
+        if moved <= REST:
+            break
+    return now / now.sum()
