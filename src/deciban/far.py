@@ -53,10 +53,10 @@ class Far(Objective):
         """With the penalties of `whole`, which has no rows."""
         share = sample.weight / mass
         some = replace(sample, ridge=whole.ridge * share, lasso=whole.lasso * share)
-        return cls(rows, whole.ridge, whole.lasso, some, mass, ask)
+        return cls(rows, whole.ridge, whole.lasso, some, mass, ask)  # type: ignore[arg-type]
 
     @property
-    def weight(self) -> float:  # type: ignore[override]
+    def weight(self) -> float:
         return self.mass
 
     def slope(self, w: np.ndarray) -> tuple[float, np.ndarray]:
