@@ -1,4 +1,5 @@
 #include "arrays.hpp"
+#include "parents.hpp"
 #include "score.hpp"
 
 using namespace deciban;
@@ -41,6 +42,10 @@ static void bind_codes(nb::module_& m) {
   m.def("lookup", [](Matrix<C> x, Offsets offset, Doubles table, Doubles bias, Out out) {
           lookup(view<C>(x), offset.data(), table.data(), bias.data(), bias.size(), table.shape(1), out.data());
         }, "x"_a, "offset"_a, "table"_a, "bias"_a, "out"_a, Free());
+  m.def("parents", [](Matrix<C> x, Offsets offset, Doubles table, Doubles alone, Vector<bool> seen, Out out) {
+          parents(view<C>(x), offset.data(), table.data(), alone.data(), seen.data(), static_cast<Size>(out.shape(1)),
+                  static_cast<Size>(alone.shape(1)), out.data());
+        }, "x"_a, "offset"_a, "table"_a, "alone"_a, "seen"_a, "out"_a, Free());
 }
 
 void bind_scores(nb::module_& m) {

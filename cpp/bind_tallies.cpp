@@ -1,6 +1,7 @@
 #include "arrays.hpp"
 #include "crosstab.hpp"
 #include "moments.hpp"
+#include "pairs.hpp"
 #include "scatter.hpp"
 #include "sums.hpp"
 
@@ -62,6 +63,10 @@ static void bind_codes(nb::module_& m) {
   m.def("crosstab", [](Matrix<C> x, Codes y, Doubles w, Offsets offset, Out table) {
           crosstab(view<C>(x), view(y, w), offset.data(), table.data());
         }, "x"_a, "y"_a, "w"_a.none(), "offset"_a, "table"_a, Free());
+  m.def("pairs", [](Matrix<C> x, Codes y, Doubles w, Offsets levels, Offsets start, Out table) {
+          pairs(view<C>(x), view(y, w), static_cast<Size>(table.shape(0)), levels.data(), start.data(),
+                static_cast<Size>(table.shape(1)), table.data());
+        }, "x"_a, "y"_a, "w"_a.none(), "levels"_a, "start"_a, "table"_a, Free());
 }
 
 void bind_tallies(nb::module_& m) {

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         RegularizedDiscriminantAnalysis,
     )
     from deciban.classifiers.text import TextClassifier
+    from deciban.classifiers.tree import TreeAugmentedNB
     from deciban.engines.threads import threads
     from deciban.guide import family_guide
     from deciban.leakage import leaks
@@ -58,6 +59,7 @@ _HOMES = {
     "SeparationWarning": "separation",
     "TextClassifier": "classifiers.text",
     "TfidfVectorizer": "vectorizers",
+    "TreeAugmentedNB": "classifiers.tree",
     "about": "modelfile",
     "assess": "assessing",
     "coefficient_path": "plots",
@@ -111,6 +113,7 @@ __all__ = [
     "SeparationWarning",
     "TextClassifier",
     "TfidfVectorizer",
+    "TreeAugmentedNB",
     "about",
     "assess",
     "coefficient_path",

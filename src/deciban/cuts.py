@@ -22,6 +22,7 @@ from math import log, log2
 import numpy as np
 from scipy.special import xlogy
 
+FEW = 16  # cuts: counting those below a number is faster than searching
 ENOUGH = 512  # values to choose cuts among; of more, neighbours are taken together
 
 
@@ -71,3 +72,21 @@ def even(counts: np.ndarray, parts: int) -> list[int]:
         return []
     at = np.searchsorted(below, below[-1] * np.arange(1, parts) / parts, side="left") + 1
     return np.unique(at[at < len(counts)]).tolist()
+
+
+def intervals(values: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """The interval 0, 1, … of each number (n,) between ascending cuts; −1 for NaN. A cut belongs to what is above it.
+
+    >>> intervals(np.array([0.5, 2.0, np.nan]), np.array([1.0, 2.0])).tolist()
+    [0, 2, -1]
+    """
+    if len(at) <= FEW:
+        code = np.zeros(len(values), dtype=np.int32)
+        for cut in at:
+            code += values >= cut
+    else:
+        code = np.searchsorted(at, values, side="right").astype(np.int32)
+    gone = np.isnan(values)
+    if gone.any():
+        code[gone] = -1
+    return code

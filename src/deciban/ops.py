@@ -21,7 +21,8 @@ import numpy as np
 from deciban import spec
 from deciban.packed import Packed
 from deciban.table import Codes, Counts, Plain, Reals, class_borders
-from deciban.tallies import Crosstab, Moments, Quartic, RowScatter, Scatter, Sums
+from deciban.tallies import Crosstab, Moments, Pairs, Quartic, RowScatter, Scatter, Sums
+from deciban.tallies.pairs import Layout
 
 
 def _load():
@@ -177,6 +178,17 @@ def crosstab(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Crosst
     table = np.zeros((k, offset[-1]))
     _core.crosstab(x.values, y, w, offset, table)
     return Crosstab(class_weights(y, w, k), table, levels)
+
+
+def pairs(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Pairs:
+    """A crosstab, and per class how often every two levels of every two columns are there together."""
+    if _core is None:
+        return spec.pairs(x, y, w, k, levels)
+    alone = crosstab(x, y, w, k, levels)
+    layout = Layout.of(alone.levels)
+    table = np.zeros((k, layout.start[-1]))
+    _core.pairs(x.values, y, w, alone.levels, layout.start, table)
+    return Pairs(alone.n, alone.table, alone.levels, table)
 
 
 def affine(

@@ -9,8 +9,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from deciban.table import Codes, Counts, Plain, Reals
-from deciban.tallies import Crosstab, Moments, Quartic, Scatter, Sums
+from deciban.tallies import Crosstab, Moments, Pairs, Quartic, Scatter, Sums
 from deciban.tallies.base import over
+from deciban.tallies.pairs import Layout
 
 
 def _weights(y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
@@ -108,6 +109,15 @@ def crosstab(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Crosst
     rows, columns = np.nonzero(x.values >= 0)
     np.add.at(table, (y[rows], offset[columns] + x.values[rows, columns]), _weights(y, w)[rows])
     return Crosstab(_class_weights(y, w, k), table, levels)
+
+
+def pairs(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Pairs:
+    """A crosstab, and for columns i < j the counts of rows with level a of i and b of j: of codes a · levels[j] + b."""
+    alone = crosstab(x, y, w, k, levels)
+    layout = Layout.of(alone.levels)
+    both = list(zip(layout.first.tolist(), layout.second.tolist(), strict=True))
+    together = crosstab(x.pairs(both, alone.levels), y, w, k, np.diff(layout.start))
+    return Pairs(alone.n, alone.table, alone.levels, together.table)
 
 
 def affine(x: Reals | Counts, coef, bias, share=None, above: float | None = None, strict=False) -> np.ndarray:

@@ -23,6 +23,7 @@ ROOMS = (
     "classifiers.origin",
     "schema",
     "calibration",
+    "coded",
     "covariance",
     "families.best_of",
     "ranges",

@@ -16,6 +16,7 @@ POWERS = {
     "n": 0,
     "table": 0,
     "levels": 0,
+    "pairs": 0,
     "rows": 0,
     "y": 0,
     "w": 0,

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 import deciban
 from deciban.classifiers.base import Generative
+from deciban.classifiers.structured import Structured
 
 PUBLIC = [getattr(deciban, name) for name in deciban.__all__]
 CLASSES = [thing for thing in PUBLIC if isinstance(thing, type) and issubclass(thing, Generative)]
@@ -35,9 +36,16 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"solver": "eigen", "shrinkage": "auto"},
         {"estimate": "bayes"},
     ],
+    "TreeAugmentedNB": [{"backoff": None, "alpha": 0.5}, {"backoff": 2.0}, {"cuts": [0.5, 1.5]}],
     "RegularizedDiscriminantAnalysis": [{"blend": 0}, {"blend": 1}, {"shrinkage": "auto"}, {"estimate": "bayes"}],
 }
-MODELS = [model(**settings) for model in CLASSES for settings in [{}, *SETTINGS.get(model.__name__, [])]]
+# what stands for the defaults where those look at the rows: cuts that are learned belong to the rows of one model
+PLAIN: dict[type, dict[str, Any]] = {model: {"cuts": None} for model in CLASSES if issubclass(model, Structured)}
+MODELS = [
+    model(**PLAIN.get(model, {}) | settings)
+    for model in CLASSES
+    for settings in [{}, *SETTINGS.get(model.__name__, [])]
+]
 DENSE = [model for model in MODELS if model._reads == "dense"]
 
 
@@ -61,7 +69,7 @@ def rows_for(model, n: int = 90, d: int = 4, k: int = 3, seed: int = 0) -> tuple
     if isinstance(model, deciban.TextClassifier):
         said = [" ".join(f"word{j}" for j in np.repeat(np.arange(d), times)) for times in rng.poisson(2 + shift)]
         return np.array(said, dtype=object), np.array(list("abcdefghij"))[codes]
-    if model._reads == "codes":
+    if model._reads == "codes" or isinstance(model, Structured):
         x = rng.integers(0, 4, (n, d)) + (shift > 0.5)
         x[: 5 * k] = (np.arange(5 * k) // k)[:n, None]
     elif model._reads == "counts":

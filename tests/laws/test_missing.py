@@ -98,7 +98,7 @@ def test_missing_cells_leave_the_marginal_of_the_others(family):
         np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("family", JOINT)
+@pytest.mark.parametrize("family", JOINT + TREES)
 def test_rows_with_holes_do_not_disturb_the_others(family):
     rows = plain_rows(family, d=4)
     form = forms(family)[0]

@@ -41,7 +41,7 @@ class Explaining:
         between the overall mean and the class's; with two classes, a cell half-way between their means says nothing.
         """
         base, parts, columns, values = self._evidence(X, priors)
-        note = "" if self._splits() else f"columns of this {type(self).__name__} interact: none has a part of its own"
+        note = "" if self._parted() else f"columns of this {type(self).__name__} interact: none has a part of its own"
         return Explanation.of_parts(self.classes_, columns, values, base, parts, of, against, note)
 
     # hooks
@@ -57,7 +57,7 @@ class Explaining:
         x = x.rows(0, x.n)
         self._check_scored(x, x)
         with np.errstate(all="ignore"):
-            split = _by_column(fitted.family, fitted.params, x) if self._splits() else None
+            split = _by_column(fitted.family, fitted.params, x) if self._parted() else None
             parts = fitted.family.loglik(fitted.params, x)[:, :, None] if split is None else split
         if not ops.whole(parts) and ingest.infinite(x):
             ingest.refuse(x)
@@ -90,7 +90,12 @@ class Explaining:
 
     # inside
 
+    def _parted(self) -> bool:
+        """Whether each column of a row has a part of its own in the evidence."""
+        return self._splits()
+
     def _splits(self) -> bool:
+        """Whether that part is the same whatever the other columns hold, so that it can be drawn as a scale."""
         fitted = self._check_is_fitted()
         return hasattr(fitted.family, "parts") or getattr(fitted.params, "splits", False) or self.n_features_in_ == 1
 

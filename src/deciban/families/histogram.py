@@ -29,7 +29,6 @@ from deciban.table import Codes, Reals
 from deciban.tallies import Cells
 from deciban.tallies.cells import cell_borders
 
-FEW = 16  # cuts
 PIECES = 64  # of the finer histogram, at most, in one interval
 
 
@@ -112,16 +111,7 @@ class Params:
         values = np.asarray(x.values)
         out = np.empty(values.shape, dtype=np.int32, order="F")
         for j, at in enumerate(self.cuts):
-            column, code = values[:, j], out[:, j]
-            if len(at) <= FEW:  # counting the cuts below is faster than searching
-                code[:] = 0
-                for cut in at:
-                    code += column >= cut
-            else:
-                code[:] = np.searchsorted(at, column, side="right")
-            gone = np.isnan(column)
-            if gone.any():
-                code[gone] = -1
+            out[:, j] = cuts.intervals(values[:, j], at)
         return out
 
 

@@ -15,6 +15,7 @@ from deciban.tallies.bundle import Bundle, Common
 from deciban.tallies.cells import Cells
 from deciban.tallies.crosstab import Crosstab
 from deciban.tallies.moments import Moments
+from deciban.tallies.pairs import Pairs
 from deciban.tallies.patterns import Patterns
 from deciban.tallies.quartic import Quartic
 from deciban.tallies.scatter import RowScatter, Scatter
@@ -27,6 +28,7 @@ __all__ = [
     "Crosstab",
     "Labels",
     "Moments",
+    "Pairs",
     "Patterns",
     "Quartic",
     "RowScatter",

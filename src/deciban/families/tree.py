@@ -1,0 +1,287 @@
+"""A tree of columns (TAN): log p(x | c) = Σ_j log θ_j[x_j | c, level of j's parent]. Missing cells are summed out.
+
+The tree is the one over all columns with the most information I(X_i; X_j | C) between parents and children (Chow and Liu
+1968; Friedman, Geiger and Goldszmidt 1997). Its root is the column with the most information about all others; of equal
+columns and edges the first is taken, and an edge of none is left out, so that there may be several trees.
+
+Tally: `Pairs`; a pair counts where both cells are there. Estimate: θ(x | c, p) is backed by θ(x | c), that by θ(x), that
+by even shares (see `backoff`); with strength None it is (n + alpha) / (sum + alpha · levels).
+
+>>> import numpy as np
+>>> from deciban.table import Codes
+>>> f, x = Tree(alpha=1.0, strength=None), Codes(np.array([[0, 0], [1, 1], [1, 1], [0, 1]]))
+>>> p = f.estimate(f.tally(x, np.zeros(4, dtype=np.int32), None, 1))
+>>> p.parents, np.exp(p.tables[1][0]).tolist()  # (1 + 1) / (2 + 2), …
+((-1, 0), [[0.5, 0.5], [0.25, 0.75]])
+>>> f.loglik(p, Codes(np.array([[-1, 1], [-1, -1]]))).round(3).tolist()  # log(½ · 0.5 + ½ · 0.75)
+[[-0.47], [0.0]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.special import gammaln
+
+from deciban import backoff, ops
+from deciban.coded import one_by_one
+from deciban.dependence import conditional_information, spanning_tree
+from deciban.errors import DataError
+from deciban.packed import Packed
+from deciban.table import Codes
+from deciban.tallies import Pairs
+from deciban.tallies.pairs import pair_cells
+
+BATCH = 1 << 20  # numbers that the messages of one column may have
+
+Own = Callable[[int, np.ndarray], np.ndarray]  # column, rows → log θ of its cells given its parent's, (rows, k)
+Over = Callable[[int, np.ndarray], np.ndarray]  # the same given every level of a missing parent, (rows, k, levels)
+
+
+@dataclass(frozen=True)
+class Params:
+    parents: tuple[int, ...]  # of each column; −1: none
+    order: tuple[int, ...]  # parents before children
+    levels: np.ndarray  # (d,)
+    strengths: tuple[tuple[float, ...] | None, ...]  # of each column's back-off
+    tables: tuple[np.ndarray, ...]  # log θ, (k, levels of the parent, levels); the root's parent has one level
+    information: np.ndarray  # (d, d)
+
+    @cached_property
+    def packed(self) -> tuple[np.ndarray, Packed]:
+        """Where each column's table starts, and all of them as kernels read them."""
+        flat = [table.reshape(len(table), -1) for table in self.tables]
+        start = np.concatenate([[0], np.cumsum([table.shape[1] for table in flat])]).astype(np.int64)
+        return start, Packed.of(np.hstack(flat) if flat else np.zeros((1, 0)))
+
+    @property
+    def k(self) -> int:
+        return self.tables[0].shape[0]
+
+    def known(self, x: Codes) -> np.ndarray:
+        """The cells (n, d), −1 where missing or of a level that was never seen."""
+        codes = np.asarray(x.values)
+        strange = (codes < -1) | (codes >= self.levels)
+        return np.where(strange, -1, codes) if strange.any() else codes
+
+
+@dataclass(frozen=True)
+class Tree:
+    alpha: float = 1.0
+    strength: float | str | tuple | None = "auto"  # of the back-off: one number, those of each column, or None: none
+    root: int | None = None
+    parents: tuple[int, ...] | None = None  # a tree that is given
+    block, support = "codes", "level"
+    columnwise = False  # the columns of a row have a density together
+    structured = True  # what one of them says depends on the others
+
+    def size(self, levels: np.ndarray, k: int) -> int:
+        """Numbers that a tally has."""
+        return k * (pair_cells(levels) + int(levels.sum()))
+
+    def tally(self, x: Codes, y, w, k: int) -> Pairs:
+        return ops.pairs(x, y, w, k)
+
+    def estimate(self, t: Pairs) -> Params:
+        weight = conditional_information(t)
+        if self.parents is None:
+            parents, order = spanning_tree(weight, self.root)
+        else:
+            parents, order = self.parents, _topological(self.parents)
+        chains = [_chain(t, j, parent) for j, parent in enumerate(parents)]
+        strengths = tuple(self._strengths(j, chain) for j, chain in enumerate(chains))
+        with np.errstate(divide="ignore"):
+            tables = [
+                np.log(backoff.shares(chain, self.alpha, m)[-1]) for chain, m in zip(chains, strengths, strict=True)
+            ]
+        tables = [table if table.ndim == 3 else table[:, None, :] for table in tables]
+        return Params(parents, order, t.levels, strengths, tuple(tables), weight)
+
+    def settled(self, p: Params) -> Tree:
+        """The family that would have this tree and these strengths whatever the counts."""
+        return replace(self, parents=p.parents, strength=p.strengths)
+
+    def _strengths(self, j: int, chain: list[np.ndarray]) -> tuple[float, ...] | None:
+        if isinstance(self.strength, tuple):
+            return self.strength[j]
+        if isinstance(self.strength, str):
+            return backoff.best_strengths(chain, self.alpha)
+        return None if self.strength is None else (float(self.strength),) * (len(chain) - 1)
+
+    def loglik(self, p: Params, x: Codes) -> np.ndarray:
+        codes = p.known(x)
+        return _scores(p, codes, lambda rows: _looked_up(p, codes[rows]), *_terms(p, codes))
+
+    def parts(self, p: Params, x: Codes) -> np.ndarray:
+        """log θ of each column given its parent, (n, k, d). Where cells are missing, what a column adds to those before
+        it in the tree."""
+        codes = p.known(x)
+        out, whole = np.zeros((x.n, p.k, x.d)), (codes >= 0).all(axis=1)
+        for j, parent in enumerate(p.parents):
+            at = 0 if parent < 0 else codes[whole, parent]
+            out[whole, :, j] = p.tables[j].transpose(1, 2, 0)[at, codes[whole, j]]
+        if not whole.all():
+            out[~whole] = one_by_one(lambda shown: self.loglik(p, shown), codes[~whole], p.order, p.k)
+        return out
+
+    def leave_one_out(self, t: Pairs, x: Codes, y, w, p: Params | None = None) -> np.ndarray:
+        """The tree and the strengths stay; the row leaves the counts, also those that back other classes."""
+        p = self.estimate(t) if p is None else p
+        codes = p.known(x)
+        left = _Left(self.alpha, t, p, codes, y, w)
+
+        def whole(rows: np.ndarray) -> np.ndarray:
+            return sum((left.own(j, rows) for j in range(x.d)), np.zeros((len(rows), p.k)))
+
+        return _scores(p, codes, whole, left.own, left.over)
+
+    def evidence(self, t: Pairs) -> np.ndarray:
+        """log marginal likelihood (k,) of each class's rows, the tree being given: each column's shares, at each level
+        of its parent, drawn from a Dirichlet(alpha)."""
+        if not self.alpha > 0:
+            raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
+        parents = self.parents or spanning_tree(conditional_information(t), self.root)[0]
+        out, alpha = np.zeros(t.k), self.alpha
+        for j, parent in enumerate(parents):
+            table = _chain(t, j, parent)[-1].reshape(t.k, -1, t.levels[j])
+            assumed = alpha * max(int(t.levels[j]), 1)
+            out += (gammaln(table + alpha) - gammaln(alpha)).sum(axis=(1, 2))
+            out += (gammaln(assumed) - gammaln(table.sum(axis=2) + assumed)).sum(axis=1)
+        return out
+
+    def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        out = np.zeros((len(y), len(p.parents)), dtype=np.int64)
+        for j in p.order:
+            parent = p.parents[j]
+            below = np.cumsum(np.exp(p.tables[j]), axis=2)[y, 0 if parent < 0 else out[:, parent]]
+            if below.shape[1]:
+                u = rng.random((len(y), 1)) * below[:, -1:]
+                out[:, j] = np.minimum((u >= below).sum(axis=1), below.shape[1] - 1)
+            else:
+                out[:, j] = -1
+        return out
+
+
+def _chain(t: Pairs, j: int, parent: int) -> list[np.ndarray]:
+    """Counts of column j's levels: of all rows, by class, and by class and the parent's level."""
+    alone = np.maximum(t.table[:, t.offset[j] : t.offset[j + 1]], 0.0)
+    given = [np.maximum(t.pair(parent, j), 0.0)] if parent >= 0 else []
+    return [alone.sum(axis=0), alone, *given]
+
+
+def _topological(parents: tuple[int, ...]) -> tuple[int, ...]:
+    order: list[int] = []
+    while len(order) < len(parents):
+        order += [j for j, p in enumerate(parents) if j not in order and (p < 0 or p in order)]
+    return tuple(order)
+
+
+def _looked_up(p: Params, codes: np.ndarray) -> np.ndarray:
+    """Scores of rows without gaps: the codes of parent and child together are looked up."""
+    both = np.array(codes, order="F")
+    for j, parent in enumerate(p.parents):
+        if parent >= 0:
+            both[:, j] += codes[:, parent] * codes.dtype.type(p.levels[j])
+    start, packed = p.packed
+    return ops.lookup(Codes(both), start, packed, np.zeros(p.k))
+
+
+def _terms(p: Params, codes: np.ndarray) -> tuple[Own, Over]:
+    def own(j: int, rows: np.ndarray) -> np.ndarray:
+        parent = p.parents[j]
+        return p.tables[j].transpose(1, 2, 0)[0 if parent < 0 else codes[rows, parent], codes[rows, j]]
+
+    def over(j: int, rows: np.ndarray) -> np.ndarray:
+        return p.tables[j].transpose(2, 0, 1)[codes[rows, j]]
+
+    return own, over
+
+
+def _scores(p: Params, codes: np.ndarray, whole: Callable[[np.ndarray], np.ndarray], own: Own, over: Over) -> np.ndarray:
+    """log p(x | c), (n, k): of rows without gaps by `whole`, of others by messages from the leaves to the roots."""
+    gaps = (codes < 0).any(axis=1)
+    if not gaps.any():
+        return whole(np.arange(len(codes)))
+    out = np.zeros((len(codes), p.k))
+    rows = np.flatnonzero(~gaps)
+    out[rows] = whole(rows)
+    rows = np.flatnonzero(gaps)
+    step = max(1, BATCH // (p.k * max(int(p.levels.max(initial=1)), 1)))
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        out[part] = _messages(p, codes, part, own, over)
+    return out
+
+
+def _messages(p: Params, codes: np.ndarray, rows: np.ndarray, own: Own, over: Over) -> np.ndarray:
+    """A missing column with something under it sums over its levels; what stands under an observed one is a factor."""
+    out, gone = np.zeros((len(rows), p.k)), codes[rows] < 0
+    under: dict[int, np.ndarray] = {}  # log probability of all that hangs below each level of a column, (rows, k, levels)
+    for j in reversed(p.order):
+        parent = p.parents[j]
+        up = gone[:, parent] if parent >= 0 else np.zeros(len(rows), dtype=bool)
+        if up.any() and parent not in under:
+            under[parent] = np.zeros((len(rows), p.k, int(p.levels[parent])))
+        here = np.flatnonzero(~gone[:, j] & ~up)
+        out[here] += own(j, rows[here])
+        here = np.flatnonzero(~gone[:, j] & up)
+        if len(here):
+            under[parent][here] += over(j, rows[here])
+        if j not in under:
+            continue
+        below = under.pop(j)
+        for sure in (True, False):
+            here = np.flatnonzero(gone[:, j] & (up != sure))
+            if len(here) == 0:
+                continue
+            top = below[here].max(axis=2, keepdims=True)
+            top = np.where(np.isfinite(top), top, 0.0)
+            share, each = np.exp(p.tables[j]), np.exp(below[here] - top)
+            with np.errstate(divide="ignore"):
+                if sure:
+                    level = np.zeros(len(here), dtype=np.int64) if parent < 0 else codes[rows[here], parent]
+                    total = np.einsum("rkl,rkl->rk", each, share.transpose(1, 0, 2)[level])
+                    out[here] += np.log(total) + top[:, :, 0]
+                else:
+                    under[parent][here] += np.log(np.einsum("rkl,kpl->rkp", each, share)) + top
+    return out
+
+
+@dataclass(frozen=True)
+class _Left:
+    """The terms of rows that leave the counts. A column that a row lacks loses nothing when the row goes."""
+
+    alpha: float
+    t: Pairs
+    p: Params
+    codes: np.ndarray
+    y: np.ndarray
+    w: np.ndarray | None
+
+    def _share(self, j: int, rows: np.ndarray, tables: list[np.ndarray], given: list[np.ndarray]) -> np.ndarray:
+        m, w = self.p.strengths[j], None if self.w is None else self.w[rows]
+        m = None if m is None else m[: len(tables) - 1]
+        return backoff.left_out(tables, self.alpha, m, self.codes[rows, j], given, self.y[rows], w)
+
+    def own(self, j: int, rows: np.ndarray) -> np.ndarray:
+        parent = self.p.parents[j]
+        given = [self.codes[rows, parent]] if parent >= 0 else []
+        with np.errstate(divide="ignore"):
+            return np.log(self._share(j, rows, _chain(self.t, j, parent), given))
+
+    def over(self, j: int, rows: np.ndarray) -> np.ndarray:
+        tables, m = _chain(self.t, j, self.p.parents[j]), self.p.strengths[j]
+        count, whole = tables[2].transpose(2, 0, 1)[self.codes[rows, j]], tables[2].sum(axis=2)
+        if m is None:
+            base, m = np.full((len(rows), self.p.k), 1.0 / self.t.levels[j]), (0.0, self.alpha * self.t.levels[j])
+        else:
+            base = self._share(j, rows, tables[:2], [])
+        whole, base = np.broadcast_to(whole, count.shape) + m[1], np.broadcast_to(base[:, :, None], count.shape)
+        with np.errstate(divide="ignore"):
+            return np.log(np.divide(count + m[1] * base, whole, out=base.copy(), where=whole > 0))
+
+
+FAMILY = Tree
