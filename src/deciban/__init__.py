@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from deciban.assessing import assess
     from deciban.automatic import learn, learn_on
+    from deciban.classifiers.aode import AODE
     from deciban.classifiers.counts import BernoulliNB, ComplementNB, MultinomialNB, PoissonNB
     from deciban.classifiers.ensemble import BayesOptimal, Gibbs
     from deciban.classifiers.fisher import FisherDiscriminant
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from deciban.vectorizers import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
 _HOMES = {
+    "AODE": "classifiers.aode",
     "BayesOptimal": "classifiers.ensemble",
     "BernoulliNB": "classifiers.counts",
     "CategoricalNB": "classifiers.levels",
@@ -94,6 +96,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "AODE",
     "BayesOptimal",
     "BernoulliNB",
     "CategoricalNB",

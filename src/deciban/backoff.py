@@ -61,7 +61,7 @@ def best_strengths(tables: Sequence[np.ndarray], alpha: float, grid: np.ndarray 
     >>> [best_strengths([t.sum(axis=0), t], 1.0)[0] for t in (alike, apart)]
     [1024.0, 0.25]
     """
-    left = _less_one(tables[0], alpha, max(tables[0].shape[-1], 1))
+    left = less_one(tables[0], alpha)
     out = []
     for table in tables[1:]:
         base = np.broadcast_to(left[..., None, :], table.shape)
@@ -77,8 +77,13 @@ def best_strengths(tables: Sequence[np.ndarray], alpha: float, grid: np.ndarray 
     return tuple(out)
 
 
-def _less_one(table: np.ndarray, alpha: float, levels: int) -> np.ndarray:
-    """The share of each level without one of its rows."""
+def less_one(table: np.ndarray, alpha: float) -> np.ndarray:
+    """The plain share of each level without one of its rows.
+
+    >>> less_one(np.array([2.0, 1.0]), 1.0).tolist()
+    [0.5, 0.25]
+    """
+    levels = max(table.shape[-1], 1)
     whole = np.maximum(table.sum(axis=-1, keepdims=True) - 1.0, 0.0) + alpha * levels
     even = np.full(table.shape, 1.0 / levels)
     return np.divide(np.maximum(table - 1.0, 0.0) + alpha, whole, out=even, where=whole > 0)

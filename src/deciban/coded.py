@@ -91,9 +91,6 @@ class Coded:
         """As the family says it; `p` are the parameters of t."""
         return self.family.leave_one_out(t, self.codes(x), y, w, p)
 
-    def evidence(self, t: Any) -> np.ndarray:
-        return self.family.evidence(t)
-
     def sample(self, p: Any, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Levels (n, d)."""
         return self.family.sample(p, y, rng)

@@ -16,6 +16,7 @@ PUBLIC = [getattr(deciban, name) for name in deciban.__all__]
 CLASSES = [thing for thing in PUBLIC if isinstance(thing, type) and issubclass(thing, Generative)]
 # settings beside the defaults; a class may be absent
 SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "AODE": [{"backoff": None, "least": 3}],
     "BernoulliNB": [{"binarize": 1.5}],
     "CategoricalNB": [{"min_categories": 6}],
     "ComplementNB": [{"norm": True}],

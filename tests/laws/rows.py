@@ -28,6 +28,7 @@ SUPPORTS: dict[str, tuple[st.SearchStrategy, float]] = {
 }
 # settings worth a law of their own, beside the defaults; a family may be absent
 SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "aode": [{"strength": None}],
     "bernoulli": [{"above": 0.5}],
     "complement": [{"norm": True}],
     "exponential": [{"shape": 0.0}, {"mean": 2.0}],

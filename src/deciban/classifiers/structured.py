@@ -211,6 +211,18 @@ class Structured(ExplainingMixed, ReadingFrames, GivenPriors, Generative):
     # telling
 
     @property
+    def evidence_(self) -> float:
+        """log p(X | y), the structure being given and its tables averaged out, each drawn from a Dirichlet(alpha)."""
+        fitted = self._check_is_fitted()
+        family = fitted.family.family.settled(fitted.params)
+        if not hasattr(family, "evidence"):
+            raise AttributeError(
+                f"{type(self).__name__} is an average of models, which has no evidence in closed form\n\n"
+                "hint: compare models by `leave_one_out` or `deciban.cross_validate`"
+            )
+        return float(family.evidence(fitted.tally.parts[1]).sum())
+
+    @property
     def cuts_(self) -> dict[Any, list[float]]:
         """Where each column of numbers is cut, by name: what `cuts` of another model may be."""
         self._check_is_fitted()

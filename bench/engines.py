@@ -1,0 +1,249 @@
+"""`python -m bench.engines`: fits on engines against those of the engines' own libraries; writes bench/SCALING.md.
+
+Each pair reads the same folder of Parquet in the same session, cluster or process, in turn; the least time of each
+counts. Spark ML gets its columns as a vector by its own assembler. A logistic fit counts only with its objective.
+Peers that are not installed are left out, and that is said.
+
+Example:
+    python -m bench.engines --quick --only Spark
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import shutil
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn import naive_bayes
+
+import deciban
+from bench import engines_data as data
+from bench import report
+
+ROWS, TEXTS = 2_000_000, 100_000
+C = 1.0
+
+
+@dataclass(frozen=True)
+class Contest:
+    engine: str
+    task: str
+    rival: str
+    theirs: Callable[[], Any]
+    ours: Callable[[], Any]
+    required: float | None = None
+    objective: Callable[[Any], float] | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    engine: str
+    task: str
+    rival: str
+    rival_s: float
+    ours_s: float
+    required: float | None
+    rival_objective: float | None = None
+    our_objective: float | None = None
+
+    @property
+    def ratio(self) -> float:
+        return self.rival_s / self.ours_s
+
+
+def main() -> None:
+    asked = _arguments()
+    shrink = 20 if asked.quick else 1
+    folder = Path(tempfile.mkdtemp(prefix="deciban-engines-"))
+    outcomes: list[Outcome] = []
+    try:
+        numbers, texts = folder / "numbers", folder / "texts"
+        data.write_numbers(numbers, ROWS // shrink)
+        data.write_texts(texts, TEXTS // shrink)
+        for setting in (on_stream, on_dask, on_spark):
+            if asked.only.lower() not in setting.__name__:
+                continue
+            with setting(numbers, texts) as contests:
+                outcomes += [run(contest, asked.rounds) for contest in contests]
+    finally:
+        shutil.rmtree(folder)
+    table = markdown(outcomes)
+    if asked.quick or asked.only:
+        print(table)
+    else:
+        report.between(report.HERE / "SCALING.md", "engines", f"{table}\n\n{report.machine()}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.engines", description=__doc__)
+    parser.add_argument("--only", metavar="ENGINE", default="", help="stream, dask or spark; prints, writes nothing")
+    parser.add_argument("--rounds", metavar="N", type=int, default=2, help="timings of each (default 2)")
+    parser.add_argument("--quick", action="store_true", help="1/20 of the rows; prints, writes nothing")
+    return parser.parse_args()
+
+
+def run(contest: Contest, rounds: int) -> Outcome:
+    theirs = ours = np.inf
+    for _ in range(rounds):
+        rival_s, rival = timed(contest.theirs)
+        our_s, own = timed(contest.ours)
+        theirs, ours = min(theirs, rival_s), min(ours, our_s)
+    found = [contest.objective(fit) for fit in (rival, own)] if contest.objective else [None, None]
+    out = Outcome(contest.engine, contest.task, contest.rival, theirs, ours, contest.required, *found)
+    told = f", objectives {found[0]:.10g} and {found[1]:.10g}" if contest.objective else ""
+    print(
+        f"{out.engine}, {out.task}: {out.rival} {theirs:.2f} s, deciban {ours:.2f} s{told}", file=sys.stderr, flush=True
+    )
+    return out
+
+
+def timed(fit: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    made = fit()
+    return time.perf_counter() - start, made
+
+
+def markdown(outcomes: list[Outcome]) -> str:
+    head = ("engine", "task", "rival", "rival's time", "deciban", "ratio", "required", "rival's objective", "ours")
+    return report.markdown(head, (_cells(outcome) for outcome in outcomes), left=3)
+
+
+def _cells(o: Outcome) -> tuple[str, ...]:
+    missed = o.required is not None and o.ratio < o.required
+    objectives = ("", "") if o.our_objective is None else (f"{o.rival_objective:.9g}", f"{o.our_objective:.9g}")
+    ratio = report.times(o.ratio) + (" (missed)" if missed else "")
+    required = "" if o.required is None else f"{o.required:g}×"
+    return o.engine, o.task, o.rival, report.seconds(o.rival_s), report.seconds(o.ours_s), ratio, required, *objectives
+
+
+@contextmanager
+def on_stream(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
+    def theirs() -> Any:
+        model = naive_bayes.GaussianNB()
+        for batch in data.batches(numbers):
+            X = np.column_stack([batch.column(name).to_numpy() for name in data.NAMES])
+            model.partial_fit(X, batch.column("label").to_numpy(), classes=[0, 1])
+        return model
+
+    def ours() -> Any:
+        return deciban.GaussianNB().fit_on(numbers)
+
+    yield [Contest("stream", "Gaussian NB", "scikit-learn, partial_fit over iter_batches", theirs, ours, 5.0)]
+
+
+@contextmanager
+def on_dask(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
+    import dask.dataframe as dd
+    from distributed import Client, LocalCluster
+
+    try:
+        from dask_ml.linear_model import LogisticRegression
+        from dask_ml.naive_bayes import GaussianNB
+    except ImportError:
+        print("dask: dask-ml is not installed: left out", file=sys.stderr)
+        yield []
+        return
+
+    def arrays() -> Any:
+        frame = dd.read_parquet(numbers)
+        return frame[data.NAMES].to_dask_array(lengths=True), frame["label"].to_dask_array(lengths=True)
+
+    def bayes() -> Any:
+        model = GaussianNB().fit(*arrays())
+        return model.theta_.compute(), model.sigma_.compute()
+
+    def logistic() -> Any:
+        return LogisticRegression(solver="lbfgs", C=C).fit(*arrays())
+
+    def own(make: Callable[[], Any]) -> Callable[[], Any]:
+        return lambda: make().fit_on(dd.read_parquet(numbers))
+
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR)
+    with cluster, Client(cluster):
+        yield [
+            Contest("dask", "Gaussian NB", "dask-ml", bayes, own(deciban.GaussianNB)),
+            Contest("dask", "logistic", "dask-ml, L-BFGS", logistic, own(_logistic), None, _objective(numbers)),
+        ]
+
+
+@contextmanager
+def on_spark(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
+    from pyspark.ml import Pipeline
+    from pyspark.ml.classification import LogisticRegression, NaiveBayes
+    from pyspark.ml.feature import CountVectorizer, Tokenizer, VectorAssembler
+    from pyspark.sql import SparkSession
+
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    settings = {"driver.memory": "6g", "driver.host": "127.0.0.1", "ui.enabled": "false", "log.level": "OFF"}
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.showConsoleProgress", "false")
+    for name, value in settings.items():
+        builder = builder.config(f"spark.{name}", value)
+    spark = builder.getOrCreate()
+    rows = spark.read.parquet(str(numbers)).count()
+    assembler = VectorAssembler(inputCols=data.NAMES, outputCol="features")
+    bayes = NaiveBayes(modelType="gaussian")
+    logistic = LogisticRegression(regParam=1.0 / (C * rows), standardization=False)
+    words = [Tokenizer(inputCol="text", outputCol="words"), CountVectorizer(inputCol="words", outputCol="features")]
+
+    def ml(folder: Path, *stages: Any) -> Callable[[], Any]:
+        return lambda: Pipeline(stages=list(stages)).fit(spark.read.parquet(str(folder))).stages[-1]
+
+    def own(folder: Path, make: Callable[[], Any], **more: Any) -> Callable[[], Any]:
+        return lambda: make().fit_on(spark.read.parquet(str(folder)), **more)
+
+    counts = NaiveBayes(modelType="multinomial")
+    try:
+        yield [
+            Contest(
+                "spark", "Gaussian NB", "Spark ML", ml(numbers, assembler, bayes), own(numbers, deciban.GaussianNB), 3.0
+            ),
+            Contest(
+                "spark",
+                "logistic",
+                "Spark ML",
+                ml(numbers, assembler, logistic),
+                own(numbers, _logistic),
+                1.5,
+                _objective(numbers),
+            ),
+            Contest(
+                "spark",
+                "texts, multinomial NB",
+                "Spark ML, Tokenizer, CountVectorizer",
+                ml(texts, *words, counts),
+                own(texts, deciban.TextClassifier, features="text"),
+            ),
+        ]
+    finally:
+        spark.stop()
+
+
+def _logistic() -> deciban.LogisticRegression:
+    return deciban.LogisticRegression(C=C)
+
+
+def _objective(folder: Path) -> Callable[[Any], float]:
+    """C times the loss and half the squared coefficients, by C, of a fit of any of these libraries."""
+
+    def of(fit: Any) -> float:
+        if hasattr(fit, "coefficients"):
+            coef, bias = fit.coefficients.toArray(), fit.intercept
+        else:
+            coef, bias = np.ravel(fit.coef_), float(np.ravel(fit.intercept_)[0])
+        return data.objective(folder, coef, float(bias), 1.0 / C)
+
+    return of
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""Averaged one-dependence (A1DE, Webb, Boughton and Wang 2005): every column in turn is the parent of all others,
+
+    p(x | c) = mean over i of  θ_i[x_i | c] · Π_(j ≠ i) θ_j[x_j | c, x_i]
+
+over the columns i whose level x_i was seen in `least` rows; where there is none, naive Bayes. A missing cell is no
+parent, and no factor where it is a child.
+
+Tally: `Pairs`; a pair counts where both cells are there. Estimate: θ(x | c, p) is backed by θ(x | c), that by θ(x), that
+by even shares (see `backoff`); with strength None it is (n + alpha) / (sum + alpha · levels).
+
+>>> import numpy as np
+>>> from deciban.table import Codes
+>>> f, x = Aode(strength=None), Codes(np.array([[0, 0], [1, 1], [1, 1], [0, 1]]))
+>>> p = f.estimate(f.tally(x, np.zeros(4, dtype=np.int32), None, 1))
+>>> np.exp(f.loglik(p, Codes(np.array([[1, 1], [-1, 1]])))).round(4).tolist()  # (3/6 · 3/4 + 4/6 · 3/5) / 2; 4/6
+[[0.3875], [0.6667]]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deciban import backoff, ops, parents
+from deciban.coded import one_by_one
+from deciban.parents import Parents
+from deciban.table import Codes
+from deciban.tallies import Pairs
+from deciban.tallies.pairs import pair_cells
+
+
+@dataclass(frozen=True)
+class Params:
+    levels: np.ndarray  # (d,)
+    strengths: np.ndarray | None  # (d + 1, d): of each column given each other one, and without any
+    parents: Parents  # log θ as the kernel reads it
+
+
+@dataclass(frozen=True)
+class Aode:
+    alpha: float = 1.0
+    strength: float | str | np.ndarray | None = "auto"  # of the back-off: one number, those chosen, None: none
+    least: float = 1.0  # rows that have a level before it is a parent
+    block, support = "codes", "level"
+    columnwise = False  # the columns of a row have a density together
+    structured = True  # what one of them says depends on the others
+
+    def size(self, levels: np.ndarray, k: int) -> int:
+        """Numbers that a tally or the parameters have."""
+        return k * pair_cells(levels) + Parents.width(k) * int(levels.sum()) * (int(levels.sum()) + 1)
+
+    def tally(self, x: Codes, y, w, k: int) -> Pairs:
+        return ops.pairs(x, y, w, k)
+
+    def estimate(self, t: Pairs) -> Params:
+        counts = [np.maximum(table, 0.0) for table in t.columns()]
+        m = self._strengths(t, counts)
+        alone = [
+            backoff.shares([table.sum(axis=0), table], self.alpha, None if m is None else (m[-1, j],))[-1]
+            for j, table in enumerate(counts)
+        ]
+        size, offset = int(t.offset[-1]), t.offset
+        shares = np.ones((t.k, size, size))
+        for j, share in enumerate(alone):
+            own = np.arange(offset[j], offset[j + 1])
+            shares[:, own, own] = share
+            for i in range(t.d):
+                if i != j:
+                    pair = np.maximum(t.pair(i, j), 0.0)
+                    given = backoff.plain(pair, self.alpha) if m is None else backoff.backed(pair, share, m[i, j])
+                    shares[:, offset[i] : offset[i + 1], offset[j] : offset[j + 1]] = given
+        seen = np.concatenate([[], *(table.sum(axis=0) for table in counts)]) >= max(self.least, TINY) * (1 - 1e-9)
+        with np.errstate(divide="ignore"):
+            return Params(t.levels, m, Parents.of(np.log(shares, out=shares), offset, seen))
+
+    def settled(self, p: Params) -> Aode:
+        """The family that would have these strengths whatever the counts."""
+        return replace(self, strength=p.strengths)
+
+    def _strengths(self, t: Pairs, counts: list[np.ndarray]) -> np.ndarray | None:
+        if self.strength is None or isinstance(self.strength, np.ndarray):
+            return self.strength
+        if not isinstance(self.strength, str):
+            return np.full((t.d + 1, t.d), float(self.strength))
+        alone = [backoff.best_strengths([table.sum(axis=0), table], self.alpha)[0] for table in counts]
+        return np.vstack([_pair_strengths(t, counts, alone, self.alpha), np.reshape(alone, (1, t.d))])
+
+    def loglik(self, p: Params, x: Codes) -> np.ndarray:
+        return parents.scores(p.parents, x)
+
+    def parts(self, p: Params, x: Codes) -> np.ndarray:
+        """What each column adds, (n, k, d), as they speak one after the other: the mean of speaking from the first to
+        the last and from the last to the first. (The average of products has no part of its own for a column.)"""
+        codes = np.asarray(x.values)
+        codes = np.where((codes >= 0) & (codes < p.levels), codes, -1)
+        ways = [one_by_one(lambda shown: self.loglik(p, shown), codes, way, p.parents.k) for way in _ways(x.d)]
+        return (ways[0] + ways[1]) / 2
+
+    def leave_one_out(self, t: Pairs, x: Codes, y, w, p: Params | None = None) -> np.ndarray:
+        """The strengths stay; the row leaves the counts, also those that back other classes."""
+        p = self.estimate(t) if p is None else p
+        counts, m = [np.maximum(table, 0.0) for table in t.columns()], p.strengths
+        codes = np.asarray(x.values)
+        here = (codes >= 0) & (codes < t.levels)
+        each, alone = np.zeros((x.n, x.d, t.k)), np.zeros((x.n, t.k))
+        used = np.zeros((x.n, x.d), dtype=bool)
+        weight = np.ones(x.n) if w is None else w
+
+        def logs(tables: list, steps: tuple, j: int, given: list, rows: np.ndarray) -> np.ndarray:
+            own = None if w is None else w[rows]
+            chosen = None if m is None else tuple(m[i, j] for i in steps)
+            with np.errstate(divide="ignore"):
+                return np.log(backoff.left_out(tables, self.alpha, chosen, codes[rows, j], given, y[rows], own))
+
+        for j, table in enumerate(counts):
+            chain, rows = [table.sum(axis=0), table], np.flatnonzero(here[:, j])
+            term = logs(chain, (-1,), j, [], rows)
+            each[rows, j] += term
+            alone[rows] += term
+            left = chain[0][codes[rows, j]] - weight[rows]
+            used[rows, j] = left >= max(self.least, TINY) * (1 - 1e-9)
+            for i in range(x.d):
+                if i != j:
+                    both = rows[here[rows, i]]
+                    pair = [*chain, np.maximum(t.pair(i, j), 0.0)]
+                    each[both, i] += logs(pair, (-1, i), j, [codes[both, i]], both)
+        return parents.averaged(each, used, alone)
+
+    def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """A parent is drawn for each row, then its level, then the others."""
+        offset, table, k = p.parents.offset, p.parents.table, p.parents.k
+        out, parent = np.full((len(y), len(p.levels)), -1), rng.integers(0, len(p.levels), len(y))
+        for i in range(len(p.levels)):
+            rows = np.flatnonzero(parent == i)
+            own = slice(offset[i], offset[i + 1])
+            out[rows, i] = _drawn(np.exp(p.parents.alone[own, :k].T)[y[rows]], rng)
+            for j in range(len(p.levels)):
+                if j != i and p.levels[i]:
+                    given = table[own, offset[j] : offset[j + 1], :k]
+                    out[rows, j] = _drawn(np.exp(given[out[rows, i], :, y[rows]]), rng)
+        return out
+
+
+TINY = 1e-300
+
+
+def _ways(d: int) -> tuple[range, range]:
+    return range(d), range(d - 1, -1, -1)
+
+
+def _drawn(shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A level of each row's shares (n, levels); −1 where there are no levels."""
+    if shares.shape[1] == 0:
+        return np.full(len(shares), -1)
+    below = np.cumsum(shares, axis=1)
+    return np.minimum((rng.random((len(shares), 1)) * below[:, -1:] >= below).sum(axis=1), shares.shape[1] - 1)
+
+
+def _pair_strengths(t: Pairs, counts: list[np.ndarray], alone: list[float], alpha: float) -> np.ndarray:
+    """The strength for each parent and child (d, d) under which held-out rows are most probable."""
+    left = np.hstack([np.zeros((t.k, 0)), *(_left(c, m, alpha) for c, m in zip(counts, alone, strict=True))])
+    pair, a, b = t.layout.cells(t.levels)
+    owner, cell = np.nonzero(t.pairs > 0)
+    n, sides = t.pairs[owner, cell], (t.layout.first, t.layout.second)
+    out, many = np.ones((t.d, t.d)), len(t.layout.first)
+    for parent, level, child, mine in ((0, a, 1, b), (1, b, 0, a)):
+        start = np.cumsum(t.levels[sides[parent]]) - t.levels[sides[parent]]
+        key = (start[pair] + level)[cell] * t.k + owner
+        rest = np.maximum(np.bincount(key, n)[key] - 1.0, 0.0) if len(key) else n
+        base, one = left[owner, (t.offset[sides[child][pair]] + mine)[cell]], np.maximum(n - 1.0, 0.0)
+        terms = [n * (np.log(one + m * base + TINY) - np.log(rest + m)) for m in backoff.GRID]
+        best = np.argmax([np.bincount(pair[cell], term, minlength=many) for term in terms], axis=0)
+        out[sides[parent], sides[child]] = backoff.GRID[best]
+    return out
+
+
+def _left(table: np.ndarray, m: float, alpha: float) -> np.ndarray:
+    """The share of each level in each class (k, levels), one row with it taken out."""
+    base = backoff.less_one(table.sum(axis=0), alpha)
+    whole = np.maximum(table.sum(axis=1, keepdims=True) - 1.0, 0.0)
+    return (np.maximum(table - 1.0, 0.0) + m * base) / (whole + m)
+
+
+FAMILY = Aode
