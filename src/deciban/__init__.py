@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from deciban.classifiers.ensemble import BayesOptimal, Gibbs
     from deciban.classifiers.fisher import FisherDiscriminant
     from deciban.classifiers.gaussian import GaussianNB
+    from deciban.classifiers.kdb import KDependenceBayes
     from deciban.classifiers.levels import CategoricalNB
     from deciban.classifiers.linear_discriminant import LinearDiscriminantAnalysis
     from deciban.classifiers.logistic import LogisticRegression
@@ -51,6 +52,7 @@ _HOMES = {
     "GaussianNB": "classifiers.gaussian",
     "Gibbs": "classifiers.ensemble",
     "HashingVectorizer": "vectorizers",
+    "KDependenceBayes": "classifiers.kdb",
     "LinearDiscriminantAnalysis": "classifiers.linear_discriminant",
     "LogisticRegression": "classifiers.logistic",
     "MixedNB": "classifiers.mixed",
@@ -106,6 +108,7 @@ __all__ = [
     "GaussianNB",
     "Gibbs",
     "HashingVectorizer",
+    "KDependenceBayes",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
     "MixedNB",

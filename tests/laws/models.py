@@ -22,6 +22,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "ComplementNB": [{"norm": True}],
     "FisherDiscriminant": [{"multi": "eigen"}],
     "GaussianNB": [{"ddof": 1}],
+    "KDependenceBayes": [{"k": 2}],
     "LinearDiscriminantAnalysis": [
         {"solver": "lsqr"},
         {"solver": "lsqr", "shrinkage": "auto"},

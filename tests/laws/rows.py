@@ -36,6 +36,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "gaussian": [{"ddof": 1.0}],
     "student": [{"mean": 0.5, "kappa": 2.0, "shape": 3.0, "scale": 1.5}],
     "gaussian_joint": [{"blend": 1.0}, {"blend": 0.5}, {"shrinkage": "auto"}],
+    "kdb": [{"most": 2, "strength": 1.0}],
     "tree": [{"strength": None}, {"strength": 2.0, "alpha": 0.5}],
     "gaussian_joint_bayes": [{"blend": 1.0}, {"blend": 0.5}],
 }

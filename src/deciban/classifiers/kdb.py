@@ -1,0 +1,72 @@
+"""Naive Bayes where each column depends on up to k others (KDB)."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from deciban.classifiers.structured import Structured
+from deciban.families.kdb import Kdb
+
+
+class KDependenceBayes(Structured):
+    """Naive Bayes where each column also depends on up to k others: those that tell more about the class and most of it.
+
+    X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that tell the
+    classes apart. A missing cell counts for nothing in training and is summed out exactly in prediction; so is a level
+    never seen.
+
+    Parameters
+    ----------
+    k : whole number
+        Columns that one depends on beside the class, at most; 0 is naive Bayes.
+    backoff : "auto", a number, or None
+        How strongly a sparse table is drawn to the one without its last parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c))
+        / (n(c, p) + m), and so on down to the one without the class. "auto": of each column, the strengths m that make
+        held-out rows most probable. None: plain (n + alpha) / (sum + alpha · levels).
+    alpha : number
+        Pseudo-count of every level: where backing off ends, or of every table.
+    cuts : "mdl", {column: numbers}, numbers, or None
+        Where columns of numbers are cut: as the rows of the first `fit` or `partial_fit` have it; as given (columns left
+        out are cut as the rows have it); all at the same numbers. None: every distinct number is a level.
+    priors : sequence, mapping by class, or None
+        Class priors; by default the classes' shares of the rows.
+    calibrate : bool
+        Fit a temperature and a bias for each class to leave-one-out predictions, so that probabilities are honest.
+
+    It keeps the distinct rows, so that parents can be chosen anew as rows come and go: its memory is theirs.
+
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"a": list("uuvvuuvv"), "b": list("xxyyyyxx")})
+    >>> y = ["same"] * 4 + ["other"] * 4  # whether a and b go together: neither tells anything by itself
+    >>> model = KDependenceBayes(k=1).fit(X, y)
+    >>> model.parents_, model.predict(X).tolist() == y
+    ({'a': [], 'b': ['a']}, True)
+    """
+
+    _parameter_constraints: dict = {
+        "k": [Interval(Integral, 0, None, closed="left")],
+        "backoff": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), None],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        **Structured._parameter_constraints,
+    }
+
+    def __init__(self, *, k=1, backoff="auto", alpha=1.0, cuts="mdl", priors=None, calibrate=False):
+        self.k = k
+        self.backoff = backoff
+        self.alpha = alpha
+        self.cuts = cuts
+        self.priors = priors
+        self.calibrate = calibrate
+
+    def _structure(self) -> Kdb:
+        return Kdb(int(self.k), float(self.alpha), self.backoff)
+
+    @property
+    def parents_(self) -> dict[Any, list]:
+        """The columns that each one depends on beside the class, by name, the one that tells most first."""
+        names = self._schema.names
+        parents = self._check_is_fitted().params.parents
+        return {name: [names[i] for i in own] for name, own in zip(names, parents, strict=True)}

@@ -1,0 +1,143 @@
+"""Columns that depend on the class and up to k others (KDB, Sahami 1996): log p(x | c) = Σ_j log θ_j[x_j | c, parents].
+
+Columns are put in the order of what they tell about the class, I(X_j; C); each takes as parents those k before it that
+tell most about it beside the class, I(X_i; X_j | C) > 0; of equal ones the first. Missing cells are summed out exactly,
+by eliminating one after the other, for each pattern of missing cells: the cost grows with the levels of parents that are
+missing together.
+
+Tally: `Patterns`, the distinct rows. Estimate: θ(x | c, p, q) is backed by θ(x | c, p), that by θ(x | c), θ(x) and even
+shares, the parent that tells least being dropped first (see `backoff`); with strength None it is (n + alpha) /
+(sum + alpha · levels). Rows that miss a cell of a table count nothing in it.
+
+>>> import numpy as np
+>>> from deciban.table import Codes
+>>> x = Codes(np.array([[0, 0, 0], [1, 1, 0], [0, 1, 1], [1, 0, 1]]))  # the third is whether the others differ
+>>> f = Kdb(strength=None, order=((), (0,), (0, 1)))
+>>> p = f.estimate(f.tally(x, np.zeros(4, dtype=np.int32), None, 1))
+>>> np.exp(f.loglik(p, Codes(np.array([[0, 0, 0], [0, -1, 0]])))).round(3).tolist()  # ½ · ½ · ⅔; ½ · (½ · ⅔ + ½ · ⅓)
+[[0.167], [0.25]]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import gammaln
+
+from deciban import backoff, ops
+from deciban.dependence import class_information, conditional_information
+from deciban.errors import DataError
+from deciban.networks.graph import Parents
+from deciban.networks.search import counts
+from deciban.networks.tables import Tables
+from deciban.table import Codes
+from deciban.tallies import Patterns
+from deciban.tallies.pairs import pair_cells
+
+Strengths = tuple[float, ...] | None
+
+
+@dataclass(frozen=True)
+class Params(Tables):
+    strengths: tuple[Strengths, ...]  # of each column's back-off
+
+
+@dataclass(frozen=True)
+class Kdb:
+    most: int = 1  # parents beside the class
+    alpha: float = 1.0
+    strength: float | str | tuple | None = "auto"  # of the back-off: one number, those of each column, or None: none
+    order: Parents | None = None  # the parents of each column, where they are given
+    block, support = "codes", "level"
+    columnwise = False  # the columns of a row have a density together
+    structured = True  # what one of them says depends on the others
+
+    def size(self, levels: np.ndarray, k: int) -> int:
+        """Numbers that it takes to find parents; the tally has those of the distinct rows."""
+        return k * (pair_cells(levels) + int(levels.sum()))
+
+    def tally(self, x: Codes, y, w, k: int) -> Patterns:
+        return Patterns.of(x.values, y, w, k)
+
+    def parents(self, t: Patterns) -> Parents:
+        if self.order is not None:
+            return self.order
+        pairs = ops.pairs(Codes(t.rows), t.y, t.w, t.k, t.levels)
+        own, shared = class_information(pairs.crosstab()), conditional_information(pairs)
+        before: list[int] = []
+        out: list[tuple[int, ...]] = [()] * t.d
+        for j in np.argsort(-own, kind="stable").tolist():
+            told = np.array([shared[i, j] for i in before])
+            best = np.argsort(-told, kind="stable")[: self.most]
+            out[j] = tuple(before[at] for at in best if told[at] > 0)
+            before.append(j)
+        return tuple(out)
+
+    def estimate(self, t: Patterns) -> Params:
+        parents = self.parents(t)
+        tables, strengths = [], []
+        for j, own in enumerate(parents):
+            chain = _chain(t, j, own)
+            strengths.append(self._strengths(j, chain))
+            tables.append(backoff.shares(chain, self.alpha, strengths[-1])[-1])
+        return Params(parents, tuple(tables), t.levels, tuple(strengths))
+
+    def settled(self, p: Params) -> Kdb:
+        """The family that would have these parents and strengths whatever the counts."""
+        return replace(self, order=p.parents, strength=p.strengths)
+
+    def _strengths(self, j: int, chain: list[np.ndarray]) -> Strengths:
+        if isinstance(self.strength, tuple):
+            return self.strength[j]
+        if isinstance(self.strength, str):
+            return backoff.best_strengths(chain, self.alpha)
+        return None if self.strength is None else (float(self.strength),) * (len(chain) - 1)
+
+    def loglik(self, p: Params, x: Codes) -> np.ndarray:
+        return p.loglik(p.known(x))
+
+    def parts(self, p: Params, x: Codes) -> np.ndarray:
+        return p.parts(p.known(x))
+
+    def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Params | None = None) -> np.ndarray:
+        """Parents and strengths stay; the row leaves the counts, also those that back other classes. NaN for rows with
+        missing cells: what leaves with them has no closed form."""
+        p = self.estimate(t) if p is None else p
+        rows = p.known(x)
+        whole = np.flatnonzero((rows >= 0).all(axis=1))
+        out = np.full((x.n, t.k), np.nan)
+        out[whole] = 0.0
+        codes, own = rows[whole], None if w is None else w[whole]
+        for j, parents in enumerate(p.parents):
+            given = [codes[:, i] for i in parents]
+            chain, m = _chain(t, j, parents), p.strengths[j]
+            with np.errstate(divide="ignore"):
+                out[whole] += np.log(backoff.left_out(chain, self.alpha, m, codes[:, j], given, y[whole], own))
+        return out
+
+    def evidence(self, t: Patterns) -> np.ndarray:
+        """log marginal likelihood (k,) of each class's rows, the parents being given: each column's shares, at each
+        combination of its parents' levels, drawn from a Dirichlet(alpha)."""
+        if not self.alpha > 0:
+            raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
+        out, alpha = np.zeros(t.k), self.alpha
+        for j, own in enumerate(self.parents(t)):
+            table = counts(t, j, own)
+            table = table.reshape(t.k, -1, table.shape[-1])
+            assumed = alpha * table.shape[-1]
+            out += (gammaln(table + alpha) - gammaln(alpha)).sum(axis=(1, 2))
+            out += (gammaln(assumed) - gammaln(table.sum(axis=2) + assumed)).sum(axis=1)
+        return out
+
+    def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return p.network.sample(len(y), rng, {len(p.parents): y})[:, :-1]
+
+
+def _chain(t: Patterns, j: int, parents: tuple[int, ...]) -> list[np.ndarray]:
+    """Counts of column j's levels: of all rows, by class, by class and the first parent, and so on."""
+    tables = [np.maximum(counts(t, j, parents[:many]), 0.0) for many in range(len(parents) + 1)]
+    return [tables[0].sum(axis=0), *tables]
+
+
+FAMILY = Kdb
