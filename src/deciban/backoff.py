@@ -110,7 +110,7 @@ def left_out(
     mine = weight * (y[:, None] == np.arange(k))
     steps = [(tables[0][x][:, None], np.full((len(y), 1), tables[0].sum()), weight)]
     for depth, table in enumerate(tables[1:]):
-        at = (slice(None), *given[:depth])
+        at: tuple = (slice(None), *given[:depth])
         steps.append((table[(*at, x)].T, table.sum(axis=-1)[at].T if depth else table.sum(axis=-1)[None], mine))
     if strengths is None:
         steps = steps[-1:]
