@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*)
 
-.PHONY: help demo test check bench quality clean
+.PHONY: help demo test check bench scaling quality clean
 
 help:  ## list the verbs
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -33,6 +33,9 @@ bench: $(VENV)/installed  ## race the rivals in one process; writes bench/result
 	$(BIN)/python -m bench.logistic
 	$(BIN)/python -m bench.text
 	$(BIN)/python -m bench.text_classifier
+
+scaling: $(VENV)/installed  ## race fits on Spark, Dask and files against Spark ML, dask-ml and scikit-learn
+	$(BIN)/python -m bench.engines
 
 quality: $(VENV)/installed  ## compare the probabilities on the shared tables; writes bench/results and bench/QUALITY.md
 	$(BIN)/python -m bench.quality_tables
