@@ -66,9 +66,10 @@ def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = 
     columns = getattr(f, "columns", None)
     frame = data if columns is None else data[list(columns)]
     sent = dask.delayed(f, pure=False, traverse=False)  # once to a worker, not with every task
-    of, join = dask.delayed(_of, pure=False, traverse=False), dask.delayed(added, pure=False, traverse=False)
-    sums = {i: of(part, sent, plus, i) for i, part in enumerate(frame.to_delayed())}
-    return _result(tree(sums, lambda group: join(group, plus)))
+    # one task reads a partition and sums it up: between two, Dask might move the rows to another worker
+    parts = frame.map_partitions(_of, sent, plus, meta=(None, "object"), enforce_metadata=False).to_delayed()
+    join = dask.delayed(added, pure=False, traverse=False)
+    return _result(tree(dict(enumerate(parts)), lambda group: join(group, plus)))
 
 
 def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
@@ -94,8 +95,8 @@ def kept(data: Any) -> Iterator[Any]:
         del held  # Dask lets go of what nobody refers to
 
 
-def _of(frame: Any, f: Callable, plus: Callable, number: int) -> Any:
-    return sum_of_partition(_batches(frame), f, plus, number)
+def _of(frame: Any, f: Callable, plus: Callable, partition_info: Any = None) -> Any:
+    return sum_of_partition(_batches(frame), f, plus, partition_info["number"])
 
 
 def _batches(frame: Any) -> list[Any]:
