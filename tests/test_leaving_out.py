@@ -8,13 +8,22 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from deciban import GaussianNB, LinearDiscriminantAnalysis, MixedNB, MultinomialNB, RegularizedDiscriminantAnalysis
+from deciban import (
+    BayesNet,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    MixedNB,
+    MultinomialNB,
+    RegularizedDiscriminantAnalysis,
+)
+from deciban.classifiers.structured import Structured
 from deciban.errors import ForgetError, NotAdditiveError
 
 from .laws.models import CLASSES, MODELS, each, named, rows_for
 
-# families that rows choose are chosen anew by a fit: see test_mixed_laws
-EXACT = [model for model in MODELS if not isinstance(model, MixedNB)]
+# families, strengths and graphs that rows choose are chosen anew by a fit: see test_mixed_laws and test_bayes_net
+GIVEN = [m for m in MODELS if isinstance(m, BayesNet) and (m.edges is not None or m.max_parents == 0)]
+EXACT = [m for m in MODELS if m in GIVEN or not isinstance(m, MixedNB | Structured)]
 BY_CELL = [model for model in EXACT if model._reads != "dense"]
 JOINT = [model for model in EXACT if model._reads == "dense"]
 N = 40

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from deciban.assessing import assess
     from deciban.automatic import learn, learn_on
     from deciban.classifiers.aode import AODE
+    from deciban.classifiers.bayes_net import BayesNet
     from deciban.classifiers.counts import BernoulliNB, ComplementNB, MultinomialNB, PoissonNB
     from deciban.classifiers.ensemble import BayesOptimal, Gibbs
     from deciban.classifiers.fisher import FisherDiscriminant
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "AODE": "classifiers.aode",
+    "BayesNet": "classifiers.bayes_net",
     "BayesOptimal": "classifiers.ensemble",
     "BernoulliNB": "classifiers.counts",
     "CategoricalNB": "classifiers.levels",
@@ -99,6 +101,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "AODE",
+    "BayesNet",
     "BayesOptimal",
     "BernoulliNB",
     "CategoricalNB",

@@ -17,6 +17,7 @@ CLASSES = [thing for thing in PUBLIC if isinstance(thing, type) and issubclass(t
 # settings beside the defaults; a class may be absent
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "AODE": [{"backoff": None, "least": 3}],
+    "BayesNet": [{"edges": [(0, 1), (1, 2), (0, 2)], "prior": 2.0}, {"max_parents": 0}],
     "BernoulliNB": [{"binarize": 1.5}],
     "CategoricalNB": [{"min_categories": 6}],
     "ComplementNB": [{"norm": True}],

@@ -15,72 +15,20 @@ miss a cell of a table count nothing in it; scoring sums missing cells out exact
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
-from deciban import ops
-from deciban.networks.graph import Parents, parents_of, topological
-from deciban.networks.network import Network
+from deciban.networks.graph import Parents, parents_of
 from deciban.networks.search import assumed, bdeu, counts, search
-from deciban.packed import Packed
+from deciban.networks.tables import Tables
 from deciban.table import Codes
 from deciban.tallies import Patterns
 from deciban.tallies.base import less
 
 
 @dataclass(frozen=True)
-class Params:
-    """Tables θ of each column, (k, levels of its parents …, own levels), and what they were estimated from."""
-
-    parents: Parents
-    counts: tuple[np.ndarray, ...]
-    levels: np.ndarray  # (d,), those that rows had: others are missing
-    prior: float
-
-    @property
-    def k(self) -> int:
-        return len(self.counts[0])
-
-    @cached_property
-    def tables(self) -> list[np.ndarray]:
-        out = []
-        for count in self.counts:
-            cell = assumed(count, self.prior)
-            out.append((count + cell) / (count.sum(axis=-1, keepdims=True) + cell * count.shape[-1]))
-        return out
-
-    @cached_property
-    def network(self) -> Network:
-        """The class as node d, which weighs nothing: P(x, c) of it is P(x | c)."""
-        d = len(self.parents)
-        levels = (*(tuple(range(table.shape[-1])) for table in self.tables), tuple(range(self.k)))
-        parents = (*((d, *own) for own in self.parents), ())
-        return Network((*range(d), "class"), levels, parents, (*self.tables, np.ones(self.k)))
-
-    @cached_property
-    def packed(self) -> Packed:
-        return Packed.of(np.log(np.hstack([table.reshape(self.k, -1) for table in self.tables])))
-
-    @cached_property
-    def offset(self) -> np.ndarray:
-        return np.concatenate([[0], np.cumsum([table.size // self.k for table in self.tables])]).astype(np.int64)
-
-    def known(self, x: Codes) -> np.ndarray:
-        """The codes (n, d), −1 for a level that no row had."""
-        values = np.asarray(x.values, dtype=np.int64)
-        return np.where((values >= 0) & (values < self.levels), values, -1)
-
-    def places(self, rows: np.ndarray) -> np.ndarray:
-        """Where in its column's table each cell stands, with its parents' cells; −1 where one of these is missing."""
-        out = np.empty_like(rows)
-        for j, own in enumerate(self.parents):
-            place, here = np.zeros(len(rows), dtype=np.int64), np.ones(len(rows), dtype=bool)
-            for column, size in zip((*own, j), self.counts[j].shape[1:], strict=True):
-                place = place * size + rows[:, column]
-                here &= rows[:, column] >= 0
-            out[:, j] = np.where(here, place, -1)
-        return out
+class Params(Tables):
+    counts: tuple[np.ndarray, ...]  # that the tables were estimated from
 
 
 @dataclass(frozen=True)
@@ -110,48 +58,29 @@ class Graph:
 
     def estimate(self, t: Patterns) -> Params:
         parents = self.parents(t)
-        return Params(parents, tuple(counts(t, j, own) for j, own in enumerate(parents)), t.levels, self.prior)
+        seen = tuple(counts(t, j, own) for j, own in enumerate(parents))
+        return Params(parents, tuple(map(self._shares, seen)), t.levels, seen)
+
+    def _shares(self, count: np.ndarray) -> np.ndarray:
+        cell = assumed(count, self.prior)
+        return (count + cell) / (count.sum(axis=-1, keepdims=True) + cell * count.shape[-1])
 
     def loglik(self, p: Params, x: Codes) -> np.ndarray:
-        return self._loglik(p, p.known(x))
-
-    def _loglik(self, p: Params, rows: np.ndarray) -> np.ndarray:
-        places = p.places(rows)
-        out = ops.lookup(Codes(places), p.offset, p.packed, np.zeros(p.k))
-        gaps = np.flatnonzero((places < 0).any(axis=1))
-        if len(gaps):
-            out[gaps] = self._joint(p, rows[gaps])
-        return out
-
-    def _joint(self, p: Params, rows: np.ndarray) -> np.ndarray:
-        """log p(x | c) (n, k) of rows with missing cells."""
-        return p.network.log_joint(np.append(rows, np.full((len(rows), 1), -1), axis=1), [len(p.parents)])
+        return p.loglik(p.known(x))
 
     def parts(self, p: Params, x: Codes) -> np.ndarray:
-        """What each column adds to those that come before it, parents first: log p(x_j | x_before, c), (n, k, d). Given
-        all its parents, the others before it do not matter; where one is missing, they do."""
-        rows = p.known(x)
-        places, out = p.places(rows), np.zeros((x.n, p.k, len(p.parents)))
-        before = np.full_like(rows, -1)
-        for j in topological(p.parents):
-            full = places[:, j] >= 0
-            out[full, :, j] = np.log(p.tables[j].reshape(p.k, -1).T[places[full, j]])
-            hard = np.flatnonzero((rows[:, j] >= 0) & ~full)
-            without = self._joint(p, before[hard]) if len(hard) else None
-            before[:, j] = rows[:, j]
-            if without is not None:
-                out[hard, :, j] = self._joint(p, before[hard]) - without
-        return out
+        """What each column adds to those that come before it, parents first."""
+        return p.parts(p.known(x))
 
     def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Params | None = None) -> np.ndarray:
         """Log likelihoods with each row taken out of its own class's counts; the graph stays."""
         p = self.estimate(t) if p is None else p
         rows = p.known(x)
-        out, places, at = self._loglik(p, rows), p.places(rows), np.arange(len(rows))
+        out, places, at = p.loglik(rows), p.places(rows), np.arange(len(rows))
         weight = np.ones(len(rows)) if w is None else w
         change = np.zeros(len(rows))
         for j, count in enumerate(p.counts):
-            cell, own = assumed(count, p.prior), count.shape[-1]
+            cell, own = assumed(count, self.prior), count.shape[-1]
             table = count.reshape(p.k, -1)
             here, place = places[:, j] >= 0, np.maximum(places[:, j], 0)
             cells, sums = table[y, place], count.sum(axis=-1).reshape(p.k, -1)[y, place // own]

@@ -1,0 +1,222 @@
+"""Bayesian networks: classifiers that learn which columns hang on which, and networks that answer any question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral, Real
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from deciban.classifiers.base import Fitted
+from deciban.classifiers.structured import LEVELS, Structured
+from deciban.classifiers.telling_network import TellingNetwork
+from deciban.errors import DataError, NotAdditiveError
+from deciban.families.network import Graph
+from deciban.networks import bif
+from deciban.networks.fixed import Fixed
+from deciban.networks.graph import parents_of
+from deciban.networks.network import Network
+from deciban.networks.rows import learned
+from deciban.schema import Field, Schema
+from deciban.table import Table
+from deciban.tallies import Bundle, Labels
+
+CLASS = "class"  # what the class is called in the network of a classifier
+
+
+class BayesNet(TellingNetwork, Structured):
+    """A Bayesian network, as a classifier or by itself.
+
+    As a classifier, the class is above every column, and columns have parents among each other: as given, or as a
+    greedy search for the largest marginal likelihood (BDeu) finds them. X is a dataframe or an array. Texts, booleans
+    and categories are levels; numbers are cut into intervals that tell the classes apart. A missing cell counts for
+    nothing in the tables that it is part of, and is summed out exactly in prediction; so is a level never seen.
+
+    `from_bif`, `from_edges`: a network whose tables are known. With a `target` it predicts that node, wherever in the
+    graph it stands. Every network (of a fitted classifier too: `network_`) answers `query`, draws itself and is written
+    by `to_bif`.
+
+    Parameters
+    ----------
+    edges : sequence of (parent, child), or None
+        Edges between columns, by name (of an array: by number). None: searched for.
+    target : str, or None
+        The name of the class in the network, by default "class".
+    prior : number
+        How many rows each table assumes beforehand, spread evenly over its cells: the equivalent sample size of BDeu.
+    max_parents : int
+        How many parents a column may have beside the class, where edges are searched for; 0 is naive Bayes.
+    cuts, priors, calibrate
+        As in `TreeAugmentedNB`.
+
+    The state is the distinct rows: `partial_fit`, merging and forgetting are exact, and the graph is always that of all
+    rows. `leave_one_out` keeps it.
+
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"a": list("uuvvuuvv"), "b": list("xxyyyyxx"), "c": list("pqpqpqpq")})
+    >>> y = ["same"] * 4 + ["other"] * 4  # whether a and b go together: neither tells anything by itself
+    >>> model = BayesNet().fit(X, y)
+    >>> model.edges_, model.predict(X).tolist() == y
+    ([('a', 'b')], True)
+    >>> model.query("class", {"a": "u", "b": "x"})["same"].round(3)
+    np.float64(0.944)
+    """
+
+    _parameter_constraints: dict = {
+        "edges": ["array-like", None],
+        "target": [str, None],
+        "prior": [Interval(Real, 0, None, closed="neither")],
+        "max_parents": [Interval(Integral, 0, None, closed="left")],
+        **Structured._parameter_constraints,
+    }
+    _given: Network  # whose tables are known, not learned
+
+    def __init__(self, edges=None, *, target=None, prior=1.0, max_parents=2, cuts="mdl", priors=None, calibrate=False):
+        self.edges = edges
+        self.target = target
+        self.prior = prior
+        self.max_parents = max_parents
+        self.cuts = cuts
+        self.priors = priors
+        self.calibrate = calibrate
+
+    # networks that are given
+
+    @classmethod
+    def from_bif(cls, path: str | PathLike, *, target: str | None = None) -> Self:
+        """The network in a BIF file. With a `target`, `predict` and its kin answer for that node.
+
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "wet.bif"
+        >>> _ = path.write_text('''
+        ... network wet { }
+        ... variable rain { type discrete [ 2 ] { no, yes }; }
+        ... variable wet { type discrete [ 2 ] { no, yes }; }
+        ... probability ( rain ) { table 0.8, 0.2; }
+        ... probability ( wet | rain ) { (no) 0.9, 0.1; (yes) 0.2, 0.8; }
+        ... ''')
+        >>> print(BayesNet.from_bif(path).query("rain", {"wet": "yes"}))
+        P(rain | wet = yes)
+          rain       P
+          no    0.3333
+          yes   0.6667
+        """
+        try:
+            network = bif.parse(Path(path).read_text(encoding="utf-8-sig"))
+        except UnicodeDecodeError as error:
+            raise DataError(f"{fspath(path)} is no text (byte {error.start})\n\nhint: BIF files are UTF-8") from None
+        except DataError as error:
+            raise DataError(f"{fspath(path)}: {error}") from None
+        return cls._of(network, target)
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Iterable[tuple[Any, Any]],
+        rows: Any = None,
+        *,
+        levels: Mapping[Any, Sequence] | None = None,
+        tables: Mapping[Any, Any] | None = None,
+        prior: float = 1.0,
+        target: str | None = None,
+    ) -> Self:
+        """The network of these edges, with tables learned from rows (a frame, or {name: cells}), or with given `levels`
+        and `tables`: tables[node][level of its first parent, …, own level], parents in the order of the edges.
+
+        >>> coin = BayesNet.from_edges([], levels={"side": ["heads", "tails"]}, tables={"side": [0.5, 0.5]})
+        >>> coin.query("side")["heads"]
+        np.float64(0.5)
+        >>> twins = BayesNet.from_edges([("a", "b")], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]}, prior=2.0)
+        >>> twins.query("a", {"b": "x"}).values.round(3).tolist()
+        [0.833, 0.167]
+        """
+        if (rows is None) == (tables is None) or (levels is None) != (tables is None):
+            raise DataError("tables come from `rows`, or as `levels` and `tables`\n\nhint: give one of the two")
+        if not prior > 0:
+            raise DataError(f"prior is {prior!r}\n\nhint: it is a number of rows, > 0")
+        if tables is not None and levels is not None:
+            return cls._of(Network.of(levels, edges, tables), target)
+        return cls._of(learned(rows, edges, float(prior)), target)
+
+    @classmethod
+    def _of(cls, network: Network, target: str | None) -> Self:
+        out = cls(edges=list(network.edges), target=target)
+        out._given = network
+        if target is not None:
+            out._become_classifier(network)
+        return out
+
+    def _become_classifier(self, network: Network) -> None:
+        at = network.place.get(self.target, -1)
+        if at < 0 or len(network.names) < 2:
+            raise DataError(f"target is {self.target!r}\n\nhint: it is one of the nodes {list(network.names)}")
+        names = [name for name in network.names if name != self.target]
+        self._schema = Schema(tuple(Field(name, LEVELS, network.levels[network.place[name]]) for name in names))
+        self._cuts, self._library = (None,) * len(names), None
+        self.classes_ = np.array([*network.levels[at], None])[:-1]
+        self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
+        if all(isinstance(level, str) for level in network.levels[at]):
+            self.classes_ = self.classes_.astype(str)
+        nothing = Labels(np.zeros(len(self.classes_)))
+        self._fitted = Fitted(self, Bundle((nothing, nothing)))
+
+    # what a classifier with a graph is made of
+
+    def _structure(self) -> Any:
+        if "_given" in self.__dict__:
+            return Fixed(self._given, self._given.place[self.target])
+        return Graph(self._column_edges(), float(self.prior), int(self.max_parents))
+
+    def _column_edges(self) -> tuple[tuple[int, int], ...] | None:
+        """The given edges by column number; those from the class are understood."""
+        names, target = self._schema.names, self._target
+        if target in names:
+            raise DataError(
+                f"a column is called `{target}`, as the class is\n\nhint: give the class another name, `target=...`"
+            )
+        if self.edges is None:
+            return None
+        edges = list(self.edges)
+        if any(not isinstance(edge, str) and len(edge) == 2 and edge[1] == target for edge in edges):
+            raise DataError(f"an edge leads to the class, `{target}`\n\nhint: the class is above every column")
+        parents = parents_of([*names, target], edges)
+        return tuple((a, b) for b, own in enumerate(parents) for a in own if a < len(names))
+
+    @property
+    def _target(self) -> str:
+        return CLASS if self.target is None else self.target
+
+    def _new_schema(self, columns: list) -> Schema:
+        self.__dict__.pop("_given", None)  # learned from now on
+        return super()._new_schema(columns)
+
+    def _check_fit(self, table: Table, whole: bool) -> None:
+        self._column_edges()
+        super()._check_fit(table, whole)
+
+    def _check_additive(self) -> None:
+        super()._check_additive()
+        if "_given" in self.__dict__:
+            raise NotAdditiveError(
+                "the tables of this network were given: there are no rows to add to or take away from\n\n"
+                "hint: `fit` learns them anew from rows"
+            )
+
+    def _log_prior(self, n: np.ndarray) -> np.ndarray:
+        if "_given" in self.__dict__:
+            return self._structure().log_prior
+        return super()._log_prior(n)
+
+    def _parted(self) -> bool:
+        return "_given" not in self.__dict__
+
+    def _check_is_fitted(self) -> Fitted:
+        if "_given" in self.__dict__ and "_fitted" not in self.__dict__:
+            raise DataError(
+                "this network has no class\n\nhint: name one of its nodes, `from_bif(path, target=...)`, or ask `query`"
+            )
+        return super()._check_is_fitted()
