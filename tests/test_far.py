@@ -1,10 +1,16 @@
-"""Logistic regression on data in pieces: the same minimum as in memory, however the rows are cut."""
+"""Models that need several passes, on data in pieces: what `fit` makes in memory, however the rows are cut."""
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
 
-from deciban import LogisticRegression
+from deciban import (
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    QuadraticDiscriminantAnalysis,
+    RegularizedDiscriminantAnalysis,
+)
 from deciban.errors import DataError, NotAdditiveError, SupportError
 
 
@@ -97,3 +103,52 @@ def test_a_failed_fit_changes_nothing():
     with pytest.raises(DataError):
         model.fit_on(table.slice(0, 0))
     assert (model.coef_ == kept).all()
+
+
+def holes(table: pa.Table, share: float, d: int) -> tuple[np.ndarray, pa.Table]:
+    X = np.column_stack([table[f"c{j}"].to_numpy() for j in range(d)])
+    X[np.random.default_rng(1).random(X.shape) < share] = np.nan
+    for j in range(d):
+        table = table.set_column(j, f"c{j}", pa.array(X[:, j], from_pandas=True))
+    return X, table.drop_columns("w")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearDiscriminantAnalysis(),
+        LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1),
+        QuadraticDiscriminantAnalysis(),
+        RegularizedDiscriminantAnalysis(blend=0.3),
+    ],
+    ids=str,
+)
+def test_missing_cells_are_filled_in_wherever_the_rows_lie(model):
+    _, y, table = rows(400, 4, 3)
+    X, table = holes(table, 0.15, 4)
+    near = clone(model).fit(X, y)
+    far = clone(model).fit_on(cut(table, 57))
+    assert far.n_iter_ == near.n_iter_ > 1
+    answers = far.predict_on(table.drop_columns("label"))
+    got = np.column_stack([answers[f"p_{c}"] for c in range(3)])
+    np.testing.assert_allclose(got, near.predict_proba(X), atol=1e-7)
+
+
+def test_rows_that_come_once_are_learned_from_without_those_that_miss_cells():
+    _, _, table = rows(400, 3, 2)
+    _, table = holes(table, 0.05, 3)
+    with pytest.warns(UserWarning, match="have missing cells"):
+        LinearDiscriminantAnalysis().fit_on(iter([table.slice(0, 200), table.slice(200)]))
+
+
+def test_rows_that_come_once_are_too_few_for_several_passes():
+    _, _, table = rows(60, 2, 2)
+    with pytest.raises(DataError, match="gives its rows once"):
+        LogisticRegression().fit_on(iter([table]))
+
+
+def test_a_column_without_cells_is_named():
+    _, _, table = rows(60, 2, 2)
+    table = table.drop_columns("w").set_column(1, "c1", pa.array([None] * 60, pa.float64()))
+    with pytest.raises(DataError, match="column `c1` has no cell"):
+        LinearDiscriminantAnalysis().fit_on(table)

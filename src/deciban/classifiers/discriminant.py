@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from deciban import decision
-from deciban.classifiers import em
+from deciban.classifiers import em, em_on_data
 from deciban.classifiers.base import Generative
 from deciban.classifiers.origin import same_library
 from deciban.classifiers.scoring import joined
@@ -87,6 +87,22 @@ class Discriminant(Generative):
         learned = em.learn(family, table, tally.parts[1])
         self.n_iter_ = learned.steps
         return Bundle((tally.parts[0], learned.tally))
+
+    def _learn_on(self, job: Any) -> None:
+        self._name_columns(job.reading)
+        part, steps = job.sum_of_parts(self._bare(job.reading)), 0
+        if (
+            part.tally is not None
+            and _left_out(part.tally)
+            and job.repeats
+            and em.workable(*part.tally.parts[1].mean.shape)
+        ):
+            self.classes_ = part.classes
+            self._check_settings()
+            if (family := self._filler()) is not None:
+                part, steps = em_on_data.filled(job, family, part)
+        self._take_part(part)
+        self.n_iter_ = steps
 
     def _check_fitted(self) -> None:
         fitted = self._fitted

@@ -26,6 +26,7 @@ that are there, and V. A column that a class never shows has the mean of the col
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -37,7 +38,7 @@ from deciban import ingest, ops
 from deciban.covariance import shrink
 from deciban.engines import threads
 from deciban.errors import DataError
-from deciban.expectation import Gaussians, batches, expected
+from deciban.expectation import Expected, Gaussians, batches, expected
 from deciban.table import Table, borders
 from deciban.tallies import Moments, RowScatter, Scatter
 from deciban.tallies.base import column, over
@@ -69,17 +70,32 @@ def learn(family: Any, table: Table, complete: Scatter | RowScatter, extra: floa
     `extra` is how many rows without correlation are added before cells are filled in, d + 1 by default.
     """
     whole: Scatter = complete.dense()  # type: ignore[assignment]
-    seen = available(table)
-    usual, extra = within(seen), table.d + 1.0 if extra is None else extra
+    seen = checked(available(table), table)
     parts = batches(table.x.rows(0, table.n), table.y, table.w, table.k)  # type: ignore[arg-type]
     n = ops.class_weights(table.y, table.w, table.k)
+    return settle(
+        family, whole, seen, n, lambda g: threads.total(parts, partial(expected, g=g, pooled=whole.pooled)), extra
+    )
+
+
+def settle(
+    family: Any,
+    whole: Scatter,
+    seen: Moments,
+    n: np.ndarray,
+    fill: Callable[[Gaussians], Expected],
+    extra: float | None,
+) -> Learned:
+    """The steps. `whole` is of the complete rows, `seen` of all cells that are there, n (k,) of all rows; `fill` makes
+    one pass over the rows with holes."""
+    usual, extra = within(seen), seen.mean.shape[1] + 1.0 if extra is None else extra
     tally, path, done = start(whole, seen, n), [], False  # type: ignore[var-annotated]
     while not done and len(path) < STEPS:
         mean, covs = family.gaussians(tally)
         weights = (1 - family.blend) * n + family.blend * n.sum()  # all alike where classes share a covariance
         smooth = [shrink(cov, float(extra / (w + extra)), usual) for cov, w in zip(covs, weights, strict=False)]
         g = Gaussians.of(mean, np.stack([cov.dense() for cov in smooth]))
-        e = threads.total(parts, partial(expected, g=g, pooled=whole.pooled))
+        e = fill(g)
         tally = whole + e.tally
         path.append(e.loglik + g.loglik(whole) + extra * g.prior(usual))
         done = len(path) > 1 and abs(path[-1] - path[-2]) <= TOLERANCE * n.sum()
@@ -89,7 +105,7 @@ def learn(family: Any, table: Table, complete: Scatter | RowScatter, extra: floa
             f"{abs(path[-1] - path[-2]) / n.sum():.1g}\n\n"
             "hint: shrink the covariances, pool them (LDA), or leave out columns that are mostly missing",
             ConvergenceWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
     return Learned(tally, tuple(path), done)
 
@@ -102,16 +118,22 @@ def available(table: Table) -> Moments:
         return ops.moments(rows.x, rows.y, rows.w, rows.k)  # type: ignore[arg-type]
 
     with np.errstate(all="ignore"):
-        out = threads.total(borders(table.n, table.x.cells, CHUNK), of)
-    if not out.finite():
-        ingest.refuse(table.x)
-    bare = np.broadcast_to(column(out.n), out.mean.shape).sum(axis=0) <= 0
+        return threads.total(borders(table.n, table.x.cells, CHUNK), of)
+
+
+def checked(seen: Moments, table: Table | None = None) -> Moments:
+    """The same, if every column has cells and all are numbers."""
+    if not seen.finite():
+        if table is not None:
+            ingest.refuse(table.x)
+        raise DataError("some cells are past all numbers\n\nhint: look for infinities, and for cells beyond 1e154")
+    bare = np.broadcast_to(column(seen.n), seen.mean.shape).sum(axis=0) <= 0
     if bare.any():
         raise DataError(
             f"column {int(np.flatnonzero(bare)[0])} has no cell in any row: nothing can be learned of it\n\n"
             "hint: leave it out"
         )
-    return out
+    return seen
 
 
 def within(seen: Moments) -> np.ndarray:

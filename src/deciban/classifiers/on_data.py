@@ -42,6 +42,13 @@ class Job:
         """Σ f(batch); f is picklable and keeps no state."""
         return self.engine.total(self.data, f, progress=self.progress)
 
+    @property
+    def repeats(self) -> bool:
+        """Whether the rows can be gone through more than once."""
+        from deciban import files
+
+        return self.engine is not stream or not files.once(self.data)
+
     def _resumed(self, f: Tallying) -> Any:
         """The same, from where an earlier job had come."""
         if self.checkpoint is None:

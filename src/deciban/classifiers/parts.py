@@ -139,6 +139,17 @@ class Reading:
 
         return label_codes(cells.labels(batch, self.target))
 
+    def codes(self, batch: Any, classes: np.ndarray) -> np.ndarray:
+        """The code of each row's class, where the classes are known from a pass before."""
+        from deciban.files import cells
+
+        _, y = label_codes(cells.labels(batch, self.target), classes)
+        if len(y) and y.min() < 0:
+            raise DataError(
+                "a class turned up that was not there in the pass before\n\nhint: do not change the data during a fit"
+            )
+        return y
+
     def weights(self, batch: Any) -> np.ndarray | None:
         from deciban.files import cells
 

@@ -28,7 +28,6 @@ from deciban.classifiers.origin import Origin
 from deciban.classifiers.parts import Reading, united
 from deciban.errors import DataError, DecibanError, NotAdditiveError, placed
 from deciban.far import Distant, Far
-from deciban.labels import label_codes
 from deciban.objectives import Objective, Sums
 from deciban.solvers import by_sample
 from deciban.table import Reals, Table
@@ -100,12 +99,11 @@ class Rows:
         from deciban.files import cells
 
         x = np.ascontiguousarray(cells.numbers(batch, self.reading.features))
-        classes, y = label_codes(cells.labels(batch, self.reading.target), classes)
-        if len(y) and y.min() < 0:
-            raise DataError(
-                "a class turned up that was not there in the pass before\n\nhint: do not change the data during a fit"
-            )
-        return classes, Table(as_floats(Reals(x)), y, cells.weights(batch, self.reading.weight), len(classes))
+        if classes is None:
+            classes, y = self.reading.labels(batch)
+        else:
+            y = self.reading.codes(batch, classes)
+        return classes, Table(as_floats(Reals(x)), y, self.reading.weights(batch), len(classes))
 
 
 @dataclass(frozen=True)

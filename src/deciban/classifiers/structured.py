@@ -260,7 +260,7 @@ class Structured(ExplainingMixed, ReadingFrames, GivenPriors, Generative):
         return [
             np.array([*field.levels, ""], dtype=object)[:-1]
             if field.levels is not None
-            else np.linspace(*cut.edges[[0, -1]], STEPS)  # type: ignore[union-attr]
+            else np.linspace(cut.edges[0], cut.edges[-1], STEPS)  # type: ignore[union-attr]
             for field, cut in zip(self._schema.fields, self._cuts or (), strict=True)
         ]
 

@@ -35,10 +35,11 @@ class Reached:
 
 
 def takes(data: Any) -> bool:
-    """Whether it is a path, a frame, a stream of Arrow batches, or an iterator of frames."""
+    """Whether it is a path, a frame, a stream of Arrow batches, an iterator of frames, or what makes one."""
     module = type(data).__module__.partition(".")[0]
-    streams = hasattr(data, "__arrow_c_stream__") or hasattr(data, "__next__") or hasattr(data, "__fspath__")
-    return isinstance(data, str | list | tuple) or module in ("pyarrow", "pandas", "polars", "deciban") or streams
+    marks = ("__arrow_c_stream__", "__next__", "__fspath__", "__call__")
+    known = isinstance(data, str | list | tuple) or module in ("pyarrow", "pandas", "polars", "deciban")
+    return known or any(hasattr(data, mark) for mark in marks)
 
 
 def names(data: Any) -> list[str]:
@@ -165,8 +166,9 @@ def kept(data: Any) -> Iterator[Any]:
     from deciban import files
 
     if files.once(data):
+        name = getattr(data, "name", f"a {type(data).__name__}")
         raise DataError(
-            f"a {type(data).__name__} gives its rows once, and this model goes through them several times\n\n"
+            f"{name} gives its rows once, and this model goes through them several times\n\n"
             "hint: write them to a file first and give its path, or give a list of frames, or a function that makes "
             "the iterator anew"
         )

@@ -26,7 +26,8 @@ def is_path(data: Any) -> bool:
 
 def once(data: Any) -> bool:
     """Whether the rows can be had one time only."""
-    return isinstance(data, pa.RecordBatchReader) or hasattr(data, "__next__")
+    opened = isinstance(data, Source) and data.cut is None
+    return opened or isinstance(data, pa.RecordBatchReader) or hasattr(data, "__next__")
 
 
 def of(data: Any) -> Source:
@@ -104,7 +105,7 @@ def _framed(data: Any) -> bool:
 
 
 def _pandas(data: Any) -> bool:
-    return type(data).__module__.startswith("pandas.") and hasattr(data, "columns")
+    return type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns")
 
 
 def _reader(frame: Any) -> pa.RecordBatchReader:

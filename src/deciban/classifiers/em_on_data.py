@@ -1,0 +1,88 @@
+"""EM on data of any size: each step is a pass, in which every batch fills in its own rows with missing cells.
+
+>>> import pyarrow as pa
+>>> from deciban import LinearDiscriminantAnalysis
+>>> a, b = [0.0, 1.0, 2.0, 5.0, 6.0, 7.5], [1.0, 0.0, None, 1.0, None, 3.0]
+>>> rows = pa.table({"a": a, "b": b, "label": list("xxxyyy")})
+>>> LinearDiscriminantAnalysis().fit_on(rows).n_iter_ > 1
+True
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from deciban import ops
+from deciban.classifiers import em
+from deciban.classifiers.parts import Part, Reading
+from deciban.errors import DataError, placed
+from deciban.expectation import Expected, Gaussians, batches, expected
+from deciban.table import Reals, Table
+from deciban.tallies import Bundle, Moments, Scatter
+from deciban.tallies.base import column
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """batch → the table of its rows; the classes are known."""
+
+    reading: Reading
+    classes: np.ndarray
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.reading.columns
+
+    def table(self, batch: Any) -> Table:
+        from deciban.files import cells
+
+        x = Reals(cells.numbers(batch, self.reading.features))
+        return Table(x, self.reading.codes(batch, self.classes), self.reading.weights(batch), len(self.classes))
+
+
+class Seeing(Rows):
+    """batch → the moments of the cells that are there, each cell with its own n."""
+
+    def __call__(self, batch: Any) -> Moments:
+        t = self.table(batch)
+        with np.errstate(all="ignore"):
+            found = ops.moments(t.x, t.y, t.w, t.k)  # type: ignore[arg-type]
+        return replace(found, n=np.array(np.broadcast_to(column(found.n), found.mean.shape)))
+
+
+@dataclass(frozen=True, eq=False)
+class Filling(Rows):
+    """batch → what its rows with holes are expected to add."""
+
+    g: Gaussians
+    pooled: bool
+
+    def __call__(self, batch: Any) -> Expected:
+        t = self.table(batch)
+        holes = batches(t.x, t.y, t.w, t.k)  # type: ignore[arg-type]
+        if not holes:
+            k, d = t.k, len(self.reading.features)
+            return Expected(
+                Scatter(np.zeros(k), np.zeros((k, d)), np.zeros((1 if self.pooled else k, d, d)), self.pooled), 0.0
+            )
+        return reduce(add, (expected(some, self.g, self.pooled) for some in holes))
+
+
+def filled(job: Any, family: Any, part: Part) -> tuple[Part, int]:
+    """(the part with what rows with missing cells are expected to add, the steps)."""
+    whole = part.tally.parts[1].dense()
+    n = part.tally.parts[0].n
+    with job.engine.kept(job.data) as data:
+        job = replace(job, data=data)
+        try:
+            seen = em.checked(job.total(Seeing(job.reading, part.classes)))
+        except DataError as wrong:
+            raise placed(wrong, names=job.reading.features) from None
+        fill = lambda g: job.total(Filling(job.reading, part.classes, g, whole.pooled))  # noqa: E731
+        learned = em.settle(family, whole, seen, n, fill, None)
+    return replace(part, tally=Bundle((part.tally.parts[0], learned.tally))), learned.steps
