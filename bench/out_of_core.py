@@ -2,7 +2,7 @@
 
     python -m bench.out_of_core FOLDER --gigabytes 10
 
-writes the folder (unless it is there), runs every reader and model in a process of its own, one after the other and
+writes the folder (unless it is large enough), runs every reader and model in a process of its own, one after the other and
 `--rounds` times, and prints rows/s, the share of the plain reader's speed, and peak resident memory. Kill it when you
 like, and delete the folder afterwards: `--delete` does.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-NUMBERS, TEXTS, CLASSES, ROWS, GROUP = 20, 4, 3, 1_000_000, 100_000
+NUMBERS, TEXTS, CLASSES, ROWS, GROUP, DIFFERENT = 20, 4, 3, 1_000_000, 100_000, 5
 NAMES = [f"x{j}" for j in range(NUMBERS)]
 LEVELS = ["amber", "blue", "crimson", "dun", "ebony", "fawn", "green", "hazel"]
 MODELS = {
@@ -32,13 +32,19 @@ MODELS = {
 
 
 def write(folder: Path, gigabytes: float) -> None:
-    """Files of a million rows until there are enough of them."""
+    """Files of a million rows until there are enough of them. The first few are all different, later ones copies:
+    they take as long to read, and far less to write."""
     import pyarrow as pa
     from pyarrow import parquet
 
     folder.mkdir(parents=True, exist_ok=True)
     number = 0
     while sum(file.stat().st_size for file in folder.glob("*.parquet")) < gigabytes * 1e9:
+        part = folder / f"part-{number:05}.parquet"
+        if number >= DIFFERENT:
+            shutil.copyfile(folder / f"part-{number % DIFFERENT:05}.parquet", part)
+            number += 1
+            continue
         rng = np.random.default_rng(number)
         y = rng.integers(0, CLASSES, ROWS)
         columns = {name: rng.normal(y * (j % 3), 1.0) for j, name in enumerate(NAMES)}
@@ -46,9 +52,7 @@ def write(folder: Path, gigabytes: float) -> None:
             code = (y + rng.integers(0, 3, ROWS) * (j + 1)) % len(LEVELS)
             columns[f"colour{j}"] = pa.DictionaryArray.from_arrays(code.astype(np.int32), LEVELS).dictionary_decode()
         columns["label"] = y
-        part = folder / f"part-{number:05}.parquet"
-        parquet.write_table(pa.table(columns), part.with_suffix(".part"), row_group_size=GROUP)
-        part.with_suffix(".part").rename(part)
+        parquet.write_table(pa.table(columns), part, row_group_size=GROUP)
         number += 1
 
 

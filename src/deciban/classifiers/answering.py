@@ -42,11 +42,16 @@ class Answering:
     def __call__(self, batch: Any) -> Any:
         from deciban import files
 
-        return files.batch_of(files.appended(batch, self.answers(batch, batch.schema.names)))
+        return files.widened(batch, self.answers(batch, batch.schema.names))
 
     def schema(self, of_rows: Any) -> Any:
         """That of the answers to rows of such a schema."""
-        return self(of_rows.empty_table()).schema
+        from deciban import files
+
+        more = files.told(self.model.classes_, np.zeros((0, len(self.model.classes_))), of_rows.names)
+        for field in more.schema:
+            of_rows = of_rows.append(field)
+        return of_rows
 
     def beside(self, source: Any, progress: Any = None) -> Iterator[tuple[Any, Any]]:
         """(lines, answers) of a file whose lines go through as they are."""

@@ -41,7 +41,6 @@ from deciban.files.shaping import (
     TEXT,
     answers,
     appended,
-    batch_of,
     frame,
     joined,
     kinds_for,
@@ -50,9 +49,10 @@ from deciban.files.shaping import (
     split,
     told,
     types_named,
+    widened,
 )
 from deciban.files.sources import frames_like, is_path, once
-from deciban.files.writing import keeps_lines, named_beside, write, write_beside, write_lines
+from deciban.files.writing import keeps_lines, named_beside, writable, write, write_beside, write_lines
 from deciban.frames import strings
 
 PIPE = "standard input"
@@ -63,7 +63,6 @@ __all__ = [
     "Source",
     "answers",
     "appended",
-    "batch_of",
     "cells",
     "frame",
     "frames_like",
@@ -84,6 +83,8 @@ __all__ = [
     "strings",
     "told",
     "types_named",
+    "widened",
+    "writable",
     "write",
     "write_beside",
     "write_lines",

@@ -42,14 +42,18 @@ def _text(given: pa.DataType) -> bool:
     return pa.types.is_string(given) or pa.types.is_large_string(given) or pa.types.is_string_view(given)
 
 
-def column_of(batch: pa.RecordBatch, name: str) -> pa.Array:
+def column_of(batch: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
     at = batch.schema.get_field_index(name)
     if at < 0:
         raise DataError(
             f"there is no column `{name}` among {some(batch.schema.names)}\n\n"
             "hint: all parts of the data need the same names of columns"
         )
-    return batch.column(at)
+    column = batch.column(at)
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    whole = column.combine_chunks()
+    return whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
 
 
 def numbers(batch: pa.RecordBatch, names: Sequence[str]) -> np.ndarray:

@@ -85,10 +85,16 @@ def told(classes: np.ndarray, proba: np.ndarray, taken: Sequence[str]) -> pa.Tab
     return answers({"predicted": predicted, **said}, taken)
 
 
-def batch_of(table: pa.Table) -> pa.RecordBatch:
-    """A table that is one batch long, as that."""
-    batches = table.combine_chunks().to_batches()
-    return batches[0] if batches else pa.RecordBatch.from_pylist([], table.schema)
+def widened(rows: pa.RecordBatch, more: pa.Table) -> pa.RecordBatch:
+    """A batch with more columns at its end.
+
+    >>> widened(pa.record_batch({"a": [1]}), pa.table({"b": [2]})).schema.names
+    ['a', 'b']
+    """
+    new = [
+        pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type) for column in more.columns
+    ]
+    return pa.record_batch([*rows.columns, *new], names=[*rows.schema.names, *more.column_names])
 
 
 def appended(rows: pa.RecordBatch | pa.Table, more: pa.Table) -> pa.Table:
