@@ -254,6 +254,24 @@ def test_a_model_that_knows_nothing_is_told_of(place, capfd):
     assert "class shares:" not in capfd.readouterr().err
 
 
+def test_rows_that_may_be_those_of_training_are_pointed_out(place, capfd):
+    assert code("fit -q titanic.csv -t survived --model mixed -o own.deciban") == 0
+    capfd.readouterr()
+    assert code("score own.deciban titanic.csv") == 0
+    assert "deciban show own.deciban" in capfd.readouterr().err
+    assert code("score own.deciban more.csv") == 0
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("group", ["", "spam"])
+def test_no_verb_is_answered_with_help_as_it_is_printed(group, capfd):
+    assert code(group) == 2
+    out, err = capfd.readouterr()
+    assert not out
+    assert err.startswith(f"Usage: deciban {group}".rstrip())
+    assert "\n\nCommands:\n" in err
+
+
 def test_streaming_learns_what_the_whole_learns(place, capfd):
     parquet.write_table(table("titanic.csv"), "titanic.parquet", row_group_size=30)
     assert code("fit titanic.parquet -t survived --stream -o s.deciban --json") == 0
@@ -314,6 +332,16 @@ BAD = {
     "never learned as spam": ("spam unlearn spam.deciban new.eml --as spam", "hint"),
     "no filter": ("spam learn t.deciban new.eml --as spam", "no spam filter"),
     "broken JSON": ("fit broken.jsonl -t y", "line 2"),
+    "nowhere to write": ("fit titanic.csv -t survived -o nowhere/m.deciban", "mkdir -p nowhere"),
+    "a folder to write": ("fit titanic.csv -t survived -o nothing", "name a file"),
+    "nowhere for a page": ("report t.deciban titanic.csv -o nowhere/r.html", "mkdir -p nowhere"),
+    "nowhere for both": ("merge a.deciban b.deciban -o nowhere/m.deciban", "mkdir -p nowhere"),
+    "nowhere for more": ("update u.deciban more.csv -o nowhere/m.deciban", "mkdir -p nowhere"),
+    "a target that was learned from": ("score t.deciban titanic.csv -t sex", "--target survived"),
+    "amounts": ("fit titanic.csv -t fare", "an amount, not a class"),
+    "a few amounts": ("fit few.csv -t y", "an amount, not a class"),
+    "a class for each row": ("fit titanic.csv -t name", "--text"),
+    "an ending that is none of ours": ("predict t.deciban titanic.csv -o out.xlsx", ".parquet"),
 }
 
 
@@ -328,6 +356,7 @@ def bad(place):
     Path("empty.csv").write_text("")
     Path("header.csv").write_text("x,y\n")
     Path("amount.csv").write_text("x,y\n" + "".join(f"{i % 5},{i % 300}.5\n" for i in range(600)))
+    Path("few.csv").write_text("x,y\n" + "".join(f"{i % 5},{i % 3 + 0.5}\n" for i in range(60)))
     Path("words.csv").write_text("sex,age,fare,boat\nmale,old,3,A\n")
     texts = "".join(f"{'word ' * 12}{i},{'more ' * 12}{i},{i % 2}\n" for i in range(60))
     Path("texts.csv").write_text("text,notes,y\n" + texts)

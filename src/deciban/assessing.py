@@ -50,6 +50,11 @@ class Assessment:
             "confusion": out.confusion.astype(int).tolist(),
         }
 
+    def as_learned(self, model: Any) -> bool:
+        """Whether each class has as many rows here as the model learned from: these may be the same rows."""
+        known = getattr(model, "class_count_", None)
+        return known is not None and np.array_equal(np.bincount(self.said.y, minlength=len(known)), known)
+
     def _by_class(self) -> list[tuple[Any, int, float, float, float]]:
         """(label, rows, precision, recall, log loss) of each class."""
         out, table = self.said, self.said.confusion

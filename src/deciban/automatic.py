@@ -151,7 +151,7 @@ def learn_on(
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         model.fit_on(rows.source, target, features, progress=progress)
-    check_labels(model.classes_)
+    check_labels(model.classes_, rows.rows)
     X, y = rows.kept()
     logs = model.leave_one_out(found.rows(X), y)
     held_out = _all_held_out(model.classes_, ingest.labels(y, model.classes_)[1], logs)
@@ -168,18 +168,25 @@ def _all_held_out(classes: np.ndarray, codes: np.ndarray, logs: np.ndarray) -> C
     return CrossValidation(classes, codes, np.zeros(len(codes), int), logs, None, ())
 
 
-def check_labels(y: np.ndarray) -> None:
-    """Refuse labels of one class, and numbers that are no classes."""
+def check_labels(y: np.ndarray, rows: int | None = None) -> None:
+    """Refuse labels (or the classes of so many rows) of one class, and what are no classes: amounts, names of rows."""
     known = np.unique(y) if y.dtype.kind != "O" else np.array(sorted(set(y.tolist()), key=str), dtype=object)
-    if len(known) < 2:
+    k, n = len(known), len(y) if rows is None else rows
+    if k < 2:
         raise DataError(
             f"the target has one value in all rows, {known.tolist()}: there is nothing to tell apart\n\n"
             "hint: give rows of at least two classes, or another target"
         )
-    if len(known) > 50 and known.dtype.kind in "fiu" and len(known) > len(y) / 5 and len(y) > len(known):
+    number = known.dtype.kind in "fiu"
+    if (number and k > 50 and k > n / 5) or (known.dtype.kind == "f" and (known != np.floor(known)).any()):
         raise DataError(
-            f"the target has {len(known):,} different numbers in {len(y):,} rows: that is an amount, not a class\n\n"
+            f"the target has {k:,} different numbers in {n:,} rows: that is an amount, not a class\n\n"
             "hint: name a column of classes, or cut the amount into some, such as low and high"
+        )
+    if not number and k > max(20, n / 2):
+        raise DataError(
+            f"the target has {k:,} different values in {n:,} rows: it names rows, not classes\n\n"
+            "hint: name a column of classes; to learn from the words of this one: --text"
         )
 
 

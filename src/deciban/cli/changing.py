@@ -31,9 +31,11 @@ def changed(
     no_header: bool,
 ) -> None:
     import deciban
+    from deciban import files
     from deciban.cli import rows
     from deciban.errors import NotAdditiveError
 
+    out = files.writable(output or model)
     found = rows.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk)
     fitted, count = found.model, 0
     try:
@@ -42,7 +44,6 @@ def changed(
             count += len(y)
     except NotAdditiveError as error:
         raise NotAdditiveError(f"{str(error).partition(chr(10))[0]}\n\n{HINT}") from error
-    out = output or model
     about = found.about
     deciban.save(fitted, out, source=about["source"], target=found.target, text=about.get("text"))
     total = float(fitted.class_count_.sum())

@@ -53,6 +53,7 @@ def command(
 
     how = how_to_read(delimiter, no_header)
     out = output or f"{_stem(data)}.deciban"
+    files.writable(out)
 
     def learn(source: Any) -> Any:
         column = rows.target_of(source, target)

@@ -13,7 +13,9 @@ from deciban.cli.verb import Talk, verb
 def command(talk: Talk, models: tuple[str, ...], output: str) -> None:
     """The model of all rows of all MODELS, exactly. They must be ones that can change: `deciban fit --updatable`."""
     import deciban
+    from deciban import files
 
+    files.writable(output)
     whole = deciban.merge(models)
     told = [deciban.about(model) for model in models]
     sources = [about["source"] for about in told if about["source"]]

@@ -18,8 +18,10 @@ def command(
 ) -> None:
     """One page of HTML about a model and these rows: data, metrics, reliability, what the model believes, surprises."""
     import deciban
+    from deciban import files
     from deciban.cli import rows
 
+    files.writable(output)
     found = rows.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk)
     X, y = found.whole(talk, "reading")
     deciban.report(found.model, X, y, output)

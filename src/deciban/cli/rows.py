@@ -130,6 +130,10 @@ class Examples:
 
         fitted, about = deciban.load(model), deciban.about(model)
         column = target_of(opened(fitted, data, how), target or about.get("target"))
+        if column in kinds(fitted):
+            learned = about.get("target")
+            cure = f"its classes are those of {learned}: --target {learned}" if learned else "name another --target"
+            raise DataError(f"the model reads `{column}`, which cannot be the target too\n\nhint: {cure}")
         source = opened(fitted, data, how, column)
         return cls(fitted, about, column, source, columns_of(fitted, {**about, "target": column}, source, talk))
 

@@ -30,3 +30,6 @@ def command(
     priors = asking.parsed_priors(found.model, priors)
     out = deciban.assess(found.model, found.pairs(talk, "scoring"), priors=priors)
     talk.give(str(out), out.as_dict())
+    if out.as_learned(found.model):
+        where = f"deciban show {model}" if found.about["metrics"] else f"deciban report {model} {data}"
+        talk.say(f"if it learned from these very rows, the numbers flatter it; see {where}", "note")

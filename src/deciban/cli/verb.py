@@ -143,6 +143,9 @@ def tell_error(error: BaseException, debug: bool) -> int:
     if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
         click.echo("stopped: nothing was written", err=True)
         return STOPPED
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return 2
     if isinstance(error, click.UsageError):
         where = f"\n\nhint: {error.ctx.command_path} --help" if error.ctx and error.ctx.parent else ""
         told = error.format_message()

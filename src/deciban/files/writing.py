@@ -27,6 +27,7 @@ from deciban.files import passing
 from deciban.files.rendering import text_of
 
 FORMS = ("csv", "tsv", "txt", "parquet", "pq", "arrow", "feather", "jsonl", "ndjson")
+OTHERS = ("dat", "data", "out", "tab", "text")  # endings of tables that are written as CSV
 PACKED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 
 
@@ -37,17 +38,23 @@ def write(tables: Iterable[pa.Table | pa.RecordBatch], path: str | os.PathLike) 
         _csv(tables, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return
-    where = _checked(name)
+    where = writable(name)
     atomic.write(where, partial(_form(where.suffixes), tables))
 
 
-def _checked(name: str) -> Path:
-    """A path that a file can be written to."""
-    where = Path(name)
+def writable(path: str | os.PathLike) -> Path:
+    """A path that a file can be written to.
+
+    >>> writable("rows.csv").name
+    'rows.csv'
+    """
+    name, where = os.fspath(path), Path(path)
     if where.is_dir():
         raise DataError(f"{name} is a folder\n\nhint: name a file to write to")
     if not where.parent.is_dir():
-        raise DataError(f"there is no folder {where.parent} to write {where.name} into\n\nhint: make it: mkdir -p")
+        raise DataError(
+            f"there is no folder {where.parent} to write {where.name} into\n\nhint: make it: mkdir -p {where.parent}"
+        )
     return where
 
 
@@ -58,7 +65,7 @@ def write_beside(source: Any, found: Iterable[tuple[pa.Array, pa.Table]], path: 
         sys.stdout.buffer.writelines(texts)
         sys.stdout.buffer.flush()
     else:
-        atomic.write(_checked(os.fspath(path)), lambda file: file.writelines(texts))
+        atomic.write(writable(path), lambda file: file.writelines(texts))
 
 
 def named_beside(path: str | os.PathLike) -> Path:
@@ -99,6 +106,11 @@ def _form(endings: list[str]) -> Callable[[Iterable[pa.Table], Any], None]:
         return partial(_columns, make=pa.ipc.new_file)
     if last in (".jsonl", ".ndjson"):
         return _lines
+    if last.lstrip(".") not in ("", *FORMS, *OTHERS):
+        raise DataError(
+            f"what is a file that ends in {last}?\n\n"
+            "hint: end it in .csv, .tsv (also .gz, .zst), .parquet, .arrow or .jsonl"
+        )
     return partial(_csv, delimiter="\t" if last == ".tsv" else ",")
 
 
@@ -119,11 +131,13 @@ class _Lent:
 
 def _columns(tables: Iterable[pa.Table], file: Any, make: Callable) -> None:
     inner = None
-    for table in tables:
-        inner = make(file, table.schema) if inner is None else inner
-        (inner.write_table if isinstance(table, pa.Table) else inner.write_batch)(table)
-    if inner is not None:
-        inner.close()
+    try:
+        for table in tables:
+            inner = make(file, table.schema) if inner is None else inner
+            (inner.write_table if isinstance(table, pa.Table) else inner.write_batch)(table)
+    finally:  # who is stopped closes it too, while the file is still there
+        if inner is not None:
+            inner.close()
 
 
 def _lines(tables: Iterable[pa.Table], file: Any) -> None:
