@@ -2,7 +2,7 @@
 
     python -m bench.out_of_core FOLDER --gigabytes 10
 
-writes the folder (unless it is large enough), runs every reader and model in a process of its own, one after the other and
+writes the folder (unless it is large enough), runs every reader and model in a process of its own, in turn and
 `--rounds` times, and prints rows/s, the share of the plain reader's speed, and peak resident memory. Kill it when you
 like, and delete the folder afterwards: `--delete` does.
 """
@@ -20,15 +20,23 @@ from pathlib import Path
 
 import numpy as np
 
+from bench import report
+
 NUMBERS, TEXTS, CLASSES, ROWS, GROUP, DIFFERENT = 20, 4, 3, 1_000_000, 100_000, 5
 NAMES = [f"x{j}" for j in range(NUMBERS)]
 LEVELS = ["amber", "blue", "crimson", "dun", "ebony", "fawn", "green", "hazel"]
-MODELS = {
-    "GaussianNB": (NAMES, lambda d: d.GaussianNB()),
-    "LinearDiscriminantAnalysis": (NAMES, lambda d: d.LinearDiscriminantAnalysis()),
-    "MixedNB, families named": (None, lambda d: d.MixedNB(families=dict.fromkeys(NAMES, "gaussian"))),
-    "MixedNB, families chosen": (None, lambda d: d.MixedNB()),
+TEXTS_TOO = [*NAMES, *(f"colour{j}" for j in range(TEXTS))]
+MODELS = {  # (columns, target, model)
+    "GaussianNB": (NAMES, "label", lambda d: d.GaussianNB()),
+    "LinearDiscriminantAnalysis": (NAMES, "label", lambda d: d.LinearDiscriminantAnalysis()),
+    "MixedNB, families named": (TEXTS_TOO, "label", lambda d: d.MixedNB(families=dict.fromkeys(NAMES, "gaussian"))),
+    "MixedNB, families chosen": (TEXTS_TOO, "label", lambda d: d.MixedNB()),
+    "LogisticRegression, two classes": (NAMES, "two", lambda d: d.LogisticRegression()),
 }
+
+
+HEAD = """| model | rows | plain reading, s | fit_on, s | speed beside plain reading | peak memory, MB |
+|---|---|---|---|---|---|"""
 
 
 def write(folder: Path, gigabytes: float) -> None:
@@ -51,17 +59,12 @@ def write(folder: Path, gigabytes: float) -> None:
         for j in range(TEXTS):
             code = (y + rng.integers(0, 3, ROWS) * (j + 1)) % len(LEVELS)
             columns[f"colour{j}"] = pa.DictionaryArray.from_arrays(code.astype(np.int32), LEVELS).dictionary_decode()
-        columns["label"] = y
+        columns |= {"label": y, "two": y > 0}
         parquet.write_table(pa.table(columns), part, row_group_size=GROUP)
         number += 1
 
 
-def columns_of(name: str) -> list[str] | None:
-    wanted = MODELS[name][0]
-    return None if wanted is None else [*wanted, "label"]
-
-
-def read(folder: Path, columns: list[str] | None) -> int:
+def read(folder: Path, columns: list[str]) -> int:
     """Plainly: every batch is read and let go."""
     from pyarrow import parquet
 
@@ -77,13 +80,13 @@ def once(folder: Path, name: str, plain: bool) -> None:
     import deciban
     from deciban import files  # noqa: F401 (what is imported once is no part of reading)
 
-    features, make = MODELS[name]
+    features, target, make = MODELS[name]
     model = make(deciban)
     start = time.perf_counter()
     if plain:
-        rows = read(folder, columns_of(name))
+        rows = read(folder, [*features, target])
     else:
-        model.fit_on(folder, features=features)
+        model.fit_on(folder, target, features)
         rows = int(model.class_count_.sum())
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -95,6 +98,14 @@ def measured(folder: Path, name: str, plain: bool) -> dict:
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
+def line(name: str, plain: tuple[dict, ...], fits: tuple[dict, ...]) -> str:
+    """The best of all runs, and the worst peak."""
+    reading, fit = (min(runs, key=lambda run: run["seconds"]) for runs in (plain, fits))
+    assert reading["rows"] == fit["rows"]
+    ratio, peak = reading["seconds"] / fit["seconds"], max(run["peak"] for run in fits) / 1e6
+    return f"| {name} | {fit['rows']:,} | {reading['seconds']:.1f} | {fit['seconds']:.1f} | {ratio:.2f} | {peak:.0f} |"
+
+
 def main() -> None:
     told = argparse.ArgumentParser(description=__doc__)
     told.add_argument("folder", type=Path)
@@ -103,6 +114,7 @@ def main() -> None:
     told.add_argument("--models", nargs="*", default=list(MODELS))
     told.add_argument("--once", help=argparse.SUPPRESS)
     told.add_argument("--plain", action="store_true", help=argparse.SUPPRESS)
+    told.add_argument("--write", action="store_true", help="put the table into SCALING.md")
     told.add_argument("--delete", action="store_true", help="delete the folder at the end")
     asked = told.parse_args()
     if asked.once:
@@ -110,17 +122,14 @@ def main() -> None:
         return
     write(asked.folder, asked.gigabytes)
     size = sum(file.stat().st_size for file in asked.folder.glob("*.parquet"))
-    print(f"{size / 1e9:.1f} GB of Parquet\n")
-    print("| model | rows | plain reading, s | fit_on, s | speed beside plain reading | peak memory, MB |")
-    print("|---|---|---|---|---|---|")
+    lines = [f"{size / 1e9:.1f} GB of Parquet, {NUMBERS} numbers and {TEXTS} texts a row.\n", HEAD]
+    print("\n".join(lines))
     for name in asked.models:
         runs = [(measured(asked.folder, name, True), measured(asked.folder, name, False)) for _ in range(asked.rounds)]
-        plain, fit = (min((run[i] for run in runs), key=lambda run: run["seconds"]) for i in (0, 1))
-        assert plain["rows"] == fit["rows"]
-        peak = max(run[1]["peak"] for run in runs) / 1e6
-        ratio = plain["seconds"] / fit["seconds"]
-        seconds = f"{plain['seconds']:.2f} | {fit['seconds']:.2f}"
-        print(f"| {name} | {fit['rows']:,} | {seconds} | {ratio:.2f} | {peak:.0f} |", flush=True)
+        lines.append(line(name, *zip(*runs, strict=True)))
+        print(lines[-1], flush=True)
+    if asked.write:
+        report.between(report.HERE / "SCALING.md", "out of core", "\n".join([*lines, "", report.machine()]))
     if asked.delete:
         shutil.rmtree(asked.folder)
 
