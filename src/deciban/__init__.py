@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         QuadraticDiscriminantAnalysis,
         RegularizedDiscriminantAnalysis,
     )
+    from deciban.classifiers.selection import select
     from deciban.classifiers.text import TextClassifier
     from deciban.classifiers.tree import TreeAugmentedNB
     from deciban.engines.threads import threads
@@ -81,6 +82,7 @@ _HOMES = {
     "nomogram": "plots",
     "report": "reporting",
     "save": "modelfile",
+    "select": "classifiers.selection",
     "strongest": "speaking",
     "threads": "engines.threads",
     "waterfall": "plots",
@@ -138,6 +140,7 @@ __all__ = [
     "nomogram",
     "report",
     "save",
+    "select",
     "strongest",
     "threads",
     "waterfall",

@@ -9,7 +9,7 @@ be ends in an error (of whatever kind: `modelfile` makes one of them all).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,8 @@ WIDTH = 64  # letters that an array of texts keeps room for, whether used or not
 class Decoder:
     """Makes values of JSON and arrays, or refuses: an array must be used as what it is, and every tag be known."""
 
-    def __init__(self, arrays: Mapping[str, np.ndarray]):
+    def __init__(self, arrays: Mapping[str, np.ndarray], inside: Callable[[Decoder, dict], Any] | None = None):
+        self.inside = inside  # what makes a model inside of a model of JSON
         self.arrays = arrays
         self._placed: list[Any] = []
 
@@ -132,6 +133,11 @@ class Decoder:
 
     def tag_vectorizer(self, name: str, members: dict) -> Any:
         return vectorizers()[name](**self.members(members))
+
+    def tag_model(self, parts: dict) -> Any:
+        if self.inside is None:
+            raise ModelFileError("a model where none can be\n\nhint: save the model again")
+        return self.inside(self, parts)
 
     def tag_observed(self, members: dict) -> Observed:
         parts = self.members(members)

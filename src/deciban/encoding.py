@@ -17,7 +17,7 @@ dataclass of the file. Only classes that `known` finds are ever made, by their n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import singledispatchmethod
 from types import NoneType
@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from deciban import ingest, tensors
 from deciban.classifiers.origin import Origin
@@ -37,7 +38,8 @@ LONG = 64  # items from which a sequence of one type is an array
 class Encoder:
     """Collects `arrays` by name while values become JSON."""
 
-    def __init__(self) -> None:
+    def __init__(self, inside: Callable[[Encoder, Any, str], Any] | None = None) -> None:
+        self.inside = inside  # what makes JSON of a model inside of a model
         self.arrays: dict[str, np.ndarray] = {}
         self._places: dict[int, int] = {}
         self._kept: list[Any] = []  # what has a place stays alive, so that no other thing gets its id
@@ -77,6 +79,8 @@ class Encoder:
             return {"vectorizer": type(value).__name__, "with": self.members(own, where)}
         if isinstance(value, type):
             raise unfit(where, value)
+        if self.inside is not None and isinstance(value, BaseEstimator):
+            return {"model": self.inside(self, value, where)}
         if hasattr(value, "__array__") or hasattr(value, "__array_namespace__"):
             return self._encode(np.asarray(ingest.local(value)), where)
         raise unfit(where, value)

@@ -66,19 +66,12 @@ def save(
     >>> load(path).predict([[0.9]]).tolist()
     [1]
     """
-    cls: Any = type(model)
-    if _public(cls.__name__) is not cls:
-        raise ModelFileError(
-            f"a {cls.__module__}.{cls.__name__} is no classifier of this library\n\nhint: save the classifier inside it"
-        )
+    cls = _own_class(model)
     check_is_fitted(model)
     sound.check(model)
-    encoder, settings = Encoder(), model.get_params(deep=False)
-    learned = {key: value for key, value in vars(model).items() if key not in settings and key not in NOT_KEPT}
+    encoder = Encoder(_inside)
     parts = {
-        "settings": encoder.members(settings, "settings"),
-        "learned": encoder.members(learned, "learned"),
-        "fitted": _fitted_parts(encoder, model) if isinstance(model, Generative) else None,
+        **_model_parts(encoder, model),
         "about": _about(model, metrics, source=source, target=target, text=text),
     }
     metadata = {"deciban": str(FORMAT), "library": _library().__version__, "class": cls.__name__}
@@ -147,15 +140,39 @@ def _plus(a: Any, b: Any) -> Any:
 # writing
 
 
-def _fitted_parts(encoder: Encoder, model: Generative) -> dict[str, Any]:
+def _own_class(model: Any) -> Any:
+    cls: Any = type(model)
+    if _public(cls.__name__) is not cls:
+        raise ModelFileError(
+            f"a {cls.__module__}.{cls.__name__} is no classifier of this library\n\nhint: save the classifier inside it"
+        )
+    return cls
+
+
+def _model_parts(encoder: Encoder, model: Any, where: str = "") -> dict[str, Any]:
+    settings = model.get_params(deep=False)
+    learned = {key: value for key, value in vars(model).items() if key not in settings and key not in NOT_KEPT}
+    return {
+        "settings": encoder.members(settings, f"{where}settings"),
+        "learned": encoder.members(learned, f"{where}learned"),
+        "fitted": _fitted_parts(encoder, model, where) if "_fitted" in vars(model) else None,
+    }
+
+
+def _inside(encoder: Encoder, model: Any, where: str) -> dict[str, Any]:
+    """A model that another one is made of, fitted or not."""
+    return {"class": _own_class(model).__name__, **_model_parts(encoder, model, f"{where}.")}
+
+
+def _fitted_parts(encoder: Encoder, model: Generative, where: str) -> dict[str, Any]:
     """The state, and settings that were changed after it was learned: it keeps those that it was learned with."""
     fitted = model._fitted
     own = {key: value for key, value in vars(fitted).items() if key != "model" and not _made(key)}
     then, now = vars(fitted.model), vars(model)
     changed = {key: value for key, value in then.items() if key not in now or now[key] is not value}
     return {
-        "state": encoder.members(own, "fitted"),
-        "then": encoder.members({key: value for key, value in changed.items() if key not in NOT_KEPT}, "then"),
+        "state": encoder.members(own, f"{where}fitted"),
+        "then": encoder.members({key: value for key, value in changed.items() if key not in NOT_KEPT}, f"{where}then"),
     }
 
 
@@ -188,7 +205,7 @@ def _understood(path: str | os.PathLike, make: Any) -> Any:
         with open(path, "rb", buffering=0) as file:
             header = tensors.Header.of(file)
             _check_format(header.metadata)
-            return make(header.metadata, Decoder(header.arrays(file)))
+            return make(header.metadata, Decoder(header.arrays(file), _from_inside))
     except (OSError, MemoryError):
         raise
     except ModelFileError as error:
@@ -213,13 +230,22 @@ def _check_format(metadata: dict[str, str]) -> None:
 
 
 def _model(metadata: dict[str, str], decoder: Decoder) -> Any:
-    cls = _public(metadata["class"])
+    model = _made_of(metadata["class"], *_parts(metadata, decoder))
+    sound.check(model)
+    return model
+
+
+def _from_inside(decoder: Decoder, node: dict) -> Any:
+    """A model that another one is made of, fitted or not."""
+    return _made_of(node["class"], *_decoded(node["settings"], node["learned"], node["fitted"], decoder))
+
+
+def _made_of(name: str, settings: dict, learned: dict, fitted: dict | None) -> Any:
+    cls = _public(name)
     if cls is None:
         raise ModelFileError(
-            f"no classifier is called {metadata['class'][:80]!r}\n\n"
-            "hint: install a later version, `pip install -U deciban`"
+            f"no classifier is called {name[:80]!r}\n\nhint: install a later version, `pip install -U deciban`"
         )
-    settings, learned, fitted = _parts(metadata, decoder)
     model = cls(**settings)  # a constructor only stores; a setting that an older file does not have is at its default
     model.__dict__.update(learned)
     if fitted is not None:
@@ -227,16 +253,17 @@ def _model(metadata: dict[str, str], decoder: Decoder) -> Any:
         state.__dict__.update(fitted["state"])
         state.model.__dict__.update(fitted["then"])
         model.__dict__["_fitted"] = state
-    sound.check(model)
     return model
 
 
 def _parts(metadata: dict[str, str], decoder: Decoder) -> tuple[dict, dict, dict | None]:
+    return _decoded(*(json.loads(metadata[key]) for key in ("settings", "learned", "fitted")), decoder)
+
+
+def _decoded(settings: dict, learned: dict, fitted: dict | None, decoder: Decoder) -> tuple[dict, dict, dict | None]:
     """(settings, what was learned, state), in the order in which they were written."""
-    settings, learned = (decoder.members(json.loads(metadata[key])) for key in ("settings", "learned"))
-    nodes = json.loads(metadata["fitted"])
-    fitted = None if nodes is None else {key: decoder.members(nodes[key]) for key in ("state", "then")}
-    return settings, learned, fitted
+    told, found = decoder.members(settings), decoder.members(learned)
+    return told, found, None if fitted is None else {key: decoder.members(fitted[key]) for key in ("state", "then")}
 
 
 def _told(metadata: dict[str, str], decoder: Decoder) -> dict[str, Any]:

@@ -21,14 +21,17 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from deciban import families
 from deciban.calibration import Calibration
 from deciban.classifiers.base import Fitted, Generative
+from deciban.classifiers.ensemble import Ensemble
 from deciban.classifiers.origin import Origin
 from deciban.covariance import Full
 from deciban.errors import ModelFileError
 from deciban.families.best_of import BestOf
+from deciban.networks.network import Network
 from deciban.schema import Field, Schema
 from deciban.solvers.sgd import Stream
 from deciban.table import Codes, Reals, Table
@@ -48,6 +51,8 @@ def check(model: Any) -> None:
             _check_fitted(model, model._fitted)
         if hasattr(model, "coef_") and "coef_" in vars(model):
             _check_linear(model)
+        if isinstance(model, Ensemble):
+            _check_ensemble(model)
 
 
 def must(fine: Any, what: str) -> None:
@@ -73,6 +78,8 @@ def _check_names(model: Any) -> None:
         fine = isinstance(names, np.ndarray) and names.shape == (d,) and all(isinstance(name, str) for name in names)
         must(fine, "`feature_names_in_` are not the names of its columns")
     must(isinstance(own.get("_origin", Origin.plain), Origin), "`_origin` is none")
+    given = own.get("_given")
+    must(given is None or (isinstance(given, Network) and given.sound()), "its network is none")
 
 
 # models whose state is a tally
@@ -151,6 +158,23 @@ def _family(family: Any) -> bool:
     if isinstance(family, BestOf):
         return len(family.candidates) > 0 and all(map(_family, family.candidates))
     return type(family) in families.find().values() and getattr(family, "columnwise", True)
+
+
+# models of models
+
+
+def _check_ensemble(model: Ensemble) -> None:
+    own = vars(model)
+    inside, weights, names = own.get("models_"), own.get("weights_"), own.get("names_")
+    must(isinstance(inside, list) and len(inside) > 0 and isinstance(names, list), "it has no models")
+    m = len(inside)  # type: ignore[arg-type]
+    fine = isinstance(weights, np.ndarray) and weights.shape == (m,) and weights.dtype == np.float64
+    must(fine and len(names) == m and (weights >= 0).all() and weights.sum() > 0, "its weights are not of its models")
+    for one in inside:  # type: ignore[union-attr]
+        must(isinstance(one, BaseEstimator) and hasattr(one, "classes_"), "what it is made of has not been fitted")
+        check(one)
+        must(np.array_equal(one.classes_, model.classes_), "its models have other classes")
+        must(getattr(one, "n_features_in_", None) == model.n_features_in_, "its models have other columns")
 
 
 # models of words

@@ -79,7 +79,7 @@ class Subsets:
         return self.product.carrier(p.own, x)
 
     def leave_one_out(self, p: Params, t: Bundle, x: Mixed, y, w) -> np.ndarray:
-        n, k, d = x.n, len(t.parts[0].n), self.product.d
+        n, k, d = x.n, t.k, self.product.d
         own, alike, odds = np.zeros((n, k, d)), np.zeros((n, 1, d)), np.zeros((n, d))
         prior = self._log_prior()
         for one, at in leaves(self.product, p.own, p.shared, t, x):

@@ -1,0 +1,115 @@
+"""Choosing one hypothesis: by its posterior probability (MAP), by the length of the message (MDL), or by rows left out.
+
+    MAP:  argmax P(D | h) P(h)        MDL:  argmin −log₂ P(D | h) − log₂ P(h)
+
+are the same hypothesis: the least total bits are those of the most probable. `by="loo"` puts −Σ log₂ P(y_i | x_i, the
+other rows) in the place of −log₂ P(D | h), for models whose evidences do not compare, or that have none.
+
+>>> from deciban import GaussianNB, LinearDiscriminantAnalysis, select
+>>> X, y = [[0.0, 0.1], [1.0, 1.2], [2.0, 1.9], [3.0, 1.0], [4.0, 2.1], [5.0, 3.2]], ["a", "a", "a", "b", "b", "b"]
+>>> print(select([GaussianNB(estimate="bayes"), LinearDiscriminantAnalysis(estimate="bayes")], X, y))
+D: p(X, y), densities
+                              −log₂ P(D|h)  −log₂ P(h)  total bits    P(h|D)  chosen
+  gaussiannb                         49.37        1.00       50.37    0.0085      no
+  lineardiscriminantanalysis         42.49        1.00       43.49    0.9915     yes
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from deciban import hypotheses, tabular
+from deciban.classifiers import members
+from deciban.errors import DataError
+
+WAYS = ("map", "mdl", "loo")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Selection:
+    """What each hypothesis makes of the data, and which was chosen."""
+
+    names: tuple[str, ...]
+    of: str  # what the data's bits are the probability of
+    data_bits: np.ndarray  # (m,), −log₂ P(D | h)
+    prior_bits: np.ndarray  # (m,), −log₂ P(h)
+    total_bits: np.ndarray  # (m,)
+    weight: np.ndarray  # (m,), posterior probability
+    chosen: int
+    models: tuple = field(default=())  # fitted
+
+    @property
+    def best(self) -> Any:
+        """The fitted model that was chosen."""
+        return self.models[self.chosen]
+
+    def __str__(self) -> str:
+        return tabular.as_text(self._lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return tabular.as_html(self._lines())
+
+    def _lines(self) -> tabular.Lines:
+        numbers = zip(self.data_bits, self.prior_bits, self.total_bits, self.weight, strict=True)
+        rows = [
+            (name, f"{data:.2f}", f"{prior:.2f}", f"{total:.2f}", f"{weight:.4f}", "yes" if i == self.chosen else "no")
+            for i, (name, (data, prior, total, weight)) in enumerate(zip(self.names, numbers, strict=True))
+        ]
+        head = ("", "−log₂ P(D|h)", "−log₂ P(h)", "total bits", "P(h|D)", "chosen")
+        return tabular.Lines(f"D: {self.of}", head, rows)
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a line for each hypothesis."""
+        try:
+            import pandas as pd
+        except ImportError as bad:
+            raise ImportError("to_frame makes a pandas DataFrame\n\nhint: pip install pandas") from bad
+        return pd.DataFrame(
+            {
+                "data_bits": self.data_bits,
+                "prior_bits": self.prior_bits,
+                "total_bits": self.total_bits,
+                "weight": self.weight,
+                "chosen": np.arange(len(self.names)) == self.chosen,
+            },
+            index=list(self.names),
+        )
+
+
+def select(models: Any, X: Any, y: Any, by: str = "map", *, prior: Any = None, sample_weight: Any = None) -> Selection:
+    """Fit every model and choose one: by="map" or "mdl" (the same choice, by `evidence_`), or "loo".
+
+    models: a list of classifiers or of (name, classifier), or a mapping; prior: weights in their order, or by name.
+
+    >>> from deciban import LogisticRegression
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
+    >>> found = select({"weak": LogisticRegression(C=10.0), "strong": LogisticRegression(C=0.1)}, X, y)
+    >>> found.names[found.chosen], found.total_bits.round(1).tolist(), found.of
+    ('weak', [5.2, 5.6], 'p(y | X)')
+    """
+    if by not in WAYS:
+        raise DataError(f"by is {by!r}\n\nhint: one of {', '.join(map(repr, WAYS))}")
+    pairs = members.named(models)
+    if not pairs:
+        raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
+    names = [name for name, _ in pairs]
+    log_prior = members.log_prior(prior, names)
+    fitted = [clone(model).fit(X, y, **members.weighed(model, "fit", sample_weight)) for _, model in pairs]
+    if by == "loo":
+        logs, how = members.held_out_of_each(fitted, pairs, X, y, fitted[0].classes_, sample_weight)
+        value = logs.sum(axis=1) if sample_weight is None else logs @ np.asarray(sample_weight, dtype=np.float64)
+        told = f"p(y | X), each row by the others ({', '.join(dict.fromkeys(how))})"
+    else:
+        found = [members.account(model) for model in fitted]
+        members.same_data([kind for kind, _ in found], names)
+        value, told = np.array([number for _, number in found]), found[0][0]
+    data, own, total = hypotheses.bits(value, log_prior)
+    weight = hypotheses.posterior(value, log_prior)
+    chosen = int(weight.argmax() if by == "map" else total.argmin())
+    return Selection(tuple(names), told, data, own, total, weight, chosen, tuple(fitted))
