@@ -37,6 +37,12 @@ def test_a_prediction_needs_nothing_heavy(place):
     assert not imported("predict", f"{place}/m.deciban", f"{place}/one.csv") & set(HEAVY)
 
 
+def test_ctrl_c_is_left_to_python(place):
+    spy = "import pyarrow; pyarrow.enable_signal_handlers = lambda on: print('handlers', on)"
+    command = [sys.executable, "-c", f"{spy}; {RUN}", "predict", f"{place}/m.deciban", f"{place}/one.csv"]
+    assert "handlers False" in subprocess.run(command, capture_output=True, text=True, timeout=120).stdout
+
+
 def test_what_is_loaded_late_is_there_when_asked_for(place):
     """The statistics that reports need are SciPy's own, although the command starts without them."""
     found = imported("report", f"{place}/m.deciban", f"{place}/all.csv", "-o", f"{place}/r.html")

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from deciban import files
+from deciban.cli.starting import alone
 from deciban.cli.verb import Talk
 from deciban.errors import DataError
 
+if alone():
+    files.leave_signals()
 LIKELY = ("class", "label", "target", "y", "outcome")
 
 

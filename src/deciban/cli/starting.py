@@ -30,6 +30,11 @@ class Never:
             raise ModuleNotFoundError(f"the command does without {name}", name=name)
 
 
+def alone() -> bool:
+    """Whether this process ends with the command."""
+    return Never in sys.meta_path
+
+
 def lighten() -> None:
     """Spare this process what it will not need. Only for a process that ends with the command."""
     sys.modules.setdefault(LATER, Later(LATER))

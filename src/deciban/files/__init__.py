@@ -70,6 +70,7 @@ __all__ = [
     "joined",
     "keeps_lines",
     "kinds_for",
+    "leave_signals",
     "memory",
     "named_beside",
     "of",
@@ -89,6 +90,11 @@ __all__ = [
     "write_beside",
     "write_lines",
 ]
+
+
+def leave_signals() -> None:
+    """Leave Ctrl-C to Python in this process: Arrow's own handler loses one that comes as a short call ends."""
+    pa.enable_signal_handlers(False)
 
 
 def opened(
