@@ -335,6 +335,29 @@ def test_file_gives_a_file_whose_own_cells_stay_as_they_are(tmp_path):
     )
 
 
+def test_folder_gives_a_folder(tmp_path):
+    for sky in ("grey", "blue"):
+        (tmp_path / "rows" / f"sky={sky}").mkdir(parents=True)
+        rows = ROWS.filter(pa.compute.equal(ROWS["sky"], sky)).drop_columns("sky")
+        written(rows, tmp_path / "rows" / f"sky={sky}" / "some.parquet")
+    out = WHOLE.predict_on(tmp_path / "rows")
+    assert out == tmp_path / "rows.predicted"
+    found = files.read(out).to_pandas()
+    np.testing.assert_allclose(answers(found), WHOLE.predict_proba(found[X.columns]), rtol=1e-12)
+    assert WHOLE.predict_on(f"{tmp_path}/rows/sky=*", out=tmp_path / "all.parquet") == tmp_path / "all.parquet"
+    assert parquet.read_table(tmp_path / "all.parquet").num_rows == len(found)
+    with pytest.raises(DataError, match="name a folder"):
+        WHOLE.predict_on(f"{tmp_path}/rows/*")
+
+
+def test_texts_in_files_are_answered(tmp_path):
+    pd.DataFrame({"id": ["007", "008"], "text": ["win, win", "12"]}).to_csv(tmp_path / "rows.csv", index=False)
+    words = TextClassifier().fit_on(pa.table({"text": ["win", "12 lunch"], "label": ["spam", "ham"]}))
+    out = pd.read_csv(words.predict_on(tmp_path / "rows.csv"), dtype=str)
+    assert out["predicted"].tolist() == ["spam", "ham"]
+    assert out["id"].tolist() == ["007", "008"]
+
+
 def test_names_that_are_taken_get_a_mark():
     rows = ROWS.append_column("predicted", [["?"] * 300])
     assert WHOLE.predict_on(rows).column_names[-4:] == ["predicted_", "p_a", "p_b", "p_c"]

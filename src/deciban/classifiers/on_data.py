@@ -19,6 +19,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from deciban.classifiers import file_answers
 from deciban.classifiers.answering import Answering, columns_for
 from deciban.classifiers.parts import Part, Reading, Tallying
 from deciban.classifiers.scoring import check_priors
@@ -132,9 +133,9 @@ class OnData(Steady):
     ) -> Any:
         """The rows with `predicted` and the probability of each class (`p_…`) appended, as the kind of thing they came.
 
-        A path gives a file: `out`, or one beside it, whose path is returned. An Arrow stream or dataset gives a reader
-        of batches, an iterator one of frames; Dask and Spark frames give lazy ones. priors: as in `predict`; features:
-        the columns to read, where the model was learned from an array.
+        A path gives a file, a folder a folder: `out`, or one beside it, whose path is returned. An Arrow stream or
+        dataset gives a reader of batches, an iterator one of frames; Dask and Spark frames give lazy ones. priors: as
+        in `predict`; features: the columns to read, where the model was learned from an array.
 
         >>> import pyarrow as pa
         >>> from deciban import GaussianNB
@@ -149,7 +150,7 @@ class OnData(Steady):
             check_priors(priors, self.classes_)
         if files.is_path(data):
             with rows_shown(progress, "predict_on") as tell:
-                return file_answers(self, data, out, priors, features, tell)
+                return file_answers.written(self, data, out, priors, features, tell)
         if out is not None:
             raise DataError("`out` is for data that are files\n\nhint: the answers are returned; write those")
         data = ready(picked, data)
@@ -167,32 +168,6 @@ class OnData(Steady):
 def ready(engine: ModuleType, data: Any) -> Any:
     """Data that can be asked for their names before their rows."""
     return engine.ready(data) if hasattr(engine, "ready") else data
-
-
-def file_answers(model: Any, path: Any, out: Any, priors: Any, features: Any, progress: Any) -> Any:
-    """Answers to the rows of a file, in a file; what was not asked for stays as it stands there."""
-    from deciban import files
-
-    source = files.opened(path, types=files.kinds_for(kinds(model)), rest=files.TEXT)
-    f = Answering(model, columns_for(model, source.names, features), priors)
-    where = files.named_beside(path) if out is None else out
-    if files.keeps_lines(source, where):
-        files.write_beside(source, f.beside(source, progress), where)
-    else:
-        files.write(stream.answered(source, f, f.schema(source.schema), progress), where)
-    return where
-
-
-def kinds(model: Any) -> dict[str, str]:
-    """What each column of a model holds: "number", "truth" or "text"."""
-    levels = getattr(model, "levels_", {})
-    return {str(name): _kind(levels.get(name)) for name in getattr(model, "feature_names_in_", [])}
-
-
-def _kind(levels: list | None) -> str:
-    if not levels:
-        return "number"
-    return "truth" if isinstance(levels[0], bool) else "text" if isinstance(levels[0], str) else "number"
 
 
 def reading_of(

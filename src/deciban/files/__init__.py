@@ -66,11 +66,13 @@ __all__ = [
     "cells",
     "frame",
     "frames_like",
+    "is_glob",
     "is_path",
     "joined",
     "keeps_lines",
     "kinds_for",
     "leave_signals",
+    "listed",
     "memory",
     "named_beside",
     "of",
@@ -103,9 +105,11 @@ def opened(
     rest: Any = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    root: Path | None = None,
 ) -> Source:
     """The table in a file, ready to be read. `types` (Arrow's, by column) and `rest` (of all other columns) are for
-    files that do not say; `delimiter` and `header` for CSV where looking is not enough."""
+    files that do not say; `delimiter` and `header` for CSV where looking is not enough; `root` is the folder whose
+    sub-folders, up to the file, may be columns."""
     name = os.fspath(path)
     if name == "-":
         piped = _once(Bytes.of(sys.stdin.buffer, PIPE))
@@ -121,6 +125,9 @@ def opened(
         found = folders.tables(where)
         return folders.read(found, where, name, one, dict(types or {})) if found else texts.read_folder(where)
 
+    if root is not None and folders.has_keys(where, root):
+        return folders.read([where], root, name, one, dict(types or {}))
+
     def again() -> Bytes:
         try:
             return Bytes.of(File(where), name)
@@ -129,6 +136,19 @@ def opened(
 
     found_one = _of_bytes(again, name, where, where.stat().st_size, types, rest, delimiter, header)
     return replace(found_one, stamps=(folders.stamp(where),))
+
+
+def listed(path: str | os.PathLike) -> tuple[Path, list[Path]] | None:
+    """(the folder that all are under, the files) where a path is a folder of tables or a glob; None: it is one file."""
+    name, where = os.fspath(path), Path(path)
+    if where.is_dir():
+        found = folders.tables(where)
+        return (where, found) if found else None
+    return (folders.root_of(name), folders.matching(name)) if is_glob(path) else None
+
+
+def is_glob(path: str | os.PathLike) -> bool:
+    return folders.is_glob(os.fspath(path)) and not Path(path).exists()
 
 
 def of(data: Any, **how: Any) -> Source:

@@ -184,6 +184,11 @@ def _keys(path: Path, root: Path) -> dict[str, str | None]:
     return {key: None if value == NOTHING else unquote(value) for key, value in pairs}
 
 
+def has_keys(path: Path, root: Path) -> bool:
+    """Whether some of the folders between are columns."""
+    return bool(_keys(path, root))
+
+
 def _typed(keys: list[dict[str, str | None]]) -> list[dict[str, Any]]:
     """Whole numbers where all values of a key are such."""
     names = dict.fromkeys(name for own in keys for name in own)
