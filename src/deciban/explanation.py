@@ -227,7 +227,7 @@ class Explanation:
 
     def _best_but(self, place: np.ndarray) -> np.ndarray:
         """The most probable class of each row beside the one in this place."""
-        joint = self.joint
+        joint = np.maximum(self.joint, np.finfo(float).min)  # nanargmax takes NaN for −∞: no class is that
         joint[np.arange(len(self)), place] = np.nan
         return np.nanargmax(joint, axis=1) if len(self) else place
 

@@ -32,6 +32,7 @@ ROOMS = (
     "word_tally",
     "word_weights",
     "inference",
+    "networks.network",
     "separation",
     "regularisation_path",
 )

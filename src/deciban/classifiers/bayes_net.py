@@ -23,7 +23,7 @@ from deciban.networks.network import Network
 from deciban.networks.rows import learned
 from deciban.schema import Field, Schema
 from deciban.table import Table
-from deciban.tallies import Bundle, Labels
+from deciban.tallies import Bundle, Labels, Patterns
 
 CLASS = "class"  # what the class is called in the network of a classifier
 
@@ -63,7 +63,7 @@ class BayesNet(TellingNetwork, Structured):
     >>> model.edges_, model.predict(X).tolist() == y
     ([('a', 'b')], True)
     >>> model.query("class", {"a": "u", "b": "x"})["same"].round(3)
-    np.float64(0.944)
+    np.float64(0.9)
     """
 
     _parameter_constraints: dict = {
@@ -161,8 +161,9 @@ class BayesNet(TellingNetwork, Structured):
         self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
         if all(isinstance(level, str) for level in network.levels[at]):
             self.classes_ = self.classes_.astype(str)
-        nothing = Labels(np.zeros(len(self.classes_)))
-        self._fitted = Fitted(self, Bundle((nothing, nothing)))
+        k, sizes = len(self.classes_), np.array([len(field.levels or ()) for field in self._schema.fields])
+        nothing = Patterns.of(np.zeros((0, len(names))), np.zeros(0, dtype=np.int32), None, k, sizes)
+        self._fitted = Fitted(self, Bundle((Labels(np.zeros(k)), nothing)))
 
     # what a classifier with a graph is made of
 
@@ -210,9 +211,6 @@ class BayesNet(TellingNetwork, Structured):
         if "_given" in self.__dict__:
             return self._structure().log_prior
         return super()._log_prior(n)
-
-    def _parted(self) -> bool:
-        return "_given" not in self.__dict__
 
     def _check_is_fitted(self) -> Fitted:
         if "_given" in self.__dict__ and "_fitted" not in self.__dict__:

@@ -16,8 +16,11 @@ from functools import cached_property
 
 import numpy as np
 
+from deciban.coded import one_by_one
+from deciban.networks.graph import topological
 from deciban.networks.network import Network
 from deciban.table import Codes
+from deciban.tallies import Patterns
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +41,10 @@ class Fixed:
     def size(self, levels: np.ndarray, k: int) -> int:
         return k
 
-    def estimate(self, t) -> None:
+    def tally(self, x: Codes, y, w, k: int) -> Patterns:
+        return Patterns.of(x.values, y, w, k)
+
+    def estimate(self, t: Patterns) -> None:
         """There is nothing to estimate."""
 
     def loglik(self, p: None, x: Codes) -> np.ndarray:
@@ -47,3 +53,9 @@ class Fixed:
         joint = self.network.log_joint(rows, [self.target])
         prior = self.log_prior
         return np.where(np.isneginf(prior), -np.inf, joint - np.where(np.isneginf(prior), 0.0, prior))
+
+    def parts(self, p: None, x: Codes) -> np.ndarray:
+        """What each column adds to those before it, parents first, (n, k, d)."""
+        order = [i - (i > self.target) for i in topological(self.network.parents) if i != self.target]
+        codes = np.asarray(x.values, dtype=np.int64)
+        return one_by_one(lambda shown: self.loglik(p, shown), codes, order, len(self.log_prior))

@@ -24,7 +24,7 @@ import numpy as np
 
 from deciban.errors import DataError
 from deciban.networks.elimination import Factor, Plan, aligned, check_width, eliminate, plan
-from deciban.networks.graph import Parents, above, parents_of, topological
+from deciban.networks.graph import Parents, above, cycle, parents_of, topological
 
 CELLS = 1 << 22  # numbers in a table of several rows, about
 CLOSE = 1e-2  # how far from 1 the probabilities of a row in a table may add up; files round them
@@ -58,6 +58,17 @@ class Network:
         for name, table, shape in zip(names, out, _shapes([len(own) for own in levels.values()], parents), strict=True):
             check_table(str(name), table, shape)
         return cls(names, tuple(map(tuple, levels.values())), parents, tuple(out))
+
+    def sound(self) -> bool:
+        """Whether the parts fit together: asked of a network that comes from a file."""
+        d = len(self.names)
+        if not (len(self.levels) == len(self.parents) == len(self.tables) == d == len(set(self.names))):
+            return False
+        inside = all(0 <= p < d for own in self.parents for p in own) and all(self.levels)
+        if not inside or cycle(self.parents):
+            return False
+        shapes = [table.shape for table in self.tables] == _shapes(self.sizes, self.parents)
+        return shapes and all(bool(np.isfinite(table).all() and (table >= 0).all()) for table in self.tables)
 
     # what it is
 
