@@ -6,8 +6,12 @@ import pytest
 from sklearn.base import clone
 
 from deciban import (
+    BernoulliNB,
+    CategoricalNB,
+    GaussianNB,
     LinearDiscriminantAnalysis,
     LogisticRegression,
+    MixedNB,
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
 )
@@ -152,3 +156,40 @@ def test_a_column_without_cells_is_named():
     table = table.drop_columns("w").set_column(1, "c1", pa.array([None] * 60, pa.float64()))
     with pytest.raises(DataError, match="column `c1` has no cell"):
         LinearDiscriminantAnalysis().fit_on(table)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("kind", [GaussianNB, MixedNB, BernoulliNB, CategoricalNB])
+def test_weights_of_columns_do_not_hang_on_how_the_rows_are_cut(kind, k):
+    X, y, table = rows(900, 4, k)
+    table = table.drop_columns("w")
+    names = table.schema.names[:4]
+    if kind is CategoricalNB:
+        X = np.clip(X, -2, 2).astype(np.int64) + 2
+        table = pa.table({**{name: X[:, j] for j, name in enumerate(names)}, "label": y})
+    whole = kind(weights="discriminative").fit_on(table)
+    parts = kind(weights="discriminative").fit_on(cut(table, 130))
+    np.testing.assert_allclose(parts.class_feature_weights_, whole.class_feature_weights_, atol=1e-7)
+    near = kind(weights="discriminative").fit(X, y)
+    answers = whole.predict_on(table.select(names))
+    far = np.column_stack([answers[f"p_{c}"] for c in range(k)])
+    loss = [-np.log(p[np.arange(len(y)), y]).mean() for p in (far, near.predict_proba(X))]
+    assert loss[0] < loss[1] + 0.01  # other folds, the same quality
+
+
+def test_weights_of_columns_of_texts_with_gaps():
+    rng = np.random.default_rng(0)
+    y = np.array(["no", "yes"])[rng.integers(0, 2, 400)]
+    sky = np.where(rng.random(400) < 0.7, y, "no").astype(object)
+    sky[::17] = None
+    table = pa.table({"sky": sky, "echo": sky, "size": rng.normal(size=400), "label": y})
+    whole = MixedNB(weights="discriminative").fit_on(table)
+    parts = MixedNB(weights="discriminative").fit_on(cut(table, 57))
+    np.testing.assert_allclose(parts.feature_weights_, whole.feature_weights_, atol=1e-7)
+    assert whole.feature_weights_[0] < 0.9  # two that say the same
+
+
+def test_rows_in_columns_order_have_the_same_weighted_posterior():
+    X, y, _ = rows(300, 4, 3)
+    model = GaussianNB(weights="discriminative").fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(np.asfortranarray(X)), model.predict_proba(X), atol=1e-12)

@@ -264,8 +264,10 @@ def posterior(
     if _core is None:
         with np.errstate(all="ignore"):
             out[:] = spec.posterior(scores + prior, logs)
-    else:
+    elif scores.flags.c_contiguous and out.flags.c_contiguous:
         _core.posterior(scores, prior, logs, out)
+    else:  # the kernel goes along rows
+        out[:] = posterior(np.ascontiguousarray(scores), logs, prior)
     return out
 
 

@@ -168,6 +168,19 @@ def test_posterior_equals_its_specification(build, k, make):
             assert_equal_posteriors(got[there], want[there], scores[there])
 
 
+@pytest.mark.parametrize("logs", [True, False])
+def test_the_posterior_of_scores_in_any_layout_is_the_same(logs):
+    scores, prior = np.random.default_rng(0).normal(size=(40, 3)), np.log([0.2, 0.3, 0.5])
+    want = ops.posterior(scores.copy(), logs, prior)
+    wide = np.zeros((40, 6))
+    wide[:, ::2] = scores
+    for layout in (np.asfortranarray(scores), wide[:, ::2]):
+        np.testing.assert_array_equal(ops.posterior(layout.copy(order="K"), logs, prior), want)
+        kept = layout.copy(order="K")
+        np.testing.assert_array_equal(ops.posterior(kept, logs, prior, out=kept), want)
+        np.testing.assert_array_equal(ops.posterior(layout, logs, prior, out=np.empty_like(scores)), want)
+
+
 def assert_equal_posteriors(got, want, scores) -> None:
     """Equal to the rounding of what is subtracted from scores of this size."""
     np.testing.assert_array_equal(np.isneginf(got), np.isneginf(want))

@@ -28,12 +28,12 @@ from deciban.classifiers.origin import Origin
 from deciban.classifiers.parts import Reading, united
 from deciban.errors import DataError, DecibanError, NotAdditiveError, placed
 from deciban.far import Distant, Far
+from deciban.folds import digests
 from deciban.objectives import Objective, Sums
 from deciban.solvers import by_sample
 from deciban.table import Reals, Table
 
 SAMPLE = 1 << 20  # cells
-MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / golden ratio
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,19 +123,8 @@ class Finding(Rows):
         except DecibanError as wrong:
             raise placed(wrong, names=self.reading.features) from None
         count = np.bincount(rows.y, minlength=rows.k)
-        found = Found(classes, count, ops.class_weights(rows.y, rows.w, rows.k), x, rows.y, rows.w, order_of(x))
+        found = Found(classes, count, ops.class_weights(rows.y, rows.w, rows.k), x, rows.y, rows.w, digests(rows.x))  # type: ignore[arg-type]
         return found.thinned()
-
-
-def order_of(x: np.ndarray) -> np.ndarray:
-    """A number for each row, by its cells alone, as if at random, (n,)."""
-    bits = np.ascontiguousarray(x, dtype=np.float64).view(np.uint64)
-    with np.errstate(over="ignore"):
-        factors = (np.arange(1, bits.shape[1] + 1, dtype=np.uint64) * MIX) | np.uint64(1)
-        out = bits @ factors
-        out ^= out >> np.uint64(31)
-        out *= MIX
-        return out ^ (out >> np.uint64(29))
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,15 +20,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
 from deciban import decision, weighing
+from deciban.classifiers import weighing_on_data as on_data
 from deciban.classifiers.base import Fitted, Generative
 from deciban.column_evidence import ByCoefficients, ByParts, Dense, Silence, Sparse, evidence_of
 from deciban.errors import DataError, NotAdditiveError
@@ -100,8 +103,10 @@ class WeighingColumns:
 
     def _check_fit(self, table: Table, whole: bool) -> None:
         super()._check_fit(table, whole)  # type: ignore[misc]
-        if self.weights is None:
-            return
+        if self.weights is not None:
+            self._check_weighable()
+
+    def _check_weighable(self) -> None:
         if self.calibrate:
             raise DataError(
                 "weights='discriminative' and calibrate=True both fit probabilities to held-out rows\n\n"
@@ -128,16 +133,35 @@ class WeighingColumns:
             table = _some(table, np.flatnonzero(table.w > 0))
         if k < 2 or table.n == 0:
             return weighing.Weights(np.ones((k, table.d)), np.zeros(k), (), 0, "gradient")
-        pieces = self._judged(table)
-        found = weighing.fit(pieces, decision.log_prior(self._fitted.tally.parts[0].n))
-        if not found.converged:
-            warnings.warn(
-                f"the columns' weights have not settled after {found.steps} steps ({found.why})\n\n"
-                "hint: look for columns of wild numbers; predictions are as good as the weights so far",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-        return found
+        return settled(weighing.fit(self._judged(table), decision.log_prior(self._fitted.tally.parts[0].n)))
+
+    def _learn_on(self, job: Any) -> None:
+        if self.weights is None:
+            return super()._learn_on(job)  # type: ignore[misc]
+        with job.engine.kept(job.data) as data:
+            return self._weigh_on(replace(job, data=data))
+
+    def _weigh_on(self, job: Any) -> None:
+        plain: Any = clone(self).set_params(weights=None)
+        found, whole = on_data.folded(job, plain._bare(job.reading))
+        whole = whole.ordered()
+        self._name_columns(job.reading)  # type: ignore[attr-defined]
+        self._take_part(whole)  # type: ignore[attr-defined]
+        self._check_weighable()
+        k, d, n = len(self.classes_), self.n_features_in_, whole.tally.parts[0].n  # type: ignore[attr-defined]
+        if k < 2 or found is None:
+            self._fitted.weights = weighing.Weights(np.ones((k, d)), np.zeros(k), (), 0, "gradient")
+            return
+        tallies = on_data.aligned(found.parts, whole)
+        met = sum((t.parts[0].n > 0).astype(int) for t in tallies if t is not None)
+        said = tuple(
+            self._heard([t for g, t in enumerate(tallies) if g != f and t is not None], f, k)
+            for f in range(on_data.FOLDS)
+        )
+        prior = decision.log_prior(n)
+        layout = weighing.problem((), prior, d).layout
+        judging = on_data.Judging(self._plain(), job.reading, said, np.asarray(met) < FEWEST, prior, layout)  # type: ignore[attr-defined]
+        self._fitted.weights = settled(on_data.weigh(job, judging, found.sample, float(n.sum())))
 
     def _judged(self, table: Table) -> list[weighing.Piece]:
         """All rows, and what their columns say by the tally of the other folds."""
@@ -184,6 +208,18 @@ class WeighingColumns:
                 "hint: deciban.cross_validate(model, X, y) fits anew for each fold"
             )
         return super().leave_one_out(X, y, sample_weight)  # type: ignore[misc]
+
+
+def settled(found: weighing.Weights) -> weighing.Weights:
+    """The weights, with a warning where they are not the best."""
+    if not found.converged:
+        warnings.warn(
+            f"the columns' weights have not settled after {found.steps} steps ({found.why})\n\n"
+            "hint: look for columns of wild numbers; predictions are as good as the weights so far",
+            ConvergenceWarning,
+            stacklevel=6,
+        )
+    return found
 
 
 def _some(table: Table, at: np.ndarray) -> Table:
