@@ -221,6 +221,14 @@ def test_links_and_modes_stay(path, tmp_path):
     assert path.stat().st_mode & 0o777 == 0o640
 
 
+def test_where_nothing_can_be_written_is_named_as_the_user_named_it(tmp_path):
+    model = GaussianNB().fit([[0.0], [1.0]], ["a", "b"])
+    with pytest.raises(FileNotFoundError, match="nowhere'"):
+        deciban.save(model, tmp_path / "nowhere" / "m.deciban")
+    with pytest.raises(IsADirectoryError, match=f"{tmp_path.name}'"):
+        deciban.save(model, tmp_path)
+
+
 def test_models_that_no_file_holds_are_refused(path):
     y = list("aabbcc")
 

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -21,6 +22,10 @@ from typing import Any, BinaryIO
 def write(path: str | os.PathLike, fill: Callable[[BinaryIO], Any]) -> None:
     """The file appears under its name when it is complete and on the disk; until then an older one stays."""
     path = Path(os.path.realpath(path))  # a link stays a link
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "a folder, where a file is to be written", str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
 
     def whole(file: BinaryIO) -> None:
