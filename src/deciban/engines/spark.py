@@ -32,6 +32,7 @@ from deciban.errors import DataError, DecibanError
 
 AT_ONCE = 1 << 16  # bytes of a sum that goes straight to the driver: 10,000 of them are less than it takes by default
 TOGETHER = 1 << 26  # bytes of all sums that the driver adds by itself, once they are in a tree
+ARROW = "spark.sql.execution.arrow"
 ROW = "part long, bytes long, total binary, error binary"
 
 
@@ -68,7 +69,7 @@ def schema(data: Any) -> Any:
 def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = add, *, progress: Any = None) -> Any:
     """Σ f(batch) over the partitions in their order; of the columns `f.columns` if f names some."""
     columns = list(getattr(f, "columns", data.columns))
-    with told(data):
+    with told(data), _unmeasured(data, columns):
         _set_python(data)
         frame = _numbered(data.select(*map(_quoted, columns)))
         sums = frame.mapInArrow(Summing(f, plus, columns), ROW).persist()  # looked at twice if they are large
@@ -189,6 +190,30 @@ def _quoted(name: str) -> str:
 def _numbered(frame: Any) -> Any:
     """The columns by number: `mapInArrow` trips over names with dots."""
     return frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
+
+
+@contextmanager
+def _unmeasured(data: Any, columns: list[str]) -> Iterator[None]:
+    """Inside, Spark does not weigh a batch after every row, which takes it as long as all else, where batches of
+    numbers cannot come to the limit anyway."""
+    import pyarrow as pa
+
+    conf = data.sparkSession.conf
+    limit, rows = "", int(conf.get(f"{ARROW}.maxRecordsPerBatch"))
+    with quietly():  # earlier versions have no limit
+        limit = conf.get(f"{ARROW}.maxBytesPerBatch")
+    most = int(limit.rstrip("b")) if limit.rstrip("b").isdigit() else 0
+    types = dict(zip(data.columns, schema(data).types, strict=True))
+    narrow = all(pa.types.is_primitive(types[name]) for name in columns)
+    if not (narrow and 0 < rows * len(columns) * 9 <= most):
+        yield
+        return
+    conf.set(f"{ARROW}.maxBytesPerBatch", str(2**31 - 1))
+    try:
+        yield
+    finally:
+        with quietly():
+            conf.set(f"{ARROW}.maxBytesPerBatch", limit)
 
 
 def _set_python(data: Any) -> None:
