@@ -40,6 +40,7 @@ scaling: $(VENV)/installed  ## race fits on Spark, Dask and files against Spark 
 quality: $(VENV)/installed  ## compare the probabilities on the shared tables; writes bench/results and bench/QUALITY.md
 	$(BIN)/python -m bench.quality_tables
 	$(BIN)/python -m bench.quality_weights
+	$(BIN)/python -m bench.quality_structure
 	$(BIN)/python -m bench.quality_text
 
 clean:  ## remove everything that was built

@@ -11,6 +11,7 @@ import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,10 +36,15 @@ def _probabilities(contestant: Contestant, table: Table, train: np.ndarray, test
     model = contestant.make(table.numeric, table.nominal)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # unseen levels, empty bins: every contestant meets them, none is asked to stop
-        model.fit(table.X.iloc[train], table.labels[train])
-        found = model.predict_proba(table.X.iloc[test])
+        return in_order(model.fit(table.X.iloc[train], table.labels[train]), table, test)
+
+
+def in_order(model: Any, table: Table, test: np.ndarray) -> np.ndarray:
+    """What a fitted model says of some rows, (rows, k) in the order of the table's classes."""
     proba = np.zeros((len(test), len(table.classes)))
-    proba[:, np.searchsorted(table.classes, np.asarray(model.classes_).astype(str))] = found
+    proba[:, np.searchsorted(table.classes, np.asarray(model.classes_).astype(str))] = model.predict_proba(
+        table.X.iloc[test]
+    )
     return proba
 
 

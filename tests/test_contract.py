@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 from deciban import (
+    BayesOptimal,
     BernoulliNB,
     CategoricalNB,
     ComplementNB,
@@ -56,6 +57,8 @@ ESTIMATORS = [
     ComplementNB(weights="discriminative"),
     CategoricalNB(weights="discriminative"),
     PoissonNB(weights="discriminative"),
+    BayesOptimal(),
+    BayesOptimal([LogisticRegression(), LogisticRegression(C=0.1)]),
 ]
 ACCELERATORS = ("cupy", "dpnp", "torch")  # scikit-learn skips their checks where package or device is missing
 

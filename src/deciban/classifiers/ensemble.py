@@ -211,13 +211,14 @@ class BayesOptimal(Ensemble):
         "evidence": P(h | D) by the models' `evidence_`, exact where it is closed, Laplace's for logistic regression;
         such weights soon are those of one model. "bic": Schwarz' approximation of it. "loo": stacking, the weights
         under which rows left out are most probable, for models of any kind: leave-one-out in closed form where a model
-        has it, ten folds else (`held_out_` says which). Numbers: P(h | D) as you know it.
+        has it and all rows have chosen nothing (families, cuts, a structure), five folds else (`held_out_` says which).
+        Numbers: P(h | D) as you know it.
 
     >>> import deciban
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [5.0], [7.0]], ["a", "a", "a", "b", "b", "b"]
     >>> both = deciban.BayesOptimal([deciban.GaussianNB(), deciban.LogisticRegression()], weights="loo").fit(X, y)
     >>> both.predict([[1.5], [6.0]]).tolist(), both.held_out_
-    (['a', 'b'], ['leave-one-out', '6 folds'])
+    (['a', 'b'], ['leave-one-out', '5 folds'])
     """
 
     def __init__(self, models=None, *, prior=None, weights="evidence"):
