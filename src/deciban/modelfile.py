@@ -257,7 +257,8 @@ def _made_of(name: str, settings: dict, learned: dict, fitted: dict | None) -> A
 
 
 def _parts(metadata: dict[str, str], decoder: Decoder) -> tuple[dict, dict, dict | None]:
-    return _decoded(*(json.loads(metadata[key]) for key in ("settings", "learned", "fitted")), decoder)
+    settings, learned, fitted = (json.loads(metadata[key]) for key in ("settings", "learned", "fitted"))
+    return _decoded(settings, learned, fitted, decoder)
 
 
 def _decoded(settings: dict, learned: dict, fitted: dict | None, decoder: Decoder) -> tuple[dict, dict, dict | None]:
