@@ -128,6 +128,11 @@ def with_blocks(tally: Bundle, levels: dict[int, np.ndarray], index: dict[int, l
 
 def moved(schema: Schema, tally: Bundle, places: list[np.ndarray]) -> Bundle:
     """A tally of another schema in the levels of this one, where each column's stand at its places."""
+    counts = tally.parts[1]
+    if not isinstance(counts, Bundle):  # of all columns together, those of numbers in levels of their own
+        sizes = zip(schema.fields, counts.levels.tolist(), places, strict=True)
+        named = [(n, np.arange(n)) if f.levels is None else (len(f.levels), at) for f, n, at in sizes]
+        return Bundle((tally.parts[0], counts.relevel(np.array([n for n, _ in named]), [at for _, at in named])))
     index: dict[int, list] = {}
     for b, at in nominal(schema):
         spare = [[len(schema.fields[j].levels or ())] if schema.reserve else [] for j in at]

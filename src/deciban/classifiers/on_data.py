@@ -74,6 +74,8 @@ class Job:
                 return Part.nothing()
             if not part.again:
                 return part
+            with self.engine.kept(self.data):  # or told that they come once
+                pass
             job = replace(self, reading=replace(self.reading, kinds=part.kinds))
 
 

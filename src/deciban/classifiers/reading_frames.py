@@ -20,6 +20,7 @@ from deciban.errors import DataError
 from deciban.frames import some
 from deciban.schema import Schema
 from deciban.table import Block, Mixed, Table
+from deciban.tallies import Bundle
 
 LIBRARY = str(Path(__file__).parents[1])  # where lines are that users did not write
 
@@ -59,7 +60,11 @@ class ReadingFrames:
         model._schema = model._new_schema(columns)
         x, _, _ = model._schema.read(columns, batch.num_rows, learning=True)
         table = Table(x, y, reading.weights(batch), len(classes))
-        return Part(classes, rows_of(table), model._tally(table), model._schema, found)
+        return Part(classes, rows_of(table), *model._part_of(table, self), found)
+
+    def _part_of(self, table: Table, bare: Any) -> tuple[Bundle, Schema]:
+        """The tally of a batch, and its schema, by a copy of the bare model."""
+        return self._tally(table), self._schema  # type: ignore[attr-defined]
 
     def _take_part(self, part: Part) -> None:
         if part.schema is not None:

@@ -24,6 +24,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from deciban import frames, ops
 from deciban.classifiers.base import Generative
+from deciban.classifiers.cutting_on_data import CuttingOnData
 from deciban.classifiers.explaining_mixed import ExplainingMixed
 from deciban.classifiers.given_priors import GivenPriors
 from deciban.classifiers.reading_frames import ReadingFrames, some
@@ -42,7 +43,7 @@ MOST = 1 << 28  # numbers that tables of counts may hold: 2 GiB
 LEVELS, NUMBERS = Categorical(), Histogram()  # what a schema calls the two kinds of columns
 
 
-class Structured(ExplainingMixed, ReadingFrames, GivenPriors, Generative):
+class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Generative):
     """Base: needs `_structure()`, and the settings `cuts`, `priors` and `calibrate`."""
 
     _reads = "mixed"
@@ -91,10 +92,17 @@ class Structured(ExplainingMixed, ReadingFrames, GivenPriors, Generative):
 
     def _found_cuts(self, table: Table) -> tuple[Cuts | None, ...]:
         """The cuts of each column of numbers: those given, or those that the rows choose."""
+        return self._cuts_of(self._grid(table))
+
+    def _grid(self, table: Table) -> Cells:
+        """All columns of numbers on the grid that cuts are found on."""
+        groups = [b for b, (family, _) in enumerate(self._schema.groups) if family == NUMBERS]
+        n = ops.class_weights(table.y, table.w, table.k)
+        return _cells(table, groups[0]) if groups else Cells(n, (), np.zeros((table.k, 0)))
+
+    def _cuts_of(self, cells: Cells) -> tuple[Cuts | None, ...]:
         out: list[Cuts | None] = [None] * len(self._schema.fields)
-        groups = [(b, at) for b, (family, at) in enumerate(self._schema.groups) if family == NUMBERS]
-        for b, at in groups:
-            cells = _cells(table, b)
+        for at in [at for family, at in self._schema.groups if family == NUMBERS]:
             learned = NUMBERS.estimate(cells).cuts if self._learns_cuts() else [np.zeros(0)] * len(at)
             for j, keys, found in zip(at, cells.keys, learned, strict=True):
                 low, high = cell_borders(keys) if len(keys) else (np.array([np.nan]), np.array([np.nan]))
