@@ -60,7 +60,8 @@ class ReadingFrames:
         model._schema = model._new_schema(columns)
         x, _, _ = model._schema.read(columns, batch.num_rows, learning=True)
         table = Table(x, y, reading.weights(batch), len(classes))
-        return Part(classes, rows_of(table), *model._part_of(table, self), found)
+        tally, schema = model._part_of(table, self)
+        return Part(classes, rows_of(table), tally, schema, found)
 
     def _part_of(self, table: Table, bare: Any) -> tuple[Bundle, Schema]:
         """The tally of a batch, and its schema, by a copy of the bare model."""
