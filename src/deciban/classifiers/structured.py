@@ -204,7 +204,7 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
         weight = 1.0 if chunk.w is None else chunk.w[:, None]
         pooled = np.append(t.table.sum(axis=0), np.inf)
         here = np.where((codes >= 0) & (codes < t.levels) & np.array(self._nominal()), t.offset[:-1] + codes, -1)
-        return np.asarray(pooled[here] <= weight * (1 + 1e-9)).any(axis=1)
+        return np.asarray((pooled[here] <= weight * (1 + 1e-9)).any(axis=1))
 
     def _without(self, family: Coded, tally: Bundle, row: Table) -> np.ndarray:
         assert isinstance(row.x, Mixed)
