@@ -43,7 +43,7 @@ class BayesNet(TellingNetwork, Structured):
     Parameters
     ----------
     edges : sequence of (parent, child), or None
-        Edges between columns, by name (of an array: by number). None: searched for.
+        Edges between columns, by name or number. None: searched for.
     target : str, or None
         The name of the class in the network, by default "class".
     prior : number
@@ -181,11 +181,19 @@ class BayesNet(TellingNetwork, Structured):
             )
         if self.edges is None:
             return None
-        edges = list(self.edges)
+        edges = [self._named(edge) for edge in self.edges]
         if any(not isinstance(edge, str) and len(edge) == 2 and edge[1] == target for edge in edges):
             raise DataError(f"an edge leads to the class, `{target}`\n\nhint: the class is above every column")
         parents = parents_of([*names, target], edges)
         return tuple((a, b) for b, own in enumerate(parents) for a in own if a < len(names))
+
+    def _named(self, edge: Any) -> Any:
+        """An edge by names: a number stands for the column in that place, unless it is a name itself."""
+        names = self._schema.names
+        if isinstance(edge, str):
+            return edge
+        numbered = {j: name for j, name in enumerate(names) if j not in names}
+        return tuple(numbered.get(end, end) if isinstance(end, Integral) else end for end in edge)
 
     @property
     def _target(self) -> str:
