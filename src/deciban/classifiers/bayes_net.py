@@ -192,7 +192,7 @@ class BayesNet(TellingNetwork, Structured):
         names = self._schema.names
         if isinstance(edge, str):
             return edge
-        numbered = {j: name for j, name in enumerate(names) if j not in names}
+        numbered: dict[Any, Any] = {j: name for j, name in enumerate(names) if j not in names}
         return tuple(numbered.get(end, end) if isinstance(end, Integral) else end for end in edge)
 
     @property
