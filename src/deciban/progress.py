@@ -52,8 +52,8 @@ def shown(verbose: int | bool, name: str, goal: float = 0.0) -> Iterator[Tell]:
 
 @contextmanager
 def rows_shown(asked: Any, name: str) -> Iterator[Callable[[int, float | None], None] | None]:
-    """Inside, tell(rows so far, share of all or None) shows rows, rows/s and the time left, if `asked` is True; if it is
-    a function, that hears it; else there is nothing to tell.
+    """Inside, tell(rows so far, share of all or None) shows rows, rows/s and the time left, if `asked` is True; a
+    function that is asked for hears it; else there is nothing to tell.
 
     >>> with rows_shown(print, "fit") as tell:
     ...     tell(1000, 0.5)
