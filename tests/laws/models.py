@@ -72,10 +72,11 @@ def rows_for(model, n: int = 90, d: int = 4, k: int = 3, seed: int = 0) -> tuple
     if isinstance(model, deciban.TextClassifier):
         said = [" ".join(f"word{j}" for j in np.repeat(np.arange(d), times)) for times in rng.poisson(2 + shift)]
         return np.array(said, dtype=object), np.array(list("abcdefghij"))[codes]
-    if model._reads == "codes" or isinstance(model, Structured):
+    reads = getattr(model, "_reads", "reals")  # of an ensemble, its models do
+    if reads == "codes" or isinstance(model, Structured):
         x = rng.integers(0, 4, (n, d)) + (shift > 0.5)
         x[: 5 * k] = (np.arange(5 * k) // k)[:n, None]
-    elif model._reads == "counts":
+    elif reads == "counts":
         x = rng.poisson(2 + shift)
     else:
         x = shift + rng.normal(size=(n, d)) * np.linspace(0.5, 1.5, d)

@@ -40,10 +40,11 @@ LOGISTIC = [
 def worded(cls) -> list:
     """A model for each word and each switch that a setting knows: a new setting is here as soon as it is in a class."""
     out, usual = [], cls().get_params()
+    drawn = {"random_state": 0} if cls is deciban.Gibbs else {}  # else it never says the same
     for name, allowed in cls._parameter_constraints.items():
         words = sorted(word for rule in allowed if isinstance(rule, StrOptions) for word in rule.options)
         switches = [not usual[name]] if "boolean" in allowed and isinstance(usual[name], bool) else []
-        out += [cls(**{name: value}) for value in [*words, *switches] if usual[name] != value]
+        out += [cls(**drawn | {name: value}) for value in [*words, *switches] if usual[name] != value]
     return out
 
 
@@ -123,6 +124,8 @@ def told(model: Any) -> dict[str, Any]:
         if name.endswith("_") and not name.startswith("_"):
             try:
                 out[name] = getattr(model, name)
+                if name == "models_":  # views of their tallies are made when first asked for
+                    out[name] = [told(one) for one in out[name]]
             except (AttributeError, ValueError) as error:
                 out[name] = str(error)
     return out
