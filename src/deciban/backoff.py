@@ -1,18 +1,18 @@
 """Shares of levels in sparse tables, each backed by a coarser one:
 
     θ(x)         = (n(x) + alpha) / (n + alpha · levels)
-    θ(x | c)     = (n(x, c) + m · θ(x)) / (n(c) + m)
-    θ(x | c, p)  = (n(x, c, p) + m · θ(x | c)) / (n(c, p) + m)      and so on, a condition at a time.
+    θ(x | c)     = (n(x, c) + m · θ(x) + alpha) / (n(c) + m + alpha · levels)
+    θ(x | c, p)  = (n(x, c, p) + m · θ(x | c) + alpha) / (n(c, p) + m + alpha · levels)     and so on.
 
-A table is (conditions …, levels), the next one has one more condition before the levels. The strength m is one number
-for each step, or "auto": the one of a grid under which rows are most probable that were taken out of the counts first.
-Where m is None nothing is backed: θ = (n + alpha) / (sum + alpha · levels) in every table.
+A table is (conditions …, levels), the next one has one more condition before the levels. The strengths m are given, one
+for each step, or found: those of a grid under which rows are most probable that were taken out of the counts first. With
+m = 0 nothing is backed: alpha = 1 is Laplace's rule.
 
 >>> import numpy as np
 >>> tables = [np.array([6.0, 2.0]), np.array([[4.0, 0.0], [2.0, 2.0]])]
->>> shares(tables, 1.0, (2.0,))[1].round(3).tolist()  # a level that a class never had: 2 · 0.3 / (4 + 2)
-[[0.9, 0.1], [0.567, 0.433]]
->>> shares(tables, 1.0, None)[1].round(3).tolist()
+>>> shares(tables, 1.0, (2.0,))[1].round(3).tolist()  # a level that a class never had: (2 · 0.3 + 1) / (4 + 2 + 2)
+[[0.8, 0.2], [0.55, 0.45]]
+>>> shares(tables, 1.0, (0.0,))[1].round(3).tolist()
 [[0.833, 0.167], [0.5, 0.5]]
 """
 
@@ -24,75 +24,71 @@ import numpy as np
 
 from deciban.tallies.base import less
 
-GRID = 2.0 ** np.arange(-2, 11, 2)  # 0.25 … 1024
+GRID = np.array([0.0, 1.0, 4.0, 16.0, 64.0, 256.0, 1024.0])
 TINY = 1e-300
 
-Strengths = Sequence[float] | None
+
+def even(table: np.ndarray) -> np.ndarray:
+    """The same share for every level."""
+    return np.full(table.shape[-1], 1.0 / max(table.shape[-1], 1))
 
 
-def plain(table: np.ndarray, alpha: float) -> np.ndarray:
-    """(n + alpha) / (sum + alpha · levels); even shares where there is neither count nor pseudo-count."""
-    levels = max(table.shape[-1], 1)
-    whole = table.sum(axis=-1, keepdims=True) + alpha * levels
-    return np.divide(table + alpha, whole, out=np.full(table.shape, 1.0 / levels), where=whole > 0)
-
-
-def backed(table: np.ndarray, base: np.ndarray, m: float) -> np.ndarray:
-    """(n + m · base) / (sum + m), `base` without the last condition."""
+def backed(table: np.ndarray, base: np.ndarray, m: float, alpha: float) -> np.ndarray:
+    """(n + m · base + alpha) / (sum + m + alpha · levels), `base` without the last condition; `base` itself where there
+    is neither count nor pseudo-count."""
     base = np.broadcast_to(base[..., None, :], table.shape)
-    whole = table.sum(axis=-1, keepdims=True) + m
-    return np.divide(table + m * base, whole, out=base.copy(), where=whole > 0)
+    whole = table.sum(axis=-1, keepdims=True) + m + alpha * table.shape[-1]
+    return np.divide(table + m * base + alpha, whole, out=base.copy(), where=whole > 0)
 
 
-def shares(tables: Sequence[np.ndarray], alpha: float, strengths: Strengths) -> list[np.ndarray]:
+def shares(tables: Sequence[np.ndarray], alpha: float, strengths: Sequence[float]) -> list[np.ndarray]:
     """θ of each table, the coarsest first."""
-    if strengths is None:
-        return [plain(table, alpha) for table in tables]
-    out = [plain(tables[0], alpha)]
+    out = [backed(tables[0][None], even(tables[0]), 0.0, alpha)[0]]
     for table, m in zip(tables[1:], strengths, strict=True):
-        out.append(backed(table, out[-1], m))
+        out.append(backed(table, out[-1], m, alpha))
     return out
 
 
-def best_strengths(tables: Sequence[np.ndarray], alpha: float, grid: np.ndarray = GRID) -> tuple[float, ...]:
+def less_one(table: np.ndarray, base: np.ndarray, m: float, alpha: float) -> np.ndarray:
+    """The same shares of each level without one of the rows that have it.
+
+    >>> less_one(np.array([[2.0, 1.0]]), np.array([0.5, 0.5]), 0.0, 1.0).tolist()
+    [[0.5, 0.25]]
+    """
+    base = np.broadcast_to(base[..., None, :], table.shape)
+    whole = np.maximum(table.sum(axis=-1, keepdims=True) - 1.0, 0.0) + m + alpha * table.shape[-1]
+    return np.divide(np.maximum(table - 1.0, 0.0) + m * base + alpha, whole, out=base.copy(), where=whole > 0)
+
+
+def held_out(n: np.ndarray, rest: np.ndarray, base: np.ndarray, levels: np.ndarray | int, m: float, alpha: float):
+    """n · log θ of cells with n rows, one of them taken out; `rest` is the sum over their levels, itself among it."""
+    one, rest = np.maximum(n - 1.0, 0.0), np.maximum(rest - 1.0, 0.0)
+    return n * (np.log(one + m * base + alpha + TINY) - np.log(rest + m + alpha * levels + TINY))
+
+
+def best_strengths(tables: Sequence[np.ndarray], alpha: float) -> tuple[float, ...]:
     """For each table but the first the strength of the grid under which held-out rows are most probable.
 
     >>> alike, apart = np.array([[4.0, 4.0], [4.0, 4.0]]), np.array([[8.0, 0.0], [0.0, 8.0]])
     >>> [best_strengths([t.sum(axis=0), t], 1.0)[0] for t in (alike, apart)]
-    [1024.0, 0.25]
+    [1024.0, 0.0]
     """
-    left = less_one(tables[0], alpha)
+    left = less_one(tables[0][None], even(tables[0]), 0.0, alpha)[0]
     out = []
     for table in tables[1:]:
-        base = np.broadcast_to(left[..., None, :], table.shape)
         some = table > 0
-        n, base_n = table[some], base[some]
-        rest = np.broadcast_to(table.sum(axis=-1, keepdims=True), table.shape)[some] - 1.0
-        one, rest = np.maximum(n - 1.0, 0.0), np.maximum(rest, 0.0)
-        scores = [float(n @ (np.log(one + m * base_n + TINY) - np.log(rest + m))) for m in grid]
-        m = float(grid[int(np.argmax(scores))])
-        whole = np.maximum(table.sum(axis=-1, keepdims=True) - 1.0, 0.0)
-        left = (np.maximum(table - 1.0, 0.0) + m * base) / (whole + m)
-        out.append(m)
+        rest = np.broadcast_to(table.sum(axis=-1, keepdims=True), table.shape)[some]
+        base = np.broadcast_to(left[..., None, :], table.shape)[some]
+        scores = [held_out(table[some], rest, base, table.shape[-1], m, alpha).sum() for m in GRID]
+        out.append(float(GRID[int(np.argmax(scores))]))
+        left = less_one(table, left, out[-1], alpha)
     return tuple(out)
-
-
-def less_one(table: np.ndarray, alpha: float) -> np.ndarray:
-    """The plain share of each level without one of its rows.
-
-    >>> less_one(np.array([2.0, 1.0]), 1.0).tolist()
-    [0.5, 0.25]
-    """
-    levels = max(table.shape[-1], 1)
-    whole = np.maximum(table.sum(axis=-1, keepdims=True) - 1.0, 0.0) + alpha * levels
-    even = np.full(table.shape, 1.0 / levels)
-    return np.divide(np.maximum(table - 1.0, 0.0) + alpha, whole, out=even, where=whole > 0)
 
 
 def left_out(
     tables: Sequence[np.ndarray],
     alpha: float,
-    strengths: Strengths,
+    strengths: Sequence[float],
     x: np.ndarray,
     given: Sequence[np.ndarray],
     y: np.ndarray,
@@ -102,7 +98,7 @@ def left_out(
     (k, *given, levels); x (n,) and the conditions (n,) are levels.
 
     >>> tables = [np.array([6.0, 2.0]), np.array([[4.0, 0.0], [2.0, 2.0]])]
-    >>> left_out(tables, 1.0, None, np.array([0]), [], np.array([1]), None).round(3).tolist()
+    >>> left_out(tables, 1.0, (0.0,), np.array([0]), [], np.array([1]), None).round(3).tolist()
     [[0.833, 0.4]]
     """
     levels, k = max(tables[0].shape[-1], 1), tables[1].shape[0]
@@ -112,15 +108,9 @@ def left_out(
     for depth, table in enumerate(tables[1:]):
         at: tuple = (slice(None), *given[:depth])
         steps.append((table[(*at, x)].T, table.sum(axis=-1)[at].T if depth else table.sum(axis=-1)[None], mine))
-    if strengths is None:
-        steps = steps[-1:]
-    out: np.ndarray | None = None
-    for step, (count, whole, own) in enumerate(steps):
+    out = np.full((len(y), 1), 1.0 / levels)
+    for (count, whole, own), m in zip(steps, (0.0, *strengths), strict=True):
         count, whole = np.maximum(less(count, own), 0.0), np.maximum(less(whole, own), 0.0)
-        if out is None:
-            base, m = np.full(np.broadcast_shapes(count.shape, whole.shape), 1.0 / levels), alpha * levels
-        else:
-            base, m = np.broadcast_to(out, count.shape), float((strengths or ())[step - 1])
-        out = np.divide(count + m * base, whole + m, out=base.copy(), where=whole + m > 0)
-    assert out is not None
-    return np.broadcast_to(out, (len(y), k))
+        base, whole = np.broadcast_to(out, count.shape), whole + m + alpha * levels
+        out = np.divide(count + m * base + alpha, whole, out=base.copy(), where=whole > 0)
+    return out

@@ -16,7 +16,7 @@ PUBLIC = [getattr(deciban, name) for name in deciban.__all__]
 CLASSES = [thing for thing in PUBLIC if isinstance(thing, type) and issubclass(thing, Generative)]
 # settings beside the defaults; a class may be absent
 SETTINGS: dict[str, list[dict[str, Any]]] = {
-    "AODE": [{"backoff": None, "least": 3}],
+    "AODE": [{"backoff": 0, "least": 3}],
     "BayesNet": [{"edges": [(0, 1), (1, 2), (0, 2)], "prior": 2.0}, {"max_parents": 0}],
     "BernoulliNB": [{"binarize": 1.5}],
     "CategoricalNB": [{"min_categories": 6}],
@@ -39,7 +39,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"solver": "eigen", "shrinkage": "auto"},
         {"estimate": "bayes"},
     ],
-    "TreeAugmentedNB": [{"backoff": None, "alpha": 0.5}, {"backoff": 2.0}, {"cuts": [0.5, 1.5]}],
+    "TreeAugmentedNB": [{"backoff": 0, "alpha": 0.5}, {"backoff": 2.0}, {"cuts": [0.5, 1.5]}],
     "RegularizedDiscriminantAnalysis": [{"blend": 0}, {"blend": 1}, {"shrinkage": "auto"}, {"estimate": "bayes"}],
 }
 # what stands for the defaults where those look at the rows: cuts that are learned belong to the rows of one model

@@ -28,7 +28,7 @@ SUPPORTS: dict[str, tuple[st.SearchStrategy, float]] = {
 }
 # settings worth a law of their own, beside the defaults; a family may be absent
 SETTINGS: dict[str, list[dict[str, Any]]] = {
-    "aode": [{"strength": None}],
+    "aode": [{"strength": 0.0}],
     "bernoulli": [{"above": 0.5}],
     "complement": [{"norm": True}],
     "exponential": [{"shape": 0.0}, {"mean": 2.0}],
@@ -37,7 +37,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "student": [{"mean": 0.5, "kappa": 2.0, "shape": 3.0, "scale": 1.5}],
     "gaussian_joint": [{"blend": 1.0}, {"blend": 0.5}, {"shrinkage": "auto"}],
     "kdb": [{"most": 2, "strength": 1.0}],
-    "tree": [{"strength": None}, {"strength": 2.0, "alpha": 0.5}],
+    "tree": [{"strength": 0.0}, {"strength": 2.0, "alpha": 0.5}],
     "gaussian_joint_bayes": [{"blend": 1.0}, {"blend": 0.5}],
 }
 

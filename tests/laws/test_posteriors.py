@@ -230,7 +230,8 @@ def test_sample_has_the_shape_and_the_labels_of_the_rows(model):
     assert model.sample()[0].shape == (1, x.shape[1])
 
 
-@each([model for model in MODELS if model.get_params().get("shrinkage") != 0.3])  # shrunk once more, it is another
+# shrunk once more, it is another; and rows of an average teach each of its models something else
+@each([model for model in MODELS if model.get_params().get("shrinkage") != 0.3 and model not in named("AODE")])
 def test_model_of_its_own_sample_is_much_like_it(model):
     x, y = rows_for(model, n=300)
     model = fitted(model, x, y)

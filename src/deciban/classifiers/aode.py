@@ -19,7 +19,7 @@ class AODE(Structured):
 
     Parameters
     ----------
-    backoff : "auto", a number, or None
+    backoff : "auto" or a number
         How strongly a sparse table is drawn to the one without the parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c)) /
         (n(c, p) + m), and that to the one without the class. "auto": of each pair of columns, the strength m that makes
         held-out rows most probable. None: plain (n + alpha) / (sum + alpha · levels).
@@ -48,7 +48,7 @@ class AODE(Structured):
     """
 
     _parameter_constraints: dict = {
-        "backoff": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), None],
+        "backoff": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
         "least": [Interval(Real, 0, None, closed="left")],
         **Structured._parameter_constraints,

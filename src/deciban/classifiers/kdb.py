@@ -22,7 +22,7 @@ class KDependenceBayes(Structured):
     ----------
     k : whole number
         Columns that one depends on beside the class, at most; 0 is naive Bayes.
-    backoff : "auto", a number, or None
+    backoff : "auto" or a number
         How strongly a sparse table is drawn to the one without its last parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c))
         / (n(c, p) + m), and so on down to the one without the class. "auto": of each column, the strengths m that make
         held-out rows most probable. None: plain (n + alpha) / (sum + alpha · levels).
@@ -48,7 +48,7 @@ class KDependenceBayes(Structured):
 
     _parameter_constraints: dict = {
         "k": [Interval(Integral, 0, None, closed="left")],
-        "backoff": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), None],
+        "backoff": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
         **Structured._parameter_constraints,
     }

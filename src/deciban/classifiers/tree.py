@@ -22,7 +22,7 @@ class TreeAugmentedNB(Structured):
 
     Parameters
     ----------
-    backoff : "auto", a number, or None
+    backoff : "auto" or a number
         How strongly a sparse table is drawn to the one without the parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c)) /
         (n(c, p) + m), and that to the one without the class. "auto": of each column, the strengths m that make held-out
         rows most probable. None: plain (n + alpha) / (sum + alpha · levels).
@@ -49,7 +49,7 @@ class TreeAugmentedNB(Structured):
     """
 
     _parameter_constraints: dict = {
-        "backoff": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), None],
+        "backoff": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
         "root": "no_validation",
         **Structured._parameter_constraints,

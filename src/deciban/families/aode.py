@@ -6,11 +6,11 @@ over the columns i whose level x_i was seen in `least` rows; where there is none
 parent, and no factor where it is a child.
 
 Tally: `Pairs`; a pair counts where both cells are there. Estimate: θ(x | c, p) is backed by θ(x | c), that by θ(x), that
-by even shares (see `backoff`); with strength None it is (n + alpha) / (sum + alpha · levels).
+by even shares (see `backoff`); with strength 0 it is (n + alpha) / (sum + alpha · levels).
 
 >>> import numpy as np
 >>> from deciban.table import Codes
->>> f, x = Aode(strength=None), Codes(np.array([[0, 0], [1, 1], [1, 1], [0, 1]]))
+>>> f, x = Aode(strength=0.0), Codes(np.array([[0, 0], [1, 1], [1, 1], [0, 1]]))
 >>> p = f.estimate(f.tally(x, np.zeros(4, dtype=np.int32), None, 1))
 >>> np.exp(f.loglik(p, Codes(np.array([[1, 1], [-1, 1]])))).round(4).tolist()  # (3/6 · 3/4 + 4/6 · 3/5) / 2; 4/6
 [[0.3875], [0.6667]]
@@ -33,18 +33,19 @@ from deciban.tallies.pairs import pair_cells
 @dataclass(frozen=True)
 class Params:
     levels: np.ndarray  # (d,)
-    strengths: np.ndarray | None  # (d + 1, d): of each column given each other one, and without any
+    strengths: np.ndarray  # (d + 1, d): of each column given each other one, and without any
     parents: Parents  # log θ as the kernel reads it
 
 
 @dataclass(frozen=True)
 class Aode:
     alpha: float = 1.0
-    strength: float | str | np.ndarray | None = "auto"  # of the back-off: one number, those chosen, None: none
+    strength: float | str | np.ndarray = "auto"  # of the back-off: one number, or those chosen, (d + 1, d)
     least: float = 1.0  # rows that have a level before it is a parent
     block, support = "codes", "level"
     columnwise = False  # the columns of a row have a density together
     structured = True  # what one of them says depends on the others
+    averages = True  # models: rows drawn from all of them teach each of them something else
 
     def size(self, levels: np.ndarray, k: int) -> int:
         """Numbers that a tally or the parameters have."""
@@ -57,8 +58,7 @@ class Aode:
         counts = [np.maximum(table, 0.0) for table in t.columns()]
         m = self._strengths(t, counts)
         alone = [
-            backoff.shares([table.sum(axis=0), table], self.alpha, None if m is None else (m[-1, j],))[-1]
-            for j, table in enumerate(counts)
+            backoff.shares([table.sum(axis=0), table], self.alpha, (m[-1, j],))[-1] for j, table in enumerate(counts)
         ]
         size, offset = int(t.offset[-1]), t.offset
         shares = np.ones((t.k, size, size))
@@ -68,9 +68,11 @@ class Aode:
             for i in range(t.d):
                 if i != j:
                     pair = np.maximum(t.pair(i, j), 0.0)
-                    given = backoff.plain(pair, self.alpha) if m is None else backoff.backed(pair, share, m[i, j])
+                    given = backoff.backed(pair, share, m[i, j], self.alpha)
                     shares[:, offset[i] : offset[i + 1], offset[j] : offset[j + 1]] = given
-        seen = np.concatenate([[], *(table.sum(axis=0) for table in counts)]) >= max(self.least, TINY) * (1 - 1e-9)
+        seen = np.concatenate([[], *(table.sum(axis=0) for table in counts)]) >= max(self.least, backoff.TINY) * (
+            1 - 1e-9
+        )
         with np.errstate(divide="ignore"):
             return Params(t.levels, m, Parents.of(np.log(shares, out=shares), offset, seen))
 
@@ -78,8 +80,8 @@ class Aode:
         """The family that would have these strengths whatever the counts."""
         return replace(self, strength=p.strengths)
 
-    def _strengths(self, t: Pairs, counts: list[np.ndarray]) -> np.ndarray | None:
-        if self.strength is None or isinstance(self.strength, np.ndarray):
+    def _strengths(self, t: Pairs, counts: list[np.ndarray]) -> np.ndarray:
+        if isinstance(self.strength, np.ndarray):
             return self.strength
         if not isinstance(self.strength, str):
             return np.full((t.d + 1, t.d), float(self.strength))
@@ -108,8 +110,7 @@ class Aode:
         weight = np.ones(x.n) if w is None else w
 
         def logs(tables: list, steps: tuple, j: int, given: list, rows: np.ndarray) -> np.ndarray:
-            own = None if w is None else w[rows]
-            chosen = None if m is None else tuple(m[i, j] for i in steps)
+            own, chosen = None if w is None else w[rows], [m[i, j] for i in steps]
             with np.errstate(divide="ignore"):
                 return np.log(backoff.left_out(tables, self.alpha, chosen, codes[rows, j], given, y[rows], own))
 
@@ -119,7 +120,7 @@ class Aode:
             each[rows, j] += term
             alone[rows] += term
             left = chain[0][codes[rows, j]] - weight[rows]
-            used[rows, j] = left >= max(self.least, TINY) * (1 - 1e-9)
+            used[rows, j] = left >= max(self.least, backoff.TINY) * (1 - 1e-9)
             for i in range(x.d):
                 if i != j:
                     both = rows[here[rows, i]]
@@ -140,9 +141,6 @@ class Aode:
                     given = table[own, offset[j] : offset[j + 1], :k]
                     out[rows, j] = _drawn(np.exp(given[out[rows, i], :, y[rows]]), rng)
         return out
-
-
-TINY = 1e-300
 
 
 def _ways(d: int) -> tuple[range, range]:
@@ -167,9 +165,10 @@ def _pair_strengths(t: Pairs, counts: list[np.ndarray], alone: list[float], alph
     for parent, level, child, mine in ((0, a, 1, b), (1, b, 0, a)):
         start = np.cumsum(t.levels[sides[parent]]) - t.levels[sides[parent]]
         key = (start[pair] + level)[cell] * t.k + owner
-        rest = np.maximum(np.bincount(key, n)[key] - 1.0, 0.0) if len(key) else n
-        base, one = left[owner, (t.offset[sides[child][pair]] + mine)[cell]], np.maximum(n - 1.0, 0.0)
-        terms = [n * (np.log(one + m * base + TINY) - np.log(rest + m)) for m in backoff.GRID]
+        rest = np.bincount(key, n)[key] if len(key) else n
+        own = sides[child][pair][cell]
+        base, levels = left[owner, t.offset[own] + mine[cell]], t.levels[own]
+        terms = (backoff.held_out(n, rest, base, levels, m, alpha) for m in backoff.GRID)
         best = np.argmax([np.bincount(pair[cell], term, minlength=many) for term in terms], axis=0)
         out[sides[parent], sides[child]] = backoff.GRID[best]
     return out
@@ -177,9 +176,9 @@ def _pair_strengths(t: Pairs, counts: list[np.ndarray], alone: list[float], alph
 
 def _left(table: np.ndarray, m: float, alpha: float) -> np.ndarray:
     """The share of each level in each class (k, levels), one row with it taken out."""
-    base = backoff.less_one(table.sum(axis=0), alpha)
-    whole = np.maximum(table.sum(axis=1, keepdims=True) - 1.0, 0.0)
-    return (np.maximum(table - 1.0, 0.0) + m * base) / (whole + m)
+    pooled = table.sum(axis=0)
+    base = backoff.less_one(pooled[None], backoff.even(pooled), 0.0, alpha)[0]
+    return backoff.less_one(table, base, m, alpha)
 
 
 FAMILY = Aode

@@ -6,13 +6,13 @@ by eliminating one after the other, for each pattern of missing cells: the cost 
 missing together.
 
 Tally: `Patterns`, the distinct rows. Estimate: θ(x | c, p, q) is backed by θ(x | c, p), that by θ(x | c), θ(x) and even
-shares, the parent that tells least being dropped first (see `backoff`); with strength None it is (n + alpha) /
-(sum + alpha · levels). Rows that miss a cell of a table count nothing in it.
+shares, the parent that tells least being dropped first (see `backoff`); with strength 0 it is (n + alpha) / (sum +
+alpha · levels). Rows that miss a cell of a table count nothing in it.
 
 >>> import numpy as np
 >>> from deciban.table import Codes
 >>> x = Codes(np.array([[0, 0, 0], [1, 1, 0], [0, 1, 1], [1, 0, 1]]))  # the third is whether the others differ
->>> f = Kdb(strength=None, order=((), (0,), (0, 1)))
+>>> f = Kdb(strength=0.0, order=((), (0,), (0, 1)))
 >>> p = f.estimate(f.tally(x, np.zeros(4, dtype=np.int32), None, 1))
 >>> np.exp(f.loglik(p, Codes(np.array([[0, 0, 0], [0, -1, 0]])))).round(3).tolist()  # ½ · ½ · ⅔; ½ · (½ · ⅔ + ½ · ⅓)
 [[0.167], [0.25]]
@@ -35,7 +35,7 @@ from deciban.table import Codes
 from deciban.tallies import Patterns
 from deciban.tallies.pairs import pair_cells
 
-Strengths = tuple[float, ...] | None
+Strengths = tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Params(Tables):
 class Kdb:
     most: int = 1  # parents beside the class
     alpha: float = 1.0
-    strength: float | str | tuple | None = "auto"  # of the back-off: one number, those of each column, or None: none
+    strength: float | str | tuple = "auto"  # of the back-off: one number, or those of each column
     order: Parents | None = None  # the parents of each column, where they are given
     block, support = "codes", "level"
     columnwise = False  # the columns of a row have a density together
@@ -92,7 +92,7 @@ class Kdb:
             return self.strength[j]
         if isinstance(self.strength, str):
             return backoff.best_strengths(chain, self.alpha)
-        return None if self.strength is None else (float(self.strength),) * (len(chain) - 1)
+        return (float(self.strength),) * (len(chain) - 1)
 
     def loglik(self, p: Params, x: Codes) -> np.ndarray:
         return p.loglik(p.known(x))

@@ -5,11 +5,11 @@ The tree is the one over all columns with the most information I(X_i; X_j | C) b
 columns and edges the first is taken, and an edge of none is left out, so that there may be several trees.
 
 Tally: `Pairs`; a pair counts where both cells are there. Estimate: θ(x | c, p) is backed by θ(x | c), that by θ(x), that
-by even shares (see `backoff`); with strength None it is (n + alpha) / (sum + alpha · levels).
+by even shares (see `backoff`); with strength 0 it is (n + alpha) / (sum + alpha · levels).
 
 >>> import numpy as np
 >>> from deciban.table import Codes
->>> f, x = Tree(alpha=1.0, strength=None), Codes(np.array([[0, 0], [1, 1], [1, 1], [0, 1]]))
+>>> f, x = Tree(alpha=1.0, strength=0.0), Codes(np.array([[0, 0], [1, 1], [1, 1], [0, 1]]))
 >>> p = f.estimate(f.tally(x, np.zeros(4, dtype=np.int32), None, 1))
 >>> p.parents, np.exp(p.tables[1][0]).tolist()  # (1 + 1) / (2 + 2), …
 ((-1, 0), [[0.5, 0.5], [0.25, 0.75]])
@@ -46,7 +46,7 @@ class Params:
     parents: tuple[int, ...]  # of each column; −1: none
     order: tuple[int, ...]  # parents before children
     levels: np.ndarray  # (d,)
-    strengths: tuple[tuple[float, ...] | None, ...]  # of each column's back-off
+    strengths: tuple[tuple[float, ...], ...]  # of each column's back-off
     tables: tuple[np.ndarray, ...]  # log θ, (k, levels of the parent, levels); the root's parent has one level
     information: np.ndarray  # (d, d)
 
@@ -71,7 +71,7 @@ class Params:
 @dataclass(frozen=True)
 class Tree:
     alpha: float = 1.0
-    strength: float | str | tuple | None = "auto"  # of the back-off: one number, those of each column, or None: none
+    strength: float | str | tuple = "auto"  # of the back-off: one number, or those of each column
     root: int | None = None
     parents: tuple[int, ...] | None = None  # a tree that is given
     block, support = "codes", "level"
@@ -104,12 +104,12 @@ class Tree:
         """The family that would have this tree and these strengths whatever the counts."""
         return replace(self, parents=p.parents, strength=p.strengths)
 
-    def _strengths(self, j: int, chain: list[np.ndarray]) -> tuple[float, ...] | None:
+    def _strengths(self, j: int, chain: list[np.ndarray]) -> tuple[float, ...]:
         if isinstance(self.strength, tuple):
             return self.strength[j]
         if isinstance(self.strength, str):
             return backoff.best_strengths(chain, self.alpha)
-        return None if self.strength is None else (float(self.strength),) * (len(chain) - 1)
+        return (float(self.strength),) * (len(chain) - 1)
 
     def loglik(self, p: Params, x: Codes) -> np.ndarray:
         codes = p.known(x)
@@ -200,7 +200,9 @@ def _terms(p: Params, codes: np.ndarray) -> tuple[Own, Over]:
     return own, over
 
 
-def _scores(p: Params, codes: np.ndarray, whole: Callable[[np.ndarray], np.ndarray], own: Own, over: Over) -> np.ndarray:
+def _scores(
+    p: Params, codes: np.ndarray, whole: Callable[[np.ndarray], np.ndarray], own: Own, over: Over
+) -> np.ndarray:
     """log p(x | c), (n, k): of rows without gaps by `whole`, of others by messages from the leaves to the roots."""
     gaps = (codes < 0).any(axis=1)
     if not gaps.any():
@@ -219,7 +221,9 @@ def _scores(p: Params, codes: np.ndarray, whole: Callable[[np.ndarray], np.ndarr
 def _messages(p: Params, codes: np.ndarray, rows: np.ndarray, own: Own, over: Over) -> np.ndarray:
     """A missing column with something under it sums over its levels; what stands under an observed one is a factor."""
     out, gone = np.zeros((len(rows), p.k)), codes[rows] < 0
-    under: dict[int, np.ndarray] = {}  # log probability of all that hangs below each level of a column, (rows, k, levels)
+    under: dict[
+        int, np.ndarray
+    ] = {}  # log probability of all that hangs below each level of a column, (rows, k, levels)
     for j in reversed(p.order):
         parent = p.parents[j]
         up = gone[:, parent] if parent >= 0 else np.zeros(len(rows), dtype=bool)
@@ -262,8 +266,7 @@ class _Left:
     w: np.ndarray | None
 
     def _share(self, j: int, rows: np.ndarray, tables: list[np.ndarray], given: list[np.ndarray]) -> np.ndarray:
-        m, w = self.p.strengths[j], None if self.w is None else self.w[rows]
-        m = None if m is None else m[: len(tables) - 1]
+        m, w = self.p.strengths[j][: len(tables) - 1], None if self.w is None else self.w[rows]
         return backoff.left_out(tables, self.alpha, m, self.codes[rows, j], given, self.y[rows], w)
 
     def own(self, j: int, rows: np.ndarray) -> np.ndarray:
@@ -273,15 +276,12 @@ class _Left:
             return np.log(self._share(j, rows, _chain(self.t, j, parent), given))
 
     def over(self, j: int, rows: np.ndarray) -> np.ndarray:
-        tables, m = _chain(self.t, j, self.p.parents[j]), self.p.strengths[j]
-        count, whole = tables[2].transpose(2, 0, 1)[self.codes[rows, j]], tables[2].sum(axis=2)
-        if m is None:
-            base, m = np.full((len(rows), self.p.k), 1.0 / self.t.levels[j]), (0.0, self.alpha * self.t.levels[j])
-        else:
-            base = self._share(j, rows, tables[:2], [])
-        whole, base = np.broadcast_to(whole, count.shape) + m[1], np.broadcast_to(base[:, :, None], count.shape)
+        tables, m = _chain(self.t, j, self.p.parents[j]), self.p.strengths[j][1]
+        count = tables[2].transpose(2, 0, 1)[self.codes[rows, j]]
+        base = np.broadcast_to(self._share(j, rows, tables[:2], [])[:, :, None], count.shape)
+        whole = np.broadcast_to(tables[2].sum(axis=2), count.shape) + m + self.alpha * self.t.levels[j]
         with np.errstate(divide="ignore"):
-            return np.log(np.divide(count + m[1] * base, whole, out=base.copy(), where=whole > 0))
+            return np.log(np.divide(count + m * base + self.alpha, whole, out=base.copy(), where=whole > 0))
 
 
 FAMILY = Tree
