@@ -5,8 +5,8 @@
     θ(x | c, p)  = (n(x, c, p) + m · θ(x | c) + alpha) / (n(c, p) + m + alpha · levels)     and so on.
 
 A table is (conditions …, levels), the next one has one more condition before the levels. The strengths m are given, one
-for each step, or found: those of a grid under which rows are most probable that were taken out of the counts first. With
-m = 0 nothing is backed: alpha = 1 is Laplace's rule.
+for each step, or found: those of a grid under which rows are most probable that were taken out of the counts first.
+With m = 0 nothing is backed: alpha = 1 is Laplace's rule.
 
 >>> import numpy as np
 >>> tables = [np.array([6.0, 2.0]), np.array([[4.0, 0.0], [2.0, 2.0]])]

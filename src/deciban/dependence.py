@@ -22,7 +22,7 @@ DIGITS = 12  # of information: what differs past them is rounding
 
 
 def conditional_information(t: Pairs) -> np.ndarray:
-    """I(X_i; X_j | C) of every two columns, (d, d), 0 on the diagonal. Each pair is judged by the rows that have both."""
+    """I(X_i; X_j | C) of every two columns, (d, d), 0 on the diagonal; each by the rows that have both."""
     layout, levels = t.layout, t.levels
     pair, a, b = layout.cells(levels)
     many = len(layout.first)

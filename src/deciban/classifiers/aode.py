@@ -13,24 +13,24 @@ from deciban.families.aode import Aode
 class AODE(Structured):
     """The average of all models in which one column is, beside the class, the parent of all others (A1DE).
 
-    X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that tell the
-    classes apart. A missing cell counts for nothing in training; in prediction it is no parent, and is summed out where
+    X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that tell
+    the classes apart. A missing cell counts for nothing in training; in prediction it is no parent, and is summed out where
     it is a child; so is a level never seen.
 
     Parameters
     ----------
     backoff : "auto" or a number
-        How strongly a sparse table is drawn to the one without the parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c)) /
-        (n(c, p) + m), and that to the one without the class. "auto": of each pair of columns, the strength m that makes
-        held-out rows most probable. None: plain (n + alpha) / (sum + alpha · levels).
+        How strongly a sparse table is drawn to the one without the parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c) +
+        alpha) / (n(c, p) + m + alpha · levels), and that to the one without the class. "auto": of each pair of columns, the strength m that makes
+        held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
     alpha : number
-        Pseudo-count of every level: where backing off ends, or of every table.
+        Pseudo-count of every level in every table.
     least : number
         Rows (of any class) that have a level before it is a parent; Webb, Boughton and Wang (2005) used 30. Where no
         level of a row is one, the answer is naive Bayes'.
     cuts : "mdl", {column: numbers}, numbers, or None
-        Where columns of numbers are cut: as the rows of the first `fit` or `partial_fit` have it; as given (columns left
-        out are cut as the rows have it); all at the same numbers. None: every distinct number is a level.
+        Where columns of numbers are cut: as the rows of the first `fit` or `partial_fit` have it; as given (columns
+        left out are cut as the rows have it); all at the same numbers. None: every distinct number is a level.
     priors : sequence, mapping by class, or None
         Class priors; by default the classes' shares of the rows.
     calibrate : bool

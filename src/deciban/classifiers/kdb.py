@@ -12,10 +12,11 @@ from deciban.families.kdb import Kdb
 
 
 class KDependenceBayes(Structured):
-    """Naive Bayes where each column also depends on up to k others: those that tell more about the class and most of it.
+    """Naive Bayes where each column also depends on up to k others: of those that tell more about the class, the ones
+    that tell most about it.
 
-    X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that tell the
-    classes apart. A missing cell counts for nothing in training and is summed out exactly in prediction; so is a level
+    X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that tell
+    the classes apart. A missing cell counts for nothing in training and is summed out exactly in prediction; so is a level
     never seen.
 
     Parameters
@@ -23,14 +24,14 @@ class KDependenceBayes(Structured):
     k : whole number
         Columns that one depends on beside the class, at most; 0 is naive Bayes.
     backoff : "auto" or a number
-        How strongly a sparse table is drawn to the one without its last parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c))
-        / (n(c, p) + m), and so on down to the one without the class. "auto": of each column, the strengths m that make
-        held-out rows most probable. None: plain (n + alpha) / (sum + alpha · levels).
+        How strongly a sparse table is drawn to the one without its last parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c) +
+        alpha) / (n(c, p) + m + alpha · levels), and so on down to the one without the class. "auto": of each column, the strengths m that make
+        held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
     alpha : number
-        Pseudo-count of every level: where backing off ends, or of every table.
+        Pseudo-count of every level in every table.
     cuts : "mdl", {column: numbers}, numbers, or None
-        Where columns of numbers are cut: as the rows of the first `fit` or `partial_fit` have it; as given (columns left
-        out are cut as the rows have it); all at the same numbers. None: every distinct number is a level.
+        Where columns of numbers are cut: as the rows of the first `fit` or `partial_fit` have it; as given (columns
+        left out are cut as the rows have it); all at the same numbers. None: every distinct number is a level.
     priors : sequence, mapping by class, or None
         Class priors; by default the classes' shares of the rows.
     calibrate : bool

@@ -6,8 +6,8 @@ and Irani 1993, see `cuts`); the cuts are learned with the first rows and then k
     class TreeAugmentedNB(Structured):
         def _structure(self): return Tree(…)     # a family of a block of codes: tally, estimate, loglik, parts, …
 
-Its tally (of `Pairs`, `Patterns` or any other that has `levels`, `relevel(levels, index)` and `crosstab()`) adds up over
-rows, levels come and go with their rows, and models of other levels and classes merge by label.
+Its tally (of `Pairs`, `Patterns` or any other that has `levels`, `relevel(levels, index)` and `crosstab()`) adds up
+over rows, levels come and go with their rows, and models of other levels and classes merge by label.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
 over the columns i whose level x_i was seen in `least` rows; where there is none, naive Bayes. A missing cell is no
 parent, and no factor where it is a child.
 
-Tally: `Pairs`; a pair counts where both cells are there. Estimate: θ(x | c, p) is backed by θ(x | c), that by θ(x), that
-by even shares (see `backoff`); with strength 0 it is (n + alpha) / (sum + alpha · levels).
+Tally: `Pairs`; a pair counts where both cells are there. Estimate: θ(x | c, p) is backed by θ(x | c), that by θ(x),
+that by even shares (see `backoff`); with strength 0 it is (n + alpha) / (sum + alpha · levels).
 
 >>> import numpy as np
 >>> from deciban.table import Codes

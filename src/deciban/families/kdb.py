@@ -2,8 +2,8 @@
 
 Columns are put in the order of what they tell about the class, I(X_j; C); each takes as parents those k before it that
 tell most about it beside the class, I(X_i; X_j | C) > 0; of equal ones the first. Missing cells are summed out exactly,
-by eliminating one after the other, for each pattern of missing cells: the cost grows with the levels of parents that are
-missing together.
+by eliminating one after the other, for each pattern of missing cells: the cost grows with the levels of parents
+that are missing together.
 
 Tally: `Patterns`, the distinct rows. Estimate: θ(x | c, p, q) is backed by θ(x | c, p), that by θ(x | c), θ(x) and even
 shares, the parent that tells least being dropped first (see `backoff`); with strength 0 it is (n + alpha) / (sum +
