@@ -14,15 +14,15 @@ class AODE(Structured):
     """The average of all models in which one column is, beside the class, the parent of all others (A1DE).
 
     X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that tell
-    the classes apart. A missing cell counts for nothing in training; in prediction it is no parent, and is summed out where
-    it is a child; so is a level never seen.
+    the classes apart. A missing cell counts for nothing in training; in prediction it is no parent, and is summed out
+    where it is a child; so is a level never seen.
 
     Parameters
     ----------
     backoff : "auto" or a number
         How strongly a sparse table is drawn to the one without the parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c) +
-        alpha) / (n(c, p) + m + alpha · levels), and that to the one without the class. "auto": of each pair of columns, the strength m that makes
-        held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
+        alpha) / (n(c, p) + m + alpha · levels), and that to the one without the class. "auto": of each pair of columns,
+        the strength m that makes held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
     alpha : number
         Pseudo-count of every level in every table.
     least : number

@@ -16,17 +16,17 @@ class KDependenceBayes(Structured):
     that tell most about it.
 
     X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that tell
-    the classes apart. A missing cell counts for nothing in training and is summed out exactly in prediction; so is a level
-    never seen.
+    the classes apart. A missing cell counts for nothing in training and is summed out exactly in prediction; so is a
+    level never seen.
 
     Parameters
     ----------
     k : whole number
         Columns that one depends on beside the class, at most; 0 is naive Bayes.
     backoff : "auto" or a number
-        How strongly a sparse table is drawn to the one without its last parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c) +
-        alpha) / (n(c, p) + m + alpha · levels), and so on down to the one without the class. "auto": of each column, the strengths m that make
-        held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
+        How strongly a sparse table is drawn to the one without its last parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c)
+        + alpha) / (n(c, p) + m + alpha · levels), and so on down to the one without the class. "auto": of each column,
+        the strengths m that make held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
     alpha : number
         Pseudo-count of every level in every table.
     cuts : "mdl", {column: numbers}, numbers, or None

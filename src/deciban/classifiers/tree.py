@@ -17,15 +17,15 @@ class TreeAugmentedNB(Structured):
     """Naive Bayes where every column but one also depends on another: the tree of columns that tell most of each other.
 
     X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that tell
-    the classes apart. A missing cell counts for nothing in training and is summed out exactly in prediction; so is a level
-    never seen.
+    the classes apart. A missing cell counts for nothing in training and is summed out exactly in prediction; so is a
+    level never seen.
 
     Parameters
     ----------
     backoff : "auto" or a number
         How strongly a sparse table is drawn to the one without the parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c) +
-        alpha) / (n(c, p) + m + alpha · levels), and that to the one without the class. "auto": of each column, the strengths m that make held-out
-        rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
+        alpha) / (n(c, p) + m + alpha · levels), and that to the one without the class. "auto": of each column, the
+        strengths m that make held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
     alpha : number
         Pseudo-count of every level in every table.
     root : column, or None

@@ -1,8 +1,8 @@
 """A tree of columns (TAN): log p(x | c) = Σ_j log θ_j[x_j | c, level of j's parent]. Missing cells are summed out.
 
 The tree is the one over all columns with the most information I(X_i; X_j | C) between parents and children (Chow and
-Liu 1968; Friedman, Geiger and Goldszmidt 1997). Its root is the column with the most information about all others; of equal
-columns and edges the first is taken, and an edge of none is left out, so that there may be several trees.
+Liu 1968; Friedman, Geiger and Goldszmidt 1997). Its root is the column with the most information about all others; of
+equal columns and edges the first is taken, and an edge of none is left out, so that there may be several trees.
 
 Tally: `Pairs`; a pair counts where both cells are there. Estimate: θ(x | c, p) is backed by θ(x | c), that by θ(x),
 that by even shares (see `backoff`); with strength 0 it is (n + alpha) / (sum + alpha · levels).
