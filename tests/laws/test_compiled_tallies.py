@@ -107,6 +107,30 @@ def test_crosstab_equals_its_specification(build, data):
 
 @every_build
 @given(data=st.data())
+def test_pairs_equal_their_specification(build, data):
+    rows = data.draw(some_rows(find()["tree"]()))
+    levels = rows.cells.max(axis=0, initial=-1) + 2
+    with using(build):
+        for got, want in in_many_forms("pairs", rows, CODES):
+            assert_equal_tallies(got, want)
+        for got, want in in_many_forms("pairs", rows, CODES[:1], levels):
+            assert_equal_tallies(got, want)
+
+
+@every_build
+def test_pairs_of_many_rows_and_of_many_levels_equal_their_specification(build):
+    """More rows than a block has, tables too large for the first cache, levels past a byte; all weighed and not."""
+    rng = np.random.default_rng(0)
+    cells = np.stack([rng.integers(-1, top, 20_000) for top in (3, 40, 300, 1, 7)], axis=1)
+    y = rng.integers(0, 3, 20_000).astype(np.int32)
+    with using(build):
+        for w in (None, rng.choice([0.0, 0.5, 2.0], 20_000)):
+            for x in (Codes(cells), Codes(cells[:, [0, 1, 3, 4]].astype(np.int32))):
+                assert_equal_tallies(ops.pairs(x, y, w, 3), spec.pairs(x, y, w, 3))
+
+
+@every_build
+@given(data=st.data())
 def test_tallies_of_any_reals_equal_their_specification(build, data):
     rows = data.draw(some_rows(find()["gaussian"]()))
     with using(build):
