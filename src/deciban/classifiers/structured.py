@@ -201,7 +201,7 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
         """Which rows (n,) have a level that no other row has."""
         assert isinstance(chunk.x, Mixed)
         t, codes = tally.parts[1].crosstab(), family.codes(chunk.x).values
-        weight = 1.0 if chunk.w is None else chunk.w[:, None]
+        weight = np.ones((1, 1)) if chunk.w is None else chunk.w[:, None]
         pooled = np.append(t.table.sum(axis=0), np.inf)
         here = np.where((codes >= 0) & (codes < t.levels) & np.array(self._nominal()), t.offset[:-1] + codes, -1)
         return np.asarray((pooled[here] <= weight * (1 + 1e-9)).any(axis=1))
