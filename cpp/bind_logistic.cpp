@@ -26,15 +26,17 @@ static void bind_dense(nb::module_& m) {
           product(rows, x.shape(0), {nullptr, w.is_valid() ? w.data() : nullptr}, packed.data(), turn.data(), k, total.data());
           rows.unpack(total.data(), k, out.data());
         }, "x"_a, "w"_a.none(), "coef"_a, "v"_a, "out"_a, Free());
-  m.def("logistic_diagonal", [](Matrix<T> x, Doubles w, Doubles coef, Out first, Out second) {
-          DenseRows<T> rows(view<T>(x), coef.shape(1), true);
+  m.def("logistic_diagonal", [](Matrix<T> x, Codes y, Doubles w, Doubles coef, Out gradient, Out first, Out second) {
+          DenseRows<T> rows(view<T>(x), coef.shape(1), coef.shape(0) > 3);
           const Size k = coef.shape(0);
-          Scratch packed(rows.size(k)), one(rows.size(k)), two(rows.size(k));
+          Scratch packed(rows.size(k)), total(rows.size(k)), one(rows.size(k)), two(rows.size(k));
           rows.pack(coef.data(), k, packed.data());
-          diagonal(rows, x.shape(0), {nullptr, w.is_valid() ? w.data() : nullptr}, packed.data(), k, one.data(), two.data());
+          const double loss = diagonal(rows, x.shape(0), view(y, w), packed.data(), k, total.data(), one.data(), two.data());
+          rows.unpack(total.data(), k, gradient.data());
           rows.unpack(one.data(), k, first.data());
           rows.unpack(two.data(), k, second.data());
-        }, "x"_a, "w"_a.none(), "coef"_a, "first"_a, "second"_a, Free());
+          return loss;
+        }, "x"_a, "y"_a, "w"_a.none(), "coef"_a, "gradient"_a, "first"_a, "second"_a, Free());
   m.def("logistic_online", [](Matrix<T> x, Codes y, Doubles w, double speed, Doubles decay, Out coef, Out mean, Out past) {
           DenseRows<T> rows(view<T>(x), coef.shape(1), true);
           const Size k = coef.shape(0), p = coef.shape(1);
@@ -71,10 +73,10 @@ static void bind_csr(nb::module_& m) {
           CsrRows<T, I> rows(view<T, I>(indptr, indices, values, d), coef.shape(0), coef.shape(1));
           product(rows, rows.x.n, {nullptr, w.is_valid() ? w.data() : nullptr}, coef.data(), v.data(), k, out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "d"_a, "w"_a.none(), "coef"_a, "v"_a, "k"_a, "out"_a, Free());
-  m.def("csr_logistic_diagonal", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Size d, Doubles w, Doubles coef, Size k, Out first, Out second) {
+  m.def("csr_logistic_diagonal", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Size d, Codes y, Doubles w, Doubles coef, Size k, Out gradient, Out first, Out second) {
           CsrRows<T, I> rows(view<T, I>(indptr, indices, values, d), coef.shape(0), coef.shape(1));
-          diagonal(rows, rows.x.n, {nullptr, w.is_valid() ? w.data() : nullptr}, coef.data(), k, first.data(), second.data());
-        }, "indptr"_a, "indices"_a, "values"_a, "d"_a, "w"_a.none(), "coef"_a, "k"_a, "first"_a, "second"_a, Free());
+          return diagonal(rows, rows.x.n, view(y, w), coef.data(), k, gradient.data(), first.data(), second.data());
+        }, "indptr"_a, "indices"_a, "values"_a, "d"_a, "y"_a, "w"_a.none(), "coef"_a, "k"_a, "gradient"_a, "first"_a, "second"_a, Free());
 }
 
 void bind_logistic(nb::module_& m) {

@@ -132,23 +132,26 @@ void product(Rows& rows, Size n, Labels labels, const double* coef, const double
   }
 }
 
-// first[c, j] = Σ curvature[c, c] x[j], second[c, j] = Σ curvature[c, c] x[j]²
+// loss, gradient[c, j], first[c, j] = Σ curvature[c, c] x[j] and second[c, j] = Σ curvature[c, c] x[j]²
 template <class Rows>
-void diagonal(Rows& rows, Size n, Labels labels, const double* coef, Size m, double* first, double* second) {
+double diagonal(Rows& rows, Size n, Labels labels, const double* coef, Size m, double* gradient, double* first, double* second) {
   Sides sides(rows.block, labels.w != nullptr);
   Scratch z(m * rows.block), p(m * rows.block);
+  double loss = 0.0;
   for (Size start = 0; start < n; start += rows.block) {
     const Size count = std::min(rows.block, n - start);
     rows.read(start, count);
     sides.read(labels, start, count, rows.block);
     rows.margins(coef, m, z.data());
-    respond(z.data(), m, rows.block, count, sides, p.data());
+    loss += respond(z.data(), m, rows.block, count, sides, p.data());
+    rows.back(z.data(), m, gradient);
     for (Size c = 0; c < m; ++c)
       for (Size i = 0; i < count; ++i) p[c * rows.block + i] *= sides.w[i] * (1.0 - p[c * rows.block + i]);
     rows.back(p.data(), m, first);
     rows.square();
     rows.back(p.data(), m, second);
   }
+  return loss;
 }
 
 // loss, gradient and hessian[pair, j, l], the pairs a ≤ b of classes in order (0, 0), (0, 1) … (m − 1, m − 1)

@@ -44,9 +44,16 @@ inline void dot_tile(const double* x, Size rows, Vectors vectors, const double* 
   for (int c = 0; c < wide; ++c) store(z + c * z_class, fold(acc[c]));
 }
 
-// g[c, j] += Σ_i r[c, i] x[i, j] for `tall` classes and the `wide` vectors of columns from `from`
-template <int tall, int wide>
-inline void back_tile(const double* x, Size count, Vectors vectors, Size from, const double* r, Size r_class, double* g, Size ld) {
+// How rows are read back: as they are or squared, and how many rows ahead to ask memory for (0: not at all).
+template <bool squared_>
+struct Reading {
+  static constexpr bool squared = squared_;
+  Size ahead;
+};
+
+// g[c, j] += Σ_i r[c, i] x[i, j], or x², for `tall` classes and the `wide` vectors of columns from `from`
+template <int tall, int wide, class How>
+inline void back_tile(const double* x, Size count, Vectors vectors, How how, Size from, const double* r, Size r_class, double* g, Size ld) {
   vec acc[tall][wide];
   Size at[wide];
   for (int v = 0; v < wide; ++v) at[v] = vectors.at(from + v);
@@ -54,7 +61,12 @@ inline void back_tile(const double* x, Size count, Vectors vectors, Size from, c
     for (int v = 0; v < wide; ++v) acc[c][v] = load(g + c * ld + (from + v) * lanes);
   for (Size i = 0; i < count; ++i) {
     vec cell[wide];
-    for (int v = 0; v < wide; ++v) cell[v] = load(x + i * vectors.stride + at[v]);
+    for (int v = 0; v < wide; ++v) {
+      const double* here = x + i * vectors.stride + at[v];
+      cell[v] = load(here);
+      if (how.squared) cell[v] *= cell[v];
+      if (how.ahead) __builtin_prefetch(here + how.ahead * vectors.stride, 0, 2);
+    }
     for (int c = 0; c < tall; ++c) {
       const vec share = all(r[c * r_class + i]);
       for (int v = 0; v < wide; ++v) acc[c][v] += share * cell[v];
@@ -64,13 +76,13 @@ inline void back_tile(const double* x, Size count, Vectors vectors, Size from, c
     for (int v = 0; v < wide; ++v) store(g + c * ld + (from + v) * lanes, acc[c][v]);
 }
 
-template <int tall>
-inline void back_rows(const double* x, Size count, Vectors vectors, const double* r, Size r_class, double* g, Size ld) {
+template <int tall, class How>
+inline void back_rows(const double* x, Size count, Vectors vectors, How how, const double* r, Size r_class, double* g, Size ld) {
   constexpr int widest = registers / 8;
   Size v = 0;
-  for (; v + widest <= vectors.count; v += widest) back_tile<tall, widest>(x, count, vectors, v, r, r_class, g, ld);
-  for (; v + 2 <= vectors.count; v += 2) back_tile<tall, 2>(x, count, vectors, v, r, r_class, g, ld);
-  for (; v < vectors.count; ++v) back_tile<tall, 1>(x, count, vectors, v, r, r_class, g, ld);
+  for (; v + widest <= vectors.count; v += widest) back_tile<tall, widest>(x, count, vectors, how, v, r, r_class, g, ld);
+  for (; v + 2 <= vectors.count; v += 2) back_tile<tall, 2>(x, count, vectors, how, v, r, r_class, g, ld);
+  for (; v < vectors.count; ++v) back_tile<tall, 1>(x, count, vectors, how, v, r, r_class, g, ld);
 }
 
 // s[u, j] += Σ_i left[i, u] right[i, j]  for 4 rows of s and `wide` vectors of columns
@@ -105,7 +117,7 @@ template <class T>
 struct DenseRows {
   Dense<T> x;
   Size p, ld, block, first = 0, count = 0;
-  bool copied;
+  bool copied, squared = false;
   Vectors vectors;
   const double* at = nullptr;  // the block's first row
   Scratch cells;
@@ -125,7 +137,7 @@ struct DenseRows {
   Size bias() const { return !copied && p > x.d ? vectors.count * lanes : -1; }  // where the intercept is, if apart
 
   void read(Size start, Size count_) {
-    first = start, count = count_;
+    first = start, count = count_, squared = false;
     if constexpr (sizeof(T) == sizeof(double)) {
       if (!copied) {
         at = x.data + start * x.row;
@@ -184,18 +196,26 @@ struct DenseRows {
   }
 
   void back(const double* r, Size m, double* g) const {
+    // long rows are all in cache by now, and memory would else rest: it brings those of the next block
+    const bool waits = !copied && x.row > 128 && first + 2 * block <= x.n;
+    if (squared)
+      back(Reading<true>{0}, r, m, g);
+    else
+      back(Reading<false>{waits ? block : 0}, r, m, g);
+  }
+
+  template <class How>
+  void back(How how, const double* r, Size m, double* g) const {
     Size c = 0;
-    for (; c + 5 <= m; c += 5) back_rows<5>(at, count, vectors, r + c * block, block, g + c * ld, ld);
-    for (; c + 2 <= m; c += 2) back_rows<2>(at, count, vectors, r + c * block, block, g + c * ld, ld);
-    for (; c < m; ++c) back_rows<1>(at, count, vectors, r + c * block, block, g + c * ld, ld);
+    for (; c + 5 <= m; c += 5) back_rows<5>(at, count, vectors, how, r + c * block, block, g + c * ld, ld);
+    for (; c + 2 <= m; c += 2) back_rows<2>(at, count, vectors, how, r + c * block, block, g + c * ld, ld);
+    for (; c < m; ++c) back_rows<1>(at, count, vectors, how, r + c * block, block, g + c * ld, ld);
     if (bias() >= 0)
       for (c = 0; c < m; ++c)
         for (Size i = 0; i < count; ++i) g[c * ld + bias()] += r[c * block + i];
   }
 
-  void square() {  // of copied rows
-    for (Size cell = 0; cell < count * vectors.stride; ++cell) cells[cell] *= cells[cell];
-  }
+  void square() { squared = true; }
 };
 
 // Sparse rows. Parameters lie by column, coef[j, c], `wide` apart: 1 for one margin, else whole cache lines; the

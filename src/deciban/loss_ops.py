@@ -58,17 +58,17 @@ def product(x: Reals | Counts, w: np.ndarray | None, coef: np.ndarray, v: np.nda
     return out
 
 
-def diagonal(x: Reals | Counts, w: np.ndarray | None, coef: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
-    """Σ curvature[c, c] x and Σ curvature[c, c] x²."""
+def diagonal(
+    x: Reals | Counts, y: np.ndarray, w: np.ndarray | None, coef: np.ndarray, m: int
+) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+    """(loss, gradient, Σ curvature[c, c] x, Σ curvature[c, c] x²)."""
     core = ops.core()
     if core is None:
-        return loss_spec.diagonal(x, w, coef)
-    first, second = np.zeros(coef.shape), np.zeros(coef.shape)
+        return loss_spec.diagonal(x, y, w, coef)
+    sums = tuple(np.zeros(coef.shape) for _ in range(3))
     if isinstance(x, Reals):
-        core.logistic_diagonal(x.values, w, coef, first, second)
-    else:
-        core.csr_logistic_diagonal(x.indptr, x.indices, x.values, x.d, w, coef, m, first, second)
-    return first, second
+        return core.logistic_diagonal(x.values, y, w, coef, *sums), *sums
+    return core.csr_logistic_diagonal(x.indptr, x.indices, x.values, x.d, y, w, coef, m, *sums), *sums
 
 
 def curve(

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import expit
 
 from deciban.table import Counts, Reals
 
@@ -67,11 +68,25 @@ def product(x: Reals | Counts, w: np.ndarray | None, coef: np.ndarray, v: np.nda
     return np.asarray((a.T @ (weights(w, x.n)[:, None] * prob * turn)).T)
 
 
-def diagonal(x: Reals | Counts, w: np.ndarray | None, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Σ curvature[c, c] x and Σ curvature[c, c] x², each (m, p): the second is the Hessian's diagonal."""
+def diagonal(
+    x: Reals | Counts, y: np.ndarray, w: np.ndarray | None, coef: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+    """(loss, gradient, Σ curvature[c, c] x, Σ curvature[c, c] x²), (m, p) each: the last is the Hessian's diagonal."""
     a, prob = cells(x, coef.shape[1]), probabilities(x, coef)
     curvature = weights(w, x.n)[:, None] * prob * (1.0 - prob)
-    return np.asarray((a.T @ curvature).T), np.asarray(((a * a).T @ curvature).T)
+    return *slope(x, y, w, coef), np.asarray((a.T @ curvature).T), np.asarray(((a * a).T @ curvature).T)
+
+
+def along(z: np.ndarray, turn: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> tuple[float, float]:
+    """The loss's first and second derivative where margins z (n, m) go on by `turn`."""
+    w = weights(w, len(z))
+    if z.shape[1] == 1:
+        prob, u = expit(z[:, 0]), turn[:, 0]
+        return float(w @ ((prob - (y > 0)) * u)), float(w @ (prob * (1.0 - prob) * u**2))
+    prob = np.exp(z - np.logaddexp.reduce(z, axis=1, keepdims=True))
+    mean = (prob * turn).sum(axis=1)
+    spread = (prob * turn**2).sum(axis=1) - mean**2
+    return float(w @ (mean - turn[np.arange(len(z)), y])), float(w @ spread)
 
 
 def blocks(x: Reals | Counts, w: np.ndarray | None, coef: np.ndarray) -> np.ndarray:

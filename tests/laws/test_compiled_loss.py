@@ -66,15 +66,17 @@ def test_curvature_equals_its_specification(build, rows):
             x = form(rows.cells)
             with using(build):
                 value, gradient, blocks = loss_ops.curve(x, y, w, coef)
-                first, second = (loss_ops.plain(x, a, m) for a in loss_ops.diagonal(x, w, loss_ops.ready(x, coef), m))
+                loss, *sums = loss_ops.diagonal(x, y, w, loss_ops.ready(x, coef), m)
+                steepness, first, second = (loss_ops.plain(x, a, m) for a in sums)
                 turned = loss_ops.product(x, w, loss_ops.ready(x, coef), loss_ops.ready(x, v), m)
                 turned = loss_ops.plain(x, turned, m)
             want = loss_spec.slope(x, y, w, coef)
-            assert value == pytest.approx(want[0], rel=1e-11)
+            assert (value, loss) == pytest.approx((want[0], want[0]), rel=1e-11)
             assert_close(gradient, want[1], np.abs(rows.cells).sum(axis=0))
+            assert_close(steepness, want[1], np.abs(rows.cells).sum(axis=0))
             assert_close(blocks, loss_spec.blocks(x, w, coef), size)
-            assert_close(first, loss_spec.diagonal(x, w, coef)[0], np.abs(rows.cells).sum(axis=0))
-            assert_close(second, loss_spec.diagonal(x, w, coef)[1], size)
+            assert_close(first, loss_spec.diagonal(x, y, w, coef)[2], np.abs(rows.cells).sum(axis=0))
+            assert_close(second, loss_spec.diagonal(x, y, w, coef)[3], size)
             assert_close(turned, loss_spec.product(x, w, coef, v), size * np.abs(v).max())
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from deciban.solvers.base import State, solve
-from deciban.solvers.lbfgs import Lbfgs, Memory
+from deciban.solvers.lbfgs import SEEN, Lbfgs, Memory
 from deciban.solvers.newton import Metric, Newton
 from deciban.solvers.newton_cg import NewtonCg
 
@@ -27,7 +27,6 @@ class Rough(Newton):
 
 MOST = 4000  # parameters whose full Hessian is worth a factor
 LEAST = 1 << 13  # rows of a sample
-SEEN = 6  # steps that tell how fast L-BFGS converges
 PATIENCE = 40  # steps after which L-BFGS is known to be slow
 
 
@@ -59,15 +58,15 @@ class Auto(Lbfgs):
     def step(self, objective: Any, state: State) -> State:
         if state.kept is None:
             return NewtonCg().step(objective, state)
-        gains = (*state.kept.gains, state.gain)[-SEEN:]
         state = super().step(objective, state)
+        gains = state.kept.gains
         rows = sample_rows(objective)
         cost = price(objective, rows)
         if cost == np.inf and state.kept.steps >= PATIENCE and steps_left(state, gains) > PATIENCE / 2:
             return replace(state, kept=None)
         early = state.kept.steps < max(10.0, cost)  # gains go up and down: steps taken are surer than steps foretold
         if not state.kept.scaled or early or steps_left(state, gains) < 2 * (SEEN + cost):
-            return replace(state, kept=state.kept._replace(gains=gains))
+            return state
         some = objective.thin(rows) if 2 * rows < objective.rows.n else objective
         hessian = some.curve(state.w)[2] * (objective.weight / some.weight)
         metric = Metric.of(hessian, objective.m, objective.ridge == 0)

@@ -24,14 +24,14 @@ class Columns:
     place: np.ndarray | None  # (m, d), the weighted mean of each column; None without an intercept
 
     @classmethod
-    def of(cls, objective: Any, w: np.ndarray) -> Columns:
-        first, second = objective.diagonal(w)
-        if not objective.intercept:
+    def of(cls, first: np.ndarray, second: np.ndarray, intercept: bool) -> Columns:
+        """From Σ curvature · x and Σ curvature · x²."""
+        if not intercept:
             return cls(_positive(second), None)
         mass = np.maximum(first[:, -1:], 1e-300)
         place = first[:, :-1] / mass
-        second[:, :-1] = np.maximum(second[:, :-1] - place**2 * mass, 1e-12 * second[:, :-1])
-        return cls(_positive(second), place)
+        inner = np.maximum(second[:, :-1] - place**2 * mass, 1e-12 * second[:, :-1])
+        return cls(_positive(np.hstack([inner, second[:, -1:]])), place)
 
     def solve(self, g: np.ndarray) -> np.ndarray:
         g = g.reshape(self.diagonal.shape)
@@ -105,6 +105,7 @@ def _grown(a: np.ndarray, edge: np.ndarray, corner: float) -> np.ndarray:
     return np.block([[a, edge[:, None]], [edge, np.array([[corner]])]])
 
 
+SEEN = 6  # steps that tell how fast it converges
 WIDE = 1 << 17  # parameters above which vectors cost more than passes over the rows, and half the memory does
 
 
@@ -113,22 +114,30 @@ class Lbfgs(Smooth):
     memory: int = 12
 
     def worth(self, state: State) -> float:
-        return 1e-5 if state.kept.scaled else 5e-4  # single columns see too little of what there is to gain
+        """What is left to gain is the next step's share of it, 1 − rate; single columns' metric sees little of that
+        before steps have told the rate."""
+        memory: Memory = state.kept
+        if not memory.scaled:
+            return 5e-4
+        if len(memory.gains) < SEEN or not memory.gains[0] > state.gain:
+            return 1e-5
+        return 1e-4 * (1.0 - (state.gain / memory.gains[0]) ** (1 / SEEN))
 
     def init(self, objective: Any, w: np.ndarray) -> State:
-        value, gradient = objective.slope(w)
-        return self._state(w, value, Memory.start(Columns.of(objective, w), True, gradient))
+        value, gradient, *sums = objective.outset(w)
+        return self._state(w, value, Memory.start(Columns.of(*sums, objective.intercept), True, gradient))
 
     def step(self, objective: Any, state: State) -> State:
         memory: Memory = state.kept
-        there = search(objective, state.w, state.value, state.gradient, state.ahead)
+        there = search(objective, state.w, state.value, state.gradient, state.ahead, objective.along)
         if there is None:
             if memory.vectors:  # start the memory anew before giving up
                 fresh = Memory.start(memory.metric, memory.scaled, state.gradient, memory.steps)
                 return self._state(state.w, state.value, fresh)
             return replace(state, stuck=True)
         most = self.memory if len(state.w) <= WIDE else self.memory // 2
-        return self._state(there.w, there.value, memory.after(there.w - state.w, there.gradient, most))
+        after = memory.after(there.w - state.w, there.gradient, most)
+        return self._state(there.w, there.value, after._replace(gains=(*memory.gains, state.gain)[-SEEN:]))
 
     def _state(self, w: np.ndarray, value: float, memory: Memory) -> State:
         ahead, gradient = memory.direction(), memory.gradient

@@ -1,11 +1,15 @@
 """How far to go in a direction: far enough down (Armijo), and far enough along (Wolfe), mostly all of it at once.
 
+Where all of it is much too far, or much too short, the bottom is looked for among what the rows' margins become on the
+way there: two numbers a row, so one more pass over the rows, where feeling one's way takes many.
+
 Near the minimum the value has no digits left to compare; there the slopes decide (approximate Wolfe, Hager and Zhang
 2005).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +18,7 @@ from deciban.solvers.base import EPS
 from deciban.vectors import dot
 
 MOST = 30
+TRUSTED = 0.25  # of a step: a parabola with its bottom nearer than that is not believed
 
 
 class Point(NamedTuple):
@@ -22,11 +27,19 @@ class Point(NamedTuple):
     gradient: np.ndarray
 
 
-def search(objective: Any, w: np.ndarray, value: float, gradient: np.ndarray, ahead: np.ndarray) -> Point | None:
-    """A point w + t · ahead that is lower; None where there is none to be seen."""
+Along = Callable[[np.ndarray, np.ndarray], Callable[[float], tuple[float, float]]]
+
+
+def search(
+    objective: Any, w: np.ndarray, value: float, gradient: np.ndarray, ahead: np.ndarray, along: Along | None = None
+) -> Point | None:
+    """A point w + t · ahead that is lower; None where there is none to be seen. `along(w, ahead)(t)` are the slope and
+    the curvature there, if they can be had."""
     fall, noise = dot(gradient, ahead), 16 * EPS * abs(value)
     if not fall < 0:
         return None
+    if fall > -1e-9 * abs(value):  # too little for the rows' margins to tell
+        along = None
     t, best = 1.0, None
     for _ in range(MOST):
         there = w + t * ahead
@@ -36,12 +49,35 @@ def search(objective: Any, w: np.ndarray, value: float, gradient: np.ndarray, ah
         if lower or (here.value <= value + noise and slope <= 0.9998 * -fall):
             if slope >= 0.9 * fall or (best is not None and here.value >= best.value):
                 return here if best is None or here.value < best.value else best
-            best, t = here, 4.0 * t  # still steep: on
-            continue
-        if best is not None:
+            best, share = here, 4.0  # still steep: on
+        elif best is not None:
             return best
-        t *= _shorter(here.value - value, t * fall, t * slope)
+        else:
+            share = _shorter(here.value - value, t * fall, t * slope)
+        if along is not None and not TRUSTED <= share < 1.0:
+            t, along = bottom(along(w, ahead), t), None
+        else:
+            t *= share
     return best
+
+
+def bottom(at: Callable[[float], tuple[float, float]], t: float) -> float:
+    """Where a slope that never falls is 0, within a fiftieth, from (slope, curvature) at any t > 0: Newton's method, held
+    between what is known to be too short and too far."""
+    short, far = 0.0, np.inf
+    for _ in range(MOST):
+        slope, bend = at(t)
+        short, far = (short, t) if slope > 0 else (t, far)
+        to = t - slope / bend if bend > 0 else 0.0
+        if abs(to - t) <= 0.02 * t:
+            return to
+        if far == np.inf:
+            t = min(max(to, 1.1 * t), 16.0 * t)
+        elif max(short, 0.1 * t) < to < far:
+            t = to
+        else:
+            t = float(np.sqrt(short * far)) if short else 0.1 * far
+    return t
 
 
 def _shorter(rise: float, fall: float, slope: float) -> float:
