@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban.folded import Folded
 from deciban.solvers.auto import Auto, dense
 from deciban.solvers.base import Solution, Solver, solve
 from deciban.solvers.columnwise import Columnwise
@@ -54,5 +55,9 @@ SOLVERS: dict[str, Callable[[Any], Solver]] = {
 
 def minimise(name: str, objective: Any, w: np.ndarray, tol: float, max_iter: int, watch: Any = None) -> Solution:
     """The solver of this name, run on the objective from w; `watch(steps, state)` is called after each step."""
+    small = Folded.where_it_pays(objective)
+    if small is not None:
+        answer = minimise(name, small.objective, small.fold(w), tol, max_iter, watch)
+        return replace(answer, w=small.unfold(answer.w), gradient=small.unfold(answer.gradient), kept=None)
     answer = solve(SOLVERS[name](objective), objective, w, tol, max_iter, watch)
     return replace(answer, w=objective.centred(answer.w))
