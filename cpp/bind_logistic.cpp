@@ -1,5 +1,7 @@
+#include <nanobind/stl/vector.h>
 #include "arrays.hpp"
 #include "columns.hpp"
+#include "long_vectors.hpp"
 #include "online.hpp"
 
 using namespace deciban;
@@ -79,7 +81,19 @@ static void bind_csr(nb::module_& m) {
         }, "indptr"_a, "indices"_a, "values"_a, "d"_a, "y"_a, "w"_a.none(), "coef"_a, "k"_a, "gradient"_a, "first"_a, "second"_a, Free());
 }
 
+static std::vector<const double*> starts(const std::vector<Vector<double>>& vectors) {
+  std::vector<const double*> out;
+  for (const auto& vector : vectors) out.push_back(vector.data());
+  return out;
+}
+
 void bind_logistic(nb::module_& m) {
+  m.def("long_dots", [](const std::vector<Vector<double>>& vectors, Vector<double> g, Out out) {
+          dots(starts(vectors), g.data(), g.shape(0), out.data());
+        }, "vectors"_a, "g"_a, "out"_a, Free());
+  m.def("long_plus", [](const std::vector<Vector<double>>& vectors, Doubles factors, Out out) {
+          plus(starts(vectors), factors.data(), out.shape(0), out.data());
+        }, "vectors"_a, "factors"_a, "out"_a, Free());
   m.def("lasso_descent", [](Doubles h, Doubles g, Doubles w, Doubles lasso, double tol, Size most, Out d, Out turn) {
           return lasso_descent(h.data(), g.size(), g.data(), w.data(), lasso.data(), tol, most, d.data(), turn.data());
         }, "h"_a, "g"_a, "w"_a, "lasso"_a, "tol"_a, "most"_a, "d"_a, "turn"_a, Free());
