@@ -1,9 +1,9 @@
 """Sparse rows without the columns that a ridge makes needless: those no row has, and all but one of a row's own.
 
 A column without cells gets 0. Where columns are in one row only, with values v there, the ridge leaves nothing of their
-coefficients but a multiple of v: one column of value |v| stands for all of them, and its coefficient b says b · v / |v|.
-Half the words of a corpus occur once, so this halves what a fit works on, and is exact. Columns are ordered from the
-most frequent on: those that are read all the time lie side by side.
+coefficients but a multiple of v: one column of value |v| stands for all of them, and its b means b · v / |v|. Half the
+words of a corpus occur once, so this halves what a fit works on, and is exact. Columns are ordered from the most
+frequent on: those that are read all the time lie side by side.
 
 >>> import numpy as np
 >>> from deciban.table import Counts, Table

@@ -34,7 +34,7 @@ from deciban.packed import Packed
 from deciban.table import Counts, Reals, Table, borders
 from deciban.vectors import dot
 
-CHUNK = 1 << 19  # cells a chunk of rows has, at least
+CHUNK = 1 << 20  # cells a chunk of rows has, at least
 MANY = 1 << 20  # margins that are worth keeping to look along a line
 
 

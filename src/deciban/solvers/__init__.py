@@ -57,7 +57,9 @@ def minimise(name: str, objective: Any, w: np.ndarray, tol: float, max_iter: int
     """The solver of this name, run on the objective from w; `watch(steps, state)` is called after each step."""
     small = Folded.where_it_pays(objective)
     if small is not None:
-        answer = minimise(name, small.objective, small.fold(w), tol, max_iter, watch)
-        return replace(answer, w=small.unfold(answer.w), gradient=small.unfold(answer.gradient), kept=None)
+        objective, w = small.objective, small.fold(w)
     answer = solve(SOLVERS[name](objective), objective, w, tol, max_iter, watch)
-    return replace(answer, w=objective.centred(answer.w))
+    answer = replace(answer, w=objective.centred(answer.w))
+    if small is None:
+        return answer
+    return replace(answer, w=small.unfold(answer.w), gradient=small.unfold(answer.gradient), kept=None)

@@ -62,8 +62,8 @@ def search(
 
 
 def bottom(at: Callable[[float], tuple[float, float]], t: float) -> float:
-    """Where a slope that never falls is 0, within a fiftieth, from (slope, curvature) at any t > 0: Newton's method, held
-    between what is known to be too short and too far."""
+    """Where a slope that never falls is 0, within a fiftieth, from (slope, curvature) at any t > 0: Newton's method,
+    held between what is known to be too short and too far."""
     short, far = 0.0, np.inf
     for _ in range(MOST):
         slope, bend = at(t)
