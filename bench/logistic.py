@@ -1,8 +1,8 @@
 """`python -m bench.logistic`: fits of logistic regression, raced at the same objective.
 
-A fast fit that stops early wins nothing, so every rival has the loosest tolerance with which it comes to a gap (how far
-over the least value known, as a share of that) of at most 1e-7; where none does in a minute or so, its ratio is a lower
-bound. The gap stands beside its time. Ours runs with its defaults, and must come to 1e-7 too.
+A fast fit that stops early wins nothing, so every rival's tolerance is such that it comes near to the minimum, and its
+gap (how far over the least value known, as a share of that) stands beside its time; over 1e-7 it has not arrived, and
+the ratio is a lower bound. Ours runs with its defaults, and must come to 1e-7.
 
 Example:
     python -m bench.logistic --only "20,000 × 500" --repeats 3
