@@ -34,6 +34,43 @@ inline void close_moments(const double* ref, double n, Size d, double* mean, dou
 
 constexpr Size reach = 1024;  // doubles ahead that are asked for: less, or into the first cache, measured no gain
 
+// Rows of a class wait until there are four: sums are then fetched and put back once for all of them. What is added, and in
+// what order, stays the same.
+struct Waiting {
+  static constexpr Size full = 4;
+  const double* row[full];
+  double weight[full];
+  Size count = 0;
+
+  void add_to(const double* __restrict r, Size d, double* __restrict s1, double* __restrict s2) {
+    if (count == full) {
+      const double *__restrict a = row[0], *__restrict b = row[1], *__restrict c = row[2], *__restrict e = row[3];
+      for (Size j = 0; j < d; ++j) {
+        double first = s1[j], second = s2[j];
+        const auto take = [&, ref = r[j]](double x, double w) {
+          const double delta = x - ref;
+          first += w * delta;
+          second += w * delta * delta;
+        };
+        take(a[j], weight[0]);
+        take(b[j], weight[1]);
+        take(c[j], weight[2]);
+        take(e[j], weight[3]);
+        s1[j] = first;
+        s2[j] = second;
+      }
+    } else {
+      for (Size i = 0; i < count; ++i)
+        for (Size j = 0; j < d; ++j) {
+          const double delta = row[i][j] - r[j];
+          s1[j] += weight[i] * delta;
+          s2[j] += weight[i] * delta * delta;
+        }
+    }
+    count = 0;
+  }
+};
+
 template <class T>
 void moments(Dense<T> x, Labels rows, Size k, double* n, double* mean, double* m2) {
   const bool small = k * x.d <= 1 << 14;  // then sums are kept where no vector of them straddles two cache lines
@@ -42,6 +79,9 @@ void moments(Dense<T> x, Labels rows, Size k, double* n, double* mean, double* m
   double* ref = memory.data();
   double* first = small ? ref + k * ld : mean;
   double* second = small ? first + k * ld : m2;
+  const Size patience = small ? Waiting::full : 1;  // rows that wait are still in the cache when their turn comes
+  std::vector<Waiting> waiting(static_cast<std::size_t>(k));
+  const auto serve = [&](Size c) { waiting[c].add_to(ref + c * ld, x.d, first + c * ld, second + c * ld); };
   RowBlocks<T> blocks(x);
   for (Size start = 0; start < x.n; start += blocks.rows) {
     const Size count = x.n - start < blocks.rows ? x.n - start : blocks.rows;
@@ -51,20 +91,21 @@ void moments(Dense<T> x, Labels rows, Size k, double* n, double* mean, double* m
       const double w = rows.weight(start + i);
       if (w == 0) continue;
       const Size c = rows.y[start + i];
-      const double* __restrict row = block + i * stride;
-      double* __restrict r = ref + c * ld;
-      double* __restrict s1 = first + c * ld;
-      double* __restrict s2 = second + c * ld;
+      const double* row = block + i * stride;
       for (Size j = 0; j < x.d; j += 8) __builtin_prefetch(row + reach + j, 0, 2);
-      if (outweighs(w, n[c]))
+      if (outweighs(w, n[c])) {
+        serve(c);
+        double *r = ref + c * ld, *s1 = first + c * ld, *s2 = second + c * ld;
         for (Size j = 0; j < x.d; ++j) move_reference(row[j], n[c], r[j], s1[j], s2[j]);
-      n[c] += w;
-      for (Size j = 0; j < x.d; ++j) {
-        const double delta = row[j] - r[j];
-        s1[j] += w * delta;
-        s2[j] += w * delta * delta;
       }
+      n[c] += w;
+      Waiting& queue = waiting[c];
+      queue.row[queue.count] = row;
+      queue.weight[queue.count] = w;
+      if (++queue.count == patience) serve(c);
     }
+    if (!blocks.direct() || start + count == x.n)
+      for (Size c = 0; c < k; ++c) serve(c);
   }
   for (Size c = 0; c < k; ++c) {
     close_moments(ref + c * ld, n[c], x.d, first + c * ld, second + c * ld);
