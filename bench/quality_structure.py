@@ -158,10 +158,12 @@ def page(found: Found, rows: dict[str, str]) -> str:
     names = sorted(found, key=_place)
     models = list(dict.fromkeys(model for name in names for model in found[name]))
     head = ("set", "rows", *models)
+    some = f"Of {len(tables.SETS)} sets, {len(names)} are here: those that have been run." if names else ""
     parts = [
         INTRO,
         report.machine(),
         "## Summary",
+        *([some] if len(names) < len(tables.SETS) else []),
         report.markdown(("what", "found", "required", "met"), verdict(found)),
     ]
     for title, number, best, text in (

@@ -35,6 +35,7 @@ from deciban.classifiers.base import Fitted, Generative
 from deciban.decoding import Decoder
 from deciban.encoding import Encoder
 from deciban.errors import MergeError, ModelFileError, NotAdditiveError
+from deciban.stored import unfit
 
 FORMAT = 1
 NOT_KEPT = (
@@ -161,7 +162,10 @@ def _model_parts(encoder: Encoder, model: Any, where: str = "") -> dict[str, Any
 
 def _inside(encoder: Encoder, model: Any, where: str) -> dict[str, Any]:
     """A model that another one is made of, fitted or not."""
-    return {"class": _own_class(model).__name__, **_model_parts(encoder, model, f"{where}.")}
+    cls = type(model)
+    if _public(cls.__name__) is not cls:
+        raise unfit(where, model)
+    return {"class": cls.__name__, **_model_parts(encoder, model, f"{where}.")}
 
 
 def _fitted_parts(encoder: Encoder, model: Generative, where: str) -> dict[str, Any]:
