@@ -162,10 +162,9 @@ def _model_parts(encoder: Encoder, model: Any, where: str = "") -> dict[str, Any
 
 def _inside(encoder: Encoder, model: Any, where: str) -> dict[str, Any]:
     """A model that another one is made of, fitted or not."""
-    cls = type(model)
-    if _public(cls.__name__) is not cls:
+    if _public(type(model).__name__) is not type(model):
         raise unfit(where, model)
-    return {"class": cls.__name__, **_model_parts(encoder, model, f"{where}.")}
+    return {"class": type(model).__name__, **_model_parts(encoder, model, f"{where}.")}
 
 
 def _fitted_parts(encoder: Encoder, model: Generative, where: str) -> dict[str, Any]:
