@@ -144,6 +144,7 @@ def on_stream(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
 @contextmanager
 def on_dask(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
     import dask.dataframe as dd
+    import pandas as pd
     from distributed import Client, LocalCluster
 
     try:
@@ -155,7 +156,8 @@ def on_dask(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
         return
 
     def arrays() -> Any:
-        frame = dd.read_parquet(numbers)
+        # read_parquet would lump files together, and labels otherwise than rows
+        frame = dd.from_map(pd.read_parquet, sorted(numbers.glob("*.parquet")))
         return frame[data.NAMES].to_dask_array(lengths=True), frame["label"].to_dask_array(lengths=True)
 
     def bayes() -> Any:
