@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -128,6 +129,22 @@ def test_threads_do_not_run_ahead_of_who_uses_their_results():
         for number, _ in enumerate(threads.each((asked.append(i) or i for i in range(200)), lambda chunk: chunk)):
             time.sleep(0.001)
             assert len(asked) <= number + 1 + threads.AHEAD * 3
+
+
+def test_work_inside_of_work_holds_no_chunks_when_it_is_done():
+    """All threads are busy with the outer work, so the inner one's calls wait in line: they must not keep its rows."""
+    alive: list = []
+
+    def inner(_):
+        rows = [np.zeros(4), np.ones(4)]
+        alive.extend(map(weakref.ref, rows))
+        out = threads.total(iter(rows), np.sum)
+        rows.clear()
+        return out, sum(one() is not None for one in alive)
+
+    with deciban.threads(2):
+        kept = [count for _, count in threads.each(range(40), inner)]
+    assert max(kept) < 20
 
 
 def test_number_of_threads_is_put_back_after_an_error():

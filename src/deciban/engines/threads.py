@@ -67,7 +67,8 @@ class _Team:
     """
 
     def __init__(self, chunks: Iterable, f: Callable[[Any], Any], n: int):
-        self.source, self.f, self.ahead = iter(chunks), f, AHEAD * n
+        self.source, self.ahead = iter(chunks), AHEAD * n
+        self.f: Callable[[Any], Any] | None = f
         self.outcomes: dict[int, tuple[Any, BaseException | None]] = {}
         self.taken, self.wanted, self.open = 0, 0, True
         self.away, self.pool = n - 1, _executor(n - 1)
@@ -85,7 +86,7 @@ class _Team:
         with self.change:
             if not self.open or self.taken >= self.wanted + self.ahead:
                 return False
-            number, failure = self.taken, None
+            number, failure, f = self.taken, None, self.f
             try:
                 chunk = next(self.source)
             except StopIteration:
@@ -97,7 +98,7 @@ class _Team:
         result = None
         if failure is None:
             try:
-                result = self.f(chunk)
+                result = f(chunk)  # type: ignore[misc]
             except BaseException as broken:
                 failure = broken
         with self.change:
@@ -127,8 +128,10 @@ class _Team:
                     self.change.wait_for(lambda: number in self.outcomes or number >= self.taken)
 
     def stop(self) -> None:
+        """No more is done. Who was called but has not come yet, as all threads are busy, holds no rows meanwhile."""
         with self.change:
             self.open = False
+            self.source, self.outcomes, self.f = iter(()), {}, None
 
 
 def each(chunks: Iterable, f: Callable[[Any], Any]) -> Iterator:
