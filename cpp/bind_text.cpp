@@ -11,6 +11,8 @@ using namespace deciban::text;
 using namespace nanobind::literals;
 
 using Longs = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<u32, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Letters = nb::ndarray<u8, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Columns = Vector<u32>;
 using Bytes = Vector<u8>;
 
@@ -232,28 +234,22 @@ void bind_text(nb::module_& m) {
   bind_fill<double, std::int64_t>(m);
   nb::class_<Merged>(m, "Merged")
       .def("__init__", [](Merged* self, nb::list lexicons, nb::list desks) {
-             std::vector<const Lexicon*> lex;
-             std::vector<const Desk*> desk;
-             for (nb::handle h : lexicons) lex.push_back(nb::cast<const Lexicon*>(h));
-             for (nb::handle h : desks) desk.push_back(nb::cast<const Desk*>(h));
+             std::vector<Lexicon*> lex;
+             std::vector<Desk*> desk;
+             for (nb::handle h : lexicons) lex.push_back(nb::cast<Lexicon*>(h));
+             for (nb::handle h : desks) desk.push_back(nb::cast<Desk*>(h));
              new (self) Merged(std::move(lex), std::move(desk));
            }, "lexicons"_a, "desks"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def("sort", &Merged::sort, "part"_a, "level"_a, Free())
       .def("join", &Merged::join, "level"_a, Free())
       .def("__len__", &Merged::size)
-      .def("rows", [](const Merged& x, Longs out) { x.rows(out.data()); }, Free())
-      .def("columns", [](const Merged& x, std::size_t p, Columns column) {
-             std::vector<u32> out(x.numbers(p));
-             x.columns(p, column.data(), out.data());
-             return nb::bytes(out.data(), 4 * out.size());
-           }, "part"_a, "column"_a)
-      .def("spell", [](const Merged& x, std::size_t from, std::size_t to, Columns column) {
-             std::vector<char> bytes;
-             std::vector<std::int64_t> length;
-             {
-               nb::gil_scoped_release free;
-               x.spell(from, to, column.data(), bytes, length);
-             }
-             return nb::make_tuple(nb::bytes(bytes.data(), bytes.size()), nb::bytes(length.data(), 8 * length.size()));
-           }, "from_term"_a, "to_term"_a, "column"_a);
+      .def("rows", [](Merged& x, Longs out) { x.rows(out.data()); }, Free())
+      .def("numbers", &Merged::numbers, "part"_a)
+      .def("columns", [](const Merged& x, std::size_t p, Columns column, Numbers out) { x.columns(p, column.data(), out.data()); },
+           "part"_a, "column"_a, "out"_a, Free())
+      .def("lengths", [](const Merged& x, std::size_t from, std::size_t to, Columns column, Longs out) { x.lengths(from, to, column.data(), out.data()); },
+           "from_term"_a, "to_term"_a, "column"_a, "out"_a, Free())
+      .def("spell", [](const Merged& x, std::size_t from, std::size_t to, Columns column, Offsets offsets, Letters out) {
+             x.spell(from, to, column.data(), offsets.data(), reinterpret_cast<char*>(out.data()));
+           }, "from_term"_a, "to_term"_a, "column"_a, "offsets"_a, "out"_a, Free());
 }

@@ -56,6 +56,10 @@ class Words {
   std::size_t size() const { return entries.size(); }
   const Entry& operator[](std::size_t i) const { return entries[i]; }
   void prefetch(u64 hash) const { __builtin_prefetch(&places[hash >> (64 - bits)]); }
+  void prefetch_entry(u64 hash) const {
+    const u32 one_more = static_cast<u32>(places[hash >> (64 - bits)]);
+    __builtin_prefetch(entries.data() + one_more - (one_more != 0));
+  }
 
   u32 find(const Token& t, u64 hash) const {
     const std::size_t at = seek(t, hash);

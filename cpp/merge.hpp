@@ -2,7 +2,8 @@
 //
 // Every lexicon is sorted by itself, then all are merged. Words sort by their bytes. An n-gram sorts by (its first n − 1
 // words, its last word): a space sorts below every letter, so the rank of the shorter n-gram and the rank of the word,
-// as one 64-bit number, say where "a b" lies between "a", "a c" and "aa".
+// as one 64-bit number, say where "a b" lies between "a", "a c" and "aa". Merging uses the lexicons and desks up: what
+// has been read for the last time is given back at once, for this is where the most memory is needed.
 #pragma once
 #include "text.hpp"
 
@@ -12,8 +13,8 @@ inline u64 big_endian(u64 v) { return __builtin_bswap64(v); }
 
 class Merged {
  public:
-  explicit Merged(std::vector<const Lexicon*> lexicons, std::vector<const Desk*> desks) : desks(std::move(desks)) {
-    for (const Lexicon* lexicon : lexicons) {
+  explicit Merged(std::vector<Lexicon*> lexicons, std::vector<Desk*> desks) : desks(std::move(desks)) {
+    for (Lexicon* lexicon : lexicons) {
       Part part;
       part.lexicon = lexicon;
       parts.push_back(std::move(part));
@@ -56,12 +57,20 @@ class Merged {
 
   std::size_t size() const { return levels.back().size(); }
 
-  // In how many rows each term occurs; 0 for words that only n-grams are made of.
-  void rows(std::int64_t* out) const {
+  // Once, when all levels are joined: in how many rows each term occurs; 0 for words that only n-grams are made of.
+  void rows(std::int64_t* out) {
     std::fill(out, out + size(), 0);
-    for (std::size_t p = 0; p < parts.size(); ++p)
-      for (std::size_t id = 0; id < parts[p].rank.size(); ++id)
-        if (parts[p].rank[id] != nothing && id < desks[p]->tally.size()) out[parts[p].rank[id]] += desks[p]->tally[id].rows;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      Part& part = parts[p];
+      std::vector<Desk::Tally>& tally = desks[p]->tally;
+      for (std::size_t id = 0; id < part.rank.size(); ++id)
+        if (part.rank[id] != nothing && id < tally.size()) out[part.rank[id]] += tally[id].rows;
+      release(tally);
+      release(part.word_rank);
+      release(part.gram);
+      release(part.word);
+      release(part.level);
+    }
   }
 
   // The column of each number of part p, given that of each term.
@@ -70,31 +79,50 @@ class Merged {
   }
   std::size_t numbers(std::size_t p) const { return parts[p].rank.size(); }
 
-  // The bytes of the terms [from, to) that have a column, and the length of each.
-  void spell(std::size_t from, std::size_t to, const u32* column, std::vector<char>& bytes, std::vector<std::int64_t>& length) const {
+  // length[j]: bytes of the term in column j, of those among [from, to).
+  void lengths(std::size_t from, std::size_t to, const u32* column, std::int64_t* length) const {
     for (std::size_t i = from; i < to; ++i) {
       if (column[i] == nothing) continue;
-      const std::size_t before = bytes.size();
-      spell(levels.size(), i, bytes);
-      length.push_back(static_cast<std::int64_t>(bytes.size() - before));
+      std::int64_t bytes = -1;
+      each_word(levels.size(), i, [&](const Words&, const Words::Entry& word) { bytes += 1 + word.size; });
+      length[column[i]] = bytes;
+    }
+  }
+
+  // The bytes of the same terms, each from letters[offset of its column] on.
+  void spell(std::size_t from, std::size_t to, const u32* column, const std::int64_t* offsets, char* letters) const {
+    for (std::size_t i = from; i < to; ++i) {
+      if (column[i] == nothing) continue;
+      char *const start = letters + offsets[column[i]], *out = start;
+      each_word(levels.size(), i, [&](const Words& words, const Words::Entry& word) {
+        if (out != start) *out++ = ' ';
+        char room[16];
+        std::memcpy(out, words.text(word, room), word.size);
+        out += word.size;
+      });
     }
   }
 
  private:
-  struct Item {
+  struct [[gnu::packed]] Item {
     u64 key;
     u32 id;
   };
   struct Part {
-    const Lexicon* lexicon = nullptr;
+    Lexicon* lexicon = nullptr;
     std::vector<u32> rank, word_rank;     // of each number; among the words alone
     std::vector<u32> gram, word;          // what each number that is an n-gram is made of
     std::vector<u8> level;                // of each number
     std::vector<Item> sorted;
   };
   std::vector<Part> parts;
-  std::vector<const Desk*> desks;
+  std::vector<Desk*> desks;
   std::vector<std::vector<Item>> levels;  // of level 1: (part, entry); above: (rank of the shorter << 32 | word + 1, –)
+
+  template <class T>
+  static void release(std::vector<T>& v) {
+    std::vector<T>().swap(v);
+  }
 
   static u32 number(const Part& part, u32 id, u32 level) { return level == 1 ? part.lexicon->words[id].id : id; }
 
@@ -147,7 +175,7 @@ class Merged {
   }
 
   void sort_grams(Part& part, u32 level) {
-    const Lexicon& lexicon = *part.lexicon;
+    Lexicon& lexicon = *part.lexicon;
     if (level == 2) {
       part.gram.assign(lexicon.next, nothing);
       part.word.assign(lexicon.next, nothing);
@@ -155,11 +183,13 @@ class Merged {
         part.gram[p.id] = p.gram;
         part.word[p.id] = p.word;
       });
+      lexicon.pairs = Pairs();
       part.level.assign(lexicon.next, 1);
       for (u32 id = 0; id < lexicon.next; ++id)  // an n-gram is younger than what it is made of
         if (part.gram[id] != nothing) part.level[id] = static_cast<u8>(part.level[part.gram[id]] + 1);
     }
     std::vector<Item>& sorted = part.sorted;
+    sorted.reserve(lexicon.next);
     for (u32 id = lexicon.stops; id < lexicon.next; ++id) {
       if (part.level[id] > level) continue;
       const u64 key = part.level[id] < level ? static_cast<u64>(part.rank[id]) << 32
@@ -175,20 +205,17 @@ class Merged {
     if (by_gram != sorted.data()) sorted.swap(room);
   }
 
-  void spell(std::size_t level, std::size_t i, std::vector<char>& bytes) const {
+  // f of each word of term i, in order.
+  template <class F>
+  void each_word(std::size_t level, std::size_t i, F&& f) const {
     const Item& item = levels[level - 1][i];
     if (level == 1) {
       const Words& words = parts[item.key].lexicon->words;
-      char room[16];
-      const char* text = words.text(words[item.id], room);
-      bytes.insert(bytes.end(), text, text + words[item.id].size);
+      f(words, words[item.id]);
       return;
     }
-    spell(level - 1, item.key >> 32, bytes);
-    if (const u32 word = static_cast<u32>(item.key)) {
-      bytes.push_back(' ');
-      spell(1, word - 1, bytes);
-    }
+    each_word(level - 1, item.key >> 32, f);
+    if (const u32 word = static_cast<u32>(item.key)) each_word(1, word - 1, f);
   }
 };
 

@@ -39,28 +39,35 @@ struct Desk {
   Lowered lowered, squeezed;
   std::vector<Tally> tally;
   std::vector<Counted> cells;  // of the piece in hand: one buffer for all, so that growing it is paid once
-  std::vector<u32> touched, ids, grams;
+  std::vector<u32> touched, ids, grams;  // the first `distinct` of `touched`: what this row has
+  std::size_t distinct = 0;
   Token block[256];
   u64 hash[256];
   u32 filled = 0;
 
+  // Whether a token is new to its row cannot be foretold, so there is no branch on it. Needs `expect`.
   void bump(u32 id) {
-    if (tally[id].count++ == 0) touched.push_back(id);
+    touched[distinct] = id;
+    distinct += tally[id].count++ == 0;
+  }
+  void expect(std::size_t tokens) {
+    if (touched.size() <= distinct + tokens) touched.resize(2 * (distinct + tokens) + 1);
   }
   void reserve(u32 n) {
     if (tally.size() < n) tally.resize(std::max<std::size_t>(n, tally.size() * 3 / 2));
   }
   void finish(Piece& piece) {
     const std::size_t before = cells.size();
-    cells.resize(before + touched.size());
+    cells.resize(before + distinct);
     Counted* out = cells.data() + before;
-    for (const u32 id : touched) {
-      *out++ = {id, tally[id].count};
-      tally[id].count = 0;
-      ++tally[id].rows;
+    for (std::size_t i = 0; i < distinct; ++i) {
+      Tally& here = tally[touched[i]];
+      *out++ = {touched[i], here.count};
+      here.count = 0;
+      ++here.rows;
     }
-    piece.length.push_back(static_cast<u32>(touched.size()));
-    touched.clear();
+    piece.length.push_back(static_cast<u32>(distinct));
+    distinct = 0;
   }
   void hand_over(Piece& piece) {
     piece.cells.assign(cells.begin(), cells.end());
@@ -68,9 +75,8 @@ struct Desk {
     if (cells.capacity() > (std::size_t{1} << 22)) std::vector<Counted>().swap(cells);
   }
   void abandon() {  // after a failure half-way through a row
-    for (const u32 id : touched) tally[id].count = 0;
-    touched.clear();
-    filled = 0;
+    for (std::size_t i = 0; i < distinct; ++i) tally[touched[i]].count = 0;
+    distinct = filled = 0;
   }
 };
 
@@ -200,6 +206,8 @@ class Counter {
   template <class F>
   void flush(F&& take) {
     if (grow) desk.reserve(lexicon.next + desk.filled);
+    desk.expect(desk.filled);
+    for (u32 i = 0; i < desk.filled; ++i) lexicon.words.prefetch_entry(desk.hash[i]);
     for (u32 i = 0; i < desk.filled; ++i) {
       if constexpr (grow) {
         take(lexicon.words.add(desk.block[i], desk.hash[i], lexicon.next));
@@ -212,12 +220,15 @@ class Counter {
 
   void word_grams() {
     const std::vector<u32>& ids = desk.ids;
-    if (s.min_n == 1)
+    if (s.min_n == 1) {
+      desk.expect(ids.size());
       for (const u32 id : ids) bump(id);
+    }
     if (s.max_n > 1) desk.grams = ids;  // grams[i]: the n-gram that starts at word i, for n = 1, 2, …
     for (std::size_t n = 2; n <= s.max_n && n <= ids.size(); ++n) {
       const std::size_t most = ids.size() - n + 1;
       if (grow) desk.reserve(lexicon.next + static_cast<u32>(most));
+      desk.expect(most);
       for (std::size_t i = 0; i < most; ++i) {
         if (i + 12 < most) lexicon.pairs.prefetch(Pairs::hash(desk.grams[i + 12], ids[i + 12 + n - 1]));
         u32& gram = desk.grams[i];

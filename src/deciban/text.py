@@ -94,26 +94,39 @@ def _merged(plan: Plan, seats: list[Seat], pieces: list, binary: bool, select: S
     rows = np.empty(len(merged), dtype=np.int64)
     merged.rows(rows)
     chosen = rows > 0  # the others are only parts of longer n-grams
+    rows = rows if chosen.all() else rows[chosen]
     place = _places(merged, seats, chosen)
-    if select is not None and chosen.any():
+    if select is not None and len(rows):
         n = sum(len(piece) for _, piece in pieces)
-        keep = select(rows[chosen], lambda: _totals(pieces, place, int(chosen.sum()), binary), n)
+        keep = select(rows, lambda: _totals(pieces, place, len(rows), binary), n)
         if not keep.all():
-            chosen[chosen] = keep
+            chosen[chosen], rows = keep, rows[keep]
             place = _places(merged, seats, chosen)
-    common = np.minimum(rows[chosen], np.iinfo(np.int16).max).astype(np.int16)  # 16 bits are sorted in linear time
-    order = np.argsort(-common, kind="stable").astype(np.uint32)
-    return _spelt(merged, _columns(chosen), len(order), order), place
+    order = _commonest(rows)
+    del rows
+    return _spelt(merged, _columns(chosen), order), place
+
+
+def _commonest(rows: np.ndarray) -> np.ndarray:
+    """Terms from the commonest to the rarest; 16 bits are sorted in linear time."""
+    common = np.minimum(rows, np.iinfo(np.int16).max, out=rows).astype(np.int16)
+    return np.argsort(-common, kind="stable").astype(np.uint32)
 
 
 def _columns(chosen: np.ndarray) -> np.ndarray:
-    return np.where(chosen, np.cumsum(chosen) - 1, NOTHING).astype(np.uint32)
+    columns = np.cumsum(chosen, dtype=np.uint32)
+    columns -= 1
+    columns[~chosen] = NOTHING
+    return columns
 
 
 def _places(merged: Any, seats: list[Seat], chosen: np.ndarray) -> dict[int, np.ndarray]:
     """By seat: the column of each of its lexicon's numbers."""
-    columns = _columns(chosen)
-    return {id(seat): np.frombuffer(merged.columns(p, columns), dtype=np.uint32) for p, seat in enumerate(seats)}
+    columns, places = _columns(chosen), {}
+    for p, seat in enumerate(seats):
+        places[id(seat)] = np.empty(merged.numbers(p), dtype=np.uint32)
+        merged.columns(p, columns, places[id(seat)])
+    return places
 
 
 def _totals(pieces: list, place: dict[int, np.ndarray], size: int, binary: bool) -> np.ndarray:
@@ -123,13 +136,16 @@ def _totals(pieces: list, place: dict[int, np.ndarray], size: int, binary: bool)
     return total
 
 
-def _spelt(merged: Any, columns: np.ndarray, size: int, order: np.ndarray) -> Terms:
-    starts = range(0, len(columns), TERMS)
-    parts = list(each(starts, lambda at: merged.spell(at, min(at + TERMS, len(columns)), columns)))
-    offsets = np.zeros(size + 1, dtype=np.int64)
-    lengths = [np.frombuffer(length, dtype=np.int64) for _, length in parts]
-    np.cumsum(np.concatenate([np.empty(0, dtype=np.int64), *lengths]), out=offsets[1:])
-    return Terms(np.frombuffer(b"".join(letters for letters, _ in parts), dtype=np.uint8), offsets, order)
+def _spelt(merged: Any, columns: np.ndarray, order: np.ndarray) -> Terms:
+    spans = [(at, min(at + TERMS, len(columns))) for at in range(0, len(columns), TERMS)]
+    offsets = np.zeros(len(order) + 1, dtype=np.int64)
+    for _ in each(spans, lambda span: merged.lengths(*span, columns, offsets[1:])):
+        pass
+    np.cumsum(offsets, out=offsets)
+    letters = np.empty(offsets[-1], dtype=np.uint8)
+    for _ in each(spans, lambda span: merged.spell(*span, columns, offsets, letters)):
+        pass
+    return Terms(letters, offsets, order)
 
 
 def looked_up(known: Compiled, source: Source, dtype: Any, binary: bool = False) -> sparse.csr_array:
@@ -137,7 +153,9 @@ def looked_up(known: Compiled, source: Source, dtype: Any, binary: bool = False)
     core = ops.core()
     new = lambda: Seat(known.lexicon, core.Desk())  # noqa: E731
     pieces = _count(source, known.plan.compiled(), known.desks, new, False)
-    return _filled(deque((known.column, piece) for _, piece in pieces), known.size, dtype, binary)
+    queue = deque((known.column, piece) for _, piece in pieces)
+    del pieces  # they go as they are filled in
+    return _filled(queue, known.size, dtype, binary)
 
 
 def _filled(queue: deque, columns: int, dtype: Any, binary: bool) -> sparse.csr_array:
