@@ -149,7 +149,10 @@ void bind_fill(nb::module_& m) {
 }
 
 template <class I>
-void bind_class_words(nb::module_& m) {
+void bind_counts(nb::module_& m) {
+  m.def("text_piece", [](Vector<I> indptr, Vector<I> indices, Vector<double> values) {
+          return Read{as_piece(indptr.data(), indices.data(), values.data(), indptr.size() - 1)};
+        }, "indptr"_a, "indices"_a, "values"_a, Free());
   m.def("class_words", [](Vector<I> indptr, Vector<I> indices, Vector<double> values, Offsets order, Offsets starts, std::size_t from, std::size_t to, std::size_t d) {
           std::vector<std::int32_t> words;
           std::vector<double> counts, rows;
@@ -185,8 +188,8 @@ void bind_words(nb::module_& m) {
   m.def("unite", [](Bytes a, Offsets a_offsets, Bytes b, Offsets b_offsets, Longs place_a, Longs place_b) {
           return unite(terms(a, a_offsets), terms(b, b_offsets), place_a.data(), place_b.data());
         }, "a"_a, "a_offsets"_a, "b"_a, "b_offsets"_a, "place_a"_a, "place_b"_a, Free());
-  bind_class_words<std::int32_t>(m);
-  bind_class_words<std::int64_t>(m);
+  bind_counts<std::int32_t>(m);
+  bind_counts<std::int64_t>(m);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Tokens ↔ numbers. One number per token, and per pair (n-gram, next word): an n-gram is its first n − 1 words and the last.
 #pragma once
 #include <algorithm>
+#include "pages.hpp"
 #include "unicode.hpp"
 
 namespace deciban::text {
@@ -91,8 +92,8 @@ class Words {
 
  private:
   static constexpr u64 tag = 0xFFFFFFFFu;
-  std::vector<u64> places;
-  std::vector<Entry> entries;
+  Scattered<u64> places;
+  Scattered<Entry> entries;
   std::vector<char> letters;
   int bits;
 
@@ -109,7 +110,7 @@ class Words {
   }
 
   void grow() {
-    std::vector<u64> larger(places.size() * 2);
+    Scattered<u64> larger(places.size() * 2);
     places.swap(larger);
     ++bits;
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -155,7 +156,7 @@ class Pairs {
   std::size_t size() const { return used; }
 
  private:
-  std::vector<Place> places;
+  Scattered<Place> places;
   std::size_t used = 0;
   int bits;
 
@@ -166,7 +167,7 @@ class Pairs {
   }
 
   void grow() {
-    std::vector<Place> smaller(places.size() * 2, Place{nothing, nothing, nothing});
+    Scattered<Place> smaller(places.size() * 2, Place{nothing, nothing, nothing});
     places.swap(smaller);
     ++bits;
     for (const Place& p : smaller)

@@ -62,7 +62,7 @@ class Merged {
     std::fill(out, out + size(), 0);
     for (std::size_t p = 0; p < parts.size(); ++p) {
       Part& part = parts[p];
-      std::vector<Desk::Tally>& tally = desks[p]->tally;
+      Scattered<Desk::Tally>& tally = desks[p]->tally;
       for (std::size_t id = 0; id < part.rank.size(); ++id)
         if (part.rank[id] != nothing && id < tally.size()) out[part.rank[id]] += tally[id].rows;
       release(tally);
@@ -119,9 +119,9 @@ class Merged {
   std::vector<Desk*> desks;
   std::vector<std::vector<Item>> levels;  // of level 1: (part, entry); above: (rank of the shorter << 32 | word + 1, –)
 
-  template <class T>
-  static void release(std::vector<T>& v) {
-    std::vector<T>().swap(v);
+  template <class Vector>
+  static void release(Vector& v) {
+    Vector().swap(v);
   }
 
   static u32 number(const Part& part, u32 id, u32 level) { return level == 1 ? part.lexicon->words[id].id : id; }

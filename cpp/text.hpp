@@ -37,7 +37,7 @@ struct Desk {
     u32 count = 0, rows = 0;  // in this row; rows so far that have it
   };
   Lowered lowered, squeezed;
-  std::vector<Tally> tally;
+  Scattered<Tally> tally;
   std::vector<Counted> cells;  // of the piece in hand: one buffer for all, so that growing it is paid once
   std::vector<u32> touched, ids, grams;  // the first `distinct` of `touched`: what this row has
   std::size_t distinct = 0;

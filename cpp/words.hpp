@@ -44,7 +44,13 @@ struct Scorer {
       if (j == nothing) continue;
       const double x = worth(value, cell->count) * (scale == nullptr ? 1.0 : size * scale[j]);
       sum += x;
-      for (std::int64_t p = start[j]; p < start[j + 1]; ++p) out[label[p]] += x * weight[p];
+      const std::int64_t first = start[j], last = start[j + 1];
+      if (last - first == static_cast<std::int64_t>(k)) {  // a word of all classes, as common words are: no need to look which
+        const double* all = weight + first;
+        for (std::size_t c = 0; c < k; ++c) out[c] += x * all[c];
+      } else {
+        for (std::int64_t p = first; p < last; ++p) out[label[p]] += x * weight[p];
+      }
     }
     for (std::size_t c = 0; c < k; ++c) out[c] += sum * unit[c];
   }
@@ -57,6 +63,16 @@ inline void score(const Piece& piece, const u32* column, const Scorer& scorer, d
     cell += length;
     out += scorer.k;
   }
+}
+
+// Rows that are counted already, as if they had just been read; numbers are columns.
+template <class I>
+Piece as_piece(const I* indptr, const I* indices, const double* values, std::size_t rows) {
+  Piece out;
+  out.cells.reserve(static_cast<std::size_t>(indptr[rows] - indptr[0]));
+  for (I p = indptr[0]; p < indptr[rows]; ++p) out.cells.emplace_back(static_cast<u32>(indices[p]), static_cast<u32>(values[p]));
+  for (std::size_t i = 0; i < rows; ++i) out.length.push_back(static_cast<u32>(indptr[i + 1] - indptr[i]));
+  return out;
 }
 
 // The words of rows order[from] … order[to − 1]: Σ x and in how many rows, words in the order in which they came.

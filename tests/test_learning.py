@@ -17,9 +17,11 @@ from deciban import (
     MixedNB,
     MultinomialNB,
     TextClassifier,
+    TfidfVectorizer,
     scores,
     validate,
 )
+from deciban.classifiers.text_features import Features
 from deciban.errors import DataError
 from deciban.learning import Held, counts_of, evenly, learning_curve
 from deciban.lumping import possible
@@ -232,13 +234,48 @@ def test_frames_of_texts_and_numbers():
     assert_same(learning_curve(model, x, y, [10, 40, 80], repeats=2), refitted(model, x, y, [10, 40, 80]))
 
 
-def test_texts_are_counted_once():
-    rng = np.random.default_rng(0)
-    y = np.arange(90) % 3
-    x = [" ".join(rng.choice(["tea", "cake", "milk", "rice"], 5, p=np.roll([0.4, 0.3, 0.2, 0.1], c))) for c in y]
-    curve = learning_curve(TextClassifier(), x, y, SIZES, repeats=2)
-    assert curve.refitted.tolist() == [[False] * 4] * 2
-    assert_same(curve, refitted(TextClassifier(), x, y, SIZES))
+def texts_of(n=90) -> tuple[list[str], np.ndarray]:
+    rng, y = np.random.default_rng(0), np.arange(n) % 3
+    odds = [0.4, 0.3, 0.2, 0.1]
+    some = [
+        " ".join(rng.choice(["tea", "cake", "milk", "rice"], 5, p=np.roll(odds, c))) + f" n{i % 37}"
+        for i, c in enumerate(y)
+    ]
+    return some, y
+
+
+TEXTS = [
+    TextClassifier(),
+    TextClassifier(counts=True, smoothing="even", alpha=0.3, fit_prior=False),
+    TextClassifier("bernoulli", min_df=2, max_df=0.9),
+    TextClassifier("complement", "words+bigrams", stop_words=["tea"]),
+    TextClassifier(features="chars"),
+]
+
+
+@each(TEXTS)
+def test_texts_are_read_once_and_the_numbers_are_those_of_refitting(model, monkeypatch):
+    x, y = texts_of()
+    expected = refitted(model, x, y, [2, *SIZES])
+    reads = []
+    learn = Features.learn
+    monkeypatch.setattr(Features, "learn", lambda self, texts: reads.append(len(texts)) or learn(self, texts))
+    curve = learning_curve(model, x, y, [2, *SIZES], repeats=2)
+    assert reads == [90]
+    assert not curve.refitted.any()
+    assert not hasattr(model, "classes_")
+    assert_same(curve, expected)
+
+
+def test_texts_that_must_be_seen_at_once_are_learned_anew():
+    x, y = texts_of()
+    for model in (TextClassifier(alpha="auto"), TextClassifier(features=TfidfVectorizer())):
+        assert_same(learning_curve(model, x, y, [20, 60], repeats=1), refitted(model, x, y, [20, 60], repeats=1))
+
+
+def test_sizes_without_a_word_are_refused():
+    with pytest.raises(DataError, match=r"(?s)first 4 texts have no word.*hint: "):
+        learning_curve(TextClassifier(), ["!"] * 60, np.arange(60) % 2, [4])
 
 
 def test_classes_keep_their_shares_at_every_size():

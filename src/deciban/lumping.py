@@ -39,7 +39,7 @@ def possible(model: Any, X: Any) -> bool:
     return plain and X.data.dtype.kind in "fiu" and bool(np.isfinite(X.data.sum()) and X.data.min() >= 0)
 
 
-def floats(X: Any) -> Any:
+def ready(_: Any, X: Any) -> Any:
     """Counts as the kernels take them, once for all that follows."""
     return X if X.data.dtype.kind == "f" else X.astype(np.float64)
 

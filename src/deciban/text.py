@@ -97,8 +97,8 @@ def _merged(plan: Plan, seats: list[Seat], pieces: list, binary: bool, select: S
     rows = rows if chosen.all() else rows[chosen]
     place = _places(merged, seats, chosen)
     if select is not None and len(rows):
-        n = sum(len(piece) for _, piece in pieces)
-        keep = select(rows, lambda: _totals(pieces, place, len(rows), binary), n)
+        n, d = sum(len(piece) for _, piece in pieces), len(rows)
+        keep = select(rows, lambda: _totals(pieces, place, d, binary), n)
         if not keep.all():
             chosen[chosen], rows = keep, rows[keep]
             place = _places(merged, seats, chosen)

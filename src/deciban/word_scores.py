@@ -83,10 +83,7 @@ class Lookup:
         )
         known.desks.append(seat)
         _checked(piece, chunk)
-        out = np.empty((len(chunk), len(w.bias)))
-        out[:] = w.bias
-        core.text_score(piece, known.column, w.start, w.label, w.weight, w.unit, w.scale, w.value, out)
-        return out
+        return scored(piece, known.column, w)
 
     def counts(self, texts: Any) -> sparse.csr_array:
         """How often each text has each word, (n, d)."""
@@ -102,6 +99,14 @@ class Lookup:
         x = scaled(X, w)
         table = sparse.csr_array((w.weight, w.label, w.start), shape=(d, len(w.unit)))
         return w.bias + x.sum(axis=1)[:, None] * w.unit + (x @ table).toarray()
+
+
+def scored(piece: Any, column: np.ndarray, w: WordWeights) -> np.ndarray:
+    """The scores of a piece of counted texts, (n, k), given the word of each of its numbers."""
+    out = np.empty((len(piece), len(w.bias)))
+    out[:] = w.bias
+    ops.core().text_score(piece, column, w.start, w.label, w.weight, w.unit, w.scale, w.value, out)
+    return out
 
 
 def scaled(X: sparse.csr_array, w: WordWeights) -> sparse.csr_array:

@@ -49,12 +49,21 @@ class WordTally:
     @classmethod
     def of(cls, terms: Terms, X: sparse.csr_array, y: np.ndarray, k: int) -> WordTally:
         """From texts' words (n, d), columns in the order of the sorted terms, and class codes."""
+        return cls.of_all(terms, X, y, k).met
+
+    @classmethod
+    def of_all(cls, terms: Terms, X: sparse.csr_array, y: np.ndarray, k: int) -> WordTally:
+        """The same with all terms, those too that no text has: such tallies add up by `plus`."""
         d, n = X.shape[1], np.bincount(y, minlength=k).astype(np.float64)
         word, label, count, rows = _by_class(X, y, k)
         order = sparse.csr_array((np.arange(1, len(word) + 1), (word, label)), shape=(d, k))
         at = order.data - 1
-        whole = cls(terms.letters, terms.offsets, n, order.indptr.astype(np.int64), label[at], count[at], rows[at])
-        return whole.part(np.diff(whole.start) > 0)
+        return cls(terms.letters, terms.offsets, n, order.indptr.astype(np.int64), label[at], count[at], rows[at])
+
+    @property
+    def met(self) -> WordTally:
+        """Of the words that some text has."""
+        return self.part(np.diff(self.start) > 0)
 
     @property
     def k(self) -> int:
@@ -161,6 +170,16 @@ class WordTally:
             np.insert(rows, fresh, other.rows[~known]),
         )
 
+    def plus(self, other: WordTally) -> WordTally:
+        """The sum of tallies of the very same words, in the same places."""
+        mine, theirs = (
+            sparse.csr_array((t.count + 1j * t.rows, t.label, t.start), shape=(t.d, t.k)) for t in (self, other)
+        )  # both numbers of a cell at once
+        both = mine + theirs
+        start, label = both.indptr.astype(np.int64), both.indices.astype(np.int32)
+        count, rows = np.ascontiguousarray(both.data.real), np.ascontiguousarray(both.data.imag)
+        return replace(self, n=self.n + other.n, start=start, label=label, count=count, rows=rows)
+
     def __sub__(self, other: WordTally) -> WordTally:
         """What is left; an error, if something is to be taken that is not there."""
         n = self.n - other.n
@@ -182,7 +201,7 @@ class WordTally:
             _refuse(self, int(self.word[left][n[self.label[left]] == 0][0]))
         start = np.concatenate([[0], np.cumsum(left)])[self.start]
         out = replace(self, n=n, start=start, label=self.label[left], count=count[left], rows=rows[left])
-        return out.part(np.diff(start) > 0)
+        return out.met
 
     def __getstate__(self) -> dict:
         return {name: value for name, value in vars(self).items() if name not in ("word", "texts")}
