@@ -1,6 +1,9 @@
 """How often texts are told right: ours beside scikit-learn's and fastText's, trained on the same splits.
 
 python -m bench.quality_text [task …] [--only NAME]      → bench/results/text_quality.csv, bench/TEXT.md
+
+scikit-learn's models read the matrices of our vectorisers, which are those of its own (tests/test_vectorizers.py) and
+come sooner.
 """
 
 import argparse
@@ -13,14 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.feature_extraction import text as theirs
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 from bench.text_tasks import DATA, TASKS, Split
-from deciban import TextClassifier
+from deciban import CountVectorizer, TextClassifier, TfidfVectorizer
 
 HERE = Path(__file__).parent
 RESULTS, REPORT = HERE / "results" / "text_quality.csv", HERE / "TEXT.md"
@@ -39,7 +41,9 @@ class FastText:
         import fasttext
 
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-            file.writelines(f"__label__{y} {_words(text)}\n" for text, y in zip(texts, labels, strict=True))
+            # it learns line by line and does not shuffle: texts that come class by class would teach it the last class
+            order = np.random.default_rng(0).permutation(len(texts))
+            file.writelines(f"__label__{labels[i]} {_words(texts[i])}\n" for i in order)
             file.flush()
             self.model = fasttext.train_supervised(file.name, **self.settings)
         return self
@@ -62,7 +66,7 @@ def _fasttext() -> bool:
 
 
 def _chars() -> Any:
-    return theirs.CountVectorizer(analyzer="char_wb", ngram_range=(1, 4))
+    return CountVectorizer(analyzer="char_wb", ngram_range=(1, 4))
 
 
 METHODS: dict[str, dict[tuple[str, str], Method]] = {
@@ -76,17 +80,13 @@ METHODS: dict[str, dict[tuple[str, str], Method]] = {
         ("deciban", "complement"): lambda: TextClassifier("complement", min_df=2),
         ("deciban", "logistic"): lambda: TextClassifier("logistic", min_df=2),
         ("deciban", "nb-logistic of tf-idf"): lambda: TextClassifier("nb-logistic", counts=True),
-        ("scikit-learn", "MultinomialNB"): lambda: make_pipeline(theirs.CountVectorizer(), MultinomialNB()),
+        ("scikit-learn", "MultinomialNB"): lambda: make_pipeline(CountVectorizer(), MultinomialNB()),
         ("scikit-learn", "MultinomialNB, presence, min_df 3, max_df 0.3"): lambda: make_pipeline(
-            theirs.CountVectorizer(binary=True, min_df=3, max_df=0.3), MultinomialNB()
+            CountVectorizer(binary=True, min_df=3, max_df=0.3), MultinomialNB()
         ),
-        ("scikit-learn", "BernoulliNB(alpha=0.01)"): lambda: make_pipeline(
-            theirs.CountVectorizer(), BernoulliNB(alpha=0.01)
-        ),
-        ("scikit-learn", "ComplementNB"): lambda: make_pipeline(theirs.CountVectorizer(), ComplementNB()),
-        ("scikit-learn", "tf-idf, LinearSVC"): lambda: make_pipeline(
-            theirs.TfidfVectorizer(sublinear_tf=True), LinearSVC()
-        ),
+        ("scikit-learn", "BernoulliNB(alpha=0.01)"): lambda: make_pipeline(CountVectorizer(), BernoulliNB(alpha=0.01)),
+        ("scikit-learn", "ComplementNB"): lambda: make_pipeline(CountVectorizer(), ComplementNB()),
+        ("scikit-learn", "tf-idf, LinearSVC"): lambda: make_pipeline(TfidfVectorizer(sublinear_tf=True), LinearSVC()),
         ("fastText", "supervised"): FastText,
     }
     for name in NEWS
@@ -97,8 +97,8 @@ METHODS: dict[str, dict[tuple[str, str], Method]] = {
         ("deciban", "multinomial, bigrams"): lambda: TextClassifier(features="words+bigrams"),
         ("deciban", "nb-logistic"): lambda: TextClassifier("nb-logistic"),
         ("deciban", "nb-logistic, bigrams"): lambda: TextClassifier("nb-logistic", "words+bigrams"),
-        ("scikit-learn", "MultinomialNB"): lambda: make_pipeline(theirs.CountVectorizer(), MultinomialNB()),
-        ("scikit-learn", "tf-idf, LinearSVC"): lambda: make_pipeline(theirs.TfidfVectorizer(), LinearSVC()),
+        ("scikit-learn", "MultinomialNB"): lambda: make_pipeline(CountVectorizer(), MultinomialNB()),
+        ("scikit-learn", "tf-idf, LinearSVC"): lambda: make_pipeline(TfidfVectorizer(), LinearSVC()),
         ("fastText", "supervised"): FastText,
     },
     "languages": {
@@ -114,13 +114,35 @@ METHODS: dict[str, dict[tuple[str, str], Method]] = {
         ("deciban", "nb-logistic"): lambda: TextClassifier("nb-logistic"),
         ("deciban", "nb-logistic, bigrams"): lambda: TextClassifier("nb-logistic", "words+bigrams"),
         ("scikit-learn", "MultinomialNB, bigrams, presence"): lambda: make_pipeline(
-            theirs.CountVectorizer(binary=True, ngram_range=(1, 2)), MultinomialNB()
+            CountVectorizer(binary=True, ngram_range=(1, 2)), MultinomialNB()
         ),
         ("scikit-learn", "tf-idf, LinearSVC"): lambda: make_pipeline(
-            theirs.TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)), LinearSVC()
+            TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)), LinearSVC()
         ),
         ("fastText", "supervised"): FastText,
     },
+}
+
+
+# On splits that nobody has seen when settings were chosen: ours that are said to be good, and the best of the others.
+METHODS |= {
+    f"{task}, fresh seeds": {(library, name): METHODS[task][library, name] for library, name in chosen}
+    for task, chosen in {
+        "original": [
+            ("deciban", "multinomial"),
+            ("deciban", "multinomial, alpha auto"),
+            ("deciban", "nb-logistic of tf-idf"),
+            ("scikit-learn", "MultinomialNB, presence, min_df 3, max_df 0.3"),
+            ("scikit-learn", "tf-idf, LinearSVC"),
+        ],
+        "sms": [
+            ("deciban", "multinomial"),
+            ("deciban", "multinomial, bigrams"),
+            ("scikit-learn", "MultinomialNB"),
+            ("scikit-learn", "tf-idf, LinearSVC"),
+        ],
+        "movies": [("deciban", "nb-logistic, bigrams"), ("scikit-learn", "tf-idf, LinearSVC")],
+    }.items()
 }
 
 
@@ -210,7 +232,10 @@ def report() -> str:
         "Means over splits, in %; ± is their standard deviation. A third of the original edition is held out, by"
     )
     lines.append("five seeds; by date is the published split; sms and movies are 10 folds. Settings of ours were")
-    lines.append("chosen with these splits in view, so that a lead of a few tenths is none.")
+    lines.append(
+        "chosen with these splits in view, so that a lead of a few tenths is none; those by fresh seeds were drawn"
+    )
+    lines.append("when all settings had been chosen.")
     by_task: dict[str, list[dict[str, str]]] = {}
     for row in read():
         by_task.setdefault(row["task"], []).append(row)

@@ -2,11 +2,13 @@
 
     python -m bench.text_classifier [--rounds 3]
 
-Runs are interleaved and the quickest of each counts, so that whatever else the machine does hits both.
+Runs are interleaved and the quickest of each counts, so that whatever else the machine does hits both. Writes its table
+into README.md.
 """
 
 import argparse
 import os
+import sys
 import time
 from collections.abc import Callable
 
@@ -15,8 +17,10 @@ from sklearn.feature_extraction import text as theirs
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
+from bench import report
 from bench.text_tasks import TASKS, rows
 from deciban import CountVectorizer, TextClassifier
+from deciban.validate import learning_curve
 
 
 def quickest(tasks: dict[str, Callable[[], object]], rounds: int, repeat: int = 1) -> dict[str, float]:
@@ -58,16 +62,36 @@ def languages(rounds: int) -> dict[str, float]:
     return quickest({"deciban": ours, "scikit-learn": pipeline}, rounds)
 
 
+def curve(rounds: int) -> dict[str, float]:
+    """20 Newsgroups as first collected: a learning curve of 11 sizes, a third held out, beside one fit of all texts."""
+    found = rows("newsgroups20/newsgroups20_original.jsonl.xz")
+    texts, labels = [row["text"] for row in found], np.array([row["label"] for row in found])
+    sizes = np.unique(np.geomspace(20, len(texts) * 2 // 3, 11).astype(int))
+    tasks = {
+        "fit": lambda: TextClassifier().fit(texts, labels),
+        "curve": lambda: learning_curve(TextClassifier(), texts, labels, sizes, repeats=1),
+    }
+    return quickest(tasks, 3 * rounds)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=1)
     rounds = parser.parse_args().rounds
-    print(f"load {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} cores")
-    for task in (one_message, languages):
+    print(f"load {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} cores", file=sys.stderr)
+    lines = []
+    for task, required, aim in ((one_message, "5×", "≤ 40 µs"), (languages, "10×", "25×")):
         best = task(rounds)
-        ratio = best["scikit-learn"] / best["deciban"]
-        told = " · ".join(f"{name} {1e6 * seconds:,.0f} µs" for name, seconds in best.items())
-        print(f"{task.__name__}: {told} · {ratio:.1f} ×", flush=True)
+        ratio = report.times(best["scikit-learn"] / best["deciban"])
+        told = (str(task.__doc__), *(report.seconds(best[name]) for name in ("scikit-learn", "deciban")))
+        lines.append((*told, ratio, required, aim))
+        print(*lines[-1], sep=" | ", file=sys.stderr)
+    best = curve(rounds)
+    times = (report.seconds(best["fit"]), report.seconds(best["curve"]), report.times(best["curve"] / best["fit"]))
+    head = ("task", "scikit-learn", "deciban", "ratio", "required", "aim")
+    table = report.markdown(head, lines, left=1)
+    told = f"{curve.__doc__} The fit takes {times[0]}, the curve {times[1]}: {times[2]} (required: less than 3×)."
+    report.between(report.HERE / "README.md", "text classifier", f"{table}\n\n{told}")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from deciban.posts import stripped
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 SEEDS = 5
+FRESH = 100  # the first of the seeds that were drawn when all settings had been chosen
 
 
 class Split(NamedTuple):
@@ -40,19 +41,24 @@ def _split(texts: list[str], labels: np.ndarray, held: np.ndarray) -> Split:
     return Split([texts[i] for i in train], labels[train], [texts[i] for i in test], labels[test])
 
 
-def original(strip: tuple[str, ...] = ()) -> Iterator[Split]:
-    """20 Newsgroups as first published, a third held out, by five seeds."""
+def original(strip: tuple[str, ...] = (), seed: int = 0) -> Iterator[Split]:
+    """20 Newsgroups as first published, a third held out, by five seeds from this one on."""
     found = rows("newsgroups20/newsgroups20_original.jsonl.xz")
     texts, labels = [stripped(row["text"], strip) for row in found], np.array([row["label"] for row in found])
-    for seed in range(SEEDS):
+    for one in range(seed, seed + SEEDS):
         held = np.zeros(len(texts), dtype=bool)
-        held[np.random.default_rng(seed).permutation(len(texts))[: len(texts) // 3]] = True
+        held[np.random.default_rng(one).permutation(len(texts))[: len(texts) // 3]] = True
         yield _split(texts, labels, held)
 
 
 def original_stripped() -> Iterator[Split]:
     """The same without headers: some of them name the group."""
     return original(("headers",))
+
+
+def original_fresh() -> Iterator[Split]:
+    """The same by five seeds that no setting was chosen on."""
+    return original(seed=FRESH)
 
 
 def by_date(strip: tuple[str, ...] = ()) -> Iterator[Split]:
@@ -67,13 +73,28 @@ def by_date_stripped() -> Iterator[Split]:
     return by_date(("headers", "quotes", "footers"))
 
 
-def sms() -> Iterator[Split]:
+def sms(seed: int = 0) -> Iterator[Split]:
     """SMS spam, 10 folds."""
     found = rows("sms_spam/sms_spam.csv.gz")
     labels = np.array([row["label"] for row in found])
-    fold = np.random.default_rng(0).permutation(len(found)) % 10
+    fold = np.random.default_rng(seed).permutation(len(found)) % 10
     for f in range(10):
         yield _split([row["text"] for row in found], labels, fold == f)
+
+
+def sms_fresh() -> Iterator[Split]:
+    """SMS spam, 10 folds by each of five seeds that no setting was chosen on."""
+    for seed in range(FRESH, FRESH + SEEDS):
+        yield from sms(seed)
+
+
+def movies_fresh() -> Iterator[Split]:
+    """Film reviews, a tenth held out, by five seeds."""
+    found = rows("movie_polarity/movie_polarity.jsonl.xz")
+    for seed in range(FRESH, FRESH + SEEDS):
+        held = np.zeros(len(found), dtype=bool)
+        held[np.random.default_rng(seed).permutation(len(found))[: len(found) // 10]] = True
+        yield _split([row["text"] for row in found], np.array([row["label"] for row in found]), held)
 
 
 def languages() -> Iterator[Split]:
@@ -95,9 +116,12 @@ def movies() -> Iterator[Split]:
 TASKS = {
     "original": original,
     "original, headers stripped": original_stripped,
+    "original, fresh seeds": original_fresh,
     "by date": by_date,
     "by date, all stripped": by_date_stripped,
     "sms": sms,
+    "sms, fresh seeds": sms_fresh,
     "languages": languages,
     "movies": movies,
+    "movies, fresh seeds": movies_fresh,
 }

@@ -110,8 +110,9 @@ class Words {
   }
 
   void grow() {
-    Scattered<u64> larger(places.size() * 2);
-    places.swap(larger);
+    const std::size_t size = 2 * places.size();
+    Scattered<u64>().swap(places);  // the entries know all: old and new need not be there at once
+    places.resize(size);
     ++bits;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const Entry& e = entries[i];

@@ -50,8 +50,9 @@ struct Desk {
     touched[distinct] = id;
     distinct += tally[id].count++ == 0;
   }
-  void expect(std::size_t tokens) {
-    if (touched.size() <= distinct + tokens) touched.resize(2 * (distinct + tokens) + 1);
+  void expect(std::size_t tokens) {  // there is room for one more than can be different
+    const std::size_t most = std::min(distinct + tokens, tally.size()) + 1;
+    if (touched.size() < most) touched.resize(std::max(most, std::min(2 * most, tally.size() + 1)));
   }
   void reserve(u32 n) {
     if (tally.size() < n) tally.resize(std::max<std::size_t>(n, tally.size() * 3 / 2));
@@ -72,7 +73,16 @@ struct Desk {
   void hand_over(Piece& piece) {
     piece.cells.assign(cells.begin(), cells.end());
     cells.clear();
-    if (cells.capacity() > (std::size_t{1} << 22)) std::vector<Counted>().swap(cells);
+    spare(cells);
+    spare(touched);
+    spare(ids);
+    spare(grams);
+    spare(lowered.memory);
+    spare(squeezed.memory);
+  }
+  template <class T>
+  static void spare(std::vector<T>& v) {  // what a giant text has needed is not kept for the small ones that follow
+    if (v.capacity() * sizeof(T) > (std::size_t{1} << 22)) std::vector<T>().swap(v);
   }
   void abandon() {  // after a failure half-way through a row
     for (std::size_t i = 0; i < distinct; ++i) tally[touched[i]].count = 0;
@@ -165,7 +175,13 @@ class Counter {
   void row(const Doc& doc, const Transcoder& transcoder, Piece& piece) {
     transcoder.read(doc, desk.lowered);
     if (desk.lowered.size >= nothing) throw std::length_error("a text of more than 4 GB");
-    if (s.analyzer == Analyzer::words) {
+    if (s.analyzer == Analyzer::words && s.max_n == 1) {
+      const auto count = [&](u32 id) {
+        if (id >= lexicon.stops) bump(id);
+      };
+      each_token(desk.lowered, desk.lowered.text(), s, unicode, [&](const char* p, u32 n) { put(p, n, count); });
+      flush(count);
+    } else if (s.analyzer == Analyzer::words) {
       desk.ids.clear();
       const auto keep = [&](u32 id) {
         if (id >= lexicon.stops) desk.ids.push_back(id);

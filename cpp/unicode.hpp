@@ -103,8 +103,6 @@ struct Lowered {
 
   char* text() { return memory.data() + margin; }
   void room(std::size_t bytes) {
-    // A giant text's buffer is not kept for the small ones that follow.
-    if (memory.size() > (std::size_t{1} << 22) && bytes < memory.size() / 8) std::vector<char>().swap(memory);
     if (memory.size() < bytes + 2 * margin) memory.resize(bytes + 2 * margin);
   }
 };

@@ -3,6 +3,9 @@
 import io
 import pickle
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -236,3 +239,41 @@ def test_one_giant_text_is_counted():
     text = "the quick brown Fox " * 200_000
     X = CountVectorizer(ngram_range=(1, 2)).fit_transform([text, "fox"])
     assert X[0].toarray().tolist() == [[200_000, 200_000, 200_000, 199_999, 200_000, 200_000, 200_000, 200_000]]
+
+
+def peak_of(code: str) -> float:
+    """MB that the last line adds to what is resident, at most; Linux tells."""
+    if not Path("/proc/self/clear_refs").exists():
+        pytest.skip("no /proc here")
+    setup, _, last = code.strip().rpartition("\n")
+    asked = (
+        "import re; from pathlib import Path; from deciban import CountVectorizer, TextClassifier\n"
+        "def at(name): return int(re.search(name + r':\\s+(\\d+)', Path('/proc/self/status').read_text())[1])\n"
+        "CountVectorizer(ngram_range=(1, 2)).fit_transform(['ab cd'] * 4); TextClassifier().fit(['ab', 'cd'], [0, 1])\n"
+        f"{setup}\nPath('/proc/self/clear_refs').write_text('5'); before = at('VmRSS')\n{last}\n"
+        "print((at('VmHWM') - before) / 1024)"
+    )
+    run = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    return float(run.stdout)
+
+
+GIANT = "text = ' '.join(f'w{i % 5000:04d}' for i in range(3_000_000))"  # 18 MB
+MANY = "texts = [' '.join(f'w{i:06d}' for i in range(j, j + 500)) for j in range(0, 400_000, 500)]"  # 3.2 MB
+
+
+@pytest.mark.parametrize(
+    ("made", "call", "most"),
+    [
+        (GIANT, "CountVectorizer().fit_transform([text, 'w1'])", 40),
+        (GIANT, "TextClassifier().fit([text, 'w1'], [0, 1]).predict([text])", 40),
+        (MANY, "CountVectorizer().fit_transform(texts)", 80),
+        (MANY, "TextClassifier().fit(texts, [0, 1] * 400)", 160),
+    ],
+)
+def test_a_giant_text_and_a_giant_vocabulary_need_little_more_than_themselves(made, call, most):
+    assert peak_of(f"{made}\n{call}") < most
+
+
+def test_what_a_giant_text_needed_is_not_kept():
+    made = f"{GIANT}\nv = CountVectorizer().fit([text])\nv.transform([text]); v.transform(['w1'])"
+    assert peak_of(f"{made}\nv.transform(['w1'])") < 4

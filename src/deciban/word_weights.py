@@ -76,7 +76,9 @@ class WordWeights:
 
 
 @dataclass(frozen=True)
-class Multinomial:
+class Counting:
+    """What naive Bayes of words is told: how to smooth, and whether words count as often as they occur."""
+
     alpha: float = 1.0
     smoothing: str = "corpus"
     counts: bool = False
@@ -84,6 +86,12 @@ class Multinomial:
     def values(self, t: WordTally) -> np.ndarray:
         return t.count if self.counts else t.rows
 
+    @property
+    def worth(self) -> int:
+        return COUNT if self.counts else PRESENCE
+
+
+class Multinomial(Counting):
     def pseudo(self, total: np.ndarray) -> np.ndarray:
         """What is added to each word's count, given its total in all classes."""
         return self.alpha * total if self.smoothing == "corpus" else np.full_like(total, self.alpha)
@@ -94,7 +102,7 @@ class Multinomial:
         weight = np.log1p(v / extra[t.word])
         common = 0.0 if self.smoothing == "corpus" else np.log(self.alpha)  # log T[j] is the same for all classes
         unit = common - np.log(np.maximum(t.by_class(v) + extra.sum(), TINY))
-        return WordWeights(t.start, t.label, weight, unit, np.zeros(t.k), COUNT if self.counts else PRESENCE)
+        return WordWeights(t.start, t.label, weight, unit, np.zeros(t.k), self.worth)
 
     def shares(self, t: WordTally) -> np.ndarray:
         """The probability θ of each word in each class, (d, k)."""
@@ -104,12 +112,7 @@ class Multinomial:
         return table / table.sum(axis=0)
 
 
-@dataclass(frozen=True)
-class Bernoulli:
-    alpha: float = 1.0
-    smoothing: str = "even"
-    counts: bool = False
-
+class Bernoulli(Counting):
     def values(self, t: WordTally) -> np.ndarray:
         return t.rows
 
@@ -127,22 +130,14 @@ class Bernoulli:
         return (t.table(t.rows, np.arange(t.d)) + self.alpha) / (t.n + 2 * self.alpha)
 
 
-@dataclass(frozen=True)
-class Complement:
-    alpha: float = 1.0
-    smoothing: str = "even"
-    counts: bool = False
-
-    def values(self, t: WordTally) -> np.ndarray:
-        return t.count if self.counts else t.rows
-
+class Complement(Counting):
     def weights(self, t: WordTally) -> WordWeights:
         v = self.values(t)
         total = t.by_word(v)
         here = total[t.word]
         weight = np.log(here + self.alpha) - np.log(np.maximum(here - v, 0.0) + self.alpha)
         unit = np.log(np.maximum(total.sum() - t.by_class(v) + self.alpha * t.d, TINY))
-        return WordWeights(t.start, t.label, weight, unit, np.zeros(t.k), COUNT if self.counts else PRESENCE)
+        return WordWeights(t.start, t.label, weight, unit, np.zeros(t.k), self.worth)
 
     def shares(self, t: WordTally) -> np.ndarray:
         """The probability of each word in each class, by its own words. (d, k)"""

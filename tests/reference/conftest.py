@@ -1,5 +1,6 @@
-"""Where the shared data sets are: beside the repository, if they are there at all."""
+"""Where the shared data sets are: beside the repository, if they are there at all; and the examples, as modules."""
 
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -18,3 +19,17 @@ def shared():
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def example():
+    """What makes a module of an example, by its name."""
+
+    def load(name: str):
+        home = Path(__file__).resolve().parents[2] / "examples" / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(name, home)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load

@@ -1,11 +1,9 @@
 """The example on languages, and TextClassifier on the shared texts: what SOURCES and the lectures say of them."""
 
 import gzip
-import importlib.util
 import json
 import lzma
 from csv import DictReader
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,19 +13,9 @@ from sklearn.naive_bayes import MultinomialNB
 from deciban import TextClassifier
 from deciban.posts import stripped, without_headers
 
-HOME = Path(__file__).resolve().parents[2] / "examples" / "language.py"
-
-
-@pytest.fixture
-def example():
-    spec = importlib.util.spec_from_file_location("language", HOME)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
 
 def test_more_words_tell_a_language_better(example, shared):
-    found = example.table(shared("language_id/language_id.csv.gz"), every=16)
+    found = example("language").table(shared("language_id/language_id.csv.gz"), every=16)
     assert found["sentence"] > found["word pair"] > found["word"] > 0.5
     assert found["first 8 words"] > found["first 2 words"] > found["first 1 word"]
 

@@ -1,30 +1,22 @@
 """The example on film reviews: naive Bayes ratios make logistic regression better than either."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
-
-HOME = Path(__file__).resolve().parents[2] / "examples" / "nbsvm.py"
 
 
 @pytest.fixture
-def example():
-    spec = importlib.util.spec_from_file_location("nbsvm", HOME)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def nbsvm(example):
+    return example("nbsvm")
 
 
-def test_a_part_of_the_reviews_has_a_table(example, shared):
-    found = example.table(shared("movie_polarity/movie_polarity.jsonl.xz"), every=10)
-    assert list(found) == list(example.METHODS)
+def test_a_part_of_the_reviews_has_a_table(nbsvm, shared):
+    found = nbsvm.table(shared("movie_polarity/movie_polarity.jsonl.xz"), every=10)
+    assert list(found) == list(nbsvm.METHODS)
     assert all(0.6 < share < 1.0 for share in found.values())
 
 
-def test_ratios_gain_three_points_over_naive_bayes_by_the_canonical_folds(example, shared, capsys, monkeypatch):
+def test_ratios_gain_three_points_over_naive_bayes_by_the_canonical_folds(nbsvm, shared, capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["nbsvm.py", str(shared("movie_polarity/movie_polarity.jsonl.xz"))])
-    example.main()
+    nbsvm.main()
     lines = capsys.readouterr().out.splitlines()
     shares = {line[:32].strip(): float(line[32:]) for line in lines[1:]}
     assert shares["logistic regression of ratios"] >= shares["multinomial naive Bayes"] + 3.0

@@ -1,9 +1,7 @@
 """The spam filter of the examples: what it learns it can unlearn to the last bit, and nothing else."""
 
-import importlib.util
 import mailbox
 from email.message import EmailMessage
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,17 +9,13 @@ import pytest
 from deciban.errors import DecibanError, ForgetError
 from deciban.mail import parse
 
-HOME = Path(__file__).resolve().parents[2] / "examples" / "spam.py"
 GOODS = ["prize money winner", "cheap pills online", "claim your free prize now", "free money online now"]
 TALK = ["lunch at noon", "the report is attached", "see you at the meeting", "thanks for lunch yesterday"]
 
 
 @pytest.fixture(scope="module")
-def spam():
-    spec = importlib.util.spec_from_file_location("spam", HOME)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def spam(example):
+    return example("spam")
 
 
 def message(text: str, number: int) -> bytes:

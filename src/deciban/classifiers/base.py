@@ -13,7 +13,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import NotFittedError
 
 from deciban import ingest, ops
 from deciban.calibration import Calibration
@@ -25,7 +24,7 @@ from deciban.classifiers.one_pass import OnePass
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.scoring import Scoring
 from deciban.classifiers.settled import Settled
-from deciban.classifiers.steady import Steady
+from deciban.classifiers.steady import Steady, unfitted
 from deciban.column_evidence import ByCoefficients, ByParts, evidence_of
 from deciban.engines import threads
 from deciban.errors import ForgetError, MergeError
@@ -265,10 +264,7 @@ class Generative(
         try:
             return self._fitted
         except AttributeError:
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
-                "using this estimator."
-            ) from None
+            raise unfitted(self) from None
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in self.__dict__

@@ -11,13 +11,13 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
 
 from deciban import decision, ingest, ops
 from deciban.classifiers.deciding import Deciding
 from deciban.classifiers.explaining import Explaining, check_size
 from deciban.classifiers.origin import Origin, same_library
 from deciban.classifiers.scoring import check_priors
+from deciban.classifiers.steady import unfitted
 from deciban.errors import DataError, SupportError
 from deciban.explanation import Explanation
 from deciban.table import Block, Counts, Reals
@@ -168,10 +168,7 @@ class LinearAnswers(Deciding, Explaining):
 
     def _check_is_fitted(self) -> Self:
         if "coef_" not in self.__dict__:
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
-                "using this estimator."
-            )
+            raise unfitted(self)
         return self
 
 

@@ -7,13 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import column_or_1d
 
 from deciban import ops
 from deciban.calibration import Calibration
 from deciban.classifiers.leaving_out import ENOUGH, LOST
 from deciban.classifiers.parts import Part, Reading
+from deciban.classifiers.steady import unfitted
 from deciban.classifiers.text_features import Features
 from deciban.classifiers.text_logistic import trained
 from deciban.classifiers.text_view import Settings, View
@@ -161,10 +161,7 @@ class TextState:
         try:
             return self._words
         except AttributeError:
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
-                "using this estimator."
-            ) from None
+            raise unfitted(self) from None
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_words" in self.__dict__
