@@ -91,7 +91,7 @@ class Far(Objective):
         return first, second + self.ridge
 
     def along(self, w: np.ndarray, ahead: np.ndarray) -> Callable[[float], tuple[float, float]]:
-        return self.sample.along(w, ahead)  # type: ignore[attr-defined]
+        return self.sample.along(w, ahead)
 
     def thin(self, n: int) -> Objective:
         """The sample, however many rows were asked for."""

@@ -204,7 +204,8 @@ def grid(objective: Objective, l1_ratio: float) -> np.ndarray:
         first = l1_ratio / pull * (1 - 1e-9) if pull > 0 else 1e-2
         decades = 4.0 - np.log10(l1_ratio)
         return first * 10.0 ** (np.arange(round(CORNERED * decades) + 1) / CORNERED)
-    curvature = Columns.of(free, start).diagonal[:, :d].max(axis=0, initial=0.0)
+    first, second = free.diagonal(start)
+    curvature = Columns.of(first, second, free.intercept).diagonal[:, :d].max(axis=0, initial=0.0)
     felt = curvature[curvature > TINY * curvature.max(initial=0.0)]
     felt = felt if len(felt) else np.array([1.0])
     ends = np.log10([0.1 / felt.sum(), 1e4 / felt.min()]) * SMOOTH

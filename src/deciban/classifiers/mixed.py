@@ -57,7 +57,7 @@ class MixedNB(
     ----------
     families : "auto", a name, or {column: family}
         Text, booleans and categoricals are "categorical"; of a number column, the rows choose among "gaussian",
-        "student", "lognormal", "poisson" and "histogram" (by leave-one-out). A name is the family of all number columns;
+        "student", "lognormal", "poisson" and "histogram" (by leave-one-out). A name is that of all number columns;
         a mapping names families, by their name or as objects such as `Categorical(alpha=0)`; columns that it leaves out
         are chosen.
     alpha : "auto" or a number

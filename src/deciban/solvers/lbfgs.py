@@ -124,8 +124,9 @@ class Lbfgs(Smooth):
         return 1e-4 * (1.0 - (state.gain / memory.gains[0]) ** (1 / SEEN))
 
     def init(self, objective: Any, w: np.ndarray) -> State:
-        value, gradient, *sums = objective.outset(w)
-        return self._state(w, value, Memory.start(Columns.of(*sums, objective.intercept), True, gradient))
+        value, gradient, first, second = objective.outset(w)
+        metric = Columns.of(first, second, objective.intercept)
+        return self._state(w, value, Memory.start(metric, True, gradient))
 
     def step(self, objective: Any, state: State) -> State:
         memory: Memory = state.kept

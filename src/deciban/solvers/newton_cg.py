@@ -47,7 +47,8 @@ class NewtonCg(Smooth):
         return State(w, value, gradient, np.zeros_like(w), np.inf)
 
     def step(self, objective: Any, state: State) -> State:
-        metric = Columns.of(*objective.diagonal(state.w), objective.intercept)
+        first, second = objective.diagonal(state.w)
+        metric = Columns.of(first, second, objective.intercept)
         size = 0.5 * dot(state.gradient, metric.solve(state.gradient))
         share = min(0.3, np.sqrt(size / max(abs(state.value), 1e-300)))
         ahead = conjugate(lambda v: objective.product(state.w, v), metric, state.gradient, share, self.most)
