@@ -24,7 +24,7 @@ def family_guide() -> dict[str, str]:
     """Each density there is, by name, in a few words.
 
     >>> sorted(family_guide())[:2]
-    ['bernoulli', 'categorical']
+    ['aode', 'bernoulli']
     """
     return {name: _words(family) for name, family in find().items()}
 

@@ -42,7 +42,7 @@ class Composed:
             self.models = params.pop("models")
         names = [name for name, _ in self._listed()]
         replaced = {name: params.pop(name) for name in list(params) if name in names}
-        if replaced:
+        if any(replaced[name] is not model for name, model in self._listed() if name in replaced):
             self.models = [(name, replaced.get(name, model)) for name, model in self._pairs()]
         return super().set_params(**params)  # type: ignore[misc]
 

@@ -20,6 +20,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from deciban import decision
 from deciban.classifiers import em, em_on_data
 from deciban.classifiers.base import Generative
+from deciban.classifiers.one_pass import rows_of
 from deciban.classifiers.origin import same_library
 from deciban.classifiers.scoring import joined
 from deciban.covariance import Covariance, Full
@@ -69,7 +70,7 @@ class Discriminant(Generative):
 
     def _check_fit(self, table: Table, whole: bool) -> None:
         if whole:
-            self._check_rows(np.bincount(table.y if table.w is None else table.y[table.w > 0], minlength=table.k))
+            self._check_rows(rows_of(table))
 
     # missing cells
 

@@ -98,5 +98,8 @@ class OnePass:
 
 
 def rows_of(table: Table) -> np.ndarray:
-    """How many rows of a weight above 0 each class has, (k,)."""
-    return np.bincount(table.y if table.w is None else table.y[table.w > 0], minlength=table.k)
+    """How many rows of a weight above 0 each class has, (k,); one of weight 3 counts like three."""
+    if table.w is None:
+        return np.bincount(table.y, minlength=table.k)
+    real = np.bincount(table.y[table.w > 0], minlength=table.k)
+    return np.maximum(real, np.bincount(table.y, table.w, minlength=table.k).astype(np.int64))

@@ -1,7 +1,7 @@
 """One file per class-conditional density p(x | class). A file in this folder that names a `FAMILY` is found by looking.
 
 >>> sorted(find())[:3]
-['bernoulli', 'categorical', 'complement']
+['aode', 'bernoulli', 'categorical']
 """
 
 from __future__ import annotations
