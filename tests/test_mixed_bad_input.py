@@ -89,7 +89,7 @@ def test_families_that_do_not_fit_the_column_are_refused():
         MixedNB(families={"size": "poisson"}).fit(NUMBERS, Y)
     with says(SupportError, "column `size`", "`lognormal` needs numbers > 0"):
         MixedNB(families={"size": "lognormal"}).fit(NUMBERS, Y)
-    with says(DataError, "there is no family 'gauss'", "gaussian"):
+    with says(DataError, "column `size`", "there is no family 'gauss'"):
         MixedNB(families="gauss").fit(NUMBERS, Y)
 
 
