@@ -22,6 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from bench import peers
 from bench.data import Data
 from bench.logistic_data import Absent, Adult, Clouds, Correlated, Drawn, Frequent, News, Unscaled
+from bench.race import PAUSE_S
 from deciban import LogisticRegression
 from deciban.solvers import minimise
 
@@ -146,6 +147,7 @@ class Contestant:
         if self.runs and self.seconds > SLOW_S:
             return
         model = self.make()
+        time.sleep(PAUSE_S)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             start = time.perf_counter()

@@ -19,7 +19,7 @@ from bench.tasks import Task
 
 LEAST_S = 0.02  # a timing lasts at least this long
 SLOW_S = 2.0  # from here on three repeats suffice
-PAUSE_S = 0.05  # BLAS threads spin for a while after a call; let the last one's go to sleep
+PAUSE_S = 0.2  # BLAS threads spin for about a tenth of a second after a call: let the last ones go to sleep
 COMPARED_ROWS = 1000
 
 
