@@ -162,3 +162,23 @@ def assert_a_killed_worker_changes_nothing(spread: Spread, marker: Path, up: int
     assert marker.exists()
     assert_same_fit(got, fitted(deciban.GaussianNB(), pieces))
     return marker.read_text()
+
+
+SEVERAL_PASSES = [
+    deciban.LogisticRegression(),
+    deciban.LinearDiscriminantAnalysis(),  # whose rows miss cells: EM
+    deciban.GaussianNB(weights="discriminative"),
+]
+several_passes = pytest.mark.parametrize("model", SEVERAL_PASSES, ids=lambda model: type(model).__name__)
+
+
+def assert_several_passes_end_where_the_stream_does(model: Any, spread: Spread) -> None:
+    frame = made(n=300)
+    if isinstance(model, deciban.LinearDiscriminantAnalysis):
+        frame.loc[::7, "x0"] = np.nan
+    got, want = (clone(model).fit_on(data) for data in (spread(cut(frame, 4)), cut(frame, 3)))
+    if isinstance(model, deciban.LogisticRegression):
+        np.testing.assert_allclose(got.coef_, want.coef_, rtol=1e-8)
+    assert got.n_iter_ == want.n_iter_
+    rows = frame.drop(columns="label")
+    np.testing.assert_allclose(got.predict_proba(rows), want.predict_proba(rows), atol=1e-8)

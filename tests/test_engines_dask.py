@@ -57,6 +57,11 @@ def test_dask_has_the_bits_of_the_stream_on_real_tables(name):
         clusters.assert_fits_like_the_stream(model, pieces, spread, target)
 
 
+@clusters.several_passes
+def test_several_passes_end_where_the_stream_does(model):
+    clusters.assert_several_passes_end_where_the_stream_does(model, spread)
+
+
 def test_number_of_workers_changes_no_bit_of_a_tree_of_many_partitions():
     data = spread(clusters.cut(clusters.made(n=900), 40))
     fit = partial(clusters.fitted, deciban.LinearDiscriminantAnalysis())

@@ -44,6 +44,11 @@ def test_spark_has_the_bits_of_the_stream_on_real_tables(name, spread):
         clusters.assert_fits_like_the_stream(model, pieces, spread, target)
 
 
+@clusters.several_passes
+def test_several_passes_end_where_the_stream_does(model, spread):
+    clusters.assert_several_passes_end_where_the_stream_does(model, spread)
+
+
 def test_large_sums_are_added_by_a_tree_with_the_bits_of_the_driver(spread, monkeypatch):
     data = spread(clusters.cut(clusters.made(), 18))
     fit = partial(clusters.fitted, deciban.LinearDiscriminantAnalysis(), data)
