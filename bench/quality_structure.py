@@ -1,7 +1,7 @@
 """`python -m bench.quality_structure`: models that relax "naive", and averages of models. Progress goes to stderr.
 
 Splits and measures are those of the quality tables. Each fold fits `BayesOptimal` once, and its members are measured as
-they stand in it. What was found is kept in `results/structure.csv`: `--only` and `--quick` find some sets anew, and the
+they stand in it. What was found is kept in `results/quality_structure.csv`: `--only` and `--quick` find some sets anew, and the
 page tells of all that are there.
 
 Example:
@@ -36,14 +36,14 @@ from bench.quality_tables import CACHE
 from bench.quality_weights import logistic
 from bench.tables import Table
 
-PAGE, KEPT = Path(__file__).parent / "STRUCTURE.md", report.RESULTS / "structure.csv"
+PAGE, KEPT = Path(__file__).parent / "STRUCTURE.md", report.RESULTS / "quality_structure.csv"
 MOST, SMALL, SEED = 1500, 700, 21  # rows of a set that is used whole, or quick; of which those of larger ones are drawn
 NAIVE, SUBSETS, TAN, AODE, AVERAGE = "naive Bayes", "subsets", "TAN", "AODE", "BayesOptimal"
 WITHIN, SHARE = 1.01, 0.8
 INTRO = f"""\
 # Structure: models that relax "naive", and averages of models
 
-`make quality` (or `python -m bench.quality_structure`) writes this page and `results/structure.csv`. Splits and
+`make quality` (or `python -m bench.quality_structure`) writes this page and `results/quality_structure.csv`. Splits and
 measures are those of [QUALITY.md](QUALITY.md); of sets with more than {MOST:,} rows, that many are drawn, class by
 class (and from both parts of a standard split). Ours:
 
