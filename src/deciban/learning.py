@@ -189,7 +189,7 @@ class Models:
                 raise NotAdditiveError("rows with missing cells are not in the tally")
             if isinstance(running, TextClassifier) and not running._features().open:
                 raise NotAdditiveError("the vectoriser has the columns of the first texts")
-            if getattr(running, "_first_rows_chose", False):
+            if any(cut is not None and cut.learned for cut in getattr(running, "_cuts", None) or ()):
                 raise NotAdditiveError("numbers are cut as the first rows have it")
         except DecibanError as bad:  # if the rows are at fault, `fit` will say so
             self.note = f"each size was learned anew: {str(bad).splitlines()[0]}"

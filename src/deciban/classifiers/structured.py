@@ -177,11 +177,6 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
             out.append(Bundle((labels, counts.relevel(levels, named))))
         return out[0], out[1]
 
-    @property
-    def _first_rows_chose(self) -> bool:
-        """Whether later rows are read as the first ones had it."""
-        return any(cut is not None and cut.learned for cut in self._cuts or ())
-
     def _check_mergeable(self, other: Any) -> None:
         super()._check_mergeable(other)
         for field, *both in zip(self._schema.fields, self._cuts or (), other._cuts, strict=True):
