@@ -1,8 +1,8 @@
 """`python -m bench.quality_structure`: models that relax "naive", and averages of models. Progress goes to stderr.
 
 Splits and measures are those of the quality tables. Each fold fits `BayesOptimal` once, and its members are measured as
-they stand in it. What was found is kept in `results/quality_structure.csv`: `--only` and `--quick` find some sets anew, and the
-page tells of all that are there.
+they stand in it. What was found is kept in `results/quality_structure.csv`: `--only` and `--quick` find some sets anew,
+and the page tells of all that are there.
 
 Example:
     python -m bench.quality_structure --only wine,glass
