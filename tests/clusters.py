@@ -44,6 +44,15 @@ REAL: dict[str, tuple[str, list]] = {
 }
 
 
+class Width:
+    """How many columns a batch has, of those that it asks for."""
+
+    columns = ("x1", "label")
+
+    def __call__(self, batch: pa.RecordBatch) -> int:
+        return batch.num_columns
+
+
 def made(model: Any = None, n: int = 200) -> pd.DataFrame:
     """Rows that the model can learn from."""
     X, y = rows_for(model or deciban.GaussianNB(), n)

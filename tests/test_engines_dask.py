@@ -9,7 +9,6 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 import deciban
@@ -159,13 +158,7 @@ def test_sums_come_in_the_order_of_the_partitions():
 
 
 def test_only_the_columns_that_are_asked_for_are_read():
-    class Width:
-        columns = ("x1", "label")
-
-        def __call__(self, batch: pa.RecordBatch) -> int:
-            return batch.num_columns
-
-    assert engine.total(spread([clusters.made()]), Width()) == 2
+    assert engine.total(spread([clusters.made()]), clusters.Width()) == 2
 
 
 def test_other_data_and_a_missing_package_are_told(monkeypatch):

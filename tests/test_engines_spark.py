@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 import deciban
@@ -137,13 +136,7 @@ def test_sums_come_in_the_order_of_the_partitions(spread):
 
 
 def test_only_the_columns_that_are_asked_for_are_read(spread):
-    class Width:
-        columns = ("x1", "label")
-
-        def __call__(self, batch: pa.RecordBatch) -> int:
-            return batch.num_columns
-
-    assert engine.total(spread([clusters.made()]), Width()) == 2
+    assert engine.total(spread([clusters.made()]), clusters.Width()) == 2
 
 
 def test_other_data_and_a_missing_package_are_told(monkeypatch):

@@ -193,3 +193,9 @@ def test_rows_in_columns_order_have_the_same_weighted_posterior():
     X, y, _ = rows(300, 4, 3)
     model = GaussianNB(weights="discriminative").fit(X, y)
     np.testing.assert_allclose(model.predict_proba(np.asfortranarray(X)), model.predict_proba(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB(weights="discriminative")], ids=str)
+def test_a_checkpoint_of_several_passes_is_refused(model, tmp_path):
+    with pytest.raises(DataError, match="several passes"):
+        model.fit_on(rows(60, 2, 2)[2], checkpoint=tmp_path / "half")

@@ -22,14 +22,13 @@ from deciban.classifiers import em
 from deciban.classifiers.parts import Part, Reading
 from deciban.errors import DataError, placed
 from deciban.expectation import Expected, Gaussians, batches, expected
-from deciban.table import Reals, Table
 from deciban.tallies import Bundle, Moments, Scatter
 from deciban.tallies.base import column
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """batch → the table of its rows; the classes are known."""
+class Asked:
+    """What is asked of rows whose classes are known."""
 
     reading: Reading
     classes: np.ndarray
@@ -38,32 +37,26 @@ class Rows:
     def columns(self) -> tuple[str, ...]:
         return self.reading.columns
 
-    def table(self, batch: Any) -> Table:
-        from deciban.files import cells
 
-        x = Reals(cells.numbers(batch, self.reading.features))
-        return Table(x, self.reading.codes(batch, self.classes), self.reading.weights(batch), len(self.classes))
-
-
-class Seeing(Rows):
+class Seeing(Asked):
     """batch → the moments of the cells that are there, each cell with its own n."""
 
     def __call__(self, batch: Any) -> Moments:
-        t = self.table(batch)
+        _, t = self.reading.table(batch, self.classes)
         with np.errstate(all="ignore"):
             found = ops.moments(t.x, t.y, t.w, t.k)  # type: ignore[arg-type]
         return replace(found, n=np.array(np.broadcast_to(column(found.n), found.mean.shape)))
 
 
 @dataclass(frozen=True, eq=False)
-class Filling(Rows):
+class Filling(Asked):
     """batch → what its rows with holes are expected to add."""
 
     g: Gaussians
     pooled: bool
 
     def __call__(self, batch: Any) -> Expected:
-        t = self.table(batch)
+        _, t = self.reading.table(batch, self.classes)
         holes = batches(t.x, t.y, t.w, t.k)  # type: ignore[arg-type]
         if not holes:
             k, d = t.k, len(self.reading.features)
@@ -77,8 +70,7 @@ def filled(job: Any, family: Any, part: Part) -> tuple[Part, int]:
     """(the part with what rows with missing cells are expected to add, the steps)."""
     whole = part.tally.parts[1].dense()
     n = part.tally.parts[0].n
-    with job.engine.kept(job.data) as data:
-        job = replace(job, data=data)
+    with replace(job, checkpoint=None).several() as job:  # a checkpoint is of the pass before
         try:
             seen = em.checked(job.total(Seeing(job.reading, part.classes)))
         except DataError as wrong:

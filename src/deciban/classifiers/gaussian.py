@@ -108,10 +108,6 @@ class GaussianNB(WeighingColumns, GivenPriors, Generative):
         fitted = self._check_is_fitted()
         return normals.epsilon(fitted.model._everything(fitted.tally), self._setting("var_smoothing"))
 
-    @property
-    def class_prior_(self) -> np.ndarray:
-        return self._view(np.exp(self._check_is_fitted().log_prior))
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

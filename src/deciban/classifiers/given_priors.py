@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,12 @@ class GivenPriors:
 
     priors: Any
     classes_: np.ndarray
+    _check_is_fitted: Callable[[], Any]
+    _view: Callable[[np.ndarray], np.ndarray]
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        return self._view(np.exp(self._check_is_fitted().log_prior))
 
     def _check_settings(self) -> None:
         if self.priors is not None:

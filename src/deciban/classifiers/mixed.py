@@ -195,16 +195,6 @@ class MixedNB(
                 out.update({self._schema.fields[j].name: f for j, f in zip(at, params.families, strict=True)})
         return out
 
-    @property
-    def levels_(self) -> dict[Any, list]:
-        """The levels of each nominal column, by name."""
-        self._check_is_fitted()
-        return {field.name: list(field.levels) for field in self._schema.fields if field.levels is not None}
-
-    @property
-    def class_prior_(self) -> np.ndarray:
-        return np.exp(self._check_is_fitted().log_prior)
-
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
         """Draw rows and their labels: (X, y), where X is a frame or an array as in training."""
         drawn, y = super().sample(n_samples, random_state)

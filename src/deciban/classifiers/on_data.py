@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib import import_module
@@ -49,6 +50,17 @@ class Job:
         from deciban import files
 
         return self.engine is not stream or not files.once(self.data)
+
+    @contextmanager
+    def several(self) -> Iterator[Job]:
+        """The same for several passes, between which the engine keeps the data."""
+        if self.checkpoint is not None:
+            raise DataError(
+                "`checkpoint` is for models that go through the data once, and this one takes several passes\n\n"
+                "hint: leave it out; or learn a generative classifier"
+            )
+        with self.engine.kept(self.data) as data:
+            yield replace(self, data=data)
 
     def _resumed(self, f: Tallying) -> Any:
         """The same, from where an earlier job had come."""

@@ -7,7 +7,6 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
@@ -15,6 +14,7 @@ from deciban import decision, hypotheses
 from deciban.classifiers import members
 from deciban.classifiers.deciding import Deciding
 from deciban.classifiers.origin import Origin
+from deciban.classifiers.steady import unfitted
 from deciban.errors import DataError
 from deciban.explanation import Explanation
 
@@ -124,10 +124,7 @@ class Pooling(Deciding):
 
     def _check_is_fitted(self) -> Any:
         if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
-                "using this estimator."
-            )
+            raise unfitted(self)
         return self
 
     def __sklearn_is_fitted__(self) -> bool:

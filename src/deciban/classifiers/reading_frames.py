@@ -26,7 +26,7 @@ LIBRARY = str(Path(__file__).parents[1])  # where lines are that users did not w
 
 
 class ReadingFrames:
-    """Mixin of `MixedNB`: needs `_new_schema(columns)`."""
+    """Mixin of the classifiers of frames: needs `_new_schema(columns)`."""
 
     _schema: Schema
     _library: str | None  # of the frame that was learned from; None: an array
@@ -35,6 +35,12 @@ class ReadingFrames:
     _plain: Callable[[], Any]
     feature_names_in_: np.ndarray
     n_features_in_: int
+
+    @property
+    def levels_(self) -> dict[Any, list]:
+        """The levels of each nominal column, by name."""
+        self._check_is_fitted()
+        return {field.name: list(field.levels) for field in self._schema.fields if field.levels is not None}
 
     def _training(self, X, y, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
         columns, n = self._columns(X, reset, least)

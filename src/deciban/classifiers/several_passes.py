@@ -89,26 +89,16 @@ def sample_rows(d: int) -> int:
     return max(2 * d, min(1 << 15, SAMPLE // max(d, 1)))
 
 
+def in_rows(table: Table) -> Table:
+    """The same, cell after cell of a row, as many passes go through them."""
+    return replace(table, x=as_floats(Reals(np.ascontiguousarray(table.x.values))))  # type: ignore[union-attr]
+
+
 @dataclass(frozen=True)
-class Rows:
-    """batch → the table of its rows, as logistic regression reads them."""
+class Finding:
+    """batch → Found."""
 
     reading: Reading
-
-    def table(self, batch: Any, classes: np.ndarray | None) -> tuple[np.ndarray, Table]:
-        from deciban.files import cells
-
-        x = np.ascontiguousarray(cells.numbers(batch, self.reading.features))
-        if classes is None:
-            classes, y = self.reading.labels(batch)
-        else:
-            y = self.reading.codes(batch, classes)
-        return classes, Table(as_floats(Reals(x)), y, self.reading.weights(batch), len(classes))
-
-
-@dataclass(frozen=True)
-class Finding(Rows):
-    """batch → Found."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -116,7 +106,8 @@ class Finding(Rows):
 
     def __call__(self, batch: Any) -> Found:
         try:
-            classes, rows = self.table(batch, None)
+            classes, rows = self.reading.table(batch)
+            rows = in_rows(rows)
             x = rows.x.values  # type: ignore[union-attr]
             if not np.isfinite(x.sum()) and not np.isfinite(x).all():
                 refuse(rows.x, np.array(self.reading.features, dtype=object))
@@ -128,9 +119,10 @@ class Finding(Rows):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked(Rows):
+class Asked:
     """batch → what the objective of its rows, without penalty, says."""
 
+    reading: Reading
     classes: np.ndarray
     share: np.ndarray | None  # weights of the classes
     intercept: bool
@@ -143,7 +135,7 @@ class Asked(Rows):
 
     def __call__(self, batch: Any) -> Sums:
         try:
-            _, rows = self.table(batch, self.classes)
+            rows = in_rows(self.reading.table(batch, self.classes)[1])
         except DecibanError as wrong:
             raise placed(wrong, names=self.reading.features) from None
         rows = replace(rows, w=weighted(rows.y, rows.w, self.share))
@@ -204,8 +196,8 @@ class SeveralPasses:
                 "hint: choose C on some of the rows by `fit` and give it as a number; for the online rule call "
                 "`partial_fit` with one batch after the other"
             )
-        with job.engine.kept(job.data) as data:
-            self._solve_on(replace(job, data=data), chosen)
+        with job.several() as again:
+            self._solve_on(again, chosen)
 
     def _solve_on(self, job: Any, chosen: settings.Settings) -> None:
         found: Found | None = job.total(Finding(job.reading))

@@ -237,16 +237,6 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
         pairs = zip(self._schema.names, self._cuts or (), strict=True)
         return {name: list(cut.at) for name, cut in pairs if cut is not None}
 
-    @property
-    def levels_(self) -> dict[Any, list]:
-        """The levels of each nominal column, by name."""
-        self._check_is_fitted()
-        return {field.name: list(field.levels) for field in self._schema.fields if field.levels is not None}
-
-    @property
-    def class_prior_(self) -> np.ndarray:
-        return np.exp(self._check_is_fitted().log_prior)
-
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
         """Draw rows and their labels: (X, y), where X is a frame or an array as in training. A number is drawn evenly
         from its interval."""

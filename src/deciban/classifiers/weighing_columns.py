@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -138,8 +137,8 @@ class WeighingColumns:
     def _learn_on(self, job: Any) -> None:
         if self.weights is None:
             return super()._learn_on(job)  # type: ignore[misc]
-        with job.engine.kept(job.data) as data:
-            return self._weigh_on(replace(job, data=data))
+        with job.several() as again:
+            return self._weigh_on(again)
 
     def _weigh_on(self, job: Any) -> None:
         plain: Any = clone(self).set_params(weights=None)
