@@ -145,9 +145,9 @@ def _repeat(model: Any, rows: Rows, train: np.ndarray, test: np.ndarray, counts:
     y, w = rows.codes[test], None if rows.w is None else rows.w[test]
     told = np.full((len(test), len(rows.classes)), -np.inf)
     accuracy, log_loss = np.empty(len(counts)), np.empty(len(counts))
-    for i, (learned, places, cells) in enumerate(steps):
+    for i, (logs, places) in enumerate(steps):
         told[:] = -np.inf
-        told[:, places] = said(learned, cells)
+        told[:, places] = logs
         accuracy[i], log_loss[i] = scores.accuracy(y, told, w), scores.log_loss(y, told, w)
     return accuracy, log_loss, models.refitted, models.note
 
@@ -161,8 +161,8 @@ class Models:
         self.few = few_at(rows, train, counts)
         self.refitted, self.note = self.few.copy(), ""
 
-    def on(self, cells: Any) -> Iterator[tuple[Any, np.ndarray, Any]]:
-        """(model, the places of its classes, the cells to predict) of each size."""
+    def on(self, cells: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """(log posteriors of the cells, the places of their classes) by the model of each size."""
         running = clone(self.model)
         if not hasattr(running, "forget"):  # what can be taken away was added up
             self.note = f"{type(running).__name__} has no tally that adds up: each size was learned anew"
@@ -175,7 +175,7 @@ class Models:
                 learned = running
                 if isinstance(learned, Generative):
                     learned._check_fitted()
-            yield learned, np.searchsorted(self.rows.classes, learned.classes_), cells
+            yield said(learned, cells), np.searchsorted(self.rows.classes, learned.classes_)
 
     def _go_on(self, running: Any, index: np.ndarray) -> None:
         """Add rows to the running model, unless it cannot be had by adding."""

@@ -44,8 +44,8 @@ def ready(_: Any, X: Any) -> Any:
     return X if X.data.dtype.kind == "f" else X.astype(np.float64)
 
 
-def steps(models: Any, test: np.ndarray) -> Iterator[tuple[Any, np.ndarray, Any]]:
-    """(model, the places of its classes, the cells to predict) of each size, in the columns that matter there."""
+def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(log posteriors, the places of their classes) by the model of each size, in the columns that matter there."""
     rows, few = models.rows, models.few
     train = models.train[: models.counts[-1]]
     alpha = np.broadcast_to(models.model.alpha, rows.X.shape[1])
@@ -64,7 +64,7 @@ def steps(models: Any, test: np.ndarray) -> Iterator[tuple[Any, np.ndarray, Any]
                 model.fit(columns.known_rows(stop, i), codes[:stop], None if w is None else w[:stop])
         else:
             model._set(tally)
-        yield model, model.classes_, columns.predicted(i)
+        yield model.predict_log_proba(columns.predicted(i)), model.classes_
 
 
 def _in_columns(base: Any, alpha: np.ndarray) -> Any:

@@ -25,13 +25,16 @@ class Packed:
         """From (k, m); what is packed already stays as it is."""
         if isinstance(table, Packed):
             return table
-        k, m = table.shape
+        out = cls.zeros(*table.shape)
+        out.rows[:, : out.k] = table.T
+        return out
+
+    @classmethod
+    def zeros(cls, k: int, m: int) -> Packed:
         wide = -(-k // LINE) * LINE
         memory = np.zeros(m * wide + LINE)
         start = -(memory.ctypes.data // 8) % LINE
-        rows = memory[start : start + m * wide].reshape(m, wide)
-        rows[:, :k] = table.T
-        return cls(rows, k)
+        return cls(memory[start : start + m * wide].reshape(m, wide), k)
 
     @property
     def table(self) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,13 @@ from deciban.classifiers.text import TextClassifier
 from deciban.classifiers.text_features import Features
 from deciban.engines.threads import each
 from deciban.errors import DataError
-from deciban.vocabulary import NOTHING, Terms
-from deciban.word_scores import scored
+from deciban.packed import Packed
+from deciban.table import Counts
+from deciban.vocabulary import Terms
 from deciban.word_tally import WordTally
-from deciban.word_weights import MODELS
+from deciban.word_weights import MODELS, WordWeights
 
-ROWS = 512  # for one thread to score
+ROWS = 512  # to score at a time
 
 
 @dataclass(frozen=True)
@@ -54,29 +55,35 @@ def ready(model: Any, texts: Any) -> Counted:
     return Counted(*Features.of(model.features).learn(model._texts(texts)))
 
 
-def steps(models: Any, test: np.ndarray) -> Iterator[tuple[Any, np.ndarray, Any]]:
-    """(model, the places of its classes, the rows to predict) of each size."""
+def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(log posteriors, the places of their classes) by the model of each size; sizes are worked on at once."""
     rows, k = models.rows, len(models.rows.classes)
     counted: Counted = rows.X
-    asked = _pieces(counted.X[test])
+    asked = Asked.of(counted.X[test])
     models.refitted[:] = False  # one row of a class is enough
-    tally = None
-    for start, stop in models.spans:
-        index = models.train[start:stop]
-        new = WordTally.of_all(counted.terms, counted.X[index], rows.codes[index], k)
-        tally = new if tally is None else tally.plus(new)
-        yield Reader(models.model, tally), np.flatnonzero(tally.n), asked
+
+    def tally(span: tuple[int, int]) -> WordTally:
+        index = models.train[slice(*span)]
+        return WordTally.of_all(counted.terms, counted.X[index], rows.codes[index], k)
+
+    tallies = list(accumulate(each(models.spans, tally), WordTally.plus))
+    for whole, logs in zip(tallies, each(tallies, lambda t: asked.told_by(models.model, t)), strict=True):
+        yield logs, np.flatnonzero(whole.n)
 
 
-def _pieces(X: sparse.csr_array) -> list[Any]:
-    borders = [*range(0, X.shape[0], ROWS), X.shape[0]]
-    return [ops.core().text_piece(X.indptr[i : j + 1], X.indices, X.data) for i, j in pairwise(borders)]
+@dataclass(frozen=True)
+class Asked:
+    """Texts to predict, and which columns they have."""
 
+    X: sparse.csr_array
+    columns: np.ndarray  # (d,), bool
 
-class Reader:
-    """A text classifier of this tally, for texts that are counted in its columns."""
+    @classmethod
+    def of(cls, X: sparse.csr_array) -> Asked:
+        return cls(X, np.bincount(X.indices, minlength=X.shape[1]) > 0)
 
-    def __init__(self, settings: TextClassifier, tally: WordTally):
+    def told_by(self, settings: TextClassifier, tally: WordTally) -> np.ndarray:
+        """The log posteriors by a text classifier of this tally, whose words are the columns. (n, k)"""
         there = np.diff(tally.start) > 0
         if not there.any():
             raise DataError(
@@ -88,10 +95,22 @@ class Reader:
         if model.stop_words is None:  # else nobody asks how words are spelt
             tally = replace(tally, letters=tally.letters[:0], offsets=np.zeros_like(tally.offsets))
         model._set(tally.part(there).without_empty_classes()[0])
-        self.view = model._view()
-        self.column = np.full(tally.d, NOTHING, dtype=np.uint32)
-        self.column[np.flatnonzero(there)[self.view.kept]] = np.arange(self.view.kept.sum(), dtype=np.uint32)
+        view = model._view()
+        return ops.posterior(
+            self.scored(np.flatnonzero(there)[view.kept], view.weights), logs=True, prior=view.log_prior
+        )
 
-    def predict_log_proba(self, pieces: list[Any]) -> np.ndarray:
-        parts = each(pieces, lambda piece: scored(piece, self.column, self.view.weights))
-        return ops.posterior(np.concatenate(list(parts)) + self.view.log_prior, logs=True)
+    def scored(self, words: np.ndarray, weights: WordWeights) -> np.ndarray:
+        """The scores by the weights of words with these columns, (n, k): a table of all classes is read along rows."""
+        known = np.flatnonzero(self.columns[words])
+        place = np.full(len(self.columns), len(known), dtype=self.X.indices.dtype)  # a row of zeros for all others
+        place[words[known]] = np.arange(len(known))
+        coef = Packed.zeros(len(weights.unit), len(known) + 1)
+        coef.rows[:-1, : coef.k] = weights.table(known)
+        n, out = self.X.shape[0], []
+        for start, stop in pairwise([*range(0, n, ROWS), n]):
+            ends = self.X.indptr[start : stop + 1]
+            here = slice(ends[0], ends[-1])
+            at, values = place.take(self.X.indices[here], mode="clip"), weights.worth(self.X.data[here])
+            out.append(ops.affine(Counts(ends - ends[0], at, values, len(known) + 1), coef, weights.bias))
+        return np.concatenate(out)

@@ -27,6 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from deciban.word_tally import WordTally
 
@@ -49,10 +50,9 @@ class WordWeights:
 
     def table(self, words: np.ndarray) -> np.ndarray:
         """unit + weight of some words, (words, k)."""
-        out = np.tile(self.unit, (len(words), 1))
-        for i, j in enumerate(words):
-            cells = slice(self.start[j], self.start[j + 1])
-            out[i, self.label[cells]] += self.weight[cells]
+        cells = sparse.csr_array((self.weight, self.label, self.start), shape=(len(self.start) - 1, len(self.unit)))
+        out = cells[words].toarray()
+        out += self.unit
         return out
 
     def sound(self, d: int, k: int) -> bool:
