@@ -1,6 +1,6 @@
 """How often texts are told right: ours beside scikit-learn's and fastText's, trained on the same splits.
 
-python -m bench.quality_text [task …] [--only NAME]      → bench/results/text_quality.csv, bench/TEXT.md
+python -m bench.quality_text [task …] [--only NAME] [--again]   → bench/results/text_quality.csv, bench/TEXT.md
 
 scikit-learn's models read the matrices of our vectorisers, which are those of its own (tests/test_vectorizers.py) and
 come sooner.
@@ -189,26 +189,30 @@ def spam_at(ham_blocked: float = 0.001) -> dict[str, float]:
     return best
 
 
-def run(tasks: list[str], only: str) -> None:
-    known = {(row["task"], row["library"], row["method"]): row for row in read()}
+def run(tasks: list[str], only: str, again: bool) -> None:
+    """Rows are written as they come, and one that is there is not measured anew: a run that was stopped goes on."""
     for task in tasks:
         for (library, name), method in METHODS[task].items():
             if only not in f"{library} {name}" or (library == "fastText" and not _fasttext()):
                 continue
+            if not again and (task, library, name) in {(_task(row), row["library"], row["method"]) for row in read()}:
+                continue
             for kind, (shares, seconds) in measured(task, method).items():
-                values = (task + kind, library, name, 100 * np.mean(shares), 100 * np.std(shares), len(shares), seconds)
-                row = dict(zip(FIELDS, (f"{v:.2f}" if isinstance(v, float) else str(v) for v in values), strict=True))
-                print(*row.values(), sep=" · ", flush=True)
-                known[row["task"], library, name] = row
-                known = {
-                    **{(r["task"], r["library"], r["method"]): r for r in read()},
-                    (row["task"], library, name): row,
-                }
-                write(list(known.values()))
+                values = (100 * np.mean(shares), 100 * np.std(shares), len(shares), seconds)
+                _keep(task + kind, library, name, *(f"{v:.2f}" if isinstance(v, float) else str(v) for v in values))
         if task == "sms" and only in "deciban decide":
             for what, share in spam_at().items():
-                row = dict(zip(FIELDS, ("sms, decide", "deciban", what, f"{share:.2f}", "", "10", ""), strict=True))
-                write([*(r for r in read() if (r["task"], r["method"]) != ("sms, decide", what)), row])
+                _keep("sms, decide", "deciban", what, f"{share:.2f}", "", "10", "")
+
+
+def _task(row: dict[str, str]) -> str:
+    return row["task"].split(" (")[0]
+
+
+def _keep(*values: str) -> None:
+    print(*values, sep=" · ", flush=True)
+    others = (row for row in read() if (row["task"], row["library"], row["method"]) != values[:3])
+    write([*others, dict(zip(FIELDS, values, strict=True))])
 
 
 def read() -> list[dict[str, str]]:
@@ -251,10 +255,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tasks", nargs="*", help=f"of {list(TASKS)}; all, if none")
     parser.add_argument("--only", default="", help="methods whose library and name have this in them")
+    parser.add_argument("--again", action="store_true", help="measure also what the results have already")
     given = parser.parse_args()
     if not DATA.exists():
         raise SystemExit(f"no data at {DATA}")
-    run(given.tasks or list(TASKS), given.only)
+    run(given.tasks or list(TASKS), given.only, given.again)
     REPORT.write_text(report())
 
 
