@@ -21,6 +21,7 @@ from deciban import (
     LinearDiscriminantAnalysis,
     LogisticRegression,
     MixedNB,
+    TreeAugmentedNB,
     hypotheses,
     select,
 )
@@ -151,6 +152,29 @@ def test_models_of_any_kind_are_weighed_by_rows_left_out(rows):
     assert not hasattr(three, "leave_one_out")
     with pytest.raises(TypeError, match="looks at all rows at once"):
         three + three
+
+
+def test_a_row_that_weighs_nothing_is_as_good_as_absent(rows):
+    X, y = rows
+    w = np.arange(90) % 4 * 0.5
+    for models in ([GaussianNB(), LogisticRegression()], [MixedNB(), DecisionTreeClassifier(random_state=0)]):
+        whole = BayesOptimal(models, weights="loo").fit(X, y, sample_weight=w)
+        fewer = BayesOptimal(models, weights="loo").fit(X[w > 0], y[w > 0], sample_weight=w[w > 0])
+        np.testing.assert_allclose(whole.weights_, fewer.weights_, rtol=1e-6)
+        np.testing.assert_allclose(whole.log_evidence_, fewer.log_evidence_, rtol=1e-9)
+    listed = BayesOptimal(models, weights="loo").fit(X.tolist(), y, sample_weight=w)
+    np.testing.assert_allclose(listed.weights_, fewer.weights_, rtol=1e-6)
+
+
+def test_rows_that_are_the_same_may_teach_each_other():
+    """Else the few kinds of rows of a table of levels would be judged as if each were the first of its kind."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (400, 2))
+    y = (X[:, 0] ^ X[:, 1]) ^ (rng.random(400) < 0.1)  # eight kinds of rows
+    frame = [[f"l{a}", f"r{b}"] for a, b in X.tolist()]
+    two = BayesOptimal([("naive", MixedNB()), ("tree", TreeAugmentedNB())], weights="loo").fit(np.array(frame), y)
+    assert two.weights_[1] > 0.95
+    assert two.predict_proba(np.array(frame))[np.arange(400), y].mean() > 0.8
 
 
 def test_schwarz_approximation_counts_parameters(rows):

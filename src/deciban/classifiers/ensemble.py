@@ -174,11 +174,10 @@ class Ensemble(Composed, Pooling, Steady, ClassifierMixin, BaseEstimator):
             self.weights_ = np.exp(members.log_prior(self.weights, self.names_))
             return
         if self.weights == "loo":
-            logs, self.held_out_ = members.held_out_of_each(
+            logs, w, self.held_out_ = members.held_out_of_each(
                 self.models_, self._pairs(), X, y, self.classes_, sample_weight
             )
-            w = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-            self.log_evidence_ = logs.sum(axis=1) if w is None else logs @ w
+            self.log_evidence_ = logs @ w
             self.weights_ = hypotheses.stacked(logs, np.exp(log_prior), w)
             return
         find: Callable = members.account

@@ -122,10 +122,7 @@ def held_out(model: Any, template: Any, X: Any, y: np.ndarray, classes: np.ndarr
             return np.asarray(model.leave_one_out(X, y, **more), dtype=np.float64), "leave-one-out"
         except NotAdditiveError:  # a setting looks at all rows at once
             pass
-    if not (isinstance(X, list) or hasattr(X, "shape")):
-        X = np.asarray(X)
-    X = X.tocsr() if sparse.issparse(X) else X
-    codes = np.searchsorted(classes, y)
+    X, codes = _by_rows(X), np.searchsorted(classes, y)
     fold = fold_of_each(min(FOLDS, len(codes)), None, codes)
     out = np.empty((len(codes), len(classes)))
     for f in range(fold.max() + 1):
@@ -148,12 +145,23 @@ def chooses(model: Any) -> bool:
 
 def held_out_of_each(
     models: list, pairs: Named, X: Any, y: Any, classes: np.ndarray, w: Any
-) -> tuple[np.ndarray, list[str]]:
-    """(log probabilities (m, n) of the rows' own classes by models that have not seen them, how each was asked)."""
-    y, w = column_or_1d(y), None if w is None else np.asarray(w)
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """(log probabilities (m, n) of the rows' own classes by models that have not seen them, the rows' weights (n,), how
+    each was asked), of rows that weigh anything: the others are in no fold, as if they were not there."""
+    y = column_or_1d(y)
+    if w is not None:
+        some = np.flatnonzero(np.asarray(w) > 0)
+        X, y, w = _safe_indexing(_by_rows(X), some), y[some], np.asarray(w, dtype=np.float64)[some]
     told = [held_out(m, template, X, y, classes, w) for m, (_, template) in zip(models, pairs, strict=True)]
     own = np.arange(len(y)), np.searchsorted(classes, y)
-    return np.stack([logs[own] for logs, _ in told]), [how for _, how in told]
+    return np.stack([logs[own] for logs, _ in told]), np.ones(len(y)) if w is None else w, [how for _, how in told]
+
+
+def _by_rows(X: Any) -> Any:
+    """X of which rows may be taken."""
+    if not (isinstance(X, list) or hasattr(X, "shape")):
+        X = np.asarray(X)
+    return X.tocsr() if sparse.issparse(X) else X
 
 
 def copied(model: Any) -> Any:

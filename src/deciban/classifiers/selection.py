@@ -102,8 +102,8 @@ def select(models: Any, X: Any, y: Any, by: str = "map", *, prior: Any = None, s
     log_prior = members.log_prior(prior, names)
     fitted = [clone(model).fit(X, y, **members.weighed(model, "fit", sample_weight)) for _, model in pairs]
     if by == "loo":
-        logs, how = members.held_out_of_each(fitted, pairs, X, y, fitted[0].classes_, sample_weight)
-        value = logs.sum(axis=1) if sample_weight is None else logs @ np.asarray(sample_weight, dtype=np.float64)
+        logs, w, how = members.held_out_of_each(fitted, pairs, X, y, fitted[0].classes_, sample_weight)
+        value = logs @ w
         told = f"p(y | X), each row by the others ({', '.join(dict.fromkeys(how))})"
     else:
         found = [members.account(model) for model in fitted]
