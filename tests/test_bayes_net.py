@@ -12,12 +12,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import deciban
 from deciban import BayesNet
 from deciban.classifiers.bayes_net import CLASS
 from deciban.errors import DataError, ModelFileError, NotAdditiveError
+from deciban.networks import elimination
 
 mpl.use("Agg")
 EXAMPLE = Path(__file__).parents[1] / "examples" / "bayesnet.py"
@@ -104,7 +106,7 @@ def test_search_finds_what_depends_on_what():
 
 def test_without_parents_it_is_naive_bayes():
     frame, y = rows()
-    ours = BayesNet(max_parents=0, prior=1.0).fit(frame, y)
+    ours = BayesNet(max_parents=0, prior=1.0, backoff=0, alpha=None).fit(frame, y)
     for name in frame:
         net = ours.network_
         table, levels = net.tables[net.place[name]], net.levels[net.place[name]]
@@ -113,14 +115,43 @@ def test_without_parents_it_is_naive_bayes():
             np.testing.assert_allclose(table[c], (count + 1 / len(levels)) / (count.sum() + 1))
 
 
-def test_leaving_out_keeps_the_graph_and_is_exact_for_it():
+@pytest.mark.parametrize("smoothing", [{"backoff": 0, "alpha": None}, {"backoff": 3.0}, {"backoff": 2, "alpha": 0.1}])
+def test_leaving_out_keeps_the_graph_and_is_exact_for_it(smoothing):
     frame, y = rows(60, holes=0.1)
-    model = BayesNet().fit(frame, y)
+    model = BayesNet(max_parents=3, **smoothing).fit(frame, y)
     got = model.leave_one_out(frame, y)
     for i in range(0, 60, 7):
         rest = np.arange(60) != i
-        again = BayesNet(model.edges_).fit(frame[rest], y[rest])
+        again = BayesNet(model.edges_, **smoothing).fit(frame[rest], y[rest])
         np.testing.assert_allclose(got[i], again.predict_log_proba(frame.iloc[[i]])[0], atol=1e-9)
+
+
+def test_sparse_tables_shrink_to_those_with_fewer_parents():
+    frame, y = rows(40)
+    net = BayesNet([("a", "c"), ("b", "c")], backoff=5.0, alpha=0.5).fit(frame, y).network_
+    levels = {name: net.levels[net.place[name]] for name in frame}
+
+    def share(level: str, among: pd.DataFrame, base: float) -> float:
+        return ((among["c"] == level).sum() + 5 * base + 0.5) / (len(among) + 5 + 0.5 * len(levels["c"]))
+
+    for i, a in enumerate(levels["a"]):
+        for j, b in enumerate(levels["b"]):
+            own = frame[y == "no"]
+            for at, level in enumerate(levels["c"]):
+                want = ((frame["c"] == level).sum() + 0.5) / (len(frame) + 0.5 * len(levels["c"]))
+                for among in (own, own[own["a"] == a], own[(own["a"] == a) & (own["b"] == b)]):
+                    want = share(level, among, want)
+                assert net.tables[net.place["c"]][0, i, j, at] == pytest.approx(want)
+
+
+def test_backing_off_makes_few_rows_speak_more_truly():
+    frame, y = rows(150)
+    new, truth = rows(1000, seed=1)
+    losses = [
+        log_loss(truth, BayesNet([("a", "c"), ("b", "c")], backoff=m, alpha=alpha).fit(frame, y).predict_proba(new))
+        for m, alpha in (("auto", 1.0), (0, None))
+    ]
+    assert losses[0] < losses[1]
 
 
 def test_evidence_is_the_product_of_the_predictives():
@@ -221,10 +252,9 @@ def test_bad_rows_are_refused():
     with pytest.raises(NotFittedError):
         BayesNet().query("a")
     wide = pd.DataFrame({name: [f"{i}" for i in range(300)] for name in "abc"})
-    with pytest.raises(
-        DataError, match=r"(?s)column 2 and its 2 parents have a table of .* cells.*hint: .*fewer parents"
-    ):
-        BayesNet([("a", "c"), ("b", "c")]).fit(wide, np.arange(300) % 2).predict(wide)
+    told = r"(?s)column `c` \(300 levels\), given column `a` .* has a table of 5.4e\+07 cells.*hint: leave out an edge"
+    with pytest.raises(DataError, match=told):
+        BayesNet([("a", "c"), ("b", "c")]).fit(wide, np.arange(300) % 2)
 
 
 def test_saved_model_answers_the_same(tmp_path):
@@ -339,6 +369,13 @@ def test_broken_and_absent_files_are_named(tmp_path):
 
 
 # the picture
+
+
+def test_picture_of_a_network_that_is_too_wide_has_edges_of_one_width(monkeypatch):
+    monkeypatch.setattr(elimination, "LONG", 3)
+    with pytest.raises(DataError, match=r"(?s)too wide to ask about all its edges.*hint: leave out edges"):
+        grass().network_.information()
+    assert grass().plot().texts[-1].get_text() == "edges of one width: too wide to measure"
 
 
 def test_picture_has_every_node_and_edges_as_wide_as_they_tell(tmp_path):

@@ -6,7 +6,7 @@
 
 A table is (conditions …, levels), the next one has one more condition before the levels. The strengths m are given, one
 for each step, or found: those of a grid under which rows are most probable that were taken out of the counts first.
-With m = 0 nothing is backed: alpha = 1 is Laplace's rule.
+So is alpha, or it is one number for all tables. With m = 0 nothing is backed: alpha = 1 is Laplace's rule.
 
 >>> import numpy as np
 >>> tables = [np.array([6.0, 2.0]), np.array([[4.0, 0.0], [2.0, 2.0]])]
@@ -23,6 +23,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from deciban.tallies.base import less
+
+Alpha = float | Sequence[float]  # of all tables, or of each
 
 GRID = np.array([0.0, 1.0, 4.0, 16.0, 64.0, 256.0, 1024.0])
 TINY = 1e-300
@@ -41,11 +43,12 @@ def backed(table: np.ndarray, base: np.ndarray, m: float, alpha: float) -> np.nd
     return np.divide(table + m * base + alpha, whole, out=base.copy(), where=whole > 0)
 
 
-def shares(tables: Sequence[np.ndarray], alpha: float, strengths: Sequence[float]) -> list[np.ndarray]:
+def shares(tables: Sequence[np.ndarray], alpha: Alpha, strengths: Sequence[float]) -> list[np.ndarray]:
     """θ of each table, the coarsest first."""
-    out = [backed(tables[0][None], even(tables[0]), 0.0, alpha)[0]]
-    for table, m in zip(tables[1:], strengths, strict=True):
-        out.append(backed(table, out[-1], m, alpha))
+    first, *alphas = np.broadcast_to(alpha, len(tables))
+    out = [backed(tables[0][None], even(tables[0]), 0.0, first)[0]]
+    for table, m, own in zip(tables[1:], strengths, alphas, strict=True):
+        out.append(backed(table, out[-1], m, own))
     return out
 
 
@@ -66,28 +69,29 @@ def held_out(n: np.ndarray, rest: np.ndarray, base: np.ndarray, levels: np.ndarr
     return n * (np.log(one + m * base + alpha + TINY) - np.log(rest + m + alpha * levels + TINY))
 
 
-def best_strengths(tables: Sequence[np.ndarray], alpha: float) -> tuple[float, ...]:
+def best_strengths(tables: Sequence[np.ndarray], alpha: Alpha) -> tuple[float, ...]:
     """For each table but the first the strength of the grid under which held-out rows are most probable.
 
     >>> alike, apart = np.array([[4.0, 4.0], [4.0, 4.0]]), np.array([[8.0, 0.0], [0.0, 8.0]])
     >>> [best_strengths([t.sum(axis=0), t], 1.0)[0] for t in (alike, apart)]
     [1024.0, 0.0]
     """
-    left = less_one(tables[0][None], even(tables[0]), 0.0, alpha)[0]
+    first, *alphas = np.broadcast_to(alpha, len(tables))
+    left = less_one(tables[0][None], even(tables[0]), 0.0, first)[0]
     out = []
-    for table in tables[1:]:
+    for table, own in zip(tables[1:], alphas, strict=True):
         some = table > 0
         rest = np.broadcast_to(table.sum(axis=-1, keepdims=True), table.shape)[some]
         base = np.broadcast_to(left[..., None, :], table.shape)[some]
-        scores = [held_out(table[some], rest, base, table.shape[-1], m, alpha).sum() for m in GRID]
+        scores = [held_out(table[some], rest, base, table.shape[-1], m, own).sum() for m in GRID]
         out.append(float(GRID[int(np.argmax(scores))]))
-        left = less_one(table, left, out[-1], alpha)
+        left = less_one(table, left, out[-1], own)
     return tuple(out)
 
 
 def left_out(
     tables: Sequence[np.ndarray],
-    alpha: float,
+    alpha: Alpha,
     strengths: Sequence[float],
     x: np.ndarray,
     given: Sequence[np.ndarray],
@@ -109,8 +113,8 @@ def left_out(
         at: tuple = (slice(None), *given[:depth])
         steps.append((table[(*at, x)].T, table.sum(axis=-1)[at].T if depth else table.sum(axis=-1)[None], mine))
     out = np.full((len(y), 1), 1.0 / levels)
-    for (count, whole, own), m in zip(steps, (0.0, *strengths), strict=True):
+    for (count, whole, own), m, a in zip(steps, (0.0, *strengths), np.broadcast_to(alpha, len(steps)), strict=True):
         count, whole = np.maximum(less(count, own), 0.0), np.maximum(less(whole, own), 0.0)
-        base, whole = np.broadcast_to(out, count.shape), whole + m + alpha * levels
-        out = np.divide(count + m * base + alpha, whole, out=base.copy(), where=whole > 0)
+        base, whole = np.broadcast_to(out, count.shape), whole + m + a * levels
+        out = np.divide(count + m * base + a, whole, out=base.copy(), where=whole > 0)
     return out

@@ -17,7 +17,11 @@ CLASSES = [thing for thing in PUBLIC if isinstance(thing, type) and issubclass(t
 # settings beside the defaults; a class may be absent
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "AODE": [{"backoff": 0, "least": 3}],
-    "BayesNet": [{"edges": [(0, 1), (1, 2), (0, 2)], "prior": 2.0}, {"max_parents": 0}],
+    "BayesNet": [
+        {"edges": [(0, 1), (1, 2), (0, 2)], "backoff": 2.0},
+        {"edges": [(0, 1), (1, 2), (0, 2)], "prior": 2.0, "backoff": 0, "alpha": None},
+        {"max_parents": 0, "backoff": 1},
+    ],
     "BernoulliNB": [{"binarize": 1.5}],
     "CategoricalNB": [{"min_categories": 6}],
     "ComplementNB": [{"norm": True}],

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban.classifiers.base import Fitted
 from deciban.classifiers.structured import LEVELS, Structured
@@ -21,6 +21,7 @@ from deciban.networks.fixed import Fixed
 from deciban.networks.graph import parents_of
 from deciban.networks.network import Network
 from deciban.networks.rows import learned
+from deciban.networks.search import check_cells
 from deciban.schema import Field, Schema
 from deciban.table import Table
 from deciban.tallies import Bundle, Labels, Patterns
@@ -47,9 +48,16 @@ class BayesNet(TellingNetwork, Structured):
     target : str, or None
         The name of the class in the network, by default "class".
     prior : number
-        How many rows each table assumes beforehand, spread evenly over its cells: the equivalent sample size of BDeu.
+        How many rows of each class a table assumes beforehand, spread evenly over its cells, where graphs are compared:
+        the equivalent sample size of BDeu.
     max_parents : int
         How many parents a column may have beside the class, where edges are searched for; 0 is naive Bayes.
+    backoff : "auto" or a number
+        How strongly a sparse table is drawn to the one without its last parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c)
+        + alpha) / (n(c, p) + m + alpha · levels), and so on down to the one without the class. "auto": of each column,
+        the strengths m that make held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
+    alpha : number, or None
+        Pseudo-count of every level in every table. None: `prior`, spread evenly over the table, as BDeu has it.
     cuts, priors, calibrate
         As in `TreeAugmentedNB`.
 
@@ -63,7 +71,7 @@ class BayesNet(TellingNetwork, Structured):
     >>> model.edges_, model.predict(X).tolist() == y
     ([('a', 'b')], True)
     >>> model.query("class", {"a": "u", "b": "x"})["same"].round(3)
-    np.float64(0.9)
+    np.float64(0.75)
     """
 
     _parameter_constraints: dict = {
@@ -71,15 +79,31 @@ class BayesNet(TellingNetwork, Structured):
         "target": [str, None],
         "prior": [Interval(Real, 0, None, closed="neither")],
         "max_parents": [Interval(Integral, 0, None, closed="left")],
+        "backoff": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="neither"), None],
         **Structured._parameter_constraints,
     }
     _given: Network  # whose tables are known, not learned
 
-    def __init__(self, edges=None, *, target=None, prior=1.0, max_parents=2, cuts="mdl", priors=None, calibrate=False):
+    def __init__(
+        self,
+        edges=None,
+        *,
+        target=None,
+        prior=1.0,
+        max_parents=2,
+        backoff="auto",
+        alpha=1.0,
+        cuts="mdl",
+        priors=None,
+        calibrate=False,
+    ):
         self.edges = edges
         self.target = target
         self.prior = prior
         self.max_parents = max_parents
+        self.backoff = backoff
+        self.alpha = alpha
         self.cuts = cuts
         self.priors = priors
         self.calibrate = calibrate
@@ -170,7 +194,8 @@ class BayesNet(TellingNetwork, Structured):
     def _structure(self) -> Any:
         if "_given" in self.__dict__:
             return Fixed(self._given, self._given.place[self.target])
-        return Graph(self._column_edges(), float(self.prior), int(self.max_parents))
+        alpha = None if self.alpha is None else float(self.alpha)
+        return Graph(self._column_edges(), float(self.prior), int(self.max_parents), self.backoff, alpha)
 
     def _column_edges(self) -> tuple[tuple[int, int], ...] | None:
         """The given edges by column number; those from the class are understood."""
@@ -204,8 +229,11 @@ class BayesNet(TellingNetwork, Structured):
         return super()._new_schema(columns)
 
     def _check_fit(self, table: Table, whole: bool) -> None:
-        self._column_edges()
+        edges = self._column_edges()
         super()._check_fit(table, whole)
+        names, levels = self._schema.names, self._family().levels
+        for node, own in enumerate(parents_of(range(len(names)), edges or ())):
+            check_cells(table.k, [f"column `{names[j]}`" for j in (*own, node)], [levels[j] for j in (*own, node)])
 
     def _check_additive(self) -> None:
         super()._check_additive()

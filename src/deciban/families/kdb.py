@@ -25,22 +25,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import gammaln
 
-from deciban import backoff, ops
+from deciban import ops
 from deciban.dependence import class_information, conditional_information
 from deciban.errors import DataError
+from deciban.networks.backed import Backed, Smoothing
 from deciban.networks.graph import Parents
 from deciban.networks.search import counts
-from deciban.networks.tables import Tables
 from deciban.table import Codes
 from deciban.tallies import Patterns
 from deciban.tallies.pairs import pair_cells
-
-Strengths = tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Params(Tables):
-    strengths: tuple[Strengths, ...]  # of each column's back-off
 
 
 @dataclass(frozen=True)
@@ -74,47 +67,26 @@ class Kdb:
             before.append(j)
         return tuple(out)
 
-    def estimate(self, t: Patterns) -> Params:
-        parents = self.parents(t)
-        tables, strengths = [], []
-        for j, own in enumerate(parents):
-            chain = _chain(t, j, own)
-            strengths.append(self._strengths(j, chain))
-            tables.append(backoff.shares(chain, self.alpha, strengths[-1])[-1])
-        return Params(parents, tuple(tables), t.levels, tuple(strengths))
+    def estimate(self, t: Patterns) -> Backed:
+        return self._smoothing().estimate(t, self.parents(t))
 
-    def settled(self, p: Params) -> Kdb:
+    def _smoothing(self) -> Smoothing:
+        return Smoothing(self.strength, self.alpha)
+
+    def settled(self, p: Backed) -> Kdb:
         """The family that would have these parents and strengths whatever the counts."""
         return replace(self, order=p.parents, strength=p.strengths)
 
-    def _strengths(self, j: int, chain: list[np.ndarray]) -> Strengths:
-        if isinstance(self.strength, tuple):
-            return self.strength[j]
-        if isinstance(self.strength, str):
-            return backoff.best_strengths(chain, self.alpha)
-        return (float(self.strength),) * (len(chain) - 1)
-
-    def loglik(self, p: Params, x: Codes) -> np.ndarray:
+    def loglik(self, p: Backed, x: Codes) -> np.ndarray:
         return p.loglik(p.known(x))
 
-    def parts(self, p: Params, x: Codes) -> np.ndarray:
+    def parts(self, p: Backed, x: Codes) -> np.ndarray:
         return p.parts(p.known(x))
 
-    def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Params | None = None) -> np.ndarray:
-        """Parents and strengths stay; the row leaves the counts, also those that back other classes. NaN for rows with
-        missing cells: what leaves with them has no closed form."""
+    def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Backed | None = None) -> np.ndarray:
+        """Parents and strengths stay; NaN for rows that have a column without all its parents."""
         p = self.estimate(t) if p is None else p
-        rows = p.known(x)
-        whole = np.flatnonzero((rows >= 0).all(axis=1))
-        out = np.full((x.n, t.k), np.nan)
-        out[whole] = 0.0
-        codes, own = rows[whole], None if w is None else w[whole]
-        for j, parents in enumerate(p.parents):
-            given = [codes[:, i] for i in parents]
-            chain, m = _chain(t, j, parents), p.strengths[j]
-            with np.errstate(divide="ignore"):
-                out[whole] += np.log(backoff.left_out(chain, self.alpha, m, codes[:, j], given, y[whole], own))
-        return out
+        return self._smoothing().leave_one_out(t, p, p.known(x), y, w)
 
     def evidence(self, t: Patterns) -> np.ndarray:
         """log marginal likelihood (k,) of each class's rows, the parents being given: each column's shares, at each
@@ -130,14 +102,8 @@ class Kdb:
             out += (gammaln(assumed) - gammaln(table.sum(axis=2) + assumed)).sum(axis=1)
         return out
 
-    def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, p: Backed, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return p.network.sample(len(y), rng, {len(p.parents): y})[:, :-1]
-
-
-def _chain(t: Patterns, j: int, parents: tuple[int, ...]) -> list[np.ndarray]:
-    """Counts of column j's levels: of all rows, by class, by class and the first parent, and so on."""
-    tables = [np.maximum(counts(t, j, parents[:many]), 0.0) for many in range(len(parents) + 1)]
-    return [tables[0].sum(axis=0), *tables]
 
 
 FAMILY = Kdb

@@ -1,12 +1,13 @@
 """Levels that hang on each other: log p(x | c) = Σ_j log θ_j[x_j | parents of x_j, c], the class above every column.
 
 Tally: `Patterns`, the distinct rows, from which any table can be counted. Graph: given as edges between columns, or
-found by greedy search for the largest marginal likelihood. Estimate: θ = (count + a) / (count of the row + a · levels),
-where a is `prior` over the cells of the table, so that every table assumes `prior` rows of each class (BDeu). Rows that
-miss a cell of a table count nothing in it; scoring sums missing cells out exactly.
+found by greedy search for the largest marginal likelihood (BDeu: every table assumes `prior` rows of each class, spread
+evenly). Estimate: θ(x | c, p, q) is backed by θ(x | c, p), that by θ(x | c), θ(x) and even shares (see `backoff`); with
+strength 0 it is (count + a) / (count of the row + a · levels), where a is `alpha`, or BDeu's share of `prior`. Rows
+that miss a cell of a table count nothing in it; scoring sums missing cells out exactly.
 
 >>> import numpy as np
->>> f, x = Graph(edges=((0, 1),)), Codes(np.array([[0, 0], [0, 0], [1, 1], [1, 1]]))
+>>> f, x = Graph(((0, 1),), strength=0.0, alpha=None), Codes(np.array([[0, 0], [0, 0], [1, 1], [1, 1]]))
 >>> p = f.estimate(f.tally(x, np.zeros(4, dtype=np.int32), None, 1))
 >>> np.exp(f.loglik(p, Codes(np.array([[0, 0], [0, 1], [-1, 1]])))).round(3).tolist()
 [[0.45], [0.05], [0.5]]
@@ -18,17 +19,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from deciban.networks.backed import Backed, Smoothing
 from deciban.networks.graph import Parents, parents_of
-from deciban.networks.search import assumed, bdeu, counts, search
-from deciban.networks.tables import Tables
+from deciban.networks.search import bdeu, counts, search
 from deciban.table import Codes
 from deciban.tallies import Patterns
-from deciban.tallies.base import less
-
-
-@dataclass(frozen=True)
-class Params(Tables):
-    counts: tuple[np.ndarray, ...]  # that the tables were estimated from
 
 
 @dataclass(frozen=True)
@@ -36,6 +31,8 @@ class Graph:
     edges: tuple[tuple[int, int], ...] | None = None  # (parent, child), by column number; None: found by search
     prior: float = 1.0
     max_parents: int = 2  # beside the class, of a graph that is searched for
+    strength: float | str | tuple = "auto"  # of the back-off: one number, or those of each column
+    alpha: float | None = 1.0  # of every cell of every table; None: `prior`, spread evenly
     block, support = "codes", "level"
     columnwise = False  # the columns of a row have a density together
     structured = True  # what one of them says depends on the others
@@ -44,9 +41,10 @@ class Graph:
         """Numbers that a tally of few rows has: those of more are as many as there are distinct rows."""
         return k * int(levels.sum())
 
-    def settled(self, p: Params) -> Graph:
-        """The family that would have this graph whatever the counts."""
-        return replace(self, edges=tuple((a, b) for b, own in enumerate(p.parents) for a in own))
+    def settled(self, p: Backed) -> Graph:
+        """The family that would have this graph and these strengths whatever the counts."""
+        edges = tuple((a, b) for b, own in enumerate(p.parents) for a in own)
+        return replace(self, edges=edges, strength=p.strengths)
 
     def tally(self, x: Codes, y, w, k: int) -> Patterns:
         return Patterns.of(x.values, y, w, k)
@@ -56,39 +54,23 @@ class Graph:
             return parents_of(range(t.d), self.edges)
         return search(t, self.prior, self.max_parents)
 
-    def estimate(self, t: Patterns) -> Params:
-        parents = self.parents(t)
-        seen = tuple(counts(t, j, own) for j, own in enumerate(parents))
-        return Params(parents, tuple(map(self._shares, seen)), t.levels, seen)
+    def estimate(self, t: Patterns) -> Backed:
+        return self._smoothing().estimate(t, self.parents(t))
 
-    def _shares(self, count: np.ndarray) -> np.ndarray:
-        cell = assumed(count, self.prior)
-        return (count + cell) / (count.sum(axis=-1, keepdims=True) + cell * count.shape[-1])
+    def _smoothing(self) -> Smoothing:
+        return Smoothing(self.strength, self.alpha, self.prior)
 
-    def loglik(self, p: Params, x: Codes) -> np.ndarray:
+    def loglik(self, p: Backed, x: Codes) -> np.ndarray:
         return p.loglik(p.known(x))
 
-    def parts(self, p: Params, x: Codes) -> np.ndarray:
+    def parts(self, p: Backed, x: Codes) -> np.ndarray:
         """What each column adds to those that come before it, parents first."""
         return p.parts(p.known(x))
 
-    def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Params | None = None) -> np.ndarray:
-        """Log likelihoods with each row taken out of its own class's counts; the graph stays."""
+    def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Backed | None = None) -> np.ndarray:
+        """The graph and the strengths stay; NaN for rows that have a column without all its parents."""
         p = self.estimate(t) if p is None else p
-        rows = p.known(x)
-        out, places, at = p.loglik(rows), p.places(rows), np.arange(len(rows))
-        weight = np.ones(len(rows)) if w is None else w
-        change = np.zeros(len(rows))
-        for j, count in enumerate(p.counts):
-            cell, own = assumed(count, self.prior), count.shape[-1]
-            table = count.reshape(p.k, -1)
-            here, place = places[:, j] >= 0, np.maximum(places[:, j], 0)
-            cells, sums = table[y, place], count.sum(axis=-1).reshape(p.k, -1)[y, place // own]
-            left = np.maximum(less(cells, weight), 0.0) + cell, np.maximum(less(sums, weight), 0.0) + cell * own
-            logs = np.log(left[0] / left[1]) - np.log(p.tables[j].reshape(p.k, -1)[y, place])
-            change += np.where(here, logs, 0.0)
-        out[at, y] += change
-        return out
+        return self._smoothing().leave_one_out(t, p, p.known(x), y, w)
 
     def evidence(self, t: Patterns) -> np.ndarray:
         """log marginal likelihood (k,) of the levels given the graph (BDeu); a row counts in the tables that it has all
@@ -96,7 +78,7 @@ class Graph:
         tables = [counts(t, j, own) for j, own in enumerate(self.parents(t))]
         return sum((bdeu(table, self.prior) for table in tables), np.zeros(t.k))
 
-    def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, p: Backed, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return p.network.sample(len(y), rng, {len(p.parents): y})[:, :-1]
 
 

@@ -24,6 +24,7 @@ from deciban.errors import DataError
 Scope = tuple[int, ...]
 Factor = tuple[Scope, np.ndarray]  # an axis of rows (or of length 1), then one for each variable of the scope
 MOST = 1 << 26  # numbers in the largest table that may be made: half a gigabyte
+LONG = 1 << 26  # numbers in all tables that many questions may make: a second or so
 ENOUGH = 1 << 12  # a largest table of up to so many numbers is not worth another order
 
 
@@ -104,6 +105,15 @@ def check_width(width: int) -> None:
             f"this network is too wide for exact answers: a table of {float(width):.1e} numbers "
             f"({8.0 * width / 2**30:.3g} GiB) would have to be made, the limit is {float(MOST):.1e}\n\n"
             "hint: give more evidence, ask for fewer variables at a time, leave out edges, or estimate from `sample`"
+        )
+
+
+def check_work(cells: int) -> None:
+    """Refuse many questions that would take long, before the first is answered."""
+    if cells > LONG:
+        raise DataError(
+            f"this network is too wide to ask about all its edges: tables of more than {float(LONG):.1e} numbers would "
+            "have to be made\n\nhint: leave out edges, or `query` those that matter"
         )
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from deciban.errors import DataError
-from deciban.networks.elimination import Factor, Plan, aligned, check_width, eliminate, plan
+from deciban.networks.elimination import Factor, Plan, aligned, check_width, check_work, eliminate, plan
 from deciban.networks.graph import Parents, above, cycle, parents_of, topological
 
 CELLS = 1 << 22  # numbers in a table of several rows, about
@@ -118,18 +118,19 @@ class Network:
 
     def _of_same_gaps(self, rows: np.ndarray, seen: frozenset[int], kept: tuple[int, ...]) -> np.ndarray:
         """The same for rows with the same cells missing. Nodes below all that is known or asked for sum to 1."""
-        relevant = above(self.parents, [*seen, *kept])
-        known = seen | set(kept)
+        easy, hard = self._relevant(seen, kept)
         out = np.zeros((len(rows), *(1 for _ in kept)))
-        hard = []
-        for i in sorted(relevant):
-            if known.issuperset(self.scopes[i]):
-                out = out + aligned(self._factor(i, self.logs[i], rows, seen), kept)
-            else:
-                hard.append(i)
+        for i in easy:
+            out = out + aligned(self._factor(i, self.logs[i], rows, seen), kept)
         if hard:
             out = out + self._summed_out(rows, hard, seen, kept)
         return np.broadcast_to(out, (len(rows), *(self.sizes[i] for i in kept)))
+
+    def _relevant(self, seen: frozenset[int], kept: tuple[int, ...]) -> tuple[list[int], list[int]]:
+        """The nodes whose tables matter: those that nothing of is missing, and those to be summed over."""
+        nodes, known = sorted(above(self.parents, [*seen, *kept])), seen | set(kept)
+        easy = [i for i in nodes if known.issuperset(self.scopes[i])]
+        return easy, sorted(set(nodes).difference(easy))
 
     def _summed_out(self, rows: np.ndarray, hard: list[int], seen: frozenset[int], kept: tuple[int, ...]) -> np.ndarray:
         """log Σ over the missing nodes of the product of the tables that have some."""
@@ -181,11 +182,17 @@ class Network:
         return out
 
     def information(self) -> dict[tuple[Any, Any], float]:
-        """The mutual information of the two ends of each edge, in bits."""
-        nothing = np.full((1, len(self.names)), -1)
+        """The mutual information of the two ends of each edge, in bits; refused where it would take long."""
+        nothing, ends = np.full((1, len(self.names)), -1), {}
+        cells = 0
+        for a, b in self.edges:
+            ends[a, b] = kept = self.place[a], self.place[b]
+            _, hard = self._relevant(frozenset(), kept)
+            cells += self.plan(hard, frozenset(), kept).total
+            check_work(cells)
         out = {}
-        for edge in self.edges:
-            joint = np.exp(self.log_joint(nothing, [self.place[end] for end in edge]))[0]
+        for edge, kept in ends.items():
+            joint = np.exp(self.log_joint(nothing, kept))[0]
             joint = joint / joint.sum()
             apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
             some = joint > 0

@@ -18,6 +18,7 @@ what is compared is always worth as many rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -36,15 +37,22 @@ def table_sizes(t: Patterns) -> list[int]:
     return np.maximum(t.levels, 1).tolist()
 
 
+def check_cells(k: int, columns: Sequence[str], levels: Sequence[int]) -> None:
+    """Refuse a table that is too large, before it is made; the last column is the one that depends on the others."""
+    cells = k * prod(levels)
+    if len(columns) > 1 and cells > MOST:
+        *parents, own = [f"{name} ({many} levels)" for name, many in zip(columns, levels, strict=True)]
+        raise DataError(
+            f"{own}, given {', '.join(parents)} and {k} classes, has a table of {float(cells):.1e} cells, more than "
+            f"{float(MOST):.1e}\n\nhint: leave out an edge to it, or lump rare levels together"
+        )
+
+
 def counts(t: Patterns, node: int, parents: tuple[int, ...]) -> np.ndarray:
     """(k, levels of the parents …, own levels); rows that miss a cell of these count for nothing."""
     size = table_sizes(t)
     shape = (t.k, *(size[p] for p in parents), size[node])
-    if prod(shape) > MOST:
-        raise DataError(
-            f"column {node} and its {len(parents)} parents have a table of {float(prod(shape)):.1e} cells, more than "
-            f"{float(MOST):.1e}\n\nhint: give it fewer parents, or parents with fewer levels"
-        )
+    check_cells(t.k, [f"column {j}" for j in (*parents, node)], shape[1:])
     out = t.counts([*parents, node])
     return out if out.shape == shape else np.zeros(shape)
 
