@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import check_estimator
 
 import deciban
 from deciban import (
@@ -175,6 +176,13 @@ def test_rows_that_are_the_same_may_teach_each_other():
     two = BayesOptimal([("naive", MixedNB()), ("tree", TreeAugmentedNB())], weights="loo").fit(np.array(frame), y)
     assert two.weights_[1] > 0.95
     assert two.predict_proba(np.array(frame))[np.arange(400), y].mean() > 0.8
+
+
+def test_stacking_passes_scikit_learns_checks_but_those_that_take_a_weight_for_copies():
+    why = "a row is left out with all its weight, copies of a row one by one"
+    other = {f"check_sample_weight_equivalence_on_{kind}_data": why for kind in ("dense", "sparse")}
+    model = BayesOptimal([GaussianNB(), LogisticRegression()], weights="loo")
+    check_estimator(model, expected_failed_checks=other, on_skip=None)
 
 
 def test_schwarz_approximation_counts_parameters(rows):

@@ -211,6 +211,7 @@ class BayesOptimal(Ensemble):
         such weights soon are those of one model. "bic": Schwarz' approximation of it. "loo": stacking, the weights
         under which rows left out are most probable, for models of any kind: leave-one-out in closed form where a model
         has it and all rows have chosen nothing (families, cuts, a structure), five folds else (`held_out_` says which).
+        A row is left out with all its weight, whatever that means; the same row once more is another row.
         Numbers: P(h | D) as you know it.
 
     >>> import deciban
