@@ -25,9 +25,9 @@ from deciban import hypotheses, ingest, ops
 from deciban.classifiers import members
 from deciban.classifiers.base import Generative
 from deciban.classifiers.composed import Composed
+from deciban.classifiers.members_on_data import MembersOnData
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.pooling import Pooling, all_have, draw
-from deciban.classifiers.steady import Steady
 from deciban.errors import DataError, MergeError, NotAdditiveError
 
 USUAL = (MixedNB(families="student", alpha=1.0), MixedNB(families="student", alpha=1.0, average="subsets"))
@@ -38,7 +38,7 @@ def updates(method: str) -> Callable[[Any], bool]:
     return lambda self: self._additive() and all_have(method)(self)
 
 
-class Ensemble(Composed, Pooling, Steady, ClassifierMixin, BaseEstimator):
+class Ensemble(Composed, Pooling, MembersOnData, ClassifierMixin, BaseEstimator):
     """Base of `BayesOptimal` and `Gibbs`: models, and the posterior probability of each."""
 
     models: Any
@@ -79,11 +79,9 @@ class Ensemble(Composed, Pooling, Steady, ClassifierMixin, BaseEstimator):
         """Learn every model from rows X with labels y, and how probable each of them is."""
         self._validate_params()
         with self._unchanged_on_failure():
-            pairs = self._pairs()
-            if not pairs:
-                raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
             self.models_ = [
-                clone(model).fit(X, y, **members.weighed(model, "fit", sample_weight)) for _, model in pairs
+                clone(model).fit(X, y, **members.weighed(model, "fit", sample_weight))
+                for _, model in self._some_pairs()
             ]
             self._describe(y, sample_weight)
             self._weigh(X, y, sample_weight)
@@ -96,7 +94,11 @@ class Ensemble(Composed, Pooling, Steady, ClassifierMixin, BaseEstimator):
         self._validate_params()
         with self._unchanged_on_failure():
             first = not self.__sklearn_is_fitted__()
-            known = [clone(model) for _, model in self._pairs()] if first else [members.copied(m) for m in self.models_]
+            known = (
+                [clone(model) for _, model in self._some_pairs()]
+                if first
+                else [members.copied(m) for m in self.models_]
+            )
             more = {"classes": classes} if first or classes is not None else {}
             self.models_ = [
                 m.partial_fit(X, y, **more, **members.weighed(m, "partial_fit", sample_weight)) for m in known
@@ -152,6 +154,12 @@ class Ensemble(Composed, Pooling, Steady, ClassifierMixin, BaseEstimator):
 
     # inside
 
+    def _some_pairs(self) -> members.Named:
+        pairs = self._pairs()
+        if not pairs:
+            raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
+        return pairs
+
     def _describe(self, y: Any, sample_weight: Any, before: np.ndarray | None = None) -> None:
         """What all models share: classes, columns, and how many rows of each class there were."""
         first = self.models_[0]
@@ -185,10 +193,13 @@ class Ensemble(Composed, Pooling, Steady, ClassifierMixin, BaseEstimator):
             y = column_or_1d(y)
             w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
             find = lambda model: members.schwarz(model, X, y, w)  # noqa: E731
-        found = [find(model) for model in self.models_]
+        self._weigh_by([find(model) for model in self.models_])
+
+    def _weigh_by(self, found: list[tuple[str, float]]) -> None:
+        """`weights_` by the probability that each model gives the data, and what data these are."""
         members.same_data([kind for kind, _ in found], self.names_)
         self.log_evidence_ = np.array([value for _, value in found])
-        self.weights_ = hypotheses.posterior(self.log_evidence_, log_prior)
+        self.weights_ = hypotheses.posterior(self.log_evidence_, members.log_prior(self.prior, self.names_))
 
     def _additive(self) -> bool:
         """Whether the weights follow from tallies, or are given."""
