@@ -19,7 +19,8 @@ import deciban
 from deciban import BayesNet
 from deciban.classifiers.bayes_net import CLASS
 from deciban.errors import DataError, ModelFileError, NotAdditiveError
-from deciban.networks import elimination
+from deciban.networks import elimination, picture
+from deciban.networks.layout import place
 
 mpl.use("Agg")
 EXAMPLE = Path(__file__).parents[1] / "examples" / "bayesnet.py"
@@ -376,6 +377,19 @@ def test_picture_of_a_network_that_is_too_wide_has_edges_of_one_width(monkeypatc
     with pytest.raises(DataError, match=r"(?s)too wide to ask about all its edges.*hint: leave out edges"):
         grass().network_.information()
     assert grass().plot().texts[-1].get_text() == "edges of one width: too wide to measure"
+
+
+def test_picture_holds_edges_that_bend_beyond_the_boxes():
+    """a → d passes two layers of one wide box each."""
+    nodes = ["a", "b" * 20, "c" * 20, "d"]
+    edges = [(nodes[0], nodes[1]), (nodes[1], nodes[2]), (nodes[2], nodes[3]), (nodes[0], nodes[3])]
+    model = BayesNet.from_edges(edges, {name: [0, 1, 1, 0] for name in nodes})
+    wide = [picture.PAD * 2 + picture.LETTER * max(2, len(name)) for name in nodes]
+    at, routes = place(model.network_.parents, wide)
+    bends = [x for route in routes.values() for x, _ in route]
+    low, high = model.plot().get_xlim()
+    assert low < min(bends) < max(bends) < high
+    assert max(bends) > max(x + w / 2 for (x, _), w in zip(at, wide, strict=True))
 
 
 def test_picture_has_every_node_and_edges_as_wide_as_they_tell(tmp_path):

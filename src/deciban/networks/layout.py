@@ -110,6 +110,6 @@ def _spread(rows: list[list[int]], links: list[tuple[int, int]], width: np.ndarr
         order = range(len(rows)) if sweep % 2 == 0 else range(len(rows))[::-1]
         for r in order:
             near = [[*up[n], *down[n]] for n in rows[r]]
-            wish = np.array([x[others].mean() if others else x[n] for n, others in zip(rows[r], near, strict=True)])
+            wish = np.array([x[others].mean() if others else x.mean() for others in near])  # of those alone: the middle
             x[rows[r]] = isotonic_regression(wish - room[r]).x + room[r]
     return x - x.mean() if len(x) else x

@@ -21,6 +21,7 @@ from deciban.wording import short
 
 LETTER, HIGH, PAD = 0.085, 0.3, 0.16  # inches: of a letter, of a box, beside its text
 LONGEST = 22  # letters of a name
+PALE = "#dadada"
 
 
 def draw(network: Network, ax: Any = None, *, target: Any = None) -> Any:
@@ -36,12 +37,13 @@ def draw(network: Network, ax: Any = None, *, target: Any = None) -> Any:
     bits = _information(network)
     most = max(bits.values(), default=0.0)
     low, high = min(y for _, y in at), max(y for _, y in at)
-    left = min(x - w / 2 for (x, _), w in zip(at, wide, strict=True))
-    right = max(x + w / 2 for (x, _), w in zip(at, wide, strict=True))
+    bends = [x for route in routes.values() for x, _ in route]
+    left = min([*bends, *(x - w / 2 for (x, _), w in zip(at, wide, strict=True))])
+    right = max([*bends, *(x + w / 2 for (x, _), w in zip(at, wide, strict=True))])
     ax = drawing.axes(ax, max(3.0, right - left + 0.3), high - low + HIGH + 0.65)
     for (parent, child), route in routes.items():
         share = bits[network.names[parent], network.names[child]] / most if most else 0.25
-        _edge(ax, route, 0.5 + 4.0 * share**0.5, "#c4c4c4" if common and parent == root else GREY)
+        _edge(ax, route, 0.5 + 4.0 * share**0.5, PALE if common and parent == root else GREY)
     for i, ((x, y), label) in enumerate(zip(at, labels, strict=True)):
         _node(ax, x, y, wide[i], label, i == root)
     told = (

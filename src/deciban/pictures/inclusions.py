@@ -32,5 +32,6 @@ def inclusion(model: Any, ax: Any = None, *, most: int = 30) -> Any:
     ax.set(xlim=(0, 1.12), ylim=(len(order) - 0.4, -0.6), xticks=[0, 0.25, 0.5, 0.75, 1])
     drawing.plain(ax, "x")
     ax.tick_params(axis="y", length=0)
-    drawing.titled(ax, "Columns that matter", "posterior probability")
+    of_all = f": {len(order)} of {len(chances)}" if len(order) < len(chances) else ""
+    drawing.titled(ax, f"Columns that matter{of_all}", "posterior probability")
     return ax
