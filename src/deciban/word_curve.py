@@ -102,15 +102,17 @@ class Asked:
 
     def scored(self, words: np.ndarray, weights: WordWeights) -> np.ndarray:
         """The scores by the weights of words with these columns, (n, k): a table of all classes is read along rows."""
-        known = np.flatnonzero(self.columns[words])
+        known = words[self.columns[words]]
         place = np.full(len(self.columns), len(known), dtype=self.X.indices.dtype)  # a row of zeros for all others
-        place[words[known]] = np.arange(len(known))
+        place[known] = np.arange(len(known))
         coef = Packed.zeros(len(weights.unit), len(known) + 1)
-        coef.rows[:-1, : coef.k] = weights.table(known)
+        coef.rows[:, : coef.k] = weights.unit
+        coef.rows[np.repeat(place[words], np.diff(weights.start)), weights.label] += weights.weight
+        coef.rows[-1] = 0.0
         n, out = self.X.shape[0], []
         for start, stop in pairwise([*range(0, n, ROWS), n]):
             ends = self.X.indptr[start : stop + 1]
             here = slice(ends[0], ends[-1])
-            at, values = place.take(self.X.indices[here], mode="clip"), weights.worth(self.X.data[here])
+            at, values = place.take(self.X.indices[here]), weights.worth(self.X.data[here])
             out.append(ops.affine(Counts(ends - ends[0], at, values, len(known) + 1), coef, weights.bias))
         return np.concatenate(out)

@@ -103,7 +103,8 @@ class WordTally:
         """Of some of the words, by a mask (d,)."""
         if keep.all():
             return self
-        cells = np.repeat(keep, np.diff(self.start))
+        cells: Any = np.repeat(keep, np.diff(self.start))
+        cells = slice(None) if cells.all() else cells  # words without cells alone are gone
         sizes = np.diff(self.offsets)
         return replace(
             self,
