@@ -242,8 +242,8 @@ def report() -> str:
     lines.append("five seeds; by date is the published split; sms and movies are 10 folds. Settings of ours were")
     lines.append("chosen with these splits in view, so that a lead of a few tenths is none.")
     if any(row["task"].endswith("fresh seeds") for row in read()):
-        lines.append("Fresh seeds were drawn when all settings had been chosen: five of the original edition, five times")
-        lines.append("10 folds of sms, a tenth of movies held out five times. No setting was chosen on these splits.")
+        lines.append("Fresh seeds were drawn when all settings had been chosen: five of the original edition, 10 folds")
+        lines.append("of sms by each of five, a tenth of movies held out by five. No setting was chosen on these.")
     by_task: dict[str, list[dict[str, str]]] = {}
     for row in read():
         by_task.setdefault(row["task"], []).append(row)
