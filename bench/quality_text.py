@@ -244,6 +244,8 @@ def report() -> str:
     if any(row["task"].endswith("fresh seeds") for row in read()):
         lines.append("Fresh seeds were drawn when all settings had been chosen: five of the original edition, 10 folds")
         lines.append("of sms by each of five, a tenth of movies held out by five. No setting was chosen on these.")
+    if any(row["library"] == "fastText" for row in read()):
+        lines.append("fastText has one setting for each collection (quality_text.py names it); nobody tuned it.")
     by_task: dict[str, list[dict[str, str]]] = {}
     for row in read():
         by_task.setdefault(row["task"], []).append(row)

@@ -120,7 +120,9 @@ def test_real_texts_give_the_same_vocabulary_and_matrix(name, shared):
     texts = read(shared(name), REAL[name])
     for options in ("word", "word 1-2", "char 1-3", "char_wb 2-4"):
         compare(texts, SETTINGS[options])
-    assert_same(deciban.HashingVectorizer().transform(texts), theirs.HashingVectorizer().transform(texts))
+    for options in ("word", "char_wb 2-4"):
+        ours, rival = (library.HashingVectorizer(**SETTINGS[options]) for library in (deciban, theirs))
+        assert_same(ours.transform(texts), rival.transform(texts))
 
 
 def test_tfidf_is_the_same():
