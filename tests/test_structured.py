@@ -17,6 +17,7 @@ from deciban.dependence import class_information, conditional_information, spann
 from deciban.errors import DataError, MergeError
 from deciban.families.aode import Aode
 from deciban.families.kdb import Kdb
+from deciban.families.network import Graph
 from deciban.families.tree import Tree
 from deciban.table import Codes
 
@@ -24,7 +25,17 @@ from .laws.builds import every_build, using
 from .tables import table
 
 CLASSES = [TreeAugmentedNB, AODE, KDependenceBayes]
-FAMILIES = [Tree(), Tree(strength=0.0, alpha=0.5), Kdb(2), Kdb(1, strength=0.0), Aode(), Aode(strength=0.0)]
+GRAPH = ((0, 1), (1, 2), (0, 2), (2, 3))
+FAMILIES = [
+    Tree(),
+    Tree(strength=0.0, alpha=0.5),
+    Kdb(2),
+    Kdb(1, strength=0.0),
+    Aode(),
+    Aode(strength=0.0),
+    Graph(GRAPH),
+    Graph(strength=0.0, alpha=None),
+]
 every_class = pytest.mark.parametrize("cls", CLASSES)
 every_family = pytest.mark.parametrize("family", FAMILIES, ids=str)
 
@@ -216,7 +227,7 @@ def test_leave_one_out_is_the_estimate_without_the_row(family, weighed, holes):
     got, settled = family.leave_one_out(t, x, y, w), family.settled(p)
     for i in range(50):
         if np.isnan(got[i]).any():
-            assert isinstance(family, Kdb)
+            assert isinstance(family, Kdb | Graph)
             assert (x.values[i] < 0).any()
             continue
         row = x.rows(i, i + 1)
@@ -344,6 +355,8 @@ def test_empty_table_is_refused_with_a_cure(cls):
     X, y = table()
     with pytest.raises(ValueError, match=r"(?s)0 sample.*hint:"):
         cls().fit(X[:0], y[:0])
+    with pytest.raises(ValueError, match=r"(?s)0 feature.*hint: the frame has no columns"):
+        cls().fit(pd.DataFrame(index=range(3)), list("aab"))
 
 
 @every_class

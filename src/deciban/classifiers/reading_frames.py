@@ -124,9 +124,10 @@ class ReadingFrames:
         names = frames.names(X)
         n = len(X)
         if n < least or not names:
+            cure = "see whether a filter took the rows" if names else "the frame has no columns; give it some"
             raise DataError(
                 f"Found array with {n} sample(s) and {len(names)} feature(s) while a minimum of {max(least, 1)} is "
-                f"required by {type(self).__name__}.\n\nhint: the frame is empty; see whether a filter took all rows"
+                f"required by {type(self).__name__}.\n\nhint: {cure}"
             )
         if reset:
             self._library = frames.library(X)
