@@ -71,7 +71,7 @@ def test_random_queries_have_the_answers_of_pgmpy(name, network, theirs):
         np.testing.assert_allclose(ask(made, targets, evidence).values, values, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["asia", "child", "alarm"])
+@pytest.mark.parametrize("name", ["asia", "cancer", "child", "alarm", "insurance"])
 def test_samples_reproduce_the_tables(name, network):
     made = network(name)
     rows = made.sample(20_000, np.random.default_rng(0))
