@@ -2,15 +2,18 @@
 
 Each pair reads the same folder of Parquet in the same session, cluster or process, in turn; the least time of each
 counts. Spark ML gets its columns as a vector by its own assembler. A logistic fit counts only with its objective.
-Peers that are not installed are left out, and that is said.
+Peers that are not installed are left out, and that is said. Outcomes are kept in bench/results/engines.csv, so that a
+part can be run anew by its name: stream-gaussian, dask-gaussian, dask-logistic, spark-gaussian, spark-logistic,
+spark-texts.
 
 Example:
-    python -m bench.engines --quick --only Spark
+    python -m bench.engines --only spark-gaussian
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import logging
 import shutil
 import sys
@@ -19,7 +22,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +35,8 @@ from bench import report
 
 ROWS, TEXTS = 2_000_000, 100_000
 C = 1.0
+KEPT = report.RESULTS / "engines.csv"
+TASKS = {"gaussian": "Gaussian NB", "logistic": "logistic", "texts": "texts, multinomial NB"}
 
 
 @dataclass(frozen=True)
@@ -60,36 +65,66 @@ class Outcome:
     def ratio(self) -> float:
         return self.rival_s / self.ours_s
 
+    @property
+    def name(self) -> str:
+        return f"{self.engine}-{self.task}"
+
 
 def main() -> None:
     asked = _arguments()
     shrink = 20 if asked.quick else 1
-    folder = Path(tempfile.mkdtemp(prefix="deciban-engines-"))
+    folder = asked.folder or Path(tempfile.mkdtemp(prefix="deciban-engines-"))
     outcomes: list[Outcome] = []
     try:
         numbers, texts = folder / "numbers", folder / "texts"
-        data.write_numbers(numbers, ROWS // shrink)
-        data.write_texts(texts, TEXTS // shrink)
-        for setting in (on_stream, on_dask, on_spark):
-            if asked.only.lower() not in setting.__name__:
+        if not numbers.exists():
+            data.write_numbers(numbers, ROWS // shrink)
+            data.write_texts(texts, TEXTS // shrink)
+        for engine, setting in {"stream": on_stream, "dask": on_dask, "spark": on_spark}.items():
+            if not engine.startswith(asked.only.partition("-")[0]):
                 continue
             with setting(numbers, texts) as contests:
-                outcomes += [run(contest, asked.rounds) for contest in contests]
+                wanted = [one for one in contests if f"{one.engine}-{one.task}".startswith(asked.only)]
+                outcomes += [run(contest, asked.rounds) for contest in wanted]
     finally:
-        shutil.rmtree(folder)
-    table = markdown(outcomes)
-    if asked.quick or asked.only:
-        print(table)
-    else:
-        report.between(report.HERE / "SCALING.md", "engines", f"{table}\n\n{report.machine()}")
+        if asked.folder is None:
+            shutil.rmtree(folder)
+    if asked.quick:
+        print(markdown(outcomes))
+        return
+    outcomes = list(({o.name: o for o in kept()} | {o.name: o for o in outcomes}).values())
+    keep(outcomes)
+    report.between(report.HERE / "SCALING.md", "engines", f"{markdown(outcomes)}\n\n{report.machine()}")
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.engines", description=__doc__)
-    parser.add_argument("--only", metavar="ENGINE", default="", help="stream, dask or spark; prints, writes nothing")
-    parser.add_argument("--rounds", metavar="N", type=int, default=2, help="timings of each (default 2)")
+    parser.add_argument(
+        "--only", metavar="NAME", default="", help="an engine (spark) or one of its tasks (spark-texts)"
+    )
+    parser.add_argument("--rounds", metavar="N", type=int, default=3, help="timings of each (default 3)")
+    parser.add_argument("--folder", metavar="PATH", type=Path, help="keeps the data there, for the next run")
     parser.add_argument("--quick", action="store_true", help="1/20 of the rows; prints, writes nothing")
     return parser.parse_args()
+
+
+def keep(outcomes: list[Outcome]) -> None:
+    """Write them, in the order of the table, with all digits of their objectives."""
+    order = {name: at for at, name in enumerate(["stream", "dask", "spark"])}
+    outcomes.sort(key=lambda o: (order[o.engine], list(TASKS).index(o.task)))
+    with KEPT.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(field.name for field in fields(Outcome))
+        writer.writerows(("" if cell is None else cell for cell in astuple(outcome)) for outcome in outcomes)
+
+
+def kept() -> list[Outcome]:
+    """Those of earlier runs."""
+    if not KEPT.exists():
+        return []
+    with KEPT.open(newline="") as file:
+        _, *rows = csv.reader(file)
+    return [Outcome(*row[:3], *(float(cell) if cell else None for cell in row[3:])) for row in rows]  # type: ignore[arg-type]
 
 
 def run(contest: Contest, rounds: int) -> Outcome:
@@ -123,7 +158,16 @@ def _cells(o: Outcome) -> tuple[str, ...]:
     objectives = ("", "") if o.our_objective is None else (f"{o.rival_objective:.9g}", f"{o.our_objective:.9g}")
     ratio = report.times(o.ratio) + (" (missed)" if missed else "")
     required = "" if o.required is None else f"{o.required:g}×"
-    return o.engine, o.task, o.rival, report.seconds(o.rival_s), report.seconds(o.ours_s), ratio, required, *objectives
+    return (
+        o.engine,
+        TASKS[o.task],
+        o.rival,
+        report.seconds(o.rival_s),
+        report.seconds(o.ours_s),
+        ratio,
+        required,
+        *objectives,
+    )
 
 
 @contextmanager
@@ -138,7 +182,7 @@ def on_stream(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
     def ours() -> Any:
         return deciban.GaussianNB().fit_on(numbers)
 
-    yield [Contest("stream", "Gaussian NB", "scikit-learn, partial_fit over iter_batches", theirs, ours, 5.0)]
+    yield [Contest("stream", "gaussian", "scikit-learn, partial_fit over iter_batches", theirs, ours, 5.0)]
 
 
 @contextmanager
@@ -173,7 +217,7 @@ def on_dask(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR)
     with cluster, Client(cluster):
         yield [
-            Contest("dask", "Gaussian NB", "dask-ml", bayes, own(deciban.GaussianNB)),
+            Contest("dask", "gaussian", "dask-ml", bayes, own(deciban.GaussianNB)),
             Contest("dask", "logistic", "dask-ml, L-BFGS", logistic, own(_logistic), None, _objective(numbers)),
         ]
 
@@ -207,7 +251,7 @@ def on_spark(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
     try:
         yield [
             Contest(
-                "spark", "Gaussian NB", "Spark ML", ml(numbers, assembler, bayes), own(numbers, deciban.GaussianNB), 3.0
+                "spark", "gaussian", "Spark ML", ml(numbers, assembler, bayes), own(numbers, deciban.GaussianNB), 3.0
             ),
             Contest(
                 "spark",
@@ -220,7 +264,7 @@ def on_spark(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
             ),
             Contest(
                 "spark",
-                "texts, multinomial NB",
+                "texts",
                 "Spark ML, Tokenizer, CountVectorizer",
                 ml(texts, *words, counts),
                 own(texts, deciban.TextClassifier, features="text"),
