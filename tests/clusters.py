@@ -6,11 +6,14 @@ A test gives `spread(pieces, before)`: the pieces, frames of pandas, as partitio
 
 from __future__ import annotations
 
+import gzip
+import json
+import lzma
 import os
 import signal
 import time
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +44,10 @@ REAL: dict[str, tuple[str, list]] = {
             deciban.MultinomialNB(),
         ],
     ),
+    "mnist": ("digit", [deciban.GaussianNB(), deciban.BernoulliNB(binarize=127.5)]),
+    "newsgroups20": ("label", [deciban.TextClassifier()]),
 }
+WORDS = ("letters", "start", "label", "count", "rows", "n")  # of a tally of texts
 
 
 class Width:
@@ -60,10 +66,29 @@ def made(model: Any = None, n: int = 200) -> pd.DataFrame:
 
 
 def real(name: str) -> pd.DataFrame:
-    path = SHARED / name / f"{name}.csv.gz"
-    if not path.exists():
+    if not (SHARED / name).exists():
         pytest.skip(f"shared data set {name} is not beside this checkout")
+    return {"mnist": _digits, "newsgroups20": _posts}.get(name, _rows)(name)
+
+
+def _rows(name: str) -> pd.DataFrame:
+    path = SHARED / name / f"{name}.csv.gz"
     return pd.read_csv(path, keep_default_na=False, na_values=[""]).drop(columns="split")
+
+
+def _digits(name: str, n: int = 1500) -> pd.DataFrame:
+    with gzip.open(SHARED / name / "t10k-images-idx3-ubyte.gz") as images:
+        pixels = np.frombuffer(images.read(16 + 784 * n), dtype=np.uint8, offset=16).reshape(n, 784)
+    with gzip.open(SHARED / name / "t10k-labels-idx1-ubyte.gz") as labels:
+        digits = np.frombuffer(labels.read(8 + n), dtype=np.uint8, offset=8)
+    names = [f"p{j}" for j in range(784)]
+    return pd.DataFrame(pixels.astype(np.int64), columns=names).assign(digit=digits.astype(np.int64))
+
+
+def _posts(name: str, n: int = 1200) -> pd.DataFrame:
+    """Of the first groups: a piece lacks most of them."""
+    with lzma.open(SHARED / name / f"{name}_bydate.jsonl.xz", "rt") as lines:
+        return pd.DataFrame(map(json.loads, islice(lines, n)))[["text", "label"]]
 
 
 def cut(frame: pd.DataFrame, pieces: int) -> list[pd.DataFrame]:
@@ -78,6 +103,10 @@ def fitted(model: Any, data: Any, target: str = "label") -> Any:
 def assert_same_fit(got: Any, want: Any, bits: bool = True) -> None:
     assert got.classes_.tolist() == want.classes_.tolist()
     assert getattr(got, "levels_", None) == getattr(want, "levels_", None)
+    if isinstance(want, deciban.TextClassifier):
+        for name in WORDS:
+            np.testing.assert_array_equal(getattr(got._words, name), getattr(want._words, name))
+        return
     if bits:
         assert_same_bits(got.tally_, want.tally_)
         return
