@@ -14,7 +14,7 @@ from deciban.files.reading import ROWS, Piece, Source
 
 PARQUET, ARROW, FEATHER, STREAM = b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"
 RUN = 32 << 20  # bytes of the row groups that one thread reads before another one may go on
-CELLS = 1 << 20  # of a batch that a thread reads and adds up while it is in cache
+CELLS = 1 << 22  # of a batch: a row group is best decoded at once, and 32 MB for each thread are little
 
 
 def read_parquet(path: Path | pa.BufferReader, name: str) -> Source:
