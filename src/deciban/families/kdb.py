@@ -84,7 +84,7 @@ class Kdb:
         return p.parts(p.known(x))
 
     def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Backed | None = None) -> np.ndarray:
-        """Parents and strengths stay; NaN for rows that have a column without all its parents."""
+        """Parents and strengths stay; NaN where a missing cell meets a probability of 0."""
         p = self.estimate(t) if p is None else p
         return self._smoothing().leave_one_out(t, p, p.known(x), y, w)
 

@@ -68,7 +68,7 @@ class Graph:
         return p.parts(p.known(x))
 
     def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Backed | None = None) -> np.ndarray:
-        """The graph and the strengths stay; NaN for rows that have a column without all its parents."""
+        """The graph and the strengths stay; NaN where a missing cell meets a probability of 0."""
         p = self.estimate(t) if p is None else p
         return self._smoothing().leave_one_out(t, p, p.known(x), y, w)
 

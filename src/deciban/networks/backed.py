@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from deciban.networks.graph import Parents
 from deciban.networks.search import assumed, counts
 from deciban.networks.tables import Tables
 from deciban.tallies import Patterns
+from deciban.tallies.base import less
 
 Strengths = tuple[float, ...]
 
@@ -57,21 +58,39 @@ class Smoothing:
 
     def leave_one_out(self, t: Patterns, p: Backed, rows: np.ndarray, y: np.ndarray, w) -> np.ndarray:
         """log p(x | c) (n, k) of known codes. Parents and strengths stay; the row leaves the counts, also those that
-        back other classes. NaN for rows that have a column, but not all its parents: they leave coarser tables only,
-        and what leaves with them has no closed form."""
-        out, places = p.loglik(rows), p.places(rows)
-        for j, parents in enumerate(p.parents):
-            chain, m = _chain(t, j, parents), p.strengths[j]
+        back other classes. NaN where a missing cell meets a probability of 0."""
+        before, places = p.loglik(rows), p.places(rows)
+        chains = [_chain(t, j, parents) for j, parents in enumerate(p.parents)]
+        out = before.copy()
+        for j, (parents, chain) in enumerate(zip(p.parents, chains, strict=True)):
             at = np.flatnonzero(places[:, j] >= 0)
-            given = [rows[at, i] for i in parents]
-            own = None if w is None else w[at]
+            given, own = [rows[at, i] for i in parents], None if w is None else w[at]
             with np.errstate(divide="ignore"):
-                logs = np.log(backoff.left_out(chain, self._alphas(chain), m, rows[at, j], given, y[at], own))
-                before = np.log(p.tables[j].reshape(p.k, -1).T[places[at, j]])
-            out[at] += logs - np.where(np.isneginf(before), 0.0, before)
-            if any(m):
-                out[(rows[:, j] >= 0) & (places[:, j] < 0)] = np.nan
+                left = backoff.left_out(chain, self._alphas(chain), p.strengths[j], rows[at, j], given, y[at], own)
+                had = np.log(p.tables[j].reshape(p.k, -1).T[places[at, j]])
+                out[at] += np.log(left) - np.where(np.isneginf(had), 0.0, had)
+        # of a row that has a column, but not all its parents, coarser tables are left, and with them whole slices
+        partly = (rows >= 0) & (places < 0) & np.array([any(m) for m in p.strengths])
+        weight = np.ones(len(rows)) if w is None else w
+        for i in np.flatnonzero(partly.any(axis=1)).tolist():
+            tables = list(p.tables)
+            for j in np.flatnonzero(partly[i]).tolist():
+                tables[j] = self._table_without(chains[j], p, j, rows[i], y[i], weight[i])
+            with np.errstate(invalid="ignore"):
+                out[i] += (replace(p, tables=tuple(tables)).summed(rows[i : i + 1]) - before[i])[0]
         return out
+
+    def _table_without(
+        self, chain: list[np.ndarray], p: Backed, j: int, row: np.ndarray, y: int, w: np.ndarray
+    ) -> np.ndarray:
+        """θ of column j without a row of weight w that misses some of its parents."""
+        given, left = (y, *(row[i] for i in p.parents[j])), []
+        for depth, table in enumerate(chain):
+            if min(given[:depth], default=0) >= 0:
+                at, table = (*given[:depth], row[j]), table.copy()
+                table[at] = np.maximum(less(table[at], w), 0.0)
+            left.append(table)
+        return backoff.shares(left, self._alphas(chain), p.strengths[j])[-1]
 
 
 def _chain(t: Patterns, j: int, parents: tuple[int, ...]) -> list[np.ndarray]:

@@ -74,10 +74,11 @@ class Tables:
         out = ops.lookup(Codes(places), self.offset, self.packed, np.zeros(self.k))
         gaps = np.flatnonzero((places < 0).any(axis=1))
         if len(gaps):
-            out[gaps] = self._summed(rows[gaps])
+            out[gaps] = self.summed(rows[gaps])
         return out
 
-    def _summed(self, rows: np.ndarray) -> np.ndarray:
+    def summed(self, rows: np.ndarray) -> np.ndarray:
+        """The same by the network, which sums missing cells out."""
         return self.network.log_joint(np.append(rows, np.full((len(rows), 1), -1), axis=1), [len(self.parents)])
 
     def parts(self, rows: np.ndarray) -> np.ndarray:
@@ -89,8 +90,8 @@ class Tables:
             full = np.flatnonzero(places[:, j] >= 0)
             out[full, :, j] = self.packed.table.T[self.offset[j] + places[full, j]]
             hard = np.flatnonzero((rows[:, j] >= 0) & (places[:, j] < 0))
-            without = self._summed(before[hard]) if len(hard) else None
+            without = self.summed(before[hard]) if len(hard) else None
             before[:, j] = rows[:, j]
             if without is not None:
-                out[hard, :, j] = self._summed(before[hard]) - without
+                out[hard, :, j] = self.summed(before[hard]) - without
         return out
