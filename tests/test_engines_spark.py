@@ -116,6 +116,11 @@ def test_data_are_kept_between_passes(spread, tmp_path):
     assert not data.storageLevel.useMemory
 
 
+def test_only_the_columns_that_passes_need_are_kept(spread):
+    with engine.kept(spread(clusters.cut(clusters.made(), 2)), clusters.Width.columns) as held:
+        assert engine.total(held, lambda batch: batch.num_columns) == 4  # two of each partition
+
+
 def test_answers_are_a_lazy_frame(spread):
     frame = clusters.made()
     data = spread(clusters.cut(frame, 2))

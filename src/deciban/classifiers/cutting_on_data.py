@@ -33,7 +33,7 @@ class CuttingOnData:
         bare = self._bare(job.reading)
         bare._cuts = None
         if self.cuts is not None:
-            with job.engine.kept(job.data) as data:
+            with job.engine.kept(job.data, job.reading.columns) as data:
                 return self._learn_cut(replace(job, data=data), bare)
         bare._cuts = (None,) * len(job.reading.features)
         return self._take_counts(job, bare)

@@ -59,7 +59,7 @@ class Job:
                 "`checkpoint` is for models that go through the data once, and this one takes several passes\n\n"
                 "hint: leave it out; or learn a generative classifier"
             )
-        with self.engine.kept(self.data) as data:
+        with self.engine.kept(self.data, self.reading.columns) as data:
             yield replace(self, data=data)
 
     def _resumed(self, f: Tallying) -> Any:
@@ -86,8 +86,9 @@ class Job:
                 return Part.nothing()
             if not part.again:
                 return part
-            with self.engine.kept(self.data):  # or told that they come once
-                pass
+            if not self.repeats:
+                with self.engine.kept(self.data):  # tells that they come once
+                    pass
             job = replace(self, reading=replace(self.reading, kinds=part.kinds))
 
 

@@ -13,7 +13,7 @@ about one a partition, and one to the client. Dask's dashboard shows how far a p
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from operator import add
 from typing import Any
@@ -83,12 +83,12 @@ def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
 
 
 @contextmanager
-def kept(data: Any) -> Iterator[Any]:
+def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """The data in the workers' memory. Without a cluster they stay where they are, as they may not fit into ours."""
     if _client() is None:
         yield data
         return
-    held = data.persist()
+    held = (data if columns is None else data[list(columns)]).persist()
     try:
         yield held
     finally:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FAN = 16  # sums that one worker adds
-CELLS = 1 << 23  # of a batch, about: 64 MB
+CELLS = 1 << 20  # of a batch, about: 8 MB
 
 
 def sum_of_partition(batches: Iterable[pa.RecordBatch], f: Callable, plus: Callable, number: int) -> Any:

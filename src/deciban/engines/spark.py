@@ -20,12 +20,13 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import add, iadd
 from typing import Any
 
+from deciban.engines import spark_kept
 from deciban.engines.partitions import FAN, added, even, sum_of_partition, tree
 from deciban.engines.spark_troubles import connected, quietly, told
 from deciban.errors import DataError, DecibanError
@@ -71,8 +72,11 @@ def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = 
     columns = list(getattr(f, "columns", data.columns))
     with told(data), _unmeasured(data, columns):
         _set_python(data)
-        frame = _numbered(data.select(*map(_quoted, columns)))
-        sums = frame.mapInArrow(Summing(f, plus, columns), ROW).persist()  # looked at twice if they are large
+        if spark_kept.holds(data):
+            sums = data.mapInArrow(Summing(f, plus), ROW)
+        else:
+            sums = _numbered(data.select(*map(_quoted, columns))).mapInArrow(Summing(f, plus, columns), ROW)
+        sums = sums.persist()  # looked at twice if they are large
         try:
             return _added(sums, iadd if plus is add else plus)
         finally:
@@ -89,14 +93,19 @@ def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
 
 
 @contextmanager
-def kept(data: Any) -> Iterator[Any]:
+def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """The data in the executors' memory, or on their disks where that is full."""
     level = data.storageLevel
     if level.useMemory or level.useDisk:  # the user keeps them
         yield data
         return
-    held = data.persist()
+    names = list(data.columns if columns is None else columns)
+    _set_python(data)
+    frame = _numbered(data.select(*map(_quoted, names)))
+    held = frame.mapInArrow(spark_kept.Keeping(names), spark_kept.ROW).persist()
     try:
+        with told(data), _unmeasured(data, names):
+            held.count()  # makes them, by settings that suit rows
         yield held
     finally:
         with quietly():
@@ -109,15 +118,16 @@ class Summing:
 
     f: Callable
     plus: Callable
-    names: list[str]
+    names: list[str] | None = None  # None: the batches are kept ones
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
 
         context = TaskContext.get()
         part = context.partitionId() if context else 0
+        names = self.names
+        named = spark_kept.opened(batches) if names is None else (batch.rename_columns(names) for batch in batches)
         try:
-            named = (batch.rename_columns(self.names) for batch in batches)
             yield _row(part, sum_of_partition(named, self.f, self.plus, part))
         except DecibanError as wrong:
             yield _row(part, None, wrong)
@@ -195,7 +205,7 @@ def _numbered(frame: Any) -> Any:
 @contextmanager
 def _unmeasured(data: Any, columns: list[str]) -> Iterator[None]:
     """Inside, Spark does not weigh a batch after every row, which takes it as long as all else, where batches of
-    numbers cannot come to the limit anyway."""
+    numbers cannot come to the limit anyway. Kept batches are long: few of them are sent at a time."""
     import pyarrow as pa
 
     conf = data.sparkSession.conf
@@ -204,16 +214,20 @@ def _unmeasured(data: Any, columns: list[str]) -> Iterator[None]:
         limit = conf.get(f"{ARROW}.maxBytesPerBatch")
     most = int(limit.rstrip("b")) if limit.rstrip("b").isdigit() else 0
     types = dict(zip(data.columns, schema(data).types, strict=True))
-    narrow = all(pa.types.is_primitive(types[name]) for name in columns)
-    if not (narrow and 0 < rows * len(columns) * 9 <= most):
-        yield
-        return
-    conf.set(f"{ARROW}.maxBytesPerBatch", str(2**31 - 1))
+    wanted = {}
+    if spark_kept.holds(data):
+        wanted = {"maxRecordsPerBatch": str(spark_kept.FEW), "maxBytesPerBatch": str(spark_kept.AT_ONCE)}
+    elif all(pa.types.is_primitive(types[name]) for name in columns) and 0 < rows * len(columns) * 9 <= most:
+        wanted = {"maxBytesPerBatch": str(2**31 - 1)}
+    before = {"maxRecordsPerBatch": str(rows), "maxBytesPerBatch": limit}
     try:
+        for name, value in wanted.items():
+            conf.set(f"{ARROW}.{name}", value)
         yield
     finally:
         with quietly():
-            conf.set(f"{ARROW}.maxBytesPerBatch", limit)
+            for name in wanted:
+                conf.set(f"{ARROW}.{name}", before[name]) if before[name] else conf.unset(f"{ARROW}.{name}")
 
 
 def _set_python(data: Any) -> None:

@@ -11,7 +11,7 @@ pieces are under way at a time: memory does not grow with the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -161,7 +161,7 @@ def answered(source: Any, f: Callable[[Any], Any], schema: Any, progress: Tell |
 
 
 @contextmanager
-def kept(data: Any) -> Iterator[Any]:
+def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """The data for several passes: as they are, unless they can be gone through once only."""
     from deciban import files
 
