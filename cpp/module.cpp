@@ -3,6 +3,7 @@
 namespace nb = nanobind;
 
 void bind_tallies(nb::module_& m);
+void bind_cells(nb::module_& m);
 void bind_scores(nb::module_& m);
 void bind_labels(nb::module_& m);
 void bind_logistic(nb::module_& m);
@@ -11,6 +12,7 @@ void bind_text(nb::module_& m);
 
 NB_MODULE(DECIBAN_MODULE, m) {
   bind_tallies(m);
+  bind_cells(m);
   bind_scores(m);
   bind_labels(m);
   bind_logistic(m);

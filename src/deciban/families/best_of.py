@@ -27,9 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from deciban import ops
+from deciban import cell_ops, ops
 from deciban.product import Product
-from deciban.support import outside
 from deciban.table import Mixed, Reals
 from deciban.tallies import Bundle, Cells, Moments, Sums
 from deciban.tallies.cells import cell_borders
@@ -54,23 +53,11 @@ class BestOf:
     searches = True  # parameters are dear: whoever has them hands them to `leave_one_out`
 
     def tally(self, x: Reals, y, w, k: int) -> Bundle:
-        values = np.asarray(x.values)
-        weight, totals, fit = ops.class_weights(y, w, k), [], {"real": x}
-        for support in self._supports():
-            bad = outside(values, support)
-            some = bad.any()
-            fit[support] = Reals(np.where(bad, np.nan, values)) if some else x
-            totals.append(ops.sums(Reals(bad.astype(np.float64)), y, w, k).total if some else np.zeros((k, x.d)))
-        wrong = Sums(weight, np.hstack(totals) if totals else np.zeros((k, 0)))
-        moments: list[Moments] = []  # of the cells as they are: made once for all who want them
-        tallies = []
-        for f in self.candidates:
-            if getattr(f, "plain_moments", False):
-                moments = moments or [f.tally(fit[f.support], y, w, k)]
-                tallies.append(moments[0])
-            else:
-                tallies.append(f.tally(fit[f.support], y, w, k))
-        return Bundle((wrong, *tallies))
+        found = cell_ops.shared(x, y, w, k)
+        wrong = [found.wrong[support] for support in self._supports()]
+        total = np.hstack(wrong) if wrong else np.zeros((k, 0))
+        tallies = (getattr(found, f.shared) for f in self.candidates)
+        return Bundle((Sums(ops.class_weights(y, w, k), total), *tallies))
 
     def _supports(self) -> list[str]:
         """The supports that not every number is in."""

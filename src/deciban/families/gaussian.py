@@ -33,7 +33,7 @@ class Gaussian:
     ddof: float = 0.0
     each: bool = False  # whether smoothing refers to the column's own variance
     block, support = "reals", "real"
-    plain_moments = True  # the tally is the moments of the cells as they are
+    shared = "moments"  # which one the tally is of those that `cell_ops` makes of the same cells
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Moments:
         return ops.moments(x, y, w, k)

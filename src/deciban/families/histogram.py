@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban import cuts, ops
+from deciban import cell_ops, cuts, ops
 from deciban.dirichlet import best_alpha, held_out, log_shares, own_held_out
 from deciban.packed import Packed
 from deciban.table import Codes, Reals
@@ -120,9 +120,10 @@ class Histogram:
     alpha: float | str = "auto"
     block, support = "dense", "real"
     searches = True  # parameters are dear: whoever has them hands them to `leave_one_out`
+    shared = "cells"  # which one the tally is of those that `cell_ops` makes of the same cells
 
     def tally(self, x: Reals, y, w, k: int) -> Cells:
-        return Cells.of(ops.class_weights(y, w, k), np.asarray(x.values), y, w)
+        return cell_ops.cells(x, y, w, k)
 
     def estimate(self, t: Cells) -> Params:
         borders, counts, shapes = [], [], []

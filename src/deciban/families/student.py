@@ -56,7 +56,7 @@ class Student:
     scale: float | np.ndarray | None = None
     smoothing: float = 1e-9
     block, support = "reals", "real"
-    plain_moments = True  # the tally is the moments of the cells as they are
+    shared = "moments"  # which one the tally is of those that `cell_ops` makes of the same cells
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Moments:
         return ops.moments(x, y, w, k)

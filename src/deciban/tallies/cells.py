@@ -2,7 +2,7 @@
 
 The cells are floating-point numbers that agree in sign, exponent and the leading `BITS` bits of the mantissa: 4,096
 cells between any power of two and the next; those next to 0, of either sign, are one. Only cells that hold something
-are kept, by their key.
+are kept, by their key. Rows may wait to be counted: many at once are cheaper than a few many times.
 
 >>> import numpy as np
 >>> x = np.array([-3.0, 1.0, 1.0001, 1.5])
@@ -13,13 +13,15 @@ are kept, by their key.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from deciban.tallies.base import Tally, doubles, less, place
 
 BITS = 12
+MISSING = 0x7FFFFF  # the key of no number
 _SHIFT = 52 - BITS
 _SPAN = 1 << (BITS + 12)  # between the lowest key and the highest there are fewer
 
@@ -38,9 +40,30 @@ def cell_borders(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(key <= 0, -far, near), np.where(key < 0, -near, far)
 
 
+class Waiting(Protocol):
+    """Rows that wait to be counted."""
+
+    @property
+    def d(self) -> int: ...
+
+    @property
+    def shares(self) -> bool:
+        """Whether `plus` works in its memory."""
+
+    def plus(self, other: Self | Cells) -> Self:
+        """The sum, maybe in this one's memory."""
+
+    def relabel(self, index: np.ndarray, k: int) -> Self: ...
+
+    def finite(self) -> bool: ...
+
+    def counted(self) -> Cells: ...
+
+
 @dataclass(frozen=True)
 class Cells(Tally):
-    """Per class how much weight each cell of each column holds; column j's are at offset[j] … offset[j + 1]."""
+    """Per class how much weight each cell of each column holds; column j's are at offset[j] … offset[j + 1]. Keys and
+    table of rows that wait are made when somebody asks for them."""
 
     keys: tuple[np.ndarray, ...]  # of each column, ascending
     table: np.ndarray  # (k, all cells)
@@ -48,15 +71,46 @@ class Cells(Tally):
     @classmethod
     def of(cls, n: np.ndarray, x: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> Cells:
         """Of rows x (n, d); NaN counts for nothing."""
+        values = np.ascontiguousarray(np.asarray(x, dtype=np.float64).T)
+        return cls.of_keys(n, np.where(np.isnan(values), MISSING, cell_of(values)), y, w)
+
+    @classmethod
+    def of_keys(cls, n: np.ndarray, found: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> Cells:
+        """Of the keys (d, n) of rows."""
         k, keys, tables = len(n), [], []
-        for values in np.ascontiguousarray(np.asarray(x, dtype=np.float64).T):
-            here = ~np.isnan(values)
-            some = slice(None) if here.all() else here
-            known, table = _counted(cell_of(values[some]), y[some], None if w is None else w[some], k)
+        for own in found.astype(np.int64):
+            here = own != MISSING
+            known, table = _counted(own[here], y[here], None if w is None else w[here], k)
             tables.append(table)
             keys.append(known)
         out = cls(n, tuple(keys), np.hstack(tables) if tables else np.zeros((k, 0)))
         return out if w is None else out._without_empty()
+
+    @classmethod
+    def none(cls, k: int, d: int) -> Cells:
+        """Of no rows."""
+        return cls(np.zeros(k), (np.zeros(0, dtype=np.int64),) * d, np.zeros((k, 0)))
+
+    @classmethod
+    def later(cls, n: np.ndarray, waiting: Waiting) -> Cells:
+        """Of rows that wait until somebody asks."""
+        out = object.__new__(cls)
+        out.__dict__.update(n=n, _waiting=waiting)
+        return out
+
+    def __getattr__(self, name: str) -> Any:
+        waiting = self.__dict__.get("_waiting")
+        if name in ("keys", "table") and waiting is not None:
+            counted = waiting.counted()
+            self.__dict__.update(keys=counted.keys, table=counted.table, _waiting=None)
+        if name in self.__dict__:
+            return self.__dict__[name]
+        if name == "_waiting":
+            return None
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def offset(self) -> np.ndarray:
@@ -72,12 +126,14 @@ class Cells(Tally):
         return Cells(self.n, tuple(self.keys[j] for j in columns), np.hstack([tables[j] for j in columns]))
 
     def finite(self) -> bool:
+        if self._waiting is not None:
+            return self._waiting.finite()
         largest = cell_of(np.array([np.inf]))[0]
         return all(len(key) == 0 or max(-key[0], key[-1]) < largest for key in self.keys) and super().finite()
 
     @property
     def d(self) -> int:
-        return len(self.keys)
+        return len(self.keys) if self._waiting is None else self._waiting.d
 
     def sound(self) -> bool:
         ordered = all(key.dtype == np.int64 and key.ndim == 1 and _ascending(key) for key in self.keys)
@@ -111,6 +167,19 @@ class Cells(Tally):
         return tuple(part - start for part, start in zip(parts, starts, strict=True)), *tables
 
     def __add__(self, other: Cells) -> Cells:
+        if self._waiting is not None and self._waiting.shares:
+            return replace(self) + other
+        return self.__iadd__(other)
+
+    def __iadd__(self, other: Cells) -> Cells:
+        """The same, maybe in this tally's memory: for sums that nobody else holds."""
+        mine, theirs = self._waiting, other._waiting
+        if mine is not None:
+            return Cells.later(self.n + other.n, mine.plus(theirs or other))
+        if theirs is not None:
+            return other + self
+        if not self.table.size or not other.table.size:
+            return replace(self if self.table.size else other, n=self.n + other.n)
         keys, mine, theirs = self._with(other)
         return Cells(self.n + other.n, keys, mine + theirs)
 
@@ -128,6 +197,8 @@ class Cells(Tally):
         return Cells(self.n * scale, self.keys, self.table * scale)
 
     def relabel(self, index: np.ndarray, k: int) -> Cells:
+        if self._waiting is not None:
+            return Cells.later(place(self.n, index, k), self._waiting.relabel(index, k))
         return replace(self, n=place(self.n, index, k), table=place(self.table, index, k))
 
 
