@@ -23,81 +23,35 @@ struct Shared {
   std::int32_t* keys;
 };
 
-// Sums that add up lane by lane.
-struct Lanes {
-  vec n = all(0.0), s1 = all(0.0), s2 = all(0.0);
-  void add(vec delta, vec w) {
-    n += w;
-    s1 += w * delta;
-    s2 += w * delta * delta;
-  }
-};
+// The sign, exponent and leading 12 bits of the mantissa, in the order of numbers.
+inline ivec keys_of(vec x) {
+  const ivec bits = (ivec)x, sign = bits >> 63, size = (bits & 0x7FFFFFFFFFFFFFFFLL) >> key_shift;
+  return (size ^ sign) - sign;
+}
 
-inline double total(vec v) {
+inline void store_keys(std::int32_t* p, ivec keys) {
+  typedef std::int32_t narrow __attribute__((vector_size(4 * lanes)));
+  const narrow out = __builtin_convertvector(keys, narrow);
+  std::memcpy(p, &out, sizeof out);
+}
+
+// Cells that are whole numbers ≥ 0; from 2^52 on all numbers are whole.
+inline ivec whole_numbers(vec x) {
+  const vec even = all(4503599627370496.0);
+  return (x >= all(0.0)) & ((x >= even) | ((x + even) - even == x));
+}
+
+inline double sum(vec v) {
   double out = 0.0;
   for (Size l = 0; l < lanes; ++l) out += v[l];
   return out;
 }
 
-// The sign, exponent and leading 12 bits of the mantissa, in the order of numbers.
-inline ivec keys_of(vec x) {
-  const ivec bits = (ivec)x, sign = bits >> 63, size = (bits & 0x7FFFFFFFFFFFFFFFLL) >> key_shift;
-  return x != x ? ivec{} + missing_key : (size ^ sign) - sign;
+inline double sum(ivec v) {
+  long long out = 0;
+  for (Size l = 0; l < lanes; ++l) out += v[l];
+  return static_cast<double>(out);
 }
-
-inline void store_keys(std::int32_t* p, ivec keys, Size count) {
-  typedef std::int32_t narrow __attribute__((vector_size(4 * lanes)));
-  const narrow out = __builtin_convertvector(keys, narrow);
-  std::memcpy(p, &out, static_cast<std::size_t>(count) * 4);
-}
-
-template <class T>
-class Column {
- public:
-  static constexpr Size block = 512;
-
-  Column(Dense<T> x, const double* w) : x_(x), j_(0), w_(w), cells_(block), weights_(block) {}
-  void of(Size j) { j_ = j; }
-
-  // The first of the heaviest cells above `least`; 0 if there is none.
-  double reference(const Size* rows, Size n, double least) const {
-    double heaviest = 0.0, out = 0.0;
-    for (Size i = 0; i < n; ++i) {
-      const double v = x_.at(rows[i], j_), w = w_ ? w_[rows[i]] : 1.0;
-      if (!(v > least) || w <= heaviest) continue;
-      heaviest = w, out = v;
-      if (!w_) break;
-    }
-    return out;
-  }
-
-  // Up to `block` cells and their weights; what has no weight, and lanes after the last, hold `ref`.
-  void fetch(const Size* rows, Size n, double ref) {
-    for (Size i = 0; i < n; ++i) cells_[i] = x_.at(rows[i], j_);
-    std::fill_n(weights_.data(), n, 1.0);
-    for (Size i = 0; w_ && i < n; ++i) {
-      weights_[i] = w_[rows[i]];
-      if (weights_[i] == 0) cells_[i] = ref;
-    }
-    for (Size i = n; i % lanes; ++i) cells_[i] = ref, weights_[i] = 0.0;
-  }
-  vec cells(Size i) { return load(cells_.data() + i); }
-  vec weights(Size i) { return load(weights_.data() + i); }
-
- private:
-  Dense<T> x_;
-  Size j_;
-  const double* w_;
-  Scratch cells_, weights_;
-};
-
-inline void close(const Lanes& sums, double ref, double& n, double& mean, double& m2) {
-  n = total(sums.n), mean = total(sums.s1), m2 = total(sums.s2);
-  close_moments(&ref, n, 1, &mean, &m2);
-}
-
-// What is found on the way.
-enum Found { nothing = 0, infinite = 1, missing = 2 };
 
 inline bool any(ivec mask) {
   for (Size l = 0; l < lanes; ++l)
@@ -105,54 +59,153 @@ inline bool any(ivec mask) {
   return false;
 }
 
-// One class of one column; `at` is its place in the tables.
-template <class T>
-int share_run(Column<T>& column, const Size* rows, Size n, Size at, std::int32_t* keys, const Shared& out) {
-  const double ref = column.reference(rows, n, -std::numeric_limits<double>::infinity());
-  const double first = column.reference(rows, n, 0.0), log_ref = log_positive(all(first > 0 ? first : 1.0))[0];
-  Lanes cells, logs;
-  vec whole = all(0.0), events = all(0.0), low = all(0.0), broken = all(0.0);
+// What is found on the way.
+enum Found { nothing = 0, infinite = 1, missing = 2 };
+
+// The sums of one class in one column, each about a reference.
+struct Sums {
+  double ref, log_ref;
+  vec n = all(0.0), s1 = all(0.0), s2 = all(0.0), positive = all(0.0), log1 = all(0.0), log2 = all(0.0);
+  vec whole = all(0.0), total = all(0.0), not_positive = all(0.0), not_whole = all(0.0);
   ivec endless = {}, gone = {};
-  const vec none = all(0.0), even = all(4503599627370496.0);  // 2^52: from here on all numbers are whole
-  for (Size start = 0; start < n; start += Column<T>::block) {
-    const Size count = std::min(n - start, Column<T>::block);
-    column.fetch(rows + start, count, ref);
-    for (Size i = 0; i < count; i += lanes) {
-      const vec x = column.cells(i);
-      const ivec here = x == x, key = keys_of(x), positive = x > none;
-      const vec w = here ? column.weights(i) : none;
-      cells.add(here ? x - ref : none, w);
-      logs.add(positive ? log_positive(positive ? x : all(1.0)) - log_ref : none, positive ? w : none);
-      const ivec counts = (x >= none) & ((x >= even) | ((x + even) - even == x));
-      whole += counts ? w : none;
-      events += counts ? w * x : none;
-      low += positive ? none : w;
-      broken += counts ? none : w;
-      endless |= (key == infinite_key) | (key == -infinite_key);
-      gone |= ~here;
-      store_keys(keys + start + i, key, std::min(count - i, lanes));
+
+  // Any cells with any weights.
+  ivec add(vec x, vec given) {
+    const vec none = all(0.0);
+    const ivec here = x == x, above = x > none, counts = whole_numbers(x);
+    const vec w = here ? given : none, delta = here ? x - ref : none;
+    const vec log = above ? log_positive(above ? x : all(1.0)) - log_ref : none;
+    n += w, s1 += w * delta, s2 += w * delta * delta;
+    positive += above ? w : none, log1 += w * log, log2 += w * log * log;
+    not_positive += above ? none : w;
+    whole += counts ? w : none, total += counts ? w * x : none;
+    not_whole += counts ? none : w;
+    const ivec key = here ? keys_of(x) : ivec{} + missing_key;
+    endless |= (key == infinite_key) | (key == -infinite_key);
+    gone |= ~here;
+    return key;
+  }
+
+  void write(const Shared& out, Size at) const {
+    out.seen[at] = sum(n), out.mean[at] = sum(s1), out.m2[at] = sum(s2);
+    close_moments(&ref, out.seen[at], 1, out.mean + at, out.m2 + at);
+    out.positive[at] = sum(positive), out.log_mean[at] = sum(log1), out.log_m2[at] = sum(log2);
+    close_moments(&log_ref, out.positive[at], 1, out.log_mean + at, out.log_m2 + at);
+    out.whole[at] = sum(whole), out.total[at] = sum(total);
+    out.not_positive[at] = sum(not_positive), out.not_whole[at] = sum(not_whole);
+  }
+  int found() const { return (any(endless) ? infinite : nothing) | (any(gone) ? missing : nothing); }
+};
+
+// The same of cells that are all there and finite, of weight 1: NaN and infinity show in the sums.
+struct PlainSums {
+  double ref, log_ref;
+  vec s1 = all(0.0), s2 = all(0.0), log1 = all(0.0), log2 = all(0.0), total = all(0.0);
+  ivec positive = {}, whole = {};
+  Size count = 0;
+
+  ivec add(vec x) {
+    const vec none = all(0.0), delta = x - ref;
+    const ivec above = x > none, counts = whole_numbers(x);
+    const vec log = above ? log_positive(above ? x : all(1.0)) - log_ref : none;
+    s1 += delta, s2 += delta * delta, log1 += log, log2 += log * log;
+    positive -= above, whole -= counts;
+    total += counts ? x : none;
+    count += lanes;
+    return keys_of(x);
+  }
+
+  bool holds() const { return std::isfinite(sum(s1)); }
+
+  Sums counted() const {
+    Sums out{ref, log_ref};
+    out.s1 = s1, out.s2 = s2, out.log1 = log1, out.log2 = log2, out.total = total;
+    const double n = static_cast<double>(count);
+    out.n[0] = n, out.positive[0] = sum(positive), out.whole[0] = sum(whole);
+    out.not_positive[0] = n - out.positive[0], out.not_whole[0] = n - out.whole[0];
+    return out;
+  }
+};
+
+// The cells of one class in one column.
+template <class T>
+class Run {
+ public:
+  static constexpr Size block = 512;
+
+  Run(Dense<T> x, Size j, const double* w, const Size* rows, Size n) : x_(x), j_(j), w_(w), rows_(rows), n_(n) {}
+
+  // The first of the heaviest cells above `least`; 0 if there is none.
+  double reference(double least) const {
+    double heaviest = 0.0, out = 0.0;
+    for (Size i = 0; i < n_; ++i) {
+      const double v = cell(i), w = weight(i);
+      if (!(v > least) || w <= heaviest) continue;
+      heaviest = w, out = v;
+      if (!w_) break;
+    }
+    return out;
+  }
+
+  // Plain cells are tried first; whether they were.
+  bool plain(PlainSums& sums, std::int32_t* keys) const {
+    if (w_) return false;
+    alignas(64) double cells[block];
+    const Size full = n_ / lanes * lanes;
+    for (Size start = 0; start < full; start += block) {
+      const Size count = std::min(full - start, block);
+      for (Size i = 0; i < count; ++i) cells[i] = cell(start + i);
+      for (Size i = 0; i < count; i += lanes) store_keys(keys + start + i, sums.add(load(cells + i)));
+    }
+    return sums.holds();
+  }
+
+  // The cells from `from` on. What has no weight, and lanes after the last, hold the reference.
+  void any(Sums& sums, Size from, std::int32_t* keys) const {
+    alignas(64) double cells[block], weights[block];
+    alignas(64) std::int32_t found[block];
+    for (Size start = from; start < n_; start += block) {
+      const Size count = std::min(n_ - start, block), full = (count + lanes - 1) / lanes * lanes;
+      for (Size i = 0; i < full; ++i) weights[i] = i < count ? weight(start + i) : 0.0;
+      for (Size i = 0; i < full; ++i) cells[i] = weights[i] != 0 ? cell(start + i) : sums.ref;
+      for (Size i = 0; i < full; i += lanes) store_keys(found + i, sums.add(load(cells + i), load(weights + i)));
+      std::copy_n(found, count, keys + start);
     }
   }
-  close(cells, ref, out.seen[at], out.mean[at], out.m2[at]);
-  close(logs, log_ref, out.positive[at], out.log_mean[at], out.log_m2[at]);
-  out.whole[at] = total(whole), out.total[at] = total(events);
-  out.not_positive[at] = total(low), out.not_whole[at] = total(broken);
-  return (any(endless) ? infinite : nothing) | (any(gone) ? missing : nothing);
-}
+
+  int share(std::int32_t* keys, const Shared& out, Size at) const {
+    const double first = reference(0.0), log_ref = log_positive(all(first > 0 ? first : 1.0))[0];
+    const double ref = reference(-std::numeric_limits<double>::infinity());
+    PlainSums tried{ref, log_ref};
+    const bool done = plain(tried, keys);
+    Sums sums = done ? tried.counted() : Sums{ref, log_ref};
+    any(sums, done ? tried.count : 0, keys);
+    sums.write(out, at);
+    return sums.found();
+  }
+
+ private:
+  double cell(Size i) const { return x_.at(rows_[i], j_); }
+  double weight(Size i) const { return w_ ? w_[rows_[i]] : 1.0; }
+
+  Dense<T> x_;
+  Size j_;
+  const double* w_;
+  const Size* rows_;
+  Size n_;
+};
 
 // start[c] … start[c + 1] receive where the rows of class c are.
 template <class T>
 int share(Dense<T> x, Labels rows, Size k, const Shared& out, std::int64_t* start) {
   const ByClass classes(rows.y, x.n, k);
   std::copy(classes.start.begin(), classes.start.end(), start);
-  Column<T> column(x, rows.w);
   int found = nothing;
-  for (Size j = 0; j < x.d; ++j) {
-    column.of(j);
-    for (Size c = 0; c < k; ++c)
-      found |= share_run(column, classes.order.data() + start[c], start[c + 1] - start[c], c * x.d + j,
-                         out.keys + j * x.n + start[c], out);
-  }
+  for (Size j = 0; j < x.d; ++j)
+    for (Size c = 0; c < k; ++c) {
+      const Run<T> run(x, j, rows.w, classes.order.data() + start[c], start[c + 1] - start[c]);
+      found |= run.share(out.keys + j * x.n + start[c], out, c * x.d + j);
+    }
   return found;
 }
 

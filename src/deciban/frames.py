@@ -197,8 +197,11 @@ def _physical(s: Any) -> np.ndarray:
 
 def _used(name: Name, codes: np.ndarray, levels: list) -> Column:
     """Levels that no row has are left out, and so is null as a level; the others keep their order."""
-    some = np.bincount(np.asarray(codes, dtype=np.int64) + 1, minlength=len(levels) + 1)[1:] > 0
+    there = codes if codes.min(initial=0) >= 0 else codes[codes >= 0]
+    some = np.bincount(there, minlength=len(levels)) > 0
     some &= np.array([level is not None for level in levels], dtype=bool)
+    if some.all():
+        return Column(name, np.asarray(codes, dtype=np.int32), levels)
     place = np.append(np.where(some, np.cumsum(some) - 1, -1), -1).astype(np.int32)
     return Column(name, place[codes], [level for level, used in zip(levels, some, strict=True) if used])
 

@@ -172,18 +172,21 @@ def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
             "learned as numbers\n\nhint: convert it to numbers, missing cells as NaN or None"
         )
     values = column.values
-    infinite = np.isinf(values)
-    if infinite.any():
+    largest = max(np.fmax.reduce(values, initial=0.0), -np.fmin.reduce(values, initial=0.0))
+    if largest == np.inf:
+        infinite = np.isinf(values)
         raise SupportError(
             f"Input X contains infinity ({values[infinite][0]} in row {infinite.argmax()}, column {field.named})\n\n"
             "hint: put NaN there (a missing cell counts for nothing), or leave the row out"
         )
-    if learning and (np.abs(values) > HUGE).any():
+    if learning and largest > HUGE:
         row = int(np.nanargmax(np.abs(values)))
         raise SupportError(
-            f"Input X holds magnitudes up to {np.nanmax(np.abs(values)):.3g} (row {row}, column {field.named}), whose "
+            f"Input X holds magnitudes up to {largest:.3g} (row {row}, column {field.named}), whose "
             "squares overflow float64\n\nhint: divide the column by a power of ten first"
         )
+    if field.family.support == "real":
+        return values
     wrong = outside(values, field.family.support)
     if not wrong.any():
         return values

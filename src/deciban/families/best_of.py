@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban import cell_ops, ops
+from deciban import cell_ops
 from deciban.product import Product
 from deciban.table import Mixed, Reals
 from deciban.tallies import Bundle, Cells, Moments, Sums
@@ -57,7 +57,7 @@ class BestOf:
         wrong = [found.wrong[support] for support in self._supports()]
         total = np.hstack(wrong) if wrong else np.zeros((k, 0))
         tallies = (getattr(found, f.shared) for f in self.candidates)
-        return Bundle((Sums(ops.class_weights(y, w, k), total), *tallies))
+        return Bundle((Sums(found.cells.n, total), *tallies))
 
     def _supports(self) -> list[str]:
         """The supports that not every number is in."""
