@@ -197,13 +197,11 @@ def _physical(s: Any) -> np.ndarray:
 
 def _used(name: Name, codes: np.ndarray, levels: list) -> Column:
     """Levels that no row has are left out, and so is null as a level; the others keep their order."""
-    there = codes if codes.min(initial=0) >= 0 else codes[codes >= 0]
-    some = np.bincount(there, minlength=len(levels)) > 0
-    some &= np.array([level is not None for level in levels], dtype=bool)
-    if some.all():
-        return Column(name, np.asarray(codes, dtype=np.int32), levels)
+    there = np.bincount(codes if codes.min(initial=0) >= 0 else codes[codes >= 0], minlength=len(levels)) > 0
+    some = there & np.array([level is not None for level in levels], dtype=bool)
     place = np.append(np.where(some, np.cumsum(some) - 1, -1), -1).astype(np.int32)
-    return Column(name, place[codes], [level for level, used in zip(levels, some, strict=True) if used])
+    own = codes.astype(np.int32, copy=False) if some.all() else place[codes]
+    return Column(name, own, [level for level, used in zip(levels, some, strict=True) if used])
 
 
 def _ordered(name: Name, codes: np.ndarray, levels: list) -> Column:

@@ -1,0 +1,167 @@
+"""The compiled pass that several families share, and the counts that wait, equal their specification."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import fields, replace
+from functools import reduce
+from operator import add, iadd
+
+import numpy as np
+import pytest
+
+from deciban import cell_ops, cell_spec
+from deciban.table import Reals
+from deciban.tallies import Cells, Moments, Sums
+from deciban.tallies.base import column
+from deciban.tallies.cells import MISSING
+
+from .builds import every_build, every_hard_case, using
+from .close import assert_same_bits
+from .rows import DENSE
+from .test_compiled_tallies import assert_equal_tallies, holding
+
+ODD = [0.0, -0.0, 1.0, 2.0**52, 2.0**52 + 1, 2.0**53 + 2, 0.5, -3.0, 5e-324, 2.3e-308, 1e-300, 1e300, np.nan]
+
+
+def assert_same_cells(got: Cells, want: Cells, exact: bool = True) -> None:
+    assert [key.tolist() for key in got.keys] == [key.tolist() for key in want.keys]
+    assert got.sound()
+    np.testing.assert_allclose(got.n, want.n, rtol=1e-12)
+    np.testing.assert_allclose(got.table, want.table, rtol=0 if exact else 1e-12)
+
+
+def assert_shared(x: Reals, y, w, k: int) -> None:
+    got, want = cell_ops.shared(x, y, w, k), cell_spec.shared(x, y, w, k)
+    for field in fields(want):
+        mine, theirs = getattr(got, field.name), getattr(want, field.name)
+        if field.name == "cells":
+            assert_same_cells(mine, theirs, exact=w is None)
+        elif field.name == "wrong":
+            for support, weight in theirs.items():
+                np.testing.assert_allclose(mine[support], weight, rtol=1e-12)
+                assert ((mine[support] == 0) == (weight == 0)).all()
+        else:
+            assert_equal_tallies(_settled(mine, theirs, want.cells.n), theirs, within=1e-7)
+
+
+def _settled(got: Moments | Sums, want: Moments | Sums, weight: np.ndarray) -> Moments | Sums:
+    """As the specification has it where that is nothing but rounding: weights beside those of the classes, squares
+    beside those of the means."""
+    shape = want.total.shape if isinstance(want, Sums) else want.mean.shape
+    n = np.broadcast_to(column(want.n), shape)
+    light = np.maximum(n, np.broadcast_to(column(got.n), shape)) <= 1e-15 * weight[:, None]
+    for field in fields(want):
+        mine, theirs = (np.broadcast_to(column(getattr(t, field.name)), shape) for t in (got, want))
+        rounding = n * (1e-13 * want.mean) ** 2 if field.name == "m2" else 0.0
+        got = replace(got, **{field.name: np.where(light | (np.abs(mine - theirs) <= rounding), theirs, mine)})
+    return got
+
+
+@every_build
+@every_hard_case
+def test_what_families_share_equals_its_specification(build, rows):
+    with using(build):
+        for form in holding(rows, DENSE):
+            assert_shared(form(rows.cells), rows.y, rows.w, rows.k)
+
+
+@every_build
+@pytest.mark.parametrize("weighed", [False, True])
+def test_odd_numbers_are_shared_like_others(build, weighed):
+    rng = np.random.default_rng(0)
+    cells = np.where(rng.random((400, 4)) < 0.5, rng.choice(ODD, (400, 4)), rng.exponential(3.0, (400, 4)))
+    cells[:, 3] = np.abs(np.nan_to_num(cells[:, 3])) + 1e-9
+    y, w = rng.integers(0, 3, 400).astype(np.int32), rng.choice([0.0, 0.5, 2.0], 400) if weighed else None
+    with using(build):
+        for column in range(4):  # numbers of other sizes stand in columns of their own
+            sizes = np.abs(cells[:, [column]])
+            assert_shared(Reals(np.where(sizes > 1e100, np.nan, cells[:, [column]])), y, w, 3)
+        got = cell_ops.shared(Reals(cells), y, w, 3)
+        assert_same_cells(got.cells, cell_spec.cells(Reals(cells), y, w, 3), exact=not weighed)
+
+
+@every_build
+def test_infinity_is_found_and_rows_of_no_weight_are_not_asked(build):
+    x, y = np.array([[1.0], [np.inf], [3.0]]), np.zeros(3, dtype=np.int32)
+    with using(build):
+        for sign in (1.0, -1.0):
+            assert not cell_ops.cells(Reals(sign * x), y, None, 1).finite()
+            assert cell_ops.cells(Reals(sign * x), y, np.array([1.0, 0.0, 1.0]), 1).finite()
+
+
+def parts(seed: int, weighed: bool = False) -> list[tuple]:
+    rng = np.random.default_rng(seed)
+    out = []
+    for n in (50, 1, 700, 0, 33):
+        x = rng.normal(size=(n, 3)) * [1, 1e5, 1e-200]
+        x[rng.random(x.shape) < 0.1] = np.nan
+        w = rng.choice([0.0, 0.25, 3.0], n) if weighed else None
+        out.append((Reals(x), rng.integers(0, 3, n).astype(np.int32), w, 3))
+    return out
+
+
+@every_build
+@pytest.mark.parametrize("weighed", [False, True])
+@pytest.mark.parametrize("full", [1, 300, 1 << 23])
+@pytest.mark.parametrize("plus", [add, iadd])
+def test_rows_that_wait_are_counted_as_if_they_had_not(build, weighed, full, plus, monkeypatch):
+    monkeypatch.setattr(cell_ops, "FULL", full)
+    given = parts(0, weighed)
+    want = reduce(add, (cell_spec.cells(*part) for part in given))
+    with using(build):
+        assert_same_cells(reduce(plus, [cell_ops.cells(*part) for part in given]), want, exact=not weighed)
+
+
+@every_build
+def test_counters_hold_no_more_than_they_can(build, monkeypatch):
+    monkeypatch.setattr(cell_ops, "FULL", 1)
+    monkeypatch.setattr(cell_ops, "MOST", 100)
+    given = parts(1) * 2
+    want = reduce(add, (cell_spec.cells(*part) for part in given))
+    with using(build):
+        assert_same_cells(reduce(iadd, [cell_ops.cells(*part) for part in given]), want)
+
+
+@every_build
+@pytest.mark.parametrize("full", [1, 1 << 23])
+def test_a_sum_leaves_what_it_adds_alone(build, full, monkeypatch):
+    monkeypatch.setattr(cell_ops, "FULL", full)
+    given = parts(2)
+    with using(build):
+        once = reduce(add, [cell_ops.cells(*part) for part in given])
+        twice = once + once
+        more = once + cell_ops.cells(*given[2])
+        assert_same_cells(once, reduce(add, [cell_spec.cells(*part) for part in given]))
+        np.testing.assert_array_equal(twice.table, 2 * once.table)
+        assert_same_cells(more - cell_ops.cells(*given[2]), once)
+
+
+@every_build
+@pytest.mark.parametrize("full", [1, 1 << 23])
+def test_rows_that_wait_are_relabelled_copied_and_pickled(build, full, monkeypatch):
+    monkeypatch.setattr(cell_ops, "FULL", full)
+    index = np.array([3, 0, 2])
+    with using(build):
+        for change in (copy.copy, lambda t: pickle.loads(pickle.dumps(t)), lambda t: t.relabel(index, 4)):
+            want = reduce(add, [cell_spec.cells(*part) for part in parts(3)])
+            got = change(reduce(iadd, [cell_ops.cells(*part) for part in parts(3)]))
+            assert_same_cells(got, change(want))
+            assert got.d == 3
+
+
+def test_bits_do_not_depend_on_when_rows_are_counted(monkeypatch):
+    tallies = []
+    for full in (1, 100, 1 << 23):
+        monkeypatch.setattr(cell_ops, "FULL", full)
+        tallies.append(reduce(iadd, [cell_ops.cells(*part) for part in parts(4)]))
+    for other in tallies[1:]:
+        assert_same_bits(tallies[0], other)
+        assert [a.tobytes() for a in tallies[0].keys] == [b.tobytes() for b in other.keys]
+
+
+def test_no_number_has_the_key_of_a_missing_cell():
+    largest = np.array([np.finfo(float).max, -np.finfo(float).max, np.inf, -np.inf])
+    found = cell_spec.by_class(Reals(largest[:, None]), np.zeros(4, dtype=np.int32), None, 1)
+    assert (np.abs(found.keys) < MISSING).all()
