@@ -23,6 +23,7 @@ from deciban.tallies import Cells, Moments, Sums
 
 INFINITE, GONE = 1, 2  # what the kernel may find
 FULL = 1 << 23  # cells that wait until they are gathered: 32 MB
+FEW = 1 << 12  # rows a class, up to which sorting beats counters that lie far apart
 MOST = 1 << 31  # rows that are gathered before they are written down: a counter holds no more
 
 
@@ -54,7 +55,7 @@ def cells(x: Reals, y, w, k: int) -> Cells:
 def counted(known: Cells, rows: Sequence[Rows]) -> Cells:
     """What is known, and some rows, of each column and class."""
     core = ops.core()
-    if core is None:
+    if core is None or sum(some.keys.shape[1] for some in rows) < FEW * known.k:
         return cell_spec.counted(known, rows)
     count = core.count_weighed if _weighed(rows) else core.count
     return _cells(known, count(*_lines(known), *_lists(rows)))

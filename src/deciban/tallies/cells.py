@@ -80,7 +80,8 @@ class Cells(Tally):
         k, keys, tables = len(n), [], []
         for own in found.astype(np.int64):
             here = own != MISSING
-            known, table = _counted(own[here], y[here], None if w is None else w[here], k)
+            some = slice(None) if here.all() else here
+            known, table = _counted(own[some], y[some], None if w is None else w[some], k)
             tables.append(table)
             keys.append(known)
         out = cls(n, tuple(keys), np.hstack(tables) if tables else np.zeros((k, 0)))
