@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <vector>
-#include "simd.hpp"
+#include "row_blocks.hpp"
 
 namespace deciban {
 

@@ -1,7 +1,7 @@
 // Per class Σ w x, of the values or of the indicator [x > above].
 #pragma once
 #include <cmath>
-#include "views.hpp"
+#include "row_blocks.hpp"
 
 namespace deciban {
 

@@ -33,40 +33,6 @@ struct Labels {
   double weight(Size i) const { return w ? w[i] : 1.0; }
 };
 
-// A block of rows as doubles in C order: the caller's own memory where it is that already, else a copy in `buffer`.
-template <class T>
-struct RowBlocks {
-  Dense<T> x;
-  Size rows;  // rows a block
-  std::vector<double> buffer;
-
-  explicit RowBlocks(Dense<T> x_) : x(x_), rows(64) {
-    while (rows > 8 && rows * x.d > 32768) rows /= 2;
-    if (!direct()) buffer.resize(static_cast<std::size_t>(rows * x.d));
-  }
-  bool direct() const { return sizeof(T) == sizeof(double) && x.col == 1; }
-
-  // Points at row `start`; `stride` receives the distance between rows.
-  const double* at(Size start, Size count, Size& stride) {
-    if constexpr (sizeof(T) == sizeof(double)) {
-      if (x.col == 1) {
-        stride = x.row;
-        return x.data + start * x.row;
-      }
-    }
-    stride = x.d;
-    double* out = buffer.data();
-    if (x.col == 1) {
-      for (Size i = 0; i < count; ++i)
-        for (Size j = 0; j < x.d; ++j) out[i * x.d + j] = x.data[(start + i) * x.row + j];
-    } else {
-      for (Size j = 0; j < x.d; ++j)
-        for (Size i = 0; i < count; ++i) out[i * x.d + j] = x.at(start + i, j);
-    }
-    return out;
-  }
-};
-
 // Row numbers sorted by class, so that one class's accumulators stay in cache while its rows pass.
 struct ByClass {
   std::vector<Size> order, start;  // rows of class first + c: order[start[c]] … order[start[c + 1] − 1]
