@@ -24,11 +24,12 @@ from bench import report, tables
 from bench.evaluate import evaluate
 from bench.measures import Measures
 from bench.tables import Table
-from deciban import LogisticRegression, MixedNB, decision, weighing
-from deciban.design import alone
-from deciban.pulling import pulled
+from deciban import LogisticRegression, MixedNB, decision
+from deciban.losses.design import alone
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
+from deciban.weighing import weights as weighing
+from deciban.weighing.pulling import pulled
 
 PAGE = Path(__file__).parent / "WEIGHTS.md"
 PLAIN, CALIBRATED, WEIGHTED, LOGISTIC = "naive Bayes", "calibrated", "weighted", "logistic"

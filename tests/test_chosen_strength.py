@@ -16,9 +16,9 @@ from sklearn.model_selection import KFold
 from deciban import LogisticRegression, SeparationWarning, coefficient_path
 from deciban.errors import DataError, SupportError
 from deciban.folds import digests, folds_by_content
-from deciban.inference import Prior, contrasts
-from deciban.leverage import Leverage
-from deciban.path_picture import spread
+from deciban.inference.leverage import Leverage
+from deciban.inference.likelihood import Prior, contrasts
+from deciban.inference.path_picture import spread
 from deciban.table import Counts, Reals
 
 mpl.use("Agg")
@@ -238,7 +238,7 @@ def test_noise_is_shrunk_and_signal_is_not():
 
 
 def test_wide_rows_are_chosen_in_folds_and_too_many_coefficients_are_not_kept(monkeypatch):
-    monkeypatch.setattr("deciban.regularisation_path.WIDE", 5)
+    monkeypatch.setattr("deciban.inference.regularisation_path.WIDE", 5)
     monkeypatch.setattr("deciban.classifiers.choosing.KEPT", 100)
     x, y = rows(3)
     model = LogisticRegression(C="auto").fit(x, y)

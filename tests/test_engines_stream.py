@@ -34,8 +34,9 @@ pa = pytest.importorskip("pyarrow")
 
 from pyarrow import csv, dataset, feather, parquet  # noqa: E402
 
-from deciban import checkpoints, files  # noqa: E402
+from deciban import files  # noqa: E402
 from deciban.files import columnar, delimited  # noqa: E402
+from deciban.storage import checkpoints  # noqa: E402
 
 X, Y = table(300, seed=1)
 ROWS = pa.Table.from_pandas(X.assign(label=Y), preserve_index=False)
@@ -406,7 +407,7 @@ def test_progress_tells_rows_and_share(tmp_path, monkeypatch, capsys):
 KILLED = """
     import os, signal, sys
     import deciban
-    from deciban import checkpoints
+    from deciban.storage import checkpoints
     from deciban.files import columnar
     columnar.RUN, checkpoints.EVERY = 1, 0.0
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from deciban import LogisticRegression, folded, ops, vectors
+from deciban import LogisticRegression, ops, vectors
 from deciban.engines.threads import threads
-from deciban.folded import Folded
-from deciban.objectives import Objective
+from deciban.losses import folded
+from deciban.losses.folded import Folded
+from deciban.losses.objectives import Objective
 from deciban.solvers import minimise
 from deciban.solvers.search import bottom, search
 from deciban.table import Counts, Reals, Table

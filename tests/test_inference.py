@@ -9,10 +9,10 @@ from scipy.special import ndtr
 
 from deciban import LogisticRegression
 from deciban.errors import DataError
-from deciban.firth import climb
-from deciban.inference import Curvature, Design, Prior, contrasts
-from deciban.observed import HELD
-from deciban.summary import Summary
+from deciban.inference.firth import climb
+from deciban.inference.likelihood import Curvature, Design, Prior, contrasts
+from deciban.inference.observed import HELD
+from deciban.inference.summary import Summary
 
 CLASSES = (2, 3, 4)
 

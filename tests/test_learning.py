@@ -24,8 +24,8 @@ from deciban import (
 from deciban.classifiers.structured import Structured
 from deciban.classifiers.text_features import Features
 from deciban.errors import DataError
-from deciban.learning import Held, counts_of, evenly, learning_curve
-from deciban.lumping import possible
+from deciban.learning.curves import Held, counts_of, evenly, learning_curve
+from deciban.learning.lumping import possible
 from deciban.plots import learning_curve as picture
 
 from .laws.models import CLASSES, each, every_model, named, rows_for

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from deciban import GaussianNB, LogisticRegression, threads
 from deciban.errors import DataError
-from deciban.objectives import Objective
+from deciban.losses.objectives import Objective
 from deciban.solvers import SOLVERS, minimise
 from deciban.table import Counts, Reals, Table
 

@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression as Sklearn
 
-from deciban import LogisticRegression, loss_ops, loss_spec, ops
+from deciban import LogisticRegression, ops
+from deciban.losses import loss_ops, loss_spec
 from deciban.solvers.columnwise import curvature
 
 

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban import hypertext, mail
-from deciban.decoded import characters, named, readable
 from deciban.errors import DataError
+from deciban.mail import hypertext
+from deciban.mail import messages as mail
+from deciban.mail.decoded import characters, named, readable
 
 
 def message(text="Lunch at noon?", subject="Hello", **more) -> EmailMessage:

@@ -25,11 +25,11 @@ from deciban import (
     MultinomialNB,
     atomic,
     modelfile,
-    tensors,
 )
-from deciban.decoding import Decoder
-from deciban.encoding import Encoder
 from deciban.errors import MergeError, ModelFileError, NotAdditiveError
+from deciban.storage import tensors
+from deciban.storage.decoding import Decoder
+from deciban.storage.encoding import Encoder
 
 X = np.array([[0.0, 1.0], [1.0, 0.5], [4.0, 5.0], [5.0, 4.0], [9.0, 9.5], [8.0, 9.0]])
 LABELS = {

@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 import deciban
-from deciban import tensors
 from deciban.errors import ModelFileError
+from deciban.storage import tensors
 
 TIMES = int(os.environ.get("DECIBAN_ABUSE", "300"))
 KILLS = int(os.environ.get("DECIBAN_KILLS", "5"))

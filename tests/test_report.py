@@ -16,13 +16,13 @@ from sklearn import metrics, naive_bayes
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import deciban
-from deciban.doubting import doubts
-from deciban.drift import drift
 from deciban.errors import DataError
-from deciban.facts import gather
-from deciban.page import POLICY
 from deciban.palette import COLOURS, GREY, INK, PAPER
-from deciban.style import DARK, STYLE
+from deciban.reports.doubting import doubts
+from deciban.reports.drift import drift
+from deciban.reports.facts import gather
+from deciban.reports.page import POLICY
+from deciban.reports.style import DARK, STYLE
 
 from .laws.models import CLASSES, rows_for
 from .tables import table

@@ -8,9 +8,9 @@ import pytest
 
 import deciban
 from deciban import TextClassifier
-from deciban.doubting import doubts
 from deciban.errors import DataError
-from deciban.facts import gather
+from deciban.reports.doubting import doubts
+from deciban.reports.facts import gather
 
 from .test_report import EVIL, headings, sound
 

@@ -11,14 +11,15 @@ from scipy.special import logsumexp
 from sklearn.metrics import mutual_info_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from deciban import AODE, KDependenceBayes, TreeAugmentedNB, backoff, cross_validate
+from deciban import AODE, KDependenceBayes, TreeAugmentedNB, cross_validate
 from deciban.classifiers import structured
-from deciban.dependence import class_information, conditional_information, spanning_tree
 from deciban.errors import DataError, MergeError
 from deciban.families.aode import Aode
 from deciban.families.kdb import Kdb
 from deciban.families.network import Graph
 from deciban.families.tree import Tree
+from deciban.structure import backoff
+from deciban.structure.dependence import class_information, conditional_information, spanning_tree
 from deciban.table import Codes
 
 from .laws.builds import every_build, using
@@ -187,7 +188,7 @@ def test_one_dependence_is_a_tree_where_the_order_allows_it():
 @every_build
 @pytest.mark.parametrize(("k", "d"), [(1, 1), (2, 4), (3, 7), (5, 3), (9, 2), (19, 5)])
 def test_averaged_scores_equal_their_specification(build, k, d):
-    from deciban import parents
+    from deciban.structure import parents
 
     x, y = rows(300, d, k, holes=0.2)
     _, p = learned(Aode(least=20.0), x, y)

@@ -15,9 +15,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.feature_extraction import text as theirs
 
-from deciban import CountVectorizer, HashingVectorizer, TfidfVectorizer, ops, tokens
+from deciban import CountVectorizer, HashingVectorizer, TfidfVectorizer, ops
 from deciban.engines.threads import threads
 from deciban.errors import DataError, NotAdditiveError
+from deciban.text import tokens
 
 TEXTS = ["The cat sat", "", "on the MAT, said Éva", "ΣΊΣΥΦΟΣ 日本語 naïve İ", "the " * 50 + "x" * 300]
 KINDS = {

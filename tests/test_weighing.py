@@ -23,18 +23,18 @@ from deciban import (
     cross_validate,
     decision,
     scores,
-    weighing,
 )
-from deciban.column_evidence import Dense, Sparse, evidence_of
 from deciban.errors import DataError, NotAdditiveError
 from deciban.families.bernoulli import Bernoulli
 from deciban.families.multinomial import Multinomial
 from deciban.families.poisson import Poisson
-from deciban.pulling import pulled
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
 from deciban.table import Counts, Reals, Table
-from deciban.weighing import Layout, Objective, Piece
+from deciban.weighing import weights as weighing
+from deciban.weighing.evidence import Dense, Sparse, evidence_of
+from deciban.weighing.pulling import pulled
+from deciban.weighing.weights import Layout, Objective, Piece
 
 from .laws.models import CLASSES, each, rows_for
 

@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from deciban.classifiers.tree import TreeAugmentedNB
     from deciban.engines.threads import threads
     from deciban.guide import family_guide
-    from deciban.leakage import leaks
-    from deciban.learning import learning_curve
+    from deciban.inference.separation import SeparationWarning
+    from deciban.learning.curves import learning_curve
     from deciban.modelfile import about, load, merge, save
     from deciban.plots import coefficient_path, nomogram, waterfall
     from deciban.reporting import report
-    from deciban.separation import SeparationWarning
+    from deciban.reports.leakage import leaks
     from deciban.speaking import strongest
+    from deciban.text.vectorizers import CountVectorizer, HashingVectorizer, TfidfVectorizer
     from deciban.trials import compare
     from deciban.validate import cross_validate
-    from deciban.vectorizers import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
 _HOMES = {
     "AODE": "classifiers.aode",
@@ -50,11 +50,11 @@ _HOMES = {
     "BernoulliNB": "classifiers.counts",
     "CategoricalNB": "classifiers.levels",
     "ComplementNB": "classifiers.counts",
-    "CountVectorizer": "vectorizers",
+    "CountVectorizer": "text.vectorizers",
     "FisherDiscriminant": "classifiers.fisher",
     "GaussianNB": "classifiers.gaussian",
     "Gibbs": "classifiers.ensemble",
-    "HashingVectorizer": "vectorizers",
+    "HashingVectorizer": "text.vectorizers",
     "KDependenceBayes": "classifiers.kdb",
     "LinearDiscriminantAnalysis": "classifiers.linear_discriminant",
     "LogisticRegression": "classifiers.logistic",
@@ -63,18 +63,18 @@ _HOMES = {
     "PoissonNB": "classifiers.counts",
     "QuadraticDiscriminantAnalysis": "classifiers.quadratic_discriminant",
     "RegularizedDiscriminantAnalysis": "classifiers.quadratic_discriminant",
-    "SeparationWarning": "separation",
+    "SeparationWarning": "inference.separation",
     "TextClassifier": "classifiers.text",
-    "TfidfVectorizer": "vectorizers",
+    "TfidfVectorizer": "text.vectorizers",
     "TreeAugmentedNB": "classifiers.tree",
     "about": "modelfile",
     "assess": "assessing",
     "coefficient_path": "plots",
     "compare": "trials",
     "cross_validate": "validate",
-    "learning_curve": "learning",
+    "learning_curve": "learning.curves",
     "family_guide": "guide",
-    "leaks": "leakage",
+    "leaks": "reports.leakage",
     "learn": "automatic",
     "learn_on": "automatic",
     "load": "modelfile",

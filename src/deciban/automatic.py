@@ -21,7 +21,7 @@ import numpy as np
 
 from deciban import ingest
 from deciban.errors import DataError, DecibanError
-from deciban.leakage import Leak, leaks
+from deciban.reports.leakage import Leak, leaks
 from deciban.scores import shares_log_loss
 from deciban.trials import AUTO, Comparison, Kind, compare, named
 from deciban.usable import FREE, Readable

@@ -30,19 +30,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from deciban import ingest, sound, tensors
+from deciban import ingest
 from deciban.classifiers.base import Fitted, Generative
-from deciban.decoding import Decoder
-from deciban.encoding import Encoder
 from deciban.errors import MergeError, ModelFileError, NotAdditiveError
-from deciban.stored import unfit
+from deciban.storage import sound, tensors
+from deciban.storage.decoding import Decoder
+from deciban.storage.encoding import Encoder
+from deciban.storage.stored import unfit
 
 FORMAT = 1
 NOT_KEPT = (
     "_fitted",  # stored apart
     "_metadata_request",  # scikit-learn's, of meta-estimators
-    "_seen",  # views of a tally of words,
-    "_reader",  # and what reads texts for it: made again
+    *("_seen", "_reader"),  # views of a tally of words, and what reads texts for it: made again
 )
 
 

@@ -11,9 +11,9 @@ from importlib.metadata import version
 from typing import Any
 
 from deciban import atomic
-from deciban.facts import gather
-from deciban.findings import Findings
-from deciban.page import page
+from deciban.reports.facts import gather
+from deciban.reports.findings import Findings
+from deciban.reports.page import page
 from deciban.sections import beliefs, confusion, data, metrics, reliability, summary, surprises, texts, words
 from deciban.wording import short
 

@@ -31,7 +31,7 @@ import numpy as np
 
 from deciban.classifiers.text import TextClassifier
 from deciban.errors import DataError, ForgetError
-from deciban.mail import Mail, read
+from deciban.mail.messages import Mail, read
 from deciban.modelfile import load, save
 
 LABELS = ("ham", "spam")
@@ -53,7 +53,7 @@ def new() -> TextClassifier:
 def text_of(mail: Mail) -> str:
     """What is scored; nobody else's name is spoken.
 
-    >>> from deciban.mail import parse
+    >>> from deciban.mail.messages import parse
     >>> text_of(parse(b"Subject: Hi\\n\\nYou there?"))
     'subject_hi type_text_plain\\nYou there?'
     """
@@ -68,7 +68,7 @@ def _named_text_of(mail: Mail) -> str:
 def known(model: Model, mails: Iterable[Mail]) -> list[Mail]:
     """Those that were learned, as whatever.
 
-    >>> from deciban.mail import parse
+    >>> from deciban.mail.messages import parse
     >>> hello = parse(b"Subject: Hello\\n\\n")
     >>> known(None, [hello]), known(learned(None, [hello], "ham"), [hello]) == [hello]
     ([], True)
@@ -80,7 +80,7 @@ def known(model: Model, mails: Iterable[Mail]) -> list[Mail]:
 def learned(model: Model, mails: Iterable[Mail], label: str) -> Model:
     """The model with messages learned, each once; one that it knows already is an error.
 
-    >>> from deciban.mail import parse
+    >>> from deciban.mail.messages import parse
     >>> learned(None, [parse(b"Subject: Hello\\n\\n")], "ham").classes_.tolist()
     ['ham']
     """
@@ -96,7 +96,7 @@ def learned(model: Model, mails: Iterable[Mail], label: str) -> Model:
 def unlearned(model: Model, mails: Iterable[Mail], label: str) -> Model:
     """The model without messages that it learned as `label`; None where nothing is left.
 
-    >>> from deciban.mail import parse
+    >>> from deciban.mail.messages import parse
     >>> hello = parse(b"Subject: Hello\\n\\n")
     >>> unlearned(learned(None, [hello], "ham"), [hello], "ham") is None
     True
@@ -158,7 +158,7 @@ def _kept(model: Model, state: Path) -> None:
 
 
 def change(state: Path, sources: Any, label: str, how: Callable, only_new: bool = False) -> int:
-    """Learn or unlearn (`how`: `learned`, `unlearned`) messages of sources (see `mail.read`) in a file, all of them or,
+    """Learn or unlearn (`how`: `learned`, `unlearned`) messages of sources (see `mail.messages.read`) in a file, all of them or,
     if one of them is an error, none; how many there were. `only_new` passes over those that are known.
 
     >>> import tempfile

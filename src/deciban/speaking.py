@@ -18,7 +18,7 @@ import numpy as np
 
 from deciban import frames
 from deciban.errors import DecibanError
-from deciban.loud_words import loudest
+from deciban.reports.loud_words import loudest
 from deciban.wording import absent, cell_text, signed
 
 DRAWN = 400  # rows that the model imagines, to see what is typical

@@ -33,8 +33,8 @@ from deciban import scores
 from deciban.classifiers.base import Generative
 from deciban.errors import DecibanError, NotAdditiveError
 from deciban.folds import fold_of_each, rows_of
-from deciban.learning import learning_curve
-from deciban.teaching import Rows, left_out, said
+from deciban.learning.curves import learning_curve
+from deciban.learning.teaching import Rows, left_out, said
 
 __all__ = ["CrossValidation", "cross_validate", "learning_curve"]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deciban import left_ops, left_spec, ops
-from deciban.left_spec import Shrunk
-from deciban.pairs_left import SAFE, PairsLeft
-from deciban.students_left import DEEP, GivenPrior, students
+from deciban import ops
+from deciban.leaving import left_ops, left_spec
+from deciban.leaving.left_spec import Shrunk
+from deciban.leaving.pairs import SAFE, PairsLeft
+from deciban.leaving.students import DEEP, GivenPrior, students
 from deciban.table import Reals
 
 from .builds import HARD, every_build, using
@@ -87,8 +88,8 @@ def test_pairs_told_from_either_side_share_their_coordinates():
 def test_pairs_too_many_to_keep_are_the_same(monkeypatch):
     left, cells = pairs_of(4, 3)
     want = left.odds(2, np.array([0, 1, 3]), cells, None)
-    monkeypatch.setattr("deciban.pairs_left.KEPT", 0)
-    monkeypatch.setattr("deciban.pairs_left.RUN", 1)
+    monkeypatch.setattr("deciban.leaving.pairs.KEPT", 0)
+    monkeypatch.setattr("deciban.leaving.pairs.RUN", 1)
     again = PairsLeft.of(left.n, left.mean, left.covs)
     assert not again.known
     assert_equal(again.odds(2, np.array([0, 1, 3]), cells, None), want)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deciban import loss_ops, loss_spec
-from deciban.objectives import Objective
+from deciban.losses import loss_ops, loss_spec
+from deciban.losses.objectives import Objective
 from deciban.table import Reals, Table
 
 from .builds import HARD, every_build, using

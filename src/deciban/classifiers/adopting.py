@@ -17,8 +17,8 @@ import numpy as np
 from deciban import ops
 from deciban.classifiers.origin import Origin
 from deciban.errors import DataError
-from deciban.inference import contrasts
-from deciban.observed import Observed
+from deciban.inference.likelihood import contrasts
+from deciban.inference.observed import Observed
 
 
 def attributes(model: Any) -> dict[str, Any]:

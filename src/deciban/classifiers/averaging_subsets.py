@@ -1,4 +1,4 @@
-"""Naive Bayes averaged over all subsets of its columns: `average="subsets"` (see `deciban.subsets`).
+"""Naive Bayes averaged over all subsets of its columns: `average="subsets"` (see `deciban.subsets.averaging`).
 
 >>> import numpy as np
 >>> from deciban import MixedNB
@@ -21,7 +21,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from deciban.errors import DataError
 from deciban.product import Product
 from deciban.schema import Schema
-from deciban.subsets import Subsets
+from deciban.subsets.averaging import Subsets
 from deciban.table import Table
 
 CONSTRAINTS: dict[str, list] = {

@@ -25,12 +25,12 @@ from deciban.classifiers.origin import Origin
 from deciban.classifiers.scoring import Scoring
 from deciban.classifiers.settled import Settled
 from deciban.classifiers.steady import Steady, unfitted
-from deciban.column_evidence import ByCoefficients, ByParts, evidence_of
 from deciban.engines import threads
 from deciban.errors import ForgetError, MergeError
 from deciban.table import Block, Counts, Table, borders
 from deciban.tallies import Bundle, Labels
-from deciban.weighing import Weights
+from deciban.weighing.evidence import ByCoefficients, ByParts, evidence_of
+from deciban.weighing.weights import Weights
 
 SPARE = 1 / 16  # how large the tallies of all runs may be beside the cells of sparse rows
 MANY = 1 << 18  # cells that keep more than one thread busy

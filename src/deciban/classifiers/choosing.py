@@ -26,8 +26,7 @@ from deciban import ingest, ops, progress, solvers
 from deciban.classifiers import logistic_settings as settings
 from deciban.errors import DataError
 from deciban.folds import fold_of_each, folds_by_content
-from deciban.objectives import Objective
-from deciban.regularisation_path import (
+from deciban.inference.regularisation_path import (
     Fit,
     InFolds,
     LeftOut,
@@ -41,6 +40,7 @@ from deciban.regularisation_path import (
     only_best,
     walk,
 )
+from deciban.losses.objectives import Objective
 from deciban.solvers.base import Solution
 from deciban.table import Table
 

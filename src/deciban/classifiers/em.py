@@ -38,7 +38,7 @@ from deciban import ingest, ops
 from deciban.covariance import shrink
 from deciban.engines import threads
 from deciban.errors import DataError
-from deciban.expectation import Expected, Gaussians, batches, expected
+from deciban.gaussian.expectation import Expected, Gaussians, batches, expected
 from deciban.table import Table, borders
 from deciban.tallies import Moments, RowScatter, Scatter
 from deciban.tallies.base import column, over

@@ -21,7 +21,7 @@ from deciban import ops
 from deciban.classifiers import em
 from deciban.classifiers.parts import Part, Reading
 from deciban.errors import DataError, placed
-from deciban.expectation import Expected, Gaussians, batches, expected
+from deciban.gaussian.expectation import Expected, Gaussians, batches, expected
 from deciban.tallies import Bundle, Moments, Scatter
 from deciban.tallies.base import column
 

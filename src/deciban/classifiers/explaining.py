@@ -11,7 +11,7 @@ from deciban import ingest, ops
 from deciban.classifiers.grids import grid
 from deciban.errors import DataError
 from deciban.explanation import Explanation
-from deciban.gaussians import parts_by_pattern
+from deciban.gaussian.joint import parts_by_pattern
 from deciban.table import Block, Codes, Mixed, Reals
 from deciban.wording import cell_text
 

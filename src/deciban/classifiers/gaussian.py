@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from deciban import normals
 from deciban.classifiers.base import Generative
 from deciban.classifiers.given_priors import GivenPriors
 from deciban.classifiers.weighing_columns import CONSTRAINT, WeighingColumns
 from deciban.families.gaussian import Gaussian
 from deciban.families.student import Student
+from deciban.gaussian import independent as normals
 from deciban.table import Table
 from deciban.tallies import Bundle, Common
 

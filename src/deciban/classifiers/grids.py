@@ -28,7 +28,7 @@ from deciban.families.multinomial import Multinomial
 from deciban.families.poisson import Poisson
 from deciban.product import Product
 from deciban.ranges import FEW, STEPS
-from deciban.subsets import Subsets
+from deciban.subsets.averaging import Subsets
 
 DRAWN = 4096
 

@@ -23,16 +23,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from deciban import ingest, ops, profiles
+from deciban import ingest, ops
 from deciban.errors import DataError
-from deciban.firth import firth
-from deciban.inference import Prior, contrasts
-from deciban.laplace import Posterior, as_coef
-from deciban.observed import Observed
+from deciban.inference import profiles
+from deciban.inference.firth import firth
+from deciban.inference.laplace import Posterior, as_coef
+from deciban.inference.likelihood import Prior, contrasts
+from deciban.inference.observed import Observed
+from deciban.inference.separation import WIDE, Separation, SeparationWarning, certified, separation
+from deciban.inference.summary import Summary
 from deciban.progress import Tell
-from deciban.separation import WIDE, Separation, SeparationWarning, certified, separation
 from deciban.solvers.base import Solution
-from deciban.summary import Summary
 from deciban.table import Counts, Table
 
 FAR = 1e-3  # nats that another step may promise where coefficients count as the optimum

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from deciban.schema import Field, Schema
-from deciban.subsets import Subsets
+from deciban.subsets.averaging import Subsets
 from deciban.table import Codes, Mixed, Table
 from deciban.tallies import Bundle, Crosstab
 

@@ -12,16 +12,16 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import ingest
-from deciban.axes import Axes
 from deciban.classifiers.discriminant import Estimator, Solved, cells, more_rows_than_classes
 from deciban.classifiers.origin import same_library
 from deciban.classifiers.scoring import joined
 from deciban.covariance import Covariance, Full, shrink
-from deciban.downdate import Span
 from deciban.errors import DataError
 from deciban.families.gaussian_joint import GaussianJoint
 from deciban.families.gaussian_joint_bayes import GaussianJointBayes
-from deciban.gaussians import Pooled, Students, mixed
+from deciban.gaussian.axes import Axes
+from deciban.gaussian.joint import Pooled, Students, mixed
+from deciban.leaving.downdate import Span
 from deciban.packed import Packed
 from deciban.shrinkage import ledoit_wolf
 from deciban.table import Table

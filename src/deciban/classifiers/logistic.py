@@ -38,7 +38,7 @@ from deciban.classifiers.settled import Settled
 from deciban.classifiers.several_passes import SeveralPasses, weighted
 from deciban.classifiers.steady import Steady
 from deciban.errors import DataError
-from deciban.objectives import Objective
+from deciban.losses.objectives import Objective
 from deciban.solvers.sgd import Stream
 from deciban.table import Block, Table
 

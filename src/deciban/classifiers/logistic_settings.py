@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.objectives import Objective
+from deciban.losses.objectives import Objective
 
 OURS = ("auto", "newton", "coordinate", "gradient", "sgd")
 THEIRS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")

@@ -29,7 +29,7 @@ from deciban.families.poisson import Poisson
 from deciban.families.student import Student
 from deciban.product import Product
 from deciban.schema import Field, Schema
-from deciban.subsets import Subsets
+from deciban.subsets.averaging import Subsets
 from deciban.table import Table
 from deciban.tallies import Bundle, Labels
 

@@ -71,7 +71,7 @@ class Job:
                 f"`checkpoint` is for files that are read here; {self.engine.__name__.rpartition('.')[2]} does lost "
                 "work again by itself\n\nhint: leave out `checkpoint`"
             )
-        checkpoints = import_module("deciban.checkpoints")  # which knows how models are stored
+        checkpoints = import_module("deciban.storage.checkpoints")  # which knows how models are stored
         keeper = checkpoints.Keeper(self.checkpoint, checkpoints.mark(f.model, f.reading, stream.opened(self.data)))
         out = stream.total(self.data, f, progress=self.progress, start=keeper.start(), after=keeper.after)
         keeper.done()

@@ -11,7 +11,7 @@ from deciban.classifiers.discriminant import SHRINKAGES, Discriminant, Estimator
 from deciban.errors import DataError
 from deciban.families.gaussian_joint import GaussianJoint
 from deciban.families.gaussian_joint_bayes import GaussianJointBayes
-from deciban.gaussians import LOG_2PI, Own, Students, floored, singular
+from deciban.gaussian.joint import LOG_2PI, Own, Students, floored, singular
 from deciban.table import Table
 from deciban.tallies import Bundle
 

@@ -27,9 +27,9 @@ from deciban.classifiers.linear_answers import as_floats, refuse
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.parts import Reading, united
 from deciban.errors import DataError, DecibanError, NotAdditiveError, placed
-from deciban.far import Distant, Far
 from deciban.folds import digests
-from deciban.objectives import Objective, Sums
+from deciban.losses.far import Distant, Far
+from deciban.losses.objectives import Objective, Sums
 from deciban.solvers import by_sample
 from deciban.table import Reals, Table
 

@@ -31,8 +31,8 @@ from deciban.classifiers.text_answers import TextAnswers
 from deciban.classifiers.text_state import TextState, plain_labels
 from deciban.classifiers.text_telling import TextTelling
 from deciban.errors import DataError, MergeError
-from deciban.word_tally import WordTally
-from deciban.word_weights import MODELS, WordWeights
+from deciban.text.word_tally import WordTally
+from deciban.text.word_weights import MODELS, WordWeights
 
 
 class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Steady, ClassifierMixin, BaseEstimator):

@@ -11,7 +11,7 @@ from deciban import decision, ops
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.scoring import check_priors
 from deciban.errors import DataError
-from deciban.word_tally import WordTally
+from deciban.text.word_tally import WordTally
 
 
 class TextAnswers:

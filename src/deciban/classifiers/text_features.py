@@ -22,11 +22,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import text as theirs
 
 from deciban.errors import DataError
-from deciban.text import learned
-from deciban.tokens import plan
-from deciban.vectorizers import CountVectorizer
-from deciban.vocabulary import Terms
-from deciban.word_scores import source
+from deciban.text.counting import learned
+from deciban.text.tokens import plan
+from deciban.text.vectorizers import CountVectorizer
+from deciban.text.vocabulary import Terms
+from deciban.text.word_scores import source
 
 NAMED: dict[str, dict[str, Any]] = {
     "words": {},

@@ -19,9 +19,9 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from deciban.classifiers.logistic import LogisticRegression
-from deciban.word_scores import scaled
-from deciban.word_tally import WordTally
-from deciban.word_weights import LOG_COUNT, PRESENCE, Multinomial, WordWeights
+from deciban.text.word_scores import scaled
+from deciban.text.word_tally import WordTally
+from deciban.text.word_weights import LOG_COUNT, PRESENCE, Multinomial, WordWeights
 
 STRENGTH = {"logistic": 10.0, "nb-logistic": 1.0}  # C, where none is given
 TOL = {"logistic": 1e-3, "nb-logistic": 1e-2}  # of the gradient; words are many, and answers do not change any more

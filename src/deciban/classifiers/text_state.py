@@ -19,11 +19,11 @@ from deciban.classifiers.text_logistic import trained
 from deciban.classifiers.text_view import Settings, View
 from deciban.errors import DataError, NotAdditiveError
 from deciban.labels import label_codes
-from deciban.posts import check_parts, stripped
-from deciban.vocabulary import Terms
-from deciban.word_scores import check_texts
-from deciban.word_tally import WordTally
-from deciban.word_weights import MODELS, WordWeights
+from deciban.mail.posts import check_parts, stripped
+from deciban.text.vocabulary import Terms
+from deciban.text.word_scores import check_texts
+from deciban.text.word_tally import WordTally
+from deciban.text.word_weights import MODELS, WordWeights
 
 GRID = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of alpha
 TIE = 1e-9  # what a nat of log loss weighs against a text told wrong: nothing, unless as many are

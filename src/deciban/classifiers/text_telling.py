@@ -20,10 +20,10 @@ from deciban import decision
 from deciban.classifiers.explaining import check_size
 from deciban.classifiers.text_view import View
 from deciban.errors import DataError
-from deciban.text_explanation import TextExplanation, locator
-from deciban.word_scores import scaled
-from deciban.word_tally import WordTally
-from deciban.word_weights import Bernoulli, Multinomial
+from deciban.text.explanation import TextExplanation, locator
+from deciban.text.word_scores import scaled
+from deciban.text.word_tally import WordTally
+from deciban.text.word_weights import Bernoulli, Multinomial
 
 BY = ("kl", "log_odds", "evidence")
 

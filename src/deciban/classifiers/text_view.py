@@ -20,10 +20,10 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from deciban import decision
 from deciban.classifiers.text_features import Features
 from deciban.errors import DataError
-from deciban.left_out_words import LeftOut
-from deciban.word_scores import Lookup
-from deciban.word_tally import WordTally, united
-from deciban.word_weights import MODELS, Model, WordWeights
+from deciban.text.left_out_words import LeftOut
+from deciban.text.word_scores import Lookup
+from deciban.text.word_tally import WordTally, united
+from deciban.text.word_weights import MODELS, Model, WordWeights
 
 
 def limits(min_df: float, max_df: float, n: float) -> tuple[float, float]:

@@ -29,14 +29,15 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
-from deciban import decision, weighing
+from deciban import decision
 from deciban.classifiers import weighing_on_data as on_data
 from deciban.classifiers.base import Fitted, Generative
-from deciban.column_evidence import ByCoefficients, ByParts, Dense, Silence, Sparse, evidence_of
 from deciban.errors import DataError, NotAdditiveError
 from deciban.folds import folds_by_content
 from deciban.table import Block, Counts, Mixed, Reals, Table, borders
 from deciban.tallies import Bundle
+from deciban.weighing import weights as weighing
+from deciban.weighing.evidence import ByCoefficients, ByParts, Dense, Silence, Sparse, evidence_of
 
 FOLDS = 10
 FEWEST = 3  # different rows of a class, for each to be judged by the others: one of two would have no variance

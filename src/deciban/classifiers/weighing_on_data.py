@@ -25,14 +25,14 @@ from zlib import crc32
 
 import numpy as np
 
-from deciban import weighing
 from deciban.classifiers.parts import Part, Reading, Tallying
-from deciban.column_evidence import Dense, Silence
 from deciban.errors import DecibanError, placed
 from deciban.folds import digests
 from deciban.frames import Column
-from deciban.objectives import Sums
+from deciban.losses.objectives import Sums
 from deciban.table import Reals
+from deciban.weighing import weights as weighing
+from deciban.weighing.evidence import Dense, Silence
 
 FOLDS = 10
 SAMPLE = 1 << 13  # rows

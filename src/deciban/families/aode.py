@@ -22,9 +22,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deciban import backoff, ops, parents
+from deciban import ops
 from deciban.coded import one_by_one
-from deciban.parents import Parents
+from deciban.structure import backoff, parents
+from deciban.structure.parents import Parents
 from deciban.table import Codes
 from deciban.tallies import Pairs
 from deciban.tallies.pairs import pair_cells

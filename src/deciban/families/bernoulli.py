@@ -22,7 +22,7 @@ from scipy.special import betaln
 
 from deciban import ops
 from deciban.errors import DataError
-from deciban.own_rows import blocks, class_weight, set_own, weight
+from deciban.leaving.own_rows import blocks, class_weight, set_own, weight
 from deciban.params import Linear
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums

@@ -19,7 +19,7 @@ import numpy as np
 
 from deciban import ops
 from deciban.dirichlet import best_alpha, column_sums, log_evidence, log_shares, own_held_out, spread
-from deciban.own_rows import class_weight, set_own
+from deciban.leaving.own_rows import class_weight, set_own
 from deciban.packed import Packed
 from deciban.table import Codes
 from deciban.tallies import Crosstab

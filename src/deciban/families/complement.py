@@ -17,8 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban import left_ops, ops
-from deciban.own_rows import blocks, log_left, powers, row_totals, set_own, weight
+from deciban import ops
+from deciban.leaving import left_ops
+from deciban.leaving.own_rows import blocks, log_left, powers, row_totals, set_own, weight
 from deciban.params import Linear
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums

@@ -21,7 +21,7 @@ from scipy.special import gammaln
 
 from deciban import ops
 from deciban.errors import DataError
-from deciban.own_rows import blocks, powers, remaining, set_own, weight
+from deciban.leaving.own_rows import blocks, powers, remaining, set_own, weight
 from deciban.packed import Packed
 from deciban.params import Linear
 from deciban.table import Counts, Reals

@@ -25,11 +25,11 @@ from scipy import linalg
 
 from deciban import ops
 from deciban.covariance import Covariance, Full, class_covariances
-from deciban.downdate import remembered
 from deciban.errors import DataError
-from deciban.gaussians import Own, by_pattern, draw, mixed
+from deciban.gaussian.joint import Own, by_pattern, draw, mixed
+from deciban.leaving.downdate import remembered
+from deciban.leaving.pairs import PairsLeft
 from deciban.packed import Packed
-from deciban.pairs_left import PairsLeft
 from deciban.table import Reals
 from deciban.tallies import RowScatter, Scatter
 

@@ -21,7 +21,7 @@ from scipy.special import gammaln
 
 from deciban import ops
 from deciban.errors import DataError
-from deciban.own_rows import blocks, set_own, weight
+from deciban.leaving.own_rows import blocks, set_own, weight
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums
 from deciban.tallies.base import column, less

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban import normals, ops
-from deciban.normals import Normals
+from deciban import ops
+from deciban.gaussian import independent as normals
+from deciban.gaussian.independent import Normals
 from deciban.table import Counts, Reals
 from deciban.tallies import Moments
 

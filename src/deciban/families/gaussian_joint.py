@@ -23,9 +23,9 @@ import numpy as np
 
 from deciban import ops
 from deciban.covariance import Covariance, class_covariances, shrink
-from deciban.downdate import Separate, Shared, Span, remembered
 from deciban.errors import DataError
-from deciban.gaussians import Own, Pooled, by_pattern, draw, floored, mixed
+from deciban.gaussian.joint import Own, Pooled, by_pattern, draw, floored, mixed
+from deciban.leaving.downdate import Separate, Shared, Span, remembered
 from deciban.shrinkage import ledoit_wolf
 from deciban.table import Reals
 from deciban.tallies import Quartic, RowScatter, Scatter

@@ -32,7 +32,7 @@ from scipy.special import multigammaln
 from deciban import ops
 from deciban.covariance import Covariance, Full, class_covariances
 from deciban.errors import DataError
-from deciban.gaussians import Students, by_pattern, mixed, plus_rows, usual_variances
+from deciban.gaussian.joint import Students, by_pattern, mixed, plus_rows, usual_variances
 from deciban.table import Reals
 from deciban.tallies import RowScatter, Scatter
 

@@ -26,11 +26,11 @@ import numpy as np
 from scipy.special import gammaln
 
 from deciban import ops
-from deciban.dependence import class_information, conditional_information
 from deciban.errors import DataError
 from deciban.networks.backed import Backed, Smoothing
 from deciban.networks.graph import Parents
 from deciban.networks.search import counts
+from deciban.structure.dependence import class_information, conditional_information
 from deciban.table import Codes
 from deciban.tallies import Patterns
 from deciban.tallies.pairs import pair_cells

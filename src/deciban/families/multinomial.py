@@ -20,7 +20,7 @@ from scipy.special import gammaln
 
 from deciban import ops
 from deciban.errors import DataError
-from deciban.own_rows import log_left, row_totals, set_own
+from deciban.leaving.own_rows import log_left, row_totals, set_own
 from deciban.params import Linear
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from deciban import ops
-from deciban.own_rows import blocks, log_left, row_totals, set_own, times_log, weight
+from deciban.leaving.own_rows import blocks, log_left, row_totals, set_own, times_log, weight
 from deciban.params import Linear
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums

@@ -21,7 +21,7 @@ from scipy.special import gammaln
 
 from deciban import ops
 from deciban.errors import DataError
-from deciban.own_rows import row_totals, set_own
+from deciban.leaving.own_rows import row_totals, set_own
 from deciban.table import Counts, Reals
 from deciban.tallies import Sums
 from deciban.tallies.base import column, less, over

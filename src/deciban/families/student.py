@@ -21,11 +21,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from deciban import left_ops, normals, ops
-from deciban.downdate import remembered
-from deciban.left_spec import Students
-from deciban.own_rows import blocks, moments_left, row_sums, set_own, weight
-from deciban.students_left import DEEP, GivenPrior, students
+from deciban import ops
+from deciban.gaussian import independent as normals
+from deciban.leaving import left_ops
+from deciban.leaving.downdate import remembered
+from deciban.leaving.left_spec import Students
+from deciban.leaving.own_rows import blocks, moments_left, row_sums, set_own, weight
+from deciban.leaving.students import DEEP, GivenPrior, students
 from deciban.table import Counts, Reals
 from deciban.tallies import Moments
 from deciban.tallies.base import column, over

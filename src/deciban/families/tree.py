@@ -26,11 +26,12 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammaln
 
-from deciban import backoff, ops
+from deciban import ops
 from deciban.coded import one_by_one
-from deciban.dependence import conditional_information, spanning_tree
 from deciban.errors import DataError
 from deciban.packed import Packed
+from deciban.structure import backoff
+from deciban.structure.dependence import conditional_information, spanning_tree
 from deciban.table import Codes
 from deciban.tallies import Pairs
 from deciban.tallies.pairs import pair_cells

@@ -36,7 +36,7 @@ def read_folder(folder: Path) -> Source:
 
 def read_mbox(path: Path) -> Source:
     """One column, `text`: what a mail says, and how (see `mail`)."""
-    from deciban import mail  # takes its time to import
+    from deciban.mail import messages as mail  # takes its time to import
 
     size, seen = max(path.stat().st_size, 1), [0]
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deciban import backoff
 from deciban.networks.graph import Parents
 from deciban.networks.search import assumed, counts
 from deciban.networks.tables import Tables
+from deciban.structure import backoff
 from deciban.tallies import Patterns
 from deciban.tallies.base import less
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from deciban import frames, plots
 from deciban.errors import DecibanError
-from deciban.facts import Facts
-from deciban.findings import Findings
-from deciban.inline_svg import inline
-from deciban.page import Cell, Section, bar, figure, paragraph, table
+from deciban.reports.facts import Facts
+from deciban.reports.findings import Findings
+from deciban.reports.inline_svg import inline
+from deciban.reports.page import Cell, Section, bar, figure, paragraph, table
 from deciban.wording import cell_text, short
 
 CELLS = 20_000_000  # numbers that explanations of a class may take

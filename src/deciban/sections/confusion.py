@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from deciban import scores
-from deciban.facts import Facts
-from deciban.findings import Findings
-from deciban.page import Cell, Section, paragraph, table
+from deciban.reports.facts import Facts
+from deciban.reports.findings import Findings
+from deciban.reports.page import Cell, Section, paragraph, table
 from deciban.wording import short
 
 SQUARE = 20  # classes up to which all pairs are shown

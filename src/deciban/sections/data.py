@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 
 from deciban import frames
-from deciban.facts import Facts
-from deciban.findings import Findings
-from deciban.page import Cell, Section, paragraph, table
+from deciban.reports.facts import Facts
+from deciban.reports.findings import Findings
+from deciban.reports.page import Cell, Section, paragraph, table
 from deciban.wording import short
 
 MOST = 60  # columns that are listed

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from deciban.facts import Facts
-from deciban.findings import Findings
-from deciban.measuring import by_class, by_shares
-from deciban.page import Cell, Section, paragraph, table
+from deciban.reports.facts import Facts
+from deciban.reports.findings import Findings
+from deciban.reports.measuring import by_class, by_shares
+from deciban.reports.page import Cell, Section, paragraph, table
 from deciban.uncertainty import Estimate
 from deciban.wording import short
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from deciban import plots
-from deciban.facts import Facts
-from deciban.findings import Findings
-from deciban.inline_svg import inline
-from deciban.page import Section, figure, paragraph
+from deciban.reports.facts import Facts
+from deciban.reports.findings import Findings
+from deciban.reports.inline_svg import inline
+from deciban.reports.page import Section, figure, paragraph
 
 SURE = 0.02  # difference of confidence and accuracy that is worth a word
 CURVES = 7  # classes up to which each has a ROC curve

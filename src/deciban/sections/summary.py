@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from deciban.facts import Facts
-from deciban.findings import Findings
-from deciban.page import Section, bullets, coded, paragraph
+from deciban.reports.facts import Facts
+from deciban.reports.findings import Findings
+from deciban.reports.page import Section, bullets, coded, paragraph
 
 SHOWN = ("accuracy", "log loss", "area under ROC", "calibration error")
 

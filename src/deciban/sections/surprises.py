@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from deciban.errors import DecibanError
-from deciban.facts import Facts
-from deciban.findings import Findings
-from deciban.page import Cell, Section, bar, paragraph, table
+from deciban.reports.facts import Facts
+from deciban.reports.findings import Findings
+from deciban.reports.page import Cell, Section, bar, paragraph, table
 from deciban.wording import Account, chance, short, signed
 
 COLUMNS = 8

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from deciban.facts import Facts
-from deciban.findings import Findings
-from deciban.page import Section, paragraph, table
+from deciban.reports.facts import Facts
+from deciban.reports.findings import Findings
+from deciban.reports.page import Section, paragraph, table
 from deciban.wording import short
 
 COMMON = 15  # words that are listed

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from deciban.facts import Facts
-from deciban.findings import Findings
-from deciban.loud_words import Loud, loudest
-from deciban.page import Cell, Section, bar, paragraph, table
+from deciban.reports.facts import Facts
+from deciban.reports.findings import Findings
+from deciban.reports.loud_words import Loud, loudest
+from deciban.reports.page import Cell, Section, bar, paragraph, table
 from deciban.wording import short, signed
 
 WORDS = 12

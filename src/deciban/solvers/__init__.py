@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.folded import Folded
+from deciban.losses.folded import Folded
 from deciban.solvers.auto import Auto, dense
 from deciban.solvers.base import Solution, Solver, solve
 from deciban.solvers.columnwise import Columnwise

@@ -5,7 +5,7 @@ By default a state is done when no cell of the mean gradient is over `tol` and t
 a thousandth of `tol` of the value.
 
 >>> import numpy as np
->>> from deciban.objectives import Objective
+>>> from deciban.losses.objectives import Objective
 >>> from deciban.solvers.newton import Newton
 >>> from deciban.table import Reals, Table
 >>> rows = Table(Reals(np.array([[1.0], [3.0]])), np.array([0, 1], dtype=np.int32), None, 2)

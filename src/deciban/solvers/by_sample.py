@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.far import Far
+from deciban.losses.far import Far
 from deciban.solvers.auto import MOST, Auto, Rough
 from deciban.solvers.base import Solution, State, solve
 from deciban.solvers.coordinate import Coordinate

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban import loss_ops
+from deciban.losses import loss_ops
 from deciban.solvers.base import State
 from deciban.solvers.coordinate import Coordinate, shrunk_search, violation
 

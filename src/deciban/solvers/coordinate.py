@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deciban import loss_ops
+from deciban.losses import loss_ops
 from deciban.solvers.base import EPS, State
 
 MOST = 2000  # parameters of a working set

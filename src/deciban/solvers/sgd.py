@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban import loss_ops
+from deciban.losses import loss_ops
 from deciban.solvers.base import Smooth, State
 from deciban.table import Counts, Reals, Table
 

@@ -1,0 +1,135 @@
+"""The posterior of coefficients as a Gaussian around its mode (Laplace), and what follows from it.
+
+    θ | data ≈ N(θ̂, S)            S = (H + Λ)⁻¹, Λ the precision of the Gaussian prior that the L2 penalty is
+    margin of a row: N(μ, s²)      μ = a·θ̂, s² = aᵀ S a
+    two classes   P(1 | x) = ∫ σ(t) N(t; μ, s²) dt ≈ σ(μ / √(1 + π s²/8))        (D. MacKay 1992; within 0.02)
+    more classes  the mean of the softmax of 512 scores, drawn as N(μ, S_x) by a fixed low-discrepancy sequence
+    evidence      log p(y | X) ≈ ℓ(θ̂) + log p(θ̂) + (q/2) log 2π − ½ log det(H + Λ)
+
+With more classes the margins of a row are k − 1 numbers, and formulas like MacKay's are off by 0.05 on average where
+they spread by 2; the fixed sequence is off by 0.01 at 10 classes, by less at fewer, and the same rows always get the
+same answer. In the evidence the intercepts' flat prior counts as density 1: compare models that all have one.
+
+>>> import numpy as np
+>>> from deciban.inference.likelihood import Curvature, Design, Prior
+>>> x, y = np.array([[-1.0], [0.0], [0.0], [1.0]]), np.array([0, 1, 0, 1])
+>>> mode = np.array([[0.0, 0.6748]])
+>>> posterior = Posterior.of(Curvature.at(Design.of(x, y, None, k=2), mode), Prior(C=1.0))
+>>> posterior.chances(np.array([[0.0], [4.0]])).round(3).tolist()  # 4 is far from all that was seen; at the mode: 0.937
+[[0.5, 0.5], [0.245, 0.755]]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from deciban.engines import threads
+from deciban.errors import SingularError
+from deciban.inference.firth import centred
+from deciban.inference.likelihood import Curvature, Prior, probabilities
+from deciban.losses.design import alone, as_block
+from deciban.table import Counts, Reals, borders
+
+CHUNK = 1 << 18  # numbers that a chunk of rows has, at least
+DRAWS = 512  # for more than two classes
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """θ (m, p) ~ N(mode, covariance); differences from the first class, the intercept in front."""
+
+    mode: np.ndarray  # (m, p)
+    covariance: np.ndarray  # (m p, m p)
+    intercept: bool
+    evidence: float  # −∞ where the prior is flat
+
+    @classmethod
+    def of(cls, found: Curvature, prior: Prior) -> Posterior:
+        spread = found.spread(prior)
+        if not spread.determined.all():
+            raise SingularError(
+                f"{int((~spread.determined).sum())} of {spread.determined.size} coefficients are not determined by the "
+                "rows, so their posterior has no spread\n\n"
+                "hint: an L2 penalty (a finite C) gives them a prior; or leave out repeated and constant columns"
+            )
+        q = found.theta.size
+        evidence = found.log_likelihood + 0.5 * (q * np.log(2 * np.pi) - spread.log_det)
+        evidence += -np.inf if np.isinf(prior.C) else prior.log_density(found.theta, found.intercept)
+        return cls(found.theta, spread.matrix, found.intercept, float(evidence))
+
+    def chances(self, X: Any) -> np.ndarray:
+        """P(class | x) averaged over the posterior, (n, k)."""
+        x = as_block(X)
+        m, p = self.mode.shape
+        spans = borders(x.n, x.n * p * m, CHUNK)
+        with alone():
+            return np.concatenate(list(threads.each(spans, lambda span: self._chances(x.rows(*span)))))
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """n draws of θ, (n, m, p)."""
+        values, vectors = np.linalg.eigh(_unit(self.covariance)[0])
+        root = _unit(self.covariance)[1][:, None] * vectors * np.sqrt(np.maximum(values, 0.0))
+        return self.mode + (rng.standard_normal((n, self.mode.size)) @ root.T).reshape(n, *self.mode.shape)
+
+    def _chances(self, x: Reals | Counts) -> np.ndarray:
+        a = x.dense()
+        if not len(a):
+            return np.empty((0, len(self.mode) + 1))
+        if self.intercept:
+            a = np.column_stack([np.ones(len(a)), a])
+        m, p = self.mode.shape
+        blocks = self.covariance.reshape(m, p, m, p)
+        shared = np.empty((len(a), m, m))
+        for b in range(m):
+            for c in range(b + 1):
+                shared[:, b, c] = shared[:, c, b] = np.einsum("np,np->n", a @ blocks[b, :, c], a)
+        return averaged(a @ self.mode.T, shared)
+
+
+def averaged(margins: np.ndarray, shared: np.ndarray) -> np.ndarray:
+    """Chances (n, k) from means of margins against the first class (n, m) and their covariances (n, m, m).
+
+    >>> averaged(np.array([[2.0]]), np.zeros((1, 1, 1))).round(4).tolist()
+    [[0.1192, 0.8808]]
+    """
+    n, m = margins.shape
+    if m == 1:
+        margins = margins / np.sqrt(1.0 + np.pi / 8 * np.maximum(shared[:, :, 0], 0.0))
+        return probabilities(margins)[0]
+    values, vectors = np.linalg.eigh(shared)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    out = np.zeros((n, m + 1))
+    for point in _points(m):
+        turn = root @ point
+        out += probabilities(margins + turn)[0] + probabilities(margins - turn)[0]
+    return out / out.sum(axis=1, keepdims=True)
+
+
+@cache
+def _points(m: int) -> np.ndarray:
+    """Half of the draws from N(0, 1) in m dimensions, (256, m); the others are these with the other sign."""
+    from scipy.stats import qmc
+
+    even = qmc.Sobol(m, scramble=False).random(DRAWS // 2)
+    shifted = (even + np.random.default_rng(0).random(m)) % 1.0  # off the corner that it starts in
+    return ndtri(np.clip(shifted, 1e-9, 1 - 1e-9))
+
+
+def as_coef(theta: np.ndarray, intercept: bool, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Draws (…, m, p) as (`coef_`, `intercept_`) have them, around the same mean over classes (p,)."""
+    whole = centred(theta)
+    if theta.shape[-2] > 1:
+        whole = whole + middle
+    return (whole[..., 1:], whole[..., 0]) if intercept else (whole, np.zeros(whole.shape[:-1]))
+
+
+def _unit(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A covariance as correlations and standard deviations."""
+    size = np.sqrt(np.diag(matrix))
+    rate = 1.0 / np.where(size > 0, size, 1.0)
+    return matrix * np.outer(rate, rate), size

@@ -1,0 +1,275 @@
+"""The fits of one model from a strong penalty to a weak one, each from where the last one ended, and which is best.
+
+    C from all but none …            L2: to coefficients that are hardly shrunk any more, four a decade
+    to hardly any penalty            L1: from the C at which the first column gets a coefficient other than 0, eight
+    held out                         log loss of rows by fits without them: approximate leave-one-out (see `leverage`),
+                                     or folds: where the penalty has a corner, or there are too many coefficients
+
+>>> import numpy as np
+>>> from deciban import LogisticRegression
+>>> x, y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]), [0, 0, 1, 0, 1, 1]
+>>> path = LogisticRegression().path(x, y, Cs=[0.01, 0.1, 1.0, 10.0], held_out="loo")
+>>> path.coef[:, 0, 0].round(2).tolist(), path.C
+([0.03, 0.25, 0.77, 1.13], 1.0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deciban import ops
+from deciban.inference import path_picture
+from deciban.inference.leverage import Leverage
+from deciban.inference.likelihood import Prior, contrasts
+from deciban.losses.objectives import Objective
+from deciban.scores import log_loss
+from deciban.solvers.base import Solution
+from deciban.solvers.lbfgs import Columns
+
+WIDE = 1000  # coefficients up to which leave-one-out is by the Hessian,
+COSTLY = 1 << 34  # if it costs no more multiplications than this
+SMOOTH, CORNERED = 4, 8  # penalties in a decade, L2 and L1
+NOTHING = np.zeros(0)
+TINY = 1e-10  # columns that are smaller than the largest by this (as a square) do not set the end of a grid
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Coefficients for each C, from the strongest penalty to the weakest, and the log loss of rows held out.
+
+    `coef` and `intercepts` are None where they would be too many numbers to keep (`fit` with C="auto"), `log_loss`
+    where nothing was held out.
+    """
+
+    Cs: np.ndarray  # (c,)
+    coef: np.ndarray | None  # (c, 1 or k, d), as `coef_`
+    intercepts: np.ndarray | None  # (c, 1 or k)
+    n_iter: np.ndarray  # (c,)
+    log_loss: np.ndarray | None  # (c,)
+    loss: np.ndarray  # (c,), mean log loss of the rows learned from
+    held_out: str  # how: "leave-one-out", "5 folds", or ""
+    classes: np.ndarray  # (k,)
+    columns: tuple[str, ...]  # (d,)
+    deviation: np.ndarray  # (d,), of each column: what makes coefficients comparable
+
+    @property
+    def best(self) -> int:
+        """The place of the least held-out log loss, the strongest penalty where several have it."""
+        if self.log_loss is None:
+            raise ValueError("nothing was held out\n\nhint: path(X, y, held_out='auto')")
+        return least(self.log_loss)
+
+    @property
+    def C(self) -> float:
+        """The best of them."""
+        return float(self.Cs[self.best])
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a line for each C, class and column."""
+        try:
+            import pandas as pd
+        except ImportError as bad:
+            raise ImportError("to_frame makes a pandas DataFrame\n\nhint: pip install pandas") from bad
+        coef = self.kept()
+        c, m, d = coef.shape
+        labels = self.classes[-1:] if m == 1 else self.classes
+        frame = {
+            "C": np.repeat(self.Cs, m * d),
+            "class": np.tile(np.repeat(labels, d), c),
+            "column": list(self.columns) * (c * m),
+            "coef": coef.ravel(),
+        }
+        return pd.DataFrame(frame)
+
+    def kept(self) -> np.ndarray:
+        """The coefficients, if they are here."""
+        if self.coef is None:
+            raise ValueError(
+                f"the coefficients of {len(self.Cs)} penalties were too many to keep\n\nhint: path(X, y) keeps them"
+            )
+        return self.coef
+
+    def plot(self, ax: Any = None, *, of: Any = None, columns: int = 8, standard: bool = True) -> Any:
+        """Draw the coefficients over C (see `plots.coefficient_path`); returns the axes."""
+        coef = self.kept()
+        at = len(self.classes) - 1 if of is None else self.classes.tolist().index(of)
+        shown = coef[:, min(at, coef.shape[1] - 1)] * (1.0 if coef.shape[1] > 1 or at else -1.0)
+        return path_picture.draw(
+            self.Cs,
+            shown * self.deviation if standard else shown,
+            self.columns,
+            title=str(self.classes[at])
+            + (f" against {self.classes[1 - at]}" if len(self.classes) == 2 else " against the rest"),
+            label="coefficient × deviation of its column" if standard else "coefficient",
+            mark=None if self.log_loss is None else (self.C, float(self.log_loss[self.best]), self.held_out),
+            most=columns,
+            ax=ax,
+        )
+
+
+def least(values: np.ndarray) -> int:
+    """The first place of the least; 0 where there is none."""
+    return int(np.nanargmin(values)) if not np.isnan(values).all() else 0
+
+
+class Fit(NamedTuple):
+    C: float
+    answer: Solution
+    loss: float  # mean, of the rows learned from
+    log_loss: float  # of rows held out; NaN where none were
+
+
+Minimise = Callable[[Objective, np.ndarray], Solution]
+HeldOut = Callable[[float, Objective, np.ndarray], float]
+
+
+def walk(
+    at: Callable[[float], Objective],
+    Cs: Iterable[float],
+    w: np.ndarray,
+    minimise: Minimise,
+    held_out: HeldOut | None = None,
+    enough: Callable[[Fit], bool] | None = None,
+) -> Iterator[Fit]:
+    """The fit of each C, from the last one's, until it is enough."""
+    for C in Cs:
+        objective = at(C)
+        answer = replace(minimise(objective, w), gradient=NOTHING, kept=None)  # which may be far larger than w
+        w, table = answer.w, objective.table(answer.w)
+        penalty = float((0.5 * objective.ridge * table**2 + objective.lasso * np.abs(table)).sum())
+        loss = (answer.value - penalty) / objective.weight
+        fit = Fit(C, answer, loss, np.nan if held_out is None else held_out(C, objective, w))
+        yield fit
+        if enough is not None and enough(fit):
+            return
+
+
+def only_best(fits: Iterable[Fit]) -> list[Fit]:
+    """All fits, but parameters only with the best of them."""
+    out: list[Fit] = []
+    for fit in fits:
+        out.append(fit)
+        best = least(np.array([each.log_loss for each in out]))
+        for i in range(len(out)):
+            if i != best and len(out[i].answer.w):
+                out[i] = out[i]._replace(answer=replace(out[i].answer, w=NOTHING))
+    return out
+
+
+class Stale:
+    """Enough, when so many fits in a row have not been the best."""
+
+    def __init__(self, patience: int):
+        self.patience, self.best, self.since = patience, np.inf, 0
+
+    def __call__(self, fit: Fit) -> bool:
+        self.best, self.since = (fit.log_loss, 0) if fit.log_loss < self.best else (self.best, self.since + 1)
+        return self.since >= self.patience and bool(np.isfinite(self.best))
+
+
+class Saturated:
+    """Enough, when a weaker penalty has nothing left to win: the fit is all but perfect, or the same for long."""
+
+    def __init__(self, null_loss: float, patience: int):
+        self.null, self.patience, self.last, self.since = null_loss, patience, null_loss, 0
+
+    def __call__(self, fit: Fit) -> bool:
+        won, self.last = self.last - fit.loss, fit.loss
+        self.since = self.since + 1 if won < 1e-4 * self.null < 0.1 * (self.null - fit.loss) else 0
+        return fit.loss < 0.01 * self.null or self.since >= self.patience
+
+
+def null(objective: Objective) -> np.ndarray:
+    """Parameters of the fit without columns: intercepts from the shares of the classes."""
+    out = np.zeros((objective.m, objective.p))
+    if objective.intercept:
+        mass = ops.class_weights(objective.rows.y, objective.rows.w, objective.rows.k)
+        level = np.log(np.maximum(mass, 1e-9 * mass.sum()))
+        out[:, -1] = level[1] - level[0] if objective.m == 1 else level - level.mean()
+    return out.ravel()
+
+
+def grid(objective: Objective, l1_ratio: float) -> np.ndarray:
+    """Values of C from all but no coefficients to hardly any penalty, for rows of any number and columns of any unit.
+
+    L2: a column of curvature h at the fit without columns is shrunk to h C / (1 + h C) of what it would be.
+    """
+    free = replace(objective, ridge=np.zeros(objective.p), lasso=np.zeros(objective.p))
+    start, d = null(objective), objective.rows.d
+    if l1_ratio > 0:
+        pull = np.abs(objective.table(free.slope(start)[1])[:, :d]).max(initial=0.0)
+        first = l1_ratio / pull * (1 - 1e-9) if pull > 0 else 1e-2
+        decades = 4.0 - np.log10(l1_ratio)
+        return first * 10.0 ** (np.arange(round(CORNERED * decades) + 1) / CORNERED)
+    first, second = free.diagonal(start)
+    curvature = Columns.of(first, second, free.intercept).diagonal[:, :d].max(axis=0, initial=0.0)
+    felt = curvature[curvature > TINY * curvature.max(initial=0.0)]
+    felt = felt if len(felt) else np.array([1.0])
+    ends = np.log10([0.1 / felt.sum(), 1e4 / felt.min()]) * SMOOTH
+    return 10.0 ** (np.arange(np.floor(ends[0]), np.ceil(ends[1]) + 1) / SMOOTH)
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Held out one by one, approximately; for L2."""
+
+    rows: Leverage
+    w: np.ndarray | None
+    bias: float  # the intercept's precision, times C
+    name = "leave-one-out"
+
+    @classmethod
+    def of(cls, objective: Objective, times: np.ndarray | None, bias: float = 0.0) -> LeftOut:
+        """`times` (n,): how many rows each row stands for."""
+        rows = objective.rows
+        return cls(Leverage.of(rows.x, rows.y, rows.w, rows.k, objective.intercept, times), rows.w, bias)
+
+    def __call__(self, C: float, objective: Objective, w: np.ndarray) -> float:
+        table, last = objective.table(w), objective.rows.d
+        bias = table[:, last] if objective.intercept else np.zeros(1)
+        theta = contrasts(table[:, :last], bias, objective.intercept)
+        with np.errstate(all="ignore"):
+            return mean_loss(self.rows.without(theta, Prior(C, self.bias / C)), objective.rows.y, self.w)
+
+
+@dataclass(frozen=True, eq=False)
+class InFolds:
+    """Held out a fold at a time, by a weight of 0: no rows are copied. Each fit starts from that of all rows."""
+
+    fold: np.ndarray  # (n,), −1: never held out
+    minimise: Minimise
+
+    @property
+    def name(self) -> str:
+        return f"{self.fold.max(initial=-1) + 1} folds"
+
+    def __call__(self, C: float, objective: Objective, w: np.ndarray) -> float:
+        rows, d = objective.rows, objective.rows.d
+        whole = np.ones(rows.n) if rows.w is None else rows.w
+        said = np.zeros((rows.n, rows.k))
+        for i in range(self.fold.max(initial=-1) + 1):
+            out = self.fold == i
+            some = replace(objective, rows=replace(rows, w=np.where(out, 0.0, whole)))
+            table = objective.table(self.minimise(some, w).w)
+            bias = table[:, d] if objective.intercept else np.zeros(objective.m)
+            scores = ops.affine(objective.x.rows(0, rows.n), np.ascontiguousarray(table[:, :d]), bias)
+            if objective.m == 1:
+                scores = np.column_stack([np.zeros(rows.n), scores])
+            said[out] = ops.posterior(np.ascontiguousarray(scores), logs=True)[out]
+        return mean_loss(said, rows.y, np.where(self.fold < 0, 0.0, whole))
+
+
+def mean_loss(log_proba: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> float:
+    """Mean of −log P(true class); what is not a number is as bad as can be."""
+    loss = log_loss(np.asarray(y, dtype=np.intp), log_proba, w)
+    return np.inf if np.isnan(loss) and (w is None or (w > 0).any()) else loss
+
+
+def narrow(objective: Objective) -> bool:
+    """Whether leave-one-out has a Hessian, at a price that can be paid for every C."""
+    size = (objective.rows.k - 1) * objective.p
+    return not objective.lasso.any() and size <= WIDE and objective.rows.n * size**2 <= COSTLY

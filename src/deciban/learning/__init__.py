@@ -1,0 +1,1 @@
+"""Learning curves: how good a model becomes with more rows."""

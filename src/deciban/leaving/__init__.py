@@ -1,0 +1,1 @@
+"""Rows scored without themselves: what leave-one-out is made of."""

@@ -1,0 +1,1 @@
+"""Values as bytes and back: what model files and checkpoints are made of."""

@@ -1,0 +1,1 @@
+"""Naive Bayes averaged over all subsets of its columns."""

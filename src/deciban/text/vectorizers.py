@@ -1,0 +1,257 @@
+"""`CountVectorizer`, `HashingVectorizer` and `TfidfVectorizer`: scikit-learn's settings and results, read in C++.
+
+    X[i, j] = how often term j occurs in text i        terms: words, or n-grams of words or characters
+
+They are scikit-learn's classes with another engine under `fit_transform` and `transform`. What the compiled reader does
+not know (a tokeniser, an analyser or an unusual token pattern of one's own) runs through scikit-learn's.
+
+>>> from deciban import CountVectorizer
+>>> count = CountVectorizer(stop_words=["the"])
+>>> count.fit_transform(["the cat", "the cat, the dog"]).toarray().tolist()
+[[1, 0], [1, 1]]
+>>> count.get_feature_names_out().tolist()
+['cat', 'dog']
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import sklearn.utils
+from scipy import sparse
+from sklearn.base import _fit_context
+from sklearn.feature_extraction import text as theirs
+from sklearn.preprocessing import normalize
+
+from deciban.errors import DataError, NotAdditiveError
+from deciban.text.counting import hashed, learned, looked_up
+from deciban.text.documents import Source
+from deciban.text.tokens import Plan, plan
+from deciban.text.vocabulary import Compiled, Terms, compiled
+
+_HIDDEN = ("_compiled", "_made")  # made again when needed: not part of a pickle
+
+
+def _as_set_up(X: sparse.csr_array) -> Any:
+    """A sparse array or matrix, as scikit-learn is set up to give; before 1.9 it gave matrices."""
+    align = getattr(sklearn.utils, "_align_api_if_sparse", sparse.csr_matrix)
+    made = align(X)
+    made.has_sorted_indices = made.has_canonical_format = True
+    return made
+
+
+def _source(vectorizer: Any, texts: Any, how: Plan) -> Source:
+    if isinstance(texts, str):
+        raise DataError(
+            "Iterable over raw text documents expected, string object received.\n\nhint: pass a list: [text]"
+        )
+    content = vectorizer.input == "content"
+    strict = content and vectorizer.preprocessor is None  # a preprocessor may take anything
+    prepare = how.prepare
+    if prepare is None:
+        return Source(texts, vectorizer.decode, not content, strict)
+    return Source(texts, lambda text: prepare(vectorizer.decode(text)), True, strict)
+
+
+class CountVectorizer(theirs.CountVectorizer):
+    """Texts → a CSR matrix of counts, with scikit-learn's settings and results.
+
+    Beyond those: `partial_fit` adds the new words of more texts; texts may be an Arrow, polars or pandas column, which
+    is read where it lies. `vocabulary_` is made when first asked for.
+
+    >>> CountVectorizer(analyzer="char_wb", ngram_range=(2, 2)).fit(["ab"]).vocabulary_
+    {' a': 0, 'ab': 1, 'b ': 2}
+    """
+
+    _terms: Terms  # what `fit` found; `vocabulary_` is made of it
+    fixed_vocabulary_: bool
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "vocabulary_" and "_terms" in vars(self):
+            self.vocabulary_ = self._made = self._terms.columns()
+            return self.vocabulary_
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __getstate__(self) -> dict:
+        return {name: value for name, value in super().__getstate__().items() if name not in _HIDDEN}
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
+        """Learn the vocabulary and count; like `fit(texts).transform(texts)`, in one go."""
+        how = self._fast(raw_documents)
+        if how is None:
+            X = super().fit_transform(raw_documents)
+            self._forget()
+            return X
+        self._warn_for_unused_params()
+        self._validate_vocabulary()
+        if self.fixed_vocabulary_:
+            self._forget()
+            self._warn_of_capitals()
+            return self._looked_up(raw_documents, how)
+        source = _source(self, raw_documents, how)
+        terms, X = learned(how, source, self.dtype, self.binary, self._limits)
+        if len(terms) == 0:
+            raise DataError(
+                "empty vocabulary; perhaps the documents only contain stop words\n\n"
+                "hint: are there texts at all? the default token has two letters or more"
+            )
+        self._forget()
+        self.__dict__.pop("vocabulary_", None)
+        self._terms = terms
+        return _as_set_up(X)
+
+    def transform(self, raw_documents: Any) -> Any:
+        """Count the known terms in texts; others are passed over."""
+        if "_terms" not in vars(self):
+            self._check_vocabulary()
+        how = self._fast(raw_documents)
+        return super().transform(raw_documents) if how is None else self._looked_up(raw_documents, how)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, raw_documents: Any, y: Any = None) -> CountVectorizer:
+        """Add the terms of more texts. Known terms keep their columns; new ones follow, sorted among themselves.
+
+        >>> CountVectorizer().fit(["so it goes"]).partial_fit(["so what"]).vocabulary_
+        {'goes': 0, 'it': 1, 'so': 2, 'what': 3}
+        """
+        if self.vocabulary is not None:
+            return self
+        if (self.min_df, self.max_df, self.max_features) != (1, 1.0, None):
+            raise NotAdditiveError(
+                "min_df, max_df and max_features need all texts at once, partial_fit sees some\n\n"
+                "hint: leave them out, and choose columns after the last partial_fit"
+            )
+        known = dict(self.vocabulary_) if hasattr(self, "vocabulary_") else {}
+        more = type(self)(**self.get_params(deep=False))
+        try:
+            words = more.fit(raw_documents).get_feature_names_out()
+        except ValueError as nothing:
+            if not known or "empty vocabulary" not in str(nothing):
+                raise
+            words = []
+        for word in words:
+            known.setdefault(word, len(known))
+        self._forget()
+        self.fixed_vocabulary_ = False
+        self.vocabulary_ = known
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The terms, in the order of their columns."""
+        if "_terms" in vars(self) and "vocabulary_" not in vars(self):
+            return np.array(self._terms.strings(), dtype=object)
+        return super().get_feature_names_out(input_features)
+
+    def _forget(self) -> None:
+        for name in ("_terms", *_HIDDEN):
+            self.__dict__.pop(name, None)
+
+    def _fast(self, texts: Any) -> Plan | None:
+        self._validate_ngram_range()
+        return None if isinstance(texts, str) else plan(self)
+
+    def _warn_of_capitals(self) -> None:
+        if self.lowercase and any(any(map(str.isupper, term)) for term in self.vocabulary_ if isinstance(term, str)):
+            warnings.warn(
+                "Upper case characters found in vocabulary while 'lowercase' is True. These entries will not be "
+                "matched with any documents",
+                stacklevel=3,
+            )
+
+    def _looked_up(self, texts: Any, how: Plan) -> Any:
+        known = self._known(how)
+        if known is None:
+            return super().transform(texts)
+        return _as_set_up(looked_up(known, _source(self, texts, how), self.dtype, self.binary))
+
+    def _known(self, how: Plan) -> Compiled | None:
+        """The vocabulary, compiled for this plan and kept; None if something in it is no text."""
+        now: Any = self.__dict__.get("vocabulary_")
+        terms: Any = self.__dict__.get("_terms")
+        # nobody has changed it, if it was asked for at all
+        mine = now is None or (now is self.__dict__.get("_made") and len(now or ()) == len(terms))
+        source: Any = terms if mine else now
+        of, kept = self.__dict__.get("_compiled", (None, None))
+        if of is source and kept.size == len(source) and kept.plan == how:
+            return kept
+        if mine:
+            made = compiled(how, terms)
+        elif all(isinstance(term, str) for term in now):
+            made = compiled(how, Terms.of(now), np.fromiter(now.values(), dtype=np.int64, count=len(now)))
+        else:
+            return None
+        self._compiled = (source, made)
+        return made
+
+    def _limits(self, rows: np.ndarray, totals: Callable[[], np.ndarray], n: int) -> np.ndarray:
+        """Which terms min_df, max_df and max_features leave, chosen as scikit-learn does, ties included."""
+        high = self.max_df if isinstance(self.max_df, Integral) else self.max_df * n
+        low = self.min_df if isinstance(self.min_df, Integral) else self.min_df * n
+        if high < low:
+            raise DataError(
+                f"max_df corresponds to < documents than min_df: {high:g} and {low:g} of {n}\n\n"
+                "hint: whole numbers are rows, fractions are shares of them"
+            )
+        keep = (rows <= high) & (rows >= low)
+        if self.max_features is not None and keep.sum() > self.max_features:
+            often = totals().astype(_sum_type(np.dtype(self.dtype)))
+            best = (-often[keep]).argsort()[: self.max_features]
+            chosen = np.flatnonzero(keep)[best]
+            keep = np.zeros(len(rows), dtype=bool)
+            keep[chosen] = True
+        if not keep.any():
+            raise DataError(
+                "After pruning, no terms remain. Try a lower min_df or a higher max_df.\n\n"
+                f"hint: terms occur in {rows.min()} to {rows.max()} of {n} texts"
+            )
+        return keep
+
+
+def _sum_type(dtype: np.dtype) -> np.dtype:
+    """The type of a sparse matrix's column sums, which decides the order of ties."""
+    if dtype.kind == "u" and np.can_cast(dtype, np.uint):
+        return np.dtype(np.uint)
+    return np.dtype(np.int_) if np.can_cast(dtype, np.int_) else dtype
+
+
+class HashingVectorizer(theirs.HashingVectorizer):
+    """Texts → a CSR matrix whose columns are hashes of the terms, with scikit-learn's settings and results.
+
+    >>> HashingVectorizer(n_features=8).transform(["so it goes"]).shape
+    (1, 8)
+    """
+
+    def transform(self, X: Any) -> Any:
+        """Hash and count the terms of texts. Nothing is learned."""
+        self._validate_ngram_range()
+        how = None if isinstance(X, str) else plan(self)
+        if how is None:
+            return super().transform(X)
+        inside = np.dtype(self.dtype) in (np.float32, np.float64)
+        norm = self.norm if inside else None
+        source = _source(self, X, how)
+        made = hashed(how, source, self.n_features, self.dtype, self.alternate_sign, self.binary, norm)
+        if made.shape[0] == 0:
+            raise DataError("Cannot vectorize empty sequence.\n\nhint: pass at least one text")
+        if self.norm is not None and not inside:
+            made = normalize(made, norm=self.norm, copy=False)
+        return _as_set_up(made)
+
+
+class TfidfVectorizer(theirs.TfidfVectorizer, CountVectorizer):
+    """`CountVectorizer` and then scikit-learn's `TfidfTransformer`, in one.
+
+    >>> TfidfVectorizer(norm=None).fit_transform(["so it goes", "so what"]).toarray().round(2).tolist()
+    [[1.41, 1.41, 1.0, 0.0], [0.0, 0.0, 1.0, 1.41]]
+    """
+
+    def partial_fit(self, raw_documents: Any, y: Any = None) -> Any:
+        """Not possible: the weights of known terms would have to change."""
+        raise NotAdditiveError(
+            "tf-idf needs all texts at once\n\nhint: CountVectorizer has partial_fit; weigh its counts at the end"
+        )

@@ -1,0 +1,291 @@
+"""What texts leave behind: how often each class has each word, and in how many of its texts.
+
+    n[c] = texts of class c        count[j, c] = Σ x_j over them        rows[j, c] = how many of them have word j
+
+Words are keyed by their spelling and sorted, and a word that no text has left is gone: equal texts make equal bytes,
+whatever else was learned and forgotten between. Only (word, class) pairs that occur are kept. Numbers are whole (as
+doubles), so adding and taking back is exact.
+
+>>> import numpy as np
+>>> from scipy import sparse
+>>> one = WordTally.of(Terms.of(["buy", "now"]), sparse.csr_array([[2.0, 1.0]]), np.array([0]), 1)
+>>> two = WordTally.of(Terms.of(["later", "now"]), sparse.csr_array([[1.0, 1.0]]), np.array([0]), 1)
+>>> both = one + two
+>>> both.terms.strings(), both.count.tolist(), (both - two).terms.strings()
+(['buy', 'later', 'now'], [2.0, 1.0, 2.0], ['buy', 'now'])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from deciban import ops
+from deciban.engines.threads import each
+from deciban.errors import ForgetError
+from deciban.tallies.base import NOTHING
+from deciban.text.vocabulary import Terms
+
+CELLS = 1 << 20  # of rows, for one thread to add up
+
+
+@dataclass(frozen=True, eq=False)
+class WordTally:
+    """Counts by word and class; word j has cells start[j] … start[j + 1]."""
+
+    letters: np.ndarray  # the words' UTF-8, sorted
+    offsets: np.ndarray  # (d + 1,)
+    n: np.ndarray  # (k,)
+    start: np.ndarray  # (d + 1,)
+    label: np.ndarray  # (m,), int32
+    count: np.ndarray  # (m,)
+    rows: np.ndarray  # (m,)
+
+    @classmethod
+    def of(cls, terms: Terms, X: sparse.csr_array, y: np.ndarray, k: int) -> WordTally:
+        """From texts' words (n, d), columns in the order of the sorted terms, and class codes."""
+        return cls.of_all(terms, X, y, k).met
+
+    @classmethod
+    def of_all(cls, terms: Terms, X: sparse.csr_array, y: np.ndarray, k: int) -> WordTally:
+        """The same with all terms, those too that no text has: such tallies add up by `plus`."""
+        d, n = X.shape[1], np.bincount(y, minlength=k).astype(np.float64)
+        word, label, count, rows = _by_class(X, y, k)
+        order = sparse.csr_array((np.arange(1, len(word) + 1), (word, label)), shape=(d, k))
+        at = order.data - 1
+        return cls(terms.letters, terms.offsets, n, order.indptr.astype(np.int64), label[at], count[at], rows[at])
+
+    @property
+    def met(self) -> WordTally:
+        """Of the words that some text has."""
+        return self.part(np.diff(self.start) > 0)
+
+    @property
+    def k(self) -> int:
+        return len(self.n)
+
+    @property
+    def d(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def terms(self) -> Terms:
+        return Terms(self.letters, self.offsets)
+
+    @cached_property
+    def word(self) -> np.ndarray:
+        """The word of each cell, (m,)."""
+        return np.repeat(np.arange(self.d), np.diff(self.start))
+
+    @cached_property
+    def texts(self) -> np.ndarray:
+        """In how many texts each word is, (d,)."""
+        return np.bincount(self.word, self.rows, minlength=self.d)
+
+    def by_word(self, cells: np.ndarray) -> np.ndarray:
+        """Σ over classes of a number for each cell, (d,)."""
+        return np.bincount(self.word, cells, minlength=self.d)
+
+    def by_class(self, cells: np.ndarray) -> np.ndarray:
+        """Σ over words of a number for each cell, (k,)."""
+        return np.bincount(self.label, cells, minlength=self.k)
+
+    def table(self, cells: np.ndarray, words: np.ndarray) -> np.ndarray:
+        """A number for each cell as a table of some words, 0 where there is no cell. (words, k)"""
+        return sparse.csr_array((cells, self.label, self.start), shape=(self.d, self.k))[words].toarray()
+
+    def part(self, keep: np.ndarray) -> WordTally:
+        """Of some of the words, by a mask (d,)."""
+        if keep.all():
+            return self
+        cells: Any = np.repeat(keep, np.diff(self.start))
+        cells = slice(None) if cells.all() else cells  # words without cells alone are gone
+        sizes = np.diff(self.offsets)
+        return replace(
+            self,
+            letters=self.letters[np.repeat(keep, sizes)],
+            offsets=_starts(sizes[keep]),
+            start=_starts(np.diff(self.start)[keep]),
+            label=self.label[cells],
+            count=self.count[cells],
+            rows=self.rows[cells],
+        )
+
+    def relabel(self, index: np.ndarray, k: int) -> WordTally:
+        """The same in a list of k classes, where class c stands at index[c]; the order of classes stays."""
+        n = np.zeros(k)
+        n[index] = self.n
+        return replace(self, n=n, label=index.astype(np.int32)[self.label])
+
+    def against_rest(self, c: int) -> WordTally:
+        """Two classes: all others (0), and class c (1)."""
+        cells = []
+        for own in (False, True):
+            mask = (self.label == c) == own
+            cells.append([np.bincount(self.word[mask], v[mask], minlength=self.d) for v in (self.count, self.rows)])
+        count, rows = (np.stack([cells[0][i], cells[1][i]], axis=1) for i in (0, 1))
+        here = rows > 0
+        label = np.broadcast_to(np.arange(2, dtype=np.int32), here.shape)[here]
+        return replace(
+            self,
+            n=np.array([self.n.sum() - self.n[c], self.n[c]]),
+            start=_starts(here.sum(axis=1)),
+            label=label,
+            count=count[here],
+            rows=rows[here],
+        )
+
+    def without_empty_classes(self) -> tuple[WordTally, np.ndarray]:
+        """(only the classes that have texts, which those are)."""
+        have = self.n > 0
+        place = np.cumsum(have) - 1
+        return replace(self, n=self.n[have], label=place.astype(np.int32)[self.label]), have
+
+    def __add__(self, other: WordTally) -> WordTally:
+        mine, theirs = united(self.terms, other.terms)
+        new = ~np.isin(theirs, mine, assume_unique=True)
+        sizes = np.diff(other.offsets)
+        before = np.searchsorted(mine, theirs[new])  # of my words
+        terms = _inserted(self.terms, before, other.letters[np.repeat(new, sizes)], sizes[new])
+        key, more = mine[self.word] * self.k + self.label, theirs[other.word] * other.k + other.label
+        at = np.searchsorted(key, more)
+        known = np.zeros(len(more), dtype=bool)
+        known[at < len(key)] = key[at[at < len(key)]] == more[at < len(key)]
+        count, rows = self.count.copy(), self.rows.copy()
+        count[at[known]] += other.count[known]
+        rows[at[known]] += other.rows[known]
+        fresh = at[~known]
+        word = np.insert(mine[self.word], fresh, theirs[other.word][~known])
+        return WordTally(
+            terms.letters,
+            terms.offsets,
+            self.n + other.n,
+            np.searchsorted(word, np.arange(len(terms) + 1)),
+            np.insert(self.label, fresh, other.label[~known]),
+            np.insert(count, fresh, other.count[~known]),
+            np.insert(rows, fresh, other.rows[~known]),
+        )
+
+    def plus(self, other: WordTally) -> WordTally:
+        """The sum of tallies of the very same words, in the same places."""
+        mine, theirs = (
+            sparse.csr_array((t.count + 1j * t.rows, t.label, t.start), shape=(t.d, t.k)) for t in (self, other)
+        )  # both numbers of a cell at once
+        both = mine + theirs
+        start, label = both.indptr.astype(np.int64), both.indices.astype(np.int32)
+        count, rows = np.ascontiguousarray(both.data.real), np.ascontiguousarray(both.data.imag)
+        return replace(self, n=self.n + other.n, start=start, label=label, count=count, rows=rows)
+
+    def __sub__(self, other: WordTally) -> WordTally:
+        """What is left; an error, if something is to be taken that is not there."""
+        n = self.n - other.n
+        mine, theirs = united(self.terms, other.terms)
+        key, less = mine[self.word] * self.k + self.label, theirs[other.word] * other.k + other.label
+        at = np.minimum(np.searchsorted(key, less), max(len(key) - 1, 0))
+        found = (key[at] == less) if len(key) else np.zeros(len(less), dtype=bool)
+        if (n < 0).any() or not found.all():
+            _refuse(other, None if found.all() else int(other.word[~found][0]))
+        count, rows = self.count.copy(), self.rows.copy()
+        count[at] -= other.count
+        rows[at] -= other.rows
+        count[np.abs(count) <= NOTHING * self.count] = 0.0
+        short = (count < 0) | (rows < 0) | ((rows == 0) != (count == 0))
+        if short.any():
+            _refuse(self, int(self.word[short][0]))
+        left = rows > 0
+        if (n[np.unique(self.label[left])] == 0).any():
+            _refuse(self, int(self.word[left][n[self.label[left]] == 0][0]))
+        start = np.concatenate([[0], np.cumsum(left)])[self.start]
+        out = replace(self, n=n, start=start, label=self.label[left], count=count[left], rows=rows[left])
+        return out.met
+
+    def __getstate__(self) -> dict:
+        return {name: value for name, value in vars(self).items() if name not in ("word", "texts")}
+
+    def sound(self) -> bool:
+        """Whether the arrays fit together: asked of a tally that comes from a file."""
+        arrays = (self.letters, self.offsets, self.n, self.start, self.label, self.count, self.rows)
+        kinds = ["u1", "i8", "f8", "i8", "i4", "f8", "f8"]
+        if any(a.ndim != 1 or a.dtype != kind for a, kind in zip(arrays, kinds, strict=True)):
+            return False
+        m, d = len(self.label), len(self.offsets) - 1
+        if d < 0 or self.k < 1 or len(self.start) != d + 1 or not len(self.count) == len(self.rows) == m:
+            return False
+        ends = (self.offsets[0], self.offsets[-1], self.start[0], self.start[-1])
+        if ends != (0, len(self.letters), 0, m) or (np.diff(self.offsets) < 0).any() or (np.diff(self.start) < 1).any():
+            return False
+        inside = ((self.label >= 0) & (self.label < self.k)).all()
+        whole = np.isfinite([self.n.sum(), self.count.sum(), self.rows.sum()]).all()
+        positive = (self.n >= 0).all() and (self.rows > 0).all() and (self.count >= 0).all()
+        return bool(inside and whole and positive and (self.rows <= self.n[self.label]).all() and self._sorted())
+
+    def _sorted(self) -> bool:
+        key = self.word * self.k + self.label
+        strings = self.terms.strings()
+        return bool((np.diff(key) > 0).all()) and all(map(str.__lt__, strings, strings[1:]))
+
+
+def united(a: Terms, b: Terms) -> tuple[np.ndarray, np.ndarray]:
+    """Where the words of two sorted lists stand in the sorted list of both."""
+    places = np.empty(len(a), dtype=np.int64), np.empty(len(b), dtype=np.int64)
+    core = ops.core()
+    if core is not None:
+        core.unite(a.letters, a.offsets, b.letters, b.offsets, *places)
+        return places
+    lists = [[bytes(t.letters[i:j]) for i, j in pairwise(t.offsets)] for t in (a, b)]
+    where = {word: i for i, word in enumerate(sorted(set(lists[0]) | set(lists[1])))}
+    for place, words in zip(places, lists, strict=True):
+        place[:] = [where[word] for word in words]
+    return places
+
+
+def _inserted(terms: Terms, before: np.ndarray, letters: np.ndarray, sizes: np.ndarray) -> Terms:
+    """With more words, each before the one of that number."""
+    if len(before) == 0:
+        return terms
+    at = np.repeat(terms.offsets[before], sizes)
+    return Terms(np.insert(terms.letters, at, letters), _starts(np.insert(np.diff(terms.offsets), before, sizes)))
+
+
+def _starts(lengths: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+
+
+def _by_class(X: sparse.csr_array, y: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
+    """(word, label, count, rows) of every (class, word) that occurs; classes in order."""
+    core = ops.core()
+    order = np.argsort(y, kind="stable")
+    starts = np.searchsorted(y[order], np.arange(k + 1)).astype(np.int64)
+    values = np.ascontiguousarray(X.data, dtype=np.float64)
+    if core is None:
+        one = sparse.csr_array((np.ones(len(y)), order, starts), shape=(k, len(y)))
+        count = sparse.csr_array(one @ sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)).tocoo()
+        rows = sparse.csr_array(one @ sparse.csr_array((np.ones(len(values)), X.indices, X.indptr), shape=X.shape))
+        pairs = rows.tocoo().coords
+        dense = sparse.csr_array((count.data, count.coords), shape=rows.shape)
+        return pairs[1].astype(np.int32), pairs[0].astype(np.int32), np.asarray(dense[pairs]).ravel(), rows.tocoo().data
+    work = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[order])])[starts]  # cells before each class
+    borders = np.unique(np.searchsorted(work, np.arange(0, work[-1] + CELLS, CELLS))).clip(0, k).tolist()
+    spans = list(pairwise(borders)) if len(borders) > 1 else [(0, k)]
+
+    def read(span: tuple[int, int]) -> Any:
+        return core.class_words(X.indptr, X.indices, values, order, starts, *span, X.shape[1])
+
+    parts = list(zip(*each(spans, read), strict=True))
+    lengths, word, count, rows = (
+        np.frombuffer(b"".join(part), dtype=t) for part, t in zip(parts, ("i8", "i4", "f8", "f8"), strict=True)
+    )
+    return word, np.repeat(np.arange(spans[0][0], spans[-1][1], dtype=np.int32), lengths), count, rows
+
+
+def _refuse(tally: WordTally, word: int | None) -> None:
+    told = "" if word is None else f" (word {tally.terms.strings()[word]!r})"
+    raise ForgetError(
+        f"more to forget than was ever learned{told}; nothing was changed\n\n"
+        "hint: forget only texts, with their labels, that went through fit or partial_fit"
+    )

@@ -1,0 +1,1 @@
+"""Weights for the columns of naive Bayes, by conditional likelihood."""
