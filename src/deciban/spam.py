@@ -158,8 +158,8 @@ def _kept(model: Model, state: Path) -> None:
 
 
 def change(state: Path, sources: Any, label: str, how: Callable, only_new: bool = False) -> int:
-    """Learn or unlearn (`how`: `learned`, `unlearned`) messages of sources (see `mail.messages`) in a file, all of them or,
-    if one of them is an error, none; how many there were. `only_new` passes over those that are known.
+    """Learn or unlearn (`how`: `learned`, `unlearned`) messages of sources (see `mail.messages`) in a file, all of them
+    or, if one of them is an error, none; how many there were. `only_new` passes over those that are known.
 
     >>> import tempfile
     >>> state = Path(tempfile.mkdtemp()) / "spam.deciban"
