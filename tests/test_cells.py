@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deciban import cell_ops
+from deciban.table import Reals
 from deciban.tallies import Cells
 from deciban.tallies.cells import BITS, cell_borders, cell_of
 
@@ -18,7 +20,7 @@ NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 def cells(x: np.ndarray, y=None, w=None, k: int = 2) -> Cells:
     x = np.asarray(x, dtype=float).reshape(len(x), -1)
     y = np.arange(len(x), dtype=np.int32) % k if y is None else np.asarray(y, dtype=np.int32)
-    return Cells.of(np.bincount(y, w, minlength=k).astype(float), x, y, w)
+    return cell_ops.cells(Reals(x), y, None if w is None else np.asarray(w, dtype=float), k)
 
 
 def assert_same(a: Cells, b: Cells) -> None:

@@ -176,7 +176,7 @@ def copied(model: Any) -> Any:
 
 def account(model: Any) -> tuple[str, float]:
     """(what it is the probability of, log of that, parameters averaged out)."""
-    inner = model[-1] if isinstance(model, Pipeline) else model
+    inner = _last(model)
     try:
         value = float(inner.evidence_)
     except AttributeError as missing:
@@ -214,14 +214,27 @@ def class_evidence(n: np.ndarray) -> float:
 
 def schwarz(model: Any, X: Any, y: np.ndarray, w: np.ndarray) -> tuple[str, float]:
     """(what it is the probability of, log of that by Schwarz' approximation): log-likelihood − ½ parameters · log n."""
-    inner = model[-1] if isinstance(model, Pipeline) else model
+    kind, logs = likelihood(model, X, y, w)
+    return kind, logs - penalty(model, w.sum())
+
+
+def likelihood(model: Any, X: Any, y: np.ndarray, w: np.ndarray) -> tuple[str, float]:
+    """(what it is the probability of, log of that by the model as it is)."""
     own = np.arange(len(y)), np.searchsorted(model.classes_, y)
-    count = parameters(inner)
-    if isinstance(inner, Generative):
+    if isinstance(_last(model), Generative):
         kind, logs = f"p(X, y), {measure(model)}", model.predict_joint_log_proba(X)[own]
     else:
         kind, logs = "p(y | X)", model.predict_log_proba(X)[own]
-    return kind, float(w @ np.asarray(logs, dtype=np.float64)) - 0.5 * count * float(np.log(w.sum()))
+    return kind, float(w @ np.asarray(logs, dtype=np.float64))
+
+
+def penalty(model: Any, weight: float) -> float:
+    """What Schwarz takes off the likelihood of rows of that weight."""
+    return 0.5 * parameters(_last(model)) * float(np.log(weight))
+
+
+def _last(model: Any) -> Any:
+    return model[-1] if isinstance(model, Pipeline) else model
 
 
 def parameters(model: Any) -> int:

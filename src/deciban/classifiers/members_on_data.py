@@ -57,17 +57,12 @@ class Telling:
         kinds, logs = [], []
         for model in self.models:
             try:
-                kind, value = members.schwarz(model, model._readable(batch, self.reading.features), y, w)
+                kind, value = members.likelihood(model, model._readable(batch, self.reading.features), y, w)
             except DecibanError as wrong:
                 raise placed(wrong, names=self.reading.features) from None
             kinds.append(kind)
-            logs.append(value + penalty(model, w.sum()))
+            logs.append(value)
         return Told(tuple(kinds), np.array(logs), float(w.sum()))
-
-
-def penalty(model: Any, weight: float) -> float:
-    """What Schwarz takes off the likelihood of rows of that weight."""
-    return 0.5 * members.parameters(model) * float(np.log(weight))
 
 
 class MembersOnData(OnData):
@@ -95,7 +90,7 @@ class MembersOnData(OnData):
                 self._weigh()
                 return
             told = again.total(Telling(again.reading, self.models_, self.classes_))
-        values = [logs - penalty(m, told.weight) for m, logs in zip(self.models_, told.logs, strict=True)]
+        values = [logs - members.penalty(m, told.weight) for m, logs in zip(self.models_, told.logs, strict=True)]
         self._weigh_by(list(zip(told.kinds, values, strict=True)))
 
 

@@ -48,7 +48,7 @@ class Params:
 
 @dataclass(frozen=True)
 class BestOf:
-    candidates: tuple[Any, ...]
+    candidates: tuple[Any, ...]  # families that say by `shared` which tally of the same cells is theirs
     block, support = "dense", "real"
     searches = True  # parameters are dear: whoever has them hands them to `leave_one_out`
 

@@ -69,12 +69,6 @@ class Cells(Tally):
     table: np.ndarray  # (k, all cells)
 
     @classmethod
-    def of(cls, n: np.ndarray, x: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> Cells:
-        """Of rows x (n, d); NaN counts for nothing."""
-        values = np.ascontiguousarray(np.asarray(x, dtype=np.float64).T)
-        return cls.of_keys(n, np.where(np.isnan(values), MISSING, cell_of(values)), y, w)
-
-    @classmethod
     def of_keys(cls, n: np.ndarray, found: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> Cells:
         """Of the keys (d, n) of rows."""
         k, keys, tables = len(n), [], []
