@@ -1,5 +1,8 @@
 """Models that need several passes, on data in pieces: what `fit` makes in memory, however the rows are cut."""
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -15,6 +18,8 @@ from deciban import (
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
 )
+from deciban.classifiers import several_passes
+from deciban.classifiers.parts import Reading
 from deciban.errors import DataError, NotAdditiveError, SupportError
 
 
@@ -199,3 +204,31 @@ def test_rows_in_columns_order_have_the_same_weighted_posterior():
 def test_a_checkpoint_of_several_passes_is_refused(model, tmp_path):
     with pytest.raises(DataError, match="several passes"):
         model.fit_on(rows(60, 2, 2)[2], checkpoint=tmp_path / "half")
+
+
+def test_rows_that_recur_are_one_of_the_sample_with_all_their_weight(monkeypatch):
+    monkeypatch.setattr(several_passes, "SAMPLE", 64 * 3)
+    rng = np.random.default_rng(0)
+    kinds = rng.normal(size=(80, 3))
+    at = rng.integers(0, 80, 5000)
+    table = pa.table({**{f"c{j}": kinds[at, j] for j in range(3)}, "label": rng.integers(0, 2, 5000)})
+    finding = several_passes.Finding(Reading(("c0", "c1", "c2"), "label"))
+    found = [reduce(add, map(finding, cut(table, size).to_batches())) for size in (5000, 700, 61)]
+    for one in found:
+        x, y, w = (some[np.lexsort((one.y, one.order))] for some in (one.x, one.y, one.w))
+        assert 64 <= len(x) <= 65  # a kind of row is in the sample with both of its classes or not at all
+        for row, label, weight in zip(x, y, w, strict=True):
+            assert weight == ((kinds[at] == row).all(axis=1) & (table["label"].to_numpy() == label)).sum()
+        np.testing.assert_array_equal(one.rows, found[0].rows)
+        np.testing.assert_array_equal(np.sort(one.order), np.sort(found[0].order))
+
+
+def test_the_start_is_no_worse_where_rows_recur(monkeypatch):
+    monkeypatch.setattr(several_passes, "SAMPLE", 1000 * 8)
+    _, _, table = rows(2000, 8, 2)
+    names = [f"c{j}" for j in range(8)]
+    steps = {
+        times: LogisticRegression(C=1.0 / times).fit_on(pa.concat_tables([table] * times), features=names).n_iter_[0]
+        for times in (1, 40)
+    }
+    assert steps[40] <= steps[1] + 1

@@ -2,7 +2,8 @@
 
     rows → classes, weights, a sample → its minimum → { rows → loss, gradient, Hessian → step } until done
 
-The sample is of the rows whose cells hash lowest, so it does not hang on how the data are cut into batches.
+The sample is of the rows whose cells hash lowest, each with the weight of all that are the same, so it does not hang on
+how the data are cut into batches.
 
 >>> import pyarrow as pa
 >>> from deciban import LogisticRegression
@@ -45,7 +46,7 @@ class Found:
     mass: np.ndarray  # (k,), Σ w
     x: np.ndarray  # (s, d), the sample
     y: np.ndarray  # (s,), codes
-    w: np.ndarray | None
+    w: np.ndarray | None  # (s,)
     order: np.ndarray  # (s,)
 
     def __add__(self, other: Found) -> Found:
@@ -59,7 +60,7 @@ class Found:
             a.mass + b.mass,
             np.concatenate([a.x, b.x]),
             np.concatenate([a.y, b.y]),
-            None if a.w is None or b.w is None else np.concatenate([a.w, b.w]),
+            None if a.w is None and b.w is None else np.concatenate([a.weights(), b.weights()]),
             np.concatenate([a.order, b.order]),
         )
         return both.thinned()
@@ -70,19 +71,34 @@ class Found:
         rows[at], mass[at] = self.rows, self.mass
         return replace(self, classes=classes, rows=rows, mass=mass, y=at[self.y].astype(np.int32))
 
+    def weights(self) -> np.ndarray:
+        return np.ones(len(self.y)) if self.w is None else self.w
+
     def thinned(self) -> Found:
         """With those rows of the sample that come first."""
-        most = sample_rows(self.x.shape[1])
-        if len(self.order) <= most:
+        found, most = self._joined(), sample_rows(self.x.shape[1])
+        if len(found.order) <= most:
+            return found
+        return found._some(found.order <= np.partition(found.order, most - 1)[most - 1])
+
+    def _joined(self) -> Found:
+        """With rows that are the same as one of all their weight. They have one place in the order, so a sample of
+        the first rows would else be of few different ones, where rows recur."""
+        order = np.sort(self.order)
+        if (order[1:] != order[:-1]).all():
             return self
-        at = np.sort(np.argpartition(self.order, most)[:most])
+        found = self._some(np.lexsort((self.y, self.order)))
+        other = (np.diff(found.order, prepend=~found.order[:1]) != 0) | (np.diff(found.y, prepend=-1) != 0)
+        first = np.flatnonzero(other)
+        return replace(found._some(first), w=np.add.reduceat(found.weights(), first))
+
+    def _some(self, at: np.ndarray) -> Found:
         return replace(self, x=self.x[at], y=self.y[at], w=None if self.w is None else self.w[at], order=self.order[at])
 
     def sample(self) -> Table:
         """In an order of its own."""
-        at = np.lexsort((*self.x.T[:4], self.y, self.order))
-        w = None if self.w is None else self.w[at]
-        return Table(Reals(self.x[at]), self.y[at], w, len(self.classes))
+        some = self._some(np.lexsort((*self.x.T[:4], self.y, self.order)))
+        return Table(Reals(some.x), some.y, some.w, len(self.classes))
 
 
 def sample_rows(d: int) -> int:
