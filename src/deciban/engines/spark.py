@@ -18,7 +18,6 @@ False
 from __future__ import annotations
 
 import os
-import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,15 +25,15 @@ from dataclasses import dataclass
 from operator import add, iadd
 from typing import Any
 
-from deciban.engines import spark_kept
-from deciban.engines.partitions import FAN, added, even, sum_of_partition, tree
+from deciban.engines import spark_files, spark_kept
+from deciban.engines.partitions import FAN, added, even, tree
+from deciban.engines.spark_rows import ROW, Partition, Runs, Summing, Unreadable, error, of_runs, row
 from deciban.engines.spark_troubles import connected, quietly, told
-from deciban.errors import DataError, DecibanError
+from deciban.errors import DataError
 
 AT_ONCE = 1 << 16  # bytes of a sum that goes straight to the driver: 10,000 of them are less than it takes by default
 TOGETHER = 1 << 26  # bytes of all sums that the driver adds by itself, once they are in a tree
 ARROW = "spark.sql.execution.arrow"
-ROW = "part long, bytes long, total binary, error binary"
 
 
 def takes(data: Any) -> bool:
@@ -68,20 +67,20 @@ def schema(data: Any) -> Any:
 
 
 def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = add, *, progress: Any = None) -> Any:
-    """Σ f(batch) over the partitions in their order; of the columns `f.columns` if f names some."""
+    """Σ f(batch) over the partitions, or the pieces of files, in their order; of the columns `f.columns` if f names
+    some."""
     columns = list(getattr(f, "columns", data.columns))
     with told(data), _unmeasured(data, columns):
-        _set_python(data)
-        if spark_kept.holds(data):
-            sums = data.mapInArrow(Summing(f, plus), ROW)
-        else:
-            sums = _numbered(data.select(*map(_quoted, columns))).mapInArrow(Summing(f, plus, columns), ROW)
-        sums = sums.persist()  # looked at twice if they are large
-        try:
-            return _added(sums, iadd if plus is add else plus)
-        finally:
-            with quietly():
-                sums.unpersist()
+        for way in _ways(data, columns, getattr(f, "coded", ())):
+            sums = way.frame.mapInArrow(Summing(f, plus, way.runs, way.pieces), ROW).persist()  # maybe looked at twice
+            try:
+                return _added(sums, iadd if plus is add else plus, way.pieces)
+            except Unreadable as bad:
+                cannot = bad
+            finally:
+                with quietly():
+                    sums.unpersist()
+        raise DataError(f"files have changed or gone during the fit: {cannot}\n\nhint: fit again")
 
 
 def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
@@ -100,37 +99,40 @@ def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
         yield data
         return
     names = list(data.columns if columns is None else columns)
-    _set_python(data)
-    frame = _numbered(data.select(*map(_quoted, names)))
-    held = frame.mapInArrow(spark_kept.Keeping(names), spark_kept.ROW).persist()
-    try:
-        with told(data), _unmeasured(data, names):
-            held.count()  # makes them, by settings that suit rows
-        yield held
-    finally:
-        with quietly():
-            held.unpersist()
+    for way in _ways(data, names):
+        keeping = spark_kept.Keeping(way.runs, way.pieces)
+        held = way.frame.mapInArrow(keeping, spark_kept.schema(way.pieces)).persist()
+        try:
+            with told(data), _unmeasured(data, names):  # makes them, by settings that suit rows
+                unread = held.where(f"{spark_kept.COLUMN} is null").count()
+            if unread == 0:
+                yield held
+                return
+        finally:
+            with quietly():
+                held.unpersist()
 
 
 @dataclass(frozen=True)
-class Summing:
-    """Batches of a partition → one row: its number, and its sum or what is wrong with it."""
+class Way:
+    """How tasks get at rows: what they are given, and the runs that they make of it."""
 
-    f: Callable
-    plus: Callable
-    names: list[str] | None = None  # None: the batches are kept ones
+    frame: Any
+    runs: Runs
+    pieces: bool  # of files
 
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        from pyspark import TaskContext
 
-        context = TaskContext.get()
-        part = context.partitionId() if context else 0
-        names = self.names
-        named = spark_kept.opened(batches) if names is None else (batch.rename_columns(names) for batch in batches)
-        try:
-            yield _row(part, sum_of_partition(named, self.f, self.plus, part))
-        except DecibanError as wrong:
-            yield _row(part, None, wrong)
+def _ways(data: Any, columns: list[str], coded: Sequence[str] = ()) -> Iterator[Way]:
+    """One, or first one that is quicker but may turn out to be none."""
+    _set_python(data)
+    if spark_kept.holds(data):
+        yield Way(data, spark_kept.opened, spark_kept.by_pieces(data))
+        return
+    frame = data.select(*map(_quoted, columns))
+    pieces = spark_files.pieces_of(frame, columns, coded)
+    if pieces is not None:
+        yield Way(spark_files.numbers(data, pieces), pieces, True)
+    yield Way(_numbered(frame), Partition(columns), False)
 
 
 @dataclass(frozen=True)
@@ -142,10 +144,10 @@ class Joining:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         groups: dict[int, dict[int, Any]] = {}
         for batch in batches:
-            for part, value in _sums(batch).items():
+            for part, value in of_runs(batch).items():
                 groups.setdefault(part // FAN, {})[part] = value
         for group, sums in groups.items():
-            yield _row(group, added((sums[part] for part in sorted(sums)), self.plus))
+            yield row(group, added((sums[part] for part in sorted(sums)), self.plus))
 
 
 @dataclass(frozen=True)
@@ -160,36 +162,26 @@ class Answering:
         return (self.f(batch.rename_columns(self.names)).cast(self.schema) for batch in even(batches))
 
 
-def _row(part: int, value: Any, wrong: DecibanError | None = None) -> Any:
-    import pyarrow as pa
-
-    load = pickle.dumps(value, protocol=5)
-    cells = {"part": [part], "bytes": [len(load)], "total": [load], "error": [wrong and pickle.dumps(wrong)]}
-    types = (pa.int64(), pa.int64(), pa.binary(), pa.binary())
-    return pa.record_batch([pa.array(c, t) for c, t in zip(cells.values(), types, strict=True)], names=list(cells))
-
-
-def _sums(rows: Any) -> dict[int, Any]:
-    loads = zip(rows["part"].to_pylist(), rows["total"].to_pylist(), strict=True)
-    return {part: pickle.loads(load) for part, load in loads}
-
-
-def _added(sums: Any, plus: Callable) -> Any:
-    """The sum of sums: of small ones here, of large ones by Spark until few are left."""
+def _added(sums: Any, plus: Callable, pieces: bool) -> Any:
+    """The sum of sums: of small ones here, of large ones by Spark until few are left. Those of pieces are added one
+    after the other, as `stream` does, as long as they are added here."""
     from pyspark.sql import functions as sql
 
     small = sql.when(sql.col("bytes") <= AT_ONCE, sql.col("total")).alias("total")
-    rows = sums.select("part", "bytes", small, "error").toArrow().sort_by("part")
-    errors = rows["error"].drop_null()
-    if len(errors):
-        raise pickle.loads(errors[0].as_py())
+    rows = sums.select("part", "bytes", small, "error", "rows").toArrow().sort_by("part")
+    wrong = error(rows)
+    if wrong is not None:
+        raise wrong
     if rows["total"].null_count:
         left, bytes_ = rows.num_rows, sum(rows["bytes"].to_pylist())
         while left > 1 and bytes_ > TOGETHER:
             left, bytes_ = -(-left // FAN), bytes_ / FAN
             sums = sums.repartition(left, sql.floor(sql.col("part") / FAN)).mapInArrow(Joining(plus), ROW)
         rows = sums.select("part", "total").toArrow()
-    return tree(_sums(rows), lambda group: added(group, plus))
+    found = of_runs(rows)
+    if pieces:
+        return added((found[part] for part in sorted(found)), plus)
+    return tree(found, lambda group: added(group, plus))
 
 
 def _quoted(name: str) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from operator import add, iadd
 from typing import Any
@@ -91,36 +92,38 @@ def total(
 
 
 def _pass(source: Any, f: Callable, plus: Callable, progress: Tell | None, at: Reached, after: Callable | None) -> Any:
-    def work(piece: Callable) -> tuple[Any, int]:
-        out, rows = None, 0
-        try:
-            for batch in piece():
-                part = f(batch)
-                out = part if out is None else plus(out, part)
-                rows += batch.num_rows
-        except DecibanError as wrong:
-            raise _Here(wrong, rows) from None
-        return out, rows
-
     pieces = source.pieces(getattr(f, "columns", None), getattr(f, "coded", ()))
     try:
-        for part, rows in threads.each(islice(pieces, at.pieces, None), work):
+        for part, rows in threads.each(islice(pieces, at.pieces, None), partial(summed, f=f, plus=plus)):
             whole = part if at.total is None else at.total if part is None else plus(at.total, part)
             at = replace(at, pieces=at.pieces + 1, rows=at.rows + rows, total=whole)
             if progress is not None:
                 progress(at.rows, _share(source, at.rows))
             if after is not None:
                 after(at)
-    except _Here as found:
+    except Here as found:
         raise placed(found.wrong, at.rows + found.rows) from None
     return at.total
+
+
+def summed(piece: Callable, f: Callable, plus: Callable) -> tuple[Any, int]:
+    """(Σ f(batch), rows) of a piece; `Here` where f finds an error."""
+    out, rows = None, 0
+    try:
+        for batch in piece():
+            part = f(batch)
+            out = part if out is None else plus(out, part)
+            rows += batch.num_rows
+    except DecibanError as wrong:
+        raise Here(wrong, rows) from None
+    return out, rows
 
 
 def _share(source: Any, rows: int) -> float | None:
     return source.done() if source.rows is None else rows / max(source.rows, 1)
 
 
-class _Here(Exception):
+class Here(Exception):
     """An error in a piece, and the rows of the piece that came before it."""
 
     def __init__(self, wrong: DecibanError, rows: int):
@@ -146,7 +149,7 @@ def answered(source: Any, f: Callable[[Any], Any], schema: Any, progress: Tell |
                 out.append(f(batch).cast(schema))
                 rows += batch.num_rows
         except DecibanError as wrong:
-            raise _Here(wrong, rows) from None
+            raise Here(wrong, rows) from None
         return out, rows
 
     before = 0
@@ -156,7 +159,7 @@ def answered(source: Any, f: Callable[[Any], Any], schema: Any, progress: Tell |
             before += rows
             if progress is not None:
                 progress(before, _share(source, before))
-    except _Here as found:
+    except Here as found:
         raise placed(found.wrong, before + found.rows) from None
 
 

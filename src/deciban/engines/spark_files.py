@@ -1,0 +1,188 @@
+"""Parquet files that tasks of Spark read by themselves, where a frame is nothing but columns of such files.
+
+Spark decodes a file into columns, makes rows of these and Arrow batches of the rows, cell by cell, before Python sees
+one; Arrow reads the file in a fraction of that time. So the tasks get numbers, of the pieces that `stream` would read:
+
+    optimised plan = columns of files → files and their footers → pieces 0 … n-1 → tasks → sums, added in that order
+
+Any doubt leaves it to Spark: another plan or format, a cache, partitioned folders, other file systems, a column that a
+file lacks or has in another type, types with zones or rules of their own, files that changed since Spark listed them.
+A task that cannot open a file says so, and Spark reads the frame. `spark.deciban.files` = `false` switches it off.
+
+>>> Pieces((("a.parquet", 10, 0), ("b.parquet", 10, 0)), (0, 2, 3), ("x",)).place(2)
+(1, 0)
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from deciban.engines import threads
+from deciban.engines.spark_rows import Unreadable
+from deciban.engines.spark_troubles import connected, quietly
+
+SETTING, FIELD_IDS = "spark.deciban.files", "spark.sql.parquet.fieldId.read.enabled"
+FILES = 10_000  # whose footers the driver reads, a thousand in a second or so
+EACH = 4  # pieces of a task, at most; there are four tasks for a core if there are as many pieces
+SOURCES = "org.apache.spark.sql.execution.datasources"
+BARE = (f"{SOURCES}.HadoopFsRelation", f"{SOURCES}.parquet.ParquetFileFormat", f"{SOURCES}.InMemoryFileIndex")
+PROJECT = "org.apache.spark.sql.catalyst.plans.logical.Project"
+STATUS = re.compile(r"path=file:(/[^;\n]*); isDirectory=false; length=(\d+); [^\n]*?modification_time=(\d+);")
+Stamp = tuple[str, int, int]  # path, bytes, time in ns
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The pieces of files, numbered through; called in a task with numbers, it reads those."""
+
+    files: tuple[Stamp, ...]
+    starts: tuple[int, ...]  # the number of each file's first piece, and how many there are in all
+    columns: tuple[str, ...]
+    coded: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        return self.starts[-1]
+
+    def place(self, number: int) -> tuple[int, int]:
+        """(the file, which of its pieces it is)."""
+        file = bisect_right(self.starts, number) - 1
+        return file, number - self.starts[file]
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[tuple[int, Iterator[Any]]]:
+        open_file, cut = -1, []
+        for number in (number for batch in batches for number in batch.column(0).to_pylist()):
+            file, piece = self.place(number)
+            if file != open_file:
+                open_file, cut = file, self._cut(self.files[file])
+            yield number, self._read(cut, piece, self.files[file])
+
+    def _cut(self, stamp: Stamp) -> list:
+        """The pieces of a file; none: it cannot be read here."""
+        with quietly():
+            return list(_opened(stamp[0]).pieces(self.columns, self.coded))
+        return []
+
+    def _read(self, cut: list, piece: int, stamp: Stamp) -> Iterator[Any]:
+        from deciban.files.folders import stamp as now
+
+        try:
+            if now(Path(stamp[0])) != stamp:
+                raise Unreadable("another file")
+            for batch in cut[piece]():
+                yield batch.select(list(self.columns))
+        except Exception as bad:
+            raise Unreadable(f"{stamp[0]} ({bad})") from None
+
+
+def pieces_of(frame: Any, columns: Sequence[str], coded: Sequence[str] = ()) -> Pieces | None:
+    """The pieces of the files that a frame of those columns is, where tasks may read them."""
+    if connected(frame):  # whose plans are the server's
+        return None
+    with quietly():  # whatever fails here is for Spark to tell
+        conf = frame.sparkSession.conf
+        if conf.get(SETTING, "true") != "true" or conf.get(FIELD_IDS, "false") == "true":
+            return None
+        kinds = _kinds(frame)
+        found = list(threads.each(_listed(frame), partial(_looked_at, kinds=kinds)))
+        starts = (0, *accumulate(many for _, many in found))
+        if starts[-1]:
+            return Pieces(tuple(stamp for stamp, _ in found), starts, tuple(columns), tuple(coded))
+    return None
+
+
+def numbers(frame: Any, pieces: Pieces) -> Any:
+    """A frame of the pieces' numbers, spread over tasks."""
+    session = frame.sparkSession
+    each = min(EACH, max(1, pieces.count // (4 * session.sparkContext.defaultParallelism)))
+    return session.range(0, pieces.count, 1, -(-pieces.count // each))
+
+
+def _listed(frame: Any) -> list[Stamp]:
+    """The files that Spark would read for a frame, in the order of their names: path, size, time in ms."""
+    plan = top = frame._jdf.queryExecution().optimizedPlan()
+    while _class(plan) == PROJECT:
+        plan = plan.child()
+    if _class(plan) != f"{SOURCES}.LogicalRelation" or not top.outputSet().subsetOf(plan.outputSet()):
+        raise Unreadable("it is more than columns of files")
+    relation = plan.relation()
+    parts = (relation, relation.fileFormat(), relation.location())
+    if tuple(map(_class, parts)) != BARE or not (
+        relation.partitionSchema().isEmpty() and relation.bucketSpec().isEmpty()
+    ):
+        raise Unreadable("its files are not plain ones of Parquet")
+    none = frame.sparkSession._jvm.PythonUtils.toSeq([])
+    folders = relation.location().listFiles(none, none)
+    files = folders.head().files()
+    if folders.size() != 1 or not 0 < files.size() <= FILES:
+        raise Unreadable("there are no files, or very many")
+    listed = STATUS.findall(files.mkString("\n"))
+    if len(listed) != files.size():
+        raise Unreadable("they are on another file system")
+    return sorted(((path, int(size), int(time)) for path, size, time in listed), key=lambda stamp: Path(stamp[0]))
+
+
+def _class(thing: Any) -> str:
+    return thing.getClass().getName()
+
+
+def _kinds(frame: Any) -> dict[str, Any]:
+    """The Arrow types of columns that are the same whoever reads them: numbers, truth values, texts."""
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    plain = (pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.string())
+    schema = to_arrow_schema(frame.schema, timezone="UTC")
+    if len(set(schema.names)) < len(schema) or not all(kind in plain for kind in schema.types):
+        raise Unreadable("a column has no plain type")
+    return dict(zip(schema.names, schema.types, strict=True))
+
+
+def _looked_at(listed: Stamp, kinds: Mapping[str, Any]) -> tuple[Stamp, int]:
+    """(the stamp of a file, how many pieces it has)."""
+    from deciban.files.folders import stamp
+
+    path, size, time = listed
+    found = stamp(Path(path))
+    if (found[1], found[2] // 1_000_000) != (size, time):
+        raise Unreadable(f"{path} has changed")
+    source = _opened(path)
+    if not _same(source.schema, kinds):
+        raise Unreadable(f"{path} has other columns")
+    return found, sum(1 for _ in source.pieces(list(kinds)))
+
+
+def _opened(path: str) -> Any:
+    from deciban.files.columnar import read_parquet
+
+    return read_parquet(Path(path), path)
+
+
+def _same(schema: Any, kinds: Mapping[str, Any]) -> bool:
+    """Whether a file has those columns, of those types, and nothing that could be taken for one of them."""
+    import pyarrow as pa
+
+    alike = Counter(name.lower() for name in schema.names)
+    dots = any("." in name for name in schema.names)
+    if dots and any(pa.types.is_nested(kind) for kind in schema.types):
+        return False  # `a.b` is a column, or in one
+    return all(
+        alike[name.lower()] == 1 and name in schema.names and _text(schema.field(name).type) == kind
+        for name, kind in kinds.items()
+    )
+
+
+def _text(kind: Any) -> Any:
+    """A type, those that hold texts as one: in files they may come with long offsets, or by a dictionary."""
+    import pyarrow as pa
+
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.string() if pa.types.is_string(value) or pa.types.is_large_string(value) else kind

@@ -1,0 +1,91 @@
+"""What Spark's tasks give back: a row for each run of rows, with its number, and its sum or what is wrong with it.
+
+A run is a partition, or a piece of a file. Pieces are what `stream` adds up, and in its order: the bits are the same.
+
+>>> rows = row(3, {"a": 1.5}, rows=10)
+>>> rows["part"].to_pylist(), of_runs(rows), rows["rows"].to_pylist()
+([3], {3: {'a': 1.5}}, [10])
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from deciban.engines import stream
+from deciban.engines.partitions import even, sum_of_partition
+from deciban.errors import DecibanError, placed
+
+ROW = "part long, bytes long, total binary, error binary, rows long"
+Runs = Callable[[Iterable[Any]], Iterator[tuple[int, Iterator[Any]]]]  # what a task gets → runs' numbers and batches
+
+
+class Unreadable(Exception):
+    """What a task cannot read by itself after all."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The batches of a task as one run, under the names of their columns."""
+
+    names: list[str]
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[tuple[int, Iterator[Any]]]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        yield context.partitionId() if context else 0, even(batch.rename_columns(self.names) for batch in batches)
+
+
+@dataclass(frozen=True)
+class Summing:
+    """What a task gets → a row for each of its runs."""
+
+    f: Callable
+    plus: Callable
+    runs: Runs
+    pieces: bool
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        for number, run in self.runs(batches):
+            try:
+                yield self._of(number, run)
+            except stream.Here as found:
+                yield row(number, None, found.wrong, found.rows)
+            except (DecibanError, Unreadable) as wrong:
+                yield row(number, None, wrong)
+
+    def _of(self, number: int, run: Iterator[Any]) -> Any:
+        if not self.pieces:
+            return row(number, sum_of_partition(run, self.f, self.plus, number))
+        value, rows = stream.summed(lambda: run, self.f, self.plus)
+        return row(number, value, rows=rows)
+
+
+def row(part: int, value: Any, wrong: Exception | None = None, rows: int = 0) -> Any:
+    import pyarrow as pa
+
+    load = pickle.dumps(value, protocol=5)
+    cells = (part, len(load), load, wrong and pickle.dumps(wrong), rows)
+    types = (pa.int64(), pa.int64(), pa.binary(), pa.binary(), pa.int64())
+    names = [field.split()[0] for field in ROW.split(", ")]
+    return pa.record_batch([pa.array([cell], kind) for cell, kind in zip(cells, types, strict=True)], names=names)
+
+
+def of_runs(rows: Any) -> dict[int, Any]:
+    """The sums by the numbers of their runs."""
+    loads = zip(rows["part"].to_pylist(), rows["total"].to_pylist(), strict=True)
+    return {part: pickle.loads(load) for part, load in loads}
+
+
+def error(rows: Any) -> Exception | None:
+    """What is wrong, in rows that are in order: that something cannot be read, else what is found first, by its row."""
+    found = [(at, pickle.loads(load)) for at, load in enumerate(rows["error"].to_pylist()) if load is not None]
+    for _, wrong in found:
+        if isinstance(wrong, Unreadable):
+            return wrong
+    for at, wrong in found:
+        return placed(wrong, sum(rows["rows"][: at + 1].to_pylist()))
+    return None
