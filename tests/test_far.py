@@ -21,6 +21,7 @@ from deciban import (
 from deciban.classifiers import several_passes
 from deciban.classifiers.parts import Reading
 from deciban.errors import DataError, NotAdditiveError, SupportError
+from deciban.solvers import by_sample
 
 
 def rows(n: int, d: int, k: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, pa.Table]:
@@ -232,3 +233,14 @@ def test_the_start_is_no_worse_where_rows_recur(monkeypatch):
         for times in (1, 40)
     }
     assert steps[40] <= steps[1] + 1
+
+
+def test_a_sample_that_lacks_the_rows_that_matter_does_not_stop_wide_data(monkeypatch):
+    monkeypatch.setattr(by_sample, "NARROW", 0)
+    monkeypatch.setattr(several_passes, "SAMPLE", 1000 * 6)
+    rng = np.random.default_rng(3)
+    X = rng.standard_t(1.2, size=(20_000, 6))
+    y = rng.random(20_000) < 1 / (1 + np.exp(-np.clip(X, -5, 5) @ rng.normal(size=6)))
+    far = LogisticRegression(tol=1e-8).fit_on(pa.table({**{f"c{j}": X[:, j] for j in range(6)}, "label": y}))
+    near = LogisticRegression(solver="newton-cholesky", tol=1e-12).fit(X, y)
+    np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-6 * np.abs(near.coef_).max())

@@ -96,11 +96,23 @@ def test_the_slope_along_a_line_is_that_of_the_gradient(k):
     objective = objective_of(x, y, k, w=np.linspace(0.5, 2.0, len(y)))
     rng = np.random.default_rng(k)
     w, ahead = 0.3 * rng.normal(size=(2, objective.size))
-    at = objective.along(w, ahead)
+    fall = objective.slope(w)[1] @ ahead
+    at = objective.along(w, ahead, fall)
     for t in (0.0, 0.7, 3.0):
         slope, bend = at(t)
         assert slope == pytest.approx(objective.slope(w + t * ahead)[1] @ ahead, rel=1e-10)
         assert bend == pytest.approx(objective.product(w + t * ahead, ahead) @ ahead, rel=1e-9)
+
+
+def test_a_line_seen_by_a_sample_begins_as_steep_as_all_rows_say():
+    x, y = texts(k=2)
+    objective = objective_of(x, y, 2)
+    some = objective.thin(len(y) // 3)
+    rng = np.random.default_rng(0)
+    w, ahead = 0.3 * rng.normal(size=(2, objective.size))
+    slope, bend = some.along_for(objective.weight, w, ahead, -7.0)(0.0)
+    assert slope == pytest.approx(-7.0, rel=1e-10)
+    assert bend == pytest.approx(some.product(w, ahead) @ ahead * objective.weight / some.weight, rel=1e-9)
 
 
 @pytest.mark.parametrize("length", [1e-4, 0.3, 1.0, 50.0, 1e4])
@@ -113,8 +125,9 @@ def test_a_step_of_any_length_ends_near_the_bottom_of_its_line(length):
     value, gradient = objective.slope(w)
     ahead = -length * gradient
     there = search(objective, w, value, gradient, ahead, objective.along)
-    best = bottom(objective.along(w, ahead), 1.0)
+    at = objective.along(w, ahead, gradient @ ahead)
+    best = bottom(at, 1.0)
     least = objective.slope(w + best * ahead)[0]
-    assert abs(objective.along(w, ahead)(best)[0]) < 0.05 * abs(gradient @ ahead)
+    assert abs(at(best)[0]) < 0.05 * abs(gradient @ ahead)
     assert there is not None
     assert value - there.value > (0.2 if 0.1 < length < 10 else 0.95) * (value - least)

@@ -39,6 +39,16 @@ def test_many_rows_are_solved_through_a_sample_to_the_same_minimum(k):
     np.testing.assert_allclose(auto.coef_, newton.coef_, atol=1e-7)
 
 
+def test_a_sample_that_lacks_the_rows_that_matter_does_not_make_it_slow():
+    rng = np.random.default_rng(1)
+    X = rng.standard_t(1.2, size=(300_000, 20))  # the largest cells are thousands of times the usual ones
+    y = rng.random(300_000) < 1 / (1 + np.exp(-np.clip(X, -5, 5) @ rng.normal(size=20)))
+    quick = LogisticRegression(tol=1e-6).fit(X, y)
+    sure = LogisticRegression(solver="newton-cholesky", tol=1e-10).fit(X, y)
+    assert quick.n_iter_[0] < 60
+    np.testing.assert_allclose(quick.coef_, sure.coef_, atol=1e-5 * np.abs(sure.coef_).max())
+
+
 def test_any_number_of_threads_gives_the_same_bits():
     X, y = rows(n=150_000, d=8, k=2)
     fits = []

@@ -54,6 +54,8 @@ class Found:
         if classes is None:
             return self if len(self.rows) else other
         a, b = self._among(classes), other._among(classes)
+        last = _last(np.concatenate([a.order, b.order]), a.x.shape[1])
+        a, b = a._upto(last), b._upto(last)  # few of the rows, before they are copied
         both = Found(
             classes,
             a.rows + b.rows,
@@ -63,7 +65,7 @@ class Found:
             None if a.w is None and b.w is None else np.concatenate([a.weights(), b.weights()]),
             np.concatenate([a.order, b.order]),
         )
-        return both.thinned()
+        return both.thinned() if last is None else both
 
     def _among(self, classes: np.ndarray) -> Found:
         at = np.searchsorted(classes, self.classes)
@@ -76,21 +78,24 @@ class Found:
 
     def thinned(self) -> Found:
         """With those rows of the sample that come first."""
-        found, most = self._joined(), sample_rows(self.x.shape[1])
-        if len(found.order) <= most:
-            return found
-        return found._some(found.order <= np.partition(found.order, most - 1)[most - 1])
+        d = self.x.shape[1]
+        last = _last(self.order, d)
+        if last is not None:
+            return self._upto(last)
+        found, most = self._joined(), sample_rows(d)
+        return found._upto(np.partition(found.order, most - 1)[most - 1] if len(found.order) > most else None)
 
     def _joined(self) -> Found:
         """With rows that are the same as one of all their weight. They have one place in the order, so a sample of
         the first rows would else be of few different ones, where rows recur."""
-        order = np.sort(self.order)
-        if (order[1:] != order[:-1]).all():
-            return self
         found = self._some(np.lexsort((self.y, self.order)))
         other = (np.diff(found.order, prepend=~found.order[:1]) != 0) | (np.diff(found.y, prepend=-1) != 0)
         first = np.flatnonzero(other)
         return replace(found._some(first), w=np.add.reduceat(found.weights(), first))
+
+    def _upto(self, last: np.uint64 | None) -> Found:
+        keep = None if last is None else self.order <= last
+        return self if keep is None or keep.all() else self._some(keep)
 
     def _some(self, at: np.ndarray) -> Found:
         return replace(self, x=self.x[at], y=self.y[at], w=None if self.w is None else self.w[at], order=self.order[at])
@@ -99,6 +104,14 @@ class Found:
         """In an order of its own."""
         some = self._some(np.lexsort((*self.x.T[:4], self.y, self.order)))
         return Table(Reals(some.x), some.y, some.w, len(self.classes))
+
+
+def _last(order: np.ndarray, d: int) -> np.uint64 | None:
+    """The last place that a sample takes; None where rows recur."""
+    order = np.sort(order)
+    if (order[1:] == order[:-1]).any():
+        return None
+    return order[min(sample_rows(d), len(order)) - 1] if len(order) else np.uint64(0)
 
 
 def sample_rows(d: int) -> int:

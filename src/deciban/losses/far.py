@@ -90,8 +90,8 @@ class Far(Objective):
         first, second = self.ask("diagonal", w)
         return first, second + self.ridge
 
-    def along(self, w: np.ndarray, ahead: np.ndarray) -> Callable[[float], tuple[float, float]]:
-        return self.sample.along(w, ahead)
+    def along(self, w: np.ndarray, ahead: np.ndarray, fall: float) -> Callable[[float], tuple[float, float]]:
+        return self.sample.along_for(self.weight, w, ahead, fall)
 
     def thin(self, n: int) -> Objective:
         """The sample, however many rows were asked for."""

@@ -182,11 +182,28 @@ class Objective:
         parts = threads.each(spans, lambda span: ops.affine(x.rows(*span), slopes, bias, strict=True))
         return np.concatenate(list(parts))
 
-    def along(self, w: np.ndarray, ahead: np.ndarray) -> Callable[[float], tuple[float, float]]:
+    def along(self, w: np.ndarray, ahead: np.ndarray, fall: float) -> Callable[[float], tuple[float, float]]:
         """t → (slope, curvature) of the value at w + t · ahead, without another pass over the rows; of some of them
-        where they are many."""
+        where they are many, raised to the slope at 0 of all, which is known: `fall`."""
         if self.rows.n * self.m > MANY:
-            return self.thin(MANY // self.m).along(w, ahead)
+            return self.thin(MANY // self.m).along_for(self.weight, w, ahead, fall)
+        return self._along(w, ahead)
+
+    def along_for(
+        self, weight: float, w: np.ndarray, ahead: np.ndarray, fall: float
+    ) -> Callable[[float], tuple[float, float]]:
+        """The same for rows of so much weight, of which these are a sample. Without what is known of all, the minimum
+        of the sample would be the end of every line."""
+        at, scale = self._along(w, ahead), weight / self.weight
+        off = fall - scale * at(0.0)[0]
+
+        def there(t: float) -> tuple[float, float]:
+            slope, curvature = at(t)
+            return scale * slope + off, scale * curvature
+
+        return there
+
+    def _along(self, w: np.ndarray, ahead: np.ndarray) -> Callable[[float], tuple[float, float]]:
         z, turn, rows = self.margins(w), self.margins(ahead), self.rows
         pull = np.tile(self.ridge, self.m) * ahead
         fall, bend = dot(pull, w), dot(pull, ahead)

@@ -34,9 +34,11 @@ PATIENCE = 40  # steps after which L-BFGS is known to be slow
 class Auto(Lbfgs):
     """L-BFGS in the metric of a sample's Hessian: from the start, at the sample's minimum, where that costs no more
     than a few passes over all rows; else only when L-BFGS alone has taken as long, and would take far longer yet. Where
-    there are too many parameters for that, Newton's method by conjugate gradients goes on then."""
+    that is slow too, as few rows bend more than all others do, the Hessian of all rows is the metric. Where there are
+    too many parameters for a Hessian, Newton's method by conjugate gradients goes on then."""
 
     cheap: float = 6.0  # passes over all rows that a sample's minimum may cost
+    whole: int = MOST  # parameters up to which the Hessian of all rows may be asked for
 
     def init(self, objective: Any, w: np.ndarray) -> State:
         rows = sample_rows(objective)
@@ -59,13 +61,15 @@ class Auto(Lbfgs):
         if state.kept is None:
             return NewtonCg().step(objective, state)
         state = super().step(objective, state)
-        gains = state.kept.gains
-        rows = sample_rows(objective)
+        gains, scaled = state.kept.gains, state.kept.scaled
+        if not scaled and objective.size > self.whole:
+            return state
+        rows = sample_rows(objective) if scaled else objective.rows.n  # what some rows do not know, all of them do
         cost = price(objective, rows)
         if cost == np.inf and state.kept.steps >= PATIENCE and steps_left(state, gains) > PATIENCE / 2:
             return replace(state, kept=None)
         early = state.kept.steps < max(10.0, cost)  # gains go up and down: steps taken are surer than steps foretold
-        if not state.kept.scaled or early or steps_left(state, gains) < 2 * (SEEN + cost):
+        if early or steps_left(state, gains) < 2 * (SEEN + cost):
             return state
         some = objective.thin(rows) if 2 * rows < objective.rows.n else objective
         hessian = some.curve(state.w)[2] * (objective.weight / some.weight)

@@ -24,6 +24,8 @@ DIGITS = 1e-9  # Newton's method doubles the digits with each pass: one more set
 
 @dataclass(frozen=True)
 class BySample(Auto):
+    whole: int = 1 << 10  # 8 MB from every partition
+
     def init(self, objective: Far, w: np.ndarray) -> State:
         some = objective.sample
         if objective.size > MOST or not w.any():

@@ -27,14 +27,14 @@ class Point(NamedTuple):
     gradient: np.ndarray
 
 
-Along = Callable[[np.ndarray, np.ndarray], Callable[[float], tuple[float, float]]]
+Along = Callable[[np.ndarray, np.ndarray, float], Callable[[float], tuple[float, float]]]
 
 
 def search(
     objective: Any, w: np.ndarray, value: float, gradient: np.ndarray, ahead: np.ndarray, along: Along | None = None
 ) -> Point | None:
-    """A point w + t · ahead that is lower; None where there is none to be seen. `along(w, ahead)(t)` are the slope and
-    the curvature there, if they can be had."""
+    """A point w + t · ahead that is lower; None where there is none to be seen. `along(w, ahead, slope)(t)` are
+    the slope and the curvature there, if they can be had."""
     fall, noise = dot(gradient, ahead), 16 * EPS * abs(value)
     if not fall < 0:
         return None
@@ -55,7 +55,7 @@ def search(
         else:
             share = _shorter(here.value - value, t * fall, t * slope)
         if along is not None and not TRUSTED <= share < 1.0:
-            t, along = bottom(along(w, ahead), t), None
+            t, along = bottom(along(w, ahead, fall), t), None
         else:
             t *= share
     return best
