@@ -42,7 +42,8 @@ def editable() -> bool:
     return bool(url and json.loads(url).get("dir_info", {}).get("editable"))
 
 
-def test_python_blocks_of_the_readme_run_in_order():
+def test_python_blocks_of_the_readme_run_in_order(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     namespace: dict = {}
     assert blocks("python")
     for block in blocks("python"):
