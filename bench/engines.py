@@ -3,9 +3,9 @@
 Each pair reads the same folder of Parquet in the same session, cluster or process, in turn; the least time of each
 counts, and a race that has taken a minute has no further round. Spark ML gets its columns as a vector by its own
 assembler. A logistic fit counts only with its objective. Peers that are not installed are left out, and that is said
-(dask-ml is in no extra: bench/engines_daskml.py tells how to get it). Outcomes are kept in bench/results/engines.csv, so that a
-part can be run anew by its name: stream-gaussian, dask-gaussian, dask-logistic, spark-gaussian, spark-logistic,
-spark-texts.
+(dask-ml is in no extra: bench/engines_daskml.py tells how to get it). Outcomes are kept in bench/results/engines.csv,
+so that a part can be run anew by its name: stream-gaussian, dask-gaussian, dask-logistic, spark-gaussian,
+spark-logistic, spark-texts.
 
 Example:
     python -m bench.engines --only spark-gaussian
