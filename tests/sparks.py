@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 HOW = "Spark needs Java 17 and PySpark: apt-get install openjdk-17-jre-headless; pip install 'deciban[spark]'"
 HERE = {
@@ -42,9 +44,7 @@ def spread(spark: Any, pieces: list, before: Any = None) -> Any:
     """Piece i as partition i."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    tables = [pa.Table.from_pandas(piece, preserve_index=False) for piece in pieces]
-    schema = pa.unify_schemas([table.schema.remove_metadata() for table in tables], promote_options="permissive")
-    tables = [table.cast(schema).combine_chunks() for table in tables]
+    tables = alike(pieces)
 
     def made(batches: Any) -> Any:
         for batch in batches:
@@ -54,4 +54,19 @@ def spread(spark: Any, pieces: list, before: Any = None) -> Any:
                 yield from tables[i].to_batches()
 
     rows = spark.range(0, len(tables), 1, len(tables))
-    return rows.mapInArrow(made, from_arrow_schema(schema))
+    return rows.mapInArrow(made, from_arrow_schema(tables[0].schema))
+
+
+def saved(folder: Path, pieces: list) -> str:
+    """A folder with piece i as the file i of Parquet."""
+    folder.mkdir()
+    for i, table in enumerate(alike(pieces)):
+        parquet.write_table(table, folder / f"part-{i:02}.parquet")
+    return str(folder)
+
+
+def alike(pieces: list) -> list[pa.Table]:
+    """The pieces as tables of one schema."""
+    tables = [pa.Table.from_pandas(piece, preserve_index=False) for piece in pieces]
+    schema = pa.unify_schemas([table.schema.remove_metadata() for table in tables], promote_options="permissive")
+    return [table.cast(schema).combine_chunks() for table in tables]
