@@ -111,6 +111,22 @@ def test_data_are_kept_between_passes(tmp_path):
     assert sorted(log.read_text().split()) == ["0", "1", "2"]
 
 
+def test_workers_hold_no_rows_when_the_passes_are_done_and_users_keep_their_own(client):
+    """At once: a frame in a cycle of references is there until Python looks for those."""
+    rows = clusters.cut(clusters.made(), 3)
+    mine = spread(rows[:2]).persist()
+    for data in (spread(rows), mine):
+        with engine.kept(data) as held:
+            assert len(held) == sum(map(len, rows[: data.npartitions]))
+    theirs = {future.key for future in distributed.futures_of(mine)}
+    deadline = time.monotonic() + 10
+    while (left := {key for keys in client.has_what().values() for key in keys}) != theirs:
+        assert time.monotonic() < deadline, left - theirs
+        time.sleep(0.05)
+    assert held is not None
+    assert len(mine) == sum(map(len, rows[:2]))
+
+
 def test_answers_are_a_lazy_frame_with_the_same_index():
     frame = clusters.made().set_index(pd.Index(np.arange(200) * 3, name="id"))
     data = spread(clusters.cut(frame, 4))

@@ -88,11 +88,16 @@ def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
     if _client() is None:
         yield data
         return
+    from distributed import futures_of
+
     held = (data if columns is None else data[list(columns)]).persist()
+    theirs = {id(future) for future in futures_of(data)}  # who persisted the data himself keeps them
     try:
         yield held
     finally:
-        del held  # Dask lets go of what nobody refers to
+        for future in futures_of(held):  # which hang in a cycle of references: Dask would keep the rows for long
+            if id(future) not in theirs:
+                future.release()
 
 
 def _of(frame: Any, f: Callable, plus: Callable, partition_info: Any = None) -> Any:
