@@ -108,14 +108,27 @@ def _batches(frame: Any) -> list[Any]:
     """A pandas frame as Arrow batches, at least one."""
     import pyarrow as pa
 
+    table = pa.Table.from_arrays([_column(frame.iloc[:, at]) for at in range(frame.shape[1])], names(frame))
+    return table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
+
+
+def _column(cells: Any) -> Any:
+    """A column of a pandas frame as Arrow has it, a NaN as a missing cell. Numbers without one are not copied."""
+    import numpy as np
+    import pyarrow as pa
+
+    if cells.dtype in (np.float64, np.float32):
+        numbers = cells.to_numpy()
+        with np.errstate(all="ignore"):
+            if not np.isnan(numbers.sum()):
+                return pa.array(numbers)
     try:
-        table = pa.Table.from_pandas(frame, preserve_index=False)
+        return pa.array(cells, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as bad:
         raise DataError(
-            f"a partition cannot be read: {'; '.join(map(str, bad.args))}\n\n"
+            f"column `{cells.name}`, of type {cells.dtype}, cannot be read in one of the partitions: {bad}\n\n"
             "hint: a column needs values of one type; leave others out with features=[…], or convert it: astype(str)"
         ) from None
-    return table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
 
 
 def _appended(frame: Any, f: Callable, new: list[str]) -> Any:
