@@ -51,10 +51,10 @@ def assert_alike(got, want) -> None:
     np.testing.assert_allclose(got.var_, want.var_, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["adult", "letter"])
-def test_files_have_the_bits_of_the_stream(name, spark, tmp_path):
+@pytest.mark.parametrize(("name", "files"), [("adult", 4), ("letter", 18), ("mnist", 2), ("newsgroups20", 2)])
+def test_files_have_the_bits_of_the_stream(name, files, spark, tmp_path):
     target, models = clusters.REAL[name]
-    where = sparks.saved(tmp_path / name, clusters.cut(clusters.real(name), 18))
+    where = sparks.saved(tmp_path / name, clusters.cut(clusters.real(name), files))
     data = spark.read.parquet(where)
     assert by_tasks(data)
     for model in models[:2]:

@@ -48,7 +48,7 @@ def even(batches: Iterable[pa.RecordBatch], rows: int | None = None) -> Iterator
     waiting: list[pa.RecordBatch] = []
     held = 0
     for batch in batches:
-        rows = rows or _rows(batch.num_columns)
+        rows = rows or batch_rows(batch.num_columns)
         waiting.append(batch)
         held += batch.num_rows
         if held < rows:
@@ -61,7 +61,8 @@ def even(batches: Iterable[pa.RecordBatch], rows: int | None = None) -> Iterator
         yield _one(waiting)
 
 
-def _rows(columns: int) -> int:
+def batch_rows(columns: int) -> int:
+    """How many rows a batch of so many columns has."""
     from deciban.files.reading import ROWS
 
     return min(ROWS, max(1024, CELLS // max(columns, 1)))

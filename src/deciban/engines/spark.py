@@ -26,7 +26,7 @@ from operator import add, iadd
 from typing import Any
 
 from deciban.engines import spark_files, spark_kept
-from deciban.engines.partitions import FAN, added, even, tree
+from deciban.engines.partitions import FAN, added, batch_rows, even, tree
 from deciban.engines.spark_rows import ROW, Partition, Runs, Summing, Unreadable, error, of_runs, row
 from deciban.engines.spark_troubles import connected, quietly, told
 from deciban.errors import DataError
@@ -70,7 +70,7 @@ def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = 
     """Σ f(batch) over the partitions, or the pieces of files, in their order; of the columns `f.columns` if f names
     some."""
     columns = list(getattr(f, "columns", data.columns))
-    with told(data), _unmeasured(data, columns):
+    with told(data), _suited(data, columns):
         for way in _ways(data, columns, getattr(f, "coded", ())):
             sums = way.frame.mapInArrow(Summing(f, plus, way.runs, way.pieces), ROW).persist()  # maybe looked at twice
             try:
@@ -103,7 +103,7 @@ def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
         keeping = spark_kept.Keeping(way.runs, way.pieces)
         held = way.frame.mapInArrow(keeping, spark_kept.schema(way.pieces)).persist()
         try:
-            with told(data), _unmeasured(data, names):  # makes them, by settings that suit rows
+            with told(data), _suited(data, names):  # makes them, by settings that suit rows
                 unread = held.where(f"{spark_kept.COLUMN} is null").count()
             if unread == 0:
                 yield held
@@ -195,23 +195,23 @@ def _numbered(frame: Any) -> Any:
 
 
 @contextmanager
-def _unmeasured(data: Any, columns: list[str]) -> Iterator[None]:
-    """Inside, Spark does not weigh a batch after every row, which takes it as long as all else, where batches of
-    numbers cannot come to the limit anyway. Kept batches are long: few of them are sent at a time."""
+def _suited(data: Any, columns: list[str]) -> Iterator[None]:
+    """Inside, Spark makes batches of numbers as long as they are wanted, and does not weigh each after every row, which
+    takes it as long as all else: they cannot come to its limit. Kept batches are long: few are sent at a time."""
     import pyarrow as pa
 
     conf = data.sparkSession.conf
-    limit, rows = "", int(conf.get(f"{ARROW}.maxRecordsPerBatch"))
+    limit, rows = "", conf.get(f"{ARROW}.maxRecordsPerBatch")
     with quietly():  # earlier versions have no limit
         limit = conf.get(f"{ARROW}.maxBytesPerBatch")
     most = int(limit.rstrip("b")) if limit.rstrip("b").isdigit() else 0
     types = dict(zip(data.columns, schema(data).types, strict=True))
-    wanted = {}
+    wanted, length = {}, batch_rows(len(columns))
     if spark_kept.holds(data):
         wanted = {"maxRecordsPerBatch": str(spark_kept.FEW), "maxBytesPerBatch": str(spark_kept.AT_ONCE)}
-    elif all(pa.types.is_primitive(types[name]) for name in columns) and 0 < rows * len(columns) * 9 <= most:
-        wanted = {"maxBytesPerBatch": str(2**31 - 1)}
-    before = {"maxRecordsPerBatch": str(rows), "maxBytesPerBatch": limit}
+    elif all(pa.types.is_primitive(types[name]) for name in columns) and 0 < length * len(columns) * 9 <= most:
+        wanted = {"maxRecordsPerBatch": str(length), "maxBytesPerBatch": str(2**31 - 1)}
+    before = {"maxRecordsPerBatch": rows, "maxBytesPerBatch": limit}
     try:
         for name, value in wanted.items():
             conf.set(f"{ARROW}.{name}", value)
