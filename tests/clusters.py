@@ -214,7 +214,7 @@ def assert_several_passes_end_where_the_stream_does(model: Any, spread: Spread) 
     frame = made(n=300)
     if isinstance(model, deciban.LinearDiscriminantAnalysis):
         frame.loc[::7, "x0"] = np.nan
-    got, want = (clone(model).fit_on(data) for data in (spread(cut(frame, 4)), cut(frame, 3)))
+    got, want = (clone(model).fit_on(data) for data in (spread([*cut(frame, 4), frame.iloc[:0]]), cut(frame, 3)))
     if isinstance(model, deciban.LogisticRegression):
         np.testing.assert_allclose(got.coef_, want.coef_, rtol=1e-8)
     assert got.n_iter_ == want.n_iter_

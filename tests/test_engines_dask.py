@@ -34,13 +34,14 @@ def client():
         yield client
 
 
-def spread(pieces: list, before=None):
+def spread(pieces: list, before=None, meta=None):
     def piece(i: int) -> pd.DataFrame:
         if before is not None:
             before(i)
         return pieces[i]
 
-    return dd.from_map(piece, range(len(pieces)), meta=pieces[0].iloc[:0], enforce_metadata=False)
+    meta = pieces[0].iloc[:0] if meta is None else meta
+    return dd.from_map(piece, range(len(pieces)), meta=meta, enforce_metadata=False)
 
 
 @clusters.every_model
@@ -82,6 +83,40 @@ def test_order_of_columns_and_widths_of_whole_numbers_may_differ():
     odd[3] = pieces[3].astype({"x1": np.uint16, "x2": np.float32})
     got = clusters.fitted(deciban.CategoricalNB(), spread(odd))
     clusters.assert_same_fit(got, clusters.fitted(deciban.CategoricalNB(), pieces))
+
+
+def test_texts_that_a_partition_has_none_of_may_be_numbers_there():
+    """What pandas makes of an empty column."""
+    frame = clusters.odd_pieces()[0]
+    pieces = [frame, frame.assign(sky=np.nan), frame.assign(sky="red")]
+    for kind in ("str", "object"):
+        got = clusters.fitted(deciban.MixedNB(), spread(pieces, meta=frame.iloc[:0].astype({"sky": kind})))
+        assert got.levels_["sky"] == ["blue", "grey", "red"]
+        clusters.assert_same_fit(got, clusters.fitted(deciban.MixedNB(), pieces))
+
+
+def test_names_of_columns_may_be_numbers_and_no_two_the_same():
+    frame = clusters.made()
+    numbered = spread(clusters.cut(frame.rename(columns={"x0": 0, "x1": 1}), 2))
+    for model in (deciban.GaussianNB(), deciban.LogisticRegression()):
+        got = model.fit_on(numbered)
+        assert got.feature_names_in_[:2].tolist() == ["0", "1"]
+        answers = got.predict_on(numbered).compute()
+        assert answers.predicted.tolist() == got.predict_on(answers).predicted.tolist()
+    with pytest.raises(DataError, match="two columns are named `x0`"):
+        clusters.fitted(deciban.GaussianNB(), spread([pd.concat([frame, frame[["x0"]]], axis=1)]))
+
+
+def test_columns_that_are_not_read_may_hold_anything():
+    frame = clusters.made().assign(odd=[1, "two"] * 100, turn=1j)
+    data = spread(clusters.cut(frame, 2))
+    names = [name for name in frame if name.startswith("x")]
+    model = deciban.GaussianNB().fit_on(data, features=names)
+    answers = model.predict_on(data).compute()
+    assert answers.predicted.tolist() == model.predict(frame[names]).tolist()
+    assert answers.turn.tolist() == frame.turn.tolist()
+    with pytest.raises(DataError, match="`turn`"):
+        deciban.GaussianNB().fit_on(data, features=["turn"])
 
 
 def test_poison_row_is_told_once():

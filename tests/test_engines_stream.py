@@ -183,6 +183,12 @@ def test_column_whose_type_is_not_known_at_first_is_found_out():
         MixedNB().fit_on([*parts, pa.table({"sky": [1, 2], "label": ["a", "b"]})])
 
 
+def test_texts_that_a_frame_has_none_of_may_be_numbers_there():
+    """What pandas makes of an empty column."""
+    frame = pd.DataFrame({"sky": ["grey", "blue"], "label": ["a", "b"]})
+    assert MixedNB().fit_on([frame, frame.assign(sky=np.nan)]).levels_ == {"sky": ["blue", "grey"]}
+
+
 def test_parts_of_other_processes_are_the_same():
     """What workers of a cluster do: pickle the function, send parts back."""
     import pickle
@@ -263,6 +269,14 @@ def test_column_that_is_not_there_is_told_with_what_is_near():
         GaussianNB().fit_on(ROWS, features=["wimd"])
     with pytest.raises(DataError, match="features"):
         GaussianNB().fit_on(ROWS, features=["label"])
+
+
+def test_columns_of_one_name_are_told():
+    rows = ROWS.append_column("size", ROWS["size"])
+    frame = pd.concat([X, X[["size"]]], axis=1).assign(label=Y)
+    for data in (rows, frame, iter([frame])):
+        with pytest.raises(DataError, match="two columns are named `size`"):
+            GaussianNB().fit_on(data, features=["size"])
 
 
 def test_nothing_to_learn_from_is_told(tmp_path):

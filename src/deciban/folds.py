@@ -103,7 +103,7 @@ def digests(x: Reals | Counts) -> np.ndarray:
         np.add.at(out, x.row_of(), _mixed(x.stored) * factor[x.column_of()])
         return out
     step = max(1, CELLS // max(x.d, 1))
-    return np.concatenate([_mixed(x.values[i : i + step]) @ factor for i in range(0, x.n, step)])
+    return np.concatenate([_mixed(x.values[i : i + step]) @ factor for i in range(0, max(x.n, 1), step)])
 
 
 def _mixed(cells: np.ndarray) -> np.ndarray:

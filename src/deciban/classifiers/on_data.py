@@ -215,6 +215,9 @@ def _kinds(engine: ModuleType, data: Any, names: Sequence[str]) -> tuple[str, ..
 
 
 def check_there(name: str, names: Sequence[str]) -> None:
+    """Once."""
+    if names.count(name) > 1:
+        raise DataError(f"two columns are named `{name}`\n\nhint: give every column a name of its own")
     if name not in names:
         near = get_close_matches(str(name), names, 1, 0.5)
         told = ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")

@@ -61,7 +61,7 @@ class ReadingFrames:
         classes, y = reading.labels(batch)
         kinds = dict(zip(reading.features, reading.kinds, strict=False))
         columns = cells.columns(batch, reading.features, kinds)
-        found = tuple(cells.kind(batch.schema.field(name).type) or kinds.get(name, "") for name in reading.features)
+        found = tuple(cells.taken_for(cells.column_of(batch, name), kinds.get(name)) for name in reading.features)
         model = self._plain()
         model._schema = model._new_schema(columns)
         x, _, _ = model._schema.read(columns, batch.num_rows, learning=True)

@@ -18,6 +18,9 @@ from contextlib import contextmanager, suppress
 from operator import add
 from typing import Any
 
+import numpy as np
+
+from deciban import frames
 from deciban.engines.partitions import added, even, sum_of_partition, tree
 from deciban.errors import ClusterError, DataError, DecibanError
 
@@ -49,22 +52,27 @@ def ready(data: Any) -> Any:
 
 
 def names(data: Any) -> list[str]:
-    return [str(name) for name in data.columns]
+    return frames.names(data)
 
 
 def schema(data: Any) -> Any:
-    """The Arrow schema, as far as Dask knows it: a column of objects has type null."""
+    """The Arrow schema, as far as Dask knows it: columns of objects, or of what Arrow cannot hold, have type null."""
     import pyarrow as pa
 
-    return pa.Schema.from_pandas(data._meta, preserve_index=False)
+    types = {}
+    for at, name in enumerate(names(data)):
+        try:
+            types[name] = _column(data._meta.iloc[:, at]).type
+        except DataError:
+            types[name] = pa.null()
+    return pa.schema(types)
 
 
 def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = add, *, progress: Any = None) -> Any:
     """Σ f(batch) over the partitions in their order; of the columns `f.columns` if f names some."""
     import dask
 
-    columns = getattr(f, "columns", None)
-    frame = data if columns is None else data[list(columns)]
+    frame = _some(data, getattr(f, "columns", None))
     sent = dask.delayed(f, pure=False, traverse=False)  # once to a worker, not with every task
     # one task reads a partition and sums it up: between two, Dask might move the rows to another worker
     parts = frame.map_partitions(_of, sent, plus, meta=(None, "object"), enforce_metadata=False).to_delayed()
@@ -76,7 +84,7 @@ def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
     """The same frame, lazily, with the columns that f appends."""
     import pandas as pd
 
-    new = [name for name in schema.names if name not in set(data.columns)]
+    new = schema.names[len(data.columns) :]
     empty = schema.empty_table().select(new).to_pandas()
     meta = pd.concat([data._meta, empty.set_index(data._meta.index[:0])], axis=1)
     return data.map_partitions(_appended, f, new, meta=meta, enforce_metadata=False)
@@ -90,7 +98,7 @@ def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
         return
     from distributed import futures_of
 
-    held = (data if columns is None else data[list(columns)]).persist()
+    held = _some(data, columns).persist()
     theirs = {id(future) for future in futures_of(data)}  # who persisted the data himself keeps them
     try:
         yield held
@@ -98,6 +106,14 @@ def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
         for future in futures_of(held):  # which hang in a cycle of references: Dask would keep the rows for long
             if id(future) not in theirs:
                 future.release()
+
+
+def _some(frame: Any, columns: Sequence[str] | None) -> Any:
+    """Those columns of a frame, of Dask's or of pandas; their names may be no texts there."""
+    if columns is None:
+        return frame
+    known = dict(zip(names(frame), frame.columns, strict=True))
+    return frame[[known[name] for name in columns]]
 
 
 def _of(frame: Any, f: Callable, plus: Callable, partition_info: Any = None) -> Any:
@@ -114,7 +130,6 @@ def _batches(frame: Any) -> list[Any]:
 
 def _column(cells: Any) -> Any:
     """A column of a pandas frame as Arrow has it, a NaN as a missing cell. Numbers without one are not copied."""
-    import numpy as np
     import pyarrow as pa
 
     if cells.dtype in (np.float64, np.float32):
@@ -136,7 +151,9 @@ def _appended(frame: Any, f: Callable, new: list[str]) -> Any:
     import pandas as pd
     import pyarrow as pa
 
-    answers = pa.Table.from_batches([f(batch).select(new) for batch in even(_batches(frame))]).to_pandas()
+    batches = even(_batches(_some(frame, getattr(f, "columns", None))))
+    answers = [pa.record_batch(f(batch).columns[-len(new) :], new) for batch in batches]
+    answers = pa.Table.from_batches(answers).to_pandas()
     return pd.concat([frame, answers.set_axis(frame.index)], axis=1)
 
 

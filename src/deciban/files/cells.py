@@ -34,6 +34,13 @@ def kind(given: pa.DataType) -> str | None:
     return LEVEL if pa.types.is_boolean(given) or _text(given) else "neither"
 
 
+def taken_for(column: pa.Array, known: str | None) -> str:
+    """What a column holds, "" where nothing tells: one without a cell may be of any type, as pandas' empty ones are."""
+    if column.null_count == len(column) and known is not None:
+        return known
+    return kind(column.type) or ""
+
+
 def _numeric(given: pa.DataType) -> bool:
     return pa.types.is_integer(given) or pa.types.is_floating(given) or pa.types.is_decimal(given)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from deciban import frames
 from deciban.errors import DataError
 from deciban.files.reading import ROWS, Piece, Source
 
@@ -78,15 +79,15 @@ def _of_dataset(data: Any, name: str) -> Source:
     return Source(name, "an Arrow dataset", data.schema, batches, cut=cut)
 
 
-def _of_frames(frames: Iterator[Any], name: str) -> Source:
-    first = next(frames, None)
+def _of_frames(given: Iterator[Any], name: str) -> Source:
+    first = next(given, None)
     if first is None:
         raise DataError(f"{name} gives no frames\n\nhint: see whether it was gone through already: it gives rows once")
     reader = _reader(first)
 
     def batches() -> Iterator[pa.RecordBatch]:
         yield from _short(reader)
-        for frame in frames:
+        for frame in given:
             yield from _short(_reader(frame))
 
     return Source(name, "frames, one by one", reader.schema, batches, like=[first])
@@ -115,6 +116,7 @@ def _reader(frame: Any) -> pa.RecordBatchReader:
     if isinstance(frame, pa.RecordBatch):
         return pa.Table.from_batches([frame]).to_reader()
     if _pandas(frame):
+        frames.names(frame)  # no two the same
         return pa.Table.from_pandas(frame, preserve_index=False).to_reader()  # an index is no column
     if hasattr(frame, "__arrow_c_stream__"):
         return pa.RecordBatchReader.from_stream(frame)

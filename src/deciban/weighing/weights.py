@@ -195,7 +195,7 @@ def bend(parts: np.ndarray, p: np.ndarray, w: np.ndarray, by_class: bool) -> np.
     """The Hessian of the loss by weights, (k, d) or (d,), and biases, (k,)."""
     (n, k, d), mass = parts.shape, p * w[:, None]
     said = parts * p[:, :, None]
-    mean = np.hstack([said.reshape(n, -1) if by_class else said.sum(axis=1), p])
+    mean = np.hstack([said.reshape(n, k * d) if by_class else said.sum(axis=1), p])
     out = -(mean.T * w) @ mean
     for c in range(k):
         at, bias = slice(c * d, (c + 1) * d) if by_class else slice(0, d), len(out) - k + c
