@@ -4,8 +4,8 @@ Each pair reads the same folder of Parquet in the same session, cluster or proce
 counts, and a race that has taken a minute has no further round. Spark ML gets its columns as a vector by its own
 assembler. A logistic fit counts only with its objective. Peers that are not installed are left out, and that is said
 (dask-ml is in no extra: bench/engines_daskml.py tells how to get it). Outcomes are kept in bench/results/engines.csv,
-so that a part can be run anew by its name: stream-gaussian, dask-gaussian, dask-logistic, spark-gaussian,
-spark-logistic, spark-texts.
+so that a part can be run anew by its name: stream-gaussian, dask-gaussian, dask-logistic, spark-gaussian (of plain
+files, and of a frame with a filter), spark-logistic, spark-texts.
 
 Example:
     python -m bench.engines --only spark-gaussian
@@ -20,7 +20,6 @@ import shutil
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
@@ -38,7 +37,12 @@ ROWS, TEXTS = 2_000_000, 100_000
 LONG = 60.0  # seconds that a race takes before it has no further round
 C = 1.0
 KEPT = report.RESULTS / "engines.csv"
-TASKS = {"gaussian": "Gaussian NB", "logistic": "logistic", "texts": "texts, multinomial NB"}
+TASKS = {
+    "gaussian": "Gaussian NB",
+    "gaussian-filtered": "Gaussian NB, of a frame with a filter",
+    "logistic": "logistic",
+    "texts": "texts, multinomial NB",
+}
 
 
 @dataclass(frozen=True)
@@ -223,52 +227,48 @@ def on_dask(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
 
 @contextmanager
 def on_spark(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
-    from pyspark.ml import Pipeline
-    from pyspark.ml.classification import LogisticRegression, NaiveBayes
-    from pyspark.ml.feature import CountVectorizer, Tokenizer, VectorAssembler
-    from pyspark.sql import SparkSession
+    """Frames that are plain files, which tasks read by themselves, and one that is more: Spark hands over its rows."""
+    from bench import engines_sparkml as rival
 
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    settings = {"driver.memory": "6g", "driver.host": "127.0.0.1", "ui.enabled": "false", "log.level": "OFF"}
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.showConsoleProgress", "false")
-    for name, value in settings.items():
-        builder = builder.config(f"spark.{name}", value)
-    spark = builder.getOrCreate()
+    spark = rival.session()
     rows = spark.read.parquet(str(numbers)).count()
-    assembler = VectorAssembler(inputCols=data.NAMES, outputCol="features")
-    bayes = NaiveBayes(modelType="gaussian")
-    logistic = LogisticRegression(regParam=1.0 / (C * rows), standardization=False)
-    words = [Tokenizer(inputCol="text", outputCol="words"), CountVectorizer(inputCol="words", outputCol="features")]
 
-    def ml(folder: Path, *stages: Any) -> Callable[[], Any]:
-        return lambda: Pipeline(stages=list(stages)).fit(spark.read.parquet(str(folder))).stages[-1]
+    def plain(folder: Path = numbers) -> Any:
+        return spark.read.parquet(str(folder))
 
-    def own(folder: Path, make: Callable[[], Any], **more: Any) -> Callable[[], Any]:
-        return lambda: make().fit_on(spark.read.parquet(str(folder)), **more)
+    def filtered() -> Any:
+        return plain().where("label >= 0")  # all of them
 
-    counts = NaiveBayes(modelType="multinomial")
+    bayes = deciban.GaussianNB
+    by_words = "Spark ML, Tokenizer, CountVectorizer"
+    contests = [
+        Contest("spark", "gaussian", "Spark ML", lambda: rival.gaussian(plain()), lambda: bayes().fit_on(plain()), 3.0),
+        Contest(
+            "spark",
+            "gaussian-filtered",
+            "Spark ML",
+            lambda: rival.gaussian(filtered()),
+            lambda: bayes().fit_on(filtered()),
+        ),
+        Contest(
+            "spark",
+            "logistic",
+            "Spark ML",
+            lambda: rival.logistic(plain(), C, rows),
+            lambda: _logistic().fit_on(plain()),
+            1.5,
+            _objective(numbers),
+        ),
+        Contest(
+            "spark",
+            "texts",
+            by_words,
+            lambda: rival.texts(plain(texts)),
+            lambda: deciban.TextClassifier().fit_on(plain(texts), features="text"),
+        ),
+    ]
     try:
-        yield [
-            Contest(
-                "spark", "gaussian", "Spark ML", ml(numbers, assembler, bayes), own(numbers, deciban.GaussianNB), 3.0
-            ),
-            Contest(
-                "spark",
-                "logistic",
-                "Spark ML",
-                ml(numbers, assembler, logistic),
-                own(numbers, _logistic),
-                1.5,
-                _objective(numbers),
-            ),
-            Contest(
-                "spark",
-                "texts",
-                "Spark ML, Tokenizer, CountVectorizer",
-                ml(texts, *words, counts),
-                own(texts, deciban.TextClassifier, features="text"),
-            ),
-        ]
+        yield contests
     finally:
         spark.stop()
 
