@@ -106,6 +106,12 @@ def test_anything_that_exports_an_arrow_stream_is_read():
     assert isinstance(WHOLE.predict_on(Relation()), pa.RecordBatchReader)
 
 
+def test_index_that_pandas_wrote_into_a_file_is_no_feature(tmp_path):
+    X.assign(label=Y).sample(frac=1.0, random_state=0).to_parquet(tmp_path / "rows.parquet")
+    assert "__index_level_0__" in parquet.read_schema(tmp_path / "rows.parquet").names
+    assert MixedNB().fit_on(tmp_path / "rows.parquet").feature_names_in_.tolist() == X.columns.tolist()
+
+
 def test_names_of_folders_are_columns(tmp_path):
     for sky in ("grey", "blue"):
         (tmp_path / f"sky={sky}").mkdir()
@@ -328,6 +334,9 @@ def test_answers_come_as_the_kind_of_thing_that_the_rows_were():
     assert all(isinstance(frame, pd.DataFrame) for frame in frames)
     np.testing.assert_allclose(np.concatenate([answers(frame) for frame in frames]), want, rtol=1e-12)
     out = WHOLE.predict_on(ROWS.to_reader(max_chunksize=99))
+    assert isinstance(out, pa.RecordBatchReader)
+    np.testing.assert_allclose(answers(out.read_all().to_pandas()), want, rtol=1e-12)
+    out = WHOLE.predict_on(polars().from_arrow(ROWS).lazy())
     assert isinstance(out, pa.RecordBatchReader)
     np.testing.assert_allclose(answers(out.read_all().to_pandas()), want, rtol=1e-12)
     out = WHOLE.predict_on(polars().from_arrow(ROWS))

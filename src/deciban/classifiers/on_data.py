@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -28,6 +29,8 @@ from deciban.classifiers.steady import Steady
 from deciban.engines import picking, stream
 from deciban.errors import DataError, NotAdditiveError
 from deciban.progress import rows_shown
+
+INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an index without a name when it writes files
 
 
 @dataclass(frozen=True)
@@ -193,7 +196,7 @@ def reading_of(
     for name in [target] if weight is None else [target, weight]:
         check_there(name, names)
     if features is None:
-        wanted = [name for name in names if name not in (target, weight)]
+        wanted = [name for name in names if name not in (target, weight) and not INDEX.fullmatch(name)]
     else:
         wanted = [features] if isinstance(features, str) else [str(name) for name in features]
     for name in wanted:
@@ -215,7 +218,7 @@ def _kinds(engine: ModuleType, data: Any, names: Sequence[str]) -> tuple[str, ..
 
 
 def check_there(name: str, names: Sequence[str]) -> None:
-    """Once."""
+    """Whether the data have one column of that name."""
     if names.count(name) > 1:
         raise DataError(f"two columns are named `{name}`\n\nhint: give every column a name of its own")
     if name not in names:

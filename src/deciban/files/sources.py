@@ -37,7 +37,7 @@ def of(data: Any) -> Source:
         return data
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
-    name = f"the {type(data).__name__}"
+    name, like = f"the {type(data).__name__}", data
     if isinstance(data, pa.Table):
         return _of_table(data, name)
     if hasattr(data, "scanner") and hasattr(data, "schema"):  # a dataset of Arrow's
@@ -46,7 +46,7 @@ def of(data: Any) -> Source:
         data = data.collect_batches(maintain_order=True, chunk_size=ROWS) if _batched(data) else data.collect()
     if _framed(data):
         reader = _reader(data)
-        return Source(name, "a stream of Arrow batches", reader.schema, lambda: _short(reader), like=data)
+        return Source(name, "a stream of Arrow batches", reader.schema, lambda: _short(reader), like=like)
     if callable(data):
         data = data()
     if not isinstance(data, Iterable):
