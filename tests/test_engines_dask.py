@@ -202,6 +202,15 @@ def test_cluster_without_workers_is_not_waited_for_forever():
         clusters.fitted(deciban.GaussianNB(), spread(clusters.cut(clusters.made(), 3)))
 
 
+def test_scheduler_that_does_not_answer_is_not_waited_for_forever(monkeypatch):
+    monkeypatch.setattr(engine, "_workers", lambda client: None)
+    with (
+        dask.config.set({"deciban.patience": "0 seconds"}),
+        pytest.raises(ClusterError, match="has not answered for 0"),
+    ):
+        clusters.fitted(deciban.GaussianNB(), spread(clusters.cut(clusters.made(), 3), lambda i: time.sleep(3)))
+
+
 def test_sums_come_in_the_order_of_the_partitions():
     """Strings do not commute."""
     frames = [pd.DataFrame({"a": [chr(97 + i)]}) for i in range(26)]

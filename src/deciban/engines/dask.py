@@ -204,9 +204,15 @@ def _awaited(client: Any, future: Any) -> Any:
                 f"Dask's workers died at the same task, {bad.allowed_failures + 1} of them\n\n"
                 "hint: most often a partition is larger than a worker's memory: repartition(partition_size='100MB')"
             ) from bad
-        if _workers(client):
+        workers = _workers(client)
+        if workers:
             seen = time.monotonic()
         elif time.monotonic() - seen > patience:
+            if workers is None:
+                raise ClusterError(
+                    f"the scheduler of the Dask cluster has not answered for {patience:g} seconds\n\n"
+                    "hint: see whether it runs, and fit again by a new Client"
+                )
             raise ClusterError(
                 f"the Dask cluster has had no workers for {patience:g} seconds\n\n"
                 "hint: start some, client.cluster.scale(2); if they take long to come, wait longer: "
@@ -214,9 +220,9 @@ def _awaited(client: Any, future: Any) -> Any:
             )
 
 
-def _workers(client: Any) -> int:
-    """How many there are; none can be counted where nobody answers."""
+def _workers(client: Any) -> int | None:
+    """How many there are; None: nobody answers."""
     try:
         return len(client.sync(client.scheduler.ncores, callback_timeout=10 * GLANCE))
     except (OSError, TimeoutError, AttributeError):  # no scheduler: the client is connecting or closed
-        return 0
+        return None
