@@ -29,6 +29,7 @@ data = spark.createDataFrame(frame).repartition(2)
 model = deciban.GaussianNB().fit_on(data)
 assert model.class_count_.tolist() == [2, 2], model.class_count_
 assert abs(model.theta_ - [[1.1], [3.05]]).max() < 1e-12, model.theta_
+assert deciban.LogisticRegression().fit_on(data).predict([[1.0], [3.0]]).tolist() == list("ab")
 assert sorted(row.predicted for row in model.predict_on(data).collect()) == list("aabb")
 try:
     deciban.GaussianNB().fit_on(spark.createDataFrame(frame.assign(size=float("inf"))))

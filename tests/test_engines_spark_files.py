@@ -13,7 +13,8 @@ from pyarrow import parquet
 
 import deciban
 from deciban.engines import spark as engine
-from deciban.engines import spark_files, spark_kept
+from deciban.engines import spark_files
+from deciban.engines.spark_ways import quoted
 from deciban.errors import DataError
 
 from . import clusters, sparks
@@ -37,7 +38,7 @@ def folder(tmp_path):
 def by_tasks(data, *columns) -> bool:
     """Whether tasks read the files."""
     columns = list(columns or data.columns)
-    return spark_files.pieces_of(data.select(*map(engine._quoted, columns)), columns) is not None
+    return spark_files.pieces_of(data.select(*map(quoted, columns)), columns) is not None
 
 
 def rows(data) -> int:
@@ -65,8 +66,15 @@ def test_several_passes_over_files_have_the_bits_of_the_stream(spark, folder):
     model = deciban.LogisticRegression()
     got, want = clusters.fitted(model, spark.read.parquet(folder)), clusters.fitted(model, folder)
     np.testing.assert_array_equal(got.coef_, want.coef_)
-    with engine.kept(spark.read.parquet(folder)) as held:
-        assert spark_kept.by_pieces(held)
+
+
+def test_files_that_change_between_passes_are_told(spark, folder):
+    with engine.kept(spark.read.parquet(folder), ["x0", "label"]) as held:
+        assert held.pieces is not None
+        assert rows(held) == rows(held) == 200
+        clusters.made(n=7).to_parquet(f"{folder}/part-03.parquet", index=False)
+        with pytest.raises(DataError, match=r"changed or gone during the fit: .*part-03.parquet"):
+            rows(held)
 
 
 def test_choices_of_columns_and_plain_names_of_files_are_read_by_tasks(spark, folder):
@@ -178,8 +186,8 @@ def test_files_that_changed_since_spark_listed_them_are_left_to_it(spark, folder
 def test_what_tasks_cannot_open_is_read_by_spark_after_all(spark, folder, monkeypatch, capfd):
     found = spark_files.pieces_of
 
-    def elsewhere(*given):
-        pieces = found(*given)
+    def elsewhere(frame, columns):
+        pieces = found(frame, columns)
         gone = ("/nowhere/part.parquet", 1, 1)
         return replace(pieces, files=(*pieces.files[:-1], gone))
 
@@ -188,8 +196,8 @@ def test_what_tasks_cannot_open_is_read_by_spark_after_all(spark, folder, monkey
     got = clusters.fitted(deciban.GaussianNB(), data)
     assert_alike(got, clusters.fitted(deciban.GaussianNB(), folder))
     with engine.kept(data, ["x0", "label"]) as held:
-        assert not spark_kept.by_pieces(held)
-        assert rows(held) == 200
+        assert rows(held) == rows(held) == 200
+        assert held.pieces is None
     assert "at org.apache.spark" not in capfd.readouterr().err
 
 

@@ -25,15 +25,14 @@ from dataclasses import dataclass
 from operator import add, iadd
 from typing import Any
 
-from deciban.engines import spark_files, spark_kept
-from deciban.engines.partitions import FAN, added, batch_rows, even, tree
-from deciban.engines.spark_rows import ROW, Partition, Runs, Summing, Unreadable, error, of_runs, row
+from deciban.engines.partitions import FAN, added, even, tree
+from deciban.engines.spark_rows import ROW, Summing, Unreadable, error, of_runs, row
 from deciban.engines.spark_troubles import connected, quietly, told
+from deciban.engines.spark_ways import Kept, numbered, suited, ways
 from deciban.errors import DataError
 
 AT_ONCE = 1 << 16  # bytes of a sum that goes straight to the driver: 10,000 of them are less than it takes by default
 TOGETHER = 1 << 26  # bytes of all sums that the driver adds by itself, once they are in a tree
-ARROW = "spark.sql.execution.arrow"
 
 
 def takes(data: Any) -> bool:
@@ -70,11 +69,13 @@ def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = 
     """Σ f(batch) over the partitions, or the pieces of files, in their order; of the columns `f.columns` if f names
     some."""
     columns = list(getattr(f, "columns", data.columns))
-    with told(data), _suited(data, columns):
-        for way in _ways(data, columns, getattr(f, "coded", ())):
+    with told(data):
+        _set_python(data)
+        for way in ways(data, columns, getattr(f, "coded", ())):
             sums = way.frame.mapInArrow(Summing(f, plus, way.runs, way.pieces), ROW).persist()  # maybe looked at twice
             try:
-                return _added(sums, iadd if plus is add else plus, way.pieces)
+                with suited(way.frame):
+                    return _added(sums, iadd if plus is add else plus, way.pieces)
             except Unreadable as bad:
                 cannot = bad
             finally:
@@ -88,51 +89,20 @@ def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
     from pyspark.sql.pandas.types import from_arrow_schema
 
     _set_python(data)
-    return _numbered(data).mapInArrow(Answering(f, data.columns, schema), from_arrow_schema(schema))
+    return numbered(data).mapInArrow(Answering(f, data.columns, schema), from_arrow_schema(schema))
 
 
 @contextmanager
 def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """The data in the executors' memory, or on their disks where that is full."""
-    level = data.storageLevel
-    if level.useMemory or level.useDisk:  # the user keeps them
+    """Those columns for several passes: files as they are, the rows of other frames in the executors' memory."""
+    if isinstance(data, Kept) or data.storageLevel.useMemory or data.storageLevel.useDisk:  # the user keeps them
         yield data
         return
-    names = list(data.columns if columns is None else columns)
-    for way in _ways(data, names):
-        keeping = spark_kept.Keeping(way.runs, way.pieces)
-        held = way.frame.mapInArrow(keeping, spark_kept.schema(way.pieces)).persist()
-        try:
-            with told(data), _suited(data, names):  # makes them, by settings that suit rows
-                unread = held.where(f"{spark_kept.COLUMN} is null").count()
-            if unread == 0:
-                yield held
-                return
-        finally:
-            with quietly():
-                held.unpersist()
-
-
-@dataclass(frozen=True)
-class Way:
-    """How tasks get at rows: what they are given, and the runs that they make of it."""
-
-    frame: Any
-    runs: Runs
-    pieces: bool  # of files
-
-
-def _ways(data: Any, columns: list[str], coded: Sequence[str] = ()) -> Iterator[Way]:
-    """One, or first one that is quicker but may turn out to be none."""
-    _set_python(data)
-    if spark_kept.holds(data):
-        yield Way(data, spark_kept.opened, spark_kept.by_pieces(data))
-        return
-    frame = data.select(*map(_quoted, columns))
-    pieces = spark_files.pieces_of(frame, columns, coded)
-    if pieces is not None:
-        yield Way(spark_files.numbers(data, pieces), pieces, True)
-    yield Way(_numbered(frame), Partition(columns), False)
+    held = Kept(data, data.columns if columns is None else columns)
+    try:
+        yield held
+    finally:
+        held.let_go()
 
 
 @dataclass(frozen=True)
@@ -182,44 +152,6 @@ def _added(sums: Any, plus: Callable, pieces: bool) -> Any:
     if pieces:
         return added((found[part] for part in sorted(found)), plus)
     return tree(found, lambda group: added(group, plus))
-
-
-def _quoted(name: str) -> str:
-    """A name with dots is a column, not a field of one."""
-    return f"`{name.replace('`', '``')}`"
-
-
-def _numbered(frame: Any) -> Any:
-    """The columns by number: `mapInArrow` trips over names with dots."""
-    return frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
-
-
-@contextmanager
-def _suited(data: Any, columns: list[str]) -> Iterator[None]:
-    """Inside, Spark makes batches of numbers as long as they are wanted, and does not weigh each after every row, which
-    takes it as long as all else: they cannot come to its limit. Kept batches are long: few are sent at a time."""
-    import pyarrow as pa
-
-    conf = data.sparkSession.conf
-    limit, rows = "", conf.get(f"{ARROW}.maxRecordsPerBatch")
-    with quietly():  # earlier versions have no limit
-        limit = conf.get(f"{ARROW}.maxBytesPerBatch")
-    most = int(limit.rstrip("b")) if limit.rstrip("b").isdigit() else 0
-    types = dict(zip(data.columns, schema(data).types, strict=True))
-    wanted, length = {}, batch_rows(len(columns))
-    if spark_kept.holds(data):
-        wanted = {"maxRecordsPerBatch": str(spark_kept.FEW), "maxBytesPerBatch": str(spark_kept.AT_ONCE)}
-    elif all(pa.types.is_primitive(types[name]) for name in columns) and 0 < length * len(columns) * 9 <= most:
-        wanted = {"maxRecordsPerBatch": str(length), "maxBytesPerBatch": str(2**31 - 1)}
-    before = {"maxRecordsPerBatch": rows, "maxBytesPerBatch": limit}
-    try:
-        for name, value in wanted.items():
-            conf.set(f"{ARROW}.{name}", value)
-        yield
-    finally:
-        with quietly():
-            for name in wanted:
-                conf.set(f"{ARROW}.{name}", before[name]) if before[name] else conf.unset(f"{ARROW}.{name}")
 
 
 def _set_python(data: Any) -> None:

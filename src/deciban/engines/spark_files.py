@@ -19,7 +19,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -57,6 +57,10 @@ class Pieces:
         file = bisect_right(self.starts, number) - 1
         return file, number - self.starts[file]
 
+    def of(self, columns: Sequence[str], coded: Sequence[str]) -> Pieces:
+        """Of these columns; those that are coded come as codes."""
+        return replace(self, columns=tuple(columns), coded=tuple(coded))
+
     def __call__(self, batches: Iterable[Any]) -> Iterator[tuple[int, Iterator[Any]]]:
         open_file, cut = -1, []
         for number in (number for batch in batches for number in batch.column(0).to_pylist()):
@@ -83,7 +87,7 @@ class Pieces:
             raise Unreadable(f"{stamp[0]} ({bad})") from None
 
 
-def pieces_of(frame: Any, columns: Sequence[str], coded: Sequence[str] = ()) -> Pieces | None:
+def pieces_of(frame: Any, columns: Sequence[str]) -> Pieces | None:
     """The pieces of the files that a frame of those columns is, where tasks may read them."""
     if connected(frame):  # whose plans are the server's
         return None
@@ -95,7 +99,7 @@ def pieces_of(frame: Any, columns: Sequence[str], coded: Sequence[str] = ()) -> 
         found = list(threads.each(_listed(frame), partial(_looked_at, kinds=kinds)))
         starts = (0, *accumulate(many for _, many in found))
         if starts[-1]:
-            return Pieces(tuple(stamp for stamp, _ in found), starts, tuple(columns), tuple(coded))
+            return Pieces(tuple(stamp for stamp, _ in found), starts, tuple(columns))
     return None
 
 

@@ -33,10 +33,15 @@ class Partition:
     names: list[str]
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[tuple[int, Iterator[Any]]]:
-        from pyspark import TaskContext
+        yield partition(), even(batch.rename_columns(self.names) for batch in batches)
 
-        context = TaskContext.get()
-        yield context.partitionId() if context else 0, even(batch.rename_columns(self.names) for batch in batches)
+
+def partition() -> int:
+    """The number of the partition that this task is for."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return context.partitionId() if context else 0
 
 
 @dataclass(frozen=True)

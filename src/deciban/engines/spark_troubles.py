@@ -55,8 +55,8 @@ LOST = (
 
 
 def connected(data: Any) -> bool:
-    """Whether it is a frame of Spark Connect, whose driver is elsewhere."""
-    return ".connect." in type(data).__module__
+    """Whether it is of a session of Spark Connect, whose driver is elsewhere."""
+    return ".connect." in type(data.sparkSession).__module__
 
 
 @contextmanager
