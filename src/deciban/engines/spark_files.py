@@ -93,7 +93,7 @@ def pieces_of(frame: Any, columns: Sequence[str]) -> Pieces | None:
         return None
     with quietly():  # whatever fails here is for Spark to tell
         conf = frame.sparkSession.conf
-        if conf.get(SETTING, "true") != "true" or conf.get(FIELD_IDS, "false") == "true":
+        if conf.get(SETTING, "true").lower() != "true" or conf.get(FIELD_IDS, "false") == "true":
             return None
         kinds = _kinds(frame)
         found = list(threads.each(_listed(frame), partial(_looked_at, kinds=kinds)))
