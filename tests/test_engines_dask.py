@@ -123,6 +123,13 @@ def test_poison_row_is_told_once():
     clusters.assert_poison_is_told_once(spread)
 
 
+def test_poison_row_among_those_to_be_answered_is_told():
+    pieces = clusters.poisoned()
+    model = clusters.fitted(deciban.GaussianNB(), pieces[:3])
+    with pytest.raises(DataError, match=r"row 7 of partition 3, column `x2`"):
+        model.predict_on(spread(pieces)).compute()
+
+
 def test_column_that_holds_all_sorts_is_told():
     frame = clusters.made().assign(x1=[1, "two"] * 100)
     with pytest.raises(DataError, match="x1"):

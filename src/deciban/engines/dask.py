@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from deciban import frames
-from deciban.engines.partitions import added, even, sum_of_partition, tree
+from deciban.engines.partitions import added, each_of_partition, sum_of_partition, tree
 from deciban.errors import ClusterError, DataError, DecibanError
 
 PATIENCE = 120.0  # seconds to go on without a single worker; `dask.config.set({"deciban.patience": "10 minutes"})`
@@ -146,13 +146,14 @@ def _column(cells: Any) -> Any:
         ) from None
 
 
-def _appended(frame: Any, f: Callable, new: list[str]) -> Any:
+def _appended(frame: Any, f: Callable, new: list[str], partition_info: Any = None) -> Any:
     """The rows with their index and types as they were, and the new columns."""
     import pandas as pd
     import pyarrow as pa
 
-    batches = even(_batches(_some(frame, getattr(f, "columns", None))))
-    answers = [pa.record_batch(f(batch).columns[-len(new) :], new) for batch in batches]
+    batches = _batches(_some(frame, getattr(f, "columns", None)))
+    found = each_of_partition(batches, f, partition_info["number"])
+    answers = [pa.record_batch(wide.columns[-len(new) :], new) for wide in found]
     answers = pa.Table.from_batches(answers).to_pandas()
     return pd.concat([frame, answers.set_axis(frame.index)], axis=1)
 
@@ -215,7 +216,7 @@ def _awaited(client: Any, future: Any) -> Any:
                 )
             raise ClusterError(
                 f"the Dask cluster has had no workers for {patience:g} seconds\n\n"
-                "hint: start some, client.cluster.scale(2); if they take long to come, wait longer: "
+                "hint: start some, with memory for a partition each: client.cluster.scale(2); if they take long, wait: "
                 'dask.config.set({"deciban.patience": "10 minutes"})'
             )
 

@@ -29,18 +29,24 @@ CELLS = 1 << 20  # of a batch, about: 8 MB
 
 
 def sum_of_partition(batches: Iterable[pa.RecordBatch], f: Callable, plus: Callable, number: int) -> Any:
-    """Σ f(batch) of the rows of one partition; None where there are no batches. An error tells row and partition."""
+    """Σ f(batch) of the rows of one partition; None where there are no batches."""
     plus = iadd if plus is add else plus  # what f made is nobody else's
-    out, rows = None, 0
+    out = None
+    for part in each_of_partition(batches, f, number):
+        out = part if out is None else plus(out, part)
+    return out
+
+
+def each_of_partition(batches: Iterable[pa.RecordBatch], f: Callable, number: int) -> Iterator[Any]:
+    """f of each even batch of one partition. An error tells row and partition."""
+    rows = 0
     for batch in even(batches):
         try:
-            part = f(batch)
+            yield f(batch)
         except DecibanError as wrong:
             there = placed(wrong, rows)
             raise type(wrong)(re.sub(r"\b((?:row|text) \d+)\b", rf"\1 of partition {number}", str(there))) from None
-        out = part if out is None else plus(out, part)
         rows += batch.num_rows
-    return out
 
 
 def even(batches: Iterable[pa.RecordBatch], rows: int | None = None) -> Iterator[pa.RecordBatch]:
