@@ -218,6 +218,23 @@ def test_scheduler_that_does_not_answer_is_not_waited_for_forever(monkeypatch):
         clusters.fitted(deciban.GaussianNB(), spread(clusters.cut(clusters.made(), 3), lambda i: time.sleep(3)))
 
 
+def test_interrupted_fit_leaves_no_tasks_behind_and_the_client_lives_on(client, monkeypatch):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine, "_workers", interrupt)
+    model, gate = deciban.GaussianNB(), distributed.Event("gate")
+    with pytest.raises(KeyboardInterrupt):
+        model.fit_on(spread(clusters.cut(clusters.made(), 8), lambda i: distributed.Event("gate").wait(60)))
+    gate.set()  # two were under way
+    deadline = time.monotonic() + 20
+    while any(client.processing().values()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert client.submit(len, "abc").result(timeout=20) == 3
+    assert not hasattr(model, "classes_")
+
+
 def test_sums_come_in_the_order_of_the_partitions():
     """Strings do not commute."""
     frames = [pd.DataFrame({"a": [chr(97 + i)]}) for i in range(26)]
