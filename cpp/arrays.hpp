@@ -2,6 +2,7 @@
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
 #include "views.hpp"
 
 namespace deciban {
@@ -12,6 +13,8 @@ template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using ColumnList = std::vector<Vector<T>>;
 using Out = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
 using Codes = Vector<std::int32_t>;
 using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
@@ -20,6 +23,16 @@ using Offsets = Vector<std::int64_t>;
 template <class T>
 Dense<T> view(const Matrix<T>& x) {
   return {x.data(), static_cast<Size>(x.shape(0)), static_cast<Size>(x.shape(1)), x.stride(0), x.stride(1)};
+}
+
+template <class T>
+Apart<T> view(const ColumnList<T>& x) {
+  Apart<T> out{{}, x.empty() ? 0 : static_cast<Size>(x[0].size()), static_cast<Size>(x.size())};
+  for (const Vector<T>& column : x) {
+    if (static_cast<Size>(column.size()) != out.n) throw std::invalid_argument("columns of one length are needed");
+    out.columns.push_back(column.data());
+  }
+  return out;
 }
 
 template <class T, class I>

@@ -1,8 +1,6 @@
 #include "arrays.hpp"
 #include "counting.hpp"
 
-#include <nanobind/stl/vector.h>
-
 using namespace deciban;
 using namespace nanobind::literals;
 
@@ -12,9 +10,9 @@ using Tables = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>; 
 using ReadKeys = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Bounds = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-template <class T>
+template <class T, class In>
 static void bind_share(nb::module_& m) {
-  m.def("share", [](Matrix<T> x, ::Codes y, Doubles w, Tables tables, Keys keys, Starts start) {
+  m.def("share", [](const In& x, ::Codes y, Doubles w, Tables tables, Keys keys, Starts start) {
           const Size k = static_cast<Size>(tables.shape(1)), size = k * static_cast<Size>(tables.shape(2));
           double* t = tables.data();
           const auto table = [&](Size i) { return t + i * size; };
@@ -76,8 +74,10 @@ static void bind_count(nb::module_& m, const char* name) {
 }
 
 void bind_cells(nb::module_& m) {
-  bind_share<double>(m);
-  bind_share<float>(m);
+  bind_share<double, Matrix<double>>(m);
+  bind_share<float, Matrix<float>>(m);
+  bind_share<double, ColumnList<double>>(m);
+  bind_share<float, ColumnList<float>>(m);
   bind_count<std::uint32_t>(m, "count");
   bind_count<double>(m, "count_weighed");
   nb::class_<Grids>(m, "Grids")

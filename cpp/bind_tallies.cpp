@@ -13,30 +13,40 @@ static void bind_least(nb::module_& m) {
   m.def("least", [](Vector<T> values) { return least(values.data(), static_cast<Size>(values.size())); }, "values"_a, Free());
 }
 
-template <class T>
+// Cells T as a matrix, or as columns that lie apart.
+template <class T, class Cells>
 static void bind_dense(nb::module_& m) {
-  m.def("sums", [](Matrix<T> x, Codes y, Doubles w, Out total) { sums(view<T>(x), view(y, w), Raw{}, total.data()); },
+  m.def("sums", [](const Cells& x, Codes y, Doubles w, Out total) { sums(view<T>(x), view(y, w), Raw{}, total.data()); },
         "x"_a, "y"_a, "w"_a.none(), "total"_a, Free());
-  m.def("sums_above", [](Matrix<T> x, Codes y, Doubles w, double above, Out total) {
+  m.def("sums_above", [](const Cells& x, Codes y, Doubles w, double above, Out total) {
           sums(view<T>(x), view(y, w), Above{above}, total.data());
         }, "x"_a, "y"_a, "w"_a.none(), "above"_a, "total"_a, Free());
-  m.def("sums_missing", [](Matrix<T> x, Codes y, Doubles w, Out seen, Out total) {
+  m.def("sums_missing", [](const Cells& x, Codes y, Doubles w, Out seen, Out total) {
           sums_missing(view<T>(x), view(y, w), Raw{}, seen.data(), total.data());
         }, "x"_a, "y"_a, "w"_a.none(), "seen"_a, "total"_a, Free());
-  m.def("sums_above_missing", [](Matrix<T> x, Codes y, Doubles w, double above, Out seen, Out total) {
+  m.def("sums_above_missing", [](const Cells& x, Codes y, Doubles w, double above, Out seen, Out total) {
           sums_missing(view<T>(x), view(y, w), Above{above}, seen.data(), total.data());
         }, "x"_a, "y"_a, "w"_a.none(), "above"_a, "seen"_a, "total"_a, Free());
-  m.def("moments", [](Matrix<T> x, Codes y, Doubles w, Out n, Out mean, Out m2) {
+  m.def("moments", [](const Cells& x, Codes y, Doubles w, Out n, Out mean, Out m2) {
           moments(view<T>(x), view(y, w), static_cast<Size>(n.shape(0)), n.data(), mean.data(), m2.data());
         }, "x"_a, "y"_a, "w"_a.none(), "n"_a, "mean"_a, "m2"_a, Free());
-  m.def("moments_missing", [](Matrix<T> x, Codes y, Doubles w, Out n, Out mean, Out m2) {
+  m.def("moments_missing", [](const Cells& x, Codes y, Doubles w, Out n, Out mean, Out m2) {
           moments_missing(view<T>(x), view(y, w), static_cast<Size>(n.shape(0)), n.data(), mean.data(), m2.data());
         }, "x"_a, "y"_a, "w"_a.none(), "n"_a, "mean"_a, "m2"_a, Free());
-  m.def("scatter", [](Matrix<T> x, Codes y, Doubles w, Out n, Out mean, Out s) {
+  m.def("scatter", [](const Cells& x, Codes y, Doubles w, Out n, Out mean, Out s) {
           scatter(view<T>(x), view(y, w), static_cast<Size>(n.shape(0)), static_cast<Size>(s.shape(0)), n.data(),
                   mean.data(), s.data());
         }, "x"_a, "y"_a, "w"_a.none(), "n"_a, "mean"_a, "s"_a, Free());
+}
+
+template <class T>
+static void bind_floats(nb::module_& m) {
   bind_least<T>(m);
+  bind_dense<T, Matrix<T>>(m);
+  bind_dense<T, ColumnList<T>>(m);
+  m.def("in_rows", [](const ColumnList<T>& x, nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
+          in_rows(view<T>(x), out.data());
+        }, "x"_a, "out"_a, Free());
 }
 
 template <class T, class I>
@@ -72,8 +82,8 @@ static void bind_codes(nb::module_& m) {
 void bind_tallies(nb::module_& m) {
   m.def("weights", [](Codes y, Doubles w, Out out) { weights(view(y, w), static_cast<Size>(y.size()), out.data()); },
         "y"_a, "w"_a.none(), "out"_a, Free());
-  bind_dense<double>(m);
-  bind_dense<float>(m);
+  bind_floats<double>(m);
+  bind_floats<float>(m);
   bind_csr<double, std::int32_t>(m);
   bind_csr<double, std::int64_t>(m);
   bind_csr<float, std::int32_t>(m);

@@ -71,8 +71,8 @@ struct Waiting {
   }
 };
 
-template <class T>
-void moments(Dense<T> x, Labels rows, Size k, double* n, double* mean, double* m2) {
+template <class X>
+void moments(const X& x, Labels rows, Size k, double* n, double* mean, double* m2) {
   const bool small = k * x.d <= 1 << 14;  // then sums are kept where no vector of them straddles two cache lines
   const Size ld = small ? (x.d + 7) / 8 * 8 : x.d;
   Scratch memory((small ? 3 : 1) * k * ld);
@@ -82,7 +82,7 @@ void moments(Dense<T> x, Labels rows, Size k, double* n, double* mean, double* m
   const Size patience = small ? Waiting::full : 1;  // rows that wait are still in the cache when their turn comes
   std::vector<Waiting> waiting(static_cast<std::size_t>(k));
   const auto serve = [&](Size c) { waiting[c].add_to(ref + c * ld, x.d, first + c * ld, second + c * ld); };
-  RowBlocks<T> blocks(x);
+  RowBlocks<X> blocks(x);
   for (Size start = 0; start < x.n; start += blocks.rows) {
     const Size count = x.n - start < blocks.rows ? x.n - start : blocks.rows;
     Size stride;
@@ -116,10 +116,10 @@ void moments(Dense<T> x, Labels rows, Size k, double* n, double* mean, double* m
 }
 
 // Every cell has its own n: n[c, j].
-template <class T>
-void moments_missing(Dense<T> x, Labels rows, Size k, double* n, double* mean, double* m2) {
+template <class X>
+void moments_missing(const X& x, Labels rows, Size k, double* n, double* mean, double* m2) {
   std::vector<double> ref(static_cast<std::size_t>(k * x.d), 0.0);
-  RowBlocks<T> blocks(x);
+  RowBlocks<X> blocks(x);
   for (Size start = 0; start < x.n; start += blocks.rows) {
     const Size count = x.n - start < blocks.rows ? x.n - start : blocks.rows;
     Size stride;

@@ -43,8 +43,8 @@ inline void mirror(const double* upper, Size d, Size ld, double* s) {
 
 // A row near class c's mean to centre on: the mean of its first rows, or with weights its heaviest row. The shift to the
 // true mean is put right at the end.
-template <class T>
-void reference(Dense<T> x, Labels rows, const ByClass& classes, Size c, double* ref) {
+template <class X>
+void reference(const X& x, Labels rows, const ByClass& classes, Size c, double* ref) {
   Size first = classes.start[c], last = classes.start[c + 1];
   if (rows.w) {
     Size best = first;
@@ -58,8 +58,8 @@ void reference(Dense<T> x, Labels rows, const ByClass& classes, Size c, double* 
     for (Size j = 0; j < x.d; ++j) ref[j] += x.at(classes.order[o], j) / static_cast<double>(last - first);
 }
 
-template <class T>
-void scatter(Dense<T> x, Labels rows, Size k, Size groups, double* n, double* mean, double* s) {
+template <class X>
+void scatter(const X& x, Labels rows, Size k, Size groups, double* n, double* mean, double* s) {
   const Size d = x.d, ld = (d + 7) / 8 * 8;
   const ByClass classes(rows.y, x.n, k);
   Scratch packed(packed_rows * ld), total(ld * ld);
@@ -82,8 +82,7 @@ void scatter(Dense<T> x, Labels rows, Size k, Size groups, double* n, double* me
           std::fill(out, out + d, 0.0);
           continue;
         }
-        if (x.col == 1) {
-          const T* __restrict row = x.data + i * x.row;
+        if (const auto* __restrict row = x.rows_from(i)) {
           for (Size j = 0; j < d; ++j) out[j] = root * (row[j] - ref[j]);
         } else {
           for (Size j = 0; j < d; ++j) out[j] = root * (x.at(i, j) - ref[j]);

@@ -128,12 +128,12 @@ struct PlainSums {
 };
 
 // The cells of one class in one column.
-template <class T>
+template <class X>
 class Run {
  public:
   static constexpr Size block = 512;
 
-  Run(Dense<T> x, Size j, const double* w, const Size* rows, Size n) : x_(x), j_(j), w_(w), rows_(rows), n_(n) {}
+  Run(const X& x, Size j, const double* w, const Size* rows, Size n) : x_(x), j_(j), w_(w), rows_(rows), n_(n) {}
 
   // The first of the heaviest cells above `least`; 0 if there is none.
   double reference(double least) const {
@@ -188,7 +188,7 @@ class Run {
   double cell(Size i) const { return x_.at(rows_[i], j_); }
   double weight(Size i) const { return w_ ? w_[rows_[i]] : 1.0; }
 
-  Dense<T> x_;
+  const X& x_;
   Size j_;
   const double* w_;
   const Size* rows_;
@@ -196,14 +196,14 @@ class Run {
 };
 
 // start[c] … start[c + 1] receive where the rows of class c are.
-template <class T>
-int share(Dense<T> x, Labels rows, Size k, const Shared& out, std::int64_t* start) {
+template <class X>
+int share(const X& x, Labels rows, Size k, const Shared& out, std::int64_t* start) {
   const ByClass classes(rows.y, x.n, k);
   std::copy(classes.start.begin(), classes.start.end(), start);
   int found = nothing;
   for (Size j = 0; j < x.d; ++j)
     for (Size c = 0; c < k; ++c) {
-      const Run<T> run(x, j, rows.w, classes.order.data() + start[c], start[c + 1] - start[c]);
+      const Run<X> run(x, j, rows.w, classes.order.data() + start[c], start[c + 1] - start[c]);
       found |= run.share(out.keys + j * x.n + start[c], out, c * x.d + j);
     }
   return found;

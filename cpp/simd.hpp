@@ -30,6 +30,9 @@ struct Scratch {
 
 inline vec load(const double* p) { return *reinterpret_cast<const loose*>(p); }
 inline void store(double* p, vec v) { *reinterpret_cast<loose*>(p) = v; }
+typedef float narrow __attribute__((vector_size(4 * lanes), aligned(4), may_alias));
+inline vec load(const float* p) { return __builtin_convertvector(*reinterpret_cast<const narrow*>(p), vec); }
+inline void store(float* p, vec v) { *reinterpret_cast<narrow*>(p) = __builtin_convertvector(v, narrow); }
 inline vec all(double v) { return vec{} + v; }
 inline vec larger(vec a, vec b) { return a > b ? a : b; }
 

@@ -14,9 +14,9 @@ struct Above {
 };
 
 // total[c, j] += w[i] · f(x[i, j])   for every row i of class c
-template <class T, class F>
-void sums(Dense<T> x, Labels rows, F f, double* total) {
-  RowBlocks<T> blocks(x);
+template <class X, class F>
+void sums(const X& x, Labels rows, F f, double* total) {
+  RowBlocks<X> blocks(x);
   for (Size start = 0; start < x.n; start += blocks.rows) {
     const Size count = x.n - start < blocks.rows ? x.n - start : blocks.rows;
     Size stride;
@@ -32,8 +32,8 @@ void sums(Dense<T> x, Labels rows, F f, double* total) {
 }
 
 // The same where cells may be missing: seen[c, j] += w[i] where x[i, j] is there, and only then total.
-template <class T, class F>
-void sums_missing(Dense<T> x, Labels rows, F f, double* seen, double* total) {
+template <class X, class F>
+void sums_missing(const X& x, Labels rows, F f, double* seen, double* total) {
   for (Size i = 0; i < x.n; ++i) {
     const double w = rows.weight(i);
     const Size c = rows.y[i] * x.d;

@@ -11,9 +11,24 @@ using Size = std::ptrdiff_t;
 // x[i, j] = data[i * row + j * col]: C order has col = 1, Fortran order has row = 1.
 template <class T>
 struct Dense {
+  using Cell = T;
   const T* data;
   Size n, d, row, col;
   T at(Size i, Size j) const { return data[i * row + j * col]; }
+  const T* rows_from(Size i) const { return col == 1 ? data + i * row : nullptr; }  // null: cells of a row lie apart
+  const T* column(Size j) const { return row == 1 ? data + j * col : nullptr; }     // null: cells of a column do
+};
+
+// Columns that lie apart, each of them contiguous: x[i, j] = columns[j][i].
+template <class T>
+struct Apart {
+  using Cell = T;
+  std::vector<const T*> columns;
+  Size n, d;
+  static constexpr Size row = 1;
+  T at(Size i, Size j) const { return columns[j][i]; }
+  const T* rows_from(Size) const { return nullptr; }
+  const T* column(Size j) const { return columns[j]; }
 };
 
 // Row i holds values[p] in column indices[p] for p in [indptr[i], indptr[i + 1]); the borders are absolute,

@@ -33,7 +33,7 @@ def shared(x: Reals, y, w, k: int) -> Shared:
     if core is None:
         return cell_spec.shared(x, y, w, k)
     tables, keys, start = np.empty((10, k, x.d)), np.empty((x.d, x.n), dtype=np.int32), np.empty(k + 1, dtype=np.int64)
-    found = core.share(x.values, y, w, tables, keys, start)
+    found = core.share(x.held, y, w, tables, keys, start)
     seen, mean, m2, positive, log_mean, log_m2, whole, total, not_positive, not_whole = tables
     n, gone = ops.class_weights(y, w, k), bool(found & GONE)
     sorted_w = None if w is None else w[np.argsort(y, kind="stable")]

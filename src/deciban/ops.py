@@ -20,7 +20,7 @@ import numpy as np
 
 from deciban import spec
 from deciban.packed import Packed
-from deciban.table import Codes, Counts, Plain, Reals, class_borders
+from deciban.table import Apart, Codes, Counts, Plain, Reals, class_borders
 from deciban.tallies import Crosstab, Moments, Pairs, Quartic, RowScatter, Scatter, Sums
 from deciban.tallies.pairs import Layout
 
@@ -64,8 +64,16 @@ def whole(a: np.ndarray) -> bool:
 
 
 def _missing(x: Reals | Counts) -> bool:
-    values = x.values if isinstance(x, Reals) else x.stored
-    return bool(np.isnan(values).any())
+    return any(bool(np.isnan(cells).any()) for cells in (x.arrays if isinstance(x, Reals) else [x.stored]))
+
+
+def in_rows(x: Reals) -> Reals:
+    """The same cells, those of a row side by side."""
+    if _core is None or not isinstance(x, Apart):
+        return spec.in_rows(x)
+    out = np.empty((x.n, x.d), dtype=x.columns[0].dtype)
+    _core.in_rows(x.columns, out)
+    return Reals(out)
 
 
 def class_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray:
@@ -86,13 +94,13 @@ def sums(x: Reals | Counts, y, w, k: int, above: float | None = None) -> Sums:
     if isinstance(x, Counts):
         _by_class("csr_" + name, x, y, w, extra, total)
     else:
-        getattr(_core, name)(x.values, y, w, *extra, total)
+        getattr(_core, name)(x.held, y, w, *extra, total)
     if whole(total) or not _missing(x):
         return Sums(class_weights(y, w, k), total)
     if isinstance(x, Counts):
         return spec.sums(x, y, w, k, above)
     seen, total = np.zeros((k, x.d)), np.zeros((k, x.d))
-    getattr(_core, name + "_missing")(x.values, y, w, *extra, seen, total)
+    getattr(_core, name + "_missing")(x.held, y, w, *extra, seen, total)
     return Sums(seen, total)
 
 
@@ -116,11 +124,11 @@ def moments(x: Reals | Counts, y, w, k: int) -> Moments:
     if isinstance(x, Counts):
         _by_class("csr_moments", x, y, w, (), n, mean, m2)
         return Moments(n, mean, m2) if whole(m2) or not _missing(x) else spec.moments(x, y, w, k)
-    _core.moments(x.values, y, w, n, mean, m2)
+    _core.moments(x.held, y, w, n, mean, m2)
     if whole(m2) or not _missing(x):
         return Moments(n, mean, m2)
     n, mean, m2 = np.zeros((k, x.d)), np.zeros((k, x.d)), np.zeros((k, x.d))
-    _core.moments_missing(x.values, y, w, n, mean, m2)
+    _core.moments_missing(x.held, y, w, n, mean, m2)
     return Moments(n, mean, m2)
 
 
@@ -132,7 +140,7 @@ def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatte
         out = spec.scatter(x, y, w, k, pooled)
     else:
         out = Scatter(np.zeros(k), np.zeros((k, x.d)), np.zeros((1 if pooled else k, x.d, x.d)), pooled)
-        _core.scatter(x.values, y, w, out.n, out.mean, out.scatter)
+        _core.scatter(x.held, y, w, out.n, out.mean, out.scatter)
     if whole(out.scatter) or not _missing(x):
         return out
     return _complete(scatter, x, y, w, k, pooled)
@@ -273,10 +281,10 @@ def posterior(
 
 def least(x: Plain) -> float:
     """The smallest (stored) number, or 0 if that is smaller."""
-    values = x.stored if isinstance(x, Counts) else x.values
-    if _core is None or not values.flags.forc:
+    arrays = x.arrays if isinstance(x, Reals) else [x.stored if isinstance(x, Counts) else x.values]
+    if _core is None or not all(cells.flags.forc for cells in arrays):
         return spec.least(x)
-    values = values.ravel(order="K")
+    arrays = [cells.ravel(order="K") for cells in arrays]
     if isinstance(x, Counts) and x.each is not None:
-        return min(x.each(_core.least, np.array_split(values, PARTS)))
-    return _core.least(values)
+        return min(x.each(_core.least, np.array_split(arrays[0], PARTS)))
+    return min(map(_core.least, arrays))

@@ -23,7 +23,7 @@ import numpy as np
 from deciban.errors import DataError, MergeError, SupportError
 from deciban.frames import Column, Name
 from deciban.support import NEEDS, outside
-from deciban.table import Codes, Mixed, Reals
+from deciban.table import Apart, Codes, Mixed, Reals
 
 HUGE = 1e150  # numbers past this have no squares that add up
 
@@ -89,9 +89,9 @@ class Schema:
                 gone = [_missing(given.get(field.name), n) for field in self.fields]
                 blocks.append(Codes(np.stack(gone).astype(np.int32).T))
             elif family.block == "codes":
-                blocks.append(Codes(_side_by_side([cells[j] for j in at], n, np.int32)))
+                blocks.append(Codes(_side_by_side([cells[j] for j in at], n)))
             else:
-                blocks.append(Reals(_side_by_side([cells[j] for j in at], n, np.float64)))
+                blocks.append(Apart([cells[j] for j in at]))
         known = set(self.names)
         absent = [name for name in self.names if name not in given]
         return Mixed(tuple(blocks), n), absent, [column.name for column in columns if column.name not in known]
@@ -143,9 +143,9 @@ class Schema:
         return out
 
 
-def _side_by_side(columns: list[np.ndarray], n: int, dtype: Any) -> np.ndarray:
-    """Columns as one array (n, d), each of them contiguous."""
-    out = np.empty((len(columns), n), dtype=dtype)
+def _side_by_side(columns: list[np.ndarray], n: int) -> np.ndarray:
+    """Columns of codes as one array (n, d), each of them contiguous."""
+    out = np.empty((len(columns), n), dtype=np.int32)
     for at, column in zip(out, columns, strict=True):
         at[:] = column
     return out.T

@@ -194,6 +194,11 @@ def posterior(scores: np.ndarray, logs: bool) -> np.ndarray:
     return scores - top - np.log(total) if logs else e / total
 
 
+def in_rows(x: Reals) -> Reals:
+    """The same cells, those of a row side by side."""
+    return Reals(np.ascontiguousarray(x.values))
+
+
 def least(x: Plain) -> float:
     """The smallest (stored) number, 0 if that is more; NaN never is."""
     values = x.stored if isinstance(x, Counts) else x.values

@@ -1,8 +1,8 @@
 """Rows as the kernels take them: a block of cells, class codes, weights.
 
-Three blocks hold every kind of column: `Reals` (dense numbers), `Counts` (compressed sparse rows) and `Codes`
-(levels, −1 = missing). `rows(a, b)` cuts a run of rows without copying, except for dtypes that the kernels do not
-know, which are converted a chunk at a time, never the whole.
+Three blocks hold every kind of column: `Reals` (dense numbers; `Apart`, where columns lie apart), `Counts` (compressed
+sparse rows) and `Codes` (levels, −1 = missing). `rows(a, b)` cuts a run of rows without copying, except for dtypes that
+the kernels do not know, which are converted a chunk at a time, never the whole.
 
 >>> import numpy as np
 >>> t = Table(Reals(np.arange(6.0).reshape(3, 2)), y=np.array([0, 1, 1], dtype=np.int32), w=None, k=2)
@@ -12,8 +12,9 @@ know, which are converted a chunk at a time, never the whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -65,6 +66,62 @@ class Reals(_Cells):
     def map(self, f) -> np.ndarray:
         """Σ_j f(x[i, j]) of each row, for an f with f(0) = 0; missing cells count 0. → (n,)"""
         return np.nansum(f(self.values), axis=1)
+
+    @property
+    def held(self) -> np.ndarray | list[np.ndarray]:
+        """The cells as kernels take them: an array (n, d), or columns that lie apart."""
+        return self.values
+
+    @property
+    def arrays(self) -> list[np.ndarray]:
+        """All cells, in one array or several."""
+        return [self.values]
+
+
+class Apart(Reals):
+    """Dense cells whose columns lie apart, each of them contiguous, as Arrow has them. They are put side by side when
+    somebody asks for `values`; kernels that learn do not.
+
+    >>> x = Apart([np.array([1.0, 2.0]), np.array([3.0, 4.0])])
+    >>> x.rows(1, 2).values.tolist(), x.n, x.d
+    ([[2.0, 4.0]], 2, 2)
+    """
+
+    columns: list[np.ndarray]
+
+    def __init__(self, columns: Sequence[np.ndarray]):
+        kind = np.float32 if all(column.dtype == np.float32 for column in columns) else np.float64
+        object.__setattr__(self, "columns", [np.ascontiguousarray(column, dtype=kind) for column in columns])
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        return np.stack(self.columns).T
+
+    @property
+    def n(self) -> int:
+        return len(self.columns[0])
+
+    @property
+    def d(self) -> int:
+        return len(self.columns)
+
+    @property
+    def cells(self) -> int:
+        return self.n * self.d
+
+    def rows(self, start: int, stop: int) -> Apart:
+        return self if stop - start == self.n else Apart([column[start:stop] for column in self.columns])
+
+    def take(self, index: np.ndarray) -> Reals:
+        return Reals(np.stack([column[index] for column in self.columns], axis=1))
+
+    @property
+    def held(self) -> list[np.ndarray]:
+        return self.columns
+
+    @property
+    def arrays(self) -> list[np.ndarray]:
+        return self.columns
 
 
 @dataclass(frozen=True)

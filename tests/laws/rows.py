@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from deciban.families import find
-from deciban.table import Block, Codes, Counts, Reals, Table
+from deciban.table import Apart, Block, Codes, Counts, Reals, Table
 
 # support → (cells, as kernels of any dtype hold them exactly; what stands for a missing one)
 SUPPORTS: dict[str, tuple[st.SearchStrategy, float]] = {
@@ -79,6 +79,8 @@ class Form:
 
     def __call__(self, cells: np.ndarray) -> Block:
         cells = np.asarray(cells, dtype=self.dtype)
+        if self.block is Apart:
+            return Apart([readonly(column.copy()) for column in cells.T])
         return counts(cells, self.layout) if self.block is Counts else self.block(LAYOUTS[self.layout](cells))
 
     def __str__(self) -> str:
@@ -105,6 +107,7 @@ def csr(cells: np.ndarray, index: str = "int32") -> sparse.csr_array:
 
 
 DENSE = [Form(Reals, dtype, layout) for dtype in ("float64", "float32") for layout in LAYOUTS]
+DENSE += [Form(Apart, dtype, "columns") for dtype in ("float64", "float32")]
 SPARSE = [Form(Counts, dtype, index) for dtype in ("float64", "float32") for index in ("int32", "int64")]
 CODES = [Form(Codes, dtype, layout) for dtype in ("int64", "int32") for layout in LAYOUTS]
 BLOCKS = {"reals": DENSE + SPARSE, "counts": DENSE + SPARSE, "dense": DENSE, "codes": CODES}

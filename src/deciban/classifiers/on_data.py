@@ -192,7 +192,8 @@ def reading_of(
     engine: ModuleType, data: Any, target: str, features: Any, weight: str | None, texts: bool = False
 ) -> Reading:
     """Which columns are what, by the names that the data have."""
-    names = engine.names(data)
+    schema = engine.schema(data) if hasattr(engine, "schema") else None  # a folder of files takes its time to open
+    names = engine.names(data) if schema is None else schema.names
     for name in [target] if weight is None else [target, weight]:
         check_there(name, names)
     if features is None:
@@ -204,16 +205,15 @@ def reading_of(
     if target in wanted or not wanted or (texts and len(wanted) != 1):
         what = "one column of texts" if texts else "columns, and not the target"
         raise DataError(f"to learn from {wanted}, where {what} are needed\n\nhint: name them: features=…")
-    return Reading(tuple(wanted), target, weight, _kinds(engine, data, wanted), texts)
+    return Reading(tuple(wanted), target, weight, _kinds(schema, wanted), texts)
 
 
-def _kinds(engine: ModuleType, data: Any, names: Sequence[str]) -> tuple[str, ...]:
+def _kinds(schema: Any, names: Sequence[str]) -> tuple[str, ...]:
     """What the columns hold, where the data say."""
-    if not hasattr(engine, "schema"):
+    if schema is None:
         return ()
     from deciban.files import cells
 
-    schema = engine.schema(data)
     return tuple(cells.kind(schema.field(name).type) or "" for name in names)
 
 

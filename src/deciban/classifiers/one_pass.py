@@ -16,7 +16,7 @@ from sklearn.base import clone
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.parts import Part, Reading
 from deciban.errors import DataError, NotAdditiveError
-from deciban.table import Block, Codes, Reals, Table
+from deciban.table import Block, Codes, Table
 
 BY_CLASS = ("priors", "class_prior", "n_components")  # settings that make sense only where all classes are known
 
@@ -72,7 +72,7 @@ class OnePass:
 
         if self._reads == "codes":
             return Codes(cells.codes(rows, columns), floor=0)
-        return Reals(cells.numbers(rows, columns))
+        return cells.numbers(rows, columns)
 
     def _part(self, batch: Any, reading: Reading) -> Part:
         """What the rows of a batch contribute."""

@@ -27,7 +27,7 @@ from deciban.errors import DataError, DecibanError, placed
 from deciban.frames import in_order
 from deciban.labels import label_codes
 from deciban.schema import Schema
-from deciban.table import Reals, Table
+from deciban.table import Table
 from deciban.tallies import Bundle
 
 WORDS = {"number": "numbers", "level": "texts or truth values", "neither": "neither numbers nor texts"}
@@ -155,7 +155,7 @@ class Reading:
         """(classes, the rows), columns of numbers alone; the classes are those of the batch, or known from before."""
         from deciban.files import cells
 
-        x = Reals(cells.numbers(batch, self.features))
+        x = cells.numbers(batch, self.features)
         classes, y = self.labels(batch) if classes is None else (classes, self.codes(batch, classes))
         return classes, Table(x, y, self.weights(batch), len(classes))
 

@@ -3,7 +3,7 @@
 Columns are found by name, so that their order, the widths of their numbers and batches without rows make no difference.
 
 >>> batch = pa.record_batch({"a": [1, None], "sky": ["grey", "blue"], "y": [True, False]})
->>> numbers(batch, ["a"]).tolist(), labels(batch, "y").tolist()
+>>> numbers(batch, ["a"]).values.tolist(), labels(batch, "y").tolist()
 ([[1.0], [nan]], [True, False])
 >>> columns(batch, ["sky"])[0].levels
 ['blue', 'grey']
@@ -19,8 +19,10 @@ import pyarrow as pa
 
 from deciban.errors import DataError
 from deciban.frames import Column, arrow_levels, some, unfit
+from deciban.table import Apart
 
 NUMBER, LEVEL = "number", "level"  # what a column may hold
+DOUBLE = pa.float64()
 
 
 def kind(given: pa.DataType) -> str | None:
@@ -63,21 +65,16 @@ def column_of(batch: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
     return whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
 
 
-def numbers(batch: pa.RecordBatch, names: Sequence[str]) -> np.ndarray:
-    """Those columns as one array (n, d), each of them contiguous; a missing cell is NaN."""
-    found = [column_of(batch, name) for name in names]
-    single = all(pa.types.is_float32(column.type) for column in found)
-    out = np.empty((len(found), batch.num_rows), dtype=np.float32 if single else np.float64)
-    for row, column, name in zip(out, found, names, strict=True):
-        row[:] = plain(column, name)
-    return out.T
+def numbers(batch: pa.RecordBatch, names: Sequence[str]) -> Apart:
+    """Those columns, where Arrow has them unless they are of another type than most; a missing cell is NaN."""
+    return Apart([plain(column_of(batch, name), name) for name in names])
 
 
 def codes(batch: pa.RecordBatch, names: Sequence[str]) -> np.ndarray:
     """Those columns of levels 0, 1, … as one array; whole numbers where no cell is missing, else NaN is."""
     found = [column_of(batch, name) for name in names]
     if any(column.null_count or not pa.types.is_integer(column.type) for column in found):
-        return numbers(batch, names)
+        return numbers(batch, names).values
     out = np.empty((len(found), batch.num_rows), dtype=np.int64)
     for row, column in zip(out, found, strict=True):
         row[:] = column.to_numpy(zero_copy_only=False)
@@ -87,6 +84,8 @@ def codes(batch: pa.RecordBatch, names: Sequence[str]) -> np.ndarray:
 def plain(column: pa.Array, name: str) -> np.ndarray:
     """A column of numbers, whole ones as they are where none is missing; NaN where one is."""
     given = column.type
+    if given == DOUBLE and not column.null_count:
+        return column.to_numpy()
     if pa.types.is_null(given) or column.null_count == len(column) > 0:
         return np.full(len(column), np.nan)
     if pa.types.is_dictionary(given):

@@ -21,11 +21,12 @@ def read_parquet(path: Path | pa.BufferReader, name: str) -> Source:
     from pyarrow import parquet  # takes its time to import
 
     try:
-        file = parquet.ParquetFile(path, pre_buffer=False, memory_map=False)
+        file = parquet.ParquetFile(_stream(path), pre_buffer=False)
+        schema = file.schema_arrow
     except (pa.ArrowInvalid, OSError) as error:
         raise _damaged(name, "Parquet", error) from None
     count, seen = file.metadata.num_rows, [0]
-    wide = max(1, len(file.schema_arrow.names))
+    wide = max(1, len(schema.names))
 
     def batches() -> Iterator[pa.RecordBatch]:
         try:
@@ -42,13 +43,18 @@ def read_parquet(path: Path | pa.BufferReader, name: str) -> Source:
     return Source(
         name,
         "Parquet",
-        file.schema_arrow,
+        schema,
         batches,
         lambda: seen[0] / max(count, 1),
         bulk=count * 24.0 * wide,
         cut=cut if isinstance(path, Path) else None,
         rows=count,
     )
+
+
+def _stream(path: Path | pa.BufferReader) -> Any:
+    """The bytes of a file; it is closed with what reads them."""
+    return pa.OSFile(str(path)) if isinstance(path, Path) else path
 
 
 def _runs(sizes: Sequence[int]) -> Iterator[list[int]]:
@@ -76,7 +82,10 @@ def _groups(
     wide = len(columns) if columns is not None else metadata.num_columns
     rows = min(ROWS, max(1024, CELLS // max(wide, 1)))
     try:
-        with parquet.ParquetFile(path, metadata=metadata, read_dictionary=list(coded), pre_buffer=False) as file:
+        with (
+            _stream(path) as stream,
+            parquet.ParquetFile(stream, metadata=metadata, read_dictionary=list(coded), pre_buffer=False) as file,
+        ):
             yield from file.iter_batches(
                 rows, row_groups=groups, columns=None if columns is None else list(columns), use_threads=False
             )

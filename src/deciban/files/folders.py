@@ -160,6 +160,9 @@ def stamp(path: Path) -> Stamp:
 def _aligned(piece: Piece, wanted: list[str], keys: dict[str, Any], kinds: dict[str, Any]) -> Iterator[pa.RecordBatch]:
     """Batches with all columns that are wanted."""
     for batch in piece():
+        if batch.schema.names == wanted:
+            yield batch
+            continue
         columns = []
         for name in wanted:
             at = batch.schema.get_field_index(name)
@@ -203,8 +206,10 @@ def _whole(text: str | None) -> bool:
 def _fields(files: list[_File]) -> dict[str, list[pa.DataType]]:
     """The types that each column has, dictionaries as what they stand for."""
     out: dict[str, list[pa.DataType]] = {}
+    before: pa.Schema | None = None
     for file in files:
-        for field in file.schema:
+        alike, before = before is not None and file.schema.equals(before), file.schema
+        for field in () if alike else file.schema:
             kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
             out.setdefault(field.name, []).append(kind)
         for name, value in file.keys.items():
@@ -219,6 +224,8 @@ def _mixed(files: list[_File]) -> dict[str, tuple[pa.DataType, pa.DataType]]:
 
 
 def _common(kinds: list[pa.DataType]) -> pa.DataType | None:
+    if all(kind == kinds[0] for kind in kinds):
+        return kinds[0]
     try:
         schemas = [pa.schema([("it", kind)]) for kind in dict.fromkeys(kinds)]
         return pa.unify_schemas(schemas, promote_options="permissive").field("it").type
