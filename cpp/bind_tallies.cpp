@@ -82,6 +82,8 @@ static void bind_codes(nb::module_& m) {
 void bind_tallies(nb::module_& m) {
   m.def("weights", [](Codes y, Doubles w, Out out) { weights(view(y, w), static_cast<Size>(y.size()), out.data()); },
         "y"_a, "w"_a.none(), "out"_a, Free());
+  m.def("largest", [](Vector<double> values) { return largest(values.data(), static_cast<Size>(values.size())); },
+        "values"_a, Free());
   bind_floats<double>(m);
   bind_floats<float>(m);
   bind_csr<double, std::int32_t>(m);

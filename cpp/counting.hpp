@@ -58,8 +58,9 @@ class Page {
   std::unique_ptr<std::uint64_t[], Free> marks_;
 };
 
-// Counters T of one column.
-template <class T>
+// Counters T of one column. Where `marking`, keys are marked as they come, so that few of them are found and cleared
+// quickly; else when they are read, which leaves a step out for each of many.
+template <class T, bool marking>
 class Grid {
   using Own = Page<T>;
   static constexpr unsigned bits = Own::bits, pages = 1 << bits;
@@ -88,6 +89,7 @@ class Grid {
     for (Size i = next; i < stop; ++i) mark(cell_of(known.keys[i]));
     for (Size p = 0; p < Size{pages}; ++p) {
       if (page_[p] == nullptr) continue;
+      if (!marking) mark_all(page_[p]);
       find(page_[p], p * size - zero, known, next, stop);
       for (const Held& cell : held_) out.keys.push_back(p * size - zero + cell.place);
       for (Size c = 0; c < k_; ++c) take(page_[p] + c * size, known.table + c * known.size(), out.table[c]);
@@ -116,18 +118,30 @@ class Grid {
   __attribute__((noinline)) void add(Size c, const std::int32_t* keys, Size start, Size stop, Weight weight) {
     for (Size i = start; i < stop; ++i) {
       const std::uint32_t cell = cell_of(keys[i]);
-      mark(cell)[c * size + cell % unsigned{size}] += weight(i);
+      T* page = marking ? mark(cell) : page_of(cell);
+      page[c * size + cell % unsigned{size}] += weight(i);
     }
   }
 
   static std::uint32_t cell_of(std::int64_t key) { return static_cast<std::uint32_t>(key + zero); }
 
   // The counters of the cell's page.
-  T* mark(std::uint32_t cell) {
+  T* page_of(std::uint32_t cell) {
     T* page = page_[cell >> bits];
     if (page == nullptr) page = page_[cell >> bits] = fresh();
+    return page;
+  }
+
+  T* mark(std::uint32_t cell) {
+    T* page = page_of(cell);
     Own::marks(page)[(cell >> 6) % Own::words] |= std::uint64_t{1} << (cell & 63);
     return page;
+  }
+
+  // Whatever holds something.
+  void mark_all(T* page) {
+    for (Size place = 0; place < k_ * size; ++place)
+      Own::marks(page)[place % size >> 6] |= static_cast<std::uint64_t>(page[place] != 0) << (place & 63);
   }
 
   __attribute__((noinline)) T* fresh() {
@@ -194,7 +208,7 @@ class Grids {
 
  private:
   Size k_;
-  std::vector<Grid<T>> columns_;
+  std::vector<Grid<T, false>> columns_;
   std::mutex mutex_;
 };
 
@@ -202,7 +216,7 @@ class Grids {
 template <class T>
 Counts count(Size k, const Known& known, const std::vector<Keyed>& rows) {
   Counts out(k, known.size());
-  Grid<T> grid(k);
+  Grid<T, true> grid(k);
   for (Size j = 0; j < known.d; ++j, grid.clear()) {
     grid.add(rows, j);
     grid.read(out, known, j);

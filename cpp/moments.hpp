@@ -83,6 +83,7 @@ void moments(const X& x, Labels rows, Size k, double* n, double* mean, double* m
   std::vector<Waiting> waiting(static_cast<std::size_t>(k));
   const auto serve = [&](Size c) { waiting[c].add_to(ref + c * ld, x.d, first + c * ld, second + c * ld); };
   RowBlocks<X> blocks(x);
+  const bool ahead = blocks.direct();
   for (Size start = 0; start < x.n; start += blocks.rows) {
     const Size count = x.n - start < blocks.rows ? x.n - start : blocks.rows;
     Size stride;
@@ -92,7 +93,7 @@ void moments(const X& x, Labels rows, Size k, double* n, double* mean, double* m
       if (w == 0) continue;
       const Size c = rows.y[start + i];
       const double* row = block + i * stride;
-      for (Size j = 0; j < x.d; j += 8) __builtin_prefetch(row + reach + j, 0, 2);
+      for (Size j = 0; ahead && j < x.d; j += 8) __builtin_prefetch(row + reach + j, 0, 2);
       if (outweighs(w, n[c])) {
         serve(c);
         double *r = ref + c * ld, *s1 = first + c * ld, *s2 = second + c * ld;
@@ -104,7 +105,7 @@ void moments(const X& x, Labels rows, Size k, double* n, double* mean, double* m
       queue.weight[queue.count] = w;
       if (++queue.count == patience) serve(c);
     }
-    if (!blocks.direct() || start + count == x.n)
+    if (!ahead || start + count == x.n)
       for (Size c = 0; c < k; ++c) serve(c);
   }
   for (Size c = 0; c < k; ++c) {

@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include "simd.hpp"
+#include "row_blocks.hpp"
 
 namespace deciban {
 
@@ -53,53 +53,84 @@ void reference(const X& x, Labels rows, const ByClass& classes, Size c, double* 
     first = best, last = best + 1;
   }
   if (last - first > packed_rows) last = first + packed_rows;
-  std::fill(ref, ref + x.d, 0.0);
   for (Size o = first; o < last; ++o)
     for (Size j = 0; j < x.d; ++j) ref[j] += x.at(classes.order[o], j) / static_cast<double>(last - first);
 }
 
+// The rows of one class, centred, wait until there are many: total += aᵀa is then done for all of them.
+struct Centred {
+  Size d, ld;
+  const double* ref;
+  double *sum, *packed, *total;
+  Size count = 0;
+
+  template <class Row>
+  void add(Row row, double root) {
+    double* __restrict out = packed + count * ld;
+    double* __restrict to = sum;
+    const double* __restrict from = ref;
+    for (Size j = 0; j < d; ++j) out[j] = root * (row(j) - from[j]);
+    for (Size j = 0; j < d; ++j) to[j] += root * out[j];
+    if (++count == packed_rows) settle();
+  }
+  void settle() {
+    scatter_add(packed, count, ld, total);
+    count = 0;
+  }
+
+  // Σ(x − mean)(x − mean)ᵀ = Σ(x − ref)(x − ref)ᵀ − n (mean − ref)(mean − ref)ᵀ
+  void close(double n, double* mean) {
+    settle();
+    for (Size j = 0; j < d; ++j) {
+      const double shift = n > 0 ? sum[j] / n : 0.0;
+      mean[j] = n > 0 ? ref[j] + shift : 0.0;
+      for (Size l = j; l < d && n > 0; ++l) total[j * ld + l] -= shift * sum[l];
+    }
+  }
+};
+
+constexpr Size near_by = 1 << 17;  // doubles that rows of all classes may take while they wait, to be in cache yet
+
+// Rows in their order, where those of all classes can wait; else class after class, as far as memory goes from row to row.
+// What is added, and in what order, does not hang on how x lies in memory.
 template <class X>
 void scatter(const X& x, Labels rows, Size k, Size groups, double* n, double* mean, double* s) {
-  const Size d = x.d, ld = (d + 7) / 8 * 8;
+  const Size d = x.d, ld = (d + 7) / 8 * 8, size = packed_rows * ld;
   const ByClass classes(rows.y, x.n, k);
-  Scratch packed(packed_rows * ld), total(ld * ld);
-  std::vector<double> ref(d), sum(d);
+  const bool together = k * size <= near_by;
+  const Size held = together ? k : 1, totals = together ? groups : 1;
+  Scratch packed(held * size), total(totals * ld * ld), ref(k * ld), sum(k * ld);
+  std::vector<Centred> all;
   for (Size c = 0; c < k; ++c) {
-    const Size first = classes.start[c], last = classes.start[c + 1];
-    if (first == last) continue;
-    reference(x, rows, classes, c, ref.data());
-    std::fill(sum.begin(), sum.end(), 0.0);
-    if (groups > 1) std::fill(total.data(), total.data() + ld * ld, 0.0);
-    for (Size o = first; o < last; o += packed_rows) {
-      const Size count = last - o < packed_rows ? last - o : packed_rows;
-      for (Size r = 0; r < count; ++r) {
-        const Size i = classes.order[o + r];
-        const double w = rows.weight(i), root = rows.w ? std::sqrt(w) : 1.0;
-        double* __restrict out = packed.data() + r * ld;
-        double* __restrict add = sum.data();
-        n[c] += w;
-        if (w == 0) {
-          std::fill(out, out + d, 0.0);
-          continue;
-        }
-        if (const auto* __restrict row = x.rows_from(i)) {
-          for (Size j = 0; j < d; ++j) out[j] = root * (row[j] - ref[j]);
-        } else {
-          for (Size j = 0; j < d; ++j) out[j] = root * (x.at(i, j) - ref[j]);
-        }
-        for (Size j = 0; j < d; ++j) add[j] += root * out[j];
-      }
-      scatter_add(packed.data(), count, ld, total.data());
+    reference(x, rows, classes, c, &ref[c * ld]);
+    all.push_back({d, ld, &ref[c * ld], &sum[c * ld], &packed[together ? c * size : 0], &total[totals > 1 ? c * ld * ld : 0]});
+  }
+  const auto take = [&](Size i, auto row) {
+    const double w = rows.weight(i);
+    n[rows.y[i]] += w;
+    if (w != 0) all[rows.y[i]].add(row, rows.w ? std::sqrt(w) : 1.0);
+  };
+  if (together) {
+    RowBlocks<X> blocks(x);
+    for (Size start = 0; start < x.n; start += blocks.rows) {
+      const Size count = std::min(x.n - start, blocks.rows);
+      Size stride;
+      const double* block = blocks.at(start, count, stride);
+      for (Size i = 0; i < count; ++i) take(start + i, [row = block + i * stride](Size j) { return row[j]; });
     }
-    // Σ(x − mean)(x − mean)ᵀ = Σ(x − ref)(x − ref)ᵀ − n (mean − ref)(mean − ref)ᵀ
-    const double weight = n[c];
-    double* m = mean + c * d;
-    for (Size j = 0; j < d; ++j) {
-      const double shift = weight > 0 ? sum[j] / weight : 0.0;
-      m[j] = weight > 0 ? ref[j] + shift : 0.0;
-      for (Size l = j; l < d && weight > 0; ++l) total[j * ld + l] -= shift * sum[l];
+  }
+  for (Size c = 0; c < k; ++c) {
+    for (Size o = classes.start[c]; !together && o < classes.start[c + 1]; ++o) {
+      const Size i = classes.order[o];
+      if (const auto* row = x.rows_from(i))
+        take(i, [row](Size j) { return row[j]; });
+      else
+        take(i, [&x, i](Size j) { return x.at(i, j); });
     }
-    if (groups > 1) mirror(total.data(), d, ld, s + c * d * d);
+    all[c].close(n[c], mean + c * d);
+    if (groups == 1) continue;
+    mirror(all[c].total, d, ld, s + c * d * d);
+    if (!together) std::fill(total.data(), total.data() + ld * ld, 0.0);
   }
   if (groups == 1) mirror(total.data(), d, ld, s);
 }

@@ -133,7 +133,8 @@ class Run {
  public:
   static constexpr Size block = 512;
 
-  Run(const X& x, Size j, const double* w, const Size* rows, Size n) : x_(x), j_(j), w_(w), rows_(rows), n_(n) {}
+  Run(const X& x, Size j, const double* w, const Size* rows, Size n) 
+      : x_(x), column_(x.column(j)), j_(j), w_(w), rows_(rows), n_(n) {}
 
   // The first of the heaviest cells above `least`; 0 if there is none.
   double reference(double least) const {
@@ -154,7 +155,10 @@ class Run {
     const Size full = n_ / lanes * lanes;
     for (Size start = 0; start < full; start += block) {
       const Size count = std::min(full - start, block);
-      for (Size i = 0; i < count; ++i) cells[i] = cell(start + i);
+      if (column_)
+        for (Size i = 0; i < count; ++i) cells[i] = column_[rows_[start + i]];
+      else
+        for (Size i = 0; i < count; ++i) cells[i] = cell(start + i);
       for (Size i = 0; i < count; i += lanes) store_keys(keys + start + i, sums.add(load(cells + i)));
     }
     return sums.holds();
@@ -189,6 +193,7 @@ class Run {
   double weight(Size i) const { return w_ ? w_[rows_[i]] : 1.0; }
 
   const X& x_;
+  const typename X::Cell* column_;  // null: its cells lie apart
   Size j_;
   const double* w_;
   const Size* rows_;

@@ -34,14 +34,20 @@ void sums(const X& x, Labels rows, F f, double* total) {
 // The same where cells may be missing: seen[c, j] += w[i] where x[i, j] is there, and only then total.
 template <class X, class F>
 void sums_missing(const X& x, Labels rows, F f, double* seen, double* total) {
-  for (Size i = 0; i < x.n; ++i) {
-    const double w = rows.weight(i);
-    const Size c = rows.y[i] * x.d;
-    for (Size j = 0; j < x.d; ++j) {
-      const double v = x.at(i, j);
-      const bool here = !std::isnan(v);
-      seen[c + j] += here ? w : 0.0;
-      total[c + j] += here ? w * f(v) : 0.0;
+  RowBlocks<X> blocks(x);
+  for (Size start = 0; start < x.n; start += blocks.rows) {
+    const Size count = x.n - start < blocks.rows ? x.n - start : blocks.rows;
+    Size stride;
+    const double* block = blocks.at(start, count, stride);
+    for (Size i = 0; i < count; ++i) {
+      const double w = rows.weight(start + i);
+      const double* row = block + i * stride;
+      const Size c = rows.y[start + i] * x.d;
+      for (Size j = 0; j < x.d; ++j) {
+        const bool here = !std::isnan(row[j]);
+        seen[c + j] += here ? w : 0.0;
+        total[c + j] += here ? w * f(row[j]) : 0.0;
+      }
     }
   }
 }
@@ -65,6 +71,20 @@ void sums(Csr<T, I> x, Labels rows, Size first, Size k, F f, double* total) {
 // n[c] += w[i]
 inline void weights(Labels rows, Size n, double* out) {
   for (Size i = 0; i < n; ++i) out[rows.y[i]] += rows.weight(i);
+}
+
+// The largest |value|; NaN never is.
+inline double largest(const double* values, Size size) {
+  vec high = all(0.0);
+  Size p = 0;
+  for (; p + lanes <= size; p += lanes) {
+    const vec v = load(values + p);
+    high = larger(v < all(0.0) ? -v : v, high);
+  }
+  double out = 0.0;
+  for (Size l = 0; l < lanes; ++l) out = high[l] > out ? high[l] : out;
+  for (; p < size; ++p) out = std::fabs(values[p]) > out ? std::fabs(values[p]) : out;
+  return out;
 }
 
 // The least stored value; NaN never is.

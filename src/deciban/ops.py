@@ -288,3 +288,10 @@ def least(x: Plain) -> float:
     if isinstance(x, Counts) and x.each is not None:
         return min(x.each(_core.least, np.array_split(arrays[0], PARTS)))
     return min(map(_core.least, arrays))
+
+
+def largest(values: np.ndarray) -> float:
+    """The largest |number| of a column, 0 if there is none; NaN never is."""
+    if _core is None or values.dtype != np.float64 or not values.flags.c_contiguous:
+        return spec.largest(values)
+    return _core.largest(values)

@@ -16,10 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from deciban import ops
 from deciban.errors import DataError, MergeError, SupportError
 from deciban.frames import Column, Name
 from deciban.support import NEEDS, outside
@@ -55,7 +57,7 @@ class Schema:
     gaps: Any = None  # the family of [cell is missing], where that is evidence
     reserve: bool = False  # whether a level never seen has a code, the one after the last
 
-    @property
+    @cached_property
     def groups(self) -> list[tuple[Any, tuple[int, ...]]]:
         """(family, columns) of each block."""
         groups: dict[Any, list[int]] = {}
@@ -172,7 +174,7 @@ def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
             "learned as numbers\n\nhint: convert it to numbers, missing cells as NaN or None"
         )
     values = column.values
-    largest = max(np.fmax.reduce(values, initial=0.0), -np.fmin.reduce(values, initial=0.0))
+    largest = ops.largest(values)
     if largest == np.inf:
         infinite = np.isinf(values)
         raise SupportError(

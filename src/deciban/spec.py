@@ -203,3 +203,8 @@ def least(x: Plain) -> float:
     """The smallest (stored) number, 0 if that is more; NaN never is."""
     values = x.stored if isinstance(x, Counts) else x.values
     return float(np.fmin.reduce(values, axis=None, initial=0))
+
+
+def largest(values: np.ndarray) -> float:
+    """The largest |number|, 0 if there is none; NaN never is."""
+    return float(max(np.fmax.reduce(values, initial=0.0), -np.fmin.reduce(values, initial=0.0)))

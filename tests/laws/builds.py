@@ -100,6 +100,7 @@ HARD = {
     "no weight at all": Rows(_rows().cells, _rows().y, np.zeros(150), 3),
     "one class empty": _one_class_empty(),
     "many classes": _rows(n=400, d=5, k=67),
+    "many classes of many columns": _rows(n=900, d=33, k=40, weighed=True),
     "one row": _rows(n=1),
     "one column": _rows(d=1),
     "one row, one column, one class": _rows(n=1, d=1, k=1),

@@ -12,7 +12,7 @@ from deciban.labels import label_codes
 from deciban.table import Codes
 
 from .builds import every_build, every_hard_case, using
-from .close import arrays
+from .close import arrays, assert_same_bits
 from .rows import CODES, DENSE, SPARSE, some_rows
 
 
@@ -71,6 +71,39 @@ def test_scatter_equals_its_specification(build, rows):
                 turned = got.dense().scatter.transpose(0, 2, 1)
                 largest = np.abs(turned).max(initial=0.0)
                 np.testing.assert_allclose(got.dense().scatter, turned, rtol=0, atol=1e-12 * largest)
+
+
+@every_build
+@every_hard_case
+def test_tallies_are_the_same_bits_in_any_layout(build, rows):
+    """Rows side by side, columns side by side, and columns that lie apart, as Arrow has them."""
+    plain, *others = [form for form in DENSE if form.dtype == "float64"]
+    with using(build):
+        for op in ("sums", "moments", "scatter"):
+            want = getattr(ops, op)(plain(rows.cells), rows.y, rows.w, rows.k)
+            for form in others:
+                assert_same_bits(getattr(ops, op)(form(rows.cells), rows.y, rows.w, rows.k), want)
+
+
+@every_build
+@every_hard_case
+def test_columns_that_lie_apart_become_rows(build, rows):
+    with using(build):
+        for form in holding(rows, DENSE):
+            x = form(rows.cells)
+            got = ops.in_rows(x).values
+            assert got.flags.c_contiguous
+            assert got.dtype == form.dtype
+            np.testing.assert_array_equal(got, spec.in_rows(x).values)
+            np.testing.assert_array_equal(got, rows.cells.astype(form.dtype))
+
+
+@every_build
+@given(st.lists(st.floats() | st.just(np.nan), max_size=40))
+def test_the_largest_of_a_column_equals_its_specification(build, cells):
+    with using(build):
+        assert ops.largest(np.array(cells)) == spec.largest(np.array(cells))
+        assert ops.largest(np.array(cells)[::2]) == spec.largest(np.array(cells)[::2])
 
 
 @every_build

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from deciban.errors import DataError
+from deciban.files import cells
 from deciban.files.reading import ROWS, Piece, Source
 
 PARQUET, ARROW, FEATHER, STREAM = b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"
@@ -37,8 +38,10 @@ def read_parquet(path: Path | pa.BufferReader, name: str) -> Source:
             raise _damaged(name, "Parquet", error) from None
 
     def cut(columns: Sequence[str] | None, coded: Sequence[str]) -> Iterator[Piece]:
-        for groups in _runs([file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)]):
-            yield partial(_groups, path, name, file.metadata, groups, columns, coded)
+        found = [file.metadata.row_group(i) for i in range(file.num_row_groups)]
+        rows = _rows(schema, columns, coded, max((group.num_rows for group in found), default=0))
+        for groups in _runs([group.total_byte_size for group in found]):
+            yield partial(_groups, path, name, file.metadata, groups, columns, coded, rows)
 
     return Source(
         name,
@@ -73,14 +76,29 @@ def _runs(sizes: Sequence[int]) -> Iterator[list[int]]:
         yield run
 
 
+def _rows(schema: pa.Schema, columns: Sequence[str] | None, coded: Sequence[str], group: int) -> int:
+    """Of a batch: a whole row group where that is no more than `CELLS`; of texts, which may be long, `ROWS`.
+
+    >>> _rows(pa.schema({"a": pa.int64(), "b": pa.string()}), ["a"], [], 100_000)
+    100000
+    """
+    names = schema.names if columns is None else columns
+    short = all(name in coded or cells.kind(schema.field(name).type) == cells.NUMBER for name in names)
+    return max(1024, min(CELLS // max(len(names), 1), max(ROWS, group) if short else ROWS))
+
+
 def _groups(
-    path: Path, name: str, metadata: Any, groups: list[int], columns: Sequence[str] | None, coded: Sequence[str]
+    path: Path,
+    name: str,
+    metadata: Any,
+    groups: list[int],
+    columns: Sequence[str] | None,
+    coded: Sequence[str],
+    rows: int,
 ) -> Iterator[pa.RecordBatch]:
     """The rows of some row groups. Every thread has a file of its own, and decodes alone: all of them do at once."""
     from pyarrow import parquet
 
-    wide = len(columns) if columns is not None else metadata.num_columns
-    rows = min(ROWS, max(1024, CELLS // max(wide, 1)))
     try:
         with (
             _stream(path) as stream,
