@@ -91,8 +91,8 @@ struct Centred {
 
 constexpr Size near_by = 1 << 17;  // doubles that rows of all classes may take while they wait, to be in cache yet
 
-// Rows in their order, where those of all classes can wait; else class after class, as far as memory goes from row to row.
-// What is added, and in what order, does not hang on how x lies in memory.
+// Rows are taken in their order where those of all classes can wait, else class after class. What is added, and in what
+// order, does not hang on how x lies in memory.
 template <class X>
 void scatter(const X& x, Labels rows, Size k, Size groups, double* n, double* mean, double* s) {
   const Size d = x.d, ld = (d + 7) / 8 * 8, size = packed_rows * ld;
@@ -102,7 +102,7 @@ void scatter(const X& x, Labels rows, Size k, Size groups, double* n, double* me
   Scratch packed(held * size), total(totals * ld * ld), ref(k * ld), sum(k * ld);
   std::vector<Centred> all;
   for (Size c = 0; c < k; ++c) {
-    reference(x, rows, classes, c, &ref[c * ld]);
+    if (classes.start[c] < classes.start[c + 1]) reference(x, rows, classes, c, &ref[c * ld]);
     all.push_back({d, ld, &ref[c * ld], &sum[c * ld], &packed[together ? c * size : 0], &total[totals > 1 ? c * ld * ld : 0]});
   }
   const auto take = [&](Size i, auto row) {

@@ -84,6 +84,11 @@ def _one_class_empty() -> Rows:
     return Rows(rows.cells, np.where(rows.y == 1, 2, rows.y).astype(np.int32), None, 4)
 
 
+def _last_class_empty() -> Rows:
+    rows = _rows(n=40, d=4, weighed=True)
+    return Rows(rows.cells, rows.y, rows.w, 4)
+
+
 HARD = {
     "plain": _rows(),
     "weighed": _rows(weighed=True),
@@ -99,6 +104,7 @@ HARD = {
     "rows of next to no weight first": _feather_start(),
     "no weight at all": Rows(_rows().cells, _rows().y, np.zeros(150), 3),
     "one class empty": _one_class_empty(),
+    "the last class empty, weighed": _last_class_empty(),
     "many classes": _rows(n=400, d=5, k=67),
     "many classes of many columns": _rows(n=900, d=33, k=40, weighed=True),
     "one row": _rows(n=1),
