@@ -151,7 +151,8 @@ def test_form_of_the_rows_is_free_when_they_are_scored(family):
 
 
 def test_every_form_is_one_of_three_blocks():
-    kinds = {form.block for family in families() for form in forms(family.values[0])}
+    found = {form.block for family in families() for form in forms(family.values[0])}
+    kinds = {Reals if issubclass(kind, Reals) else kind for kind in found}  # columns that lie apart are reals too
     assert kinds == {Reals, Counts, Codes}
 
 
