@@ -192,8 +192,9 @@ def reading_of(
     engine: ModuleType, data: Any, target: str, features: Any, weight: str | None, texts: bool = False
 ) -> Reading:
     """Which columns are what, by the names that the data have."""
-    schema = engine.schema(data) if hasattr(engine, "schema") else None  # a folder of files takes its time to open
-    names = engine.names(data) if schema is None else schema.names
+    known = None if engine is stream else engine.names(data)
+    schema: Any = engine.schema(data) if hasattr(engine, "schema") else None
+    names = schema.names if known is None else known  # a folder of files, which takes its time to open, is opened once
     for name in [target] if weight is None else [target, weight]:
         check_there(name, names)
     if features is None:
