@@ -4,6 +4,7 @@ frame, and any doubt, is left to Spark."""
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -105,19 +106,32 @@ def test_frames_that_are_more_than_files_are_left_to_spark(spark, folder):
         "a user's types": spark.read.schema("x0 float, label string").parquet(folder),
         "what may be missing": spark.read.schema("x0 double, x9 double").parquet(folder),
         "a type with rules of its own": spark.read.schema("x0 date").parquet(folder),
-        "a cache": data.cache(),
-        "what is the same as a cache": spark.read.parquet(folder),
+        "a cache of more": data.where("x0 > 0").cache(),
     }
     try:
         assert [name for name, other in others.items() if by_tasks(other)] == []
     finally:
-        data.unpersist()
+        others["a cache of more"].unpersist()
     assert by_tasks(spark.read.schema("label string, x0 double").parquet(folder))  # as the files have them
     spark.conf.set("spark.deciban.files", "false")
     try:
         assert not by_tasks(spark.read.parquet(folder))
     finally:
         spark.conf.unset("spark.deciban.files")
+
+
+def test_what_spark_has_cached_of_files_is_read_from_them_while_they_are_the_same(spark, folder):
+    data = spark.read.parquet(folder).cache()
+    try:
+        assert data.count() == rows(data)
+        assert by_tasks(data)
+        assert by_tasks(data.select("label", "x0"))
+        before = rows(data)
+        (Path(folder) / "part-00.parquet").unlink()
+        assert not by_tasks(data)
+        assert rows(data) == before  # of the cache
+    finally:
+        data.unpersist()
 
 
 def test_files_that_could_be_read_otherwise_are_left_to_spark(spark, tmp_path):

@@ -94,8 +94,9 @@ def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
 
 @contextmanager
 def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """Those columns for several passes: files as they are, the rows of other frames in the executors' memory."""
-    if isinstance(data, Kept) or data.storageLevel.useMemory or data.storageLevel.useDisk:  # the user keeps them
+    """Those columns for several passes: files as they are, the rows of other frames in the executors' memory, even of
+    those that the user keeps there, as Spark is slow to hand its rows over."""
+    if isinstance(data, Kept):
         yield data
         return
     held = Kept(data, data.columns if columns is None else columns)

@@ -3,11 +3,12 @@
 Spark decodes a file into columns, makes rows of these and Arrow batches of the rows, cell by cell, before Python sees
 one; Arrow reads the file in a fraction of that time. So the tasks get numbers, of the pieces that `stream` would read:
 
-    optimised plan = columns of files → files and their footers → pieces 0 … n-1 → tasks → sums, added in that order
+    plan = columns of files → files and their footers → pieces 0 … n-1 → tasks → sums, added in that order
 
-Any doubt leaves it to Spark: another plan or format, a cache, partitioned folders, other file systems, a column that a
-file lacks or has in another type, types with zones or rules of their own, files that changed since Spark listed them.
-A task that cannot open a file says so, and Spark reads the frame. `spark.deciban.files` = `false` switches it off.
+What Spark has cached of unchanged files is in the files too, and had from there in less time. Any doubt leaves it to
+Spark: another plan or format, partitioned folders, other file systems, a column that a file lacks or has in another
+type, types with zones or rules of their own, files that changed since Spark listed them. A task that cannot open a file
+says so, and Spark reads the frame. `spark.deciban.files` = `false` switches it off.
 
 >>> Pieces((("a.parquet", 10, 0), ("b.parquet", 10, 0)), (0, 2, 3), ("x",)).place(2)
 (1, 0)
@@ -112,12 +113,10 @@ def numbers(frame: Any, pieces: Pieces) -> Any:
 
 def _listed(frame: Any) -> list[Stamp]:
     """The files that Spark would read for a frame, in the order of their names: path, size, time in ms."""
-    plan = top = frame._jdf.queryExecution().optimizedPlan()
-    while _class(plan) == PROJECT:
-        plan = plan.child()
-    if _class(plan) != f"{SOURCES}.LogicalRelation" or not top.outputSet().subsetOf(plan.outputSet()):
+    query = frame._jdf.queryExecution()
+    relation = _relation(query.optimizedPlan()) or _relation(query.analyzed())  # the latter knows of no cache
+    if relation is None:
         raise Unreadable("it is more than columns of files")
-    relation = plan.relation()
     parts = (relation, relation.fileFormat(), relation.location())
     if tuple(map(_class, parts)) != BARE or not (
         relation.partitionSchema().isEmpty() and relation.bucketSpec().isEmpty()
@@ -132,6 +131,16 @@ def _listed(frame: Any) -> list[Stamp]:
     if len(listed) != files.size():
         raise Unreadable("they are on another file system")
     return sorted(((path, int(size), int(time)) for path, size, time in listed), key=lambda stamp: Path(stamp[0]))
+
+
+def _relation(top: Any) -> Any:
+    """What a plan takes columns of, and nothing else; None: it does more."""
+    plan = top
+    while _class(plan) == PROJECT:
+        plan = plan.child()
+    if _class(plan) != f"{SOURCES}.LogicalRelation" or not top.outputSet().subsetOf(plan.outputSet()):
+        return None
+    return plan.relation()
 
 
 def _class(thing: Any) -> str:
