@@ -60,10 +60,14 @@ def opened(data: Any, **how: Any) -> Any:
 
 
 def ready(data: Any) -> Any:
-    """Data that can be asked for names, types and rows, one after the other: an iterator gives its first frame once."""
+    """Data that can be asked for names, types and rows, one after the other: an iterator gives its first frame once,
+    and files that tell their types and rows beforehand are not opened for every question."""
     from deciban import files
 
-    return files.of(data) if files.once(data) else data
+    if files.once(data):
+        return files.of(data)
+    source = files.of(data) if files.is_path(data) else None
+    return data if source is None or source.cut is None or source.rows is None else source
 
 
 def total(
