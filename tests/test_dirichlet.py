@@ -70,7 +70,8 @@ def test_held_out_is_the_log_share_of_each_row_when_it_is_taken_out(alpha):
 def test_best_alpha_is_the_best_of_the_grid_for_each_column():
     for seed in range(5):
         table = counts(*rows(seed=seed))
-        scores = np.array([held_out(table, OFFSET, alpha) for alpha in GRID])
+        scores = np.array([held_out(table, OFFSET, alpha) - 0.25 * np.log(alpha) ** 2 for alpha in GRID])
+        scores[GRID < 0.5] = -np.inf  # fewer than 100 rows
         assert best_alpha(table, OFFSET).tolist() == GRID[scores.argmax(axis=0)].tolist()
 
 
@@ -97,5 +98,11 @@ def test_codes_past_the_levels_are_no_evidence():
 
 def test_even_levels_ask_for_much_smoothing_and_one_level_for_little():
     even, one = np.full((1, 4), 25.0), np.array([[100.0, 0.0, 0.0, 0.0]])
-    assert best_alpha(even, np.array([0, 4]))[0] == GRID[-1]
-    assert best_alpha(one, np.array([0, 4]))[0] == GRID[0]
+    offset = np.array([0, 4])
+    assert best_alpha(one, offset)[0] < 1 < best_alpha(even, offset)[0]
+    assert best_alpha(100 * one, offset)[0] < best_alpha(one, offset)[0]
+
+
+def test_few_rows_stay_near_one_pseudo_count():
+    for table in ([[6.0, 0.0], [0.0, 6.0]], [[2.0, 1.0], [1.0, 2.0]], [[14.0, 0.0], [0.0, 1.0]]):
+        assert 0.5 <= best_alpha(np.array(table), np.array([0, 2]))[0] <= 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -22,10 +23,9 @@ from deciban.errors import DataError
 from deciban.families import find
 from deciban.families.best_of import BestOf
 from deciban.families.categorical import Categorical
+from deciban.families.gamma_poisson import GammaPoisson
 from deciban.families.gaussian import Gaussian
 from deciban.families.histogram import Histogram
-from deciban.families.lognormal import Lognormal
-from deciban.families.poisson import Poisson
 from deciban.families.student import Student
 from deciban.product import Product
 from deciban.schema import Field, Schema
@@ -34,7 +34,29 @@ from deciban.table import Table
 from deciban.tallies import Bundle, Labels
 
 BELL = Gaussian(each=True)
-AUTO = BestOf((BELL, Student(), Lognormal(), Poisson(), Histogram()))  # of a number column; the rows choose
+
+
+def choice(alpha: float | str, columns: int) -> BestOf:
+    """The families that a number column of a table with so many columns is chosen from by its rows."""
+    alphas = (0.5, 1.0, 3.0) if alpha == "auto" else (alpha,)
+    rules: tuple[tuple[str | int, int], ...] = (("mdl", 0), ("values", 0), (20, 1))  # cuts, smooth
+    histograms = (Histogram(a, cuts, smooth) for cuts, smooth in rules for a in alphas)
+    return BestOf((Student(), Student(log=True), GammaPoisson(), *histograms), columns)
+
+
+def settled(family: Any, params: Any, tally: Any) -> list[Any]:
+    """The family of each of its columns, with what was chosen in place of "auto"."""
+    if isinstance(family, BestOf):
+        out = list(params.families)
+        parts = family.chosen(params, tally).parts
+        for f, at, own, part in zip(params.product.factors, params.product.columns, params.inner, parts, strict=True):
+            for j, one in zip(at, settled(f, own, part), strict=True):
+                out[j] = one
+        return out
+    if getattr(family, "alpha", None) != "auto":
+        return [family] * tally.d
+    alphas = family.pseudo_counts(tally) if isinstance(family, Categorical) else params.alpha
+    return [replace(family, alpha=float(alpha)) for alpha in alphas]
 
 
 class MixedNB(
@@ -141,16 +163,16 @@ class MixedNB(
         fields = []
         for column in columns:
             usual = every if column.levels is None else "auto"
-            family = self._family_of(column, wanted.get(column.name, usual))
+            family = self._family_of(column, wanted.get(column.name, usual), len(columns))
             coded = family.block == "codes"
             fields.append(Field(column.name, family, tuple(column.as_levels().levels or ()) if coded else None))
         gaps = Categorical(alpha=1.0) if self.missing == "informative" else None
         return Schema(tuple(fields), gaps, self.unseen == "reserve")
 
-    def _family_of(self, column: frames.Column, wanted: Any) -> Any:
+    def _family_of(self, column: frames.Column, wanted: Any, columns: int) -> Any:
         nominal = Categorical(alpha=self.alpha)
         if isinstance(wanted, str) and wanted == "auto":
-            return nominal if column.levels is not None else AUTO
+            return nominal if column.levels is not None else choice(self.alpha, columns)
         known = {name: family for name, family in find().items() if getattr(family, "columnwise", True)}
         if isinstance(wanted, str) and wanted in known:
             own = {"categorical": nominal, "gaussian": BELL}
@@ -186,14 +208,24 @@ class MixedNB(
 
     @property
     def families_(self) -> dict[Any, Any]:
-        """The family of each column, by name."""
+        """The family of each column, by name, with the smoothing that was chosen."""
         fitted = self._check_is_fitted()
-        out = {field.name: field.family for field in self._schema.fields}
+        out = {}
         columns, found = self._columns_of(fitted)
-        for family, at, params in zip(columns.factors, columns.columns, found, strict=True):
-            if family == AUTO:
-                out.update({self._schema.fields[j].name: f for j, f in zip(at, params.families, strict=True)})
-        return out
+        each = zip(columns.factors, columns.columns, found, fitted.tally.parts[1].parts, strict=True)
+        for family, at, params, tally in each:
+            if family is self._schema.gaps:
+                continue
+            names = [self._schema.fields[j].name for j in at]
+            out.update(zip(names, settled(family, params, tally), strict=True))
+        return {name: out[name] for name in self._schema.names}
+
+    @property
+    def tuned_(self) -> dict[str, Any]:
+        """What the rows chose: under "alpha", the pseudo-count of each column that has one, by name."""
+        if self.alpha != "auto":
+            return {}
+        return {"alpha": {name: f.alpha for name, f in self.families_.items() if hasattr(f, "alpha")}}
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
         """Draw rows and their labels: (X, y), where X is a frame or an array as in training."""

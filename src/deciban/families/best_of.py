@@ -1,42 +1,58 @@
-"""For each column the one of several families under which held-out rows are most probable.
+"""For each column the one of several families that says most of the class of rows it has not seen.
 
-Tally: those of all candidates side by side, and how many cells each could not have (and has not counted). The choice is
-part of the estimate, so it is made anew from whatever rows the tally stands for: updated, merged and forgotten like any
-other.
+Tally: what the candidates need of the same cells (see `cell_ops`), and how many cells each support does not have. The
+choice is part of the estimate, so it is made from whatever rows the tally stands for: updated, merged and forgotten
+like any other.
 
-A column is judged by the grid of its `Cells`: every (class, cell) is as many rows as it holds, each of which leaves
-before its own density is asked for. A class that has no spread to speak of rules bells out: one as narrow would outbid
-all. Where the grid is too coarse to tell a column's rows apart (large numbers that hardly differ), the first candidate
-has it.
+A column is judged by its `Cells`: all its values and how often each class has them. They are dealt into five folds, in
+an order that only depends on the counts; every candidate learns four folds and predicts the classes of the fifth from
+this column alone. Cuts and smoothing are chosen in the four folds too. Candidates whose log loss is clearly more than
+the least (by CLEAR standard errors) are out. Naive Bayes counts what several columns say alike several times, so the
+others are compared as if this column's evidence counted 1 + ½ log2 d times among d columns: being seldom wrong is then
+worth more than being strongly right. A histogram of one interval is no choice; a column of one value has nothing to
+choose. Where the grid is too coarse to tell a column's rows apart (large numbers that hardly differ), the first
+candidate has it.
+
+What one cell of a density may say is limited: log p(x | a) − log p(x | b) ≤ log(2 n_b + distinct values), n_b being the
+rows of class b. That is what a level never seen in n_b rows says with half a pseudo-count; the tails of a density have
+seen no more than that.
 
 >>> import numpy as np
->>> from deciban.families.gaussian import Gaussian
 >>> from deciban.families.histogram import Histogram
+>>> from deciban.families.student import Student
 >>> from deciban.table import Reals
->>> f = BestOf((Gaussian(each=True), Histogram()))
->>> bell, spikes = np.random.default_rng(0).normal(5, 1, 400), np.random.default_rng(1).integers(0, 2, 400) * 30.0
->>> t = f.tally(Reals(np.stack([bell, spikes], axis=1)), np.arange(400, dtype=np.int32) % 2, None, 2)
->>> [type(family).__name__ for family in f.estimate(t).families]
-['Gaussian', 'Histogram']
+>>> rng, y = np.random.default_rng(0), np.arange(400, dtype=np.int32) % 2
+>>> x = np.stack([rng.normal(5 + y / 2), rng.integers(0, 2, 400) * (1 + 2 * (rng.random(400) < y))], axis=1)
+>>> f = BestOf((Student(), Histogram(cuts="values")))
+>>> [type(family).__name__ for family in f.estimate(f.tally(Reals(x), y, None, 2)).families]
+['Student', 'Histogram']
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from deciban import cell_ops
+from deciban.leaving.own_rows import blocks
 from deciban.product import Product
 from deciban.table import Mixed, Reals
 from deciban.tallies import Bundle, Cells, Moments, Sums
-from deciban.tallies.cells import cell_borders
+from deciban.tallies.base import column
+from deciban.tallies.cells import cell_borders, cell_of
 
-MARGIN = 10.0  # nats: room for what judging by a grid may be off
-ENOUGH = 2048  # (class, cell) pairs to judge a column by
-FLAT = 1e-4  # a class whose variance is less than this share of the whole has none to speak of
+FOLDS = 5
+DEALS = 4  # times that few rows are dealt,
+FEW = 512  # up to so many
+ENOUGH = 4096  # rows to judge a column by
 COARSE = 0.5  # a grid whose cells are wider than this share of the deviation cannot judge
+MOST_VALUES = 20  # distinct numbers that may be levels
+CLEAR = 4.0  # standard errors that are no accident
+EACH = 5  # rows that a level of numbers needs,
+SHARED = 2  # and an interval that shares them with its neighbours
 
 
 @dataclass(frozen=True)
@@ -44,11 +60,32 @@ class Params:
     families: tuple[Any, ...]  # of each column
     product: Product
     inner: tuple
+    limits: tuple[np.ndarray | None, ...]  # (k, columns) of each factor: what a cell may say against a class, in nats
+    cells: Cells
+
+    def limits_left(self, j: int, n: np.ndarray, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+        """`limit` (rows, k) of column j, whose classes have n rows, without each row of x."""
+        values = np.asarray(x.values, dtype=np.float64)[:, 0]
+        gone = np.where(np.isnan(values), 0.0, 1.0 if w is None else w)
+        keys, table = self.cells.keys[j], self.cells.columns()[j].sum(axis=0)
+        lone = table[places(keys, values)] <= gone * (1 + 1e-9) if len(keys) else np.zeros(x.n, dtype=bool)
+        rest = np.repeat(n[None, :], x.n, axis=0)
+        rest[np.arange(x.n), y] -= gone
+        return limit(rest, (len(keys) - (lone & (gone > 0)))[:, None])
+
+    @cached_property
+    def crossed(self) -> dict[int, Crossed]:
+        """What rows left out need of the columns whose cuts were chosen on few rows, by class."""
+        by_class = [j for j, family in enumerate(self.families) if getattr(family, "cuts", None) == "mdl"]
+        each = {j: self.cells.part([j]) for j in by_class}
+        few = {j: cells for j, cells in each.items() if cells.table.sum() <= ENOUGH and len(cells.keys[0]) > 1}
+        return {j: Crossed.of(self.families[j], cells) for j, cells in few.items()}
 
 
 @dataclass(frozen=True)
 class BestOf:
     candidates: tuple[Any, ...]  # families that say by `shared` which tally of the same cells is theirs
+    columns: int = 1  # of the table, whose evidence is added up
     block, support = "dense", "real"
     searches = True  # parameters are dear: whoever has them hands them to `leave_one_out`
 
@@ -56,71 +93,109 @@ class BestOf:
         found = cell_ops.shared(x, y, w, k)
         wrong = [found.wrong[support] for support in self._supports()]
         total = np.hstack(wrong) if wrong else np.zeros((k, 0))
-        tallies = (getattr(found, f.shared) for f in self.candidates)
-        return Bundle((Sums(found.cells.n, total), *tallies))
+        return Bundle((Sums(found.cells.n, total), *(getattr(found, name) for name in self._shared())))
 
     def _supports(self) -> list[str]:
         """The supports that not every number is in."""
         return list(dict.fromkeys(f.support for f in self.candidates if f.support != "real"))
 
+    def _shared(self) -> list[str]:
+        """The names of the tallies that the candidates need."""
+        return list(dict.fromkeys(["cells", *(f.shared for f in self.candidates)]))
+
+    def _tallies(self, t: Bundle) -> dict[str, Any]:
+        return dict(zip(self._shared(), t.parts[1:], strict=True))
+
     def estimate(self, t: Bundle) -> Params:
-        wrong, *tallies = t.parts
-        cells = next(part for part in tallies if isinstance(part, Cells))
+        tallies = self._tallies(t)
+        cells = tallies["cells"]
         d = len(cells.keys)
-        bad = dict(zip(self._supports(), (wrong.total > 0).any(axis=0).reshape(-1, d), strict=True))
-        faulty = np.array([bad.get(f.support, np.zeros(d, dtype=bool)) for f in self.candidates])
-        whole = {i: f.estimate(tallies[i]) for i, f in enumerate(self.candidates) if hasattr(f, "held_out")}
-        scores = np.where(faulty, -np.inf, 0.0)
-        for i, p in whole.items():
-            scores[i] += self.candidates[i].held_out(p)
-        known = scores.max(axis=0, where=[[i in whole] for i in range(len(scores))], initial=-np.inf)
-        for i, f in enumerate(self.candidates):  # who could not win at best need not be asked
-            if hasattr(f, "most_likely"):
-                scores[i, f.most_likely(tallies[i]) < known - MARGIN] = -np.inf
+        bad = dict(zip(self._supports(), (t.parts[0].total > 0).any(axis=0).reshape(-1, d), strict=True))
+        choice = np.zeros(d, dtype=np.int64)
         for j in range(d):
-            self._judge(scores[:, j], [part.part([j]) for part in tallies], cells.part([j]))
-        choice = scores.argmax(axis=0)
+            fit = [i for i, f in enumerate(self.candidates) if f.support not in bad or not bad[f.support][j]]
+            moments = tallies["moments"].part([j]) if "moments" in tallies else None
+            choice[j] = self._choose(fit, cells.part([j]), moments)
         at = [np.flatnonzero(choice == i).tolist() for i in range(len(self.candidates))]
         used = [i for i, columns in enumerate(at) if columns]
         product = Product(tuple(self.candidates[i] for i in used), tuple(tuple(at[i]) for i in used), d)
-        inner = (
-            whole[i].part(at[i]) if i in whole else self.candidates[i].estimate(tallies[i].part(at[i])) for i in used
+        inner = tuple(self.candidates[i].estimate(tallies[self.candidates[i].shared].part(at[i])) for i in used)
+        distinct = np.array([len(keys) for keys in cells.keys])
+        limits = tuple(
+            None
+            if self.candidates[i].shared == "cells"
+            else limit(_rows_of(tallies[self.candidates[i].shared], at[i]), distinct[at[i]])
+            for i in used
         )
-        return Params(tuple(self.candidates[i] for i in choice), product, tuple(inner))
+        return Params(tuple(self.candidates[i] for i in choice), product, inner, limits, cells)
 
-    def _judge(self, scores: np.ndarray, tallies: list, cells: Cells) -> None:
-        """The candidates' scores of one column, in place; those that were known are scaled to the rows judged by."""
-        rows = _Rows.of(cells)
-        if rows is None or not rows.tells_apart(tallies):
-            scores[1:] = -np.inf
-            return
-        share = rows.count.sum() / float(cells.table.sum())
-        for i, (family, t) in enumerate(zip(self.candidates, tallies, strict=True)):
-            if hasattr(family, "held_out"):
-                scores[i] *= share
-            elif np.isfinite(scores[i]):
-                scores[i] = rows.held_out(family, t)
+    def _choose(self, fit: list[int], cells: Cells, moments: Moments | None) -> int:
+        """Which of the candidates `fit` has the column."""
+        intervals = [i for i in fit if self.candidates[i].shared == "cells"]
+        spread = deviation(moments)
+        if len(cells.keys[0]) <= 1:
+            return intervals[0] if intervals and not spread else fit[0]
+        rows = Rows.of(cells)
+        if len(fit) == 1 or not rows.tells_apart(spread):
+            return fit[0]
+        able = [i for i in fit if self._able(self.candidates[i], cells)]
+        return able[rows.best([self.candidates[i] for i in able], 1.0 + 0.5 * np.log2(max(self.columns, 1)))]
+
+    def _able(self, family: Any, cells: Cells) -> bool:
+        """Whether a family of intervals has several, and rows enough for them; two values may always be levels."""
+        if family.shared != "cells":
+            return True
+        n = float(cells.table.sum())
+        if family.cuts == "values":
+            return len(cells.keys[0]) <= max(2.0, min(n / EACH, MOST_VALUES))
+        if family.cuts != "mdl" and family.cuts > n / SHARED:
+            return False
+        return len(family.places(cells.table)) > 0
 
     def chosen(self, p: Params, t: Bundle) -> Bundle:
         """The tallies of the chosen families, each of its own columns."""
-        tallies = dict(zip(self.candidates, t.parts[1:], strict=True))
-        return Bundle(
-            tuple(tallies[f].part(list(at)) for f, at in zip(p.product.factors, p.product.columns, strict=True))
-        )
+        tallies = self._tallies(t)
+        both = zip(p.product.factors, p.product.columns, strict=True)
+        return Bundle(tuple(tallies[f.shared].part(list(at)) for f, at in both))
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
-        return p.product.loglik(p.inner, split(p, x))
+        out: Any = 0.0
+        for f, params, cells, most in self._each(p, x):
+            out = out + (f.loglik(params, cells) if most is None else _limited_sum(f, params, cells, most))
+        return out
 
     def parts(self, p: Params, x: Reals) -> np.ndarray:
-        return p.product.parts(p.inner, split(p, x))
+        out: Any = None
+        for (f, params, cells, most), at in zip(self._each(p, x), p.product.columns, strict=True):
+            parts = f.parts(params, cells)
+            if out is None:
+                out = np.zeros((x.n, parts.shape[1], p.product.d))
+            out[:, :, list(at)] = parts if most is None else limited(parts, most)
+        return out
+
+    def _each(self, p: Params, x: Reals) -> list[tuple]:
+        return list(zip(p.product.factors, p.inner, split(p, x).blocks, p.limits, strict=True))
 
     def carrier(self, p: Params, x: Reals) -> np.ndarray:
         return p.product.carrier(p.inner, split(p, x))
 
     def leave_one_out(self, t: Bundle, x: Reals, y, w, p: Params | None = None) -> np.ndarray:
-        """The choice stays."""
+        """The choice of families stays; cuts are those of the folds that the row is not in."""
         p = self.estimate(t) if p is None else p
-        return p.product.leave_one_out(p.inner, self.chosen(p, t), split(p, x), y, w)
+        out = np.zeros((x.n, t.k))
+        chosen = zip(self._each(p, x), self.chosen(p, t).parts, p.product.columns, strict=True)
+        for (f, params, cells, most), part, at in chosen:
+            for j, place in enumerate(at):
+                one = Reals(np.ascontiguousarray(np.asarray(cells.values)[:, [j]]))
+                if most is not None:
+                    left = f.leave_one_out(part.part([j]), one, y, w)
+                    n = _rows_of(part, [j])[:, 0]
+                    out += np.maximum(left, left.max(axis=1, keepdims=True) - p.limits_left(place, n, one, y, w))
+                elif place in p.crossed:
+                    out += p.crossed[place].leave_one_out(f, one, y, w)
+                else:
+                    out += f.leave_one_out(part.part([j]), one, y, w, p=params.part([j]))
+        return out
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.empty((len(y), p.product.d))
@@ -137,55 +212,190 @@ def split(p: Params, x: Reals) -> Mixed:
     return Mixed(tuple(Reals(np.ascontiguousarray(values[:, list(at)])) for at in p.product.columns), x.n)
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """A column as its grid has it: a row for every class and cell that hold something."""
+def places(keys: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Where the cells of numbers stand among known ones; anywhere for a missing one."""
+    return np.minimum(np.searchsorted(keys, cell_of(np.nan_to_num(values))), len(keys) - 1)
 
-    x: Reals  # (m, 1)
-    y: np.ndarray
-    count: np.ndarray
-    width: np.ndarray
+
+# limits
+
+
+def _rows_of(t: Any, columns: list[int]) -> np.ndarray:
+    """How many rows of each class have these columns, (k, columns)."""
+    return np.broadcast_to(column(t.part(columns).n), (t.k, len(columns)))
+
+
+def limit(n: np.ndarray, distinct: np.ndarray) -> np.ndarray:
+    """The most that a cell may say against a class of n rows, in nats."""
+    return np.log(np.maximum(2.0 * n + distinct, 2.0))
+
+
+def limited(parts: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """Log densities (n, k, d), none further below the greatest of any class than `most` (k, d)."""
+    return np.maximum(parts, parts.max(axis=1, keepdims=True) - most)
+
+
+def _limited_sum(family: Any, p: Any, x: Reals, most: np.ndarray) -> np.ndarray:
+    out = np.empty((x.n, len(most)))
+    for rows, cells in blocks(x):
+        out[rows] = limited(family.parts(p, Reals(cells)), most).sum(axis=2)
+    return out
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """A histogram of one column, cut five times: each time without the rows of one fold, whose cells it then scores."""
+
+    keys: np.ndarray  # (m,)
+    share: np.ndarray  # (folds, k, m): which part of a cell's rows is in each fold
+    params: tuple  # of each fold: its cuts, all rows
 
     @classmethod
-    def of(cls, cells: Cells) -> _Rows | None:
-        y, at = np.nonzero(cells.table > 0)
-        if len(y) == 0:
-            return None
-        count = cells.table[y, at]
-        if len(y) > ENOUGH:  # as many even steps through the rows: a cell that holds many is met often
-            below = np.cumsum(count)
-            met = np.searchsorted(below, (np.arange(ENOUGH) + 0.5) * (below[-1] / ENOUGH))
-            some, times = np.unique(met, return_counts=True)
-            y, at, count = y[some], at[some], times * (below[-1] / ENOUGH)
-        low, high = cell_borders(cells.keys[0][at])
+    def of(cls, family: Any, cells: Cells) -> Crossed:
+        rows = Rows.of(cells, deals=1)
+        total = rows.held.sum(axis=0)
+        share = np.divide(rows.held, total, out=np.full(rows.held.shape, 1.0 / FOLDS), where=total > 0)
+        params = []
+        for learned in rows.learned:
+            at = family.places(learned)
+            params.append(replace(family, cuts=tuple(at)).estimate(cells))
+        return cls(rows.keys, share, tuple(params))
+
+    def leave_one_out(self, family: Any, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+        at = places(self.keys, np.asarray(x.values, dtype=np.float64)[:, 0])
+        out = np.zeros((x.n, self.share.shape[1]))
+        for p, share in zip(self.params, self.share, strict=True):
+            out += share[y, at][:, None] * family.leave_one_out(None, x, y, w, p=p)
+        return out
+
+
+# judging
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A column's values, and how many rows of each class have them, dealt into folds."""
+
+    keys: np.ndarray  # (m,)
+    values: np.ndarray  # (m,)
+    width: np.ndarray  # (m,) of the cells that they stand for
+    held: np.ndarray  # (folds, k, m), weight
+    learned: np.ndarray  # (folds, k, m), of the other folds
+    cut: dict = field(default_factory=dict)  # parameters of histograms, by the rule of their cuts
+
+    @classmethod
+    def of(cls, cells: Cells, deals: int | None = None) -> Rows:
+        keys = cells.keys[0]
+        table = np.maximum(cells.table, 0.0)
+        low, high = cell_borders(keys)
         near = np.where(low < 0, high, low)  # the border next to 0, where a whole number stands
-        middle = np.where(np.round(near) == near, near, (low + high) / 2)
-        return cls(Reals(middle[:, None]), y.astype(np.int32), count, high - low)
+        values = np.where(np.round(near) == near, near, (low + high) / 2)
+        deals = (DEALS if table.sum() <= FEW else 1) if deals is None else deals
+        folds = [dealt(keys, table, seed) for seed in range(deals)]
+        held = np.concatenate(folds)
+        learned = np.concatenate([each.sum(axis=0) - each for each in folds])
+        return cls(keys, values, high - low, held, learned)
 
-    def tells_apart(self, tallies: list) -> bool:
-        t = next((t for t in tallies if isinstance(t, Moments)), None)
-        if t is None:
-            return True
-        whole = t.collapse()
-        deviation = float(np.sqrt(whole.m2[0, 0] / max(float(np.ravel(whole.n)[0]), 1e-300)))
-        return deviation == 0 or float(np.average(self.width, weights=self.count)) <= COARSE * deviation
+    def tells_apart(self, spread: float) -> bool:
+        """Whether the cells are narrow beside the standard deviation of the column."""
+        return spread == 0 or float(np.average(self.width, weights=self.held.sum(axis=(0, 1)))) <= COARSE * spread
 
-    def held_out(self, family: Any, t: Any) -> float:
-        """Σ log p(x | own class), each row itself taken out; −∞ where that is no number."""
-        if isinstance(t, Moments) and _flat(t, alone=hasattr(family, "evidence")):
-            return -np.inf
+    def best(self, families: list[Any], times: float) -> int:
+        """Of the families whose held-out log loss is not clearly more than the least, the one that has the least where
+        its evidence counts several times."""
+        plain, repeated = zip(*(self._held_out(family, times) for family in families), strict=True)
         with np.errstate(all="ignore"):
-            own = family.leave_one_out(t, self.x, self.y, np.minimum(self.count, 1.0))[np.arange(len(self.y)), self.y]
-            own = own + (family.carrier(family.estimate(t), self.x) if hasattr(family, "carrier") else 0.0)
-            total = float(self.count @ own)
-        return total if np.isfinite(total) else -np.inf
+            once, often = (np.array([float((self.held * logs).sum()) for logs in each]) for each in (plain, repeated))
+            top = int(np.argmax(np.where(np.isfinite(once), once, -np.inf)))
+            clear = np.array([self._clearly_less(plain[top] - logs) for logs in plain])
+        return int(np.argmax(np.where(clear | ~np.isfinite(often), -np.inf, often)))
+
+    def _clearly_less(self, lead: np.ndarray) -> bool:
+        """Whether a mean difference of log probabilities (folds, k, m) is more than CLEAR standard errors."""
+        deals = len(self.held) / FOLDS
+        n = float(self.held.sum()) / deals
+        total = float((self.held * lead).sum()) / deals
+        square = float((self.held * lead * lead).sum()) / deals
+        return not total <= CLEAR * np.sqrt(max(square - total * total / n, 0.0))
+
+    def _held_out(self, family: Any, times: float) -> list[np.ndarray]:
+        """log P(class | value) (folds, k, m) by the other folds: once, and with the evidence counted several times."""
+        n = self.learned.sum(axis=2)  # (folds, k)
+        with np.errstate(all="ignore"):
+            p = self._estimate(family)
+            parts = family.parts(p, Reals(np.repeat(self.values[:, None], len(n), axis=1)))  # (m, k, folds)
+            if family.shared != "cells":
+                parts = limited(parts, limit(n.T, np.full(len(n), len(self.values))))
+            joints = (scale * parts.transpose(2, 1, 0) + np.log(n + 0.5)[:, :, None] for scale in (1.0, times))
+            return [_normalised(joint) for joint in joints]
+
+    def _estimate(self, family: Any) -> Any:
+        """The family's parameters in each fold, cut once for all alphas."""
+        if family.shared != "cells":
+            return family.estimate(self._tally(family.shared))
+        rule = family.cuts, family.smooth
+        if rule not in self.cut:
+            self.cut[rule] = family.estimate(self._tally("cells"))
+        p = self.cut[rule]
+        return family.smoothed(p.cuts, p.counts, p.kept, p.offset, p.cells)
+
+    def _tally(self, name: str) -> Any:
+        """What the folds have learned, each as a column."""
+        n = self.learned.sum(axis=2).T  # (k, folds)
+        if name == "cells":
+            folds = len(self.learned)
+            return Cells(n.max(axis=1), (self.keys,) * folds, np.concatenate(list(self.learned), axis=1))
+        values = np.log(self.values) if name == "log_moments" else self.values
+        mean = (self.learned @ values).T / np.maximum(n, 1e-300)
+        if name == "whole":
+            return Sums(n, mean * n)
+        m2 = np.einsum("fkm,fkm->kf", self.learned, (values - mean.T[:, :, None]) ** 2)
+        return Moments(n, mean, m2)
 
 
-def _flat(t: Moments, alone: bool) -> bool:
-    """Whether some class has no spread of its own; one of a single row may be `alone` where parameters are averaged
-    out."""
-    n = t.n if t.n.ndim == 1 else t.n[:, 0]
-    whole = t.collapse()
-    spread = float(whole.m2[0, 0] / max(float(np.ravel(whole.n)[0]), 1e-300))
-    some = n > (1 if alone else 0)
-    return bool((t.m2[some, 0] <= FLAT * spread * n[some]).any())
+def deviation(moments: Moments | None) -> float:
+    """The standard deviation of a column; 0 where it is unknown, or but rounding."""
+    if moments is None:
+        return 0.0
+    whole = moments.collapse()
+    found = float(np.sqrt(whole.m2[0, 0] / max(float(np.ravel(whole.n)[0]), 1e-300)))
+    return found if found > 4 * np.finfo(float).eps * abs(float(whole.mean[0, 0])) else 0.0
+
+
+def _normalised(joint: np.ndarray) -> np.ndarray:
+    """log posteriors from log joints (folds, k, m)."""
+    joint -= joint.max(axis=1, keepdims=True)
+    joint -= np.log(np.exp(joint).sum(axis=1, keepdims=True))
+    return joint
+
+
+def dealt(keys: np.ndarray, table: np.ndarray, seed: int) -> np.ndarray:
+    """Counts (k, m) of values in folds (FOLDS, k, m): each class's rows go round in an order that hangs on the values
+    and their number alone. Of many rows, ENOUGH are dealt."""
+    k, m = table.shape
+    names = (keys.astype(np.uint64) * np.uint64(k))[None, :] + np.arange(k, dtype=np.uint64)[:, None]
+    share = ENOUGH / max(float(table.sum()), 1.0)
+    if share < 1.0:
+        table = np.floor(table * share + _uniform(names, seed))
+    whole = np.floor(table + 1e-9)
+    rest = np.where(table - whole > 1e-9, table - whole, 0.0)  # of weights: a row by itself
+    times = (whole + (rest > 0)).astype(np.int64)
+    y, at = np.nonzero(times)
+    times = times[y, at]
+    row_y, row_at = np.repeat(y, times), np.repeat(at, times)
+    number = np.arange(len(row_y)) - np.repeat(np.cumsum(times) - times, times)
+    weight = np.where(number < whole[row_y, row_at], 1.0, rest[row_y, row_at])
+    mixed = _uniform(names[row_y, row_at] ^ (number.astype(np.uint64) << np.uint64(40)), seed + 101)
+    order = np.lexsort((mixed, row_y))
+    first = np.searchsorted(row_y[order], np.arange(k))
+    fold = np.empty(len(order), dtype=np.int64)
+    fold[order] = (np.arange(len(order)) - first[row_y[order]] + row_y[order]) % FOLDS
+    return np.bincount((fold * k + row_y) * m + row_at, weight, minlength=FOLDS * k * m).reshape(FOLDS, k, m)
+
+
+def _uniform(names: np.ndarray, seed: int) -> np.ndarray:
+    """A number in [0, 1) for each name, by the mixing steps of SplitMix64 (Steele, Lea and Flood 2014)."""
+    z = names + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) / 2.0**53

@@ -38,6 +38,7 @@ class GammaPoisson:
     shape: float = 1.0
     exposure: float = 1.0
     block, support = "counts", "count"
+    shared = "whole"  # which one the tally is of those that `cell_ops` makes of the same cells
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)

@@ -56,10 +56,6 @@ class Gaussian:
         """`everything`: the moments of all rows, unweighted, where smoothing refers to those."""
         return normals.leave_one_out(t, x, y, w, self.smoothing, self.ddof, everything, self.each)
 
-    def most_likely(self, t: Moments) -> np.ndarray:
-        """What no held-out sum of log densities is above, (d,)."""
-        return normals.most_likely(t)
-
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return np.where(p.scale[y] > 0, rng.normal(p.mean[y], np.sqrt(p.var[y])), np.nan)
 

@@ -1,12 +1,14 @@
 """Piecewise-constant densities: log p(x | c) = Σ_j log P(interval of x_j | c) + log q(x_j | interval).
 
-The intervals are cut where they tell the classes apart (Fayyad and Irani 1993, see `cuts`); inside one, all classes
-share a finer histogram q, which cancels in posteriors: it is the `carrier`. Beyond the outermost data an end interval's
-evidence holds on, and its q has an exponential tail.
+The intervals are cut where they tell the classes apart (Fayyad and Irani 1993, see `cuts`), into a number of intervals
+of like weight, or between any two distinct values. Inside an interval all classes share a finer histogram q, which
+cancels in posteriors: it is the `carrier`. Beyond the outermost data an end interval's evidence holds on, and its q has
+an exponential tail.
 
 Tally: `Cells`, counts on a grid that does not depend on the data, so histograms merge and forget like any other family;
 the cuts are part of the estimate. P = (count + alpha) / (n + alpha · intervals); alpha = "auto" is the one of a grid
-under which held-out rows are most probable.
+under which held-out rows are most probable. With `smooth`, each interval gives a quarter of its count to either
+neighbour, so many times over: a density that changes slowly is learned from fewer rows.
 
 >>> import numpy as np
 >>> from deciban.table import Reals
@@ -19,11 +21,12 @@ under which held-out rows are most probable.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from deciban import cell_ops, cuts, ops
-from deciban.dirichlet import best_alpha, held_out, log_shares, own_held_out
+from deciban.dirichlet import best_alpha, log_shares, own_held_out
 from deciban.packed import Packed
 from deciban.table import Codes, Reals
 from deciban.tallies import Cells
@@ -39,13 +42,12 @@ class Shape:
     edges: np.ndarray  # (p + 1,) of the pieces
     log_density: np.ndarray  # (p,), of a piece given its interval
     log_tails: tuple[float, float]  # of what the first and the last interval keep for x beyond the edges
-    held_out: float  # Σ of log densities of all rows, each row itself taken out
 
     @classmethod
     def of(cls, keys: np.ndarray, counts: np.ndarray, bounds: list[int]) -> Shape:
         """From the cells, their weights (m,), and the places 0, …, m of the intervals' borders among them."""
         if len(keys) == 0:
-            return cls(np.array([0.0, 1.0]), np.log([0.5]), (np.log(0.25), np.log(0.25)), 0.0)
+            return cls(np.array([0.0, 1.0]), np.log([0.5]), (np.log(0.25), np.log(0.25)))
         walls = _walls(*cell_borders(keys))
         start = np.array(bounds[:-1])
         interval = np.repeat(np.arange(len(start)), np.diff(bounds))  # of each cell
@@ -61,9 +63,8 @@ class Shape:
         log_width = np.log(np.diff(walls[np.r_[first, len(keys)]])) - np.log1p(-tail)[owner]
         spare = 0.5 * np.bincount(owner)
         log_density = np.log(mass + 0.5) - np.log(total + spare)[owner] - log_width
-        left = np.log(np.maximum(mass - 1, 0.0) + 0.5) - np.log(np.maximum(total - 1, 0.0) + spare)[owner] - log_width
         low, high = (float(np.log(tail[b] / ends[b])) for b in (0, -1))
-        return cls(walls[np.r_[first, len(keys)]], log_density, (low, high), float((mass * left).sum()))
+        return cls(walls[np.r_[first, len(keys)]], log_density, (low, high))
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """log q of numbers (n,); 0 for NaN."""
@@ -87,15 +88,20 @@ def _walls(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 @dataclass(frozen=True)
 class Params:
     cuts: tuple[np.ndarray, ...]  # of each column
-    counts: np.ndarray  # (k, sum of intervals)
+    counts: np.ndarray  # (k, sum of intervals), smoothed
+    kept: np.ndarray  # (sum of intervals,): what an interval keeps of its own count
     offset: np.ndarray  # (d + 1,)
     alpha: np.ndarray  # (d,)
     packed: Packed  # log P of an interval, (k, sum of intervals)
-    shapes: tuple[Shape, ...]
+    cells: tuple[tuple[np.ndarray, np.ndarray, list[int]], ...]  # keys, weights and bounds that shapes are made of
 
     @property
     def table(self) -> np.ndarray:
         return self.packed.table
+
+    @cached_property
+    def shapes(self) -> tuple[Shape, ...]:
+        return tuple(Shape.of(*cells) for cells in self.cells)
 
     def part(self, columns) -> Params:
         """Of some of the columns."""
@@ -103,8 +109,8 @@ class Params:
         cut = np.concatenate(at) if at else np.zeros(0, dtype=np.int64)
         offset = np.concatenate([[0], np.cumsum([len(a) for a in at])]).astype(np.int64)
         table = Packed.of(np.ascontiguousarray(self.table[:, cut]))
-        cuts, shapes = tuple(self.cuts[j] for j in columns), tuple(self.shapes[j] for j in columns)
-        return Params(cuts, self.counts[:, cut], offset, self.alpha[columns], table, shapes)
+        cuts, cells = tuple(self.cuts[j] for j in columns), tuple(self.cells[j] for j in columns)
+        return Params(cuts, self.counts[:, cut], self.kept[cut], offset, self.alpha[columns], table, cells)
 
     def codes(self, x: Reals) -> np.ndarray:
         """The interval of every cell, (n, d); −1 for a missing one."""
@@ -118,6 +124,8 @@ class Params:
 @dataclass(frozen=True)
 class Histogram:
     alpha: float | str = "auto"
+    cuts: str | int | tuple[int, ...] = "mdl"  # "mdl", "values", a number of intervals of like weight, or before which
+    smooth: int = 0  # times that intervals share their counts with their neighbours
     block, support = "dense", "real"
     searches = True  # parameters are dear: whoever has them hands them to `leave_one_out`
     shared = "cells"  # which one the tally is of those that `cell_ops` makes of the same cells
@@ -126,21 +134,38 @@ class Histogram:
         return cell_ops.cells(x, y, w, k)
 
     def estimate(self, t: Cells) -> Params:
-        borders, counts, shapes = [], [], []
+        borders, counts, cells = [], [], []
         for keys, table in zip(t.keys, t.columns(), strict=True):
             table = np.maximum(table, 0.0)
-            at = cuts.supervised(table)
+            at = self.places(table)
             low, high = cell_borders(keys)
             border = np.array([high[i - 1] / 2 + low[i] / 2 for i in at])
             borders.append(np.where(border < 0, np.nextafter(border, np.inf), border))  # a cell has its end next to 0
             bounds = [0, *at, len(keys)] if len(keys) else [0, 0]
             counts.append(np.add.reduceat(table, bounds[:-1], axis=1) if len(keys) else np.zeros((t.k, 1)))
-            shapes.append(Shape.of(keys, table.sum(axis=0), bounds))
+            cells.append((keys, table.sum(axis=0), bounds))
         whole = np.hstack(counts) if counts else np.zeros((t.k, 0))
         offset = np.concatenate([[0], np.cumsum([c.shape[1] for c in counts])]).astype(np.int64)
-        alpha = best_alpha(whole, offset) if self.alpha == "auto" else np.full(len(counts), float(self.alpha))
-        logs = Packed.of(log_shares(whole, offset, alpha))
-        return Params(tuple(borders), whole, offset, alpha, logs, tuple(shapes))
+        for _ in range(self.smooth):
+            whole = shared_with_neighbours(whole, offset)
+        kept = np.concatenate([own_part(c.shape[1], self.smooth) for c in counts]) if counts else np.zeros(0)
+        return self.smoothed(tuple(borders), whole, kept, offset, tuple(cells))
+
+    def smoothed(
+        self, borders: tuple, counts: np.ndarray, kept: np.ndarray, offset: np.ndarray, cells: tuple
+    ) -> Params:
+        """What is said with this alpha where cuts and counts are known."""
+        auto = self.alpha == "auto"
+        alpha = best_alpha(counts, offset, np.inf) if auto else np.full(len(borders), float(self.alpha))
+        return Params(borders, counts, kept, offset, alpha, Packed.of(log_shares(counts, offset, alpha)), cells)
+
+    def places(self, counts: np.ndarray) -> list[int]:
+        """Cut before these of the ordered values, from their counts by class (k, m)."""
+        if self.cuts == "mdl":
+            return cuts.supervised(counts)
+        if self.cuts == "values":
+            return list(range(1, counts.shape[1]))
+        return list(self.cuts) if isinstance(self.cuts, tuple) else cuts.even(counts.sum(axis=0), int(self.cuts))
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
         return ops.lookup(Codes(p.codes(x)), p.offset, p.packed, np.zeros(p.packed.k))
@@ -159,12 +184,8 @@ class Histogram:
         """Cuts and alpha stay; the row leaves the counts."""
         p = self.estimate(t) if p is None else p
         out = self.loglik(p, x)
-        out[np.arange(x.n), y] = own_held_out(p.counts, p.offset, p.alpha, p.codes(x), y, w)
+        out[np.arange(x.n), y] = own_held_out(p.counts, p.offset, p.alpha, p.codes(x), y, w, p.kept)
         return out
-
-    def held_out(self, p: Params) -> np.ndarray:
-        """Σ log p(x | own class) of all rows, each taken out in turn, of each column (d,); cuts and alpha stay."""
-        return held_out(p.counts, p.offset, p.alpha) + np.array([shape.held_out for shape in p.shapes])
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.empty((len(y), len(p.shapes)))
@@ -180,6 +201,33 @@ class Histogram:
             piece = np.minimum((rng.random((len(y), 1)) >= below).sum(axis=1), len(middle) - 1)
             out[:, j] = rng.uniform(shape.edges[piece], shape.edges[piece + 1])
         return out
+
+
+def shared_with_neighbours(counts: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """Counts (k, sum of intervals) of which each interval of a column gives a quarter to either side; at an end it
+    keeps that quarter.
+
+    >>> shared_with_neighbours(np.array([[4.0, 0.0, 0.0, 8.0]]), np.array([0, 3, 4])).tolist()
+    [[3.0, 1.0, 0.0, 8.0]]
+    """
+    first, last = offset[:-1], offset[1:] - 1
+    down, up = counts / 4, counts / 4
+    out = counts / 2
+    out[:, first] += down[:, first]
+    out[:, last] += up[:, last]
+    down[:, first], up[:, last] = 0.0, 0.0
+    out[:, :-1] += down[:, 1:]
+    out[:, 1:] += up[:, :-1]
+    return out
+
+
+@lru_cache(maxsize=256)
+def own_part(intervals: int, times: int) -> np.ndarray:
+    """What each interval of a column keeps of its own count. (intervals,)"""
+    counts = np.eye(intervals)
+    for _ in range(times):
+        counts = shared_with_neighbours(counts, np.array([0, intervals]))
+    return counts.diagonal().copy()
 
 
 FAMILY = Histogram

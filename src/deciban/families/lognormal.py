@@ -20,12 +20,9 @@ import numpy as np
 
 from deciban import ops
 from deciban.gaussian import independent as normals
-from deciban.gaussian.independent import Normals
+from deciban.gaussian.independent import Normals, logs
 from deciban.table import Reals
 from deciban.tallies import Moments
-from deciban.tallies.base import column
-
-LEAST = -745.0  # log of the least positive double, about
 
 Params = Normals
 
@@ -47,8 +44,7 @@ class Lognormal:
         return p.loglik(logs(x))
 
     def carrier(self, p: Params, x: Reals) -> np.ndarray:
-        cells = x.dense()
-        return np.nansum(np.where(cells <= 0, LEAST, -logs(x).values), axis=1)
+        return normals.log_jacobian(x)
 
     def parts(self, p: Params, x: Reals) -> np.ndarray:
         return p.parts(logs(x))
@@ -56,18 +52,8 @@ class Lognormal:
     def leave_one_out(self, t: Moments, x: Reals, y, w) -> np.ndarray:
         return normals.leave_one_out(t, logs(x), y, w, self.smoothing, self.ddof, each=True)
 
-    def most_likely(self, t: Moments) -> np.ndarray:
-        """What no held-out sum of log densities is above, (d,)."""
-        return normals.most_likely(t) - (np.broadcast_to(column(t.n), t.mean.shape) * t.mean).sum(axis=0)
-
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return np.where(p.scale[y] > 0, np.exp(rng.normal(p.mean[y], np.sqrt(p.var[y]))), np.nan)
-
-
-def logs(x: Reals) -> Reals:
-    """log of each cell; NaN, like a missing one, where there is none."""
-    cells = x.dense()
-    return Reals(np.log(cells, out=np.full_like(cells, np.nan), where=cells > 0))
 
 
 FAMILY = Lognormal

@@ -3,7 +3,8 @@
 The prior is normal–inverse-gamma: variance ~ 1 / Gamma(shape, scale), mean ~ N(mean, variance / kappa). With n rows
 seen, κ = kappa + n, m = (kappa · mean + n x̄) / κ, a = shape + n / 2, b = scale + ½ m2 + ½ kappa n / κ (x̄ − mean)².
 Where `mean` is None it is that of all rows; where `scale` is, it is shape · (variance within the classes + smoothing ·
-variance of all rows): a prior worth 2 · shape rows. Tally: `Moments`.
+variance of all rows): a prior worth 2 · shape rows. Tally: `Moments`. With `log` all of this is said of log x, x > 0;
+−Σ log x is the same for all classes, and stands in `carrier`.
 
 >>> import numpy as np
 >>> from deciban.table import Reals
@@ -16,7 +17,7 @@ variance of all rows): a prior worth 2 · shape rows. Tally: `Moments`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import gammaln
@@ -57,11 +58,26 @@ class Student:
     shape: float = 0.5
     scale: float | np.ndarray | None = None
     smoothing: float = 1e-9
-    block, support = "reals", "real"
-    shared = "moments"  # which one the tally is of those that `cell_ops` makes of the same cells
+    log: bool = False
+
+    @property
+    def block(self) -> str:
+        return "dense" if self.log else "reals"
+
+    @property
+    def support(self) -> str:
+        return "positive" if self.log else "real"
+
+    @property
+    def shared(self) -> str:
+        """Which one the tally is of those that `cell_ops` makes of the same cells."""
+        return "log_moments" if self.log else "moments"
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Moments:
-        return ops.moments(x, y, w, k)
+        return ops.moments(self._read(x), y, w, k)
+
+    def _read(self, x: Reals | Counts) -> Reals | Counts:
+        return normals.logs(x) if self.log else x
 
     def estimate(self, t: Moments) -> Params:
         prior = self._prior(t)
@@ -98,6 +114,7 @@ class Student:
         white, bias = 1.0 / (p.scale * np.sqrt(df)), p.share.sum(axis=1)
         power = 0.5 * (df + 1.0)
         out = np.empty((x.n, k))
+        x = self._read(x)
         for rows, cells in blocks(x):
             for c in range(k):
                 z = cells - p.loc[c]
@@ -107,16 +124,23 @@ class Student:
                 out[rows, c] = bias[c] - np.einsum("ij,j->i", z, power[c])
             odd = np.flatnonzero(np.isnan(out[rows]).any(axis=1))
             if len(odd):
-                out[odd + rows.start] = self.parts(p, Reals(cells[odd])).sum(axis=2)
+                out[odd + rows.start] = self._parts(p, cells[odd]).sum(axis=2)
         return out
 
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
+        return self._parts(p, self._read(x).dense())
+
+    def _parts(self, p: Params, cells: np.ndarray) -> np.ndarray:
         df = np.broadcast_to(p.df, p.loc.shape)
-        z = (x.dense()[:, None, :] - p.loc) / (p.scale * np.sqrt(df))
+        z = (cells[:, None, :] - p.loc) / (p.scale * np.sqrt(df))
         return np.where(np.isnan(z), 0.0, p.share - 0.5 * (df + 1.0) * np.log1p(z * z))
+
+    def carrier(self, p: Params, x: Reals | Counts) -> np.ndarray:
+        return normals.log_jacobian(x) if self.log else np.zeros(x.n)
 
     def leave_one_out(self, t: Moments, x: Reals | Counts, y, w) -> np.ndarray:
         """A prior from all rows moves with each row, and so does every class."""
+        x = self._read(x)
         if w is not None or not isinstance(x, Reals) or t.n.ndim > 1 or (t.n <= 0).any():
             return self._by_cell(t, x, y, w)
         out = left_ops.left_students(x.dense(), y, remembered(self, t, self._students), DEEP)
@@ -131,8 +155,8 @@ class Student:
         return students(t, GivenPrior(mean, scale, self.kappa, self.shape, FLOOR, self.smoothing, *moves))
 
     def _by_cell(self, t: Moments, x: Reals | Counts, y, w) -> np.ndarray:
-        """Leaving out with weights, missing cells and sparse rows."""
-        out = self.loglik(self.estimate(t), x)
+        """Leaving out with weights, missing cells and sparse rows; of logarithms, where they count."""
+        out = replace(self, log=False).loglik(self.estimate(t), x)
         pooled, within = t.collapse(), t.m2.sum(axis=0)
         n = column(t.n)
         for rows, cells in blocks(x):
@@ -152,10 +176,6 @@ class Student:
             return moments
         return tuple(np.where(empty, a, b) for a, b in zip(every, moments, strict=True))
 
-    def most_likely(self, t: Moments) -> np.ndarray:
-        """What no held-out sum of log densities is above, (d,): an average over normals is below the best of them."""
-        return normals.most_likely(t)
-
     def evidence(self, t: Moments) -> np.ndarray:
         """log marginal likelihood (k,) of each class's cells under the prior."""
         return self.evidences(t).sum(axis=1)
@@ -170,7 +190,8 @@ class Student:
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         df = np.broadcast_to(p.df, p.loc.shape)
-        return p.loc[y] + p.scale[y] * rng.standard_t(df[y])
+        drawn = p.loc[y] + p.scale[y] * rng.standard_t(df[y])
+        return np.exp(drawn) if self.log else drawn
 
 
 def _score(cells: np.ndarray, kappa, loc, shape, scale) -> np.ndarray:

@@ -33,6 +33,7 @@ LARGE = 1 << 18  # cells of a block where little is made of them
 NOTICED = 1e-12  # a relative change of a variance that is less is not looked at
 LINEAR = 1e-6  # and one up to here changes the score in proportion: what that leaves out is less than NOTICED
 Moved = tuple[np.ndarray, ...]  # n, mean, m2 of each row: its class, or all rows, without it
+LEAST = -745.0  # log of the least positive double, about
 DEEP = -9.0  # log of what is left of the variances, below which rounding would show: the row is taken out cell by cell
 
 
@@ -72,14 +73,6 @@ def epsilon(everything: Moments, smoothing: float, each: bool = False) -> Any:
     """What is added to every variance, from the moments of all rows as one class: a number, or one for each column."""
     spread = over(everything.m2, column(everything.n))
     return smoothing * (spread[0] if each else float(spread.max(initial=0.0)))
-
-
-def most_likely(t: Moments) -> np.ndarray:
-    """Σ log p(x | own class) of each column at its best parameters (d,): no held-out sum is above it."""
-    n = np.broadcast_to(column(t.n), t.m2.shape)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        each = -0.5 * n * (np.log(2.0 * np.pi * over(np.maximum(t.m2, 0.0), n)) + 1.0)
-    return np.where(n > 0, each, 0.0).sum(axis=0)
 
 
 def leave_one_out(
@@ -234,3 +227,14 @@ class Quick:
         own = self.bias[y] - 0.5 * (logs + self.far[y] * row_sums(e))
         own[~(logs > DEEP)] = np.nan
         return own
+
+
+def logs(x: Reals | Counts) -> Reals:
+    """log of each cell; NaN, like a missing one, where there is none."""
+    cells = x.dense()
+    return Reals(np.log(cells, out=np.full_like(cells, np.nan), where=cells > 0))
+
+
+def log_jacobian(x: Reals | Counts) -> np.ndarray:
+    """−Σ log x of each row (n,), what turns a density of logarithms into one of x; LEAST for what has no logarithm."""
+    return np.nansum(np.where(x.dense() <= 0, LEAST, -logs(x).values), axis=1)

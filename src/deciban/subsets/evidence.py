@@ -26,7 +26,6 @@ from scipy.special import gammaln
 
 from deciban.dirichlet import GRID, best_alpha, log_evidence, log_shares
 from deciban.errors import DataError
-from deciban.families import best_of
 from deciban.families.best_of import BestOf
 from deciban.families.categorical import Categorical
 from deciban.families.gamma_poisson import GammaPoisson
@@ -139,14 +138,15 @@ def shared(family: Any, p: Any, t: Any) -> Any:
 def _(family: Histogram, p: Any, t: Any) -> Any:
     """The same cuts, so that the same density within them cancels."""
     counts = p.counts.sum(axis=0, keepdims=True)
-    alpha = best_alpha(counts, p.offset) if family.alpha == "auto" else p.alpha
+    alpha = best_alpha(counts, p.offset, np.inf) if family.alpha == "auto" else p.alpha
     return replace(p, counts=counts, alpha=alpha, packed=Packed.of(log_shares(counts, p.offset, alpha)))
 
 
 @shared.register
 def _(family: BestOf, p: Any, t: Any) -> Any:
-    """The families that were chosen by class."""
-    return best_of.Params(p.families, p.product, shared(p.product, p.inner, family.chosen(p, t)))
+    """The families that were chosen by class; there is nothing to limit between classes."""
+    inner = shared(p.product, p.inner, family.chosen(p, t))
+    return replace(p, inner=inner, limits=(None,) * len(inner))
 
 
 @shared.register

@@ -24,7 +24,7 @@ from deciban.families import best_of
 from deciban.families.best_of import BestOf
 from deciban.families.categorical import Categorical
 from deciban.families.histogram import Histogram
-from deciban.families.lognormal import Lognormal, logs
+from deciban.gaussian.independent import logs
 from deciban.leaving.own_rows import moments_left
 from deciban.product import Product
 from deciban.subsets.evidence import alphas, evidences, mean, ways
@@ -68,7 +68,8 @@ def _nobody(x: Reals | Codes) -> np.ndarray:
 @singledispatch
 def odds_left(family: Any, leaf: Leaf, y: np.ndarray, w: np.ndarray) -> np.ndarray:
     """A column for each row, all of them without that row: their evidences at once."""
-    cells = logs(leaf.x).values if isinstance(family, Lognormal) else leaf.x.dense()  # type: ignore[union-attr, arg-type]
+    in_logs = getattr(family, "shared", "") == "log_moments"
+    cells = logs(leaf.x).values if in_logs else leaf.x.dense()  # type: ignore[union-attr, arg-type]
     if getattr(family, "above", None) is not None:
         cells = np.where(np.isnan(cells), np.nan, cells > family.above)
     apart, alike = evidences(family, None, _dropped(leaf.t, cells, y, w))
