@@ -7,9 +7,7 @@ import pandas as pd
 import pytest
 
 from deciban import MixedNB
-from deciban.dirichlet import best_alpha
 from deciban.families import find
-from deciban.families.categorical import Categorical
 from deciban.families.gaussian import Gaussian
 
 from .tables import FIXED, table

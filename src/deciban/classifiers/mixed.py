@@ -55,7 +55,7 @@ def settled(family: Any, params: Any, tally: Any) -> list[Any]:
         return out
     if getattr(family, "alpha", None) != "auto":
         return [family] * tally.d
-    alphas = family.pseudo_counts(tally) if isinstance(family, Categorical) else params.alpha
+    alphas: Any = family.pseudo_counts(tally) if isinstance(family, Categorical) else params.alpha
     return [replace(family, alpha=float(alpha)) for alpha in alphas]
 
 
@@ -210,7 +210,7 @@ class MixedNB(
     def families_(self) -> dict[Any, Any]:
         """The family of each column, by name, with the smoothing that was chosen."""
         fitted = self._check_is_fitted()
-        out = {}
+        out: dict[Any, Any] = {}
         columns, found = self._columns_of(fitted)
         each = zip(columns.factors, columns.columns, found, fitted.tally.parts[1].parts, strict=True)
         for family, at, params, tally in each:
