@@ -1,7 +1,7 @@
 """The online rule θ ← θ + α (y − h(x)) x, a row at a time, with the running average of θ as the answer.
 
-The step α is `speed` over the rows' mean square length, so that the columns' common unit does not matter; `Scaled` gives
-all columns the same spread first, since one step cannot suit columns of different units. Averaging (Polyak and Juditsky
+The step α is `speed` over the rows' mean square length, so that the columns' common unit does not matter; `Scaled`
+makes their spreads equal first, since one step cannot suit columns of different units. Averaging (Polyak and Juditsky
 1992) lets it shrink slowly, by (1 + rows / 1000)^−⅓: a step that stays leaves a bias of its own size in the average,
 one that shrinks faster forgets the start too late where columns are correlated (Bach and Moulines 2011).
 """
