@@ -79,3 +79,23 @@ def test_d10_fit_and_fit_on_agree_to_tol(settings):
     table = pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "label": y})
     one, other = (LogisticRegression(tol=1e-10, max_iter=1000, **settings) for _ in range(2))
     np.testing.assert_allclose(one.fit(X, y).coef_, other.fit_on(table).coef_, atol=1e-8)
+
+
+def test_b31_blas_gets_one_thread_for_small_factors_and_its_threads_back(monkeypatch):
+    """A Cholesky factor of 210 columns took a second where BLAS threads waited for ours: C="auto" of six classes."""
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    from deciban.solvers import newton
+
+    def counts():
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    seen, factor = [], newton._potrf
+    monkeypatch.setattr(newton, "_potrf", lambda *args, **more: (seen.append(counts()), factor(*args, **more))[1])
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 6, 120)
+    with threadpool_limits(2, user_api="blas"):
+        LogisticRegression(solver="newton").fit(rng.normal(size=(120, 20)) + y[:, None], y)
+        assert seen
+        assert all(here == {1} for here in seen)
+        assert counts() == {2}
