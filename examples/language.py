@@ -6,7 +6,7 @@ words, single words, and the first words of each sentence.
     python examples/language.py [language_id.csv.gz] [--text "Où est la gare ?"]
 
 Needs a CSV file with the columns text, label, kind and split, by default ../shared/data/language_id/language_id.csv.gz;
-takes about half a minute.
+takes about ten seconds.
 """
 
 import argparse

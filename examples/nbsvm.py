@@ -10,7 +10,7 @@ Logistic regression of x ∘ r is naive Bayes where its weights are all 1, and m
     python examples/nbsvm.py [movie_polarity.jsonl.xz]
 
 Needs lines of JSON with text, label and fold, by default ../shared/data/movie_polarity/movie_polarity.jsonl.xz; takes
-about half a minute.
+about ten seconds.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
     python examples/pictures.py [FOLDER] [png|svg]
 
-Their paths are printed; without FOLDER they lie in a new temporary one. Needs matplotlib; takes about fifteen seconds.
+Their paths are printed; without FOLDER they lie in a new temporary one. Needs matplotlib; takes about ten seconds.
 """
 
 from __future__ import annotations
