@@ -91,6 +91,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """A public name, fetched when first asked for: who needs one classifier does not wait for all."""
+    if name == "plots":
+        return import_module("deciban.plots")
     if name not in _HOMES:
         raise AttributeError(f"module 'deciban' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"deciban.{_HOMES[name]}"), name)
@@ -98,7 +100,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted({*globals(), *_HOMES, "plots"})
 
 
 __all__ = [

@@ -30,7 +30,7 @@ import numpy as np
 from deciban import decision, drawing, wording
 from deciban.errors import DataError
 
-PRIOR = "prior"
+PRIOR = "prior"  # what evidence is added to, unless a model calls it something else
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -55,6 +55,7 @@ class Explanation:
     chosen: np.ndarray  # (n,), the place in `classes` of the class explained
     rival: np.ndarray  # (n,), and of the class that it is weighed against
     note: str = ""
+    start: str = PRIOR  # what `base` is: the prior; of a linear score "mean row", "intercept" (all cells 0), "baseline"
     _kind: ClassVar[str] = "columns"  # what evidence comes from
 
     @classmethod
@@ -68,6 +69,7 @@ class Explanation:
         of: Any = None,
         against: Any = None,
         note: str = "",
+        start: str = PRIOR,
     ) -> Explanation:
         """From log priors (k,) and the log likelihoods by column (n, k, d); `of` and `against` are labels, or None."""
         if len(classes) < 2:
@@ -76,7 +78,8 @@ class Explanation:
                 "hint: fit on rows of at least two classes"
             )
         n = len(parts)
-        some = cls(classes, tuple(columns), values, base, parts, np.arange(n), np.zeros(n, int), np.zeros(n, int), note)
+        nothing = np.zeros(n, dtype=int)
+        some = cls(classes, tuple(columns), values, base, parts, np.arange(n), nothing, nothing, note, start)
         chosen = some.joint.argmax(axis=1) if of is None else some._places(of)
         rival = some._best_but(chosen) if against is None else some._places(against)
         if of is None:
@@ -99,7 +102,7 @@ class Explanation:
 
     @property
     def prior(self) -> np.ndarray:
-        """Prior log odds of the pair, in decibans, (n,)."""
+        """Log odds of the pair before any column, in decibans, (n,): of the prior, or what `start` says."""
         return decision.DECIBAN * _gap(self.base[self.chosen], self.base[self.rival])
 
     @property
@@ -150,7 +153,7 @@ class Explanation:
         prior, evidence, total = one.prior[0], one.decibans[0], one.total[0]
         order = np.argsort(-np.abs(evidence), kind="stable")
         shown, rest = (order, order[:0]) if len(order) <= columns + 1 else (order[:columns], order[columns:])
-        lines = [wording.Line(PRIOR, "", prior)]
+        lines = [wording.Line(self.start, "", prior)]
         lines += [wording.Line(self.columns[j], wording.cell_text(self.values[row, j]), evidence[j]) for j in shown]
         if len(rest):
             with np.errstate(invalid="ignore"):
@@ -193,7 +196,7 @@ class Explanation:
                 "row": np.repeat(self.rows, d + 1),
                 "of": np.repeat(self.classes[self.chosen], d + 1),
                 "against": np.repeat(self.classes[self.rival], d + 1),
-                "column": np.tile(np.array([PRIOR, *self.columns], dtype=object), n),
+                "column": np.tile(np.array([self.start, *self.columns], dtype=object), n),
                 "value": values.ravel(),
                 "decibans": np.column_stack([self.prior, self.decibans]).ravel(),
             }

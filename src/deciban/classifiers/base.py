@@ -26,7 +26,7 @@ from deciban.classifiers.scoring import Scoring
 from deciban.classifiers.settled import Settled
 from deciban.classifiers.steady import Steady, unfitted
 from deciban.engines import threads
-from deciban.errors import ForgetError, MergeError
+from deciban.errors import DataError, ForgetError, MergeError
 from deciban.table import Block, Counts, Table, borders
 from deciban.tallies import Bundle, Labels
 from deciban.weighing.evidence import ByCoefficients, ByParts, evidence_of
@@ -254,7 +254,10 @@ class Generative(
             raise AttributeError(
                 f"{fitted.family} has no evidence in closed form\n\nhint: where there is `estimate`, set it to 'bayes'"
             )
-        return float(fitted.family.evidence(fitted.tally.parts[1]).sum())
+        try:
+            return float(fitted.family.evidence(fitted.tally.parts[1]).sum())
+        except DataError as unknown:  # alpha of 0: `hasattr` and `dir` ask, too
+            raise AttributeError(str(unknown)) from None
 
     @property
     def class_count_(self) -> np.ndarray:

@@ -24,14 +24,14 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils import compute_class_weight
-from sklearn.utils._param_validation import Hidden, Interval, StrOptions
+from sklearn.utils._param_validation import Hidden, Interval, InvalidParameterError, StrOptions
 
 from deciban import ingest, ops
 from deciban.classifiers import adopting
 from deciban.classifiers import logistic_settings as settings
 from deciban.classifiers.choosing import Choosing
 from deciban.classifiers.inferring import Inferring
-from deciban.classifiers.linear_answers import LinearAnswers, as_floats, overflows
+from deciban.classifiers.linear_answers import LinearAnswers, as_floats, column_means, overflows
 from deciban.classifiers.on_data import OnData
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.settled import Settled
@@ -117,6 +117,15 @@ class LogisticRegression(
         self.warm_start = warm_start
         self.n_jobs = n_jobs
 
+    def _validate_params(self) -> None:
+        try:
+            super()._validate_params()
+        except InvalidParameterError as wrong:
+            if not isinstance(self.penalty, str) or "'penalty'" not in str(wrong):
+                raise
+            names = "'l2', 'l1', 'elasticnet', None (maximum likelihood) or 'jeffreys' (Firth's penalty)"
+            raise InvalidParameterError(f"{wrong}\n\nhint: {names}") from None
+
     # learning
 
     @classmethod
@@ -147,6 +156,7 @@ class LogisticRegression(
             if not np.isfinite(answer.value) or (answer.why != "gradient" and overflows(objective.rows.x)):
                 self._refuse(objective.rows.x)
             self._set(objective, answer.w)
+            self._means = column_means(objective.rows, objective.weight)
             self.__dict__.pop("_stream", None)
             self.n_iter_ = self._origin.send_labels(np.array([answer.steps], dtype=np.int32))
             self._learn_inference(objective.rows.x, objective.rows.y, objective.rows.w)
@@ -169,6 +179,7 @@ class LogisticRegression(
             if first:
                 self._origin = Origin.of(X)
             before = 0.0 if first else np.asarray(ingest.local(self.class_count_))
+            self._means = self._means_with(rows, 0.0 if first else float(np.sum(before)))
             self.class_count_ = self._origin.send(before + ops.class_weights(codes, rows.w, rows.k))
             objective = Objective.of(rows, chosen.l2, 0.0, self.fit_intercept, chosen.bias_l2)
             start = np.zeros(objective.size) if first else self._start(objective, self._parameters())

@@ -62,7 +62,7 @@ def _data(why: Any, at: int, of_words: bool) -> dict[str, Any]:
         "of": why.classes[one.chosen[0]],
         "against": why.classes[one.rival[0]],
         "probability": float(one.probability[0]),
-        "prior": float(one.prior[0]),
+        why.start: float(one.prior[0]),
         "columns": {
             name: {"value": value, "decibans": float(size)}
             for name, value, size in zip(why.columns, one.values[0], one.decibans[0], strict=True)
