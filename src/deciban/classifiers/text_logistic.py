@@ -17,13 +17,14 @@ one column √m x with the coefficient √m w, at the same penalty, so that a re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from deciban import decision
 from deciban.classifiers.logistic import LogisticRegression
 from deciban.text.kept_texts import mixed
 from deciban.text.word_scores import scaled
@@ -46,15 +47,22 @@ def trained(
 ) -> WordWeights:
     """The weights of words (d, k) that tell texts X (n, d) of classes y apart."""
     C = STRENGTH[kind] if C is None else C
-    nothing, scale = np.zeros(t.k), None
-    if kind == "logistic" or counts:
-        scale = 1.0 + np.log((1.0 + t.n.sum()) / (1.0 + t.texts))
-    value = PRESENCE if scale is None else LOG_COUNT
-    blank = WordWeights(t.start, t.label, t.count, nothing, nothing, value, scale)
+    blank = blank_weights(kind, counts, t)
+    if t.d == 0:  # no word to tell the classes apart by
+        return replace(blank, bias=decision.log_prior(t.n if class_weight is None else t.n * class_weight))
     with threadpool_limits(1):  # products of short vectors: BLAS threads would only wait for each other
         w = None if class_weight is None else class_weight[y]
         x = Distinct.of(scaled(X, blank))
         return (_softmax if kind == "logistic" else _ratios)(t, x, y, w, C, alpha, blank)
+
+
+def blank_weights(kind: str, counts: bool, t: WordTally) -> WordWeights:
+    """Weights to be filled in: what words are worth in a text, before anything is learned of them."""
+    nothing, scale = np.zeros(t.k), None
+    if kind == "logistic" or counts:
+        scale = 1.0 + np.log((1.0 + t.n.sum()) / (1.0 + t.texts))
+    value = PRESENCE if scale is None else LOG_COUNT
+    return WordWeights(t.start, t.label, t.count, nothing, nothing, value, scale)
 
 
 @dataclass(frozen=True)
