@@ -307,3 +307,48 @@ def test_b20_a_table_through_a_pipe_is_still_a_table(films):
     assert b"neg" in told.stdout
     (films / "table.txt").write_text("text;label\nawful;pos\n")
     assert run("predict t.deciban table.txt", b"", films).stdout.decode().splitlines()[1].startswith("awful;pos;neg;")
+
+
+# pictures, lectures, settings
+
+
+def test_coverage_09_the_axis_of_top_words_is_named_after_the_measure():
+    plots = pytest.importorskip("deciban.plots")
+    model = TextClassifier().fit(["win a prize", "win money", "lunch at noon", "see you"], ["spam"] * 2 + ["ham"] * 2)
+    names = {
+        by: plots.top_words(model.top_words(3, by=by)["spam"]).get_xlabel() for by in ("kl", "log_odds", "evidence")
+    }
+    assert names["evidence"] == "decibans"
+    assert "KL" in names["kl"]
+    assert "log odds" in names["log_odds"]
+    assert plots.top_words(["a", "b"], [1.0, 2.0]).get_xlabel() == "value"
+    assert plots.top_words(["a", "b"], [1.0, 2.0], measure="tf-idf").get_xlabel() == "tf-idf"
+    with pytest.raises(DataError, match=r"hint: .*top_words"):
+        plots.top_words(model)
+
+
+SPAM_WORDS = ["b b b", "b b b c c c", "a a a d", "b a d b e d a b"]
+HAM_WORDS = ["a a a a b b b", "a a c c c a a", "a d a a", "d e d"]
+
+
+def test_coverage_12_the_eight_mails_of_the_lecture():
+    """The lecture's settings give its numbers. By default eight mails do not say much, and counts of them say ham."""
+    words = CountVectorizer(token_pattern=r"\w", stop_words=["d", "e"])
+    texts, labels = SPAM_WORDS + HAM_WORDS, ["spam"] * 4 + ["ham"] * 4
+    lecture = TextClassifier("multinomial", words, alpha=1, counts=True, smoothing="even").fit(texts, labels)
+    np.testing.assert_allclose(lecture.likelihood_ratio(["a a a b"], "spam", "ham"), 5 / 16)
+    assert 0.4 < TextClassifier(features=words).fit(texts, labels).predict_proba(["a a a b"])[0, 1] < 0.6
+    assert TextClassifier(features=words, counts=True).fit(texts, labels).predict(["a a a b"]).tolist() == ["ham"]
+
+
+def test_task_86_stop_words_and_ngrams():
+    texts = ["das ist nicht gut", "das ist sehr gut"]
+    model = TextClassifier(stop_words=["das", "ist"], ngram_range=(1, 2)).fit(texts, ["-", "+"])
+    assert model.vocabulary_ == ["gut", "ist nicht", "ist sehr", "nicht", "nicht gut", "sehr", "sehr gut"]
+    pairs = TextClassifier(features="words+bigrams").fit(texts, ["-", "+"])
+    assert TextClassifier(ngram_range=(1, 2)).fit(texts, ["-", "+"]).vocabulary_ == pairs.vocabulary_
+    for wrong in ((2, 1), (0, 1), (1,), (1.0, 2.0)):
+        with pytest.raises(DataError, match=r"words\+bigrams"):
+            TextClassifier(ngram_range=wrong).fit(texts, ["-", "+"])
+    with pytest.raises(DataError, match="vectoriser"):
+        TextClassifier(features=CountVectorizer(), ngram_range=(1, 2)).fit(texts, ["-", "+"])

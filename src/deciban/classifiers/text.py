@@ -44,6 +44,8 @@ class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Stea
         Naive Bayes (the first three), logistic regression, or logistic regression of naive Bayes' log-count ratios.
     features : {"words", "words+bigrams", "chars"} or vectoriser
         "chars" are 1 to 5 characters in a row, within words. Pass a `CountVectorizer` for any other tokens.
+    ngram_range : (int, int), optional
+        The least and the most words (or characters) in a row that make a feature; None: those that `features` names.
     alpha : float or "auto"
         Strength of the smoothing. "auto" chooses it, with `smoothing` and `dependence`, by the log loss of texts that
         are left out (see `tuned_`). A number asks for the plain model: then `smoothing` is "even" and `dependence` 0
@@ -95,11 +97,19 @@ class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Stea
     [[0.15, 0.85]]
     >>> model.alpha_, model.smoothing_, model.dependence_
     (1.0, 'even', 0.03)
+
+    The lectures' multinomial, by hand: counts, Laplace's rule, independent words.
+
+    >>> texts, labels = ["to be", "to be or not to be", "to do", "do be do"], ["Hamlet", "Hamlet", "Sartre", "Sinatra"]
+    >>> by_hand = TextClassifier(counts=True, smoothing="even", alpha=1).fit(texts, labels)
+    >>> by_hand.tuned_
+    {}
     """
 
     _parameter_constraints: dict = {
         "model": [StrOptions({*MODELS, "logistic", "nb-logistic"})],
         "features": [str, object],
+        "ngram_range": [tuple, list, None],
         "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "smoothing": [StrOptions({"auto", "corpus", "even"})],
         "dependence": [Interval(Real, 0, 1, closed="left"), None],
@@ -121,6 +131,7 @@ class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Stea
         model="multinomial",
         features="words",
         *,
+        ngram_range=None,
         alpha="auto",
         smoothing="auto",
         dependence=None,
@@ -136,6 +147,7 @@ class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Stea
     ):
         self.model = model
         self.features = features
+        self.ngram_range = ngram_range
         self.alpha = alpha
         self.smoothing = smoothing
         self.dependence = dependence

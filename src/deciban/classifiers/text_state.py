@@ -40,6 +40,7 @@ class TextState:
 
     model: str
     features: Any
+    ngram_range: Any
     alpha: Any
     smoothing: str
     dependence: float | None
@@ -238,7 +239,7 @@ class TextState:
 
     def _features(self) -> Features:
         if "_reader" not in self.__dict__:
-            self._reader = self._columns or Features.of(self.features)
+            self._reader = self._columns or Features.of(self.features, self.ngram_range)
         return self._reader
 
     def _view(self) -> View:

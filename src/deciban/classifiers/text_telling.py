@@ -9,7 +9,7 @@ evidence   log P(counts | two rates) / P(counts | one rate), in decibans: how su
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,14 @@ from deciban.text.word_tally import WordTally
 from deciban.text.word_weights import MODELS, Bernoulli, Multinomial, design_effect
 
 BY = ("kl", "log_odds", "evidence")
+
+
+class RankedWords(list[tuple[str, float]]):
+    """A list of (word, value), the largest first, that knows what the values measure."""
+
+    def __init__(self, words: Iterable[tuple[str, float]], measure: str):
+        super().__init__(words)
+        self.measure = measure
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,7 +135,7 @@ class TextTelling:
             view.settings.alpha, view.settings.smoothing, view.settings.dependence, tuple(self._picked),
         )  # fmt: skip
 
-    def top_words(self, n: int = 10, by: str = "kl") -> dict[Any, list[tuple[str, float]]]:
+    def top_words(self, n: int = 10, by: str = "kl") -> dict[Any, RankedWords]:
         """For each class its n strongest words, with their measure: by "kl" (θ log θ / θ_rest), "log_odds" (log θ /
         θ_rest) or "evidence" (decibans for the class having a rate of its own, of words it uses more than the rest).
 
@@ -148,7 +156,7 @@ class TextTelling:
         for c, label in enumerate(self.classes_.tolist()):
             measure = _measure(view, t.against_rest(c), by)
             best = np.argsort(-measure, kind="stable")[:n]
-            out[label] = [(strings[j], float(measure[j])) for j in best]
+            out[label] = RankedWords(((strings[j], float(measure[j])) for j in best), by)
         return out
 
 

@@ -47,12 +47,12 @@ def possible(model: Any, _: Any) -> bool:
     if type(model) is not TextClassifier or ops.core() is None or model.model not in MODELS:
         return False
     model._validate_params()
-    return not model.calibrate and Features.of(model.features).open
+    return not model.calibrate and Features.of(model.features, model.ngram_range).open
 
 
 def ready(model: Any, texts: Any) -> Counted:
     """All texts, counted once."""
-    return Counted(*Features.of(model.features).learn(model._texts(texts)))
+    return Counted(*Features.of(model.features, model.ngram_range).learn(model._texts(texts)))
 
 
 def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
