@@ -42,6 +42,7 @@ quality: $(VENV)/installed  ## compare the probabilities on the shared tables; w
 	$(BIN)/python -m bench.quality_weights
 	$(BIN)/python -m bench.quality_structure
 	$(BIN)/python -m bench.quality_text
+	$(BIN)/python -m bench.quality_text_losses
 
 clean:  ## remove everything that was built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -163,7 +163,9 @@ def words() -> Figure:
     model = deciban.MultinomialNB().fit(counts, labels)
     evidence = 10 / np.log(10) * (model.feature_log_prob_[1] - model.feature_log_prob_[0])
     figure, (ax,) = panels(1, 5.0, 4.8)
-    plots.top_words(counter.get_feature_names_out(), evidence, ax, title="scipy.stats → against ← numpy.linalg")
+    plots.top_words(
+        counter.get_feature_names_out(), evidence, ax, measure="decibans", title="scipy.stats → against ← numpy.linalg"
+    )
     return figure
 
 

@@ -31,7 +31,7 @@ def messages(words: list[str], n: int, first: int) -> list[bytes]:
     return [message(" ".join([words[i % 4], *rng.choice(words[(i + 1) % 4].split(), 2)]), first + i) for i in range(n)]
 
 
-HAM, SPAM = messages(TALK, 20, 0), messages(GOODS, 20, 100)
+HAM, SPAM = messages(TALK, 60, 0), messages(GOODS, 60, 100)
 NEW = messages(GOODS, 3, 200)
 
 
@@ -134,8 +134,8 @@ def test_the_command(spam, tmp_path, capsys):
     assert spam.main([*state, "learn", "ham", "--new", str(folder)]) == 0
     out, err = capsys.readouterr()
     lines = out.splitlines()
-    assert lines[:2] == ["learned 20 as spam", "learned 20 as ham"]
-    assert lines[2].startswith("spam    P(spam) = ")
+    assert lines[:2] == ["learned 60 as spam", "learned 60 as ham"]
+    assert lines[2].startswith("unsure  P(spam) = 0.99")  # five words, of 60 messages
     assert lines[-2:] == ["unlearned 1 as ham", "learned 1 as ham"]
     assert "decibans" in out
     assert err.count("hint: ") == 2
@@ -145,5 +145,5 @@ def test_text_messages_by_folds(spam, shared):
     found = spam.sms(shared("sms_spam/sms_spam.csv.gz"))
     assert found["accuracy, P(spam) > 0.5"] >= 0.985
     assert found["ham blocked"] <= 0.001
-    assert found["spam caught"] > 0.8
-    assert found["spam let through"] < 0.03
+    assert found["spam caught"] > 0.5  # messages are short: few are certain at 1000 : 1
+    assert found["spam let through"] < 0.07

@@ -43,6 +43,18 @@ def open_ended(vectorizer: Any) -> bool:
     return (vectorizer.min_df, vectorizer.max_df, vectorizer.max_features) == (1, 1.0, None)
 
 
+def _range(ngram_range: Any) -> dict[str, Any]:
+    if ngram_range is None:
+        return {}
+    low, high = ngram_range if isinstance(ngram_range, tuple | list) and len(ngram_range) == 2 else (0, 0)
+    if not (isinstance(low, int | np.integer) and isinstance(high, int | np.integer) and 1 <= low <= high):
+        raise DataError(
+            f"`ngram_range` is {ngram_range!r}\n\n"
+            "hint: the least and the most words in a row: (1, 2) are words and pairs, which is features='words+bigrams'"
+        )
+    return {"ngram_range": (int(low), int(high))}
+
+
 @dataclass(frozen=True, eq=False)
 class Features:
     """A vectoriser; a fitted one, where its columns are fixed."""
@@ -50,12 +62,20 @@ class Features:
     vectorizer: Any
 
     @classmethod
-    def of(cls, features: Any) -> Features:
-        """From the setting: a name, or a vectoriser, which stays as it is."""
+    def of(cls, features: Any, ngram_range: Any = None) -> Features:
+        """From the settings: a name, and how many words or characters in a row; or a vectoriser, which stays as it is.
+
+        >>> Features.of("words", (1, 2)).vectorizer.ngram_range
+        (1, 2)
+        """
         if isinstance(features, str):
             if features not in NAMED:
                 raise DataError(f"`features` is {features!r}\n\nhint: one of {list(NAMED)}, or a vectoriser")
-            return cls(CountVectorizer(**NAMED[features]))
+            return cls(CountVectorizer(**NAMED[features] | _range(ngram_range)))
+        if ngram_range is not None:
+            raise DataError(
+                "`ngram_range` is given, and `features` is a vectoriser\n\nhint: give the vectoriser its `ngram_range`"
+            )
         if not (hasattr(features, "fit_transform") and hasattr(features, "transform")):
             raise DataError(f"`features` is {features!r:.60}\n\nhint: one of {list(NAMED)}, or a vectoriser")
         return cls(clone(features))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,25 +11,50 @@ from deciban.errors import DataError
 from deciban.palette import AGAINST, FOR, INK
 from deciban.wording import short, signed
 
+UNITS = {
+    "decibans": "decibans",
+    "evidence": "decibans",
+    "log_odds": "log odds (nats)",
+    "kl": "share of the KL divergence (nats)",
+}
+
 
 def top_words(
-    words: Sequence[Any],
-    decibans: Any,
+    words: Any,
+    values: Any = None,
     ax: Any = None,
     *,
+    measure: str | None = None,
     most: int = 10,
     title: str = "Strongest words",
     both: bool = True,
 ) -> Any:
-    """The words (or any names) with the most decibans, and with `both` those with the least; returns the axes.
+    """The words (or any names) with the largest values, and with `both` those with the smallest; returns the axes.
 
-    >>> ax = top_words(["the", "prize", "meeting"], [0.1, 12.0, -9.5], most=1)
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['prize', 'meeting']
+    Parameters
+    ----------
+    words, values : sequences
+        Names and one number for each; or, alone, what `TextClassifier.top_words` gives for a class.
+    measure : str, optional
+        What the values are, for the axis: "decibans", "evidence", "log_odds", "kl", or any other name. Words of
+        `TextClassifier.top_words` bring it along.
+
+    Examples
+    --------
+    >>> ax = top_words(["the", "prize", "meeting"], [0.1, 12.0, -9.5], measure="decibans", most=1)
+    >>> [label.get_text() for label in ax.get_yticklabels()], ax.get_xlabel()
+    (['prize', 'meeting'], 'decibans')
+    >>> from deciban import TextClassifier
+    >>> model = TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"])
+    >>> top_words(model.top_words(2, by="log_odds")["spam"]).get_xlabel()
+    'log odds (nats)'
     """
-    evidence = np.asarray(decibans, dtype=np.float64)
+    measure = measure or getattr(words, "measure", None)
+    if values is None:
+        words, values = _parted(words)
+    evidence = np.asarray(values, dtype=np.float64)
     if evidence.shape != (len(words),):
-        raise DataError(f"{len(words)} words, but decibans of shape {evidence.shape}\n\nhint: give one number a word")
+        raise DataError(f"{len(words)} words, but values of shape {evidence.shape}\n\nhint: give one number a word")
     order = np.argsort(-evidence, kind="stable")
     chosen = [*order[:most], *order[max(most, len(order) - most) :]] if both else order[:most]
     size = evidence[chosen]
@@ -50,5 +74,16 @@ def top_words(
     drawing.plain(ax, "x")
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    drawing.titled(ax, title, "decibans")
+    drawing.titled(ax, title, UNITS.get(measure, measure) if measure else "value")
     return ax
+
+
+def _parted(pairs: Any) -> tuple[list[Any], list[float]]:
+    """Names and numbers of (name, number) pairs."""
+    try:
+        return [word for word, _ in pairs], [float(value) for _, value in pairs]
+    except (TypeError, ValueError):
+        raise DataError(
+            f"`words` is a {type(pairs).__name__} and there are no values\n\n"
+            "hint: give words and one number for each, or model.top_words()[label]"
+        ) from None
