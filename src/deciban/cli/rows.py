@@ -27,8 +27,10 @@ def target_of(source: files.Source, given: str | None) -> str:
     if given is not None:
         close = get_close_matches(given, names, 1, 0.5)
         hint = f"did you mean --target {close[0]}?" if close else f"the columns are {some(names)}"
+        hint += "; if another line of the file has their names: --header LINE" if source.header else ""
         one = f"; it was read as one column, as {source.kind}: is --delimiter right?" if len(names) == 1 else ""
-        raise DataError(f"{source.name} has no column {given!r}{one}\n\nhint: {hint}")
+        line = f"; {source.header}" if source.header and not one else ""
+        raise DataError(f"{source.name} has no column {given!r}{one}{line}\n\nhint: {hint}")
     if source.target is not None:
         return source.target
     likely = [name for name in names if name.lower() in LIKELY]
@@ -67,6 +69,7 @@ def opened(model: Any, path: str, how: dict[str, Any], target: str | None = None
     if target is not None:
         label = model.classes_.tolist()[0]
         known[target] = _kind([label])
+    how = how | {"expected": tuple(map(str, getattr(model, "feature_names_in_", ())))}
     return files.opened(path, types=files.kinds_for(known), rest=files.TEXT, **how)
 
 
@@ -160,8 +163,6 @@ def lessons(source: files.Source, target: str, drop: tuple[str, ...], talk: Talk
 
 def batches(source: files.Source, talk: Talk, what: str) -> Iterator[Any]:
     """The batches of a file, with a bar."""
-    for note in source.notes:
-        talk.say(note, "note")
     yield from watched(source, ((batch.num_rows, batch) for batch in source.batches()), talk, what)
 
 
@@ -173,6 +174,8 @@ def watched(source: files.Source, pieces: Iterable[tuple[int, Any]], talk: Talk,
             yield piece
             seen += count
             tell(seen, source.done())
+    for note in source.notes:
+        talk.say(note, "note")
 
 
 def labelled(source: files.Source, target: str, talk: Talk, what: str) -> Iterator[tuple[Any, np.ndarray]]:

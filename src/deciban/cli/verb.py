@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 STOPPED = 130
+HEADER = "deciban.header"  # what --header says, for `how_to_read`
 
 
 class Verb(click.Command):
@@ -113,6 +114,14 @@ def verb(name: str, example: str) -> Callable[[Callable], Verb]:
 
 table_options = options(  # how to read a CSV file where looking at it is not enough
     click.option("--delimiter", metavar="CHAR", help=r"What separates the cells of a CSV file (\t: tab)."),
+    click.option(
+        "--header",
+        type=click.IntRange(min=1),
+        metavar="LINE",
+        expose_value=False,
+        callback=lambda ctx, option, line: ctx.meta.__setitem__(HEADER, line),
+        help="The line of a CSV file with the names of the columns; the first line is 1.",
+    ),
     click.option("--no-header", is_flag=True, help="The first line of a CSV file is a row: columns are x0, x1, …"),
 )
 column_options = options(  # what to learn from
@@ -133,7 +142,11 @@ def how_to_read(delimiter: str | None, no_header: bool) -> dict[str, Any]:
     delimiter = delimiter and delimiter.replace("\\t", "\t")
     if delimiter is not None and len(delimiter) != 1:
         raise click.BadParameter(f"{delimiter!r} is not one character", param_hint="--delimiter")
-    return {"delimiter": delimiter, "header": False if no_header else None}
+    ctx = click.get_current_context()
+    line, target = ctx.meta.get(HEADER), ctx.params.get("target")
+    if line and no_header:
+        raise click.BadParameter("a line with names and --no-header do not go together", param_hint="--header")
+    return {"delimiter": delimiter, "header": 0 if no_header else line, "expected": (target,) if target else ()}
 
 
 def tell_error(error: BaseException, debug: bool) -> int:

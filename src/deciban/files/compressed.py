@@ -9,6 +9,7 @@ first bytes.
 
 from __future__ import annotations
 
+import codecs
 import io
 import lzma
 import zlib
@@ -108,3 +109,25 @@ class Bytes(Counted):
                 "bytes\n\n"
                 "hint: copy or download it again, and try `gzip -t` (or xz -t, zstd -t) on it"
             ) from error
+
+
+class Utf8:
+    """Text of any encoding as UTF-8, lines ending in \\n or \\r\\n.
+
+    >>> Utf8(io.BytesIO("a\\rb".encode("utf-16")), "utf-16", old_mac=True).read(100)
+    b'a\\nb'
+    """
+
+    def __init__(self, stream: Any, encoding: str, old_mac: bool = False):
+        self.stream, self.old_mac, self.first = stream, old_mac, True
+        self.decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
+
+    def read(self, size: int) -> bytes:
+        """Some bytes, none only at the end."""
+        while True:
+            raw = self.stream.read(size)
+            out = raw if self.decoder is None else self.decoder.decode(raw, final=not raw).encode()
+            if self.first:
+                out, self.first = out.removeprefix(codecs.BOM_UTF8), False
+            if out or not raw:
+                return out.replace(b"\r", b"\n") if self.old_mac else out

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import DataError
+from deciban.files.amounts import Amount
 from deciban.files.reading import Source
 
 TEXT = pa.string()
@@ -33,13 +34,13 @@ def kinds_for(columns: Mapping[str, str]) -> dict[str, pa.DataType]:
     return {name: kinds[kind] for name, kind in columns.items()}
 
 
-def types_named(names: Iterable[tuple[str, str]]) -> dict[str, pa.DataType]:
+def types_named(names: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """Arrow types by column, from their names.
 
     >>> types_named([("wind", "double")])["wind"]
     DataType(double)
     """
-    return {name: pa.type_for_alias(kind) for name, kind in names}
+    return {name: Amount.named(kind) if kind.startswith("amount ") else pa.type_for_alias(kind) for name, kind in names}
 
 
 def split(rows: pa.RecordBatch | pa.Table, target: str) -> tuple[pa.Table, Any, int]:
