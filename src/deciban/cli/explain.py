@@ -41,7 +41,7 @@ def command(
     from deciban import files
     from deciban.cli import rows
 
-    fitted = deciban.load(model)
+    fitted = rows.loaded(model)
     source = rows.opened(fitted, data, how_to_read(delimiter, no_header))
     here = rows.columns_of(fitted, deciban.about(model), source, talk)
     found = rows.cells(fitted, files.some_rows(source, row, count), here)

@@ -19,6 +19,20 @@ if alone():
 LIKELY = ("class", "label", "target", "y", "outcome")
 
 
+def loaded(path: str) -> Any:
+    """The model in a file, which has some rows."""
+    import deciban
+
+    model = deciban.load(path)
+    if is_empty(model):
+        raise DataError(f"no rows are left in {path}: all were forgotten\n\nhint: deciban update {path} DATA")
+    return model
+
+
+def is_empty(model: Any) -> bool:
+    return float(np.sum(getattr(model, "class_count_", 1.0))) == 0.0
+
+
 def target_of(source: files.Source, given: str | None) -> str:
     """The column of the classes: the one that was named, or that such files have, or whose name says so."""
     names = source.names
@@ -65,11 +79,13 @@ def _kind(levels: list | None) -> str:
 
 def opened(model: Any, path: str, how: dict[str, Any], target: str | None = None) -> files.Source:
     """A file as a model wants it: its columns by their kinds, all others as the text that they are."""
+    how = how | {"expected": tuple(map(str, getattr(model, "feature_names_in_", ())))}
+    if is_empty(model) or not (reads_text(model) or hasattr(model, "feature_names_in_")):
+        return files.opened(path, **how)  # it knows no levels, or no names: the columns are what they look like
     known = kinds(model)
     if target is not None:
         label = model.classes_.tolist()[0]
         known[target] = _kind([label])
-    how = how | {"expected": tuple(map(str, getattr(model, "feature_names_in_", ())))}
     return files.opened(path, types=files.kinds_for(known), rest=files.TEXT, **how)
 
 
@@ -79,9 +95,15 @@ def reads_text(model: Any) -> bool:
 
 
 def cells(model: Any, rows: Any, here: list[str]) -> Any:
-    """Those columns of rows, as the model reads them."""
+    """Those columns of rows, as the model reads them; a column that is not there is missing in every row."""
     some = files.selected(rows, here)
-    return files.strings(some, here[0]) if reads_text(model) else some
+    if reads_text(model):
+        return files.strings(some, here[0])
+    if not hasattr(model, "feature_names_in_"):
+        return files.array(some)
+    return files.with_missing(
+        some, files.kinds_for({name: kind for name, kind in kinds(model).items() if name not in here})
+    )
 
 
 def text_of(about: dict[str, Any], source: files.Source) -> str:
@@ -106,7 +128,7 @@ def columns_of(model: Any, about: dict[str, Any], source: files.Source, talk: Ta
     here = [name for name in wanted if name in source.names]
     absent = [name for name in wanted if name not in source.names]
     if not wanted:
-        return source.names[: model.n_features_in_]
+        return _by_position(model, about, source, talk)
     if not here or (absent and not hasattr(model, "levels_")):
         close = [get_close_matches(name, source.names, 1, 0.6) for name in absent]
         near = [f"`{found[0]}` for `{name}`" for name, found in zip(absent, close, strict=True) if found]
@@ -116,6 +138,19 @@ def columns_of(model: Any, about: dict[str, Any], source: files.Source, talk: Ta
         )
     if absent:
         talk.say(f"{source.name} has no {some(absent)}: taken as missing in every row", "note")
+    return here
+
+
+def _by_position(model: Any, about: dict[str, Any], source: files.Source, talk: Talk) -> list[str]:
+    """All columns but the target, for a model that knows no names."""
+    here = [name for name in source.names if name != about.get("target")]
+    if len(here) != model.n_features_in_:
+        raise DataError(
+            f"the model learned from {model.n_features_in_} columns without names; {source.name} has {len(here)}: "
+            f"{some(here)}\n\nhint: give a file with those columns alone, in the order of training; or learn from a "
+            "table with names"
+        )
+    talk.say(f"the model learned from columns without names: {some(here)} are taken in this order", "note")
     return here
 
 
@@ -130,11 +165,14 @@ class Examples:
     columns: list[str]
 
     @classmethod
-    def of(cls, model: str, data: str, target: str | None, how: dict[str, Any], talk: Talk) -> Examples:
-        """From two files; `target` names the column of the classes, if it is not that of training."""
+    def of(
+        cls, model: str, data: str, target: str | None, how: dict[str, Any], talk: Talk, empty: bool = False
+    ) -> Examples:
+        """From two files; `target` names the column of the classes, if it is not that of training; `empty`: the model
+        may have no rows."""
         import deciban
 
-        fitted, about = deciban.load(model), deciban.about(model)
+        fitted, about = deciban.load(model) if empty else loaded(model), deciban.about(model)
         column = target_of(opened(fitted, data, how), target or about.get("target"))
         if column in kinds(fitted):
             learned = about.get("target")

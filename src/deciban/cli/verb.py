@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import textwrap
 import traceback
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +47,22 @@ class Talk:
     def give(self, text: str, data: Any) -> None:
         """The answer."""
         click.echo(json.dumps(data, ensure_ascii=False, default=plain, indent=2) if self.json else text)
+
+    @contextmanager
+    def warned(self) -> Iterator[None]:
+        """Warnings for users as one line each, once; those for programmers are left out."""
+        seen: set[str] = set()
+
+        def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+            text = " ".join(str(message).split())
+            if issubclass(category, UserWarning) and text not in seen:
+                seen.add(text)
+                self.say(text, "warning")
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.showwarning = show
+            yield
 
     @contextmanager
     def bar(self, what: str) -> Iterator[Callable[[int, float | None], None]]:
@@ -103,7 +121,11 @@ def verb(name: str, example: str) -> Callable[[Callable], Verb]:
 
     def make(function: Callable) -> Verb:
         def run(as_json: bool, quiet: bool, **arguments: Any) -> Any:
-            return function(Talk(as_json, quiet), **arguments)
+            from deciban.wording import on_command_line  # takes its time to import
+
+            talk = Talk(as_json, quiet)
+            with on_command_line(), talk.warned():
+                return function(talk, **arguments)
 
         run.__doc__ = function.__doc__
         run.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
@@ -135,6 +157,18 @@ known_target = click.option(
 priors_option = click.option(
     "--priors", metavar="CLASS=P,…", help="Other class priors than those of training, or `uniform`."
 )
+
+
+force_option = click.option("--force", is_flag=True, help="Write even over a file that is read.")
+
+
+def check_output(output: str | os.PathLike, inputs: Sequence[str | os.PathLike], force: bool) -> None:
+    """Refuse to write over a file that is read."""
+    from deciban.errors import DataError
+
+    for one in inputs:
+        if not force and os.path.exists(output) and os.path.exists(one) and os.path.samefile(output, one):
+            raise DataError(f"{output} is read, and would be replaced\n\nhint: name another file, or pass --force")
 
 
 def how_to_read(delimiter: str | None, no_header: bool) -> dict[str, Any]:

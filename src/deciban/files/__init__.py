@@ -42,6 +42,7 @@ from deciban.files.shaping import (
     TEXT,
     answers,
     appended,
+    array,
     frame,
     joined,
     kinds_for,
@@ -51,6 +52,7 @@ from deciban.files.shaping import (
     told,
     types_named,
     widened,
+    with_missing,
 )
 from deciban.files.sources import Described, frames_like, is_path, once
 from deciban.files.writing import keeps_lines, named_beside, writable, write, write_beside, write_lines
@@ -65,6 +67,7 @@ __all__ = [
     "Source",
     "answers",
     "appended",
+    "array",
     "cells",
     "frame",
     "frames_like",
@@ -89,6 +92,7 @@ __all__ = [
     "told",
     "types_named",
     "widened",
+    "with_missing",
     "writable",
     "write",
     "write_beside",
@@ -116,8 +120,7 @@ def opened(
         types = {**how.pop("types", {}), **(types or {})}
     name = os.fspath(path)
     if name == "-":
-        piped = _once(Bytes.of(sys.stdin.buffer, PIPE))
-        return _of_bytes(piped, PIPE, None, None, types, rest, **how)
+        return _of_bytes(_once(_piped()), PIPE, None, None, types, rest, **how)
     where = Path(name)
     one = partial(opened, rest=rest, **how)
     if not where.exists():
@@ -206,6 +209,15 @@ def _of_bytes(
     if first.startswith(b"From ") and where is not None and not name.endswith((".csv", ".tsv")):
         return texts.read_mbox(where)
     return delimited.read(again, name, size, types or {}, rest, **how)
+
+
+_pipes: list[tuple[Any, Bytes]] = []  # standard input, which may be opened again as long as no row was read
+
+
+def _piped() -> Bytes:
+    if not _pipes or _pipes[0][0] is not sys.stdin.buffer:
+        _pipes[:] = [(sys.stdin.buffer, Bytes.of(sys.stdin.buffer, PIPE))]
+    return _pipes[0][1]
 
 
 def _once(stream: Bytes) -> Callable[[], Bytes]:

@@ -123,6 +123,30 @@ def selected(rows: pa.RecordBatch | pa.Table, columns: Sequence[str]) -> pa.Tabl
     return table.select(list(columns))
 
 
+def with_missing(table: pa.Table, columns: Mapping[str, pa.DataType]) -> pa.Table:
+    """The table with these columns too, missing in every row.
+
+    >>> with_missing(pa.table({"a": [1]}), {"b": pa.string()}).to_pylist()
+    [{'a': 1, 'b': None}]
+    """
+    for name, kind in columns.items():
+        table = table.append_column(name, pa.nulls(table.num_rows, kind))
+    return table
+
+
+def array(table: pa.Table) -> np.ndarray:
+    """The cells as an array: numbers, or objects where a column holds others.
+
+    >>> array(pa.table({"a": [1, None], "b": [2.5, 3.0]})).tolist()
+    [[1.0, 2.5], [nan, 3.0]]
+    """
+    number = all(pa.types.is_integer(field.type) or pa.types.is_floating(field.type) for field in table.schema)
+    out = np.empty((table.num_rows, table.num_columns), dtype=np.float64 if number else object)
+    for j, column in enumerate(table.columns):
+        out[:, j] = column.to_numpy()
+    return out
+
+
 def some_rows(source: Source, start: int, count: int) -> pa.Table:
     """Rows from `start` on, and nothing after them is read."""
     found, before = [], 0

@@ -1,0 +1,124 @@
+"""Defects of the command line, by their numbers."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import deciban
+from deciban import GaussianNB, MixedNB, files
+from deciban.cli import main
+from deciban.errors import DataError
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def run(command: str, capfd, ends: int = 0) -> tuple[str, str]:
+    """(stdout, stderr) of a command in this process."""
+    capfd.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main(shlex.split(command))
+    out, err = capfd.readouterr()
+    assert ended.value.code == ends, err
+    return out, err
+
+
+def people(n: int = 60) -> str:
+    rng = np.random.default_rng(0)
+    lines = [f"{rng.normal(40, 10):.1f},{['cook', 'nurse'][i % 2]},{i % 4},{'ab'[i % 2]}" for i in range(n)]
+    return "\n".join(["age,job,room,y", *lines]) + "\n"
+
+
+@pytest.fixture
+def model(capfd):
+    Path("people.csv").write_text(people())
+    run("fit -q people.csv -t y --updatable -o m.deciban", capfd)
+
+
+def test_b15_a_model_without_names_reads_columns_by_position(capfd):
+    rng = np.random.default_rng(0)
+    x = rng.normal(40, 10, (100, 1))
+    fitted = GaussianNB().fit(x, np.where(x[:, 0] > 40, "yes", "no"))
+    deciban.save(fitted, "np.deciban")
+    Path("two.csv").write_text("id,age\n5,60\n")
+    _, err = run("predict np.deciban two.csv", capfd, 1)
+    assert "1 columns without names; two.csv has 2: id, age" in err
+    Path("one.csv").write_text("age\n60\n")
+    out, err = run("predict np.deciban one.csv", capfd)
+    assert err == "note: the model learned from columns without names: age are taken in this order\n"
+    assert float(out.splitlines()[1].split(",")[2]) == fitted.predict_proba([[60.0]])[0, 0]
+    Path("labelled.csv").write_text("age,y\n60,yes\n30,no\n")
+    out, _ = run("score np.deciban labelled.csv -t y --json", capfd)
+    assert json.loads(out)["accuracy"] == 1.0
+
+
+def test_b25_missing_columns_are_one_note(model, capfd):
+    Path("some.csv").write_text("age\n30\n50\n")
+    out, err = run("predict m.deciban some.csv", capfd)
+    assert err == "note: some.csv has no job, room: taken as missing in every row\n"
+    assert len(out.splitlines()) == 3
+    assert run("explain m.deciban some.csv", capfd)[1] == err
+
+
+def test_b25_warnings_are_one_line_each(model, capfd, monkeypatch):
+    import warnings
+
+    def warn(*given, **more):
+        for _ in range(2):
+            warnings.warn("some\n columns are constant", UserWarning, stacklevel=1)
+            warnings.warn("for programmers", DeprecationWarning, stacklevel=1)
+        return given
+
+    monkeypatch.setattr(deciban, "strongest", lambda *given: (warn(), {})[1])
+    assert run("show m.deciban", capfd)[1] == "warning: some columns are constant\n"
+    assert run("show -q m.deciban", capfd)[1] == ""
+
+
+def test_f17_output_is_not_input(model, capfd):
+    before = {name: Path(name).read_bytes() for name in ("people.csv", "m.deciban")}
+    shutil.copy("m.deciban", "n.deciban")
+    for command in (
+        "predict m.deciban people.csv -o people.csv",
+        "predict m.deciban people.csv -o ./m.deciban",
+        "fit people.csv -t y -o people.csv",
+        "report m.deciban people.csv -o people.csv",
+        "update m.deciban people.csv -o people.csv",
+        "merge m.deciban n.deciban -o m.deciban",
+    ):
+        _, err = run(command, capfd, 1)
+        assert "--force" in err
+        assert {name: Path(name).read_bytes() for name in before} == before
+    run("predict m.deciban people.csv -o people.csv --force", capfd)
+    assert "predicted" in Path("people.csv").read_text().splitlines()[0]
+    with pytest.raises(DataError, match="would take the place of the data"):
+        deciban.load("m.deciban").predict_on("people.csv", out="people.csv")
+
+
+def test_b19_a_model_without_rows(model, capfd):
+    run("forget m.deciban people.csv", capfd)
+    for command in ("predict", "score", "explain", "report"):
+        _, err = run(f"{command} m.deciban people.csv", capfd, 1)
+        assert err.startswith("error: no rows are left in m.deciban")
+        assert err.count("\n") == 2
+    run("update m.deciban people.csv", capfd)
+    want = MixedNB().fit_on("people.csv", "y")
+    rows = files.read("people.csv").select(["age", "job", "room"])
+    np.testing.assert_allclose(deciban.load("m.deciban").predict_proba(rows), want.predict_proba(rows))
+
+
+@pytest.mark.parametrize(
+    "command", ["score m.deciban -", "report m.deciban -", "update m.deciban -", "explain m.deciban -"]
+)
+def test_standard_input_is_read_by_every_verb(command, model):
+    command = [sys.executable, "-m", "deciban", *command.split()]
+    out = subprocess.run(command, capture_output=True, text=True, input=Path("people.csv").read_text())
+    assert out.returncode == 0, out.stderr
