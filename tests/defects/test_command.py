@@ -1,7 +1,6 @@
 """Defects of the command line, by their numbers."""
 
 import json
-import re
 import shlex
 import shutil
 import subprocess
@@ -122,3 +121,43 @@ def test_standard_input_is_read_by_every_verb(command, model):
     command = [sys.executable, "-m", "deciban", *command.split()]
     out = subprocess.run(command, capture_output=True, text=True, input=Path("people.csv").read_text())
     assert out.returncode == 0, out.stderr
+
+
+def left_out(capfd) -> dict[str, str]:
+    return json.loads(run("fit -q rows.csv -t y --model mixed -o m.deciban --json", capfd)[0])["left_out"]
+
+
+def test_f07_the_reason_why_a_column_is_left_out_is_true(capfd):
+    rng = np.random.default_rng(0)
+    lines = ["day,time,spoken,ticket,x,y"]
+    for i in range(100):
+        day = "unknown day" if i % 16 == 3 else f"2024-{i % 12 + 1:02d}-{i % 28 + 1:02d}"
+        spoken = "call us" if i % 10 == 0 else f"${i * 3}.00"
+        lines.append(f"{day},{i % 24:02d}:{i % 60:02d},{spoken},T{i * 17},{rng.normal():.2f},{'ab'[i % 2]}")
+    Path("rows.csv").write_text("\n".join(lines) + "\n")
+    why = left_out(capfd)
+    assert "holds dates: 9" in why["day"]
+    assert "% of the cells look like '2024-" in why["day"]
+    assert why["time"].startswith("holds dates: 100 % of the cells look like")
+    assert why["spoken"].startswith("holds numbers as text: 99 % of the cells look like '$")
+    assert "'call us' does not" in why["spoken"]
+    assert why["ticket"] == "names nearly every row by itself"
+
+
+def test_f07_codes_with_leading_zeros_are_levels(capfd):
+    lines = [f"{i % 6:05d},{i % 7},{'ab'[i % 2]}" for i in range(60)]
+    Path("rows.csv").write_text("\n".join(["zip,x,y", *lines]) + "\n")
+    assert left_out(capfd) == {}
+    assert deciban.load("m.deciban").levels_["zip"][1] == "00001"
+
+
+def test_b14_identifiers_are_left_out(capfd):
+    rng = np.random.default_rng(0)
+    unique = rng.choice(10**6, (100, 2), replace=False)
+    lines = [f"{1000 + 7 * i},{i + 5},{unique[i, 0]},{unique[i, 1]},{i % 7},{'ab'[i % 2]}" for i in range(100)]
+    Path("rows.csv").write_text("\n".join(["bill,row,customer_id,salary,x,y", *lines]) + "\n")
+    assert left_out(capfd) == {
+        "bill": "only counts the rows, in steps of 7",
+        "row": "only counts the rows",
+        "customer_id": "is an identifier, by its name and a different number in each row",
+    }

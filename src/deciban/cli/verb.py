@@ -53,7 +53,7 @@ class Talk:
         """Warnings for users as one line each, once; those for programmers are left out."""
         seen: set[str] = set()
 
-        def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
             text = " ".join(str(message).split())
             if issubclass(category, UserWarning) and text not in seen:
                 seen.add(text)
