@@ -26,6 +26,7 @@ from deciban.scores import shares_log_loss
 from deciban.trials import AUTO, Comparison, Kind, compare, named
 from deciban.usable import FREE, Readable
 from deciban.validate import CrossValidation, cross_validate
+from deciban.wording import option
 
 Tell = Callable[[str, float], None]
 SAMPLE = 100_000  # rows of data of any size that a model is judged by
@@ -97,8 +98,9 @@ def learn(
         kind = named(_plainest(found) if model == "auto" else model)
         lacks = kind.lacks(found)
         if lacks:
-            cure = "name the column: --text COLUMN" if kind.texts else "leave out the columns that stand against it"
-            raise DataError(f"`{kind.name}` {lacks}\n\nhint: use --model auto, or {cure}")
+            text_option, auto = option("text=", "--text COLUMN"), option('model="auto"', "--model auto")
+            cure = f"name the column: {text_option}" if kind.texts else "leave out the columns that stand against it"
+            raise DataError(f"`{kind.name}` {lacks}\n\nhint: use {auto}, or {cure}")
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         fitted = kind.make().fit(rows, labels)
@@ -186,7 +188,7 @@ def check_labels(y: np.ndarray, rows: int | None = None) -> None:
     if not number and k > max(20, n / 2):
         raise DataError(
             f"the target has {k:,} different values in {n:,} rows: it names rows, not classes\n\n"
-            "hint: name a column of classes; to learn from the words of this one: --text"
+            f"hint: name a column of classes; to learn from the words of this one: {option('text=', '--text')}"
         )
 
 

@@ -161,3 +161,69 @@ def test_b14_identifiers_are_left_out(capfd):
         "row": "only counts the rows",
         "customer_id": "is an identifier, by its name and a different number in each row",
     }
+
+
+def test_f15_help(capfd):
+    out, _ = run("--help", capfd)
+    assert "..." not in out.partition("Commands:")[2]
+    assert run("help", capfd)[0] == out
+    assert "..." not in run("spam --help", capfd)[0].partition("Commands:")[2]
+    assert run("help fit", capfd)[0] == run("fit --help", capfd)[0]
+    assert run("-V", capfd)[0] == run("--version", capfd)[0] == f"deciban {deciban.__version__}\n"
+    for verb in ("fit", "compare"):
+        told = " ".join(run(f"{verb} --help", capfd)[0].split())
+        assert f"One of {', '.join(deciban.classifier_guide())}." in told
+
+
+def test_f15_families_are_those_that_families_takes(capfd):
+    told = json.loads(run("families --json", capfd)[0])
+    for name in told:
+        X = (
+            [["u"], ["v"]] * 5
+            if name == "categorical"
+            else [[1.0], [0.0]] * 5
+            if name == "bernoulli"
+            else [[1], [2]] * 5
+        )
+        MixedNB(families=name).fit(X, [0, 1] * 5)
+    assert "aode" not in told
+    assert {"gaussian", "histogram", "poisson", "categorical"} <= set(told)
+
+
+def test_f22_hints_by_who_reads_them(capfd):
+    Path("ragged.csv").write_text("x,y\n1,a\n2,b\n1,2,3\n1,a\n2,b\n")
+    assert "--delimiter" in run("fit ragged.csv -t y", capfd, 1)[1]
+    with pytest.raises(DataError, match="line 4") as error:
+        MixedNB().fit_on("ragged.csv", "y")
+    assert "delimiter=" in str(error.value)
+    assert "--" not in str(error.value)
+    with pytest.raises(DataError, match="hint") as error:
+        deciban.learn([["a"], ["b"]] * 5, [0, 1] * 5, "lda")
+    assert "--" not in str(error.value)
+
+
+@pytest.mark.parametrize("words", ["MixedNB takes such columns (sklearn.preprocessing.OneHotEncoder)", "features=[…]"])
+def test_f22_no_hint_of_the_command_line_speaks_of_python(words, model, capfd, monkeypatch):
+    def fail(*given, **more):
+        raise DataError(f"column `x` holds text\n\nhint: {words}")
+
+    monkeypatch.setattr(deciban, "load", fail)
+    _, err = run("show m.deciban", capfd, 1)
+    assert words not in err
+    assert "--drop COLUMN" in err
+
+
+def test_f16_show_tells_intervals(capfd):
+    rng = np.random.default_rng(0)
+    wide = rng.uniform(0, 10, 400)
+    label = np.where((wide > 2.5) & (wide < 7.5), "in", "out")
+    lines = [f"{w:.4f},{z:.3f},{y}" for w, z, y in zip(wide, rng.normal(size=400), label, strict=True)]
+    Path("rows.csv").write_text("\n".join(["wide,z,y", *lines]) + "\n")
+    deciban.save(MixedNB(families={"wide": "histogram", "z": "gaussian"}).fit_on("rows.csv", "y"), "m.deciban")
+    out, _ = run("show m.deciban", capfd)
+    assert " wide 2.5" in out
+    told = json.loads(run("show m.deciban --json", capfd)[0])["strongest"]
+    (found,) = [one for one in told["in"] if one["column"] == "wide"]
+    assert found["interval"] == pytest.approx([2.5, 7.5], abs=0.1)
+    (found,) = [one for one in told["out"] if one["column"] == "wide"]
+    assert found["interval"][0] is None or found["interval"][1] is None

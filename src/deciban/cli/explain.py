@@ -31,9 +31,9 @@ def command(
     delimiter: str | None,
     no_header: bool,
 ) -> None:
-    """Weigh the evidence of each cell of a row, or of each word of a text: prior + columns = log odds.
+    """Show the evidence of each cell of a row, or each word of a text.
 
-    10 decibans are odds of 10 : 1. The strongest come first.
+    Prior + columns = log odds. 10 decibans are odds of 10 : 1. The strongest come first.
     """
     import numpy as np
 

@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from deciban.cli.verb import Talk, check_output, column_options, force_option, how_to_read, table_options, verb
+from deciban.cli.verb import (
+    ClassifierOption,
+    Talk,
+    check_output,
+    column_options,
+    force_option,
+    how_to_read,
+    table_options,
+    verb,
+)
 
 SHARE = 0.4  # of the memory there is, that rows may take
 
@@ -19,6 +28,7 @@ SHARE = 0.4  # of the memory there is, that rows may take
 @click.option(
     "--model",
     "name",
+    cls=ClassifierOption,
     default="auto",
     show_default=True,
     metavar="NAME",

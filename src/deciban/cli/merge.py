@@ -12,7 +12,10 @@ from deciban.cli.verb import Talk, check_output, force_option, verb
 @click.option("--output", "-o", required=True, metavar="FILE", help="The file to write.")
 @force_option
 def command(talk: Talk, models: tuple[str, ...], output: str, force: bool) -> None:
-    """The model of all rows of all MODELS, exactly. They must be ones that can change: `deciban fit --updatable`."""
+    """Merge models: the result equals one fitted to all their rows.
+
+    The models must be ones that can change: `deciban fit --updatable`.
+    """
     import deciban
     from deciban import files
 

@@ -42,9 +42,10 @@ def command(
     delimiter: str | None,
     no_header: bool,
 ) -> None:
-    """Append `predicted` and the probability of each class to the rows of DATA (- is standard input).
+    """Append the predicted class and the probability of each class to rows.
 
-    Rows go through in pieces, so that a file of any size needs little memory.
+    DATA is a file, or - for standard input; the new columns are `predicted` and `p_…`. Rows go through in
+    pieces, so that a file of any size needs little memory.
     """
     import deciban
     from deciban import files

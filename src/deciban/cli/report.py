@@ -24,7 +24,10 @@ def command(
     delimiter: str | None,
     no_header: bool,
 ) -> None:
-    """One page of HTML about a model and these rows: data, metrics, reliability, what the model believes, surprises."""
+    """Write a page of HTML about a model and labelled rows.
+
+    It shows the data, metrics, reliability, what the model believes, and surprises.
+    """
     import deciban
     from deciban import files
     from deciban.cli import rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import textwrap
 import traceback
@@ -16,6 +17,8 @@ from typing import Any
 import click
 
 STOPPED = 130
+FOR_PYTHON = re.compile(r"sklearn\.|features=")  # hints that nobody on the command line can follow
+IN_WORDS = "`deciban fit --model mixed` takes any columns; or leave this one out: --drop COLUMN"
 HEADER = "deciban.header"  # what --header says, for `how_to_read`
 
 
@@ -25,10 +28,33 @@ class Verb(click.Command):
     def __init__(self, *args: Any, example: str, **more: Any):
         super().__init__(*args, **more)
         self.example = example
+        self.short_help = first_sentence(self.help)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_paragraph()
         formatter.write("Example:\n" + textwrap.indent(self.example.strip(), "  ") + "\n")
+
+
+class ClassifierOption(click.Option):
+    """An option for the name of a classifier, whose help lists the names."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        import deciban  # takes its time to import
+
+        known = ", ".join(deciban.classifier_guide())
+        if self.help and known not in self.help:
+            self.help = f"{self.help} One of {known}."
+        return super().get_help_record(ctx)
+
+
+def first_sentence(text: str | None) -> str:
+    """
+    >>> first_sentence("Do this, as e.g. that. And more.")
+    'Do this, as e.g. that.'
+    """
+    paragraph = " ".join((text or "").strip().partition("\n\n")[0].split())
+    end = re.search(r"[.?](?= [A-Z])", paragraph)
+    return paragraph[: end.end()] if end else paragraph
 
 
 @dataclass(frozen=True)
@@ -208,7 +234,10 @@ def words_of(error: BaseException) -> str:
     """What a user can do something about."""
     from deciban.errors import DecibanError
 
-    if isinstance(error, DecibanError | ImportError):
+    if isinstance(error, DecibanError):
+        what, _, hint = str(error).partition("\n\nhint: ")
+        return f"{what}\n\nhint: {IN_WORDS}" if FOR_PYTHON.search(hint) else str(error)
+    if isinstance(error, ImportError):
         return str(error)
     if isinstance(error, FileNotFoundError):
         return f"there is no file {error.filename}\n\nhint: see what is there: ls"

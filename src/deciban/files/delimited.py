@@ -7,8 +7,6 @@ leading zeros stays text.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -26,6 +24,7 @@ from deciban.files.compressed import Bytes, Utf8
 from deciban.files.passing import Numbered
 from deciban.files.reading import Piece, Source
 from deciban.files.sniffing import MISSING, Look
+from deciban.files.splitting import line_where
 from deciban.wording import option
 
 HEAD = 1 << 18  # bytes that are looked at
@@ -56,7 +55,7 @@ def read(
     if rest is None:
         schema = table.infer()
     else:
-        table.fix()
+        table.fixed = set(table.types)
         schema = pa.schema([(column, amounts.held_as(kind)) for column, kind in table.types.items()])
     return Source(
         name,
@@ -158,10 +157,6 @@ class _Table:
         if note and note not in self.notes:
             self.notes.append(note)
 
-    def fix(self) -> None:
-        """Keep the types that are known; only how the numbers are written is found by looking."""
-        self.fixed = set(self.types)
-
     def batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """All columns, block by block."""
         kinds = {field.name: field.type for field in schema}
@@ -253,14 +248,9 @@ class _Table:
     def _place(self, column: str, cell: str, block: Numbered) -> str:
         """The line of the first cell of a column that holds this."""
         at = self.look.columns.index(column)
-        reader = csv.reader(io.StringIO(block[1].decode("utf-8", "replace")), delimiter=self.look.delimiter)
-        try:
-            for row in reader:
-                if at < len(row) and row[at].strip() == cell.strip():
-                    return f", line {block[0] + reader.line_num}"
-        except csv.Error:
-            pass
-        return ""
+        holds = lambda row: at < len(row) and row[at].strip() == cell.strip()  # noqa: E731
+        found = line_where(block[1], self.look.delimiter, holds)
+        return f", line {block[0] + found[0]}" if found else ""
 
     def _wrong(self, text: str, block: Numbered) -> DataError:
         if "Expected" in text and "columns, got" in text:
@@ -284,15 +274,10 @@ class _Table:
             f"{self.look.delimiter!r}, pass {option('delimiter=', '--delimiter')}, and if the names of the columns are "
             f"not in line {self.look.header or 1}, {option('header=LINE', '--header LINE')}"
         )
-        reader = csv.reader(io.StringIO(block[1].decode("utf-8", "replace")), delimiter=self.look.delimiter)
-        try:
-            for row in reader:
-                if row and len(row) != width:
-                    many = f"{len(row)} field{'s' * (len(row) != 1)}"
-                    where = f"line {block[0] + reader.line_num}"
-                    return DataError(f"{self.name}, {where}: {many} instead of {width}\n\n{hint}")
-        except csv.Error:
-            pass
+        found = line_where(block[1], self.look.delimiter, lambda row: bool(row) and len(row) != width)
+        if found is not None:
+            many = f"{len(found[1])} field{'s' * (len(found[1]) != 1)}"
+            return DataError(f"{self.name}, line {block[0] + found[0]}: {many} instead of {width}\n\n{hint}")
         return DataError(f"{self.name} has rows with more or fewer fields than its {width} columns\n\n{hint}")
 
 
