@@ -15,6 +15,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,9 @@ def learn_on(
     """
     from deciban import files  # pyarrow is for those who read files
 
+    if files.is_path(data):
+        again = partial(learn_on, target=target, drop=drop, text=text, progress=progress)
+        return files.restarted(data, again, expected=(target,))
     source = files.of(data)
     most = max(1000, min(SAMPLE, CELLS // max(len(source.names), 1)))
     rows = files.Labelled(source, target, most)

@@ -328,3 +328,45 @@ def test_f07_euros_of_a_semicolon_file():
 def test_f07_units_are_not_mixed():
     Path("rows.csv").write_text("x,z,y\n$5,5%,a\n€5,0.5,b\n")
     assert kinds() == {"x": "string", "z": "string", "y": "string"}
+
+
+# what else a table may hold
+
+
+def test_classes_called_none_or_percent_are_classes():
+    for target in ("y", "kind"):
+        Path("rows.csv").write_text(f"x,{target}\n" + "1,none\n2,1\n3,-\n4,5%\n" * 5)
+        assert MixedNB().fit_on("rows.csv", target).classes_.tolist() == ["-", "1", "5%", "none"]
+    assert kinds(expected=("y",))["kind"] == "string"
+
+
+def test_a_column_of_texts_is_not_cut_at_spaces():
+    Path("rows.csv").write_text("address\nroom 101\nroom 202\n")
+    assert files.read("rows.csv").to_pydict() == {"address": ["room 101", "room 202"]}
+
+
+def test_names_with_spaces_of_a_model_are_found():
+    frame = pd.DataFrame({" x": [1.0, 2, 1, 2], "z ": [1.0, 2, 1, 2], "y": ["a", "b"] * 2})
+    model = MixedNB().fit(frame[[" x", "z "]], frame.y)
+    frame.to_csv("rows.csv", index=False)
+    model.predict_on("rows.csv", out="out.csv")
+    assert files.read("out.csv")["predicted"].to_pylist() == model.predict(frame[[" x", "z "]]).tolist()
+
+
+def test_a_header_of_any_length():
+    names = [f"a_rather_long_name_of_a_column_{j}" for j in range(12_000)]
+    Path("wide.csv").write_text(",".join(["y", *names]) + "\n" + "\n".join(f"{c}" + ",1" * 12_000 for c in "abab"))
+    assert files.opened("wide.csv").names == ["y", *names]
+
+
+def test_types_that_change_late_are_learned_from_a_path(monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK", 200)
+    rows = "".join(f"{i % 3},{i % 5},{'ab'[i % 2]}\n" for i in range(300))
+    Path("rows.csv").write_text("1,x,y\n" + rows + "1.5,low,a\n" * 5)
+    assert deciban.learn_on("rows.csv", "y").model.feature_names_in_.tolist() == ["1", "x"]
+
+
+def test_a_name_less_than_cells_is_noted():
+    Path("rows.csv").write_text("x,y\n1,5,a\n2,6,b\n")
+    with pytest.warns(UserWarning, match="a name less"):
+        assert MixedNB().fit_on("rows.csv", "y").feature_names_in_.tolist() == ["x"]

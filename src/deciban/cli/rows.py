@@ -16,7 +16,6 @@ from deciban.errors import DataError
 
 if alone():
     files.leave_signals()
-LIKELY = ("class", "label", "target", "y", "outcome")
 
 
 def loaded(path: str) -> Any:
@@ -47,10 +46,13 @@ def target_of(source: files.Source, given: str | None) -> str:
         raise DataError(f"{source.name} has no column {given!r}{one}{line}\n\nhint: {hint}")
     if source.target is not None:
         return source.target
-    likely = [name for name in names if name.lower() in LIKELY]
+    likely = [name for name in names if name.lower() in files.LIKELY]
     if len(likely) == 1:
         return likely[0]
-    raise DataError(f"which column of {source.name} holds the classes?\n\nhint: --target COLUMN, one of {some(names)}")
+    line = f" ({source.header})" if "for a row" in source.header else ""
+    raise DataError(
+        f"which column of {source.name} holds the classes?{line}\n\nhint: --target COLUMN, one of {some(names)}"
+    )
 
 
 def check_drop(source: files.Source, drop: tuple[str, ...], target: str) -> None:

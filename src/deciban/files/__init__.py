@@ -35,7 +35,7 @@ except ImportError as bad:
 from deciban.errors import DataError
 from deciban.files import arff, cells, columnar, delimited, folders, json_tables, sources, texts
 from deciban.files.compressed import Bytes, File
-from deciban.files.delimited import Changed
+from deciban.files.delimited import LIKELY, Changed
 from deciban.files.reading import Source
 from deciban.files.sampling import Labelled
 from deciban.files.shaping import (
@@ -60,6 +60,7 @@ from deciban.frames import strings
 
 PIPE = "standard input"
 __all__ = [
+    "LIKELY",
     "TEXT",
     "Changed",
     "Described",

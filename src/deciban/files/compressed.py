@@ -20,6 +20,7 @@ import pyarrow as pa
 from deciban.errors import DataError
 
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+HEAD, MOST = 1 << 18, 1 << 26  # bytes of a text that are looked at; and where lines are long
 BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, pa.ArrowInvalid)
 
 
@@ -88,6 +89,15 @@ class Bytes(Counted):
                 break
             self.ahead += more
         return self.ahead[:size]
+
+    def first_lines(self) -> bytes:
+        """The first bytes of a text, with some whole lines; they stay to be read."""
+        size = HEAD
+        head = self.head(size)
+        while len(head) == size < MOST and head.count(b"\n") + head.count(b"\r") < 3:
+            size *= 4
+            head = self.head(size)
+        return head
 
     def read(self, size: int = -1) -> bytes:
         if size < 0 or size > len(self.ahead):

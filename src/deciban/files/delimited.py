@@ -27,8 +27,8 @@ from deciban.files.sniffing import MISSING, Look
 from deciban.files.splitting import line_where
 from deciban.wording import option
 
-HEAD = 1 << 18  # bytes that are looked at
 BLOCK = 4 << 20  # bytes that are parsed at a time
+LIKELY = ("class", "label", "target", "y", "outcome")  # names of a column of classes
 CODED = pa.dictionary(pa.int32(), pa.string())
 CODE = r"^\s*0\d"  # a number that begins with 0 is a name
 GROWTH = {None: 4.0, "gzip": 20.0, "bz2": 30.0, "xz": 40.0, "zstd": 20.0}  # bytes in memory for one in the file
@@ -48,11 +48,12 @@ def read(
     """`opened` gives the bytes from their beginning (a pipe does so once); `types` are of known columns, `rest`
     that of all others (None: as they look, and `types` are what was found so far)."""
     stream = opened()
-    head = stream.head(HEAD)
+    head = stream.first_lines()
     look = Look.at(head, name, delimiter, header, expected)
     known = {column: types.get(column, rest) for column in look.names}
     table = _Table(opened, stream, name, look, {c: kind for c, kind in known.items() if kind is not None}, head)
     if rest is None:
+        table.labels = set(expected) or set(LIKELY)
         schema = table.infer()
     else:
         table.fixed = set(table.types)
@@ -88,6 +89,7 @@ class _Table:
         self.opened, self.stream, self.name, self.look, self.types = opened, stream, name, look, types
         self.old_mac = b"\r" in head and b"\n" not in head and look.encoding != "utf-16"
         self.fixed: set[str] = set()  # columns that must be what they are known to be
+        self.labels: set[str] = set()  # columns of classes, where `none` is one
         self.notes = [f"{name} is not UTF-8: read as Latin-1"] if look.encoding == "latin-1" else []
         self.notes += [f"{name}: {note}" for note in look.notes]
         self.decimals = look.decimal if look.delimiter == "," else {".": ".,", ",": ",."}[look.decimal]
@@ -132,7 +134,7 @@ class _Table:
                 more[field.name] = pa.string()
             elif pa.types.is_string(field.type):
                 cells = found[field.name].combine_chunks()
-                amount = amounts.find(cells, self.decimals)
+                amount = None if field.name in self.labels else amounts.find(cells, self.decimals)
                 if amount is not None:
                     more[field.name] = self._with_example(amount, cells.drop_null().to_pylist())
                     self._note(field.name, more[field.name])
@@ -221,7 +223,7 @@ class _Table:
             kind = self._fixed(column, was, cell, reading, block)
         elif was in ("int64", "null") and _float(cell):
             kind = pa.float64()
-        elif was == "bool":
+        elif was == "bool" or column in self.labels:
             kind = pa.string()
         else:
             kind = amounts.following(reading, cell, self.decimals) or pa.string()
@@ -285,7 +287,7 @@ class Changed(Exception):
     """A column turned out to be of another type after rows had been given away: read again with these types."""
 
     def __init__(self, types: dict[str, Any]):
-        super().__init__()
+        super().__init__(f"rows that come late change the types of some columns, which are now {types}")
         self.types = types
 
 

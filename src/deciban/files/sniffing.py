@@ -106,8 +106,10 @@ def _look(
         at, has = _start(found, width, expected)
     table = [row for row in (found[at + 1 :] if has else found[at:]) if not row.blank]
     width = _width(table) if table else len(found[at].cells)
-    heads = _heads(found[at].cells, table, width) if has else tuple(f"x{j}" for j in range(width))
+    heads = _heads(found[at].cells, table, width, expected) if has else tuple(f"x{j}" for j in range(width))
     columns, hidden, notes = _named(heads, table)
+    if has and len(found[at].cells) == width - 1 and not heads[0]:
+        notes = (f"line {found[at].first} has a name less than the rows have cells: the first is the row's own name",)
     decimal, example = _decimal(table, delimiter)
     if decimal != ".":
         notes = (*notes, f"numbers have a decimal comma: {example} is read as {example.replace(',', '.')}")
@@ -156,12 +158,8 @@ def _start(found: Sequence[Row], width: int, expected: Collection[str]) -> tuple
 
 def _matches(row: Row, expected: Collection[str]) -> bool:
     """Whether at least half of the names that are looked for are there."""
-    here = {_name(cell) for cell in row.cells} | {_name(row.cells[0].lstrip("#"))} if row.cells else set()
+    here = {name for cell in row.cells for name in (cell, cell.strip(), cell.lstrip("#").strip())}
     return bool(expected) and 2 * sum(one in here for one in expected) >= len(expected)
-
-
-def _name(cell: str) -> str:
-    return cell.strip()
 
 
 def _comment(row: Row) -> bool:
@@ -173,11 +171,11 @@ def _above(row: Row, width: int) -> bool:
     return _comment(row) or len(row.cells) < width or 2 * sum(not cell.strip() for cell in row.cells) >= width
 
 
-def _heads(cells: Sequence[str], table: Sequence[Row], width: int) -> tuple[str, ...]:
-    """The names for all cells of a line, "" where one has none."""
-    found = [_name(cell) for cell in cells]
-    if cells and cells[0].startswith("#"):
-        found[0] = _name(cells[0].lstrip("#"))
+def _heads(cells: Sequence[str], table: Sequence[Row], width: int, expected: Collection[str]) -> tuple[str, ...]:
+    """The names for all cells of a line, "" where one has none; spaces around them are kept where that is expected."""
+    found = [cell if cell in expected else cell.strip() for cell in cells]
+    if cells and cells[0].startswith("#") and cells[0] not in expected:
+        found[0] = cells[0].lstrip("#").strip()
     while len(found) > width and not found[-1]:
         found.pop()
     if len(found) == width - 1:
@@ -233,7 +231,7 @@ def _decimal(table: Sequence[Row], delimiter: str) -> tuple[str, str]:
 
 
 def universal(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
 
 
 def decoded(head: bytes, name: str) -> tuple[str, str]:
@@ -241,6 +239,8 @@ def decoded(head: bytes, name: str) -> tuple[str, str]:
     for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig")):
         if head.startswith(mark):
             return head[: len(head) // 2 * 2].decode(encoding, errors="ignore"), encoding.replace("-sig", "")
+    if head.startswith(b"PK\x03\x04") or head.startswith(b"\xd0\xcf\x11\xe0"):
+        raise DataError(f"{name} is an Excel or another office file\n\nhint: save the sheet as CSV, and give that")
     control = sum(head.count(bytes([c])) for c in range(32) if c not in (9, 10, 12, 13))
     if b"\0" in head or control > len(head) / 100:
         raise DataError(f"{name} holds binary data that is no table I know\n\nhint: give {FORMATS}")

@@ -36,7 +36,7 @@ class Row:
 def rows(text: str, delimiter: str, skip: int = 0) -> list[Row]:
     """The first rows of a text, those of the first lines left out."""
     out: list[Row] = []
-    source = io.StringIO(text, newline="")
+    source = io.StringIO(text, newline="\n")
     for _ in range(skip):
         next(source)
     reader = csv.reader(source, delimiter=delimiter)
@@ -82,12 +82,15 @@ def _commas_in_numbers(table: Sequence[Sequence[str]]) -> bool:
 
 
 def _by_spaces(lines: Sequence[str]) -> bool:
-    """Whether single spaces cut all lines alike (the first may have one cell less), and some column holds numbers."""
+    """Whether single spaces cut all lines alike, and some column holds numbers. The first line may have a cell less if
+    it has quotes or several cells: else it is the name of a column of texts."""
     table = fields("\n".join(lines), " ")
     if len(table) < 2:
         return False
     width = len(table[1])
     if width < 2 or any(len(row) != width for row in table[1:]) or len(table[0]) not in (width - 1, width):
+        return False
+    if len(table[0]) == 1 and '"' not in lines[0]:
         return False
     return any(all(map(is_number, column)) for column in zip(*table[1:], strict=True))
 
