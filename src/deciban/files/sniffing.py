@@ -239,7 +239,7 @@ def decoded(head: bytes, name: str) -> tuple[str, str]:
     for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig")):
         if head.startswith(mark):
             return head[: len(head) // 2 * 2].decode(encoding, errors="ignore"), encoding.replace("-sig", "")
-    if head.startswith(b"PK\x03\x04") or head.startswith(b"\xd0\xcf\x11\xe0"):
+    if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise DataError(f"{name} is an Excel or another office file\n\nhint: save the sheet as CSV, and give that")
     control = sum(head.count(bytes([c])) for c in range(32) if c not in (9, 10, 12, 13))
     if b"\0" in head or control > len(head) / 100:
