@@ -62,7 +62,7 @@ class Amount:
     @cached_property
     def pattern(self) -> str:
         point = re.escape(self.decimal)
-        whole = rf"(?:\d{{1,3}}(?:[{APART[self.decimal]}]\d{{3}})+|\d+)"
+        whole = rf"(?:[1-9]\d{{0,2}}(?:[{APART[self.decimal]}]\d{{3}})+|\d+)"
         digits = rf"(?:{whole}(?:{point}\d*)?|{point}\d+)(?:[eE][-+]?\d+)?"
         unit = re.escape(self.unit)
         if self.unit == "%":

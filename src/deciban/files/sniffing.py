@@ -112,7 +112,8 @@ def _look(
         notes = (f"line {found[at].first} has a name less than the rows have cells: the first is the row's own name",)
     decimal, example = _decimal(table, delimiter)
     if decimal != ".":
-        notes = (*notes, f"numbers have a decimal comma: {example} is read as {example.replace(',', '.')}")
+        plain = example.replace(".", "").replace(",", ".")
+        notes = (*notes, f"numbers have a decimal comma: {example} is read as {plain}")
     twice = [one for one, times in Counter(columns).items() if times > 1]
     if twice:
         raise DataError(
@@ -180,7 +181,7 @@ def _heads(cells: Sequence[str], table: Sequence[Row], width: int, expected: Col
         found.pop()
     if len(found) == width - 1:
         ends = all(not row.cells[-1].strip() for row in table if len(row.cells) == width)
-        found = [*found, ""] if ends else ["", *found]
+        found = [*found, ""] if ends and found[-1] else ["", *found]
     return tuple(found)
 
 
@@ -222,8 +223,8 @@ def _decimal(table: Sequence[Row], delimiter: str) -> tuple[str, str]:
             continue
         cells = pa.array(column)
         comma, point = amounts.find(cells, ","), amounts.find(cells, ".")
-        if marked and comma and not point:
-            return ",", min(marked, key=lambda cell: cell.count("."))
+        if comma and not point:
+            return ",", min(marked or [max(column, key=len)], key=lambda cell: cell.count("."))
         if point and not comma:
             return ".", ""
         may_be = marked[0] if marked and comma else may_be
