@@ -49,7 +49,7 @@ def target_of(source: files.Source, given: str | None) -> str:
     likely = [name for name in names if name.lower() in files.LIKELY]
     if len(likely) == 1:
         return likely[0]
-    line = f" ({source.header})" if "for a row" in source.header else ""
+    line = "" if source.named else f" ({source.header})"
     raise DataError(
         f"which column of {source.name} holds the classes?{line}\n\nhint: --target COLUMN, one of {some(names)}"
     )
@@ -134,9 +134,11 @@ def columns_of(model: Any, about: dict[str, Any], source: files.Source, talk: Ta
     if not here or (absent and not hasattr(model, "levels_")):
         close = [get_close_matches(name, source.names, 1, 0.6) for name in absent]
         near = [f"`{found[0]}` for `{name}`" for name, found in zip(absent, close, strict=True) if found]
+        line = "" if source.named else f"; {source.header}"
         raise DataError(
             f"the model learned from {some(wanted)}; {source.name} has {some(source.names)} and lacks {some(absent)}"
-            f"\n\nhint: {'it may have ' + ', '.join(near[:3]) if near else 'give the columns their names of training'}"
+            f"{line}\n\nhint: "
+            f"{'it may have ' + ', '.join(near[:3]) if near else 'give the columns their names of training'}"
         )
     if absent:
         talk.say(f"{source.name} has no {some(absent)}: taken as missing in every row", "note")

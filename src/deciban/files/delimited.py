@@ -71,6 +71,7 @@ def read(
         cut=partial(table.cut, schema) if size is not None else None,
         heads=look.heads,
         header=_in_words(look),
+        named=look.header is not None,
     )
 
 

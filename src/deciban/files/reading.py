@@ -41,6 +41,7 @@ class Source:
     like: Any = None  # what the rows came as, where that is no file; [frame]: frames, one by one
     heads: Sequence[str] | None = None  # of a CSV file: the names above all cells of its lines
     header: str = ""  # of a CSV file: which line was taken for what
+    named: bool = True  # whether the file names its columns
     stamps: tuple[Stamp, ...] = ()  # of its files; none: it may not be there again
 
     @property
