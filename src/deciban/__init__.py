@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from deciban.reports.leakage import leaks
     from deciban.speaking import strongest
     from deciban.text.vectorizers import CountVectorizer, HashingVectorizer, TfidfVectorizer
-    from deciban.trials import compare
+    from deciban.trials import classifier_guide, compare
     from deciban.validate import cross_validate
 
 _HOMES = {
@@ -70,6 +70,7 @@ _HOMES = {
     "about": "modelfile",
     "assess": "assessing",
     "coefficient_path": "plots",
+    "classifier_guide": "trials",
     "compare": "trials",
     "cross_validate": "validate",
     "learning_curve": "learning.curves",
@@ -129,6 +130,7 @@ __all__ = [
     "TreeAugmentedNB",
     "about",
     "assess",
+    "classifier_guide",
     "coefficient_path",
     "compare",
     "cross_validate",

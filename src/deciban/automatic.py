@@ -15,6 +15,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from deciban.scores import shares_log_loss
 from deciban.trials import AUTO, Comparison, Kind, compare, named
 from deciban.usable import FREE, Readable
 from deciban.validate import CrossValidation, cross_validate
+from deciban.wording import option
 
 Tell = Callable[[str, float], None]
 SAMPLE = 100_000  # rows of data of any size that a model is judged by
@@ -97,8 +99,9 @@ def learn(
         kind = named(_plainest(found) if model == "auto" else model)
         lacks = kind.lacks(found)
         if lacks:
-            cure = "name the column: --text COLUMN" if kind.texts else "leave out the columns that stand against it"
-            raise DataError(f"`{kind.name}` {lacks}\n\nhint: use --model auto, or {cure}")
+            text_option, auto = option("text=", "--text COLUMN"), option('model="auto"', "--model auto")
+            cure = f"name the column: {text_option}" if kind.texts else "leave out the columns that stand against it"
+            raise DataError(f"`{kind.name}` {lacks}\n\nhint: use {auto}, or {cure}")
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         fitted = kind.make().fit(rows, labels)
@@ -138,6 +141,9 @@ def learn_on(
     """
     from deciban import files  # pyarrow is for those who read files
 
+    if files.is_path(data):
+        again = partial(learn_on, target=target, drop=drop, text=text, progress=progress)
+        return files.restarted(data, again, expected=(target,))
     source = files.of(data)
     most = max(1000, min(SAMPLE, CELLS // max(len(source.names), 1)))
     rows = files.Labelled(source, target, most)
@@ -186,7 +192,7 @@ def check_labels(y: np.ndarray, rows: int | None = None) -> None:
     if not number and k > max(20, n / 2):
         raise DataError(
             f"the target has {k:,} different values in {n:,} rows: it names rows, not classes\n\n"
-            "hint: name a column of classes; to learn from the words of this one: --text"
+            f"hint: name a column of classes; to learn from the words of this one: {option('text=', '--text')}"
         )
 
 

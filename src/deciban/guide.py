@@ -21,17 +21,16 @@ HOLDS = {
 
 
 def family_guide() -> dict[str, str]:
-    """Each density there is, by name, in a few words.
+    """Each density of a column that `families=` of `MixedNB` takes, by name, in a few words.
 
     >>> sorted(family_guide())[:2]
-    ['aode', 'bernoulli']
+    ['bernoulli', 'categorical']
     """
-    return {name: _words(family) for name, family in find().items()}
+    return {name: _words(family) for name, family in find().items() if getattr(family, "columnwise", True)}
 
 
 def _words(family: Any) -> str:
     text = (sys.modules[family.__module__].__doc__ or "").split(".\n")[0].split(": log p")[0].split(":")[0]
     what = " ".join(text.split())
     holds = HOLDS["codes"] if family.block == "codes" else HOLDS.get(family.support, f"for {family.support} cells")
-    many = "" if getattr(family, "columnwise", True) else "; all columns together"
-    return f"{what[0].lower()}{what[1:]}; {holds}{many}"
+    return f"{what[0].lower()}{what[1:]}; {holds}"

@@ -23,6 +23,10 @@ from deciban.wording import absent, cell_text, signed
 
 DRAWN = 400  # rows that the model imagines, to see what is typical
 LEVELS = 50  # of a column that are heard
+PLACES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # quantiles of a column that are heard
+GRID = 97  # numbers of a column by which steps are found
+STEPS = 15  # that a column may have whose evidence is told by intervals
+HALVINGS = 40  # by which the border of an interval is found
 
 
 @dataclass(frozen=True)
@@ -32,10 +36,18 @@ class Evidence:
     column: str
     value: Any  # None: the column is a word, and it is there
     decibans: float
+    interval: tuple[float | None, float | None] | None = None  # from – to, where all numbers in it say the same
 
     def __str__(self) -> str:
-        what = self.column if self.value is None else f"{self.column} = {cell_text(self.value)}"
-        return f"{what}: {signed(self.decibans)} decibans"
+        return f"{self._cell()}: {signed(self.decibans)} decibans"
+
+    def _cell(self) -> str:
+        low, high = self.interval or (None, None)
+        if low is not None:
+            return f"{self.column} ≥ {low:.4g}" if high is None else f"{self.column} {low:.4g}–{high:.4g}"
+        if high is not None:
+            return f"{self.column} < {high:.4g}"
+        return self.column if self.value is None else f"{self.column} = {cell_text(self.value)}"
 
 
 def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
@@ -56,6 +68,8 @@ def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
         cells = _typical(model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            steps = [_steps(model, j, values, len(names)) for j, values in enumerate(cells)]
+            cells = [_in_steps(values, at) for values, at in zip(cells, steps, strict=True)]
             heard = [_alone(model, j, values, len(names)) for j, values in enumerate(cells)]
     except (DecibanError, AttributeError, ValueError):
         return {label: [] for label in model.classes_.tolist()}
@@ -63,7 +77,7 @@ def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
     for c, label in enumerate(model.classes_.tolist()):
         best = [(said[:, c].argmax(), said[:, c].max()) for said in heard]
         found = [
-            Evidence(name, cells[j][at], float(size))
+            Evidence(name, cells[j][at], float(size), _interval(steps[j], cells[j][at]))
             for j, (name, (at, size)) in enumerate(zip(names, best, strict=True))
             if size > 0.05
         ]
@@ -71,8 +85,41 @@ def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
     return out
 
 
+def _steps(model: Any, j: int, values: list, d: int) -> np.ndarray | None:
+    """The numbers at which the evidence of column j changes, where it is the same between them; None: it goes up and
+    down all along."""
+    if not isinstance(values[0], float) or len(values) < 2 or all(value.is_integer() for value in values):
+        return None
+    grid = np.unique([*np.linspace(min(values), max(values), GRID), *values])
+    said = _alone(model, j, grid.tolist(), d)
+    at = np.flatnonzero((np.abs(np.diff(said, axis=0)) > 1e-9).any(axis=1))
+    if not 0 < len(at) <= STEPS:
+        return None
+    low, high, left = grid[at], grid[at + 1], said[at]
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        same = (np.abs(_alone(model, j, middle.tolist(), d) - left) <= 1e-9).all(axis=1)
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return high
+
+
+def _in_steps(values: list, steps: np.ndarray | None) -> list:
+    """A number in each interval; of numbers without steps those from the 5 % quantile to that of 95 %."""
+    if steps is not None:
+        borders = np.array([min(values), *steps, max(values)])
+        return ((borders[:-1] + borders[1:]) / 2).tolist()
+    return values[1:-1] if isinstance(values[0], float) and len(values) == len(PLACES) else values
+
+
+def _interval(steps: np.ndarray | None, value: Any) -> tuple[float | None, float | None] | None:
+    if steps is None:
+        return None
+    place = int(np.searchsorted(steps, value, side="right"))
+    return (float(steps[place - 1]) if place else None, float(steps[place]) if place < len(steps) else None)
+
+
 def _typical(model: Any) -> list[list]:
-    """For each column some cells: all levels, or numbers from the 5 % quantile to that of 95 %."""
+    """For each column some cells: all levels, or numbers from the least to the largest."""
     drawn, _ = model.sample(DRAWN, random_state=0)
     columns = frames.columns(drawn if frames.is_frame(drawn) else np.asarray(drawn))
     out = []
@@ -82,7 +129,7 @@ def _typical(model: Any) -> list[list]:
         if column.levels is not None or not given:
             out.append(list(dict.fromkeys(given))[:LEVELS] or [None])
         else:
-            out.append(sorted(set(np.quantile(given, [0.05, 0.25, 0.5, 0.75, 0.95], method="nearest").tolist())))
+            out.append(sorted(set(np.quantile(given, PLACES, method="nearest").tolist())))
     return out
 
 

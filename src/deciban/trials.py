@@ -248,6 +248,15 @@ def named(name: str) -> Kind:
     return KINDS[name]
 
 
+def classifier_guide() -> dict[str, str]:
+    """Each classifier that `compare` and `learn` know by name, in a few words.
+
+    >>> classifier_guide()["lda"]
+    'bell curves of one shape, linear borders'
+    """
+    return {name: kind.words for name, kind in KINDS.items()}
+
+
 def _listed(names: list[str]) -> str:
     quoted = [f"`{name}`" for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

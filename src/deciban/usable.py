@@ -1,8 +1,8 @@
 """Which columns of a table a model can learn from, and what kind they are.
 
 Left out, with a reason: columns without any cell, names that nearly every row has for itself (tickets, identifiers),
-free text, numbers that only count the rows, and cells that are neither numbers nor levels (dates, lists). Where nothing
-but one column of free text is left, its words are learned from.
+free text, numbers that only count the rows or identify them, texts that look like dates or amounts, and cells that are
+neither numbers nor levels (dates, lists). Where nothing but one column of free text is left, its words are learned.
 
 >>> import numpy as np
 >>> cells = [[i, f"id{i}", "ab"[i % 2], i % 7] for i in range(40)]
@@ -13,6 +13,7 @@ but one column of free text is left, its words are learned from.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -22,11 +23,22 @@ import numpy as np
 
 from deciban import frames
 from deciban.errors import DataError
+from deciban.wording import option
 
 FEW = 20  # levels that are never too many
 OWN = 0.5  # levels for each cell, above which a column names rows
 LONG = 40  # characters of a cell that is a text
 FREE = "is free text"
+MOSTLY = 0.8  # share of the cells that tells what a column holds
+TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?"
+DATES = re.compile(
+    rf"(\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}}|\d{{1,2}}\.? \w{{3,9}}\.? \d{{4}}|"
+    rf"\w{{3,9}}\.? \d{{1,2}},? \d{{4}})([T ]+{TIME}( ?[AaPp][Mm])?( ?(Z|[+-]\d{{2}}:?\d{{2}}))?)?|{TIME}"
+)
+NUMBER = re.compile(r"[-+−]?[$€£¥₹]? ?[-+−]?\d[\d.,'\u00a0\u202f]*([eE][-+]?\d+)? ?[%$€£¥₹]?")
+IDENTIFIER = re.compile(
+    r"(^|[\W_])(id|key|uuid|guid|index|idx|no|nr|num|number|code|ref)$|[a-z](Id|ID|Nr|No)$", re.ASCII
+)
 
 
 @dataclass(frozen=True)
@@ -49,9 +61,9 @@ class Columns:
     def of(cls, X: Any) -> Columns:
         """From a frame or an array."""
         found = _columns(X)
-        reasons = {name: "is neither numbers nor levels" if c is None else _why_not(c) for name, c in found}
+        reasons = {name: c if isinstance(c, str) else _why_not(c) for name, c in found}
         left_out = {name: why for name, why in reasons.items() if why}
-        columns = [column for name, column in found if column is not None and name not in left_out]
+        columns = [column for name, column in found if not isinstance(column, str) and name not in left_out]
         numeric = all(column.levels is None for column in columns)
         cells = [column.values[_given(column)] for column in columns] if numeric else []
         whole = numeric and all((c >= 0).all() and (c == np.floor(c)).all() for c in cells)
@@ -113,7 +125,7 @@ def nothing_left(columns: Columns) -> str:
     told = "; ".join(f"`{name}` {why}" for name, why in columns.left_out.items()) or "there is no other column"
     return (
         f"no column is left to learn from: {told}\n\nhint: give columns of numbers or of words that rows share, or "
-        "name one whose words are to be learned from: --text COLUMN, in Python text="
+        f"name one whose words are to be learned from: {option('text=', '--text COLUMN')}"
     )
 
 
@@ -124,16 +136,16 @@ def taken(X: Any, names: list[Any]) -> Any:
     return nw.from_native(X, eager_only=True).select(names).to_native()
 
 
-def _columns(X: Any) -> list[tuple[Any, frames.Column | None]]:
-    """(name, column) of each; None for one that a model cannot read."""
+def _columns(X: Any) -> list[tuple[Any, frames.Column | str]]:
+    """(name, column) of each; the reason instead of one that a model cannot read."""
     if not frames.is_frame(X):
         return [(column.name, column) for column in frames.columns(np.asarray(X))]
-    out: list[tuple[Any, frames.Column | None]] = []
+    out: list[tuple[Any, frames.Column | str]] = []
     for name in frames.names(X):
         try:
             out.append((name, frames.columns(taken(X, [name]))[0]))
-        except DataError:
-            out.append((name, None))
+        except DataError as error:
+            out.append((name, str(error).partition("\n\n")[0].removeprefix(f"column `{name}` ")))
     return out
 
 
@@ -146,14 +158,30 @@ def _why_not(column: frames.Column) -> str:
     if not given:
         return "has no cells"
     if column.levels is None:
-        counts = len(column.values) > FEW and given == len(column.values) and _counts(column.values)
-        return "only counts the rows" if counts else ""
-    levels = column.levels
+        return _why_no_number(column)
+    levels = [str(level) for level in column.levels]
     if len(levels) <= max(FEW, OWN * given):
         return ""
-    return FREE if np.mean([len(str(level)) for level in levels]) > LONG else "names nearly every row by itself"
+    for what, pattern in (("dates", DATES), ("numbers as text", NUMBER)):
+        fits = [pattern.fullmatch(level.strip()) is not None for level in levels]
+        if np.mean(fits) >= MOSTLY:
+            other = next((f", but {level!r} does not" for level, fit in zip(levels, fits, strict=True) if not fit), "")
+            return (
+                f"holds {what}: {100 * np.mean(fits):.0f} % of the cells look like {levels[fits.index(True)]!r}{other}"
+            )
+    return FREE if np.mean([len(level) for level in levels]) > LONG else "names nearly every row by itself"
 
 
-def _counts(values: np.ndarray) -> bool:
-    """Whether they are n different whole numbers in a row."""
-    return bool((np.diff(np.sort(values)) == 1).all())
+def _why_no_number(column: frames.Column) -> str:
+    """Why whole numbers that are different in all rows are left out: they are in a row, or go by the name of a key."""
+    values = np.sort(np.asarray(column.values, dtype=np.float64)[_given(column)])
+    if len(values) <= FEW or (values != np.floor(values)).any():
+        return ""
+    steps = np.diff(values)
+    if steps.min() == 0:
+        return ""
+    if len(values) == len(column.values) and steps.min() == steps.max():
+        return "only counts the rows" + ("" if steps[0] == 1 else f", in steps of {steps[0]:g}")
+    if IDENTIFIER.search(str(column.name)):
+        return "is an identifier, by its name and a different number in each row"
+    return ""

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -17,6 +18,31 @@ from deciban.palette import AGAINST, FOR
 
 HALF = 10  # characters of a bar to either side of nothing
 MISSING = "missing"
+_users = ["python"]  # who reads hints: the last one
+
+
+@contextmanager
+def on_command_line() -> Iterator[None]:
+    """Hints name options of the command line in here, arguments of Python elsewhere.
+
+    >>> with on_command_line():
+    ...     option("header=LINE", "--header LINE")
+    '--header LINE'
+    """
+    _users.append("command line")
+    try:
+        yield
+    finally:
+        _users.pop()
+
+
+def option(python: str, command: str) -> str:
+    """What to write in a hint, in Python or on the command line.
+
+    >>> option("header=LINE", "--header LINE")
+    'header=LINE'
+    """
+    return python if _users[-1] == "python" else command
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@
 >>> rows = pathlib.Path(tempfile.mkdtemp()) / "rows.csv"
 >>> _ = rows.write_text("id,sky\\n007,grey\\n008,blue\\n")
 >>> model = MixedNB().fit([["grey"], ["grey"], ["blue"]], ["rain", "rain", "sun"])
->>> written(model, rows, None, None, "sky", None).read_text().splitlines()[1][:13]
+>>> written(model, rows, rows.with_name("out.csv"), None, "sky", None).read_text().splitlines()[1][:13]
 '007,grey,rain'
 """
 
@@ -23,25 +23,31 @@ def written(model: Any, path: Any, out: Any, priors: Any, features: Any, progres
     """Where the answers to the rows of a path are now; what was not asked for stays as it stands there."""
     from deciban import files
 
+    if out is None:
+        raise DataError(
+            f"where shall the answers to {path} go?\n\nhint: out=, a file such as {files.named_beside(path).name!r}, "
+            "or a folder for a folder; or give rows instead of a path, and have them back"
+        )
+    for one in (path, *(files.listed(path) or ((), ()))[1]):
+        if Path(out).exists() and Path(one).exists() and Path(out).samefile(one):
+            raise DataError(f"{out} would take the place of the data\n\nhint: name another file: out=…")
     found = files.listed(path)
-    if found is None or (out is not None and Path(out).suffix and not Path(out).is_dir()):
-        where = files.named_beside(path) if out is None else out
-        _write(model, path, where, priors, features, progress)
-        return where
+    if found is None or (Path(out).suffix and not Path(out).is_dir()):
+        _write(model, path, out, priors, features, progress)
+        return out
     root, paths = found
-    if out is None and files.is_glob(path):
-        raise DataError(f"where shall the answers to {path} go?\n\nhint: name a folder: out=…")
-    folder = root.with_name(f"{root.name}.predicted") if out is None else Path(out)
+    folder = Path(out)
     before = 0
 
     def tell(rows: int, share: float | None) -> None:
         if progress is not None:
             progress(before + rows, None)
 
+    how = path.how if isinstance(path, files.Described) else {}
     for one in paths:
         where = folder / one.relative_to(root)
         where.parent.mkdir(parents=True, exist_ok=True)
-        before += _write(model, one, where, priors, features, tell, root)
+        before += _write(model, files.Described(one, how), where, priors, features, tell, root)
     return folder
 
 
@@ -64,6 +70,7 @@ def _write(
         files.write_beside(source, f.beside(source, tell), where)
     else:
         files.write(stream.answered(source, f, f.schema(source.schema), tell), where)
+    stream.tell_notes(source)
     return told[0]
 
 

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -116,14 +117,18 @@ class OnData(Steady):
         sample_weight: str | None = None,
         checkpoint: Any = None,
         progress: Any = None,
+        header: int | bool | None = None,
+        delimiter: str | None = None,
     ) -> Self:
         """Learn from data of any size, in pieces: the model that `fit` would make of all rows.
 
-        data: a path, glob or folder (Parquet, CSV, Feather, JSON lines), an Arrow dataset, reader or table, a frame,
+        data: a path, glob or folder (Parquet, CSV, Feather, JSON), an Arrow dataset, reader or table, a frame,
         an iterator of frames, a Dask or a Spark DataFrame. target: the column of the classes; features: the columns to
         learn from, by default all others; sample_weight: the column of the weights. checkpoint: a file that keeps how
         far the reading of files has come; a job that was killed goes on from there, and ends in the same bits.
-        progress: True shows rows/s and the time left; or a function of (rows so far, share of all or None).
+        progress: True shows rows/s and the time left; or a function of (rows so far, share of all or None). header,
+        delimiter: of CSV files where looking at them is not enough: the line with the names of the columns (the first
+        is 1; False: no line has them, the columns are x0, x1, …), and what separates the cells.
 
         >>> import pyarrow as pa
         >>> from deciban import MixedNB
@@ -133,11 +138,17 @@ class OnData(Steady):
         """
         self._validate_params()
         picked = picking.of(data, engine)
-        data = ready(picked, data)
-        reading = reading_of(picked, data, target, features, sample_weight, self._reads_texts)
-        with self._unchanged_on_failure(), rows_shown(progress, "fit_on") as tell:
-            self._learn_on(Job(picked, data, reading, tell, checkpoint))
-        return self
+        found = ready(picked, described(data, header, delimiter, (target,)))
+        while True:
+            reading = reading_of(picked, found, target, features, sample_weight, self._reads_texts)
+            try:
+                with self._unchanged_on_failure(), rows_shown(progress, "fit_on") as tell:
+                    self._learn_on(Job(picked, found, reading, tell, checkpoint))
+                return self
+            except Exception as error:
+                found = _described_again(found, error)
+                if found is None:
+                    raise
 
     def predict_on(
         self,
@@ -148,12 +159,15 @@ class OnData(Steady):
         features: str | Sequence[str] | None = None,
         engine: Any = None,
         progress: Any = None,
+        header: int | bool | None = None,
+        delimiter: str | None = None,
     ) -> Any:
         """The rows with `predicted` and the probability of each class (`p_…`) appended, as the kind of thing they came.
 
-        A path gives a file, a folder a folder: `out`, or one beside it, whose path is returned. An Arrow stream or
-        dataset gives a reader of batches, an iterator one of frames; Dask and Spark frames give lazy ones. priors: as
-        in `predict`; features: the columns to read, where the model was learned from an array.
+        The answers to a path are written to a file `out`, those to a folder or a glob to a folder `out`; its path is
+        returned. A frame gives a frame, a LazyFrame or a DuckDB relation the same kind, an Arrow stream or dataset a
+        reader of batches, an iterator one of frames; Dask and Spark frames give lazy ones. priors: as in `predict`;
+        features: the columns to read, where the model was learned from an array; header, delimiter: see `fit_on`.
 
         >>> import pyarrow as pa
         >>> from deciban import GaussianNB
@@ -168,6 +182,7 @@ class OnData(Steady):
             check_priors(priors, self.classes_)
         if files.is_path(data):
             with rows_shown(progress, "predict_on") as tell:
+                data = described(data, header, delimiter, tuple(map(str, getattr(self, "feature_names_in_", ()))))
                 return file_answers.written(self, data, out, priors, features, tell)
         if out is not None:
             raise DataError("`out` is for data that are files\n\nhint: the answers are returned; write those")
@@ -183,6 +198,33 @@ class OnData(Steady):
         return files.selected(rows, columns)
 
 
+def described(data: Any, header: int | bool | None, delimiter: str | None, expected: tuple[str, ...]) -> Any:
+    """A path with what is known of the CSV files that it means; other data as they are."""
+    from deciban import files
+
+    if not isinstance(data, str | os.PathLike):
+        if header is not None or delimiter is not None:
+            raise DataError("`header` and `delimiter` are for CSV files\n\nhint: leave them out, or give a path")
+        return data
+    if header is True:
+        header = None
+    if header is not None and header is not False and header < 1:
+        raise DataError(f"`header` is {header}, but lines count from 1\n\nhint: False, where no line has the names")
+    if delimiter is not None and len(delimiter) != 1:
+        raise DataError(f"`delimiter` is {delimiter!r}, not one character\n\nhint: for tabs, '\\t'")
+    how = {"header": None if header is None else int(header), "delimiter": delimiter, "expected": expected}
+    return files.Described(data, how)
+
+
+def _described_again(data: Any, error: Exception) -> Any:
+    """A path with a column more, where an error says that its files have one; else None."""
+    from deciban import files
+
+    if not isinstance(error, files.Changed) or not isinstance(data, files.Described):
+        return None
+    return replace(data, how={**data.how, "types": error.types})
+
+
 def ready(engine: ModuleType, data: Any) -> Any:
     """Data that can be asked for their names before their rows."""
     return engine.ready(data) if hasattr(engine, "ready") else data
@@ -192,11 +234,11 @@ def reading_of(
     engine: ModuleType, data: Any, target: str, features: Any, weight: str | None, texts: bool = False
 ) -> Reading:
     """Which columns are what, by the names that the data have."""
-    known = None if engine is stream else engine.names(data)
-    schema: Any = engine.schema(data) if hasattr(engine, "schema") else None
-    names = schema.names if known is None else known  # a folder of files, which takes its time to open, is opened once
+    source = stream.opened(data) if engine is stream else None  # a folder takes its time to open: once is enough
+    schema: Any = source.schema if source is not None else engine.schema(data) if hasattr(engine, "schema") else None
+    names = engine.names(data) if source is None else source.names
     for name in [target] if weight is None else [target, weight]:
-        check_there(name, names)
+        check_there(name, names, "" if source is None else source.header)
     if features is None:
         wanted = [name for name in names if name not in (target, weight) and not INDEX.fullmatch(name)]
     else:
@@ -218,12 +260,15 @@ def _kinds(schema: Any, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(cells.kind(schema.field(name).type) or "" for name in names)
 
 
-def check_there(name: str, names: Sequence[str]) -> None:
-    """Whether the data have one column of that name."""
+def check_there(name: str, names: Sequence[str], header: str = "") -> None:
+    """Whether the data have one column of that name; `header` says which line of a CSV file was taken for what."""
     if names.count(name) > 1:
         raise DataError(f"two columns are named `{name}`\n\nhint: give every column a name of its own")
     if name not in names:
         near = get_close_matches(str(name), names, 1, 0.5)
         told = ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
         hint = f"did you mean `{near[0]}`?" if near else f"the columns are {told}"
-        raise DataError(f"there is no column `{name}` in the data\n\nhint: {hint}")
+        if header:
+            hint += "; if another line of the file has their names, pass header=LINE"
+        told = f"; {header}" if header else ""
+        raise DataError(f"there is no column `{name}` in the data{told}\n\nhint: {hint}")

@@ -15,7 +15,7 @@ from importlib import import_module
 import click
 
 from deciban.cli.starting import lighten
-from deciban.cli.verb import tell_error
+from deciban.cli.verb import first_sentence, tell_error
 
 VERBS = (
     "fit",
@@ -41,7 +41,11 @@ class Verbs(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        return import_module(f"deciban.cli.{name}").command if name in VERBS else None
+        if name not in VERBS:
+            return None
+        command = import_module(f"deciban.cli.{name}").command
+        command.short_help = first_sentence(command.help)
+        return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
         from difflib import get_close_matches
@@ -67,7 +71,7 @@ def _version(ctx: click.Context, option: click.Parameter, asked: bool) -> None:
     epilog="Example:\n\n  deciban fit titanic.csv --target survived -o t.deciban",
 )
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+    "--version", "-V", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
 )
 def group() -> None:
     """Probabilistic classification: from a table to a decision, with the evidence in decibans."""
@@ -78,6 +82,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     if argv is None:
         lighten()
     given = list(sys.argv[1:] if argv is None else argv)
+    if given[:1] == ["help"]:  # deciban help fit
+        given = [*given[1:], "--help"]
     try:
         code = group.main(given, prog_name="deciban", standalone_mode=False)
         sys.stdout.flush()

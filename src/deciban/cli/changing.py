@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from deciban.cli.verb import Talk, how_to_read, known_target, options, table_options
+from deciban.cli.verb import Talk, check_output, force_option, how_to_read, known_target, options, table_options
 
 HINT = "hint: learn a model that can change: deciban fit --updatable"
 
@@ -16,6 +16,7 @@ change_options = options(
     click.argument("data"),
     click.option("--output", "-o", metavar="FILE", help="Where to write the model; by default in its place."),
     known_target,
+    force_option,
     table_options,
 )
 
@@ -27,6 +28,7 @@ def changed(
     data: str,
     output: str | None,
     target: str | None,
+    force: bool,
     delimiter: str | None,
     no_header: bool,
 ) -> None:
@@ -36,7 +38,8 @@ def changed(
     from deciban.errors import NotAdditiveError
 
     out = files.writable(output or model)
-    found = rows.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk)
+    check_output(out, (data,), force)
+    found = rows.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk, empty=not forget)
     fitted, count = found.model, 0
     try:
         for X, y in found.pairs(talk, "forgetting" if forget else "learning"):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.verb import Talk, column_options, how_to_read, table_options, verb
+from deciban.cli.verb import ClassifierOption, Talk, column_options, how_to_read, table_options, verb
 
 
 @verb("compare", example="deciban compare titanic.csv --target survived --drop boat --drop body")
 @click.argument("data")
 @column_options
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="How many folds.")
-@click.option("--model", "names", multiple=True, metavar="NAME", help="Only this one. Repeat for more.")
+@click.option(
+    "--model", "names", cls=ClassifierOption, multiple=True, metavar="NAME", help="Only this one. Repeat for more."
+)
 @table_options
 def command(
     talk: Talk,
@@ -24,7 +26,7 @@ def command(
     delimiter: str | None,
     no_header: bool,
 ) -> None:
-    """Cross-validate every classifier that suits DATA and rank them by log loss.
+    """Cross-validate the classifiers that suit DATA, ranked by log loss.
 
     ± is the standard error of the log loss, calibration the mean gap between what is promised and what is kept.
     """

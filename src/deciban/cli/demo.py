@@ -11,7 +11,10 @@ from deciban.cli.verb import Talk, verb
 @click.option("--output", "-o", default="deciban-demo", show_default=True, metavar="FOLDER", help="For the report.")
 @click.option("--rows", default=200_000, show_default=True, help="How many rows the race with scikit-learn has.")
 def command(talk: Talk, output: str, rows: int) -> None:
-    """What it can do, on data that every machine has, in under a minute. All numbers are computed there and then."""
+    """Show what it can do, on data that every machine has.
+
+    It takes under a minute; all numbers are computed there and then.
+    """
     from deciban.demo import tour
 
     data = tour(output, rows, (lambda line: None) if talk.json else click.echo)

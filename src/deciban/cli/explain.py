@@ -31,10 +31,10 @@ def command(
     delimiter: str | None,
     no_header: bool,
 ) -> None:
-    """Weigh the evidence of each cell of a row, or of each word of a text: prior + columns = log odds.
+    """Show the evidence of each cell of a row, or each word of a text.
 
-    10 decibans are odds of 10 : 1. The strongest come first. For a model of texts, a .txt file is one text, and
-    standard input (-) one text a line.
+    Prior + columns = log odds. 10 decibans are odds of 10 : 1. The strongest come first. For a model of texts, a .txt
+    file is one text, and standard input (-) one text a line.
     """
     import numpy as np
 
@@ -42,7 +42,7 @@ def command(
     from deciban import files
     from deciban.cli import rows
 
-    fitted = deciban.load(model)
+    fitted = rows.loaded(model)
     about = deciban.about(model)
     source = rows.questions(fitted, about, data, how_to_read(delimiter, no_header))
     here = rows.columns_of(fitted, about, source, talk)

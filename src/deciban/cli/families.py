@@ -7,7 +7,7 @@ from deciban.cli.verb import Talk, verb
 
 @verb("families", example="deciban families")
 def command(talk: Talk) -> None:
-    """What densities of a column there are, and when to use which."""
+    """List the densities of a column (`families=` of MixedNB in Python)."""
     import deciban
 
     told = deciban.family_guide()

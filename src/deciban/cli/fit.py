@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from deciban.cli.verb import Talk, column_options, how_to_read, table_options, verb
+from deciban.cli.verb import (
+    ClassifierOption,
+    Talk,
+    check_output,
+    column_options,
+    force_option,
+    how_to_read,
+    table_options,
+    verb,
+)
 
 SHARE = 0.4  # of the memory there is, that rows may take
 
@@ -19,6 +28,7 @@ SHARE = 0.4  # of the memory there is, that rows may take
 @click.option(
     "--model",
     "name",
+    cls=ClassifierOption,
     default="auto",
     show_default=True,
     metavar="NAME",
@@ -26,6 +36,7 @@ SHARE = 0.4  # of the memory there is, that rows may take
 )
 @click.option("--updatable", is_flag=True, help="Only a model that `update`, `forget` and `merge` can change.")
 @click.option("--stream", is_flag=True, help="Read the rows in pieces, as is done anyway where memory is short.")
+@force_option
 @table_options
 def command(
     talk: Talk,
@@ -37,6 +48,7 @@ def command(
     drop: tuple[str, ...],
     stream: bool,
     text: str | None,
+    force: bool,
     delimiter: str | None,
     no_header: bool,
 ) -> None:
@@ -54,6 +66,7 @@ def command(
     how = how_to_read(delimiter, no_header)
     out = output or f"{_stem(data)}.deciban"
     files.writable(out)
+    check_output(out, (data,), force)
 
     def learn(source: Any) -> Any:
         column = rows.target_of(source, target)

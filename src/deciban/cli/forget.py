@@ -11,7 +11,7 @@ from deciban.cli.verb import Talk, verb
 @verb("forget", example="deciban forget u.deciban more.csv")
 @change_options
 def command(talk: Talk, **asked: Any) -> None:
-    """Take back rows that were learned: the model is what it would be had they never come.
+    """Remove rows from a model: it equals one never trained on them.
 
     The model must be one that can change: `deciban fit --updatable`. The file is replaced when all is done.
     """

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.verb import Talk, verb
+from deciban.cli.verb import Talk, check_output, force_option, verb
 
 
 @verb("merge", example="deciban merge a.deciban b.deciban -o both.deciban")
 @click.argument("models", nargs=-1, required=True)
 @click.option("--output", "-o", required=True, metavar="FILE", help="The file to write.")
-def command(talk: Talk, models: tuple[str, ...], output: str) -> None:
-    """The model of all rows of all MODELS, exactly. They must be ones that can change: `deciban fit --updatable`."""
+@force_option
+def command(talk: Talk, models: tuple[str, ...], output: str, force: bool) -> None:
+    """Merge models: the result equals one fitted to all their rows.
+
+    The models must be ones that can change: `deciban fit --updatable`.
+    """
     import deciban
     from deciban import files
 
     files.writable(output)
+    check_output(output, models, force)
     whole = deciban.merge(models)
     told = [deciban.about(model) for model in models]
     sources = [about["source"] for about in told if about["source"]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from deciban.cli.verb import Talk, how_to_read, priors_option, table_options, verb
+from deciban.cli.verb import Talk, check_output, force_option, how_to_read, priors_option, table_options, verb
 
 
 @verb("predict", example="deciban predict t.deciban titanic.csv -o answers.csv")
@@ -28,6 +28,7 @@ from deciban.cli.verb import Talk, how_to_read, priors_option, table_options, ve
     help="What a mistake costs, if not 1: decide for the least expected cost. Repeat for more.",
 )
 @click.option("--reject", type=float, metavar="COST", help="Leave `predicted` empty where every answer costs more.")
+@force_option
 @table_options
 def command(
     talk: Talk,
@@ -37,19 +38,22 @@ def command(
     priors: str | None,
     costs: tuple[str, ...],
     reject: float | None,
+    force: bool,
     delimiter: str | None,
     no_header: bool,
 ) -> None:
-    """Append `predicted` and the probability of each class to the rows of DATA (- is standard input).
+    """Append the predicted class and the probability of each class to rows.
 
-    Rows go through in pieces, so that a file of any size needs little memory. For a model of texts, a .txt file is one
-    text, and standard input one text a line, unless it is a table that names the column of the texts.
+    DATA is a file, or - for standard input; the new columns are `predicted` and `p_…`. Rows go through in
+    pieces, so that a file of any size needs little memory. For a model of texts, a .txt file is one text, and standard
+    input one text a line, unless it is a table that names the column of the texts.
     """
     import deciban
     from deciban import files
     from deciban.cli import asking, rows
 
-    fitted = deciban.load(model)
+    check_output(output, (model, data), force)
+    fitted = rows.loaded(model)
     asked = asking.Asked.of(fitted, priors, costs, reject)
     how = how_to_read(delimiter, no_header)
     about = deciban.about(model)

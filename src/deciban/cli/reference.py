@@ -17,9 +17,16 @@ Written by `python -m deciban.cli.reference`; a test compares. Data go to stdout
 input or output. Exit codes: 0 done, 1 the data are at fault, 2 the command line is, 130 stopped by Ctrl-C, which leaves
 files as they were. Every error is one paragraph and its cure; `--debug` shows where it was raised.
 
-DATA is CSV or TSV (delimiter, header and encoding are found by looking; plain, gzip, bzip2, xz or zstd), Parquet,
-Arrow, Feather, JSON lines, ARFF, an mbox, or a folder with a sub-folder of texts for each class. Empty cells are
-missing, and so are `?`, `NA`, `N/A`, `NaN` and `null`.
+DATA is CSV or TSV (plain, gzip, bzip2, xz or zstd), Parquet, Arrow, Feather, JSON (lines, an array of objects, or
+columns), ARFF, an mbox, or a folder with a sub-folder of texts for each class.
+
+Of a CSV file, encoding, delimiter, decimal mark and header are found by looking. Blank lines, comments, a title and
+`sep=;` above the table are skipped; the header is the line that holds the name of the target; a first column without a
+name that is different in each row is an index. Where that fails: `--delimiter`, `--header LINE`, `--no-header`.
+
+Blank cells are missing, and so are `?`, `NA`, `N/A`, `NaN` and `null`; in a column of numbers `-`, `.`, `missing` and
+`none` too. `1,234.5`, `$12.00`, `12%` and, where the delimiter is not a comma, `1,5` are numbers; a note says how they
+are read. Codes with leading zeros are text.
 """
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.verb import Talk, how_to_read, known_target, table_options, verb
+from deciban.cli.verb import Talk, check_output, force_option, how_to_read, known_target, table_options, verb
 
 
 @verb("report", example="deciban report t.deciban titanic.csv -o report.html")
@@ -12,16 +12,28 @@ from deciban.cli.verb import Talk, how_to_read, known_target, table_options, ver
 @click.argument("data")
 @click.option("--output", "-o", default="report.html", show_default=True, metavar="FILE", help="The page to write.")
 @known_target
+@force_option
 @table_options
 def command(
-    talk: Talk, model: str, data: str, output: str, target: str | None, delimiter: str | None, no_header: bool
+    talk: Talk,
+    model: str,
+    data: str,
+    output: str,
+    target: str | None,
+    force: bool,
+    delimiter: str | None,
+    no_header: bool,
 ) -> None:
-    """One page of HTML about a model and these rows: data, metrics, reliability, what the model believes, surprises."""
+    """Write a page of HTML about a model and labelled rows.
+
+    It shows the data, metrics, reliability, what the model believes, and surprises.
+    """
     import deciban
     from deciban import files
     from deciban.cli import rows
 
     files.writable(output)
+    check_output(output, (model, data), force)
     found = rows.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk)
     X, y = found.whole(talk, "reading")
     deciban.report(found.model, X, y, output)

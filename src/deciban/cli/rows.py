@@ -16,7 +16,20 @@ from deciban.errors import DataError
 
 if alone():
     files.leave_signals()
-LIKELY = ("class", "label", "target", "y", "outcome")
+
+
+def loaded(path: str) -> Any:
+    """The model in a file, which has some rows."""
+    import deciban
+
+    model = deciban.load(path)
+    if is_empty(model):
+        raise DataError(f"no rows are left in {path}: all were forgotten\n\nhint: deciban update {path} DATA")
+    return model
+
+
+def is_empty(model: Any) -> bool:
+    return float(np.sum(getattr(model, "class_count_", 1.0))) == 0.0
 
 
 def target_of(source: files.Source, given: str | None) -> str:
@@ -27,14 +40,19 @@ def target_of(source: files.Source, given: str | None) -> str:
     if given is not None:
         close = get_close_matches(given, names, 1, 0.5)
         hint = f"did you mean --target {close[0]}?" if close else f"the columns are {some(names)}"
+        hint += "; if another line of the file has their names: --header LINE" if source.header else ""
         one = f"; it was read as one column, as {source.kind}: is --delimiter right?" if len(names) == 1 else ""
-        raise DataError(f"{source.name} has no column {given!r}{one}\n\nhint: {hint}")
+        line = f"; {source.header}" if source.header and not one else ""
+        raise DataError(f"{source.name} has no column {given!r}{one}{line}\n\nhint: {hint}")
     if source.target is not None:
         return source.target
-    likely = [name for name in names if name.lower() in LIKELY]
+    likely = [name for name in names if name.lower() in files.LIKELY]
     if len(likely) == 1:
         return likely[0]
-    raise DataError(f"which column of {source.name} holds the classes?\n\nhint: --target COLUMN, one of {some(names)}")
+    line = "" if source.named else f" ({source.header})"
+    raise DataError(
+        f"which column of {source.name} holds the classes?{line}\n\nhint: --target COLUMN, one of {some(names)}"
+    )
 
 
 def check_drop(source: files.Source, drop: tuple[str, ...], target: str) -> None:
@@ -63,6 +81,9 @@ def _kind(levels: list | None) -> str:
 
 def opened(model: Any, path: str, how: dict[str, Any], target: str | None = None) -> files.Source:
     """A file as a model wants it: its columns by their kinds, all others as the text that they are."""
+    how = how | {"expected": tuple(map(str, getattr(model, "feature_names_in_", ())))}
+    if is_empty(model) or not (reads_text(model) or hasattr(model, "feature_names_in_")):
+        return files.opened(path, **how)  # it knows no levels, or no names: the columns are what they look like
     known = kinds(model)
     if target is not None:
         label = model.classes_.tolist()[0]
@@ -84,9 +105,15 @@ def reads_text(model: Any) -> bool:
 
 
 def cells(model: Any, rows: Any, here: list[str]) -> Any:
-    """Those columns of rows, as the model reads them."""
+    """Those columns of rows, as the model reads them; a column that is not there is missing in every row."""
     some = files.selected(rows, here)
-    return files.strings(some, here[0]) if reads_text(model) else some
+    if reads_text(model):
+        return files.strings(some, here[0])
+    if not hasattr(model, "feature_names_in_"):
+        return files.array(some)
+    return files.with_missing(
+        some, files.kinds_for({name: kind for name, kind in kinds(model).items() if name not in here})
+    )
 
 
 def text_of(about: dict[str, Any], source: files.Source) -> str:
@@ -111,16 +138,31 @@ def columns_of(model: Any, about: dict[str, Any], source: files.Source, talk: Ta
     here = [name for name in wanted if name in source.names]
     absent = [name for name in wanted if name not in source.names]
     if not wanted:
-        return source.names[: model.n_features_in_]
+        return _by_position(model, about, source, talk)
     if not here or (absent and not hasattr(model, "levels_")):
         close = [get_close_matches(name, source.names, 1, 0.6) for name in absent]
         near = [f"`{found[0]}` for `{name}`" for name, found in zip(absent, close, strict=True) if found]
+        line = "" if source.named else f"; {source.header}"
         raise DataError(
             f"the model learned from {some(wanted)}; {source.name} has {some(source.names)} and lacks {some(absent)}"
-            f"\n\nhint: {'it may have ' + ', '.join(near[:3]) if near else 'give the columns their names of training'}"
+            f"{line}\n\nhint: "
+            f"{'it may have ' + ', '.join(near[:3]) if near else 'give the columns their names of training'}"
         )
     if absent:
         talk.say(f"{source.name} has no {some(absent)}: taken as missing in every row", "note")
+    return here
+
+
+def _by_position(model: Any, about: dict[str, Any], source: files.Source, talk: Talk) -> list[str]:
+    """All columns but the target, for a model that knows no names."""
+    here = [name for name in source.names if name != about.get("target")]
+    if len(here) != model.n_features_in_:
+        raise DataError(
+            f"the model learned from {model.n_features_in_} columns without names; {source.name} has {len(here)}: "
+            f"{some(here)}\n\nhint: give a file with those columns alone, in the order of training; or learn from a "
+            "table with names"
+        )
+    talk.say(f"the model learned from columns without names: {some(here)} are taken in this order", "note")
     return here
 
 
@@ -135,11 +177,14 @@ class Examples:
     columns: list[str]
 
     @classmethod
-    def of(cls, model: str, data: str, target: str | None, how: dict[str, Any], talk: Talk) -> Examples:
-        """From two files; `target` names the column of the classes, if it is not that of training."""
+    def of(
+        cls, model: str, data: str, target: str | None, how: dict[str, Any], talk: Talk, empty: bool = False
+    ) -> Examples:
+        """From two files; `target` names the column of the classes, if it is not that of training; `empty`: the model
+        may have no rows."""
         import deciban
 
-        fitted, about = deciban.load(model), deciban.about(model)
+        fitted, about = deciban.load(model) if empty else loaded(model), deciban.about(model)
         column = target_of(opened(fitted, data, how), target or about.get("target"))
         if column in kinds(fitted):
             learned = about.get("target")
@@ -168,8 +213,6 @@ def lessons(source: files.Source, target: str, drop: tuple[str, ...], talk: Talk
 
 def batches(source: files.Source, talk: Talk, what: str) -> Iterator[Any]:
     """The batches of a file, with a bar."""
-    for note in source.notes:
-        talk.say(note, "note")
     yield from watched(source, ((batch.num_rows, batch) for batch in source.batches()), talk, what)
 
 
@@ -181,6 +224,8 @@ def watched(source: files.Source, pieces: Iterable[tuple[int, Any]], talk: Talk,
             yield piece
             seen += count
             tell(seen, source.done())
+    for note in source.notes:
+        talk.say(note, "note")
 
 
 def labelled(source: files.Source, target: str, talk: Talk, what: str) -> Iterator[tuple[Any, np.ndarray]]:

@@ -22,7 +22,7 @@ def command(
     delimiter: str | None,
     no_header: bool,
 ) -> None:
-    """Accuracy, log loss, Brier score, calibration, and what was taken for what."""
+    """Measure a model on labelled rows: accuracy, log loss, calibration, confusion."""
     import deciban
     from deciban.cli import asking, rows
 

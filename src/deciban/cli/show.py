@@ -13,7 +13,10 @@ from deciban.cli.verb import Talk, verb
 @click.argument("model")
 @click.option("--evidence", "most", default=5, show_default=True, help="How many to show for each class.")
 def command(talk: Talk, model: str, most: int) -> None:
-    """What a model is, what it was trained on, and the strongest evidence for each class: its cells, or its words."""
+    """Show what a model is and was trained on, and its strongest evidence.
+
+    For each class the cells, or the words, that speak for it most.
+    """
     import deciban
     from deciban.cli import rows
 
@@ -21,14 +24,16 @@ def command(talk: Talk, model: str, most: int) -> None:
     fitted = deciban.load(model)
     strongest = deciban.strongest(fitted, most)
     families = {str(name): type(one).__name__ for name, one in getattr(fitted, "families_", {}).items()}
-    chosen = dict(getattr(fitted, "tuned_", {}))
+    chosen = {key: value for key, value in getattr(fitted, "tuned_", {}).items() if not isinstance(value, dict)}
     data = {**about, "families": families, "chosen": chosen}
-    data["strongest"] = {
-        str(label): [{"column": e.column, "value": e.value, "decibans": e.decibans} for e in said]
-        for label, said in strongest.items()
-    }
+    data["strongest"] = {str(label): [_evidence(one) for one in said] for label, said in strongest.items()}
     what = "words" if rows.reads_text(fitted) else "columns"
     talk.give(_text(model, about, what, chosen, families, strongest), data)
+
+
+def _evidence(one: Any) -> dict[str, Any]:
+    told = {"column": one.column, "value": one.value, "decibans": one.decibans}
+    return told if one.interval is None else {**told, "interval": one.interval}
 
 
 def _text(

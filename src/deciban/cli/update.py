@@ -11,7 +11,9 @@ from deciban.cli.verb import Talk, verb
 @verb("update", example="deciban update u.deciban more.csv")
 @change_options
 def command(talk: Talk, **asked: Any) -> None:
-    """Learn the rows of DATA too: the same model as one fit to all rows. New classes and levels may come.
+    """Add rows to a model: it equals one fitted to all rows.
+
+    New classes and levels may come.
 
     The model must be one that can change: `deciban fit --updatable`. The file is replaced when all is done.
     """

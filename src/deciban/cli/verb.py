@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
 import textwrap
 import traceback
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +17,9 @@ from typing import Any
 import click
 
 STOPPED = 130
+FOR_PYTHON = re.compile(r"sklearn\.|features=")  # hints that nobody on the command line can follow
+IN_WORDS = "`deciban fit --model mixed` takes any columns; or leave this one out: --drop COLUMN"
+HEADER = "deciban.header"  # what --header says, for `how_to_read`
 
 
 class Verb(click.Command):
@@ -22,10 +28,33 @@ class Verb(click.Command):
     def __init__(self, *args: Any, example: str, **more: Any):
         super().__init__(*args, **more)
         self.example = example
+        self.short_help = first_sentence(self.help)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_paragraph()
         formatter.write("Example:\n" + textwrap.indent(self.example.strip(), "  ") + "\n")
+
+
+class ClassifierOption(click.Option):
+    """An option for the name of a classifier, whose help lists the names."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        import deciban  # takes its time to import
+
+        known = ", ".join(deciban.classifier_guide())
+        if self.help and known not in self.help:
+            self.help = f"{self.help} One of {known}."
+        return super().get_help_record(ctx)
+
+
+def first_sentence(text: str | None) -> str:
+    """
+    >>> first_sentence("Do this, as e.g. that. And more.")
+    'Do this, as e.g. that.'
+    """
+    paragraph = " ".join((text or "").strip().partition("\n\n")[0].split())
+    end = re.search(r"[.?](?= [A-Z])", paragraph)
+    return paragraph[: end.end()] if end else paragraph
 
 
 @dataclass(frozen=True)
@@ -44,6 +73,22 @@ class Talk:
     def give(self, text: str, data: Any) -> None:
         """The answer."""
         click.echo(json.dumps(data, ensure_ascii=False, default=plain, indent=2) if self.json else text)
+
+    @contextmanager
+    def warned(self) -> Iterator[None]:
+        """Warnings for users as one line each, once; those for programmers are left out."""
+        seen: set[str] = set()
+
+        def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
+            text = " ".join(str(message).split())
+            if issubclass(category, UserWarning) and text not in seen:
+                seen.add(text)
+                self.say(text, "warning")
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.showwarning = show
+            yield
 
     @contextmanager
     def bar(self, what: str) -> Iterator[Callable[[int, float | None], None]]:
@@ -102,7 +147,11 @@ def verb(name: str, example: str) -> Callable[[Callable], Verb]:
 
     def make(function: Callable) -> Verb:
         def run(as_json: bool, quiet: bool, **arguments: Any) -> Any:
-            return function(Talk(as_json, quiet), **arguments)
+            from deciban.wording import on_command_line  # takes its time to import
+
+            talk = Talk(as_json, quiet)
+            with on_command_line(), talk.warned():
+                return function(talk, **arguments)
 
         run.__doc__ = function.__doc__
         run.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
@@ -113,6 +162,14 @@ def verb(name: str, example: str) -> Callable[[Callable], Verb]:
 
 table_options = options(  # how to read a CSV file where looking at it is not enough
     click.option("--delimiter", metavar="CHAR", help=r"What separates the cells of a CSV file (\t: tab)."),
+    click.option(
+        "--header",
+        type=click.IntRange(min=1),
+        metavar="LINE",
+        expose_value=False,
+        callback=lambda ctx, option, line: ctx.meta.__setitem__(HEADER, line),
+        help="The line of a CSV file with the names of the columns; the first line is 1.",
+    ),
     click.option("--no-header", is_flag=True, help="The first line of a CSV file is a row: columns are x0, x1, …"),
 )
 column_options = options(  # what to learn from
@@ -128,12 +185,28 @@ priors_option = click.option(
 )
 
 
+force_option = click.option("--force", is_flag=True, help="Write even over a file that is read.")
+
+
+def check_output(output: str | os.PathLike, inputs: Sequence[str | os.PathLike], force: bool) -> None:
+    """Refuse to write over a file that is read."""
+    from deciban.errors import DataError
+
+    for one in inputs:
+        if not force and os.path.exists(output) and os.path.exists(one) and os.path.samefile(output, one):
+            raise DataError(f"{output} is read, and would be replaced\n\nhint: name another file, or pass --force")
+
+
 def how_to_read(delimiter: str | None, no_header: bool) -> dict[str, Any]:
     """The table options as `files.opened` takes them."""
     delimiter = delimiter and delimiter.replace("\\t", "\t")
     if delimiter is not None and len(delimiter) != 1:
         raise click.BadParameter(f"{delimiter!r} is not one character", param_hint="--delimiter")
-    return {"delimiter": delimiter, "header": False if no_header else None}
+    ctx = click.get_current_context()
+    line, target = ctx.meta.get(HEADER), ctx.params.get("target")
+    if line and no_header:
+        raise click.BadParameter("a line with names and --no-header do not go together", param_hint="--header")
+    return {"delimiter": delimiter, "header": 0 if no_header else line, "expected": (target,) if target else ()}
 
 
 def tell_error(error: BaseException, debug: bool) -> int:
@@ -161,7 +234,10 @@ def words_of(error: BaseException) -> str:
     """What a user can do something about."""
     from deciban.errors import DecibanError
 
-    if isinstance(error, DecibanError | ImportError):
+    if isinstance(error, DecibanError):
+        what, _, hint = str(error).partition("\n\nhint: ")
+        return f"{what}\n\nhint: {IN_WORDS}" if FOR_PYTHON.search(hint) else str(error)
+    if isinstance(error, ImportError):
         return str(error)
     if isinstance(error, FileNotFoundError):
         return f"there is no file {error.filename}\n\nhint: see what is there: ls"

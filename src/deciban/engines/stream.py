@@ -11,6 +11,7 @@ pieces are under way at a time: memory does not grow with the data.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -87,12 +88,21 @@ def total(
     at = start or Reached()
     while True:
         how = {"types": files.types_named(at.types)} if at.types else {}
+        source = opened(data, **how)
         try:
-            return _pass(opened(data, **how), f, plus, progress, at, after)
+            out = _pass(source, f, plus, progress, at, after)
+            tell_notes(source)
+            return out
         except files.Changed as changed:  # a column of a CSV file turned out late to be of another type
-            if not files.is_path(data):  # who opened it opens it again
-                raise
+            if not files.is_path(data) or any(name not in source.names for name in changed.types):
+                raise  # who opened it, or asked for its names, does so again
             at = Reached(types=tuple((name, str(kind)) for name, kind in changed.types.items()))
+
+
+def tell_notes(source: Any) -> None:
+    """Warn of what in a file was not read as it stands."""
+    for note in source.notes:
+        warnings.warn(note, UserWarning, stacklevel=2)
 
 
 def _pass(source: Any, f: Callable, plus: Callable, progress: Tell | None, at: Reached, after: Callable | None) -> Any:

@@ -1,7 +1,7 @@
 """Tables in files: a path (or `-`) becomes batches of rows, as Arrow's, one at a time; the whole is read only if asked.
 
 The format is told by the first bytes, then by the name: CSV and TSV (plain, gzip, bzip2, xz, zstd), Parquet, Arrow and
-Feather, JSON lines, ARFF, mbox, and folders with a sub-folder of texts for each class. Nothing else imports pyarrow.
+Feather, JSON, ARFF, mbox, and folders with a sub-folder of texts for each class. Nothing else imports pyarrow.
 
 >>> import pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.csv"
@@ -13,6 +13,7 @@ Feather, JSON lines, ARFF, mbox, and folders with a sub-folder of texts for each
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -32,15 +33,16 @@ except ImportError as bad:
     raise ImportError("reading files needs pyarrow\n\nhint: pip install 'deciban[cli]'") from bad
 
 from deciban.errors import DataError
-from deciban.files import arff, cells, columnar, delimited, folders, json_lines, sources, texts
+from deciban.files import arff, cells, columnar, delimited, folders, json_tables, sources, texts
 from deciban.files.compressed import Bytes, File
-from deciban.files.delimited import Changed
+from deciban.files.delimited import LIKELY, Changed
 from deciban.files.reading import Source
 from deciban.files.sampling import Labelled
 from deciban.files.shaping import (
     TEXT,
     answers,
     appended,
+    array,
     frame,
     joined,
     kinds_for,
@@ -50,19 +52,23 @@ from deciban.files.shaping import (
     told,
     types_named,
     widened,
+    with_missing,
 )
-from deciban.files.sources import frames_like, is_path, once
+from deciban.files.sources import Described, frames_like, is_path, once
 from deciban.files.writing import keeps_lines, named_beside, writable, write, write_beside, write_lines
 from deciban.frames import strings
 
 PIPE = "standard input"
 __all__ = [
+    "LIKELY",
     "TEXT",
     "Changed",
+    "Described",
     "Labelled",
     "Source",
     "answers",
     "appended",
+    "array",
     "cells",
     "frame",
     "frames_like",
@@ -87,6 +93,7 @@ __all__ = [
     "told",
     "types_named",
     "widened",
+    "with_missing",
     "writable",
     "write",
     "write_beside",
@@ -103,23 +110,25 @@ def opened(
     path: str | os.PathLike,
     types: Mapping[str, Any] | None = None,
     rest: Any = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
     root: Path | None = None,
     texts_unless: Sequence[str] | None = None,
+    **how: Any,
 ) -> Source:
     """The table in a file, ready to be read. `types` (Arrow's, by column) and `rest` (of all other columns) are for
-    files that do not say; `delimiter` and `header` for CSV where looking is not enough; `root` is the folder whose
-    sub-folders, up to the file, may be columns. `texts_unless`: where texts are expected, a .txt file is one text and
-    standard input one a line, unless the first line names one of these columns."""
+    files that do not say; `how` a CSV file is to be read (see `Described`) where looking is not enough; `root` is the
+    folder whose sub-folders, up to the file, may be columns. `texts_unless`: where texts are expected, a .txt file is
+    one text and standard input one a line, unless the first line names one of these columns."""
+    if isinstance(path, Described):
+        how, path = {**path.how, **how}, path.path
+        types = {**how.pop("types", {}), **(types or {})}
     name = os.fspath(path)
     if name == "-":
-        piped = _once(Bytes.of(sys.stdin.buffer, PIPE))
+        piped = _once(_piped())
         if texts_unless is not None and texts.is_plain(piped().head(1 << 12), texts_unless):
             return texts.read_lines(piped, PIPE)
-        return _of_bytes(piped, PIPE, None, None, types, rest, delimiter, header)
+        return _of_bytes(piped, PIPE, None, None, types, rest, **how)
     where = Path(name)
-    one = partial(opened, rest=rest, delimiter=delimiter, header=header)
+    one = partial(opened, rest=rest, **how)
     if not where.exists():
         found = folders.matching(name) if folders.is_glob(name) else []
         if not found:
@@ -141,7 +150,7 @@ def opened(
     plain = texts_unless is not None and where.suffix.lower() == ".txt"
     if plain and texts.is_plain(again().head(1 << 12), texts_unless or ()):
         return texts.read_whole(again, name)
-    found_one = _of_bytes(again, name, where, where.stat().st_size, types, rest, delimiter, header)
+    found_one = _of_bytes(again, name, where, where.stat().st_size, types, rest, **how)
     return replace(found_one, stamps=(folders.stamp(where),))
 
 
@@ -193,8 +202,7 @@ def _of_bytes(
     size: int | None,
     types: Mapping[str, Any] | None,
     rest: Any = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
+    **how: Any,
 ) -> Source:
     first = again().head(1 << 12)
     if first.startswith((columnar.PARQUET, columnar.ARROW, columnar.FEATHER, columnar.STREAM)):
@@ -203,13 +211,22 @@ def _of_bytes(
             return columnar.read_parquet(place, name)
         return columnar.read_arrow(place, name, first, size)
     start = first.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if start.startswith(b"{"):
-        return json_lines.read(again, name, size)
+    if start.startswith(b"{") or re.match(rb"\[\s*[\[{]", start):
+        return json_tables.read(again, name, size, types or {}, rest is not None, how.get("expected", ()))
     if start.lower().startswith(b"@relation") or (start.startswith(b"%") and ".arff" in name.lower()):
         return arff.read(again, name, size)
     if first.startswith(b"From ") and where is not None and not name.endswith((".csv", ".tsv")):
         return texts.read_mbox(where)
-    return delimited.read(again, name, size, types or {}, rest, delimiter, header)
+    return delimited.read(again, name, size, types or {}, rest, **how)
+
+
+_pipes: list[tuple[Any, Bytes]] = []  # standard input, which may be opened again as long as no row was read
+
+
+def _piped() -> Bytes:
+    if not _pipes or _pipes[0][0] is not sys.stdin.buffer:
+        _pipes[:] = [(sys.stdin.buffer, Bytes.of(sys.stdin.buffer, PIPE))]
+    return _pipes[0][1]
 
 
 def _once(stream: Bytes) -> Callable[[], Bytes]:

@@ -9,6 +9,7 @@ first bytes.
 
 from __future__ import annotations
 
+import codecs
 import io
 import lzma
 import zlib
@@ -19,6 +20,7 @@ import pyarrow as pa
 from deciban.errors import DataError
 
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+HEAD, MOST = 1 << 18, 1 << 26  # bytes of a text that are looked at; and where lines are long
 BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, pa.ArrowInvalid)
 
 
@@ -88,6 +90,15 @@ class Bytes(Counted):
             self.ahead += more
         return self.ahead[:size]
 
+    def first_lines(self) -> bytes:
+        """The first bytes of a text, with some whole lines; they stay to be read."""
+        size = HEAD
+        head = self.head(size)
+        while len(head) == size < MOST and head.count(b"\n") + head.count(b"\r") < 3:
+            size *= 4
+            head = self.head(size)
+        return head
+
     def read(self, size: int = -1) -> bytes:
         if size < 0 or size > len(self.ahead):
             out = self.ahead + self._more(size if size < 0 else size - len(self.ahead))
@@ -108,3 +119,25 @@ class Bytes(Counted):
                 "bytes\n\n"
                 "hint: copy or download it again, and try `gzip -t` (or xz -t, zstd -t) on it"
             ) from error
+
+
+class Utf8:
+    """Text of any encoding as UTF-8, lines ending in \\n or \\r\\n.
+
+    >>> Utf8(io.BytesIO("a\\rb".encode("utf-16")), "utf-16", old_mac=True).read(100)
+    b'a\\nb'
+    """
+
+    def __init__(self, stream: Any, encoding: str, old_mac: bool = False):
+        self.stream, self.old_mac, self.first = stream, old_mac, True
+        self.decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
+
+    def read(self, size: int) -> bytes:
+        """Some bytes, none only at the end."""
+        while True:
+            raw = self.stream.read(size)
+            out = raw if self.decoder is None else self.decoder.decode(raw, final=not raw).encode()
+            if self.first:
+                out, self.first = out.removeprefix(codecs.BOM_UTF8), False
+            if out or not raw:
+                return out.replace(b"\r", b"\n") if self.old_mac else out

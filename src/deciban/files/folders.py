@@ -128,7 +128,7 @@ def read(paths: Sequence[Path], root: Path, name: str, opened: Open, types: dict
     many = _Many(paths, root, opened, types)
     mixed = _mixed(many.files)
     for column, (one, other) in mixed.items():
-        if types.get(column) == pa.string() or many.kind not in ("CSV", "TSV"):
+        if types.get(column) == pa.string() or not many.kind.startswith(("CSV", "TSV")):
             raise DataError(
                 f"{name}: column `{column}` is {one} in some files and {other} in others\n\n"
                 "hint: write it as the same type in all of them"

@@ -13,7 +13,7 @@ import pyarrow.compute as compute
 import pyarrow.csv as arrow_csv
 
 from deciban.errors import DataError
-from deciban.files.compressed import Bytes
+from deciban.files import amounts
 from deciban.files.rendering import cell_texts, text_of
 from deciban.files.sniffing import MISSING, Look
 
@@ -22,61 +22,54 @@ NEVER = "\x1f"  # a character that tables do not have
 TRIES = 100  # line ends that are looked at for the end of a row
 
 Piece = tuple[pa.Table, pa.Array]  # the columns that were asked for, and the rows' lines
+Numbered = tuple[int, bytes]  # how many lines come before, and some text
+Parse = Callable[[Numbered], pa.Table]
 
 
-def pieces(
-    stream: Bytes,
-    look: Look,
-    types: Mapping[str, Any],
-    columns: Sequence[str],
-    failed: Callable[[pa.ArrowInvalid], None],
-) -> Iterator[Piece]:
-    """Rows from their beginning on; one piece is parsed while the one before is used. `failed` raises what is wrong."""
-    found = blocks(stream, look.header)
+def pieces(found: Iterator[Numbered], parse: Parse) -> Iterator[Piece]:
+    """Rows from their beginning on; one piece is parsed while the one before is used."""
     with ThreadPoolExecutor(1, thread_name_prefix="deciban-csv") as pool:
         ahead: Future | None = None
         while True:
-            following = pool.submit(_next, found, look, types, columns)
+            following = pool.submit(_next, found, parse)
             if ahead is not None:
-                piece = _got(ahead, failed)
+                piece = ahead.result()
                 if piece is None:
                     return
                 yield piece
             ahead = following
 
 
-def _got(ahead: Future, failed: Callable[[pa.ArrowInvalid], None]) -> Piece | None:
-    try:
-        return ahead.result()
-    except pa.ArrowInvalid as error:
-        failed(error)
-        raise
-
-
-def _next(found: Iterator[bytes], look: Look, types: Mapping[str, Any], columns: Sequence[str]) -> Piece | None:
+def _next(found: Iterator[Numbered], parse: Parse) -> Piece | None:
     block = next(found, None)
-    return None if block is None else _parsed(block, look, types, columns)
+    return None if block is None else _with_lines(block[1], parse(block))
 
 
 def parsed(
     block: bytes, look: Look, types: Mapping[str, Any], columns: Sequence[str], use_threads: bool = True
 ) -> pa.Table:
-    """Those columns of the rows in a block of text."""
+    """Those columns of the rows in a block of text; raises ArrowInvalid, or `amounts.Unread`."""
     wrapped = b'"' in block and any(line.count(b'"') % 2 for line in block.split(b"\n"))
-    return arrow_csv.read_csv(
+    table = arrow_csv.read_csv(
         pa.BufferReader(block),
         read_options=arrow_csv.ReadOptions(
-            column_names=list(look.names), block_size=1 << 20 if use_threads else BLOCK, use_threads=use_threads
+            column_names=list(look.columns),
+            block_size=1 << 20 if use_threads else max(BLOCK, len(block)),
+            use_threads=use_threads,
         ),
         parse_options=arrow_csv.ParseOptions(delimiter=look.delimiter, newlines_in_values=wrapped),
         convert_options=arrow_csv.ConvertOptions(
-            column_types=types, include_columns=list(columns), null_values=MISSING, strings_can_be_null=True
+            column_types={name: amounts.parsed_as(kind) for name, kind in types.items()},
+            include_columns=list(columns),
+            null_values=MISSING,
+            strings_can_be_null=True,
+            decimal_point=look.decimal,
         ),
     )
+    return amounts.numeric(table, types)
 
 
-def _parsed(block: bytes, look: Look, types: Mapping[str, Any], columns: Sequence[str]) -> Piece:
-    table = parsed(block, look, types, columns)
+def _with_lines(block: bytes, table: pa.Table) -> Piece:
     lines = _lines(block)
     if len(lines) != table.num_rows:
         lines = _rejoined(block)
@@ -117,27 +110,30 @@ def _rejoined(block: bytes) -> pa.Array:
     return pa.array([line for line in out if line], pa.binary())
 
 
-def blocks(stream: Bytes, header: bool, size: int = BLOCK) -> Iterator[bytes]:
-    """The text in pieces that end with a row, the header left out."""
-    rest, first = stream.read(size), True
+def blocks(stream: Any, skip: int, size: int = BLOCK) -> Iterator[Numbered]:
+    """The text in pieces that end with a row, with the number of lines before each; the first lines are left out."""
+    rest, before = stream.read(size), 0
     while rest:
         more = stream.read(size)
         cut = _last_row(rest) if more else len(rest)
         block, rest = rest[:cut], rest[cut:] + more
-        if first and block:
-            block = block.removeprefix(b"\xef\xbb\xbf")
-            block = block[_first_row(block) :] if header else block
-            first = False
+        if before < skip:
+            at = _end_of_lines(block, skip - before)
+            before += block.count(b"\n", 0, at)
+            block = block[at:]
         if block:
-            yield block
+            yield before, block
+            before += block.count(b"\n")
 
 
-def _first_row(block: bytes) -> int:
-    """Where the second row starts."""
-    at = block.find(b"\n")
-    while at >= 0 and block.count(b'"', 0, at) % 2:
-        at = block.find(b"\n", at + 1)
-    return len(block) if at < 0 else at + 1
+def _end_of_lines(block: bytes, count: int) -> int:
+    """Where so many lines end, or the block."""
+    at = 0
+    for _ in range(count):
+        at = block.find(b"\n", at) + 1
+        if not at:
+            return len(block)
+    return at
 
 
 def _last_row(block: bytes) -> int:

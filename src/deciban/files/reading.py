@@ -33,12 +33,15 @@ class Source:
     target: str | None = None  # the column that such a file has its classes in
     text: str | None = None  # and its texts
     bulk: float = 0.0  # bytes that all rows may need in memory, roughly
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()  # how the file was read, where that is not plain; some come with the rows
     delimiter: str | None = None  # of a CSV file
     lines: Callable[[Sequence[str]], Iterator[tuple[pa.Table, pa.Array]]] | None = None  # those columns, and the text
     cut: Cut | None = None  # see `pieces`; None: batches come from one reader
     rows: int | None = None  # where the file says
     like: Any = None  # what the rows came as, where that is no file; [frame]: frames, one by one
+    heads: Sequence[str] | None = None  # of a CSV file: the names above all cells of its lines
+    header: str = ""  # of a CSV file: which line was taken for what
+    named: bool = True  # whether the file names its columns
     stamps: tuple[Stamp, ...] = ()  # of its files; none: it may not be there again
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import DataError
+from deciban.files.amounts import Amount
 from deciban.files.reading import Source
 
 TEXT = pa.string()
@@ -33,13 +34,13 @@ def kinds_for(columns: Mapping[str, str]) -> dict[str, pa.DataType]:
     return {name: kinds[kind] for name, kind in columns.items()}
 
 
-def types_named(names: Iterable[tuple[str, str]]) -> dict[str, pa.DataType]:
+def types_named(names: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """Arrow types by column, from their names.
 
     >>> types_named([("wind", "double")])["wind"]
     DataType(double)
     """
-    return {name: pa.type_for_alias(kind) for name, kind in names}
+    return {name: Amount.named(kind) if kind.startswith("amount ") else pa.type_for_alias(kind) for name, kind in names}
 
 
 def split(rows: pa.RecordBatch | pa.Table, target: str) -> tuple[pa.Table, Any, int]:
@@ -120,6 +121,30 @@ def selected(rows: pa.RecordBatch | pa.Table, columns: Sequence[str]) -> pa.Tabl
     """Those columns alone."""
     table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
     return table.select(list(columns))
+
+
+def with_missing(table: pa.Table, columns: Mapping[str, pa.DataType]) -> pa.Table:
+    """The table with these columns too, missing in every row.
+
+    >>> with_missing(pa.table({"a": [1]}), {"b": pa.string()}).to_pylist()
+    [{'a': 1, 'b': None}]
+    """
+    for name, kind in columns.items():
+        table = table.append_column(name, pa.nulls(table.num_rows, kind))
+    return table
+
+
+def array(table: pa.Table) -> np.ndarray:
+    """The cells as an array: numbers, or objects where a column holds others.
+
+    >>> array(pa.table({"a": [1, None], "b": [2.5, 3.0]})).tolist()
+    [[1.0, 2.5], [nan, 3.0]]
+    """
+    number = all(pa.types.is_integer(field.type) or pa.types.is_floating(field.type) for field in table.schema)
+    out = np.empty((table.num_rows, table.num_columns), dtype=np.float64 if number else object)
+    for j, column in enumerate(table.columns):
+        out[:, j] = column.to_numpy()
+    return out
 
 
 def some_rows(source: Source, start: int, count: int) -> pa.Table:

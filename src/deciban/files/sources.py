@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +21,21 @@ import pyarrow as pa
 from deciban import frames
 from deciban.errors import DataError
 from deciban.files.reading import ROWS, Piece, Source
+
+
+@dataclass(frozen=True)
+class Described:
+    """A path, and how the CSV files that it means are to be read: `delimiter`; `header`, the line with the names (0:
+    none has them); `expected`, names that it would have."""
+
+    path: str | os.PathLike
+    how: dict[str, Any]
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    def __str__(self) -> str:
+        return os.fspath(self.path)
 
 
 def is_path(data: Any) -> bool:
@@ -134,13 +151,17 @@ def _short(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def frames_like(data: Any, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Any:
-    """Batches as the kind of thing that data are: a table, a frame of the same library, an iterator of such; or else a
-    reader of batches."""
+    """Batches as the kind of thing that data are: a table, a frame or a relation of the same library, lazy or not, an
+    iterator of such; or else a reader of batches."""
     if isinstance(data, pa.RecordBatch | pa.Table):
         return pa.Table.from_batches(batches, schema)
     if isinstance(data, list):
         return (_native(data[0], pa.Table.from_batches([batch])) for batch in batches)
-    if _pandas(data) or (type(data).__module__.startswith("polars") and not _lazy(data)):
+    if _lazy(data):
+        return _native(data, pa.Table.from_batches(batches, schema)).lazy()
+    if type(data).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
+        return import_module("duckdb").from_arrow(pa.Table.from_batches(batches, schema))
+    if _pandas(data) or type(data).__module__.startswith("polars"):
         return _native(data, pa.Table.from_batches(batches, schema))
     return pa.RecordBatchReader.from_batches(schema, batches)
 

@@ -60,7 +60,7 @@ def writable(path: str | os.PathLike) -> Path:
 
 def write_beside(source: Any, found: Iterable[tuple[pa.Array, pa.Table]], path: str | os.PathLike) -> None:
     """Write lines of a CSV source with answers at their ends."""
-    texts = passing.beside(source.names, found, source.delimiter)
+    texts = passing.beside(source.heads or source.names, found, source.delimiter)
     if path == "-":
         sys.stdout.buffer.writelines(texts)
         sys.stdout.buffer.flush()
