@@ -39,6 +39,7 @@ from deciban.learning.teaching import Rows, left_out, said
 __all__ = ["CrossValidation", "cross_validate", "learning_curve"]
 
 LINES = 20  # folds that are printed one by one, at most
+NAMED = 12  # classes that are named, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,15 @@ class CrossValidation:
     log_proba: np.ndarray  # (n, k); −∞ for a class that the other folds do not have
     weight: np.ndarray | None  # (n,)
     refitted: tuple[int, ...]  # the folds whose model was learned anew
+    known: np.ndarray | None = None  # (n,), whether the class of the row is in the other folds; None: always
+
+    @property
+    def unknown(self) -> dict[Any, int]:
+        """Classes with rows that the other folds cannot teach, and the number of those rows. They are in no score."""
+        if self.known is None:
+            return {}
+        labels, rows = np.unique(self.y[~self.known], return_counts=True)
+        return dict(zip(self.classes[labels].tolist(), rows.tolist(), strict=True))
 
     @cached_property
     def proba(self) -> np.ndarray:
@@ -64,20 +74,33 @@ class CrossValidation:
 
     @property
     def accuracy(self) -> float:
-        return scores.accuracy(self.y, self.log_proba, self.weight)
+        """Of rows whose class was known; a tie of m classes counts 1/m."""
+        return scores.accuracy(*self._scored(self.log_proba))
 
     @property
     def log_loss(self) -> float:
-        return scores.log_loss(self.y, self.log_proba, self.weight)
+        return scores.log_loss(*self._scored(self.log_proba))
 
     @property
     def brier(self) -> float:
-        return scores.brier(self.y, self.proba, self.weight)
+        return scores.brier(*self._scored(self.proba))
 
     @property
     def calibration_error(self) -> float:
         """Expected calibration error of the most probable class, in 15 bins of even width."""
-        return scores.expected_calibration_error(self.y, self.proba, self.weight)
+        return scores.expected_calibration_error(*self._scored(self.proba))
+
+    def _scored(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """(y, values, weights) of the rows that are scored."""
+        if self.known is None:
+            return self.y, values, self.weight
+        return self.y[self.known], values[self.known], None if self.weight is None else self.weight[self.known]
+
+    @property
+    def losses(self) -> np.ndarray:
+        """−log P(true class) of each row that is scored."""
+        y, logs, _ = self._scored(self.log_proba)
+        return -np.take_along_axis(logs, y[:, None], axis=1)[:, 0]
 
     @property
     def confusion(self) -> np.ndarray:
@@ -97,7 +120,8 @@ class CrossValidation:
 
     def _part(self, rows: np.ndarray) -> CrossValidation:
         w = None if self.weight is None else self.weight[rows]
-        return CrossValidation(self.classes, self.y[rows], self.fold[rows], self.log_proba[rows], w, ())
+        known = None if self.known is None else self.known[rows]
+        return CrossValidation(self.classes, self.y[rows], self.fold[rows], self.log_proba[rows], w, (), known)
 
     def __str__(self) -> str:
         lines = [(f"fold {i}", *line) for i, line in enumerate(zip(*self.by_fold.values(), strict=True))]
@@ -107,8 +131,14 @@ class CrossValidation:
         second = max(second, len("rows"))
         head = f"{'':{first}}  {'rows':>{second}}  accuracy  log loss   Brier"
         return "\n".join(
-            [head, *(f"{a:{first}}  {n:{second}d}  {x:8.4f}  {y:8.4f}  {z:6.4f}" for a, n, x, y, z in lines)]
+            [
+                head,
+                *(f"{a:{first}}  {n:{second}d}  {x:8.4f}  {y:8.4f}  {z:6.4f}" for a, n, x, y, z in lines),
+                *apart(self.unknown),
+            ]
         )
+
+    __repr__ = __str__
 
 
 def cross_validate(
@@ -128,18 +158,32 @@ def cross_validate(
     """
     rows = Rows.of(X, y, sample_weight)
     fold = fold_of_each(folds, rows.X, rows.codes, random_state, stratify)
-    places = rows_of(fold)
+    parts = rows_of(fold)
     log_proba = np.full((len(fold), len(rows.classes)), -np.inf)
-    refitted = []
+    refitted, known = [], np.ones(len(fold), dtype=bool)
     few = few_without(rows, fold)
-    for i, (here, learned) in enumerate(zip(places, by_addition(model, rows, places), strict=True)):
+    for i, (here, learned) in enumerate(zip(parts, by_addition(model, rows, parts), strict=True)):
         if learned is None or few[i]:
             learned = rows.taught(clone(model).fit, np.flatnonzero(fold != i))
             refitted.append(i)
         else:
             learned._check_fitted()
-        log_proba[np.ix_(here, np.searchsorted(rows.classes, learned.classes_))] = said(learned, rows.cells(here))
-    return CrossValidation(rows.classes, rows.codes, fold, log_proba, rows.w, tuple(refitted))
+        places = np.searchsorted(rows.classes, learned.classes_)
+        log_proba[np.ix_(here, places)] = said(learned, rows.cells(here))
+        known[here] = np.isin(rows.codes[here], places)
+    every = None if known.all() else known
+    return CrossValidation(rows.classes, rows.codes, fold, log_proba, rows.w, tuple(refitted), every)
+
+
+def apart(unknown: dict[Any, int]) -> list[str]:
+    """A line that names the classes whose rows are not scored, if there are any.
+
+    >>> apart({"c": 1, "d": 2})
+    ['not scored, as the other folds have no row of the class: 1 of `c`, 2 of `d`']
+    """
+    some = [f"{rows:,} of `{label}`" for label, rows in list(unknown.items())[:NAMED]]
+    more = [f"{len(unknown) - NAMED} more classes"] if len(unknown) > NAMED else []
+    return [f"not scored, as the other folds have no row of the class: {', '.join(some + more)}"] if some else []
 
 
 def few_without(rows: Rows, fold: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from deciban.classifiers.text_view import Settings, View
 from deciban.errors import DataError, NotAdditiveError
 from deciban.labels import label_codes
 from deciban.mail.posts import check_parts, stripped
+from deciban.sampling import draw_rows
 from deciban.text.vocabulary import Terms
 from deciban.text.word_scores import check_texts
 from deciban.text.word_tally import WordTally
@@ -257,11 +258,11 @@ def usual_alpha(model: str, chars: bool) -> float:
 
 
 def _some(X: sparse.csr_array, y: np.ndarray, k: int) -> tuple[sparse.csr_array, np.ndarray]:
-    """All texts, or evenly spaced ones of many."""
+    """All texts, or some drawn from each class."""
     enough = max(ENOUGH, 512 * k)
     if len(y) <= enough:
         return X, y
-    at = np.linspace(0, len(y) - 1, enough).astype(np.int64)
+    at = draw_rows(y, enough)
     return X[at], y[at]
 
 
