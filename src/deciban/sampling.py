@@ -16,6 +16,7 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from deciban import frames
 
@@ -103,7 +104,7 @@ def shuffled_rows(X: Any, y: np.ndarray, seed: int = 0) -> np.ndarray:
 
 
 def row_digests(X: Any) -> np.ndarray:
-    """A hash of the cells of each row (n,): of a frame, an array, a list of columns or of texts.
+    """A hash of the cells of each row (n,): of a frame, an array, a sparse matrix, a list of columns or texts.
 
     >>> a, b, c = row_digests([["x", 1.0], ["y", 1.0], ["x", 1.0]]).tolist()
     >>> a == c, a == b
@@ -111,12 +112,27 @@ def row_digests(X: Any) -> np.ndarray:
     """
     if isinstance(X, list) and X and isinstance(X[0], str):
         return np.array([_of_text(text) for text in X], dtype=np.uint64)
+    if sparse.issparse(X):
+        return _of_sparse(X.tocsr())
     known = isinstance(X, list) and X and isinstance(X[0], frames.Column)
     columns = X if known else frames.columns(X if frames.is_frame(X) else np.asarray(X))
-    factors = np.random.default_rng(0).integers(1 << 62, size=len(columns), dtype=np.uint64) * np.uint64(2)
     out = np.zeros(len(columns[0].values) if columns else 0, dtype=np.uint64)
-    for column, factor in zip(columns, factors, strict=True):
-        out += _of_column(column) * (factor + np.uint64(1))
+    for column, factor in zip(columns, _factors(len(columns)), strict=True):
+        out += _of_column(column) * factor
+    return out
+
+
+def _factors(d: int) -> np.ndarray:
+    """An odd number for each column, so that the same cell counts otherwise in another column."""
+    return np.random.default_rng(0).integers(1 << 62, size=d, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+
+
+def _of_sparse(X: sparse.csr_array) -> np.ndarray:
+    out = np.zeros(X.shape[0], dtype=np.uint64)
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    some = X.data != 0
+    bits = np.ascontiguousarray(X.data[some], dtype=np.float64).view(np.uint64)
+    np.add.at(out, row[some], _stirred(bits) * _factors(X.shape[1])[X.indices[some]])
     return out
 
 

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import deciban
-from deciban import scores, trials
 from deciban.sampling import LEAST, folds_by_content, sample_rows
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"

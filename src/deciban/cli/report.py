@@ -24,5 +24,5 @@ def command(
     files.writable(output)
     found = rows.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk)
     X, y = found.whole(talk, "reading")
-    deciban.report(found.model, X, y, output)
+    deciban.report(found.model, X, y, output, target=found.target)
     talk.give(output, {"report": output})
