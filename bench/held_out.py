@@ -1,7 +1,7 @@
 """`python -m bench.held_out`: whether printed held-out figures are those of ten folds.
 
-For each shared table, `learn` with each of some classifiers prints a log loss; the same classifier is cross-validated in
-ten folds with several seeds. A line says how far the printed figure is from the mean of the seeds, in their standard
+For each shared table, `learn` with each of some classifiers prints a log loss; the same classifier is cross-validated
+in ten folds with several seeds. A line says how far the printed figure is from the mean of the seeds, in their standard
 deviations, and the ratio of the two.
 
 Example:
