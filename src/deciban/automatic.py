@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from deciban import ingest
+from deciban import ingest, tabular
 from deciban.classifiers.base import Generative
 from deciban.errors import DataError, DecibanError
 from deciban.reports.leakage import Leak, leaks
@@ -75,6 +75,9 @@ class Learned:
         return "\n".join(lines + [f"  {line}" for line in self.lines])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return tabular.preformatted(str(self))
 
     @property
     def lines(self) -> list[str]:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from deciban import ingest
+from deciban import ingest, tabular
 from deciban.classifiers.counts import BernoulliNB, ComplementNB, MultinomialNB, PoissonNB
 from deciban.classifiers.fisher import FisherDiscriminant
 from deciban.classifiers.gaussian import GaussianNB
@@ -284,6 +284,9 @@ class Comparison:
         return "\n".join([head, *lines, last, f"by {self.how}", *apart(self.unknown)])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return tabular.preformatted(str(self))
 
 
 def folds_of(folds: int, rows: int, total: int) -> str:

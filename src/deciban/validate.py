@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from deciban import scores
+from deciban import scores, tabular
 from deciban.classifiers.base import Generative
 from deciban.errors import DecibanError, NotAdditiveError
 from deciban.folds import fold_of_each, rows_of
@@ -139,6 +139,9 @@ class CrossValidation:
         )
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return tabular.preformatted(str(self))
 
 
 def cross_validate(
