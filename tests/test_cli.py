@@ -279,7 +279,7 @@ def test_streaming_learns_what_the_whole_learns(place, capfd):
     X, y, _ = files.split(table("titanic.csv").select([*told["columns"], "survived"]), "survived")
     whole = deciban.learn(X, y, "mixed")
     assert told["metrics"] == pytest.approx(whole.metrics)
-    assert told["held_out"] == "10 folds"
+    assert told["held_out"] == "10 folds, dealt 3 times"
     assert list(told["leaks"]) == ["boat"]
     assert np.allclose(deciban.load("s.deciban").predict_proba(X), whole.model.predict_proba(X))
 

@@ -84,7 +84,7 @@ def test_the_updatable_one_is_plain_naive_bayes_judged_in_ten_folds(place, capfd
     told = json.loads(said("fit a.csv --updatable -o x.deciban --json", capfd))
     texts, y = rows_of("a.csv")
     model = TextClassifier().fit(texts, y)
-    assert (told["kind"], told["held_out"]) == ("text", "10 folds")
+    assert (told["kind"], told["held_out"]) == ("text", "10 folds, dealt 3 times")
     judged = deciban.cross_validate(TextClassifier(), texts, y, 10)
     assert told["metrics"]["accuracy"] == pytest.approx(judged.accuracy, abs=0.05)
     assert np.array_equal(deciban.load("x.deciban").predict_proba(texts), model.predict_proba(texts))

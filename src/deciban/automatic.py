@@ -7,7 +7,7 @@ what was found on the way is told: how good it is on rows it has not seen, which
 >>> X = rng.normal(size=(120, 2)) + 2.0 * (y == "b")[:, None]
 >>> out = learn(X, y, "gaussian")
 >>> type(out.model).__name__, out.how, round(out.held_out.accuracy, 2)
-('GaussianNB', '10 folds', 0.86)
+('GaussianNB', '10 folds, dealt 3 times', 0.86)
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from deciban.errors import DataError, DecibanError
 from deciban.reports.leakage import Leak, leaks
 from deciban.sampling import folds_by_content, sample_rows
 from deciban.scores import shares_log_loss
-from deciban.trials import AUTO, FOLDS, MOST, Comparison, Kind, compare_readable, folds_of, named
+from deciban.trials import AUTO, FOLDS, MOST, Comparison, Kind, compare_readable, deal, folds_of, named, repeats
 from deciban.usable import FREE, Readable
-from deciban.validate import CrossValidation, apart, cross_validate
+from deciban.validate import CrossValidation, apart
 
 Tell = Callable[[str, float], None]
 SAMPLE = 100_000  # rows of data of any size that a model is judged by
@@ -154,7 +154,7 @@ def learn(
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         fitted = kind.make().fit(rows, labels)
-    held_out, how = _held_out(kind, rows, labels, comparison)
+    held_out, how = _held_out(kind, found, rows, labels, comparison)
     notes = list(dict.fromkeys(str(one.message) for one in heard))
     suspects = leaks(rows, labels) if found.text is None else []
     return Learned(
@@ -190,7 +190,7 @@ def learn_on(
     >>> import pyarrow as pa
     >>> out = learn_on(pa.table({"sky": ["grey", "blue"] * 20, "label": ["rain", "sun"] * 20}))
     >>> out.model.predict(pa.table({"sky": ["blue"]})).tolist(), out.rows, out.how
-    (['sun'], 40, '10 folds')
+    (['sun'], 40, '10 folds, dealt 3 times')
     """
     from deciban import files  # pyarrow is for those who read files
 
@@ -210,7 +210,7 @@ def learn_on(
     check_labels(model.classes_, rows.rows)
     X, y = rows.kept()
     if len(y) == rows.rows:
-        held_out, how = _held_out(kind, found.rows(X), y, None)
+        held_out, how = _held_out(kind, found, found.rows(X), y, None)
     else:
         logs = model.leave_one_out(found.rows(X), y)
         codes = ingest.labels(y, model.classes_)[1]
@@ -245,22 +245,20 @@ def check_labels(y: np.ndarray, rows: int | None = None) -> None:
 
 
 def _held_out(
-    kind: Kind, rows: Any, y: np.ndarray, comparison: Comparison | None
+    kind: Kind, found: Readable, rows: Any, y: np.ndarray, comparison: Comparison | None
 ) -> tuple[CrossValidation | None, str]:
     """What models of that kind say of rows that they have not seen, every choice made again in each fold: of all rows
     where folds add up or rows are few, else of some."""
-    if comparison is not None and comparison.rows == len(y):
-        return comparison.chosen.held_out, comparison.how
     adds_up = kind.updates and isinstance(kind.make(), Generative)
-    if comparison is not None and not adds_up:
-        return comparison.chosen.held_out, comparison.how
+    if comparison is not None and (comparison.rows == len(y) or not adds_up):
+        out = comparison.chosen.held_out
+        return out, folds_of(comparison.folds, comparison.rows, comparison.total, out.repeats)
     _, codes = ingest.labels(y, None)
     at = np.arange(len(y)) if adds_up else sample_rows(rows, codes, MOST)
     some = rows if len(at) == len(y) else _safe_indexing(rows, at)
-    fold = folds_by_content(some, codes[at], min(FOLDS, len(at)))
+    folds, times = min(FOLDS, len(at)), repeats(found, len(at)) if kind.complexity < 2 and len(at) > FOLDS else 1
+    deals = [folds_by_content(some, codes[at], folds, seed) for seed in range(times)]
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return cross_validate(kind.make(), some, y[at], fold), folds_of(int(fold.max()) + 1, len(at), len(y))
+        return deal(kind, some, y[at], deals), folds_of(folds, len(at), len(y), times)
     except DecibanError:
         return None, ""

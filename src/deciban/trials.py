@@ -39,6 +39,9 @@ from deciban.validate import CrossValidation, apart, cross_validate
 
 MOST = 10_000  # rows that are tried, drawn class by class
 FOLDS = 10
+REPEATS = 3  # deals of folds
+FEW, SMALL = 2000, 50_000  # rows and cells of a table that is dealt out so often
+WORDS = 50  # columns that a text counts for
 MOST_FOLDS = 100
 SLIGHT = 0.002  # nats of log loss that are not worth a more complex classifier
 WORST = 1000.0  # nats: what a row of probability 0 costs where two classifiers are compared
@@ -157,13 +160,15 @@ class Trial:
         """Standard error of the log loss, from the folds."""
         each = self.held_out.by_fold["log_loss"]
         each = each[~np.isnan(each)]  # a fold may have no row that is scored
-        return float(np.std(each, ddof=1) / np.sqrt(len(each))) if len(each) > 1 else float("nan")
+        once = len(each) / self.held_out.repeats  # to deal again is no news of other rows
+        return float(np.std(each, ddof=1) / np.sqrt(once)) if len(each) > 1 else float("nan")
 
     def worse(self, other: Trial) -> tuple[float, float]:
         """(by how much its log loss is larger than another's, standard error of that), row by row: both were asked
         about the same rows."""
         mine, theirs = (np.minimum(trial.held_out.losses, WORST) for trial in (self, other))
         more = mine - theirs
+        more = more[~np.isnan(more)]
         return float(more.mean()), float(more.std(ddof=1) / np.sqrt(len(more))) if len(more) > 1 else 0.0
 
 
@@ -204,7 +209,7 @@ class Comparison:
     @property
     def how(self) -> str:
         """How rows were held out, in words."""
-        return folds_of(self.folds, self.rows, self.total)
+        return folds_of(self.folds, self.rows, self.total, max(trial.held_out.repeats for trial in self.trials))
 
     @property
     def advice(self) -> str:
@@ -289,14 +294,15 @@ class Comparison:
         return tabular.preformatted(str(self))
 
 
-def folds_of(folds: int, rows: int, total: int) -> str:
+def folds_of(folds: int, rows: int, total: int, times: int = 1) -> str:
     """How rows were held out, in words.
 
-    >>> folds_of(10, 10_000, 20_000), folds_of(6, 6, 6)
-    ('10 folds of 10,000 of 20,000 rows', '6 folds of one row each (leave-one-out)')
+    >>> folds_of(10, 10_000, 20_000), folds_of(6, 6, 6), folds_of(10, 150, 150, 3)
+    ('10 folds of 10,000 of 20,000 rows', '6 folds of one row each (leave-one-out)', '10 folds, dealt 3 times')
     """
     alone = " of one row each (leave-one-out)" if folds == rows else ""
-    return f"{folds} folds{alone}" + (f" of {rows:,} of {total:,} rows" if rows < total else "")
+    again = f", dealt {times} times" if times > 1 else ""
+    return f"{folds} folds{alone}" + (f" of {rows:,} of {total:,} rows" if rows < total else "") + again
 
 
 def compare(
@@ -363,30 +369,41 @@ def compare_readable(
     at = sample_rows(rows, codes, MOST)
     drawn, labels = _safe_indexing(rows, at) if len(at) < len(codes) else rows, y[at]
     most = min(folds, len(at), MOST_FOLDS)
+    times = 1 if most == len(at) else repeats(found, len(at))  # rows that are folds are always the same folds
     notes = [] if most == folds else [f"{folds} folds were asked for; {most} are used, for {len(at):,} rows"]
-    fold = folds_by_content(drawn, codes[at], most)
+    deals = [folds_by_content(drawn, codes[at], most, seed) for seed in range(times)]
     trials = []
     for number, kind in enumerate(suited):
         if tell is not None:
             tell(kind.name, number / len(suited))
         try:
-            trials.append(_tried(kind, drawn, labels, fold))
+            trials.append(_tried(kind, drawn, labels, deals if kind.complexity < 2 else deals[:1]))
         except (DecibanError, np.linalg.LinAlgError, ValueError) as error:
             unfit[kind.name] = str(error).split("\n")[0].rstrip(".")
     if not trials:
         raise DataError(f"no classifier can learn from these rows: {unfit}\n\nhint: see whether the target is right")
     trials.sort(key=lambda trial: trial.held_out.log_loss)
-    known = trials[0].held_out.known
-    base = shares_log_loss(codes[at] if known is None else codes[at][known])
+    base = shares_log_loss(codes[at][~np.isnan(trials[0].held_out.losses)])
     words = tuple(found.columns.words)
     return Comparison(trials, unfit, found.left_out, len(at), len(codes), most, base, words, tuple(notes))
 
 
-def _tried(kind: Kind, X: Any, y: np.ndarray, fold: np.ndarray) -> Trial:
-    start = time.perf_counter()
+def repeats(found: Readable, rows: int) -> int:
+    """How often folds are dealt out for classifiers that learn fast: one deal of few rows is a matter of luck."""
+    wide = len(found.columns.kept) if found.text is None else WORDS
+    return REPEATS if rows <= FEW and rows * wide <= SMALL else 1
+
+
+def deal(kind: Kind, X: Any, y: np.ndarray, deals: list[np.ndarray]) -> CrossValidation:
+    """What models of that kind say of rows that they have not seen, by one deal of folds or several."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a fold lacks is no news of the whole
-        held_out = cross_validate(kind.make(), X, y, fold)
+        return CrossValidation.joined([cross_validate(kind.make(), X, y, fold) for fold in deals])
+
+
+def _tried(kind: Kind, X: Any, y: np.ndarray, deals: list[np.ndarray]) -> Trial:
+    start = time.perf_counter()
+    held_out = deal(kind, X, y, deals)
     return Trial(kind, held_out, time.perf_counter() - start)
 
 

@@ -44,7 +44,8 @@ NAMED = 12  # classes that are named, at most
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """What models that never saw them say of all rows. Its numbers are weighted where the rows are."""
+    """What models that never saw them say of all rows. Its numbers are weighted where the rows are. Where the folds
+    were dealt out several times, all rows come as often, one deal after the other."""
 
     classes: np.ndarray  # (k,)
     y: np.ndarray  # (n,), the true classes as places in `classes`
@@ -53,13 +54,15 @@ class CrossValidation:
     weight: np.ndarray | None  # (n,)
     refitted: tuple[int, ...]  # the folds whose model was learned anew
     known: np.ndarray | None = None  # (n,), whether the class of the row is in the other folds; None: always
+    repeats: int = 1  # how often the folds were dealt out
 
     @property
     def unknown(self) -> dict[Any, int]:
         """Classes with rows that the other folds cannot teach, and the number of those rows. They are in no score."""
         if self.known is None:
             return {}
-        labels, rows = np.unique(self.y[~self.known], return_counts=True)
+        one = len(self.y) // self.repeats
+        labels, rows = np.unique(self.y[:one][~self.known[:one]], return_counts=True)
         return dict(zip(self.classes[labels].tolist(), rows.tolist(), strict=True))
 
     @cached_property
@@ -96,11 +99,32 @@ class CrossValidation:
             return self.y, values, self.weight
         return self.y[self.known], values[self.known], None if self.weight is None else self.weight[self.known]
 
-    @property
+    @cached_property
     def losses(self) -> np.ndarray:
-        """−log P(true class) of each row that is scored."""
-        y, logs, _ = self._scored(self.log_proba)
-        return -np.take_along_axis(logs, y[:, None], axis=1)[:, 0]
+        """−log P(true class) of each row, NaN where it is not scored; the mean over the repeats."""
+        out = -np.take_along_axis(self.log_proba, self.y[:, None], axis=1)[:, 0]
+        if self.known is not None:
+            out[~self.known] = np.nan
+        return out.reshape(self.repeats, -1).mean(axis=0)
+
+    @classmethod
+    def joined(cls, parts: list[CrossValidation]) -> CrossValidation:
+        """Several deals of the same rows as one."""
+        if len(parts) == 1:
+            return parts[0]
+        first = np.cumsum([0, *(part.fold.max() + 1 for part in parts)])
+        weight = None if parts[0].weight is None else np.concatenate([part.weight for part in parts])
+        known = np.concatenate([np.ones(len(p.y), dtype=bool) if p.known is None else p.known for p in parts])
+        return cls(
+            parts[0].classes,
+            np.concatenate([part.y for part in parts]),
+            np.concatenate([part.fold + start for part, start in zip(parts, first, strict=False)]),
+            np.concatenate([part.log_proba for part in parts]),
+            weight,
+            tuple(i + int(start) for part, start in zip(parts, first, strict=False) for i in part.refitted),
+            None if known.all() else known,
+            len(parts),
+        )
 
     @property
     def confusion(self) -> np.ndarray:

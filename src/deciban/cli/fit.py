@@ -108,7 +108,7 @@ def _data(learned: Any, target: str, out: str) -> dict[str, Any]:
         "rows": learned.rows,
         "columns": [str(name) for name in getattr(learned.model, "feature_names_in_", [learned.text])],
         "held_out": learned.how,
-        "held_out_rows": 0 if learned.held_out is None else len(learned.held_out.y),
+        "held_out_rows": 0 if learned.held_out is None else len(learned.held_out.losses),
         "not_scored": {} if learned.held_out is None else {str(c): n for c, n in learned.held_out.unknown.items()},
         "metrics": learned.metrics,
         "class_shares_log_loss": learned.base,
