@@ -85,7 +85,12 @@ class Learned:
         out = []
         if self.comparison is not None:
             others = [f"{t.name} {t.held_out.log_loss:.4f}" for t in self.comparison.trials]
-            why = "" if self.comparison.chosen is self.comparison.best else ", the simplest within one standard error"
+            others += [f"{name} {why}" for name, why in self.comparison.unfit.items() if why.startswith("given up")]
+            why = (
+                ""
+                if self.comparison.chosen is self.comparison.best
+                else ", as it is simpler and its log loss within one standard error"
+            )
             out.append(f"log loss in {self.comparison.how}: {', '.join(others)}")
             out.append(f"{self.kind.name} is used{why}")
         if self.held_out is not None:
@@ -143,7 +148,7 @@ def learn(
     comparison = None
     if model == "auto" and not updatable:
         names = [name for name in AUTO if _of_kind(name, found)]
-        comparison = compare_readable(found, rows, labels, names, tell=tell)
+        comparison = compare_readable(found, rows, labels, names, tell=tell, race=True)
         kind = comparison.chosen.kind
     else:
         kind = named(_plainest(found) if model == "auto" else model)

@@ -32,13 +32,15 @@ from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.quadratic_discriminant import QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis
 from deciban.classifiers.text import TextClassifier
 from deciban.errors import DataError, DecibanError
+from deciban.learning.teaching import Rows
 from deciban.sampling import folds_by_content, sample_rows
 from deciban.scores import shares_log_loss
 from deciban.usable import Columns, Readable
-from deciban.validate import CrossValidation, apart, cross_validate
+from deciban.validate import CrossValidation, apart, validated
 
 MOST = 10_000  # rows that are tried, drawn class by class
 FOLDS = 10
+ENOUGH = 3  # folds after which one that takes long may be given up
 REPEATS = 3  # deals of folds
 FEW, SMALL = 2000, 50_000  # rows and cells of a table that is dealt out so often
 WORDS = 50  # columns that a text counts for
@@ -193,13 +195,14 @@ class Comparison:
 
     @cached_property
     def chosen(self) -> Trial:
-        """The simplest of those whose log loss is within one standard error (or 0.002) of the least; the better of two
-        that are equally simple. The standard error is that of the difference, row by row."""
+        """The best of those that are as simple as the simplest whose log loss is within one standard error (or 0.002)
+        of the least. The standard error is that of the difference, row by row."""
         near = []
         for trial in self.trials:
             more, error = trial.worse(self.best)
             near += [trial] if trial is self.best or more <= max(error, SLIGHT) else []
-        return min(near, key=lambda trial: trial.kind.complexity)
+        simplest = min(trial.kind.complexity for trial in near)
+        return next(trial for trial in self.trials if trial.kind.complexity <= simplest)
 
     @property
     def unknown(self) -> dict[Any, int]:
@@ -357,8 +360,10 @@ def compare_readable(
     names: Iterable[str] | None = None,
     folds: int = FOLDS,
     tell: Callable[[str, float], None] | None = None,
+    race: bool = False,
 ) -> Comparison:
-    """The same of columns that were looked at before."""
+    """The same of columns that were looked at before. `race`: those that take long come last, and are given up after a
+    few folds where they are clearly worse than the best until then."""
     classes, codes = ingest.labels(y, None)
     if len(classes) < 2:
         raise DataError(f"all rows are of one class, {classes.tolist()}\n\nhint: give rows of at least two classes")
@@ -366,18 +371,20 @@ def compare_readable(
     chosen = [named(name) for name in (wanted if names is None else names)]
     unfit = {kind.name: why for kind in chosen if (why := kind.lacks(found))}
     suited = [kind for kind in chosen if kind.name not in unfit]
+    suited = sorted(suited, key=lambda kind: kind.complexity) if race else suited
     at = sample_rows(rows, codes, MOST)
     drawn, labels = _safe_indexing(rows, at) if len(at) < len(codes) else rows, y[at]
     most = min(folds, len(at), MOST_FOLDS)
     times = 1 if most == len(at) else repeats(found, len(at))  # rows that are folds are always the same folds
     notes = [] if most == folds else [f"{folds} folds were asked for; {most} are used, for {len(at):,} rows"]
     deals = [folds_by_content(drawn, codes[at], most, seed) for seed in range(times)]
-    trials = []
+    trials: list[Trial] = []
     for number, kind in enumerate(suited):
         if tell is not None:
             tell(kind.name, number / len(suited))
         try:
-            trials.append(_tried(kind, drawn, labels, deals if kind.complexity < 2 else deals[:1]))
+            rival = min(trials, key=lambda trial: trial.held_out.log_loss, default=None) if race else None
+            trials.append(_tried(kind, drawn, labels, deals, rival))
         except (DecibanError, np.linalg.LinAlgError, ValueError) as error:
             unfit[kind.name] = str(error).split("\n")[0].rstrip(".")
     if not trials:
@@ -394,16 +401,30 @@ def repeats(found: Readable, rows: int) -> int:
     return REPEATS if rows <= FEW and rows * wide <= SMALL else 1
 
 
-def deal(kind: Kind, X: Any, y: np.ndarray, deals: list[np.ndarray]) -> CrossValidation:
-    """What models of that kind say of rows that they have not seen, by one deal of folds or several."""
+def deal(
+    kind: Kind, X: Any, y: np.ndarray, deals: list[np.ndarray], rival: CrossValidation | None = None
+) -> CrossValidation:
+    """What models of that kind say of rows that they have not seen, by one deal of folds or several; those that take
+    long have one deal, and stop where they are clearly worse than a rival."""
+    long = kind.complexity > 1
+
+    def keeps_up(folds: int, losses: np.ndarray) -> bool:
+        if rival is None or not long or folds != ENOUGH:
+            return True
+        more = np.minimum(losses, WORST) - np.minimum(rival.losses, WORST)
+        more = more[~np.isnan(more)]
+        return len(more) < 2 or more.mean() <= max(SLIGHT, 2 * more.std(ddof=1) / np.sqrt(len(more)))
+
+    rows = Rows.of(X, y, None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a fold lacks is no news of the whole
-        return CrossValidation.joined([cross_validate(kind.make(), X, y, fold) for fold in deals])
+        parts = [validated(kind.make(), rows, fold, keeps_up) for fold in (deals[:1] if long else deals)]
+    return CrossValidation.joined(parts)
 
 
-def _tried(kind: Kind, X: Any, y: np.ndarray, deals: list[np.ndarray]) -> Trial:
+def _tried(kind: Kind, X: Any, y: np.ndarray, deals: list[np.ndarray], rival: Trial | None) -> Trial:
     start = time.perf_counter()
-    held_out = deal(kind, X, y, deals)
+    held_out = deal(kind, X, y, deals, None if rival is None else rival.held_out)
     return Trial(kind, held_out, time.perf_counter() - start)
 
 

@@ -20,7 +20,7 @@ all      100    0.9100    0.2756  0.1622
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
@@ -185,9 +185,17 @@ def cross_validate(
     """
     rows = Rows.of(X, y, sample_weight)
     fold = fold_of_each(folds, rows.X, rows.codes, random_state, stratify)
+    return validated(model, rows, fold)
+
+
+def validated(
+    model: Any, rows: Rows, fold: np.ndarray, go_on: Callable[[int, np.ndarray], bool] | None = None
+) -> CrossValidation:
+    """The same of rows whose folds are known. `go_on(folds done, losses)` is asked after each fold, losses (n,) being
+    NaN where a row is not judged yet or not scored; where it says no, `GivenUpError` is raised."""
     parts = rows_of(fold)
     log_proba = np.full((len(fold), len(rows.classes)), -np.inf)
-    refitted, known = [], np.ones(len(fold), dtype=bool)
+    refitted, known, losses = [], np.ones(len(fold), dtype=bool), np.full(len(fold), np.nan)
     few = few_without(rows, fold)
     for i, (here, learned) in enumerate(zip(parts, by_addition(model, rows, parts), strict=True)):
         if learned is None or few[i]:
@@ -198,8 +206,15 @@ def cross_validate(
         places = np.searchsorted(rows.classes, learned.classes_)
         log_proba[np.ix_(here, places)] = said(learned, rows.cells(here))
         known[here] = np.isin(rows.codes[here], places)
+        losses[here] = np.where(known[here], -log_proba[here, rows.codes[here]], np.nan)
+        if go_on is not None and not go_on(i + 1, losses):
+            raise GivenUpError(f"given up after {i + 1} of {len(parts)} folds")
     every = None if known.all() else known
     return CrossValidation(rows.classes, rows.codes, fold, log_proba, rows.w, tuple(refitted), every)
+
+
+class GivenUpError(DecibanError):
+    """A cross-validation was stopped before its end, as whoever asked for it wished."""
 
 
 def apart(unknown: dict[Any, int]) -> list[str]:
