@@ -86,11 +86,8 @@ class Learned:
         if self.comparison is not None:
             others = [f"{t.name} {t.held_out.log_loss:.4f}" for t in self.comparison.trials]
             others += [f"{name} {why}" for name, why in self.comparison.unfit.items() if why.startswith("given up")]
-            why = (
-                ""
-                if self.comparison.chosen is self.comparison.best
-                else ", as it is simpler and its log loss within one standard error"
-            )
+            best = self.comparison.best
+            why = "" if self.comparison.chosen is best else f": simpler than {best.name}, and not clearly worse"
             out.append(f"log loss in {self.comparison.how}: {', '.join(others)}")
             out.append(f"{self.kind.name} is used{why}")
         if self.held_out is not None:

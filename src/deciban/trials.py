@@ -224,8 +224,8 @@ class Comparison:
             words = [f"Use `{best.name}` ({best.kind.words}): the least log loss."]
         else:
             words = [
-                f"Use `{chosen.name}` ({chosen.kind.words}): simpler than `{best.name}`, and within one standard error "
-                "of its log loss."
+                f"Use `{chosen.name}` ({chosen.kind.words}): simpler than `{best.name}`, and by these rows "
+                "not clearly worse."
             ]
         near = []
         for trial in self.trials:
