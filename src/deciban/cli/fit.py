@@ -113,6 +113,7 @@ def _data(learned: Any, target: str, out: str) -> dict[str, Any]:
         "metrics": learned.metrics,
         "class_shares_log_loss": learned.base,
         "compared": {t.name: t.held_out.log_loss for t in learned.comparison.trials} if learned.comparison else {},
+        "unfit": learned.comparison.unfit if learned.comparison else {},
         "left_out": {str(name): why for name, why in learned.left_out.items()},
         "leaks": {leak.column: leak.words for leak in learned.leaks},
     }
