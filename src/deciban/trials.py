@@ -44,7 +44,7 @@ ENOUGH = 3  # folds after which one that takes long may be given up
 REPEATS = 3  # deals of folds
 FEW, SMALL = 2000, 50_000  # rows and cells of a table that is dealt out so often
 WORDS = 50  # columns that a text counts for
-MOST_FOLDS = 100
+MOST_FOLDS = 50
 SLIGHT = 0.002  # nats of log loss that are not worth a more complex classifier
 WORST = 1000.0  # nats: what a row of probability 0 costs where two classifiers are compared
 
@@ -320,7 +320,7 @@ def compare(
 
     Of more than 10,000 rows as many are drawn, class by class and at least a few of each class. Which rows are drawn,
     and which are held out together, depends on their cells and not on their order. There are at most as many folds as
-    rows, and at most 100.
+    rows, and at most 50.
 
     Parameters
     ----------

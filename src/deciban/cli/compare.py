@@ -10,7 +10,7 @@ from deciban.cli.verb import Talk, column_options, how_to_read, table_options, v
 @verb("compare", example="deciban compare titanic.csv --target survived --drop boat --drop body")
 @click.argument("data")
 @column_options
-@click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="How many folds; at most 100.")
+@click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="How many folds; at most 50.")
 @click.option("--model", "names", multiple=True, metavar="NAME", help="Only this one. Repeat for more.")
 @table_options
 def command(
