@@ -138,7 +138,7 @@ KINDS = {
         ),
     )
 }
-AUTO = ("mixed", "calibrated", "weighted", "lda", "logistic", "text", "text-calibrated", "text-logistic")
+AUTO = ("mixed", "calibrated", "lda", "logistic", "weighted", "text", "text-calibrated", "text-logistic")
 
 
 @dataclass(frozen=True, repr=False)
@@ -212,7 +212,9 @@ class Comparison:
     @property
     def how(self) -> str:
         """How rows were held out, in words."""
-        return folds_of(self.folds, self.rows, self.total, max(trial.held_out.repeats for trial in self.trials))
+        times = max(trial.held_out.repeats for trial in self.trials)
+        once = [trial.name for trial in self.trials if trial.held_out.repeats < times]
+        return folds_of(self.folds, self.rows, self.total, times) + (f" ({', '.join(once)}: once)" if once else "")
 
     @property
     def advice(self) -> str:
