@@ -20,7 +20,6 @@ from deciban.classifiers.text_view import Settings, View
 from deciban.errors import DataError, NotAdditiveError
 from deciban.labels import label_codes
 from deciban.mail.posts import check_parts, stripped
-from deciban.sampling import draw_rows
 from deciban.text.vocabulary import Terms
 from deciban.text.word_scores import check_texts
 from deciban.text.word_tally import WordTally
@@ -258,11 +257,11 @@ def usual_alpha(model: str, chars: bool) -> float:
 
 
 def _some(X: sparse.csr_array, y: np.ndarray, k: int) -> tuple[sparse.csr_array, np.ndarray]:
-    """All texts, or some drawn from each class."""
+    """All texts, or evenly spaced ones of many."""
     enough = max(ENOUGH, 512 * k)
     if len(y) <= enough:
         return X, y
-    at = draw_rows(y, enough)
+    at = np.linspace(0, len(y) - 1, enough).astype(np.int64)
     return X[at], y[at]
 
 
