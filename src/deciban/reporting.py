@@ -64,13 +64,39 @@ def report(
 ) -> Report:
     """What rows X with their right classes y say of a fitted model, as one HTML page that needs nothing else.
 
-    `path` is where it is written; without it the page is only returned. `train` are the rows that the model learned
-    from, X or (X, y): they are compared with these. `names` calls the columns of an array or a sparse matrix; of a
-    classifier of texts, X is a list of texts. `held_out` says that these rows are no part of the training rows (False:
-    they are, and are cross-validated); None finds out where it can. `target` says what the classes are of, by default
-    the name of y where it is a series. The `rows` most surprising rows are explained, under their names in the index of
-    a pandas frame.
+    Parameters
+    ----------
+    model : classifier
+        A fitted model.
+    X : frame, array, sparse matrix or list of texts
+        The rows; of a classifier of texts a list of texts.
+    y : array of shape (n,)
+        Their right classes.
+    path : path, optional
+        Where the page is written; without it the page is only returned.
+    train : X or (X, y), optional
+        The rows that the model learned from: they are compared with these.
+    title : str, optional
+        The title of the page.
+    names : sequence of str, optional
+        What the columns of an array or a sparse matrix are called.
+    held_out : bool, optional
+        True: these rows are no part of the training rows. False: they are, and are cross-validated. None: find out
+        where it can be.
+    target : str, optional
+        What the classes are of; by default the name of y where it is a series.
+    rows : int, default 5
+        How many of the most surprising rows are explained, under their names in the index of a pandas frame.
+    random_state : int, default 0
+        The seed of what is drawn.
 
+    Returns
+    -------
+    Report
+        The page as `html`, `warnings` in plain words, and `metrics` with their 95 % intervals.
+
+    Examples
+    --------
     >>> from deciban import GaussianNB
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [5.0], [6.0]], ["a", "a", "a", "b", "b", "b"]
     >>> out = report(GaussianNB().fit(X, y), X, y, title="Two heaps")
