@@ -225,5 +225,5 @@ def test_calibrating_by_some_of_very_many_rows_is_almost_calibrating_by_all(monk
     whole = GaussianNB(calibrate=True).fit(x, y)._fitted.calibration
     monkeypatch.setattr("deciban.classifiers.leaving_out.ENOUGH", 1500)
     some = GaussianNB(calibrate=True).fit(x, y)._fitted.calibration
-    assert some.temperature == pytest.approx(whole.temperature, rel=0.1)
+    assert some.temperature == pytest.approx(whole.temperature, rel=0.2)  # a quarter of the rows, at random
     assert some.temperature != whole.temperature

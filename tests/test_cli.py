@@ -132,7 +132,9 @@ def test_fit_of_the_best_prints_what_learn_finds(place, capfd):
     best = deciban.learn(X, y)
     assert told["kind"] == best.kind.name
     assert told["metrics"] == pytest.approx(best.metrics)
-    assert set(told["compared"]) == {"mixed", "calibrated", "weighted"}  # words among the columns: no other is suited
+    assert {"mixed", "calibrated"} <= set(told["compared"])
+    assert set(told["compared"]) | set(told["unfit"]) == {"mixed", "calibrated", "weighted", "lda", "logistic"}
+    assert "numbers" in told["unfit"]["lda"]  # words among the columns
 
 
 def test_predict_gives_the_probabilities_of_the_model_and_keeps_the_lines(place, capfd):
@@ -279,7 +281,7 @@ def test_streaming_learns_what_the_whole_learns(place, capfd):
     X, y, _ = files.split(table("titanic.csv").select([*told["columns"], "survived"]), "survived")
     whole = deciban.learn(X, y, "mixed")
     assert told["metrics"] == pytest.approx(whole.metrics)
-    assert told["held_out"] == "leave-one-out"
+    assert told["held_out"] == "10 folds, dealt 3 times"
     assert list(told["leaks"]) == ["boat"]
     assert np.allclose(deciban.load("s.deciban").predict_proba(X), whole.model.predict_proba(X))
 

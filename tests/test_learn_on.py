@@ -59,7 +59,7 @@ def test_many_rows_are_judged_by_some_of_them_and_that_is_told(monkeypatch):
     monkeypatch.setattr(automatic, "SAMPLE", 1000)
     table = rows(20_000, gaps=False)
     out = automatic.learn_on(iter(table.to_batches(700)), drop=["late"])
-    assert out.how == "leave-one-out of 1,000 rows drawn from all"
+    assert out.how.startswith("leave-one-out of 1,000 of 20,000 rows")
     assert len(out.held_out.y) == 1000
     whole = deciban.learn(table.select(["x", "sky"]), table["label"].to_numpy(zero_copy_only=False), "mixed")
     assert out.metrics["log_loss"] == pytest.approx(whole.metrics["log_loss"], abs=0.05)
@@ -87,6 +87,21 @@ def test_kept_rows_are_drawn_evenly():
     tenths = np.bincount(drawn // 10_000, minlength=10)
     assert tenths.min() > 150  # 200 each, give or take four standard errors
     assert tenths.max() < 260
+
+
+def test_every_class_has_a_few_rows_among_those_kept():
+    y = np.array(["a", "b"] * 50_000, dtype=object)
+    y[77_000:77_004], y[500:530] = "rare", "seldom"
+    table = pa.table({"x": np.arange(100_000), "label": y})
+    for step in (3000, 100_000):
+        found = files.Labelled(files.of(iter(table.to_batches(step))), "label", 2000)
+        for piece in found.source.pieces():
+            for _ in piece():
+                pass
+        X, labels = found.kept()
+        assert set(X["x"].to_pylist()) >= set(range(77_000, 77_004))
+        assert (labels == "seldom").sum() == files.sampling.LEAST
+        assert 2000 <= len(labels) <= 2000 + 2 * files.sampling.LEAST
 
 
 def test_a_column_that_knows_too_much_is_found_in_pieces_too():

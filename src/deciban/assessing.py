@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban import ingest
+from deciban import ingest, tabular
 from deciban.errors import DataError
 from deciban.scores import log_loss
 from deciban.validate import CrossValidation
@@ -96,6 +96,11 @@ class Assessment:
                 for label, row in zip(labels, table, strict=True)
             ]
         return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return tabular.preformatted(str(self))
 
 
 def assess(model: Any, chunks: Iterable[tuple[Any, Any]], priors: Any = None) -> Assessment:

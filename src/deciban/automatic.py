@@ -7,7 +7,7 @@ what was found on the way is told: how good it is on rows it has not seen, which
 >>> X = rng.normal(size=(120, 2)) + 2.0 * (y == "b")[:, None]
 >>> out = learn(X, y, "gaussian")
 >>> type(out.model).__name__, out.how, round(out.held_out.accuracy, 2)
-('GaussianNB', 'leave-one-out', 0.86)
+('GaussianNB', '10 folds, dealt 3 times', 0.86)
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
-from deciban import ingest
+from deciban import ingest, tabular
+from deciban.classifiers.base import Generative
 from deciban.errors import DataError, DecibanError
 from deciban.reports.leakage import Leak, leaks
+from deciban.sampling import folds_by_content, sample_rows
 from deciban.scores import shares_log_loss
-from deciban.trials import AUTO, Comparison, Kind, compare, named
+from deciban.trials import AUTO, FOLDS, MOST, Comparison, Kind, compare_readable, deal, folds_of, named, repeats
 from deciban.usable import FREE, Readable
-from deciban.validate import CrossValidation, cross_validate
+from deciban.validate import CrossValidation, apart
 from deciban.wording import option
 
 Tell = Callable[[str, float], None]
@@ -35,20 +38,69 @@ CELLS = 20_000_000  # that they may have
 NO_ROWS = "there are no rows with a label\n\nhint: see whether the file has more than its header"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Learned:
-    """A model, and what is known of it."""
+    """A model, and what is known of it. `str` prints it as `deciban fit` does."""
 
     model: Any
     kind: Kind
     held_out: CrossValidation | None
-    how: str  # the rows were held out: "leave-one-out" or "5 folds"
+    how: str  # the rows were held out, such as "10 folds of 10,000 of 48,842 rows"
     left_out: dict[Any, str]  # columns, and why
     leaks: list[Leak]
     comparison: Comparison | None
     notes: list[str]  # what the classifier had to say about the rows
     text: Any = None  # the column whose words were learned, where it is one
     rows: int = 0
+    found: Readable | None = None  # which columns it reads
+
+    def read(self, X: Any) -> Any:
+        """Rows as the model takes them: the columns that were kept, or the texts of one column."""
+        return X if self.found is None else self.found.rows(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row of X, which has all columns that were given to `learn`."""
+        return self.model.predict(self.read(X))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """P(class | x) of each row of X, (n, k)."""
+        return self.model.predict_proba(self.read(X))
+
+    def __str__(self) -> str:
+        model = self.model
+        many = len(model.vocabulary_) if self.text is not None else model.n_features_in_
+        what = "columns" if self.text is None else f"words of `{self.text}`"
+        lines = [
+            f"{type(model).__name__} ({self.kind.words}), {self.rows:,} rows, {many:,} {what}, "
+            f"{len(model.classes_)} classes"
+        ]
+        return "\n".join(lines + [f"  {line}" for line in self.lines])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return tabular.preformatted(str(self))
+
+    @property
+    def lines(self) -> list[str]:
+        """What is known of the model, for people."""
+        out = []
+        if self.comparison is not None:
+            others = [f"{t.name} {t.held_out.log_loss:.4f}" for t in self.comparison.trials]
+            others += [f"{name} {why}" for name, why in self.comparison.unfit.items() if why.startswith("given up")]
+            best = self.comparison.best
+            why = "" if self.comparison.chosen is best else f": simpler than {best.name}, and not clearly worse"
+            out.append(f"log loss in {self.comparison.how}: {', '.join(others)}")
+            out.append(f"{self.kind.name} is used{why}")
+        if self.held_out is not None:
+            out.append(f"by {self.how}:")
+            beside = {"log_loss": f"  (class shares alone: {self.base:.4f})"}
+            for key, value in self.metrics.items():
+                out.append(f"  {key.replace('_', ' '):18}  {value:.4f}{beside.get(key, '')}")
+            out += apart(self.held_out.unknown)
+        if self.left_out:
+            out.append("left out: " + "; ".join(f"`{name}` {why}" for name, why in self.left_out.items()))
+        return out
 
     @property
     def unread(self) -> list[Any]:
@@ -71,18 +123,44 @@ class Learned:
     @property
     def base(self) -> float:
         """The log loss of one who knows the classes' shares, and nothing of the rows; NaN where none were held out."""
-        return float("nan") if self.held_out is None else shares_log_loss(self.held_out.y)
+        out = self.held_out
+        return float("nan") if out is None else shares_log_loss(out.y if out.known is None else out.y[out.known])
 
 
 def learn(
     X: Any, y: Any, model: str = "auto", *, updatable: bool = False, tell: Tell | None = None, text: Any = None
 ) -> Learned:
-    """Fit the classifier of that name, or the best of those that suit the rows, to a frame or an array.
+    """Fit the classifier of that name, or the simplest of those that do best, to a frame or an array.
 
-    `updatable`: only one that can be updated, merged and made to forget. `tell(what, share)` hears how far it is.
-    `text` names a column of texts: the model reads its words and nothing else, as it does anyway where only one column
-    of free text could be used.
+    Columns that cannot help (identifiers, free text, dates, counters of rows) are left out. Candidates are
+    cross-validated in ten folds, on at most 10,000 rows drawn class by class; the simplest whose log loss is within one
+    standard error of the least is chosen and fitted to all rows. The figures that are printed and returned are
+    cross-validated too, with every choice (density, smoothing, calibration, weights) made again in each fold.
 
+    Parameters
+    ----------
+    X : frame or array of shape (n, d)
+        The rows.
+    y : array of shape (n,)
+        Their classes.
+    model : str, default "auto"
+        A name of `compare`, or "auto": choose.
+    updatable : bool, default False
+        Only a model that can be updated, merged and made to forget.
+    tell : callable, optional
+        Called as `tell(what, share)`: how far it is.
+    text : str or int, optional
+        A column of texts: the model reads its words and nothing else, as it does anyway where only one column of free
+        text could be used.
+
+    Returns
+    -------
+    Learned
+        The `model`, its held-out `metrics`, the `comparison`, the columns that were left out and those that may know
+        the outcome. `predict` and `predict_proba` take rows with all columns of X.
+
+    Examples
+    --------
     >>> X, y = [["grey"], ["grey"], ["blue"], ["blue"]], ["rain", "rain", "sun", "sun"]
     >>> learn(X, y, updatable=True).model.predict([["grey"]]).tolist()
     ['rain']
@@ -93,8 +171,9 @@ def learn(
     rows = found.rows(X)
     comparison = None
     if model == "auto" and not updatable:
-        comparison = compare(X, labels, [name for name in AUTO if _of_kind(name, found)], tell=tell, text=found.text)
-        kind = comparison.best.kind
+        names = [name for name in AUTO if _of_kind(name, found)]
+        comparison = compare_readable(found, rows, labels, names, tell=tell, race=True)
+        kind = comparison.chosen.kind
     else:
         kind = named(_plainest(found) if model == "auto" else model)
         lacks = kind.lacks(found)
@@ -105,10 +184,12 @@ def learn(
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         fitted = kind.make().fit(rows, labels)
-    held_out, how = _held_out(fitted, kind, rows, labels, comparison)
+    held_out, how = _held_out(kind, found, rows, labels, comparison)
     notes = list(dict.fromkeys(str(one.message) for one in heard))
     suspects = leaks(rows, labels) if found.text is None else []
-    return Learned(fitted, kind, held_out, how, found.left_out, suspects, comparison, notes, found.text, len(labels))
+    return Learned(
+        fitted, kind, held_out, how, found.left_out, suspects, comparison, notes, found.text, len(labels), found
+    )
 
 
 def _of_kind(name: str, found: Readable) -> bool:
@@ -130,14 +211,33 @@ def learn_on(
 ) -> Learned:
     """The naive Bayes that adds up, of data of any size, read in pieces (see `fit_on`): one pass, little memory.
 
-    `data` are a path, an Arrow dataset or reader, a frame, or an iterator of frames; rows without a label are left
-    out. Columns are judged by the first rows (`text`: see `learn`), the model and the columns that know too much by up
-    to 100,000 rows, drawn evenly from all and each left out of the model. `progress(rows, share)` hears how far it is.
+    Up to 100,000 rows are cross-validated as in `learn`. Of more, 100,000 are drawn, at least a few of every class, and
+    left out of the model one by one, which keeps the densities and the smoothing that all rows chose; `how` says so.
 
+    Parameters
+    ----------
+    data : path, Arrow dataset or reader, frame, or iterator of frames
+        The rows; those without a label are left out. Columns are judged by the first of them.
+    target : str, default "label"
+        The column of the classes.
+    drop : sequence of str, optional
+        Columns that nothing is learned from.
+    text : str, optional
+        A column of texts, see `learn`.
+    progress : callable, optional
+        Called as `progress(rows, share)`: how far it is.
+
+    Returns
+    -------
+    Learned
+        As from `learn`.
+
+    Examples
+    --------
     >>> import pyarrow as pa
     >>> out = learn_on(pa.table({"sky": ["grey", "blue"] * 20, "label": ["rain", "sun"] * 20}))
     >>> out.model.predict(pa.table({"sky": ["blue"]})).tolist(), out.rows, out.how
-    (['sun'], 40, 'leave-one-out')
+    (['sun'], 40, '10 folds, dealt 3 times')
     """
     from deciban import files  # pyarrow is for those who read files
 
@@ -159,19 +259,17 @@ def learn_on(
         model.fit_on(rows.source, target, features, progress=progress)
     check_labels(model.classes_, rows.rows)
     X, y = rows.kept()
-    logs = model.leave_one_out(found.rows(X), y)
-    held_out = _all_held_out(model.classes_, ingest.labels(y, model.classes_)[1], logs)
-    how = "leave-one-out" if len(y) == rows.rows else f"leave-one-out of {len(y):,} rows drawn from all"
+    if len(y) == rows.rows:
+        held_out, how = _held_out(kind, found, found.rows(X), y, None)
+    else:
+        logs = model.leave_one_out(found.rows(X), y)
+        codes = ingest.labels(y, model.classes_)[1]
+        held_out = CrossValidation(model.classes_, codes, np.zeros(len(codes), int), logs, None, ())
+        how = f"leave-one-out of {len(y):,} of {rows.rows:,} rows (densities and smoothing as all rows chose them)"
     suspects = leaks(found.rows(X), y) if found.text is None else []
     notes = list(dict.fromkeys(str(one.message) for one in heard))
     notes += [f"{rows.gone:,} rows without a `{target}` were left out"] if rows.gone else []
-    return Learned(
-        model, kind, held_out, how, found.left_out, suspects, None, notes, found.text, int(model.class_count_.sum())
-    )
-
-
-def _all_held_out(classes: np.ndarray, codes: np.ndarray, logs: np.ndarray) -> CrossValidation:
-    return CrossValidation(classes, codes, np.zeros(len(codes), int), logs, None, ())
+    return Learned(model, kind, held_out, how, found.left_out, suspects, None, notes, found.text, rows.rows, found)
 
 
 def check_labels(y: np.ndarray, rows: int | None = None) -> None:
@@ -197,21 +295,20 @@ def check_labels(y: np.ndarray, rows: int | None = None) -> None:
 
 
 def _held_out(
-    fitted: Any, kind: Kind, rows: Any, y: np.ndarray, comparison: Comparison | None
+    kind: Kind, found: Readable, rows: Any, y: np.ndarray, comparison: Comparison | None
 ) -> tuple[CrossValidation | None, str]:
-    """What the model says of rows it has not seen: leave-one-out where it has a closed form, else folds."""
-    if hasattr(fitted, "leave_one_out"):
-        try:
-            classes, codes = ingest.labels(y, None)
-            logs = fitted.leave_one_out(rows, y)
-            return _all_held_out(classes, codes, logs), "leave-one-out"
-        except DecibanError:  # what was learned from all rows at once has none
-            pass
-    if comparison is not None:
-        return comparison.best.held_out, "5 folds"
+    """What models of that kind say of rows that they have not seen, every choice made again in each fold: of all rows
+    where folds add up or rows are few, else of some."""
+    adds_up = kind.updates and isinstance(kind.make(), Generative)
+    if comparison is not None and (comparison.rows == len(y) or not adds_up):
+        out = comparison.chosen.held_out
+        return out, folds_of(comparison.folds, comparison.rows, comparison.total, out.repeats)
+    _, codes = ingest.labels(y, None)
+    at = np.arange(len(y)) if adds_up else sample_rows(rows, codes, MOST)
+    some = rows if len(at) == len(y) else _safe_indexing(rows, at)
+    folds, times = min(FOLDS, len(at)), repeats(found, len(at)) if kind.complexity < 2 and len(at) > FOLDS else 1
+    deals = [folds_by_content(some, codes[at], folds, seed) for seed in range(times)]
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return cross_validate(kind.make(), rows, y, min(5, len(y)), random_state=0), "5 folds"
+        return deal(kind, some, y[at], deals), folds_of(folds, len(at), len(y), times)
     except DecibanError:
         return None, ""

@@ -83,14 +83,14 @@ def table(say: Say) -> tuple[Any, Any, np.ndarray, dict[str, Any]]:
     assert best.comparison is not None
     ranked = {trial.name: trial.held_out.log_loss for trial in best.comparison.trials}
     say(f"\n2. Breast cancer from a needle: {len(y)} lumps, {len(names)} measures, benign or malignant.\n")
-    say("   naive Bayes with honest probabilities, each lump judged by the model without it:")
+    say(f"   calibrated naive Bayes, by {honest.how}:")
     say("   " + ", ".join(f"{key.replace('_', ' ')} {value:.4f}" for key, value in honest.metrics.items()))
-    say("   log loss in 5 folds: " + ", ".join(f"{name} {loss:.4f}" for name, loss in ranked.items()))
+    say(f"   log loss in {best.comparison.how}: " + ", ".join(f"{name} {loss:.4f}" for name, loss in ranked.items()))
     say(f"   so `{best.kind.name}` is used ({best.kind.words}).\n")
     doubt = int(np.abs(best.model.predict_proba(X)[:, 0] - 0.5).argmin())
     say(f"   The lump it doubts most, number {doubt}, is {y[doubt]}:\n")
     say(best.model.explain(_rows(X, doubt)).text(columns=5).replace("row 0", f"row {doubt}"))
-    return honest.model, X, y, {"leave_one_out": honest.metrics, "log_loss": ranked, "chosen": best.kind.name}
+    return honest.model, X, y, {"held_out": honest.metrics, "log_loss": ranked, "chosen": best.kind.name}
 
 
 def race(X: Any, y: np.ndarray, rows: int, say: Say) -> dict[str, float]:

@@ -22,7 +22,7 @@ OF_COLUMNS = (*JUDGED, beliefs, surprises, data)
 OF_TEXTS = (*JUDGED, words, surprises, texts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """A page, and what a program may want to know of it."""
 
@@ -33,6 +33,15 @@ class Report:
     def save(self, path: str | os.PathLike) -> None:
         """Write the page: whole, or not at all."""
         atomic.write(path, lambda file: file.write(self.html.encode()))
+
+    def __str__(self) -> str:
+        lines = [
+            f"{name:18}  {value:.4f}  ({low:.4f} – {high:.4f})" for name, (value, low, high) in self.metrics.items()
+        ]
+        lines += ["", *self.warnings] if self.warnings else []
+        return "\n".join([f"report of {len(self.html):,} characters of HTML; `save` writes it", "", *lines])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         frame = 'style="width:100%;height:40rem;border:1px solid #888" title="report"'
@@ -49,30 +58,59 @@ def report(
     title: str | None = None,
     names: Sequence[str] | None = None,
     held_out: bool | None = None,
+    target: str | None = None,
     rows: int = 5,
     random_state: int = 0,
 ) -> Report:
     """What rows X with their right classes y say of a fitted model, as one HTML page that needs nothing else.
 
-    `path` is where it is written; without it the page is only returned. `train` are the rows that the model learned
-    from, X or (X, y): they are compared with these. `names` calls the columns of an array or a sparse matrix; of a
-    classifier of texts, X is a list of texts. `held_out` says that these rows are no part of the training rows (False:
-    they are, and are judged by leave-one-out or cross-validation); None finds out where it can. The `rows` most
-    surprising rows are explained.
+    Parameters
+    ----------
+    model : classifier
+        A fitted model.
+    X : frame, array, sparse matrix or list of texts
+        The rows; of a classifier of texts a list of texts.
+    y : array of shape (n,)
+        Their right classes.
+    path : path, optional
+        Where the page is written; without it the page is only returned.
+    train : X or (X, y), optional
+        The rows that the model learned from: they are compared with these.
+    title : str, optional
+        The title of the page.
+    names : sequence of str, optional
+        What the columns of an array or a sparse matrix are called.
+    held_out : bool, optional
+        True: these rows are no part of the training rows. False: they are, and are cross-validated. None: find out
+        where it can be.
+    target : str, optional
+        What the classes are of; by default the name of y where it is a series.
+    rows : int, default 5
+        How many of the most surprising rows are explained, under their names in the index of a pandas frame.
+    random_state : int, default 0
+        The seed of what is drawn.
 
+    Returns
+    -------
+    Report
+        The page as `html`, `warnings` in plain words, and `metrics` with their 95 % intervals.
+
+    Examples
+    --------
     >>> from deciban import GaussianNB
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [5.0], [6.0]], ["a", "a", "a", "b", "b", "b"]
     >>> out = report(GaussianNB().fit(X, y), X, y, title="Two heaps")
     >>> "<h1>Two heaps</h1>" in out.html
     True
     """
-    facts = gather(model, X, y, train, held_out, rows, random_state, names)
+    facts = gather(model, X, y, train, held_out, rows, random_state, names, target)
     found = Findings.of(facts)
     parts = OF_COLUMNS if facts.texts is None else OF_TEXTS
     sections = [told for part in parts if (told := part.section(facts, found)) is not None]
-    name = title or f"{type(model).__name__}: {facts.n:,} rows"
+    of = "" if facts.target is None else f" of {short(facts.target, 60)}"
+    name = title or f"{type(model).__name__}{of}: {facts.n:,} rows"
     out = Report(
-        page(name, _lead(model), sections, _foot()),
+        page(name, _lead(model, facts.target), sections, _foot()),
         found.doubts,
         {measure: (float(e.value), float(e.low), float(e.high)) for measure, e in found.measures.items()},
     )
@@ -81,11 +119,12 @@ def report(
     return out
 
 
-def _lead(model: Any) -> str:
+def _lead(model: Any, target: str | None) -> str:
     """What it is, and how it was set."""
     classes = [short(str(label), 30) for label in model.classes_.tolist()]
     told = ", ".join(classes[:6]) + (f" and {len(classes) - 6} more" if len(classes) > 6 else "")
-    return f"<p><code>{escape(short(repr(model), 300))}</code></p><p>Classes: {escape(told)}.</p>"
+    of = "" if target is None else f" of <code>{escape(short(target, 60))}</code>"
+    return f"<p><code>{escape(short(repr(model), 300))}</code></p><p>Classes{of}: {escape(told)}.</p>"
 
 
 def _foot() -> str:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
+TIE = 1e-9  # relative difference of (log) probabilities that is rounding
+
 
 def log_loss(y: np.ndarray, log_proba: np.ndarray, w: np.ndarray | None = None, floor: float = -np.inf) -> float:
     """Mean of −log P(true class). A true class of probability 0 makes it ∞, unless log probabilities are cut off at
@@ -46,12 +48,25 @@ def brier(y: np.ndarray, proba: np.ndarray, w: np.ndarray | None = None) -> floa
 
 
 def accuracy(y: np.ndarray, proba: np.ndarray, w: np.ndarray | None = None) -> float:
-    """Share of the rows whose most probable class (or largest log probability) is the true one.
+    """Share of the rows whose most probable class (or largest log probability) is the true one; where m classes share
+    the largest, a row counts 1/m if the true one is among them.
 
-    >>> accuracy(np.array([0, 0]), np.array([[0.6, 0.4], [0.3, 0.7]]))
-    0.5
+    >>> accuracy(np.array([0, 0]), np.array([[0.6, 0.4], [0.3, 0.7]])), accuracy(np.array([1]), np.array([[0.5, 0.5]]))
+    (0.5, 0.5)
     """
-    return _mean((proba.argmax(axis=1) == y).astype(np.float64), w)
+    return _mean(hits(y, proba), w)
+
+
+def hits(y: np.ndarray, proba: np.ndarray) -> np.ndarray:
+    """Of each row, what it adds to the accuracy: 1, 0, or 1/m where m classes share the largest probability. (n,)
+
+    >>> hits(np.array([0, 2]), np.array([[0.4, 0.4, 0.2], [0.4, 0.4, 0.2]])).tolist()
+    [0.5, 0.0]
+    """
+    top = proba.max(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # −∞ in all classes
+        first = (proba >= top - TIE * np.maximum(np.abs(top), 1.0)) | (proba == top)
+    return np.take_along_axis(first, y[:, None], axis=1)[:, 0] / np.maximum(first.sum(axis=1), 1)
 
 
 def expected_calibration_error(
@@ -87,6 +102,6 @@ def confusion(y: np.ndarray, decided: np.ndarray, k: int, w: np.ndarray | None =
 def _mean(values: np.ndarray, w: np.ndarray | None) -> float:
     """Rows of weight 0 count for nothing, even where they are infinite; the mean of nothing is NaN."""
     if w is None:
-        return float(values.mean())
+        return float(values.mean()) if len(values) else np.nan
     some = w > 0
     return float(values[some] @ w[some] / w[some].sum()) if some.any() else np.nan

@@ -70,6 +70,11 @@ def as_html(lines: Lines) -> str:
     return f"{table}{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{paragraphs([lines.end])}"
 
 
+def preformatted(text: str) -> str:
+    """Aligned text as HTML."""
+    return f'<pre style="line-height:1.3">{escape(text)}</pre>'
+
+
 def paragraphs(lines: Sequence[str]) -> str:
     return "".join(f"<p>{escape(line)}</p>" for line in lines if line)
 

@@ -51,6 +51,7 @@ class Columns:
     holes: bool  # whether a cell of them is missing
     whole: bool  # whether all hold whole numbers ≥ 0
     binary: bool  # whether all hold 0 and 1
+    words: tuple[Any, ...] = ()  # those that hold levels
 
     @property
     def texts(self) -> list[Any]:
@@ -74,6 +75,7 @@ class Columns:
             any(not _given(column).all() for column in columns),
             whole,
             whole and all((c <= 1).all() for c in cells),
+            tuple(column.name for column in columns if column.levels is not None),
         )
 
 

@@ -20,7 +20,7 @@ all      100    0.9100    0.2756  0.1622
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from deciban import scores
+from deciban import scores, tabular
 from deciban.classifiers.base import Generative
 from deciban.errors import DecibanError, NotAdditiveError
 from deciban.folds import fold_of_each, rows_of
@@ -39,11 +39,13 @@ from deciban.learning.teaching import Rows, left_out, said
 __all__ = ["CrossValidation", "cross_validate", "learning_curve"]
 
 LINES = 20  # folds that are printed one by one, at most
+NAMED = 12  # classes that are named, at most
 
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """What models that never saw them say of all rows. Its numbers are weighted where the rows are."""
+    """What models that never saw them say of all rows. Its numbers are weighted where the rows are. Where the folds
+    were dealt out several times, all rows come as often, one deal after the other."""
 
     classes: np.ndarray  # (k,)
     y: np.ndarray  # (n,), the true classes as places in `classes`
@@ -51,6 +53,17 @@ class CrossValidation:
     log_proba: np.ndarray  # (n, k); −∞ for a class that the other folds do not have
     weight: np.ndarray | None  # (n,)
     refitted: tuple[int, ...]  # the folds whose model was learned anew
+    known: np.ndarray | None = None  # (n,), whether the class of the row is in the other folds; None: always
+    repeats: int = 1  # how often the folds were dealt out
+
+    @property
+    def unknown(self) -> dict[Any, int]:
+        """Classes with rows that the other folds cannot teach, and the number of those rows. They are in no score."""
+        if self.known is None:
+            return {}
+        one = len(self.y) // self.repeats
+        labels, rows = np.unique(self.y[:one][~self.known[:one]], return_counts=True)
+        return dict(zip(self.classes[labels].tolist(), rows.tolist(), strict=True))
 
     @cached_property
     def proba(self) -> np.ndarray:
@@ -64,20 +77,54 @@ class CrossValidation:
 
     @property
     def accuracy(self) -> float:
-        return scores.accuracy(self.y, self.log_proba, self.weight)
+        """Of rows whose class was known; a tie of m classes counts 1/m."""
+        return scores.accuracy(*self._scored(self.log_proba))
 
     @property
     def log_loss(self) -> float:
-        return scores.log_loss(self.y, self.log_proba, self.weight)
+        return scores.log_loss(*self._scored(self.log_proba))
 
     @property
     def brier(self) -> float:
-        return scores.brier(self.y, self.proba, self.weight)
+        return scores.brier(*self._scored(self.proba))
 
     @property
     def calibration_error(self) -> float:
         """Expected calibration error of the most probable class, in 15 bins of even width."""
-        return scores.expected_calibration_error(self.y, self.proba, self.weight)
+        return scores.expected_calibration_error(*self._scored(self.proba))
+
+    def _scored(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """(y, values, weights) of the rows that are scored."""
+        if self.known is None:
+            return self.y, values, self.weight
+        return self.y[self.known], values[self.known], None if self.weight is None else self.weight[self.known]
+
+    @cached_property
+    def losses(self) -> np.ndarray:
+        """−log P(true class) of each row, NaN where it is not scored; the mean over the repeats."""
+        out = -np.take_along_axis(self.log_proba, self.y[:, None], axis=1)[:, 0]
+        if self.known is not None:
+            out[~self.known] = np.nan
+        return out.reshape(self.repeats, -1).mean(axis=0)
+
+    @classmethod
+    def joined(cls, parts: list[CrossValidation]) -> CrossValidation:
+        """Several deals of the same rows as one."""
+        if len(parts) == 1:
+            return parts[0]
+        first = np.cumsum([0, *(part.fold.max() + 1 for part in parts)])
+        weight = None if parts[0].weight is None else np.concatenate([part.weight for part in parts])
+        known = np.concatenate([np.ones(len(p.y), dtype=bool) if p.known is None else p.known for p in parts])
+        return cls(
+            parts[0].classes,
+            np.concatenate([part.y for part in parts]),
+            np.concatenate([part.fold + start for part, start in zip(parts, first, strict=False)]),
+            np.concatenate([part.log_proba for part in parts]),
+            weight,
+            tuple(i + int(start) for part, start in zip(parts, first, strict=False) for i in part.refitted),
+            None if known.all() else known,
+            len(parts),
+        )
 
     @property
     def confusion(self) -> np.ndarray:
@@ -97,7 +144,8 @@ class CrossValidation:
 
     def _part(self, rows: np.ndarray) -> CrossValidation:
         w = None if self.weight is None else self.weight[rows]
-        return CrossValidation(self.classes, self.y[rows], self.fold[rows], self.log_proba[rows], w, ())
+        known = None if self.known is None else self.known[rows]
+        return CrossValidation(self.classes, self.y[rows], self.fold[rows], self.log_proba[rows], w, (), known)
 
     def __str__(self) -> str:
         lines = [(f"fold {i}", *line) for i, line in enumerate(zip(*self.by_fold.values(), strict=True))]
@@ -107,8 +155,17 @@ class CrossValidation:
         second = max(second, len("rows"))
         head = f"{'':{first}}  {'rows':>{second}}  accuracy  log loss   Brier"
         return "\n".join(
-            [head, *(f"{a:{first}}  {n:{second}d}  {x:8.4f}  {y:8.4f}  {z:6.4f}" for a, n, x, y, z in lines)]
+            [
+                head,
+                *(f"{a:{first}}  {n:{second}d}  {x:8.4f}  {y:8.4f}  {z:6.4f}" for a, n, x, y, z in lines),
+                *apart(self.unknown),
+            ]
         )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return tabular.preformatted(str(self))
 
 
 def cross_validate(
@@ -128,18 +185,47 @@ def cross_validate(
     """
     rows = Rows.of(X, y, sample_weight)
     fold = fold_of_each(folds, rows.X, rows.codes, random_state, stratify)
-    places = rows_of(fold)
+    return validated(model, rows, fold)
+
+
+def validated(
+    model: Any, rows: Rows, fold: np.ndarray, go_on: Callable[[int, np.ndarray], bool] | None = None
+) -> CrossValidation:
+    """The same of rows whose folds are known. `go_on(folds done, losses)` is asked after each fold, losses (n,) being
+    NaN where a row is not judged yet or not scored; where it says no, `GivenUpError` is raised."""
+    parts = rows_of(fold)
     log_proba = np.full((len(fold), len(rows.classes)), -np.inf)
-    refitted = []
+    refitted, known, losses = [], np.ones(len(fold), dtype=bool), np.full(len(fold), np.nan)
     few = few_without(rows, fold)
-    for i, (here, learned) in enumerate(zip(places, by_addition(model, rows, places), strict=True)):
+    for i, (here, learned) in enumerate(zip(parts, by_addition(model, rows, parts), strict=True)):
         if learned is None or few[i]:
             learned = rows.taught(clone(model).fit, np.flatnonzero(fold != i))
             refitted.append(i)
         else:
             learned._check_fitted()
-        log_proba[np.ix_(here, np.searchsorted(rows.classes, learned.classes_))] = said(learned, rows.cells(here))
-    return CrossValidation(rows.classes, rows.codes, fold, log_proba, rows.w, tuple(refitted))
+        places = np.searchsorted(rows.classes, learned.classes_)
+        log_proba[np.ix_(here, places)] = said(learned, rows.cells(here))
+        known[here] = np.isin(rows.codes[here], places)
+        losses[here] = np.where(known[here], -log_proba[here, rows.codes[here]], np.nan)
+        if go_on is not None and not go_on(i + 1, losses):
+            raise GivenUpError(f"given up after {i + 1} of {len(parts)} folds")
+    every = None if known.all() else known
+    return CrossValidation(rows.classes, rows.codes, fold, log_proba, rows.w, tuple(refitted), every)
+
+
+class GivenUpError(DecibanError):
+    """A cross-validation was stopped before its end, as whoever asked for it wished."""
+
+
+def apart(unknown: dict[Any, int]) -> list[str]:
+    """A line that names the classes whose rows are not scored, if there are any.
+
+    >>> apart({"c": 1, "d": 2})
+    ['not scored, as the other folds have no row of the class: 1 of `c`, 2 of `d`']
+    """
+    some = [f"{rows:,} of `{label}`" for label, rows in list(unknown.items())[:NAMED]]
+    more = [f"{len(unknown) - NAMED} more classes"] if len(unknown) > NAMED else []
+    return [f"not scored, as the other folds have no row of the class: {', '.join(some + more)}"] if some else []
 
 
 def few_without(rows: Rows, fold: np.ndarray) -> np.ndarray:

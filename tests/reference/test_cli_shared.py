@@ -46,7 +46,7 @@ def test_report_of_a_shared_set(name, shared, tmp_path, capfd):
     said(f"fit {data} {SETS[name][0]} --model {kind} -o {model}", capfd)
     said(f"report {model} {data} -o {page}", capfd)
     html = page.read_text(encoding="utf-8")
-    assert "leave-one-out" in html
+    assert "cross-validated in 10 folds" in html
     assert ("Leak? <code>boat</code> alone tells" in html) == ("titanic" in name)
     assert ("Words for spam" in html) == ("sms" in name)
 

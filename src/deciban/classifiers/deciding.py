@@ -18,6 +18,7 @@ import numpy as np
 
 from deciban import decision, ingest
 from deciban.errors import DataError
+from deciban.tabular import Lines, as_html, as_text, plain
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,18 @@ class Adapted:
     steps: int
     why: str  # "converged" or "max_iter"
     model: Any = field(repr=False)
+
+    def __str__(self) -> str:
+        return as_text(self._lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html(self._lines())
+
+    def _lines(self) -> Lines:
+        rows = [(str(c), plain(p)) for c, p in zip(self.classes.tolist(), self.priors.tolist(), strict=True)]
+        return Lines(f"class priors after {self.steps} steps ({self.why})", ("class", "prior"), rows)
 
     def posterior(self, X) -> np.ndarray:
         """P(class | x) under the new priors, (n, k)."""

@@ -12,6 +12,7 @@ from deciban import decision, ops
 from deciban.calibration import Calibration
 from deciban.engines import threads
 from deciban.errors import ForgetError, NotAdditiveError
+from deciban.sampling import draw_rows
 from deciban.table import Block, Table, borders
 from deciban.tallies import Bundle
 
@@ -127,10 +128,10 @@ class LeavingOut:
         return logs[which.ravel()]
 
     def _calibration(self, tally: Bundle, family: Any, table: Table) -> Calibration:
-        """Temperature and biases from rows judged by the model without them: all, or evenly spaced ones of many."""
+        """Temperature and biases from rows judged by the model without them: all, or some drawn from each class."""
         enough = max(ENOUGH, 512 * table.k)
         if table.n > enough:
-            at = np.linspace(0, table.n - 1, enough).astype(np.int64)
+            at = draw_rows(table.y, enough)
             w = None if table.w is None else table.w[at]
             table = Table(table.x.take(at), table.y[at], w, table.k)
         prior = self._held_out_prior(self._check_is_fitted(), table)

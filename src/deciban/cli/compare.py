@@ -10,7 +10,7 @@ from deciban.cli.verb import ClassifierOption, Talk, column_options, how_to_read
 @verb("compare", example="deciban compare titanic.csv --target survived --drop boat --drop body")
 @click.argument("data")
 @column_options
-@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="How many folds.")
+@click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="How many folds; at most 50.")
 @click.option(
     "--model", "names", cls=ClassifierOption, multiple=True, metavar="NAME", help="Only this one. Repeat for more."
 )
@@ -28,7 +28,8 @@ def command(
 ) -> None:
     """Cross-validate the classifiers that suit DATA, ranked by log loss.
 
-    ± is the standard error of the log loss, calibration the mean gap between what is promised and what is kept.
+    ± is the standard error of the log loss, calibration the mean gap between confidence and accuracy. Of more than
+    10,000 rows, 10,000 are drawn, class by class.
     """
     import deciban
     from deciban import files
@@ -44,7 +45,10 @@ def command(
         out = deciban.compare(X, y, names or None, folds, lambda what, share: tell(0, share), text)
     for name, why in out.left_out.items():
         talk.say(f"`{name}` {why}: left out", "note")
-    lines = [str(out), "", out.advice]
-    if out.unfit:
-        lines.append("Not suited: " + "; ".join(f"`{name}` {why}" for name, why in out.unfit.items()) + ".")
-    talk.give("\n".join(lines), out.as_dict())
+    for note in out.notes:
+        talk.say(note, "note")
+    talk.give("\n".join([str(out), "", out.advice, *(_sentence(line) for line in out.not_tried)]), out.as_dict())
+
+
+def _sentence(line: str) -> str:
+    return line[0].upper() + line[1:] + "."

@@ -36,5 +36,5 @@ def command(
     check_output(output, (model, data), force)
     found = rows.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk)
     X, y = found.whole(talk, "reading")
-    deciban.report(found.model, X, y, output)
+    deciban.report(found.model, X, y, output, target=found.target)
     talk.give(output, {"report": output})

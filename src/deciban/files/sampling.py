@@ -1,14 +1,15 @@
 """Rows on their way to a model: those without a label are left out and counted, and some are kept, drawn evenly from
-all that go by. Which ones hangs on their places alone, not on which thread was first.
+all that go by, and at least a few of every class. Which ones depends on their places alone, not on which thread was
+first.
 
 >>> from deciban.files.sources import of
 >>> table = pa.table({"a": list(range(100)), "y": [*["no", "yes"] * 49, None, None]})
->>> rows = Labelled(of(table), "y", 10)
+>>> rows = Labelled(of(table), "y", 30)
 >>> sum(batch.num_rows for piece in rows.source.pieces() for batch in piece()), rows.gone
 (98, 2)
 >>> X, y = rows.kept()
 >>> X.num_rows, len(y), X.column_names
-(10, 10, ['a'])
+(30, 30, ['a'])
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from threading import Lock
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +28,7 @@ from deciban.files.reading import Piece, Source
 from deciban.files.shaping import joined, split
 
 PRUNE = 2  # times as many rows as wanted may be held before some are let go
+LEAST = 10  # rows of each class that are kept beside those with the lowest draws
 
 
 class Labelled:
@@ -36,6 +39,8 @@ class Labelled:
         self.rows, self.gone = 0, 0
         self._held: list[tuple[np.ndarray, pa.Table]] = []
         self._below = 1.0  # draws that may be among the lowest
+        self._class_below: dict[Any, float] = {}  # and among the lowest of their class
+        self._new_class = 1.0  # and of a class that was not met yet
         self._lock = Lock()
         self.first, inner = _peeked(source)
         self.source = replace(source, batches=lambda: self._all(inner), cut=partial(self._cut, inner))
@@ -56,22 +61,47 @@ class Labelled:
             yield some
 
     def _hold(self, batch: pa.RecordBatch, draw: np.ndarray, gone: int) -> None:
-        """Keep the rows with the lowest draws."""
-        low = np.flatnonzero(draw < self._below)
+        """Keep the rows with the lowest draws, of all and of each class."""
+        classes, code = self._classes(batch.column(batch.schema.get_field_index(self.target)))
+        limits = np.array([max(self._below, self._class_below.get(label, self._new_class)) for label in classes])
+        low = np.flatnonzero(draw < limits[code]) if len(classes) else np.zeros(0, dtype=np.int64)
         some = pa.Table.from_batches([_plain(batch.take(pa.array(low)))])
         with self._lock:
             self.rows += batch.num_rows
             self.gone += gone
             self._held.append((draw[low], some))
-            if sum(len(draws) for draws, _ in self._held) > PRUNE * self.most:
+            most = self.most + LEAST * len(self._class_below)
+            if sum(len(draws) for draws, _ in self._held) > PRUNE * most:
                 self._held = [self._lowest()]
-                self._below = float(self._held[0][0][-1])
 
     def _lowest(self) -> tuple[np.ndarray, pa.Table]:
+        """Those held, in the order of their draws; what they leave for others to come is noted."""
         draws = np.concatenate([draws for draws, _ in self._held])
         whole = pa.concat_tables([rows for _, rows in self._held], promote_options="permissive")
-        order = np.argsort(draws, kind="stable")[: self.most]
+        classes, code = self._classes(whole[self.target])
+        order = np.argsort(draws, kind="stable")
+        by_class = order[np.argsort(code[order], kind="stable")]
+        many = np.bincount(code, minlength=len(classes))
+        least = LEAST if LEAST * len(classes) <= self.most else 0  # labels that name rows are no classes
+        self._new_class = 1.0 if least else 0.0
+        rank = np.arange(len(order)) - np.repeat(np.cumsum(many) - many, many)
+        self._class_below = {
+            label: float(draws[by_class[end - n + least - 1]])
+            for label, n, end in zip(classes, many, np.cumsum(many), strict=True)
+            if 0 < least <= n
+        }
+        if len(order) > self.most:
+            self._below = float(draws[order[self.most - 1]])
+        keep = np.zeros(len(order), dtype=bool)
+        keep[order[: self.most]] = keep[by_class[rank < least]] = True
+        order = order[keep[order]]
         return draws[order], whole.take(pa.array(order))
+
+    def _classes(self, column: pa.Array | pa.ChunkedArray) -> tuple[list, np.ndarray]:
+        """The labels that a column has, and the place of each row's among them."""
+        whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        coded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+        return coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
     def kept(self) -> tuple[pa.Table, np.ndarray]:
         """(rows, labels)."""

@@ -29,6 +29,7 @@ from deciban.losses.objectives import Objective
 from deciban.scores import log_loss
 from deciban.solvers.base import Solution
 from deciban.solvers.lbfgs import Columns
+from deciban.tabular import Lines, as_html, as_text, plain
 
 WIDE = 1000  # coefficients up to which leave-one-out is by the Hessian,
 COSTLY = 1 << 34  # if it costs no more multiplications than this
@@ -55,6 +56,25 @@ class Path:
     classes: np.ndarray  # (k,)
     columns: tuple[str, ...]  # (d,)
     deviation: np.ndarray  # (d,), of each column: what makes coefficients comparable
+
+    def __str__(self) -> str:
+        return as_text(self._lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html(self._lines())
+
+    def _lines(self) -> Lines:
+        held_out = np.full(len(self.Cs), np.nan) if self.log_loss is None else self.log_loss
+        known = not np.isnan(held_out).all()
+        rows = [
+            (f"{c:.4g}", plain(out), plain(own), str(steps), "best" if known and i == self.best else "")
+            for i, (c, out, own, steps) in enumerate(zip(self.Cs, held_out, self.loss, self.n_iter, strict=True))
+        ]
+        how = f", held out by {self.held_out}" if self.held_out else ""
+        title = f"{len(self.Cs)} penalties, {len(self.columns)} columns{how}"
+        return Lines(title, ("C", "log loss", "of learned rows", "steps", ""), rows)
 
     @property
     def best(self) -> int:

@@ -37,7 +37,7 @@ from deciban.errors import DataError, DecibanError, NotAdditiveError
 from deciban.learning import lumping, word_curve
 from deciban.learning import picture as curve_picture
 from deciban.learning.teaching import Rows, left_out, said
-from deciban.tabular import Lines, as_text, plain
+from deciban.tabular import Lines, as_html, as_text, plain
 
 SHORT = (lumping, word_curve)  # ways to the same numbers that are faster, each for some models
 HALVINGS = 10  # of all training rows, where no sizes are given
@@ -92,13 +92,21 @@ class LearningCurve:
         return curve_picture.draw(self.sizes, self._of(score), name, score.replace("_", " "), ax)
 
     def __str__(self) -> str:
+        return as_text(self._lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html(self._lines())
+
+    def _lines(self) -> Lines:
         columns = [of(score) for score in ("accuracy", "log_loss") for of in (self.mean, self.spread)]
         lines = [(str(n), *map(plain, line)) for n, *line in zip(self.sizes, *columns, strict=True)]
         first = max(len("rows"), *(len(line[0]) for line in lines))
         rows = [(line[0].rjust(first), *line[1:]) for line in lines]
         head = ("rows".rjust(first), "accuracy", "±", "log loss", "±")
         times = "once" if len(self.accuracy) == 1 else f"{len(self.accuracy)} times"
-        return as_text(Lines(f"{self.model}, {self.held_out} rows held out, {times}", head, rows, self.note))
+        return Lines(f"{self.model}, {self.held_out} rows held out, {times}", head, rows, self.note)
 
 
 def learning_curve(

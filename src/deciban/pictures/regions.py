@@ -19,6 +19,7 @@ from deciban.errors import DataError
 from deciban.palette import INK, PAPER, of_class
 from deciban.pictures.forms import called
 from deciban.planes import Plane, discriminant_plane, slice_plane
+from deciban.sampling import draw_rows
 from deciban.wording import short
 
 STEPS = 160
@@ -187,7 +188,7 @@ def _points(ax: Any, plane: Plane, y: Any, classes: np.ndarray, looks: list, mos
     if y is None:
         return
     labels = np.asarray(y)
-    some = np.linspace(0, len(labels) - 1, min(most, len(labels))).astype(int)
+    some = draw_rows(np.unique(labels, return_inverse=True)[1], most)
     size = 26 if len(some) <= 300 else 14
     for c, look in enumerate(looks):
         at = plane.points[some][labels[some] == classes[c]]

@@ -14,6 +14,7 @@ from deciban.reports import text_doubts
 from deciban.reports.drift import drift, shares_moved
 from deciban.reports.facts import Facts
 from deciban.reports.leakage import leaks
+from deciban.validate import apart
 from deciban.wording import short
 
 FEW = 10  # rows of a class that say little
@@ -24,9 +25,11 @@ SPREAD = 0.05  # class shares that moved so far are worth a word
 def doubts(facts: Facts) -> list[str]:
     """All warnings in plain words, the gravest first."""
     if facts.texts is not None:
-        doubted = (text_doubts.leaks, text_doubts.repeated, _impossible, _strange, text_doubts.mute, _few, _class_drift)
-        return [told for part in (*doubted, text_doubts.drift) for told in part(facts)]
-    return [*_leaks(facts), *_overlap(facts), *_impossible(facts), *_strange(facts), *_few(facts), *_drift(facts)]
+        first = (text_doubts.leaks, text_doubts.repeated, _impossible, _strange, _not_scored, text_doubts.mute)
+        parts = [*first, _few, _class_drift, text_doubts.drift]
+    else:
+        parts = [_leaks, _overlap, _impossible, _strange, _not_scored, _few, _drift]
+    return [told for part in parts for told in part(facts)]
 
 
 def _leaks(facts: Facts) -> list[str]:
@@ -66,7 +69,7 @@ def _keys(X: Any) -> list[bytes]:
 
 
 def _impossible(facts: Facts) -> list[str]:
-    known = facts.known[facts.y]
+    known = facts.known[facts.y] & facts.judged
     wrong = int(np.isneginf(facts.log_proba[np.arange(facts.n), facts.y])[known].sum())
     if not wrong:
         return []
@@ -79,6 +82,15 @@ def _strange(facts: Facts) -> list[str]:
     names = [short(facts.names[c], 30) for c in np.flatnonzero(~facts.known & there)]
     rows = int((~facts.known[facts.y]).sum())
     return [f"{rows:,} rows are of classes that the model does not know: {', '.join(names[:5])}."] if names else []
+
+
+def _not_scored(facts: Facts) -> list[str]:
+    return [f"{told[0].upper()}{told[1:]}." for told in apart(_unknown(facts))]
+
+
+def _unknown(facts: Facts) -> dict[Any, int]:
+    codes, rows = np.unique(facts.y[~facts.judged], return_counts=True)
+    return {short(facts.names[c], 30): int(n) for c, n in zip(codes, rows, strict=True)}
 
 
 def _few(facts: Facts) -> list[str]:

@@ -1,8 +1,8 @@
 """All that a report says something about: the model, the rows, and what the model says of them.
 
 Rows that the model has learned from flatter it. Whether they are those rows is found out by learning from them again:
-the same class counts and the same answers mean the same rows. Then each row is judged by the model without it: by
-leave-one-out, or where there is none by cross-validation.
+the same class counts and the same answers mean the same rows. Then they are cross-validated in ten folds, so that
+everything that was chosen on the rows (densities, smoothing, calibration, weights) is chosen again without them.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from sklearn.utils import _safe_indexing
 from deciban import frames, ingest
 from deciban.errors import DataError, DecibanError
 from deciban.explanation import Explanation
+from deciban.sampling import folds_by_content
 from deciban.validate import cross_validate, said
 
 SAME = 100  # rows whose answers are compared
 FOLDS = 10
+MANY = 100_000  # rows beyond which ten fits take too long
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +38,14 @@ class Facts:
     y: np.ndarray  # (n,), places in `classes`
     log_proba: np.ndarray  # (n, k)
     how: str  # rows were judged, in words
+    judged: np.ndarray  # (n,), whether it is scored: not so if no other fold has a row of its class
     anew: bool  # each by a model without it
     train: tuple[Any, np.ndarray | None] | None  # (X, y or None) that the model learned from
     rows: int  # to explain
     seed: int
     called: tuple[str, ...] | None = None  # the columns of an array or sparse matrix
+    target: str | None = None  # what the classes are called
+    row_names: np.ndarray | None = None  # (n,), where rows have names
 
     @cached_property
     def proba(self) -> np.ndarray:
@@ -98,8 +103,12 @@ class Facts:
         """Evidence of some of the rows for a class (or one each); linear scores count from the mean row."""
         anchored = self.columns is None or getattr(self.model, "_anchored", True)
         more = {} if anchored else {"baseline": np.mean([c.values for c in self.columns or []], axis=1)}
-        why = replace(self.model.explain(self.some(index), of=of, **more), rows=index)
+        why = replace(self.model.explain(self.some(index), of=of, **more), rows=self.named_rows(index))
         return why if self.called is None or len(self.called) != len(why.columns) else replace(why, columns=self.called)
+
+    def named_rows(self, index: np.ndarray) -> np.ndarray:
+        """Rows as they are called: by the index of a pandas frame, else by number."""
+        return index if self.row_names is None else self.row_names[index]
 
     def column_name(self, column: frames.Column) -> str:
         if not isinstance(column.name, int):
@@ -108,9 +117,18 @@ class Facts:
 
 
 def gather(
-    model: Any, X: Any, y: Any, train: Any, held_out: bool | None, rows: int, seed: int, names: Any = None
+    model: Any,
+    X: Any,
+    y: Any,
+    train: Any,
+    held_out: bool | None,
+    rows: int,
+    seed: int,
+    names: Any = None,
+    target: str | None = None,
 ) -> Facts:
     """Look at everything once."""
+    row_names, target = _row_names(X), _target(y) if target is None else target
     X, labels = _rows(model, X), np.asarray(y)
     n = len(X) if isinstance(X, list) else X.shape[0]
     if labels.shape != (n,) or not n:
@@ -127,7 +145,7 @@ def gather(
     ingest.labels(labels, None)  # refuses what are no labels
     classes = np.union1d(own, labels)
     held_out = not learned(model, X, labels) if held_out is None else held_out
-    log_proba, how = _judged(model, X, labels, held_out)
+    log_proba, judged, how = _judged(model, X, labels, held_out)
     wide = np.full((len(labels), len(classes)), -np.inf)
     wide[:, np.searchsorted(classes, own)] = log_proba
     return Facts(
@@ -137,12 +155,31 @@ def gather(
         np.searchsorted(classes, labels),
         wide,
         how,
+        judged,
         not held_out,
         _pair(model, train),
         rows,
         seed,
         called,
+        target,
+        row_names,
     )
+
+
+def _row_names(X: Any) -> np.ndarray | None:
+    """The index of a pandas frame or series, unless it only counts the rows."""
+    index = getattr(X, "index", None)
+    if index is None or callable(index) or len(index) != len(X):
+        return None
+    names = np.empty(len(index), dtype=object)
+    names[:] = index.tolist()
+    return None if names.tolist() == list(range(len(names))) else names
+
+
+def _target(y: Any) -> str | None:
+    """What a series of labels is called."""
+    name = getattr(y, "name", None)
+    return None if name is None else str(name)
 
 
 def reads_texts(model: Any) -> bool:
@@ -169,26 +206,40 @@ def _pair(model: Any, train: Any) -> tuple[Any, np.ndarray | None] | None:
     return _rows(model, x), None if y is None else np.asarray(y)
 
 
-def _judged(model: Any, X: Any, y: np.ndarray, held_out: bool) -> tuple[np.ndarray, str]:
+def _judged(model: Any, X: Any, y: np.ndarray, held_out: bool) -> tuple[np.ndarray, np.ndarray, str]:
+    """(log probabilities, whether each row is scored, how it was done)."""
+    every = np.ones(len(y), dtype=bool)
     if held_out:
-        return np.asarray(said(model, X)), "The rows are judged as rows that the model has not learned from."
-    try:
-        out = np.asarray(model.leave_one_out(X, y))
-        return out, "The model has learned from these rows: each is judged by the model without it (leave-one-out)."
-    except (AttributeError, DecibanError):
-        return _cross_validated(model, X, y)
-
-
-def _cross_validated(model: Any, X: Any, y: np.ndarray) -> tuple[np.ndarray, str]:
+        return np.asarray(said(model, X)), every, "The rows are judged as rows that the model has not learned from."
+    if len(y) > MANY and not _adds_up(model):
+        try:
+            how = (
+                "The model has learned from these rows: each is judged by the model without it (leave-one-out), with "
+                "what was chosen on all rows (densities, smoothing, calibration) kept."
+            )
+            return np.asarray(model.leave_one_out(X, y)), every, how
+        except (AttributeError, DecibanError):  # no closed form
+            pass
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            judged = cross_validate(clone(model), X, y, folds=min(FOLDS, len(y)))
+            fold = folds_by_content(X, np.unique(y, return_inverse=True)[1], min(FOLDS, len(y)))
+            out = cross_validate(clone(model), X, y, fold)
     except (DecibanError, ValueError):
-        told = "The model has learned from these rows, which are too few to be held out: the numbers flatter it."
-        return np.asarray(said(model, X)), told
-    told = f"The model has learned from these rows, so they are cross-validated in {judged.fold.max() + 1} folds."
-    return judged.log_proba[:, np.searchsorted(judged.classes, model.classes_)], told
+        how = "The model has learned from these rows, which are too few to be held out: the numbers flatter it."
+        return np.asarray(said(model, X)), every, how
+    how = f"The model has learned from these rows, so they are cross-validated in {out.fold.max() + 1} folds."
+    known = every if out.known is None else out.known
+    return out.log_proba[:, np.searchsorted(out.classes, model.classes_)], known, how
+
+
+def _adds_up(model: Any) -> bool:
+    """Whether the models of all folds come from one pass over the rows."""
+    try:
+        model._check_updatable()
+    except (AttributeError, DecibanError):
+        return False
+    return True
 
 
 def learned(model: Any, X: Any, y: np.ndarray) -> bool:

@@ -1,9 +1,11 @@
-"""Columns that know too much: one that alone nearly decides the class, by its cells or by whether they are there.
+"""Columns that may know the outcome: one that alone nearly decides the class, by its cells or by which are missing.
 
 Such a column is often written down after the outcome (the lifeboat of a passenger, the day of a discharge), and a model
-with it is good only on the rows it learned from. Two signs:
+with it is good only on the rows it learned from. A good predictor looks the same, so this is a question to be answered
+by somebody who knows the table. Two signs:
 
-    skill = 1 − (log loss of the column alone, leaving rows out) / (log loss of the class shares)  ≥ 0.8
+    skill = 1 − (cross-validated log loss of the column alone) / (log loss of the class shares) ≥ 0.8, and
+    either ≥ 0.95, or the other columns do not reach 0.8: where they do, the class is easy to tell
     given (or missing) cells are nearly all of one class, far more of them than its share explains
 
 >>> import numpy as np
@@ -13,41 +15,67 @@ with it is good only on the rows it learned from. Two signs:
 >>> X = np.column_stack([rng.normal(size=200), y + 0.01 * rng.normal(size=200), later])
 >>> for leak in leaks(X, y):
 ...     print(leak)
-`1` alone tells the class of 100.0 % of the rows
-`2` is given in 43 rows, and 100.0 % of them are `1` (50.0 % of all rows are)
+`1` alone tells the class of 100.0 % of the rows: is it known before the outcome is?
+`2` is given in 43 rows, and 100.0 % of them are `1` (50.0 % of all rows are): is it known before the outcome is?
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from deciban import frames, ingest, scores
 from deciban.classifiers.mixed import MixedNB
+from deciban.sampling import folds_by_content, sample_rows
+from deciban.validate import CrossValidation, cross_validate
 
 SKILL = 0.8
+ALL_BUT_CERTAIN = 0.95  # of skill: suspicious even where the other columns know as much
 PURE = 0.98  # share of one class among the rows that have a cell, or have none
 SURE = 25.0  # nats by which the class's own share fails to explain that
-ROWS = 20_000  # that are looked at, evenly spaced
+ROWS = 20_000  # that are looked at, drawn class by class
+FOLDS = 10
+QUESTION = "is it known before the outcome is?"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Leak:
     """A column that may know the outcome."""
 
     column: str
     words: str
-    share: float  # of rows that are told right by it
+    share: float  # of rows whose class it tells
 
     def __str__(self) -> str:
-        return f"`{self.column}` {self.words}"
+        return f"`{self.column}` {self.words}: {QUESTION}"
+
+    __repr__ = __str__
 
 
 def leaks(X: Any, y: Any) -> list[Leak]:
-    """The suspicious columns of a frame or an array, most telling first.
+    """The columns of a frame or an array that may know the outcome, most telling first.
 
+    Of more than 20,000 rows as many are drawn, class by class; the words say so.
+
+    Parameters
+    ----------
+    X : frame or array of shape (n, d)
+        The rows.
+    y : array of shape (n,)
+        Their classes.
+
+    Returns
+    -------
+    list of Leak
+        Each with `column`, `words` and `share`, the share of rows whose class the column tells.
+
+    Examples
+    --------
     >>> leaks([[0.0], [1.0], [0.5]], ["a", "b", "a"])  # too few rows to suspect anything
     []
     """
@@ -55,56 +83,102 @@ def leaks(X: Any, y: Any) -> list[Leak]:
     n, k = len(codes), len(classes)
     if n < 20 or k < 2:
         return []
-    at = np.linspace(0, n - 1, min(n, ROWS)).astype(np.int64)
-    codes = codes[at]
-    names, columns = _columns(X, at)
-    prior = np.bincount(codes, minlength=k) / len(codes)
-    base = scores.shares_log_loss(codes)
-    found = []
-    for name, column in zip(names, columns, strict=True):
-        leak = _alone(name, column, codes, base) or _by_absence(name, column, codes, prior, classes)
-        found += [leak] if leak else []
+    table = X if frames.is_frame(X) else np.asarray(X)
+    columns = frames.columns(table)
+    at = sample_rows(columns, codes, ROWS)
+    rows = Rows(table, at, codes[at], columns, classes, n)
+    alone = {j: own for j in range(len(columns)) if (own := rows.alone(j)) is not None}
+    found = [leak for j in range(len(columns)) if (leak := rows.by_cells(j, alone) or rows.by_absence(j))]
     return sorted(found, key=lambda leak: -leak.share)
 
 
-def _columns(X: Any, at: np.ndarray) -> tuple[list[str], list[np.ndarray]]:
-    """Names, and columns of plain cells, of some of the rows."""
-    found = frames.columns(X if frames.is_frame(X) else np.asarray(X))
-    return [str(c.name) for c in found], [frames.Column(c.name, c.values[at], c.levels).named() for c in found]
+class Rows:
+    """Rows that are looked at, and how well they are told by some of their columns."""
 
+    def __init__(
+        self,
+        table: Any,
+        at: np.ndarray,
+        y: np.ndarray,
+        columns: list[frames.Column],
+        classes: np.ndarray,
+        total: int,
+    ):
+        self.table, self.at, self.y, self.classes = table, at, y, classes
+        self.columns = [frames.Column(c.name, c.values[at], c.levels) for c in columns]
+        self.prior = np.bincount(y, minlength=len(classes)) / len(y)
+        self.base = scores.shares_log_loss(y)
+        self.all = f"{len(y):,} of {total:,} rows" if len(y) < total else "the rows"
+        self._fold: np.ndarray | None = None
 
-def _alone(name: str, column: np.ndarray, y: np.ndarray, base: float) -> Leak | None:
-    cells = column[:, None]
-    if len(np.unique(y)) < 2 or _nothing(column).all():
+    def alone(self, j: int) -> CrossValidation | None:
+        """How well a column alone tells the class, if it nearly decides it."""
+        column = self.columns[j]
+        cells = column.named()[:, None]
+        if _missing(column).all():
+            return None
+        model = MixedNB(missing="informative")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            quick = model.fit(cells, self.y).leave_one_out(cells, self.y)  # too good, as the density saw all rows
+            if self._skill(scores.log_loss(self.y, quick)) < SKILL:
+                return None
+            own = self._judged(model, cells)
+        return own if self._skill(own.log_loss) >= SKILL else None
+
+    def by_cells(self, j: int, alone: dict[int, CrossValidation]) -> Leak | None:
+        """Whether a column is suspicious among all that nearly decide the class alone."""
+        if j not in alone:
+            return None
+        own = alone[j]
+        told = f"alone tells the class of {100 * own.accuracy:.1f} % of {self.all}"
+        if self._skill(own.log_loss) < ALL_BUT_CERTAIN and len(self.columns) > 1:
+            if len(alone) > 1:
+                return None
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                others = self._judged(MixedNB(missing="informative", calibrate=True), self._without(j))
+            if self._skill(others.log_loss) >= SKILL:
+                return None
+            told += f", the other columns of {100 * others.accuracy:.1f} %"
+        return Leak(str(self.columns[j].name), told, own.accuracy)
+
+    def _skill(self, loss: float) -> float:
+        return 1.0 - loss / self.base
+
+    def _judged(self, model: Any, cells: Any) -> CrossValidation:
+        if self._fold is None:
+            self._fold = folds_by_content(self.columns, self.y, FOLDS)
+        return cross_validate(model, cells, self.y, self._fold)
+
+    def _without(self, j: int) -> Any:
+        """The rows without a column."""
+        if isinstance(self.table, np.ndarray):
+            return np.delete(self.table[self.at], j, axis=1)
+        rest = nw.from_native(self.table, eager_only=True).drop(frames.names(self.table)[j])
+        return _safe_indexing(rest.to_native(), self.at)
+
+    def by_absence(self, j: int) -> Leak | None:
+        """Whether the rows that have a cell, or have none, are nearly all of one class."""
+        column, prior = self.columns[j], self.prior
+        gone = _missing(column)
+        for word, rows in (("given", ~gone), ("missing", gone)):
+            if not rows.any() or rows.all():
+                continue
+            count = np.bincount(self.y[rows], minlength=len(prior))
+            top = int(count.argmax())
+            share = count[top] / count.sum()
+            surprise = count.sum() * np.log(share / prior[top]) if share > 0 else 0.0
+            if share >= PURE and prior[top] < 0.95 and surprise > SURE:
+                return Leak(
+                    str(column.name),
+                    f"is {word} in {count.sum():,} rows, and {100 * share:.1f} % of them are `{self.classes[top]}` "
+                    f"({100 * prior[top]:.1f} % of all rows are)",
+                    float(share * rows.mean()),
+                )
         return None
-    log_proba = MixedNB(missing="informative").fit(cells, y).leave_one_out(cells, y)
-    if 1.0 - scores.log_loss(y, log_proba) / base < SKILL:
-        return None
-    right = scores.accuracy(y, log_proba)
-    return Leak(name, f"alone tells the class of {100 * right:.1f} % of the rows", right)
 
 
-def _by_absence(name: str, column: np.ndarray, y: np.ndarray, prior: np.ndarray, classes: np.ndarray) -> Leak | None:
-    gone = _nothing(column)
-    for word, rows in (("given", ~gone), ("missing", gone)):
-        if not rows.any() or rows.all():
-            continue
-        count = np.bincount(y[rows], minlength=len(prior))
-        top = int(count.argmax())
-        share = count[top] / count.sum()
-        surprise = count.sum() * np.log(share / prior[top]) if share > 0 else 0.0
-        if share >= PURE and prior[top] < 0.95 and surprise > SURE:
-            return Leak(
-                name,
-                f"is {word} in {count.sum():,} rows, and {100 * share:.1f} % of them are `{classes[top]}` "
-                f"({100 * prior[top]:.1f} % of all rows are)",
-                float(share * rows.mean()),
-            )
-    return None
-
-
-def _nothing(column: np.ndarray) -> np.ndarray:
+def _missing(column: frames.Column) -> np.ndarray:
     """Which cells are missing."""
-    if column.dtype.kind == "f":
-        return np.isnan(column)
-    return np.array([cell is None or cell != cell for cell in column])
+    return np.isnan(column.values) if column.levels is None else column.values < 0

@@ -15,9 +15,10 @@ FEW = 300_000  # rows up to which they are drawn again 200 times, beyond 30 time
 
 def measured(facts: Facts) -> dict[str, Estimate]:
     """Accuracy, balanced accuracy, log loss, Brier score, calibration error, and of two classes the area under ROC."""
-    y, proba, n = facts.y, facts.proba, facts.n
-    right = facts.predicted == y
-    true = facts.log_proba[np.arange(n), y]
+    some = facts.judged
+    y, proba, logs = facts.y[some], facts.proba[some], facts.log_proba[some]
+    n, right = len(y), scores.hits(y, logs)
+    true = logs[np.arange(n), y]
     missed = ((proba - np.eye(proba.shape[1])[y]) ** 2).sum(axis=1)
     draws = 200 if n <= FEW else 30
 
@@ -26,7 +27,7 @@ def measured(facts: Facts) -> dict[str, Estimate]:
 
     calibration = uncertainty.redrawn(off, n, facts.seed, draws)
     out = {
-        "accuracy": uncertainty.share(int(right.sum()), n),
+        "accuracy": uncertainty.share(float(right.sum()), n),
         "balanced accuracy": _balanced(y, right),
         "log loss": uncertainty.mean(-true, 0.0),
         "Brier score": uncertainty.mean(missed, 0.0, 2.0),
@@ -34,14 +35,15 @@ def measured(facts: Facts) -> dict[str, Estimate]:
     }
     if len(facts.classes) == 2:
         with np.errstate(invalid="ignore"):
-            odds = facts.log_proba[:, 1] - facts.log_proba[:, 0]  # ranks where probabilities are all but 1
+            odds = logs[:, 1] - logs[:, 0]  # ranks where probabilities are all but 1
         out["area under ROC"] = uncertainty.area(y == 1, np.nan_to_num(odds, nan=0.0))
     return out
 
 
 def by_shares(facts: Facts) -> dict[str, float]:
     """The same for one who knows how common each class is, and nothing of the rows."""
-    share = np.bincount(facts.y, minlength=len(facts.classes)) / facts.n
+    rows = np.bincount(facts.y[facts.judged], minlength=len(facts.classes))
+    share = rows / max(rows.sum(), 1)
     some = share[share > 0]
     return {
         "accuracy": float(share.max()),

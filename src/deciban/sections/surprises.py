@@ -18,7 +18,7 @@ CHARACTERS = 700  # of a text that are shown
 
 
 def section(facts: Facts, found: Findings) -> Section | None:
-    known = facts.known[facts.y]
+    known = facts.known[facts.y] & facts.judged
     surprise = np.where(known, -facts.log_proba[np.arange(facts.n), facts.y], -1.0)
     order = np.argsort(-surprise, kind="stable")[: facts.rows]
     order = order[surprise[order] > 0]
@@ -72,8 +72,16 @@ def _share(decibans: float, account: Account) -> float:
 
 def _plain(facts: Facts, order: np.ndarray) -> str:
     rows = []
-    for i in order:
+    for place, i in enumerate(order):
         p, q = facts.proba[i, facts.y[i]], facts.proba[i, facts.predicted[i]]
         said = short(facts.names[facts.predicted[i]], 40)
-        rows.append([f"row {i}", short(facts.names[facts.y[i]], 40), chance(p, 1 - p), said, chance(q, 1 - q)])
+        rows.append(
+            [
+                short(f"row {facts.named_rows(order)[place]}", 60),
+                short(facts.names[facts.y[i]], 40),
+                chance(p, 1 - p),
+                said,
+                chance(q, 1 - q),
+            ]
+        )
     return table("Rows", ["row", "true class", "its probability", "predicted", "its probability"], rows)
