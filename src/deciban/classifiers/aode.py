@@ -31,6 +31,9 @@ class AODE(Structured):
     cuts : "mdl", {column: numbers}, numbers, or None
         Where columns of numbers are cut: as the rows of the first `fit` or `partial_fit` have it; as given (columns
         left out are cut as the rows have it); all at the same numbers. None: every distinct number is a level.
+    missing : "ignore", "informative"
+        What a missing cell is. "ignore": no evidence; it counts for nothing in training and is no parent in prediction.
+        "informative": a level of its own, in every column that had missing cells in training (see `missing_`).
     priors : sequence, mapping by class, or None
         Class priors; by default the classes' shares of the rows.
     calibrate : bool
@@ -54,11 +57,14 @@ class AODE(Structured):
         **Structured._parameter_constraints,
     }
 
-    def __init__(self, *, backoff="auto", alpha=1.0, least=1, cuts="mdl", priors=None, calibrate=False):
+    def __init__(
+        self, *, backoff="auto", alpha=1.0, least=1, cuts="mdl", missing="ignore", priors=None, calibrate=False
+    ):
         self.backoff = backoff
         self.alpha = alpha
         self.least = least
         self.cuts = cuts
+        self.missing = missing
         self.priors = priors
         self.calibrate = calibrate
 

@@ -58,8 +58,8 @@ class BayesNet(TellingNetwork, Structured):
         the strengths m that make held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
     alpha : number, or None
         Pseudo-count of every level in every table. None: `prior`, spread evenly over the table, as BDeu has it.
-    cuts, priors, calibrate
-        As in `TreeAugmentedNB`.
+    cuts, missing, priors, calibrate
+        As in `KDependenceBayes`.
 
     The state is the distinct rows: `partial_fit`, merging and forgetting are exact, and the graph is always that of all
     rows. `leave_one_out` keeps it.
@@ -82,6 +82,7 @@ class BayesNet(TellingNetwork, Structured):
         "backoff": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="neither"), None],
         **Structured._parameter_constraints,
+        "missing": [StrOptions({"auto", "ignore", "informative"})],
     }
     _given: Network  # whose tables are known, not learned
 
@@ -95,6 +96,7 @@ class BayesNet(TellingNetwork, Structured):
         backoff="auto",
         alpha=1.0,
         cuts="mdl",
+        missing="auto",
         priors=None,
         calibrate=False,
     ):
@@ -105,6 +107,7 @@ class BayesNet(TellingNetwork, Structured):
         self.backoff = backoff
         self.alpha = alpha
         self.cuts = cuts
+        self.missing = missing
         self.priors = priors
         self.calibrate = calibrate
 
@@ -196,6 +199,9 @@ class BayesNet(TellingNetwork, Structured):
             return Fixed(self._given, self._given.place[self.target])
         alpha = None if self.alpha is None else float(self.alpha)
         return Graph(self._column_edges(), float(self.prior), int(self.max_parents), self.backoff, alpha)
+
+    def _missing(self) -> str:
+        return "ignore" if "_given" in self.__dict__ else super()._missing()
 
     def _column_edges(self) -> tuple[tuple[int, int], ...] | None:
         """The given edges by column number; those from the class are understood."""

@@ -32,6 +32,11 @@ class KDependenceBayes(Structured):
     cuts : "mdl", {column: numbers}, numbers, or None
         Where columns of numbers are cut: as the rows of the first `fit` or `partial_fit` have it; as given (columns
         left out are cut as the rows have it); all at the same numbers. None: every distinct number is a level.
+    missing : "auto", "ignore", "informative"
+        What a missing cell is. "ignore": no evidence; it counts for nothing in training and is summed out in
+        prediction. "informative": a level of its own, in every column that had missing cells in training. "auto": one
+        of the two, by the log loss of rows left out; a level only in columns whose missing cells depend on the class or
+        on another column (see `missing_`).
     priors : sequence, mapping by class, or None
         Class priors; by default the classes' shares of the rows.
     calibrate : bool
@@ -52,13 +57,15 @@ class KDependenceBayes(Structured):
         "backoff": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
         **Structured._parameter_constraints,
+        "missing": [StrOptions({"auto", "ignore", "informative"})],
     }
 
-    def __init__(self, *, k=1, backoff="auto", alpha=1.0, cuts="mdl", priors=None, calibrate=False):
+    def __init__(self, *, k=1, backoff="auto", alpha=1.0, cuts="mdl", missing="auto", priors=None, calibrate=False):
         self.k = k
         self.backoff = backoff
         self.alpha = alpha
         self.cuts = cuts
+        self.missing = missing
         self.priors = priors
         self.calibrate = calibrate
 
@@ -69,5 +76,5 @@ class KDependenceBayes(Structured):
     def parents_(self) -> dict[Any, list]:
         """The columns that each one depends on beside the class, by name, the one that tells most first."""
         names = self._schema.names
-        parents = self._check_is_fitted().params.parents
+        parents = self._check_is_fitted().params.params.parents
         return {name: [names[i] for i in own] for name, own in zip(names, parents, strict=True)}

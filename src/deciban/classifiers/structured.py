@@ -44,15 +44,17 @@ LEVELS, NUMBERS = Categorical(), Histogram()  # what a schema calls the two kind
 
 
 class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Generative):
-    """Base: needs `_structure()`, and the settings `cuts`, `priors` and `calibrate`."""
+    """Base: needs `_structure()`, and the settings `cuts`, `missing`, `priors` and `calibrate`."""
 
     _reads = "mixed"
     _parameter_constraints: dict = {
         "cuts": [StrOptions({"mdl"}), Mapping, Sequence, np.ndarray, None],
+        "missing": [StrOptions({"ignore", "informative"})],
         "priors": ["array-like", Mapping, None],
         "calibrate": ["boolean"],
     }
     cuts: Any
+    missing: str
     _cuts: tuple[Cuts | None, ...] | None  # of each column; None: not known yet
 
     def _structure(self) -> Any:
@@ -79,7 +81,7 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
                 fields.append(Field(column.name, NUMBERS))
             else:
                 fields.append(Field(column.name, LEVELS, tuple(column.as_levels().levels or ())))
-        return Schema(tuple(fields))
+        return Schema(tuple(fields), reserve=True)  # a level never seen is not a missing cell
 
     def _given_cuts(self) -> dict[Any, Any]:
         return dict(self.cuts) if isinstance(self.cuts, Mapping) else {}
@@ -149,7 +151,11 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     def _family(self, tally: Bundle | None = None) -> Coded:
         fields, cuts = self._schema.fields, self._cuts or (None,) * len(self._schema.fields)
         levels = tuple(len(f.levels or ()) if c is None else len(c.at) + 1 for f, c in zip(fields, cuts, strict=True))
-        return Coded(self._structure(), tuple(at for _, at in self._schema.groups), cuts, levels)
+        return Coded(self._structure(), tuple(at for _, at in self._schema.groups), cuts, levels, self._missing())
+
+    def _missing(self) -> str:
+        """How missing cells are read."""
+        return self.missing
 
     def _tally_chunk(self, family: Coded, chunk: Table) -> Bundle:
         tally = family.tally(chunk.x, chunk.y, chunk.w, chunk.k)  # type: ignore[arg-type]
@@ -193,28 +199,20 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     # leaving out
 
     def _leave_one_out(self, family: Coded, tally: Bundle, chunk: Table) -> np.ndarray:
-        out = family.leave_one_out(self._fitted.params, tally.parts[1], chunk.x, chunk.y, chunk.w)  # type: ignore[arg-type]
-        out[self._lone(family, tally, chunk)] = np.nan  # a level leaves with its only row: the long way
-        return out
-
-    def _lone(self, family: Coded, tally: Bundle, chunk: Table) -> np.ndarray:
-        """Which rows (n,) have a level that no other row has."""
         assert isinstance(chunk.x, Mixed)
-        t, codes = tally.parts[1].crosstab(), family.codes(chunk.x).values
-        weight = np.ones((1, 1)) if chunk.w is None else chunk.w[:, None]
-        pooled = np.append(t.table.sum(axis=0), np.inf)
-        here = np.where((codes >= 0) & (codes < t.levels) & np.array(self._nominal()), t.offset[:-1] + codes, -1)
-        return np.asarray((pooled[here] <= weight * (1 + 1e-9)).any(axis=1))
+        return family.leave_one_out(self._fitted.params, chunk.x, chunk.y, chunk.w, np.array(self._nominal()))
 
     def _without(self, family: Coded, tally: Bundle, row: Table) -> np.ndarray:
         assert isinstance(row.x, Mixed)
         left = (tally - self._tally_chunk(family, row)).parts[1]
-        settled, codes = family.family.settled(self._fitted.params), np.array(family.codes(row.x).values)
+        settled, codes = family.settled(self._fitted.params), np.array(family.codes(row.x).values)
         places = kept_levels(left.crosstab(), self._nominal())
         if places is not None:
             left = left.relevel(np.array([(at >= 0).sum() for at in places]), places)
-            codes = np.column_stack([np.append(at, -1)[code] for at, code in zip(places, codes.T, strict=True)])
-        return settled.loglik(settled.estimate(left), Codes(codes))
+            gone = left.levels  # the code of a level that is known no more
+            moved = [np.where(at < 0, n, at) for at, n in zip(places, gone, strict=True)]
+            codes = np.column_stack([np.append(at, -1)[code] for at, code in zip(moved, codes.T, strict=True)])
+        return settled.scores(settled.estimate(left), Codes(codes))
 
     # telling
 
@@ -222,13 +220,18 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     def evidence_(self) -> float:
         """log p(X | y), the structure being given and its tables averaged out, each drawn from a Dirichlet(alpha)."""
         fitted = self._check_is_fitted()
-        family = fitted.family.family.settled(fitted.params)
-        if not hasattr(family, "evidence"):
+        if not hasattr(fitted.family.family, "evidence"):
             raise AttributeError(
                 f"{type(self).__name__} is an average of models, which has no evidence in closed form\n\n"
                 "hint: compare models by `leave_one_out` or `deciban.cross_validate`"
             )
-        return float(family.evidence(fitted.tally.parts[1]).sum())
+        return float(fitted.family.evidence(fitted.params).sum())
+
+    @property
+    def missing_(self) -> list[Any]:
+        """The columns whose missing cells are a level of their own, by name."""
+        gaps = self._check_is_fitted().params.gaps
+        return [name for name, gap in zip(self._schema.names, gaps, strict=True) if gap]
 
     @property
     def cuts_(self) -> dict[Any, list[float]]:

@@ -1,9 +1,10 @@
 """Columns that depend on the class and up to k others (KDB, Sahami 1996): log p(x | c) = Σ_j log θ_j[x_j | c, parents].
 
 Columns are put in the order of what they tell about the class, I(X_j; C); each takes as parents those k before it that
-tell most about it beside the class, I(X_i; X_j | C) > 0; of equal ones the first. Missing cells are summed out exactly,
-by eliminating one after the other, for each pattern of missing cells: the cost grows with the levels of parents
-that are missing together.
+tell most about it beside the class, I(X_i; X_j | C) > 0; of equal ones the first. A column whose missing cells depend
+on the level of another one is no parent of it: the rows that have both would be chosen by it. Missing cells are summed
+out exactly, by eliminating one after the other, for each pattern of missing cells: the cost grows with the levels of
+parents that are missing together.
 
 Tally: `Patterns`, the distinct rows. Estimate: θ(x | c, p, q) is backed by θ(x | c, p), that by θ(x | c), θ(x) and even
 shares, the parent that tells least being dropped first (see `backoff`); with strength 0 it is (n + alpha) / (sum +
@@ -27,6 +28,7 @@ from scipy.special import gammaln
 
 from deciban import ops
 from deciban.errors import DataError
+from deciban.missingness import dependent
 from deciban.networks.backed import Backed, Smoothing
 from deciban.networks.graph import Parents
 from deciban.networks.search import counts
@@ -58,6 +60,7 @@ class Kdb:
             return self.order
         pairs = ops.pairs(Codes(t.rows), t.y, t.w, t.k, t.levels)
         own, shared = class_information(pairs.crosstab()), conditional_information(pairs)
+        shared = np.where(dependent(t), 0.0, shared)
         before: list[int] = []
         out: list[tuple[int, ...]] = [()] * t.d
         for j in np.argsort(-own, kind="stable").tolist():
@@ -83,10 +86,10 @@ class Kdb:
     def parts(self, p: Backed, x: Codes) -> np.ndarray:
         return p.parts(p.known(x))
 
-    def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Backed | None = None) -> np.ndarray:
-        """Parents and strengths stay; NaN where a missing cell meets a probability of 0."""
+    def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Backed | None = None, lone=None) -> np.ndarray:
+        """Parents and strengths stay; a `lone` (n, d) level leaves with its row."""
         p = self.estimate(t) if p is None else p
-        return self._smoothing().leave_one_out(t, p, p.known(x), y, w)
+        return self._smoothing().leave_one_out(t, p, p.known(x), y, w, lone)
 
     def evidence(self, t: Patterns) -> np.ndarray:
         """log marginal likelihood (k,) of each class's rows, the parents being given: each column's shares, at each

@@ -67,10 +67,10 @@ class Graph:
         """What each column adds to those that come before it, parents first."""
         return p.parts(p.known(x))
 
-    def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Backed | None = None) -> np.ndarray:
-        """The graph and the strengths stay; NaN where a missing cell meets a probability of 0."""
+    def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Backed | None = None, lone=None) -> np.ndarray:
+        """The graph and the strengths stay; a `lone` (n, d) level leaves with its row."""
         p = self.estimate(t) if p is None else p
-        return self._smoothing().leave_one_out(t, p, p.known(x), y, w)
+        return self._smoothing().leave_one_out(t, p, p.known(x), y, w, lone)
 
     def evidence(self, t: Patterns) -> np.ndarray:
         """log marginal likelihood (k,) of the levels given the graph (BDeu); a row counts in the tables that it has all

@@ -39,7 +39,7 @@ def coded(network: Network, rows: Any, read: Mapping[Any, Any] | None = None) ->
     for column in columns:
         at = network.place[column.name]
         own = (read or {}).get(column.name)
-        out[:, at] = _codes(column, network.levels[at]) if own is None else own(column)
+        out[:, at] = codes_of(column, network.levels[at]) if own is None else own(column)
     return out
 
 
@@ -62,7 +62,7 @@ def _array(rows: Any) -> np.ndarray:
     return out
 
 
-def _codes(column: frames.Column, levels: tuple) -> np.ndarray:
+def codes_of(column: frames.Column, levels: tuple) -> np.ndarray:
     column = column.as_levels()
     place = {level: code for code, level in enumerate(levels)}
     unknown = [level for level in column.levels or () if level not in place]

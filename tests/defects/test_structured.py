@@ -1,0 +1,85 @@
+"""Defects of the models whose columns depend on each other, each named after the number it was reported under."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from deciban import AODE, BayesNet, KDependenceBayes, TreeAugmentedNB
+
+CLASSES = [TreeAugmentedNB, AODE, KDependenceBayes, BayesNet]
+every_class = pytest.mark.parametrize("cls", CLASSES)
+
+
+# missing cells
+
+
+def measured_or_not(n: int = 2000) -> tuple[pd.DataFrame, np.ndarray]:
+    """`v` is missing where `measured` is "f", in half of the rows of either class."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(n) < 0.3).astype(int)
+    m = rng.random(n) < 0.5
+    return pd.DataFrame({"measured": np.where(m, "t", "f"), "v": np.where(m, rng.normal(y * 1.0), np.nan)}), y
+
+
+@every_class
+@pytest.mark.parametrize("missing", ["default", "ignore", "informative"])
+def test_quality_4_2_cells_missing_together_are_no_evidence_out_of_nothing(cls, missing):
+    X, y = measured_or_not()
+    model = (cls() if missing == "default" else cls(missing=missing)).fit(X, y)
+    nothing = pd.DataFrame({"measured": ["f"], "v": [np.nan]})
+    assert model.predict_proba(nothing)[0, 1] == pytest.approx(y[X["measured"] == "f"].mean(), abs=0.01)
+
+
+@pytest.mark.parametrize("cls", [KDependenceBayes, BayesNet])
+def test_quality_5_5_missing_cells_are_a_level_where_rows_left_out_say_so(cls):
+    """A column that is missing in one class only, as where it does not apply there; and one that is missing anyhow."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    tells = np.where(y == 1, np.where(rng.random(400) < 0.9, None, "a"), rng.choice(["a", "b"], 400))
+    anyhow = np.where(rng.random(400) < 0.3, None, np.where(rng.random(400) < 0.3 + 0.4 * y, "p", "q"))
+    X = pd.DataFrame({"tells": tells, "anyhow": anyhow})
+    model = cls().fit(X, y)
+    assert model.missing_ == ["tells"]
+    assert cls(missing="informative").fit(X, y).missing_ == ["tells", "anyhow"]
+    assert model.predict_proba(X[X["tells"].isna()][:5])[:, 1].min() > 0.85
+    assert cls(missing="ignore").fit(X, y).missing_ == []
+    # the choice is that of all rows, whichever way they came
+    first = cls().partial_fit(X[:100], y[:100], classes=[0, 1])
+    for other in (first.partial_fit(X[100:], y[100:]), cls().fit(X[:250], y[:250]) + cls().fit(X[250:], y[250:])):
+        assert other.missing_ == ["tells"]
+        np.testing.assert_allclose(other.predict_proba(X), model.predict_proba(X), rtol=1e-12)
+    known = (X["tells"].notna() | (y == 0)).to_numpy()
+    left, again = model.forget(X[~known], y[~known]), cls().fit(X[known], y[known])
+    assert left.missing_ == again.missing_
+    np.testing.assert_allclose(left.predict_proba(X), again.predict_proba(X), rtol=1e-12)
+
+
+@every_class
+def test_quality_5_5_a_level_never_seen_is_not_a_missing_cell(cls):
+    X, y = measured_or_not(400)
+    X = pd.DataFrame({"v": np.where(X["v"].isna(), None, np.where(X["v"] > 0, "high", "low")), "w": X["measured"]})
+    y = np.where(X["v"].isna(), 1, y)
+    model = cls(missing="informative").fit(X, y)
+    gone, new, nothing = (pd.DataFrame({"v": [v], "w": [None]}, dtype=object) for v in (None, "new", "high"))
+    assert model.predict_proba(gone)[0, 1] > 0.9
+    np.testing.assert_allclose(model.predict_proba(new)[0], model.class_prior_, atol=0.02)
+    assert model.predict_proba(nothing)[0, 1] < 0.9
+
+
+def test_quality_5_5_a_network_knows_the_level_of_missing_cells(tmp_path):
+    X, y = measured_or_not(600)
+    y = np.where(X["measured"] == "f", 1, y)
+    model = BayesNet(missing="informative").fit(X, y)
+    assert model.network_.levels[1][-1] == "(missing)"
+    for cell in (None, np.nan, "(missing)"):
+        assert model.query("class", {"v": cell})[1] > 0.95
+    rows = X[:5].assign(**{"class": y[:5]})
+    np.testing.assert_allclose(
+        model.log_density(rows), model.predict_joint_log_proba(X[:5])[np.arange(5), y[:5]], rtol=1e-9
+    )
+    drawn, _ = model.sample(200, random_state=0)
+    assert drawn["v"].isna().mean() == pytest.approx(X["v"].isna().mean(), abs=0.1)
+    model.to_bif(tmp_path / "net.bif")
+    assert "(missing)" in (tmp_path / "net.bif").read_text()
