@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from deciban import AODE, BayesNet, KDependenceBayes, TreeAugmentedNB
+from deciban.errors import DataError
 
 CLASSES = [TreeAugmentedNB, AODE, KDependenceBayes, BayesNet]
 every_class = pytest.mark.parametrize("cls", CLASSES)
@@ -83,3 +84,34 @@ def test_quality_5_5_a_network_knows_the_level_of_missing_cells(tmp_path):
     assert drawn["v"].isna().mean() == pytest.approx(X["v"].isna().mean(), abs=0.1)
     model.to_bif(tmp_path / "net.bif")
     assert "(missing)" in (tmp_path / "net.bif").read_text()
+
+
+# many levels
+
+
+@pytest.mark.parametrize("cls", [TreeAugmentedNB, AODE, BayesNet, lambda: KDependenceBayes(k=2)])
+def test_quality_4_4_columns_of_many_levels_can_be_learned_and_predicted(cls):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({c: rng.integers(0, 300, 600).astype(str) for c in "abc"})
+    y = rng.integers(0, 2, 600)
+    model = cls().fit(X, y)
+    assert np.isfinite(model.predict_log_proba(X)).all()
+
+
+def test_quality_4_4_a_parent_that_makes_the_table_too_large_gives_way_to_one_that_does_not():
+    rng = np.random.default_rng(0)
+    ids = [rng.integers(0, 250, 800).astype(str) for _ in range(3)]
+    y = rng.integers(0, 2, 800)
+    few = np.where(rng.random(800) < 0.8, np.char.str_len(ids[2]) % 2, rng.integers(0, 2, 800)).astype(str)
+    X = pd.DataFrame({"a": ids[0], "b": ids[1], "c": ids[2], "few": few})
+    parents = KDependenceBayes(k=2).fit(X, y).parents_
+    assert max(map(len, parents.values())) == 2
+    for name, own in parents.items():
+        assert 2 * np.prod([X[column].nunique() for column in (name, *own)]) <= 1 << 22
+
+
+def test_quality_4_4_a_network_with_a_table_that_is_too_large_is_refused_by_the_names_of_its_columns():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({c: rng.integers(0, 300, 600).astype(str) for c in "abc"})
+    with pytest.raises(DataError, match=r"(?s)column `c` \(\d+ levels\), given column `a`.*column `b`.*hint:"):
+        BayesNet(edges=[("a", "c"), ("b", "c")]).fit(X, rng.integers(0, 2, 600))

@@ -22,7 +22,8 @@ class KDependenceBayes(Structured):
     Parameters
     ----------
     k : whole number
-        Columns that one depends on beside the class, at most; 0 is naive Bayes.
+        Columns that one depends on beside the class, at most; 0 is naive Bayes. A column of many levels has fewer where
+        its table would be too large (see `parents_`).
     backoff : "auto" or a number
         How strongly a sparse table is drawn to the one without its last parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c)
         + alpha) / (n(c, p) + m + alpha · levels), and so on down to the one without the class. "auto": of each column,

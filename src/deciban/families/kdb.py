@@ -1,7 +1,8 @@
 """Columns that depend on the class and up to k others (KDB, Sahami 1996): log p(x | c) = Σ_j log θ_j[x_j | c, parents].
 
 Columns are put in the order of what they tell about the class, I(X_j; C); each takes as parents those k before it that
-tell most about it beside the class, I(X_i; X_j | C) > 0; of equal ones the first. A column whose missing cells depend
+tell most about it beside the class, I(X_i; X_j | C) > 0, and whose levels together make a table of at most `MOST` cells;
+of equal ones the first. A column whose missing cells depend
 on the level of another one is no parent of it: the rows that have both would be chosen by it. Missing cells are summed
 out exactly, by eliminating one after the other, for each pattern of missing cells: the cost grows with the levels of
 parents that are missing together.
@@ -22,6 +23,7 @@ alpha · levels). Rows that miss a cell of a table count nothing in it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 from scipy.special import gammaln
@@ -31,7 +33,7 @@ from deciban.errors import DataError
 from deciban.missingness import dependent
 from deciban.networks.backed import Backed, Smoothing
 from deciban.networks.graph import Parents
-from deciban.networks.search import counts
+from deciban.networks.search import MOST, counts, table_sizes
 from deciban.structure.dependence import class_information, conditional_information
 from deciban.table import Codes
 from deciban.tallies import Patterns
@@ -65,9 +67,18 @@ class Kdb:
         out: list[tuple[int, ...]] = [()] * t.d
         for j in np.argsort(-own, kind="stable").tolist():
             told = np.array([shared[i, j] for i in before])
-            best = np.argsort(-told, kind="stable")[: self.most]
-            out[j] = tuple(before[at] for at in best if told[at] > 0)
+            best = [before[at] for at in np.argsort(-told, kind="stable") if told[at] > 0]
+            out[j] = self._few_enough(t, j, best)
             before.append(j)
+        return tuple(out)
+
+    def _few_enough(self, t: Patterns, j: int, best: list[int]) -> tuple[int, ...]:
+        """The first of these parents, without those that would make the table of column j too large."""
+        sizes = table_sizes(t)
+        out: list[int] = []
+        for i in best:
+            if len(out) < self.most and t.k * prod(sizes[p] for p in (*out, i, j)) <= MOST:
+                out.append(i)
         return tuple(out)
 
     def estimate(self, t: Patterns) -> Backed:

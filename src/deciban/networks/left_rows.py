@@ -112,8 +112,11 @@ class Left:
             alpha = self.alpha([*sizes[: len(given)], sizes[-1]])
             whole = whole + m + alpha * sizes[-1]
             whole = whole if own_seen else whole[..., None]
-            base = np.broadcast_to(out, np.broadcast_shapes(out.shape, count.shape, whole.shape))
-            out = np.divide(count + m * base + alpha, whole, out=base.copy(), where=whole > 0)
+            if (whole > 0).all():
+                out = _divided((count + alpha) + m * out, whole)
+            else:  # neither count nor pseudo-count: as the table before has it
+                base = np.broadcast_to(out, np.broadcast_shapes(out.shape, count.shape, whole.shape))
+                out = np.divide(count + m * base + alpha, whole, out=base.copy(), where=whole > 0)
         if out.shape[0] < len(rows):
             out = np.repeat(out, len(rows), axis=0)
         if state[j] == 2 and column.levels > 1:
@@ -138,3 +141,8 @@ class Left:
             count = table.transpose(*(1 + a for a in known), 0, *(1 + a for a in free), own)
             count = count[at] if at else count[None]
         return count, whole[at] if at else whole[None]
+
+
+def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a / b, in the memory of a where it is large enough."""
+    return np.divide(a, b, out=a) if np.broadcast_shapes(a.shape, b.shape) == a.shape else a / b
