@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deciban import AODE, BayesNet, KDependenceBayes, TreeAugmentedNB
+from deciban import AODE, BayesNet, BayesOptimal, KDependenceBayes, TreeAugmentedNB, select
 from deciban.errors import DataError
+
+from ..tables import TENNIS
 
 CLASSES = [TreeAugmentedNB, AODE, KDependenceBayes, BayesNet]
 every_class = pytest.mark.parametrize("cls", CLASSES)
@@ -115,3 +117,49 @@ def test_quality_4_4_a_network_with_a_table_that_is_too_large_is_refused_by_the_
     X = pd.DataFrame({c: rng.integers(0, 300, 600).astype(str) for c in "abc"})
     with pytest.raises(DataError, match=r"(?s)column `c` \(\d+ levels\), given column `a`.*column `b`.*hint:"):
         BayesNet(edges=[("a", "c"), ("b", "c")]).fit(X, rng.integers(0, 2, 600))
+
+
+# evidence and networks
+
+
+def test_coverage_01_evidence_of_a_network_is_that_of_its_alpha():
+    X, y = TENNIS.drop(columns="play"), TENNIS["play"]
+    for alpha, want in ((1.0, -55.0476), (5.0, KDependenceBayes(k=0, alpha=5.0).fit(X, y).evidence_)):
+        assert BayesNet(edges=[], alpha=alpha).fit(X, y).evidence_ == pytest.approx(want, abs=1e-4)
+    assert BayesNet(edges=[], alpha=None).fit(X, y).evidence_ == pytest.approx(-59.9540, abs=1e-4)  # BDeu
+
+
+def test_coverage_01_the_same_graph_twice_weighs_the_same():
+    X, y = TENNIS.drop(columns="play"), TENNIS["play"]
+    same = {"a": BayesNet(edges=[]), "b": KDependenceBayes(k=0)}
+    np.testing.assert_allclose(BayesOptimal(same, weights="evidence").fit(X, y).weights_, [0.5, 0.5], atol=1e-12)
+    found = select({"naive": BayesNet(edges=[]), "tree": TreeAugmentedNB()}, X, y)
+    np.testing.assert_allclose(found.weight, [0.203, 0.797], atol=5e-4)
+
+
+def test_coverage_02_a_network_without_a_class_has_no_attributes_of_a_classifier():
+    tables = {"Y": [0.5, 0.5], "V": [[0.4, 0.6], [0.1, 0.9]]}
+    net = BayesNet.from_edges([("Y", "V")], levels={"Y": ["s", "h"], "V": [1, 0]}, tables=tables)
+    assert "query" in dir(net)
+    for name in ("evidence_", "class_prior_", "class_count_", "tally_", "cuts_", "levels_", "missing_"):
+        assert not hasattr(net, name)
+    for name in dir(net):
+        hasattr(net, name)
+    with pytest.raises(DataError, match=r"(?s)no class.*hint:.*target"):
+        net.predict([[1]])
+    known = BayesNet.from_edges([("Y", "V")], levels={"Y": ["s", "h"], "V": [1, 0]}, tables=tables, target="Y")
+    for name in dir(known):
+        hasattr(known, name)
+    assert not hasattr(known, "evidence_")
+    assert not hasattr(TreeAugmentedNB(alpha=0).fit(TENNIS[["outlook"]], TENNIS["play"]), "evidence_")
+
+
+def test_coverage_13_tables_by_maximum_likelihood():
+    rows = {"y": list("aabb") + ["c"], "x": ["u", "v", "u", "u", None], "z": ["p", "p", "p", "q", "q"]}
+    net = BayesNet.from_edges([("y", "x"), ("x", "z"), ("y", "z")], rows, prior=0)
+    assert net.query("x", {"y": "a"}).values.tolist() == [0.5, 0.5]
+    assert net.query("x", {"y": "b"}).values.tolist() == [1.0, 0.0]
+    assert net.query("x", {"y": "c"}).values.tolist() == [0.5, 0.5]  # no row has it: even shares
+    np.testing.assert_allclose(net.query("y").values, [0.4, 0.4, 0.2])
+    with pytest.raises(DataError, match=r"(?s)prior is -1.*maximum likelihood"):
+        BayesNet.from_edges([], rows, prior=-1)

@@ -29,6 +29,10 @@ from deciban.tallies import Bundle, Labels, Patterns
 CLASS = "class"  # what the class is called in the network of a classifier
 
 
+class NoClassError(DataError, AttributeError):
+    """A network without a class was asked for what only a classifier has; its attributes are not there."""
+
+
 class BayesNet(TellingNetwork, Structured):
     """A Bayesian network, as a classifier or by itself.
 
@@ -154,17 +158,22 @@ class BayesNet(TellingNetwork, Structured):
         """The network of these edges, with tables learned from rows (a frame, or {name: cells}), or with given `levels`
         and `tables`: tables[node][level of its first parent, …, own level], parents in the order of the edges.
 
+        `prior` rows, spread evenly over its cells, are added to every table. 0: tables are the shares of the rows
+        (maximum likelihood); a combination of the parents' levels that no row has gets even shares.
+
         >>> coin = BayesNet.from_edges([], levels={"side": ["heads", "tails"]}, tables={"side": [0.5, 0.5]})
         >>> coin.query("side")["heads"]
         np.float64(0.5)
         >>> twins = BayesNet.from_edges([("a", "b")], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]}, prior=2.0)
         >>> twins.query("a", {"b": "x"}).values.round(3).tolist()
         [0.833, 0.167]
+        >>> BayesNet.from_edges([], {"side": ["heads", "heads", "tails"]}, prior=0).query("side").values.round(3).tolist()
+        [0.667, 0.333]
         """
         if (rows is None) == (tables is None) or (levels is None) != (tables is None):
             raise DataError("tables come from `rows`, or as `levels` and `tables`\n\nhint: give one of the two")
-        if not prior > 0:
-            raise DataError(f"prior is {prior!r}\n\nhint: it is a number of rows, > 0")
+        if not 0 <= prior < np.inf:
+            raise DataError(f"prior is {prior!r}\n\nhint: it is a number of rows; 0 is maximum likelihood")
         if tables is not None and levels is not None:
             return cls._of(Network.of(levels, edges, tables), target)
         return cls._of(learned(rows, edges, float(prior)), target)
@@ -256,7 +265,7 @@ class BayesNet(TellingNetwork, Structured):
 
     def _check_is_fitted(self) -> Fitted:
         if "_given" in self.__dict__ and "_fitted" not in self.__dict__:
-            raise DataError(
+            raise NoClassError(
                 "this network has no class\n\nhint: name one of its nodes, `from_bif(path, target=...)`, or ask `query`"
             )
         return super()._check_is_fitted()

@@ -221,11 +221,16 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
         """log p(X | y), the structure being given and its tables averaged out, each drawn from a Dirichlet(alpha)."""
         fitted = self._check_is_fitted()
         if not hasattr(fitted.family.family, "evidence"):
+            averages = getattr(fitted.family.family, "averages", False)
+            why = "is an average of models" if averages else "has tables that were given, not learned from rows"
             raise AttributeError(
-                f"{type(self).__name__} is an average of models, which has no evidence in closed form\n\n"
+                f"{type(self).__name__} {why}: no evidence in closed form\n\n"
                 "hint: compare models by `leave_one_out` or `deciban.cross_validate`"
             )
-        return float(fitted.family.evidence(fitted.params).sum())
+        try:
+            return float(fitted.family.evidence(fitted.params).sum())
+        except DataError as none:  # no prior
+            raise AttributeError(str(none)) from None
 
     @property
     def missing_(self) -> list[Any]:

@@ -26,14 +26,13 @@ from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
-from scipy.special import gammaln
 
 from deciban import ops
 from deciban.errors import DataError
 from deciban.missingness import dependent
 from deciban.networks.backed import Backed, Smoothing
 from deciban.networks.graph import Parents
-from deciban.networks.search import MOST, counts, table_sizes
+from deciban.networks.search import MOST, counts, marginal, table_sizes
 from deciban.structure.dependence import class_information, conditional_information
 from deciban.table import Codes
 from deciban.tallies import Patterns
@@ -107,14 +106,7 @@ class Kdb:
         combination of its parents' levels, drawn from a Dirichlet(alpha)."""
         if not self.alpha > 0:
             raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
-        out, alpha = np.zeros(t.k), self.alpha
-        for j, own in enumerate(self.parents(t)):
-            table = counts(t, j, own)
-            table = table.reshape(t.k, -1, table.shape[-1])
-            assumed = alpha * table.shape[-1]
-            out += (gammaln(table + alpha) - gammaln(alpha)).sum(axis=(1, 2))
-            out += (gammaln(assumed) - gammaln(table.sum(axis=2) + assumed)).sum(axis=1)
-        return out
+        return sum((marginal(counts(t, j, own), self.alpha) for j, own in enumerate(self.parents(t))), np.zeros(t.k))
 
     def sample(self, p: Backed, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return p.network.sample(len(y), rng, {len(p.parents): y})[:, :-1]

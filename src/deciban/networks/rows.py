@@ -84,7 +84,8 @@ def named(network: Network, codes: np.ndarray, library: str | None, without: int
 
 
 def learned(rows: Any, edges: Any, prior: float) -> Network:
-    """The network of these edges with tables from rows: (count + a) / (sum + a · levels), a = prior over the cells."""
+    """The network of these edges with tables from rows: (count + a) / (sum + a · levels), a = prior over the cells; even
+    shares where there is neither count nor prior."""
     columns = [column.as_levels() for column in _columns(rows)]
     if len(columns[0].values) == 0:
         raise DataError("there are no rows to learn tables from\n\nhint: give rows, or `tables`")
@@ -101,5 +102,7 @@ def learned(rows: Any, edges: Any, prior: float) -> Network:
     for i, own in enumerate(parents):
         count = t.counts([*own, i])[0]
         cell = prior / count.size
-        tables.append((count + cell) / (count.sum(axis=-1, keepdims=True) + cell * count.shape[-1]))
+        whole = np.broadcast_to(count.sum(axis=-1, keepdims=True) + cell * count.shape[-1], count.shape)
+        even = np.full(count.shape, 1.0 / count.shape[-1])
+        tables.append(np.divide(count + cell, whole, out=even, where=whole > 0))
     return Network(names, tuple(tuple(column.levels or ()) for column in columns), parents, tuple(tables))

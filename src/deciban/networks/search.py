@@ -66,7 +66,15 @@ def assumed(table: np.ndarray, prior: float) -> float:
 
 def bdeu(table: np.ndarray, prior: float) -> np.ndarray:
     """log marginal likelihood (k,) of the counts of a column, (k, …, own levels), class by class."""
-    cell = assumed(table, prior)
+    return marginal(table, assumed(table, prior))
+
+
+def marginal(table: np.ndarray, cell: float) -> np.ndarray:
+    """The same with shares drawn from a Dirichlet that has `cell` for every level.
+
+    >>> np.exp(marginal(np.array([[2.0, 0.0]]), 1.0)).round(4).tolist()  # ½ · ⅔
+    [0.3333]
+    """
     row = cell * table.shape[-1]
     rows = gammaln(row) - gammaln(table.sum(axis=-1) + row)
     cells = gammaln(table + cell) - gammaln(cell)
