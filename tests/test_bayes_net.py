@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import deciban
 from deciban import BayesNet
-from deciban.classifiers.bayes_net import CLASS
+from deciban.classifiers.telling_network import CLASS
 from deciban.errors import DataError, ModelFileError, NotAdditiveError
 from deciban.networks import elimination, picture
 from deciban.networks.layout import place
@@ -250,7 +250,7 @@ def test_bad_rows_are_refused():
     with pytest.raises(DataError, match="0 sample"):
         BayesNet().fit(frame[:0], y[:0])
     with pytest.raises(DataError, match="a column is called `class`"):
-        BayesNet().fit(frame.rename(columns={"a": CLASS}), y)
+        BayesNet(target=CLASS).fit(frame.rename(columns={"a": CLASS}), y)
     with pytest.raises(NotFittedError):
         BayesNet().query("a")
     wide = pd.DataFrame({name: [f"{i}" for i in range(300)] for name in "abc"})

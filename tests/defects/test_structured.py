@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.transforms import Bbox
 
 from deciban import AODE, BayesNet, BayesOptimal, KDependenceBayes, TreeAugmentedNB, select
 from deciban.errors import DataError
@@ -155,7 +159,7 @@ def test_coverage_02_a_network_without_a_class_has_no_attributes_of_a_classifier
 
 
 def test_coverage_13_tables_by_maximum_likelihood():
-    rows = {"y": list("aabb") + ["c"], "x": ["u", "v", "u", "u", None], "z": ["p", "p", "p", "q", "q"]}
+    rows = {"y": ["a", "a", "b", "b", "c"], "x": ["u", "v", "u", "u", None], "z": ["p", "p", "p", "q", "q"]}
     net = BayesNet.from_edges([("y", "x"), ("x", "z"), ("y", "z")], rows, prior=0)
     assert net.query("x", {"y": "a"}).values.tolist() == [0.5, 0.5]
     assert net.query("x", {"y": "b"}).values.tolist() == [1.0, 0.0]
@@ -163,3 +167,74 @@ def test_coverage_13_tables_by_maximum_likelihood():
     np.testing.assert_allclose(net.query("y").values, [0.4, 0.4, 0.2])
     with pytest.raises(DataError, match=r"(?s)prior is -1.*maximum likelihood"):
         BayesNet.from_edges([], rows, prior=-1)
+
+
+# pictures and names
+
+
+def boxes_and_lines(ax) -> tuple[dict, dict]:
+    """(boxes by label, the points of each edge by the labels of its ends) of a drawn network."""
+    boxes = {}
+    for patch in ax.patches:
+        if isinstance(patch, FancyBboxPatch):
+            where = Bbox.from_bounds(patch.get_x(), patch.get_y(), patch.get_width(), patch.get_height())
+            boxes[next(t.get_text() for t in ax.texts if where.contains(*t.get_position()))] = where
+    lines = {}
+    for patch in ax.patches:
+        if isinstance(patch, FancyArrowPatch):
+            points = patch._path_original.interpolated(1).to_polygons(closed_only=False)[0]
+            ends = [
+                min(boxes, key=lambda name, p=p: np.hypot(*(np.clip(p, boxes[name].min, boxes[name].max) - p)))
+                for p in (points[0], points[-1])
+            ]
+            lines[tuple(ends)] = points
+    return boxes, lines
+
+
+@pytest.mark.parametrize("cls", [BayesNet, TreeAugmentedNB, lambda: KDependenceBayes(k=2)])
+@pytest.mark.parametrize("shape", ["tennis", "chain"])
+def test_b32_no_box_hides_an_edge(cls, shape):
+    if shape == "tennis":
+        X, y = TENNIS.drop(columns="play"), TENNIS["play"]
+    else:
+        rng = np.random.default_rng(0)
+        y = pd.Series(rng.integers(0, 2, 600), name="kind")
+        columns = [np.where(rng.random(600) < 0.5, y, rng.integers(0, 2, 600))]
+        for _ in range(9):
+            columns.append(np.where(rng.random(600) < 0.7, columns[-1], rng.integers(0, 2, 600)))
+        X = pd.DataFrame({f"column {j}": values.astype(str) for j, values in enumerate(columns)})
+    model = cls().fit(X, y)
+    ax = model.plot()
+    boxes, lines = boxes_and_lines(ax)
+    assert set(boxes) == {*X.columns, y.name}
+    assert set(lines) == set(model._learned_network().edges)
+    for ends, points in lines.items():
+        for name, box in boxes.items():
+            if name not in ends:
+                assert not any(box.contains(*point) for point in points), (ends, name)
+        inside = Bbox.from_extents(ax.get_xlim()[0], ax.get_ylim()[0], ax.get_xlim()[1], ax.get_ylim()[1])
+        assert all(inside.contains(*point) for point in points)
+    plt.close(ax.figure)
+
+
+def test_b32_the_class_has_the_name_of_the_labels():
+    X, y = TENNIS.drop(columns="play"), TENNIS["play"]
+    model = BayesNet().fit(X, y)
+    assert model.query("play", {"outlook": "overcast"})["yes"] > 0.8
+    assert "play" in model.network_.names
+    assert BayesNet(target="game").fit(X, y).network_.names[-1] == "game"
+    assert BayesNet().fit(X, y.tolist()).network_.names[-1] == "class"
+    table = pa.Table.from_pandas(TENNIS, preserve_index=False)
+    assert BayesNet().fit_on(table, target="play").network_.names[-1] == "play"
+
+
+@every_class
+def test_b32_a_column_may_be_called_class(cls):
+    X = TENNIS.drop(columns="play").rename(columns={"outlook": "class"})
+    model = cls().fit(X, TENNIS["play"].tolist())
+    assert len(model.predict(X)) == 14
+    if cls is BayesNet:
+        assert model.network_.names[-1] == "class_"
+        assert model.query("class_", {"class": "overcast"})["yes"] > 0.8
+        with pytest.raises(DataError, match=r"(?s)a column is called `class`.*hint:"):
+            BayesNet(target="class").fit(X, TENNIS["play"])

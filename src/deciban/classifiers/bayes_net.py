@@ -26,8 +26,6 @@ from deciban.schema import Field, Schema
 from deciban.table import Table
 from deciban.tallies import Bundle, Labels, Patterns
 
-CLASS = "class"  # what the class is called in the network of a classifier
-
 
 class NoClassError(DataError, AttributeError):
     """A network without a class was asked for what only a classifier has; its attributes are not there."""
@@ -50,7 +48,8 @@ class BayesNet(TellingNetwork, Structured):
     edges : sequence of (parent, child), or None
         Edges between columns, by name or number. None: searched for.
     target : str, or None
-        The name of the class in the network, by default "class".
+        The name of the class in the network. None: that of y, if it has one (a series, a column of a file) that no
+        column of X has, else "class".
     prior : number
         How many rows of each class a table assumes beforehand, spread evenly over its cells, where graphs are compared:
         the equivalent sample size of BDeu.
@@ -167,8 +166,9 @@ class BayesNet(TellingNetwork, Structured):
         >>> twins = BayesNet.from_edges([("a", "b")], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]}, prior=2.0)
         >>> twins.query("a", {"b": "x"}).values.round(3).tolist()
         [0.833, 0.167]
-        >>> BayesNet.from_edges([], {"side": ["heads", "heads", "tails"]}, prior=0).query("side").values.round(3).tolist()
-        [0.667, 0.333]
+        >>> shares = BayesNet.from_edges([], {"side": ["heads", "heads", "heads", "tails"]}, prior=0)
+        >>> shares.query("side").values.round(3).tolist()
+        [0.75, 0.25]
         """
         if (rows is None) == (tables is None) or (levels is None) != (tables is None):
             raise DataError("tables come from `rows`, or as `levels` and `tables`\n\nhint: give one of the two")
@@ -234,10 +234,6 @@ class BayesNet(TellingNetwork, Structured):
             return edge
         numbered: dict[Any, Any] = {j: name for j, name in enumerate(names) if j not in names}
         return tuple(numbered.get(end, end) if isinstance(end, Integral) else end for end in edge)
-
-    @property
-    def _target(self) -> str:
-        return CLASS if self.target is None else self.target
 
     def _new_schema(self, columns: list) -> Schema:
         self.__dict__.pop("_given", None)  # learned from now on

@@ -8,10 +8,11 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban.classifiers.structured import Structured
+from deciban.classifiers.telling_network import DrawnNetwork
 from deciban.families.kdb import Kdb
 
 
-class KDependenceBayes(Structured):
+class KDependenceBayes(DrawnNetwork, Structured):
     """Naive Bayes where each column also depends on up to k others: of those that tell more about the class, the ones
     that tell most about it.
 

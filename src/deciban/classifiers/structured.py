@@ -27,6 +27,7 @@ from deciban.classifiers.base import Generative
 from deciban.classifiers.cutting_on_data import CuttingOnData
 from deciban.classifiers.explaining_mixed import ExplainingMixed
 from deciban.classifiers.given_priors import GivenPriors
+from deciban.classifiers.parts import Reading
 from deciban.classifiers.reading_frames import ReadingFrames, some
 from deciban.coded import Coded, Cuts, kept_levels
 from deciban.engines import threads
@@ -35,7 +36,7 @@ from deciban.families.categorical import Categorical
 from deciban.families.histogram import Histogram
 from deciban.ranges import STEPS
 from deciban.schema import Field, Schema
-from deciban.table import Codes, Mixed, Table, borders
+from deciban.table import Block, Codes, Mixed, Table, borders
 from deciban.tallies import Bundle, Cells, Labels
 from deciban.tallies.cells import cell_borders
 
@@ -56,12 +57,23 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     cuts: Any
     missing: str
     _cuts: tuple[Cuts | None, ...] | None  # of each column; None: not known yet
+    _label: str | None = None  # what the labels are called
 
     def _structure(self) -> Any:
         """The family of the coded columns, from the settings."""
         raise NotImplementedError
 
     # reading
+
+    def _training(self, X, y, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
+        if reset:
+            name = getattr(y, "name", None)
+            self._label = name if isinstance(name, str) and name else None
+        return super()._training(X, y, reset, least)
+
+    def _name_columns(self, reading: Reading) -> None:
+        super()._name_columns(reading)
+        self._label = reading.target
 
     def _new_schema(self, columns: list[frames.Column]) -> Schema:
         names = [column.name for column in columns]

@@ -21,30 +21,30 @@ from deciban.networks.rows import coded, codes_of, named
 from deciban.schema import Field, Schema
 from deciban.wording import absent
 
+CLASS = "class"  # what the class is called where the labels have no name
 MISSING = "(missing)"  # the level of missing cells
 
 
-class TellingNetwork:
-    """Mixin of `BayesNet`: needs `_given` where tables were given, else what `Structured` has; and `_target`."""
+class DrawnNetwork:
+    """Mixin of structured models that have one graph: needs `_schema`, `_cuts` and parameters with a `network`."""
 
-    _given: Network
     _schema: Schema
     _cuts: tuple[Cuts | None, ...] | None
-    target: str | None
+    _label: str | None
     classes_: np.ndarray
     n_features_in_: int
     _check_is_fitted: Callable[[], Any]
 
     @property
     def _target(self) -> str:
-        """What the class is called."""
-        raise NotImplementedError
+        """What the class is called: as the labels are, unless a column is called so."""
+        names = set(self._schema.names)
+        name = CLASS if self._label is None or self._label in names else self._label
+        while name in names:
+            name += "_"
+        return name
 
-    @property
-    def network_(self) -> Network:
-        """The network: names, levels, parents and tables of the nodes. Columns of numbers have intervals as levels."""
-        if "_given" in self.__dict__:
-            return self._given
+    def _learned_network(self) -> Network:
         fitted = self._check_is_fitted()
         if "network" not in vars(fitted):
             own, d = fitted.params.params.network, self.n_features_in_
@@ -54,6 +54,27 @@ class TellingNetwork:
             levels = (*told, tuple(self.classes_.tolist()))
             vars(fitted)["network"] = Network(names, levels, own.parents, (*own.tables[:d], prior))
         return vars(fitted)["network"]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the network in layers, parents above children, edges as wide as the mutual information of their ends;
+        returns the axes. `ax.figure.savefig("net.svg")` writes a picture."""
+        return picture.draw(self._learned_network(), ax, target=self._target)
+
+
+class TellingNetwork(DrawnNetwork):
+    """Mixin of `BayesNet`: needs `_given` where tables were given, else what `Structured` has."""
+
+    _given: Network
+    target: str | None
+
+    @property
+    def _target(self) -> str:
+        return super()._target if self.target is None else self.target
+
+    @property
+    def network_(self) -> Network:
+        """The network: names, levels, parents and tables of the nodes. Columns of numbers have intervals as levels."""
+        return self._given if "_given" in self.__dict__ else self._learned_network()
 
     @property
     def edges_(self) -> list[tuple[Any, Any]]:
@@ -101,9 +122,9 @@ class TellingNetwork:
         return named(network, codes, library, without=at), self.classes_[codes[:, at]]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the network in layers, parents above children, edges as wide as the mutual information of their ends;
-        returns the axes. `ax.figure.savefig("net.svg")` writes a picture."""
         return picture.draw(self.network_, ax, target=self.target if "_given" in self.__dict__ else self._target)
+
+    plot.__doc__ = DrawnNetwork.plot.__doc__
 
     def to_bif(self, path: str | PathLike) -> None:
         """Write the network as BIF; `from_bif` reads the same bits. Levels become texts."""

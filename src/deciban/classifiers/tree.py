@@ -9,11 +9,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban.classifiers.reading_frames import some
 from deciban.classifiers.structured import Structured
+from deciban.classifiers.telling_network import DrawnNetwork
 from deciban.errors import DataError
 from deciban.families.tree import Tree
 
 
-class TreeAugmentedNB(Structured):
+class TreeAugmentedNB(DrawnNetwork, Structured):
     """Naive Bayes where every column but one also depends on another: the tree of columns that tell most of each other.
 
     X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that tell

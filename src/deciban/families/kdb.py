@@ -1,11 +1,10 @@
 """Columns that depend on the class and up to k others (KDB, Sahami 1996): log p(x | c) = Σ_j log θ_j[x_j | c, parents].
 
 Columns are put in the order of what they tell about the class, I(X_j; C); each takes as parents those k before it that
-tell most about it beside the class, I(X_i; X_j | C) > 0, and whose levels together make a table of at most `MOST` cells;
-of equal ones the first. A column whose missing cells depend
-on the level of another one is no parent of it: the rows that have both would be chosen by it. Missing cells are summed
-out exactly, by eliminating one after the other, for each pattern of missing cells: the cost grows with the levels of
-parents that are missing together.
+tell most about it beside the class, I(X_i; X_j | C) > 0, and make a table of at most `MOST` cells; of equal ones the
+first. A column whose missing cells depend on the level of another one is no parent of it: the rows that have both would
+be chosen by it. Missing cells are summed out exactly, by eliminating one after the other, for each pattern of missing
+cells: the cost grows with the levels of parents that are missing together.
 
 Tally: `Patterns`, the distinct rows. Estimate: θ(x | c, p, q) is backed by θ(x | c, p), that by θ(x | c), θ(x) and even
 shares, the parent that tells least being dropped first (see `backoff`); with strength 0 it is (n + alpha) / (sum +

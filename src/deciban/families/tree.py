@@ -33,6 +33,8 @@ from deciban.coded import one_by_one
 from deciban.errors import DataError
 from deciban.missingness import dependent
 from deciban.networks.left_rows import Column, Left
+from deciban.networks.network import Network
+from deciban.networks.tables import Tables
 from deciban.packed import Packed
 from deciban.structure import backoff
 from deciban.structure.dependence import conditional_information, spanning_tree
@@ -65,6 +67,14 @@ class Params:
     @property
     def k(self) -> int:
         return self.tables[0].shape[0]
+
+    @property
+    def network(self) -> Network:
+        """The same as a network, the class being its last node."""
+        parents = tuple(() if parent < 0 else (parent,) for parent in self.parents)
+        shares = (np.exp(t[:, 0] if not own else t) for t, own in zip(self.tables, parents, strict=True))
+        shares = (s if s.shape[-1] else np.ones((*s.shape[:-1], 1)) for s in shares)
+        return Tables(parents, tuple(shares), self.levels).network
 
     def known(self, x: Codes) -> np.ndarray:
         """The cells (n, d), −1 where missing or of a level that was never seen."""

@@ -84,8 +84,8 @@ def named(network: Network, codes: np.ndarray, library: str | None, without: int
 
 
 def learned(rows: Any, edges: Any, prior: float) -> Network:
-    """The network of these edges with tables from rows: (count + a) / (sum + a · levels), a = prior over the cells; even
-    shares where there is neither count nor prior."""
+    """The network of these edges with tables from rows: (count + a) / (sum + a · levels), a = prior over the cells;
+    even shares where there is neither count nor prior."""
     columns = [column.as_levels() for column in _columns(rows)]
     if len(columns[0].values) == 0:
         raise DataError("there are no rows to learn tables from\n\nhint: give rows, or `tables`")
