@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -238,3 +240,54 @@ def test_b32_a_column_may_be_called_class(cls):
         assert model.query("class_", {"class": "overcast"})["yes"] > 0.8
         with pytest.raises(DataError, match=r"(?s)a column is called `class`.*hint:"):
             BayesNet(target="class").fit(X, TENNIS["play"])
+
+
+# columns of numbers
+
+
+def titanic() -> pd.DataFrame:
+    path = Path(__file__).parents[3] / "shared" / "data" / "titanic" / "titanic.csv"
+    if not path.exists():
+        pytest.skip("the shared tables are not here")
+    return pd.read_csv(path)
+
+
+@every_class
+def test_b03_a_moderate_effect_of_a_number_is_kept(cls):
+    """The Titanic: two thirds of the small children survived, a quarter of those over 60."""
+    rows = titanic()
+    model = cls().fit(rows[["age"]], rows["survived"])
+    young, old = model.predict_proba(pd.DataFrame({"age": [2.0, 75.0]}))[:, 1]
+    assert young > old + 0.1
+    assert cls().fit(rows[["age", "sex", "pclass", "sibsp"]], rows["survived"]).cuts_["age"]
+
+
+def test_b03_a_number_that_says_nothing_stays_one_interval():
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame(rng.normal(size=(400, 50))), rng.integers(0, 2, 400)
+    many = TreeAugmentedNB().fit(X, y).cuts_.values()
+    assert sum(map(bool, many)) <= 1
+    few = TreeAugmentedNB().fit(pd.DataFrame(rng.integers(1, 6, size=(400, 50))), y).cuts_.values()
+    assert sum(map(bool, few)) <= 1
+
+
+@every_class
+def test_quality_5_2_few_distinct_numbers_are_levels(cls):
+    """1 … 5 where the odd ones go together; a single cut says next to nothing of them."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(1, 6, 500)
+    y = (rng.random(500) < np.where(x % 2, 0.8, 0.2)).astype(int)
+    model = cls().fit(pd.DataFrame({"x": x}), y)
+    assert len(model.cuts_["x"]) == 4
+    truth = [y[x == value].mean() for value in range(1, 6)]
+    np.testing.assert_allclose(model.predict_proba(pd.DataFrame({"x": range(1, 6)}))[:, 1], truth, atol=0.05)
+
+
+@every_class
+def test_quality_5_2_zero_and_one_are_levels(cls):
+    rng = np.random.default_rng(0)
+    x = (rng.random(400) < 0.9).astype(int)
+    y = (rng.random(400) < np.where(x, 0.7, 0.3)).astype(int)
+    model = cls().fit(pd.DataFrame({"x": x}), y)
+    truth = [y[x == 0].mean(), y[x == 1].mean()]
+    np.testing.assert_allclose(model.predict_proba(pd.DataFrame({"x": [0, 1]}))[:, 1], truth, atol=0.08)

@@ -1,7 +1,7 @@
 """The base of classifiers whose columns depend on each other: every column is coded as levels first.
 
-Texts, booleans and categories are levels by label. Numbers are cut into intervals that tell the classes apart (Fayyad
-and Irani 1993, see `cuts`); the cuts are learned with the first rows and then kept. A subclass names its family:
+Texts, booleans and categories are levels by label. Numbers are cut into intervals that tell the classes apart (see
+`structure.intervals`); the cuts are learned with the first rows and then kept. A subclass names its family:
 
     class TreeAugmentedNB(Structured):
         def _structure(self): return Tree(…)     # a family of a block of codes: tally, estimate, loglik, parts, …
@@ -36,6 +36,7 @@ from deciban.families.categorical import Categorical
 from deciban.families.histogram import Histogram
 from deciban.ranges import STEPS
 from deciban.schema import Field, Schema
+from deciban.structure import intervals
 from deciban.table import Block, Codes, Mixed, Table, borders
 from deciban.tallies import Bundle, Cells, Labels
 from deciban.tallies.cells import cell_borders
@@ -117,12 +118,11 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     def _cuts_of(self, cells: Cells) -> tuple[Cuts | None, ...]:
         out: list[Cuts | None] = [None] * len(self._schema.fields)
         for at in [at for family, at in self._schema.groups if family == NUMBERS]:
-            learned = NUMBERS.estimate(cells).cuts if self._learns_cuts() else [np.zeros(0)] * len(at)
-            for j, keys, found in zip(at, cells.keys, learned, strict=True):
+            for j, keys, table in zip(at, cells.keys, cells.columns(), strict=True):
                 low, high = cell_borders(keys) if len(keys) else (np.array([np.nan]), np.array([np.nan]))
                 given = self._checked_cuts(self._schema.fields[j])
-                chosen = found.tolist() if given is None else given
-                out[j] = Cuts(tuple(chosen), float(low[0]), float(high[-1]), given is None)
+                cuts = given if given is not None else intervals.between(keys, table) if self._learns_cuts() else []
+                out[j] = Cuts(tuple(cuts), float(low[0]), float(high[-1]), given is None)
         return tuple(out)
 
     def _learns_cuts(self) -> bool:
