@@ -291,3 +291,63 @@ def test_quality_5_2_zero_and_one_are_levels(cls):
     model = cls().fit(pd.DataFrame({"x": x}), y)
     truth = [y[x == 0].mean(), y[x == 1].mean()]
     np.testing.assert_allclose(model.predict_proba(pd.DataFrame({"x": [0, 1]}))[:, 1], truth, atol=0.08)
+
+
+# evidence that the rows can support
+
+
+@pytest.mark.parametrize("cls", [*CLASSES, lambda: KDependenceBayes(k=2)])
+def test_modesty_play_tennis_by_default_settings(cls):
+    X, y = TENNIS.drop(columns="play"), TENNIS["play"]
+    model = cls().fit(X, y)
+    new = pd.DataFrame({"outlook": ["sunny"], "temperature": ["cool"], "humidity": ["high"], "windy": ["true"]})
+    assert model.predict(new)[0] == "no"
+    assert 0.55 < model.predict_proba(new)[0, 0] < 0.9
+    cells = np.abs(model.explain(X).decibans)
+    levels = np.array([X[column].nunique() for column in X])
+    assert (cells <= 10 * np.log10(2 * 9 + levels)).all()
+
+
+# named exceptions
+
+
+@every_class
+def test_d9_cuts_stay_those_of_the_first_rows(cls):
+    """`partial_fit` twice is not `fit` where cuts are learned: they are those of the first rows, and it is `fit` with
+    these."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b", "c"], 40)
+    X = pd.DataFrame(rng.normal(size=(120, 3)) + np.repeat([0.0, 1.0, 2.0], 40)[:, None], columns=list("uvw"))
+    mixed = rng.permutation(120)
+    X, y = X.iloc[mixed].reset_index(drop=True), y[mixed]
+    first = cls().partial_fit(X[:50], y[:50], classes=["a", "b", "c"])
+    kept = first.cuts_
+    parts, whole = first.partial_fit(X[50:], y[50:]), cls().fit(X, y)
+    assert parts.cuts_ == kept != whole.cuts_
+    assert np.abs(parts.predict_proba(X) - whole.predict_proba(X)).max() > 0.01
+    given = cls(cuts=kept).fit(X, y)
+    np.testing.assert_allclose(parts.predict_proba(X), given.predict_proba(X), rtol=1e-12)
+    again = cls(cuts=kept).partial_fit(X[:50], y[:50], classes=["a", "b", "c"]).partial_fit(X[50:], y[50:])
+    np.testing.assert_allclose(again.predict_proba(X), given.predict_proba(X), rtol=1e-12)
+
+
+@every_class
+def test_d9_fit_on_is_fit_with_learned_cuts_and_missing_cells(cls):
+    rng = np.random.default_rng(0)
+    n, y = 150, np.repeat(["a", "b", "c"], 50)
+    k = np.repeat([0.0, 1.0, 2.0], 50)
+    X = pd.DataFrame(
+        {
+            "u": rng.normal(k),
+            "v": np.where(rng.random(n) < 0.1 + 0.3 * k, np.nan, rng.normal(k)),
+            "s": rng.choice(np.array(["p", "q", "r", None], dtype=object), n),
+            "t": rng.poisson(1 + k),
+        }
+    )
+    table = pa.Table.from_pandas(X.assign(label=y), preserve_index=False)
+    whole, parts = cls().fit(X, y), cls().fit_on(table)
+    batches = cls().fit_on([table.slice(at, 40).to_pandas() for at in range(0, n, 40)])
+    for other in (parts, batches):
+        assert other.cuts_ == whole.cuts_
+        assert other.missing_ == whole.missing_
+        np.testing.assert_allclose(other.predict_proba(X), whole.predict_proba(X), rtol=1e-12)

@@ -32,8 +32,10 @@ class KDependenceBayes(DrawnNetwork, Structured):
     alpha : number
         Pseudo-count of every level in every table.
     cuts : "mdl", {column: numbers}, numbers, or None
-        Where columns of numbers are cut: as the rows of the first `fit` or `partial_fit` have it; as given (columns
-        left out are cut as the rows have it); all at the same numbers. None: every distinct number is a level.
+        Where columns of numbers are cut. "mdl": as the rows of the first `fit` or `partial_fit` have it, by Fayyad and
+        Irani's rule; one cut where that finds none and the class depends on it; each of up to 20 distinct numbers by
+        itself where the classes of the rows say so. Numbers: as given (of a mapping, columns left out are cut as the
+        rows have it). None: every distinct number is a level.
     missing : "auto", "ignore", "informative"
         What a missing cell is. "ignore": no evidence; it counts for nothing in training and is summed out in
         prediction. "informative": a level of its own, in every column that had missing cells in training. "auto": one

@@ -7,8 +7,9 @@ The cuts are those of Fayyad and Irani (`cuts.supervised`). That rule loses mode
 - a column of up to `DISTINCT` numbers has an interval for each, where the evidence of that is `ODDS` times that of the
   cuts so far.
 
-The evidence is the marginal likelihood of the classes, their shares in each interval drawn from a Dirichlet around their
-shares in all rows, as heavy as there are classes: the product of what each row would have been given before it came.
+The evidence is the marginal likelihood of the classes, their shares in each interval drawn from a Dirichlet around
+their shares in all rows, as heavy as there are classes: the product of what each row would have been given before it
+came.
 
 >>> import numpy as np
 >>> chosen(np.array([[30.0, 60.0, 60.0, 60.0], [45.0, 35.0, 35.0, 35.0]])), chosen(np.full((2, 4), 40.0))  # (k, m)
