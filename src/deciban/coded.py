@@ -24,6 +24,7 @@ from deciban import cuts, missingness
 from deciban.table import Codes, Mixed
 from deciban.tallies import Crosstab
 
+USUAL = 64  # ways in which rows lack cells
 LOST = 700.0  # nats: what a held-out row with probability 0 costs
 
 
@@ -105,7 +106,8 @@ class Coded:
         plain, tells = self._learned(t, np.zeros(len(t.levels), dtype=bool)), missingness.informative(t)
         if not tells.any():
             return plain
-        return min(plain, self._learned(t, tells), key=lambda p: self._held_out_loss(p, t))
+        at = _usual(t)
+        return min(plain, self._learned(t, tells), key=lambda p: self._held_out_loss(p, t, at))
 
     def _learned(self, t: Any, gaps: np.ndarray) -> Learned:
         counts = t.with_missing(gaps) if gaps.any() else t
@@ -118,16 +120,16 @@ class Coded:
         asked = (True,) * len(t.levels) if isinstance(self.missing, str) else self.missing
         return np.array([ask and bool(t.missing(j).any()) for j, ask in enumerate(asked)], dtype=bool)
 
-    def _held_out_loss(self, p: Learned, t: Any) -> float:
-        """The log loss of the rows that a tally holds (`Patterns`), each judged without itself."""
-        w = np.minimum(t.w, 1.0)
-        codes = p.codes(Codes(t.rows))
+    def _held_out_loss(self, p: Learned, t: Any, at: np.ndarray) -> float:
+        """The log loss of these of the rows that a tally holds (`Patterns`), each judged without itself."""
+        y, w = t.y[at], np.minimum(t.w[at], 1.0)
+        codes = p.codes(Codes(t.rows[at]))
         nominal = np.array([cut is None for cut in self.cuts])
         with np.errstate(divide="ignore"):
-            logs = self.family.leave_one_out(p.counts, codes, t.y, w, p.params, self._lone(p, codes, w, nominal))
-            logs = logs + np.log(np.maximum(t.n - w[:, None] * (t.y[:, None] == np.arange(t.k)), 0.0))
-            own = logs[np.arange(len(logs)), t.y] - np.logaddexp.reduce(logs, axis=1)
-        return float(-(t.w * np.maximum(np.nan_to_num(own, nan=-LOST), -LOST)).sum())
+            logs = self.family.leave_one_out(p.counts, codes, y, w, p.params, self._lone(p, codes, w, nominal))
+            logs = logs + np.log(np.maximum(t.n - w[:, None] * (y[:, None] == np.arange(t.k)), 0.0))
+            own = logs[np.arange(len(logs)), y] - np.logaddexp.reduce(logs, axis=1)
+        return float(-(t.w[at] * np.maximum(np.nan_to_num(own, nan=-LOST), -LOST)).sum())
 
     def settled(self, p: Learned) -> Coded:
         """What would choose as it did for `p` whatever the counts."""
@@ -165,6 +167,15 @@ class Coded:
         """Levels (n, d); −1 is missing."""
         out = self.family.sample(p.params, y, rng)
         return np.where(out < p.levels, out, -1)
+
+
+def _usual(t: Any) -> np.ndarray:
+    """The rows of a tally (`Patterns`) that lack cells in one of the `USUAL` most frequent ways: these do not
+    depend on the order of rows or levels."""
+    ways, which = np.unique(t.rows < 0, axis=0, return_inverse=True)
+    weight = np.bincount(which.ravel(), t.w, minlength=len(ways))
+    order = np.lexsort([*ways.T, -np.round(weight, 9)])[:USUAL]
+    return np.flatnonzero(np.isin(which.ravel(), order))
 
 
 def kept_levels(t: Crosstab, nominal: Sequence[bool]) -> list[np.ndarray] | None:
