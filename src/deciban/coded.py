@@ -24,6 +24,7 @@ from deciban import cuts, missingness
 from deciban.table import Codes, Mixed
 from deciban.tallies import Crosstab
 
+SURE = 2.0  # standard errors by which rows left out must be more probable where missing cells are levels
 USUAL = 64  # ways in which rows lack cells
 LOST = 700.0  # nats: what a held-out row with probability 0 costs
 
@@ -106,8 +107,9 @@ class Coded:
         plain, tells = self._learned(t, np.zeros(len(t.levels), dtype=bool)), missingness.informative(t)
         if not tells.any():
             return plain
-        at = _usual(t)
-        return min(plain, self._learned(t, tells), key=lambda p: self._held_out_loss(p, t, at))
+        other, at = self._learned(t, tells), _usual(t)
+        gain, w = self._held_out(other, t, at) - self._held_out(plain, t, at), t.w[at]
+        return other if w @ gain > SURE * np.sqrt(w @ gain**2) else plain
 
     def _learned(self, t: Any, gaps: np.ndarray) -> Learned:
         counts = t.with_missing(gaps) if gaps.any() else t
@@ -120,8 +122,8 @@ class Coded:
         asked = (True,) * len(t.levels) if isinstance(self.missing, str) else self.missing
         return np.array([ask and bool(t.missing(j).any()) for j, ask in enumerate(asked)], dtype=bool)
 
-    def _held_out_loss(self, p: Learned, t: Any, at: np.ndarray) -> float:
-        """The log loss of these of the rows that a tally holds (`Patterns`), each judged without itself."""
+    def _held_out(self, p: Learned, t: Any, at: np.ndarray) -> np.ndarray:
+        """log P(own class) of these of the rows that a tally holds (`Patterns`), each judged without itself."""
         y, w = t.y[at], np.minimum(t.w[at], 1.0)
         codes = p.codes(Codes(t.rows[at]))
         nominal = np.array([cut is None for cut in self.cuts])
@@ -129,7 +131,7 @@ class Coded:
             logs = self.family.leave_one_out(p.counts, codes, y, w, p.params, self._lone(p, codes, w, nominal))
             logs = logs + np.log(np.maximum(t.n - w[:, None] * (y[:, None] == np.arange(t.k)), 0.0))
             own = logs[np.arange(len(logs)), y] - np.logaddexp.reduce(logs, axis=1)
-        return float(-(t.w[at] * np.maximum(np.nan_to_num(own, nan=-LOST), -LOST)).sum())
+        return np.maximum(np.nan_to_num(own, nan=-LOST), -LOST)
 
     def settled(self, p: Learned) -> Coded:
         """What would choose as it did for `p` whatever the counts."""
