@@ -33,7 +33,7 @@ class KDependenceBayes(DrawnNetwork, Structured):
         Pseudo-count of every level in every table.
     cuts : "mdl", {column: numbers}, numbers, or None
         Where columns of numbers are cut. "mdl": as the rows of the first `fit` or `partial_fit` have it, by Fayyad and
-        Irani's rule; one cut where that finds none and the class depends on it; each of up to 20 distinct numbers by
+        Irani's rule; one cut where that finds none and the class depends on it; each of up to 10 distinct numbers by
         itself where the classes of the rows say so. Numbers: as given (of a mapping, columns left out are cut as the
         rows have it). None: every distinct number is a level.
     missing : "auto", "ignore", "informative"

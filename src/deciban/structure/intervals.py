@@ -26,7 +26,7 @@ from scipy.special import gammaln
 from deciban import cuts
 from deciban.tallies.cells import cell_borders
 
-DISTINCT = 20  # numbers of a column that may be levels each
+DISTINCT = 10  # numbers of a column that may be levels each
 ODDS = np.log(10.0)  # nats
 
 
