@@ -15,14 +15,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from deciban import cuts
+from deciban import cuts, missingness
 from deciban.table import Codes, Mixed
 from deciban.tallies import Crosstab
+
+SURE = 2.0  # standard errors by which rows left out must be more probable where missing cells are levels
+USUAL = 64  # ways in which rows lack cells
+LOST = 700.0  # nats: what a held-out row with probability 0 costs
 
 
 @dataclass(frozen=True)
@@ -54,11 +58,30 @@ class Cuts:
 
 
 @dataclass(frozen=True)
+class Learned:
+    """What a family learned from counts, and which columns have a level for missing cells: the one after the last."""
+
+    params: Any  # of the family
+    levels: np.ndarray  # (d,), without those of missing cells
+    gaps: np.ndarray  # (d,), whether a missing cell is a level
+    counts: Any = field(repr=False)  # the tally with those levels
+
+    def codes(self, x: Codes) -> Codes:
+        """Rows as the family knows them: a level that was never seen is missing (−1), a missing cell may be a level."""
+        if not self.gaps.any():
+            return x
+        values = np.asarray(x.values)
+        known = np.where(values < self.levels, values, -1)
+        return Codes(np.asfortranarray(np.where((values < 0) & self.gaps, self.levels, known), dtype=np.int32))
+
+
+@dataclass(frozen=True)
 class Coded:
     family: Any  # of a block of codes
     columns: tuple[tuple[int, ...], ...]  # which columns of the table each block's columns are
     cuts: tuple[Cuts | None, ...]  # of each column; None: it has levels
     levels: tuple[int, ...]  # how many each column has places for
+    missing: str | tuple[bool, ...] = "ignore"  # which columns' missing cells are a level; "auto": see `estimate`
     block, support = "mixed", "real"
 
     def codes(self, x: Mixed) -> Codes:
@@ -78,22 +101,83 @@ class Coded:
         tally = self.family.tally(self.codes(x), y, w, k)
         return tally.relevel(np.maximum(tally.levels, self.levels))
 
-    def estimate(self, t: Any) -> Any:
-        return self.family.estimate(t)
+    def estimate(self, t: Any) -> Learned:
+        if self.missing != "auto":
+            return self._learned(t, self._asked(t))
+        plain, tells = self._learned(t, np.zeros(len(t.levels), dtype=bool)), missingness.informative(t)
+        if not tells.any():
+            return plain
+        other, at = self._learned(t, tells), _usual(t)
+        gain, w = self._held_out(other, t, at) - self._held_out(plain, t, at), t.w[at]
+        return other if w @ gain > SURE * np.sqrt(w @ gain**2) else plain
 
-    def loglik(self, p: Any, x: Mixed) -> np.ndarray:
-        return self.family.loglik(p, self.codes(x))
+    def _learned(self, t: Any, gaps: np.ndarray) -> Learned:
+        counts = t.with_missing(gaps) if gaps.any() else t
+        return Learned(self.family.estimate(counts), np.asarray(t.levels), gaps, counts)
 
-    def parts(self, p: Any, x: Mixed) -> np.ndarray:
-        return self.family.parts(p, self.codes(x))
+    def _asked(self, t: Any) -> np.ndarray:
+        """(d,), which columns' missing cells are a level: only those that some row lacks."""
+        if self.missing == "ignore":
+            return np.zeros(len(t.levels), dtype=bool)
+        asked = (True,) * len(t.levels) if isinstance(self.missing, str) else self.missing
+        return np.array([ask and bool(t.missing(j).any()) for j, ask in enumerate(asked)], dtype=bool)
 
-    def leave_one_out(self, p: Any, t: Any, x: Mixed, y, w) -> np.ndarray:
-        """As the family says it; `p` are the parameters of t."""
-        return self.family.leave_one_out(t, self.codes(x), y, w, p)
+    def _held_out(self, p: Learned, t: Any, at: np.ndarray) -> np.ndarray:
+        """log P(own class) of these of the rows that a tally holds (`Patterns`), each judged without itself."""
+        y, w = t.y[at], np.minimum(t.w[at], 1.0)
+        codes = p.codes(Codes(t.rows[at]))
+        nominal = np.array([cut is None for cut in self.cuts])
+        with np.errstate(divide="ignore"):
+            logs = self.family.leave_one_out(p.counts, codes, y, w, p.params, self._lone(p, codes, w, nominal))
+            logs = logs + np.log(np.maximum(t.n - w[:, None] * (y[:, None] == np.arange(t.k)), 0.0))
+            own = logs[np.arange(len(logs)), y] - np.logaddexp.reduce(logs, axis=1)
+        return np.maximum(np.nan_to_num(own, nan=-LOST), -LOST)
 
-    def sample(self, p: Any, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Levels (n, d)."""
-        return self.family.sample(p, y, rng)
+    def settled(self, p: Learned) -> Coded:
+        """What would choose as it did for `p` whatever the counts."""
+        return replace(self, family=self.family.settled(p.params), missing=tuple(p.gaps.tolist()))
+
+    def loglik(self, p: Learned, x: Mixed) -> np.ndarray:
+        return self.scores(p, self.codes(x))
+
+    def scores(self, p: Learned, x: Codes) -> np.ndarray:
+        """The same of rows that are levels already."""
+        return self.family.loglik(p.params, p.codes(x))
+
+    def parts(self, p: Learned, x: Mixed) -> np.ndarray:
+        return self.family.parts(p.params, p.codes(self.codes(x)))
+
+    def leave_one_out(self, p: Learned, x: Mixed, y, w, nominal: np.ndarray) -> np.ndarray:
+        """As the family has it; the rows are among those that `p` was learned from. A level of a nominal column (d,),
+        or of missing cells, that no other row has leaves with its row."""
+        codes = p.codes(self.codes(x))
+        return self.family.leave_one_out(p.counts, codes, y, w, p.params, self._lone(p, codes, w, nominal))
+
+    def _lone(self, p: Learned, x: Codes, w, nominal: np.ndarray) -> np.ndarray:
+        """Which cells (n, d) have a level that no other row has."""
+        t, codes = p.counts.crosstab(), np.asarray(x.values)
+        weight = np.ones((1, 1)) if w is None else w[:, None]
+        pooled = np.append(t.table.sum(axis=0), np.inf)
+        counted = (codes >= 0) & (codes < t.levels) & (nominal | (codes >= p.levels))
+        return pooled[np.where(counted, t.offset[:-1] + codes, -1)] <= weight * (1 + 1e-9)
+
+    def evidence(self, p: Learned) -> np.ndarray:
+        """log marginal likelihood (k,) of each class's rows, the structure being given."""
+        return self.family.settled(p.params).evidence(p.counts)
+
+    def sample(self, p: Learned, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Levels (n, d); −1 is missing."""
+        out = self.family.sample(p.params, y, rng)
+        return np.where(out < p.levels, out, -1)
+
+
+def _usual(t: Any) -> np.ndarray:
+    """The rows of a tally (`Patterns`) that lack cells in one of the `USUAL` most frequent ways: these do not
+    depend on the order of rows or levels."""
+    ways, which = np.unique(t.rows < 0, axis=0, return_inverse=True)
+    weight = np.bincount(which.ravel(), t.w, minlength=len(ways))
+    order = np.lexsort([*ways.T, -np.round(weight, 9)])[:USUAL]
+    return np.flatnonzero(np.isin(which.ravel(), order))
 
 
 def kept_levels(t: Crosstab, nominal: Sequence[bool]) -> list[np.ndarray] | None:
