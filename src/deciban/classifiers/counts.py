@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import decision
 from deciban.classifiers.base import Generative
+from deciban.classifiers.given_priors import PRIORS, GivenPriors
 from deciban.classifiers.weighing_columns import CONSTRAINT, WeighingColumns
 from deciban.dirichlet import GRID
 from deciban.errors import DataError
@@ -31,20 +32,20 @@ class Discrete(WeighingColumns, Generative):
 
     _parameter_constraints: dict = {
         "fit_prior": ["boolean"],
-        "class_prior": ["array-like", None],
+        "class_prior": PRIORS,
         "calibrate": ["boolean"],
         **CONSTRAINT,
     }
     _reads = "counts"
 
     def _check_settings(self) -> None:
-        if self.class_prior is not None and len(self.class_prior) != len(self.classes_):
-            raise DataError("Number of priors must match number of classes.")
+        if self.class_prior is not None:
+            decision.prior_weights(self.class_prior, self.classes_, "class_prior")
 
     def _log_prior(self, n: np.ndarray) -> np.ndarray:
         if self.class_prior is not None:
             with np.errstate(divide="ignore"):
-                return np.log(np.asarray(self.class_prior, dtype=np.float64))
+                return np.log(decision.prior_weights(self.class_prior, self.classes_, "class_prior"))
         return decision.log_prior(n) if self.fit_prior else decision.log_prior(np.ones(len(n)))
 
     @property
@@ -236,11 +237,31 @@ class BernoulliNB(Smoothed):
         return tags
 
 
-class PoissonNB(Discrete):
-    """Naive Bayes for event counts: each column Poisson, with a Gamma(`shape`, `exposure`) prior on its rate.
+class PoissonNB(GivenPriors, Discrete):
+    """Naive Bayes for event counts: each column is Poisson, with a Gamma(`shape`, `exposure`) prior on its rate.
 
-    `estimate="bayes"` averages over the rate (negative binomial counts), `calibrate=True` makes probabilities honest.
+    Parameters
+    ----------
+    shape, exposure : float
+        The Gamma prior of a rate: `shape` events in `exposure` rows.
+    priors : sequence, mapping by class, "uniform" or None
+        Class priors; by default the classes' shares of the rows.
+    estimate : "plugin" or "bayes"
+        "bayes" averages over the rate: counts are negative binomial.
+    calibrate : bool
+        Temper probabilities by leave-one-out.
+    weights : None or "discriminative"
+        Weights of the columns, learned to predict the class.
 
+    Attributes
+    ----------
+    classes_, class_count_, class_prior_ : ndarray of shape (k,)
+        Labels, weight of the training rows of each, and prior.
+    rate_ : ndarray of shape (k, d)
+        Events a row, of each class and column.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> model = PoissonNB(shape=0, exposure=0).fit(np.array([[1, 4], [3, 6], [9, 1]]), ["a", "a", "b"])
     >>> model.rate_.tolist()
@@ -248,7 +269,9 @@ class PoissonNB(Discrete):
     """
 
     _parameter_constraints: dict = {
-        **Discrete._parameter_constraints,
+        "priors": PRIORS,
+        "calibrate": ["boolean"],
+        **CONSTRAINT,
         "shape": [Interval(Real, 0, None, closed="left")],
         "exposure": [Interval(Real, 0, None, closed="left")],
         "estimate": [StrOptions({"plugin", "bayes"})],
@@ -259,16 +282,14 @@ class PoissonNB(Discrete):
         *,
         shape=1.0,
         exposure=1.0,
-        fit_prior=True,
-        class_prior=None,
+        priors=None,
         estimate="plugin",
         calibrate=False,
         weights=None,
     ):
         self.shape = shape
         self.exposure = exposure
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+        self.priors = priors
         self.estimate = estimate
         self.calibrate = calibrate
         self.weights = weights

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban.classifiers.base import Generative
-from deciban.classifiers.given_priors import GivenPriors
+from deciban.classifiers.given_priors import PRIORS, GivenPriors
 from deciban.classifiers.weighing_columns import CONSTRAINT, WeighingColumns
 from deciban.families.gaussian import Gaussian
 from deciban.families.student import Student
@@ -42,7 +42,7 @@ class GaussianNB(WeighingColumns, GivenPriors, Generative):
 
     _keeps_kind = True
     _parameter_constraints: dict = {
-        "priors": ["array-like", None],
+        "priors": PRIORS,
         "var_smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "ddof": [Interval(Real, 0, None, closed="left")],
         "estimate": [StrOptions({"plugin", "bayes"})],

@@ -1,14 +1,17 @@
-"""Class priors that are given, by sequence or by label, or else learned."""
+"""Class priors that are given, by sequence, by label or as "uniform", or else learned."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import StrOptions
 
 from deciban import decision
-from deciban.classifiers.scoring import check_priors
+from deciban.decision import check_priors
+
+PRIORS = ["array-like", Mapping, StrOptions({"uniform"}), None]  # what the setting may be
 
 
 class GivenPriors:

@@ -32,7 +32,7 @@ class KDependenceBayes(Structured):
     cuts : "mdl", {column: numbers}, numbers, or None
         Where columns of numbers are cut: as the rows of the first `fit` or `partial_fit` have it; as given (columns
         left out are cut as the rows have it); all at the same numbers. None: every distinct number is a level.
-    priors : sequence, mapping by class, or None
+    priors : sequence, mapping by class, "uniform" or None
         Class priors; by default the classes' shares of the rows.
     calibrate : bool
         Fit a temperature and a bias for each class to leave-one-out predictions, so that probabilities are honest.

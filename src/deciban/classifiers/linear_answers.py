@@ -16,8 +16,8 @@ from deciban import decision, ingest, ops
 from deciban.classifiers.deciding import Deciding
 from deciban.classifiers.explaining import Explaining, check_size
 from deciban.classifiers.origin import Origin, same_library
-from deciban.classifiers.scoring import check_priors
 from deciban.classifiers.steady import unfitted
+from deciban.decision import check_priors
 from deciban.errors import DataError, SupportError
 from deciban.explanation import Explanation
 from deciban.table import Block, Counts, Reals

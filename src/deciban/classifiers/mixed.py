@@ -14,7 +14,7 @@ from deciban.classifiers.averaging import Averaging
 from deciban.classifiers.averaging_subsets import CONSTRAINTS, AveragingSubsets
 from deciban.classifiers.base import Generative
 from deciban.classifiers.explaining_mixed import ExplainingMixed
-from deciban.classifiers.given_priors import GivenPriors
+from deciban.classifiers.given_priors import PRIORS, GivenPriors
 from deciban.classifiers.keeping_levels import KeepingLevels
 from deciban.classifiers.reading_frames import ReadingFrames, some
 from deciban.classifiers.weighing_columns import CONSTRAINT, WeighingColumns
@@ -68,7 +68,7 @@ class MixedNB(
         too, unless reserved); `explain`, `leave_one_out` and numbers integrate it out as ever.
     unseen : "ignore", "reserve"
         A level never seen in training is no evidence, or has the mass of one pseudo-count.
-    priors : sequence, mapping by class, or None
+    priors : sequence, mapping by class, "uniform" or None
         Class priors; by default the classes' shares of the rows.
     calibrate : bool
         Fit a temperature and a bias for each class to leave-one-out predictions, so that probabilities are honest.
@@ -96,7 +96,7 @@ class MixedNB(
         "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "missing": [StrOptions({"ignore", "informative", "average"})],
         "unseen": [StrOptions({"ignore", "reserve"})],
-        "priors": ["array-like", Mapping, None],
+        "priors": PRIORS,
         "calibrate": ["boolean"],
         **CONSTRAINT,
         **CONSTRAINTS,

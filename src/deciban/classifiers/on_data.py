@@ -24,8 +24,8 @@ import numpy as np
 from deciban.classifiers import file_answers
 from deciban.classifiers.answering import Answering, columns_for
 from deciban.classifiers.parts import Part, Reading, Tallying
-from deciban.classifiers.scoring import check_priors
 from deciban.classifiers.steady import Steady
+from deciban.decision import check_priors
 from deciban.engines import picking, stream
 from deciban.errors import DataError, NotAdditiveError
 from deciban.progress import rows_shown

@@ -9,7 +9,7 @@ import numpy as np
 
 from deciban import decision, ops
 from deciban.classifiers.origin import Origin
-from deciban.classifiers.scoring import check_priors
+from deciban.decision import check_priors
 from deciban.errors import DataError
 from deciban.text.word_tally import WordTally
 

@@ -201,13 +201,13 @@ class WeighingColumns:
             )
         super()._check_updatable()  # type: ignore[misc]
 
-    def leave_one_out(self, X, y, sample_weight=None) -> np.ndarray:
+    def leave_one_out(self, X, y, sample_weight=None, *, priors=None) -> np.ndarray:
         if self.weights is not None:
             raise FixedWeightsError(
                 "weights='discriminative' hang on every row: none can be left out in closed form\n\n"
                 "hint: deciban.cross_validate(model, X, y) fits anew for each fold"
             )
-        return super().leave_one_out(X, y, sample_weight)  # type: ignore[misc]
+        return super().leave_one_out(X, y, sample_weight, priors=priors)  # type: ignore[misc]
 
 
 def settled(found: weighing.Weights) -> weighing.Weights:

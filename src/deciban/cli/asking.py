@@ -9,6 +9,7 @@ import click
 import numpy as np
 
 from deciban.cli.rows import label_of
+from deciban.decision import prior_weights
 
 
 @dataclass(frozen=True)
@@ -34,20 +35,15 @@ class Asked:
 
 
 def parsed_priors(model: Any, text: str | None) -> Any:
-    """`yes=0.2,no=0.8` or `uniform` as probabilities in the order of the classes; they are made to sum to 1."""
-    if text is None:
-        return None
-    if text == "uniform":
-        return np.full(len(model.classes_), 1.0 / len(model.classes_))
+    """`yes=0.2,no=0.8` as probabilities in the order of the classes, made to sum to 1; or `uniform`."""
+    if text is None or text == "uniform":
+        return text
     given = {}
     for part in text.split(","):
         name, _, value = part.rpartition("=")
         given[label_of(model, name.strip(), "--priors")] = number(value, "--priors", part)
-    absent = [label for label in model.classes_.tolist() if label not in given]
-    if absent:
-        raise click.BadParameter(f"no prior for {absent}", param_hint="--priors")
-    whole = sum(given.values())
-    return np.array([given[label] / whole for label in model.classes_.tolist()])
+    weights = prior_weights(given, model.classes_, "--priors")
+    return weights / weights.sum()
 
 
 def parsed_cost(model: Any, text: str) -> tuple[tuple[Any, Any], float]:
