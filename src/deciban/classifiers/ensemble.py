@@ -28,6 +28,7 @@ from deciban.classifiers.composed import Composed
 from deciban.classifiers.members_on_data import MembersOnData
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.pooling import Pooling, all_have, draw
+from deciban.classifiers.settled import Settled
 from deciban.errors import DataError, MergeError, NotAdditiveError
 
 USUAL = (MixedNB(families="student", alpha=1.0), MixedNB(families="student", alpha=1.0, average="subsets"))
@@ -38,7 +39,7 @@ def updates(method: str) -> Callable[[Any], bool]:
     return lambda self: self._additive() and all_have(method)(self)
 
 
-class Ensemble(Composed, Pooling, MembersOnData, ClassifierMixin, BaseEstimator):
+class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseEstimator):
     """Base of `BayesOptimal` and `Gibbs`: models, and the posterior probability of each."""
 
     models: Any

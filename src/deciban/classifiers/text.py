@@ -26,6 +26,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from deciban import ops
 from deciban.classifiers.deciding import Deciding
 from deciban.classifiers.on_data import OnData
+from deciban.classifiers.settled import Settled
 from deciban.classifiers.steady import Steady
 from deciban.classifiers.text_answers import TextAnswers
 from deciban.classifiers.text_state import TextState, plain_labels
@@ -35,7 +36,9 @@ from deciban.text.word_tally import WordTally
 from deciban.text.word_weights import MODELS, WordWeights
 
 
-class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Steady, ClassifierMixin, BaseEstimator):
+class TextClassifier(
+    TextAnswers, TextTelling, TextState, OnData, Deciding, Settled, Steady, ClassifierMixin, BaseEstimator
+):
     """Texts → labels, by naive Bayes or logistic regression of their words.
 
     model: "multinomial", "bernoulli", "complement" (naive Bayes), "logistic", or "nb-logistic" (logistic regression of
