@@ -80,6 +80,22 @@ def library(X: Any) -> str:
     return nw.get_native_namespace(X).__name__
 
 
+def row_labels(X: Any) -> np.ndarray | None:
+    """The index of a pandas frame or series, as labels of its rows (n,); None where rows have numbers only."""
+    if not (hasattr(X, "iloc") and hasattr(X, "index")):
+        return None
+    labels = X.index.to_numpy()
+    return labels if labels.dtype.kind in "iubOU" else np.array([str(label) for label in X.index], dtype=object)
+
+
+def target_name(y: Any) -> str | None:
+    """What labels are called: the name of a series, or of the only column of a frame."""
+    names = [getattr(y, "name", None)]
+    if getattr(y, "ndim", 1) == 2 and hasattr(y, "columns"):
+        names = list(y.columns)
+    return names[0] if len(names) == 1 and isinstance(names[0], str) and names[0] else None
+
+
 def assembled(columns: list[Column], library: Any) -> Any:
     """Columns of plain values as a frame of the library of that name, or (None) as an array (n, d)."""
     if library is None:

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from deciban import ingest, ops
+from deciban import frames, ingest, ops
 from deciban.calibration import Calibration
 from deciban.classifiers.deciding import Deciding
 from deciban.classifiers.explaining import Explaining
@@ -103,11 +103,13 @@ class Generative(
     def fit(self, X, y, sample_weight=None) -> Self:
         """Learn from rows X (n, d) with labels y; weights count like repetitions. Forgets what was learned before."""
         self._validate_params()
+        labels = y
         with self._unchanged_on_failure():
             x, y = self._training(X, y, reset=True, least=self._least_rows)
             self.classes_, codes = ingest.labels(y, None)
             table = Table(x, codes, ingest.weights(sample_weight, codes), len(self.classes_))
             self._origin = Origin.of(X)
+            self._name_target(frames.target_name(labels))
             self._picked = {}
             self._check_settings()
             self._check_fit(table, whole=True)
@@ -120,13 +122,14 @@ class Generative(
         """Learn from more rows: the same state as one `fit` on all of them. The first call names all `classes`."""
         self._validate_params()
         self._check_updatable()
-        first = not self.__sklearn_is_fitted__()
+        first, labels = not self.__sklearn_is_fitted__(), y
         with self._unchanged_on_failure():
             x, y = self._training(X, y, reset=first)
             ingest.name_classes(self, classes)
             table = self._table(x, y, sample_weight)
             if first:
                 self._origin = Origin.of(X)
+                self._name_target(frames.target_name(labels))
             self._check_settings()
             self._check_fit(table, whole=False)
             tally = self._tally(table)

@@ -166,7 +166,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         first = self.models_[0]
         self.names_ = [name for name, _ in self._pairs()]
         self.classes_ = first.classes_
-        for name in ("n_features_in_", "feature_names_in_"):
+        for name in ("n_features_in_", "feature_names_in_", "target_name_"):
             self.__dict__.pop(name, None)
             if hasattr(first, name):
                 setattr(self, name, getattr(first, name))

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from deciban import decision, ingest, ops
 from deciban.classifiers.deciding import Deciding
-from deciban.classifiers.explaining import Explaining, check_size
+from deciban.classifiers.explaining import Explaining, check_size, context
 from deciban.classifiers.origin import Origin, same_library
 from deciban.classifiers.steady import unfitted
 from deciban.decision import check_priors
@@ -92,7 +92,7 @@ class LinearAnswers(Deciding, Explaining):
           total              +2.3  odds 1.7 : 1, P(ill) = 0.628
         """
         base, parts, columns, cells = self._evidence(X, priors, baseline)
-        return Explanation.of_parts(self.classes_, columns, cells, base, parts, of, against)
+        return Explanation.of_parts(self.classes_, columns, cells, base, parts, of, against, **context(self, X))
 
     # inside
 

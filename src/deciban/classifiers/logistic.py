@@ -26,7 +26,7 @@ from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 
-from deciban import ingest, ops
+from deciban import frames, ingest, ops
 from deciban.classifiers import adopting
 from deciban.classifiers import logistic_settings as settings
 from deciban.classifiers.choosing import Choosing
@@ -141,6 +141,7 @@ class LogisticRegression(
         with self._unchanged_on_failure():
             warm = self._parameters() if self.warm_start and "coef_" in self.__dict__ else None
             objective = self._objective(X, y, sample_weight, chosen)
+            self._name_target(frames.target_name(y))
             start = self._start(objective, warm)
             with np.errstate(all="ignore"):  # what overflows is looked for afterwards
                 answer = self._minimum(objective, start, chosen, sample_weight)

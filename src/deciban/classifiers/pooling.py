@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from deciban import decision, hypotheses
 from deciban.classifiers import members
 from deciban.classifiers.deciding import Deciding
+from deciban.classifiers.explaining import context
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.steady import unfitted
 from deciban.errors import DataError
@@ -99,7 +100,9 @@ class Pooling(Deciding):
         cells = np.asarray(told[0][3], dtype=object)
         values = np.hstack([cells, np.full((len(cells), 1), "", dtype=object)])
         parts = np.concatenate([parts, rest[:, :, None]], axis=2)
-        return Explanation.of_parts(self.classes_, [*told[0][2], TOGETHER], values, base, parts, of, against, NOTE)
+        columns = [*told[0][2], TOGETHER]
+        more = context(self, X)
+        return Explanation.of_parts(self.classes_, columns, values, base, parts, of, against, NOTE, **more)
 
     # inside
 

@@ -23,7 +23,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from deciban import ops
+from deciban import frames, ops
 from deciban.classifiers.deciding import Deciding
 from deciban.classifiers.on_data import OnData
 from deciban.classifiers.settled import Settled
@@ -113,6 +113,7 @@ class TextClassifier(
         self._validate_params()
         with self._unchanged_on_failure():
             self._reset()
+            self._name_target(frames.target_name(labels))
             features = self._features()
             self._columns = None if features.open else features
             terms, X, y = self._labelled(texts, labels, features.learn)

@@ -9,7 +9,6 @@ import click
 import numpy as np
 
 from deciban.cli.rows import label_of
-from deciban.decision import prior_weights
 
 
 @dataclass(frozen=True)
@@ -35,15 +34,18 @@ class Asked:
 
 
 def parsed_priors(model: Any, text: str | None) -> Any:
-    """`yes=0.2,no=0.8` as probabilities in the order of the classes, made to sum to 1; or `uniform`."""
+    """`yes=0.2,no=0.8` as probabilities by class, made to sum to 1; or `uniform`: what `priors` of a model takes."""
     if text is None or text == "uniform":
         return text
     given = {}
     for part in text.split(","):
         name, _, value = part.rpartition("=")
         given[label_of(model, name.strip(), "--priors")] = number(value, "--priors", part)
-    weights = prior_weights(given, model.classes_, "--priors")
-    return weights / weights.sum()
+    absent = [label for label in model.classes_.tolist() if label not in given]
+    if absent:
+        raise click.BadParameter(f"no prior for {absent}", param_hint="--priors")
+    whole = sum(given.values()) or 1.0
+    return {label: weight / whole for label, weight in given.items()}
 
 
 def parsed_cost(model: Any, text: str) -> tuple[tuple[Any, Any], float]:
