@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -122,15 +122,16 @@ def strings(X: Any, name: Name) -> list[str]:
     return ["" if _nothing(cell) else str(cell) for cell in cells]
 
 
-def columns(X: Any, each: Callable = map) -> list[Column]:
-    """The columns of a frame, by name, or of an array (n, d), by number. `each` is `map`, or does it in threads."""
+def columns(X: Any, each: Callable = map, only: Container[Name] | None = None) -> list[Column]:
+    """The columns of a frame, by name, or of an array (n, d), by number. `each` is `map`, or does it in threads; `only`
+    names the columns of a frame that are looked into."""
     if isinstance(X, np.ndarray):
         if X.dtype.kind in "fiub":
             return [Column(j, np.asarray(X[:, j], dtype=np.float64)) for j in range(X.shape[1])]
         return [from_objects(j, X[:, j]) for j in range(X.shape[1])]
     named = names(X)
     frame = nw.from_native(X, eager_only=True)
-    series = [(name, frame[:, j]) for j, name in enumerate(named)]
+    series = [(name, frame[:, j]) for j, name in enumerate(named) if only is None or name in only]
     return list(each(lambda one: _from_series(*one), series))
 
 
@@ -141,12 +142,12 @@ def _from_series(name: str, s: Any) -> Column:
     if kind in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
         return _levels(name, s)
     if kind == nw.Object:
-        return from_objects(name, s.to_numpy())
+        return from_objects(name, s.to_numpy(), typed=True)
     native = s.to_native()
     if type(getattr(native, "dtype", None)).__name__ == "SparseDtype":
         return _from_series(name, nw.from_native(native.sparse.to_dense(), series_only=True))
     if len(s) == s.null_count():
-        return Column(name, np.full(len(s), np.nan))
+        return empty(name, len(s))
     raise unfit(name, str(getattr(native, "dtype", kind)) if kind == nw.Unknown else str(kind))
 
 
@@ -240,8 +241,14 @@ def in_order(levels: Sequence) -> list[int]:
         return sorted(range(len(levels)), key=lambda i: (type(levels[i]).__name__, str(levels[i])))
 
 
-def from_objects(name: Name, values: np.ndarray) -> Column:
-    """A column of Python objects (or of NumPy texts): numbers if all are numbers, levels if none is."""
+def empty(name: Name, n: int) -> Column:
+    """A column without a cell, of a type that numbers do not have: its levels are yet to come."""
+    return Column(name, np.full(n, -1, dtype=np.int32), [])
+
+
+def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
+    """A column of Python objects (or of NumPy texts): numbers if all are numbers, levels if none is. One without a cell
+    has levels to come, unless it holds NaN and its type says nothing (not `typed`: an array of objects)."""
     if values.dtype.kind in "mMV":
         raise unfit(name, str(values.dtype))
     if values.dtype.kind in "US":
@@ -262,6 +269,8 @@ def from_objects(name: Name, values: np.ndarray) -> Column:
         )
     if kinds == {"level"}:
         return _ordered(name, codes, levels)
+    if not kinds and len(values) and (typed or not any(isinstance(v, (float, np.floating)) for v in values.tolist())):
+        return empty(name, len(values))
     try:
         return Column(name, np.array([*map(float, levels), np.nan])[codes])
     except OverflowError:

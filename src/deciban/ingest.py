@@ -6,10 +6,13 @@ and only then is X searched for the cell to blame.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any, NoReturn
 
+import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
 from sklearn import get_config
@@ -17,7 +20,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classi
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from deciban import frames, ops
-from deciban.errors import DataError, SupportError
+from deciban.errors import DataError, DecibanError, SupportError
 from deciban.frames import Column
 from deciban.labels import label_codes
 from deciban.table import Block, Codes, Counts, Mixed, Reals
@@ -30,7 +33,8 @@ def features(estimator: Any, X: Any, block: str) -> Block:
     """X at prediction time. A plain array of the right width passes at once."""
     if _ready(X) and _as_before(estimator, X):
         return _block(X, block)
-    with _texts_named(X):
+    check_columns(X, block, estimator.__dict__.get("feature_names_in_"))
+    with _cells_named(X, block):
         return _block(validate_data(estimator, local(X), reset=False, **_rules(block)), block)
 
 
@@ -42,30 +46,112 @@ def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int
             estimator.__dict__.pop("feature_names_in_", None)
             estimator.n_features_in_ = X.shape[1]
         return _block(X, block), y
-    with _texts_named(X):
+    check_columns(X, block, None if reset else estimator.__dict__.get("feature_names_in_"))
+    with _cells_named(X, block):
         X, y = validate_data(estimator, local(X), local(y), reset=reset, ensure_min_samples=least, **_rules(block))
         if y.dtype.kind not in "iub":
             check_classification_targets(y)
         return _block(X, block), y
 
 
+class CellTypeError(DataError, TypeError):
+    """A cell of a type that is no number. Also a TypeError, which is what scikit-learn raises for such cells."""
+
+
+TIME_HINT = "make a number of it, such as the days since a date, the month or the hour; or leave the column out"
+OBJECT_HINT = "make a number of it, or leave the column out"
+CODE_HINT = "MixedNB takes such columns; or code the levels as 0, 1, … (sklearn.preprocessing.OrdinalEncoder)"
+TEXT_HINT = "MixedNB takes such columns; or make numbers of them (sklearn.preprocessing.OneHotEncoder)"
+TIMES = {"Datetime": "dates", "Date": "dates", "Time": "times of day", "Duration": "durations"}
+NOT_CONVERTED = ("could not convert string", "argument must be a", "bytes/strings", "setting an array element")
+
+
+def check_columns(X: Any, block: str, known: Any = None) -> None:
+    """Raise where a column of a frame is neither numbers nor booleans, with its name; of `known` columns, if given."""
+    if isinstance(X, np.ndarray | list | tuple) or not frames.is_frame(X):
+        return
+    dtypes = getattr(X, "dtypes", None)
+    if dtypes is not None and {getattr(dtype, "kind", "O") for dtype in dtypes} <= set("fiub"):
+        return
+    frame = nw.from_native(X, eager_only=True)
+    for j, name in enumerate(frames.names(X)):
+        if known is None or name in known:
+            _check_series(f"column `{name}`", frame[:, j], block)
+
+
+def _check_series(where: str, s: Any, block: str) -> None:
+    """Raise where a column of a frame holds anything but numbers and booleans. Categories may be numbers, too."""
+    kind, native = s.dtype, s.to_native()
+    if kind.is_numeric() or kind == nw.Boolean or s.null_count() == len(s):
+        return
+    if kind in (nw.Categorical, nw.Enum):
+        levels = s.cat.get_categories().to_list()
+        if not all(isinstance(level, Real | np.number | np.bool_) for level in levels):
+            raise _not_numbers(where, f"categories, {_first(s)}", block, _text_hint(block))
+    elif kind == nw.String:
+        raise _not_numbers(where, f"text, {_first(s)}", block, _text_hint(block))
+    elif kind.is_temporal():
+        raise _not_numbers(where, TIMES[str(kind).partition("(")[0]], block, TIME_HINT)
+    elif type(getattr(native, "dtype", None)).__name__ != "SparseDtype":
+        cells = np.empty(len(s), dtype=object)
+        cells[:] = s.to_list()
+        _check_cells(where, cells, block)
+
+
+def _first(s: Any) -> str:
+    """The first cell of a column that is not missing, and its row."""
+    row = int((~s.is_null()).to_numpy().argmax())
+    return f"{s[row]!r} in row {row}"
+
+
+def _check_cells(where: str, cells: np.ndarray, block: str, texts: bool = True, why: str = "") -> None:
+    """Raise for the first object that is no number; with `texts` also for a text that reads as one."""
+    for row, cell in enumerate(cells):
+        if isinstance(cell, str | bytes):
+            if texts or not _number(cell):
+                raise _not_numbers(where, f"text, {cell!r} in row {row}", block, _text_hint(block), why)
+        elif isinstance(cell, dt.date | dt.time | dt.timedelta | np.datetime64 | np.timedelta64):
+            raise _not_numbers(where, f"a date or time, {cell!r} in row {row}", block, TIME_HINT, why, CellTypeError)
+        elif type(cell).__name__ == "NAType":
+            hint = "`X.convert_dtypes()` makes columns of numbers that may have missing cells; or put NaN there"
+            raise _not_numbers(where, f"objects, {cell!r} in row {row}", block, hint, why, CellTypeError)
+        elif not _number(cell):
+            what = f"{type(cell).__name__} objects, {cell!r} in row {row}"
+            raise _not_numbers(where, what, block, OBJECT_HINT, why, CellTypeError)
+
+
+def _text_hint(block: str) -> str:
+    return CODE_HINT if block == "codes" else TEXT_HINT
+
+
+def _not_numbers(
+    where: str, what: str, block: str, hint: str, why: str = "", error: type[DataError] = DataError
+) -> DataError:
+    needed = "levels coded as 0, 1, …" if block == "codes" else "numbers"
+    return error(f"{where} holds {what}, and this model takes {needed}{why and f' ({why})'}\n\nhint: {hint}")
+
+
 @contextmanager
-def _texts_named(X: Any) -> Iterator[None]:
-    """Say in which column of X the text stands that is no number."""
+def _cells_named(X: Any, block: str) -> Iterator[None]:
+    """Say which cell of X is no number, where NumPy could not convert one."""
     try:
         yield
-    except ValueError as bad:
-        if "could not convert string" not in str(bad) or len(np.shape(X)) != 2:
+    except (TypeError, ValueError) as bad:
+        if isinstance(bad, DecibanError) or not any(part in str(bad) for part in NOT_CONVERTED):
             raise
-        cells, names = np.asarray(X, dtype=object), frames.names(X) if frames.is_frame(X) else None
-        for column in range(cells.shape[1]):
-            row = next((row for row, cell in enumerate(cells[:, column]) if not _number(cell)), None)
-            if row is not None:
-                where = f"column {column if names is None else f'`{names[column]}`'}"
-                raise DataError(
-                    f"{where} holds text, {cells[row, column]!r} in row {row}: {bad}\n\n"
-                    "hint: MixedNB takes such columns; or make numbers of them (sklearn.preprocessing.OneHotEncoder)"
-                ) from None
+        try:
+            cells = np.asarray(X, dtype=object)
+        except ValueError:
+            raise bad from None
+        if cells.ndim != 2:
+            raise
+        texts, names = "bytes/strings" in str(bad), frames.names(X) if frames.is_frame(X) else None
+        for j in range(cells.shape[1]):
+            where = f"column {j if names is None else f'`{names[j]}`'}"
+            try:
+                _check_cells(where, cells[:, j], block, texts, str(bad))
+            except DataError as named:
+                raise named from None
         raise
 
 
@@ -73,7 +159,7 @@ def _number(cell: Any) -> bool:
     try:
         float(cell)
     except (TypeError, ValueError):
-        return not isinstance(cell, str | bytes)
+        return cell is None
     return True
 
 
@@ -92,6 +178,8 @@ def _rules(block: str) -> dict[str, Any]:
 
 
 def _block(X: Any, block: str) -> Block:
+    if X.dtype.kind in "mM":
+        raise _not_numbers("X", "dates" if X.dtype.kind == "M" else "durations", block, TIME_HINT)
     if X.dtype.kind == "O":  # a frame with a categorical column comes so
         X = X.astype(np.float64)
     if block == "codes":

@@ -7,9 +7,9 @@ there is all missing, one that was never learned is ignored.
 >>> from deciban.families.categorical import Categorical
 >>> from deciban.frames import Column
 >>> schema = Schema((Field("sky", Categorical(), ("grey", "red")),))
->>> block, absent, new = schema.read([Column("sky", np.array([0, -1], dtype=np.int32), ["red"])], 2)
->>> block.blocks[0].values.tolist(), absent, new
-([[1], [-1]], [], [])
+>>> block, absent = schema.read([Column("sky", np.array([0, -1], dtype=np.int32), ["red"])], 2)
+>>> block.blocks[0].values.tolist(), absent
+([[1], [-1]], [])
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class Schema:
         ]
         return replace(self, fields=tuple(fields))
 
-    def read(self, columns: list[Column], n: int, learning: bool = False) -> tuple[Mixed, list[Name], list[Name]]:
-        """(rows, names of columns that are not there, names of columns that are not known)."""
+    def read(self, columns: list[Column], n: int, learning: bool = False) -> tuple[Mixed, list[Name]]:
+        """(rows, names of columns that are not there). Columns that the schema does not know are ignored."""
         given = {column.name: column for column in columns}
         cells = [self._cells(field, given.get(field.name), n, learning) for field in self.fields]
         blocks: list[Reals | Codes] = []
@@ -94,9 +94,7 @@ class Schema:
                 blocks.append(Codes(_side_by_side([cells[j] for j in at], n)))
             else:
                 blocks.append(Apart([cells[j] for j in at]))
-        known = set(self.names)
-        absent = [name for name in self.names if name not in given]
-        return Mixed(tuple(blocks), n), absent, [column.name for column in columns if column.name not in known]
+        return Mixed(tuple(blocks), n), [name for name in self.names if name not in given]
 
     def _cells(self, field: Field, column: Column | None, n: int, learning: bool) -> np.ndarray:
         """A column's cells as its block has them."""

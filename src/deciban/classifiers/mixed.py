@@ -167,6 +167,9 @@ class MixedNB(
             )
         return wanted
 
+    def _numbers_are_levels(self, name: Any) -> bool:
+        return isinstance(self.families, Mapping) and name in self.families
+
     # learning
 
     def _family(self, tally: Bundle | None = None) -> Product | Subsets:

@@ -43,16 +43,32 @@ class ReadingFrames:
         return {field.name: list(field.levels) for field in self._schema.fields if field.levels is not None}
 
     def _training(self, X, y, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
-        columns, n = self._columns(X, reset, least)
+        columns, n, new = self._columns(X, reset, least)
         y = self._labels(y)
         check_consistent_length(columns[0].values, y.values if isinstance(y, frames.Column) else y)
         if reset:
             self._schema = self._new_schema(columns)
         else:
+            self._check_grown(columns)
             self._schema = self._schema.grown(columns)
-        x, absent, new = self._schema.read(columns, n, learning=True)
+        x, absent = self._schema.read(columns, n, learning=True)
         self._say(absent, new)
         return x, y
+
+    def _numbers_are_levels(self, name: Any) -> bool:
+        """Whether the settings make levels of this column's numbers."""
+        raise NotImplementedError
+
+    def _check_grown(self, columns: list[frames.Column]) -> None:
+        """Refuse numbers in a column that had no cell so far and was taken for levels."""
+        empty = {field.name for field in self._schema.fields if field.levels == ()}
+        for column in columns:
+            numbers = column.name in empty and column.levels is None and not np.isnan(column.values).all()
+            if numbers and not self._numbers_are_levels(column.name):
+                raise DataError(
+                    f"column `{column.name}` had no cell in the rows so far, was taken for levels, and holds numbers "
+                    "now\n\nhint: `fit` on all rows; or begin with a column of numbers (NaN in every row)"
+                )
 
     def _part(self, batch: Any, reading: Reading) -> Part:
         """What the rows of a batch contribute; families and levels are those of the batch."""
@@ -64,7 +80,7 @@ class ReadingFrames:
         found = tuple(cells.taken_for(cells.column_of(batch, name), kinds.get(name)) for name in reading.features)
         model = self._plain()
         model._schema = model._new_schema(columns)
-        x, _, _ = model._schema.read(columns, batch.num_rows, learning=True)
+        x, _ = model._schema.read(columns, batch.num_rows, learning=True)
         table = Table(x, y, reading.weights(batch), len(classes))
         tally, schema = model._part_of(table, self)
         return Part(classes, rows_of(table), tally, schema, found)
@@ -89,7 +105,8 @@ class ReadingFrames:
         if isinstance(X, Mixed):
             return X
         self._check_is_fitted()
-        x, absent, new = self._schema.read(*self._columns(X, False, 1))
+        columns, n, new = self._columns(X, False, 1)
+        x, absent = self._schema.read(columns, n)
         self._say(absent, new)
         return x
 
@@ -118,9 +135,10 @@ class ReadingFrames:
                 raise DataError(f"one label is {kinds[0]}, another {kinds[1]}\n\nhint: make all labels texts")
         return y
 
-    def _columns(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int]:
+    def _columns(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int, list[frames.Name]]:
+        """(columns, number of rows, names of columns that were never learned, which are not looked into)."""
         if not frames.is_frame(X):
-            return self._array(X, reset, least)
+            return *self._array(X, reset, least), []
         names = frames.names(X)
         n = len(X)
         if n < least or not names:
@@ -133,10 +151,11 @@ class ReadingFrames:
             self._library = frames.library(X)
             self.feature_names_in_ = np.array(names, dtype=object)
             self.n_features_in_ = len(names)
-        columns = frames.columns(X, lambda f, series: threads.each(series, f))
+        known = None if reset or self._unnamed else set(self._schema.names)
+        columns = frames.columns(X, lambda f, series: threads.each(series, f), known)
         if not reset and self._unnamed:
             columns = self._by_position(columns)
-        return columns, n
+        return columns, n, [] if known is None else [name for name in names if name not in known]
 
     def _array(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int]:
         if isinstance(X, (list, tuple)) and np.ndim(X) == 2 and np.asarray(X).dtype.kind in "US":

@@ -81,6 +81,9 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
                 fields.append(Field(column.name, LEVELS, tuple(column.as_levels().levels or ())))
         return Schema(tuple(fields))
 
+    def _numbers_are_levels(self, name: Any) -> bool:
+        return self.cuts is None
+
     def _given_cuts(self) -> dict[Any, Any]:
         return dict(self.cuts) if isinstance(self.cuts, Mapping) else {}
 

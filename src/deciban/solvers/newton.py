@@ -51,6 +51,10 @@ class Metric:
     def solve(self, g: np.ndarray) -> np.ndarray:
         return self.scale * _potrs(self.factor, self.scale * g, lower=True)[0]
 
+    def gain(self, g: np.ndarray) -> float:
+        """What a step promises to gain where the gradient is g."""
+        return 0.5 * float(g @ self.solve(g))
+
 
 @dataclass(frozen=True)
 class Newton(Smooth):
@@ -66,5 +70,4 @@ class Newton(Smooth):
         if there is None:
             return replace(state, gain=-0.5 * float(state.gradient @ ahead), stuck=True)
         # the gain ahead, as the last Hessian sees it
-        gain = 0.5 * float(there.gradient @ metric.solve(there.gradient))
-        return State(*there, ahead, gain, kept=metric)
+        return State(*there, ahead, metric.gain(there.gradient), kept=metric)
