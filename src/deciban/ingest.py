@@ -7,6 +7,7 @@ and only then is X searched for the cell to blame.
 from __future__ import annotations
 
 import datetime as dt
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Real
@@ -33,6 +34,9 @@ def features(estimator: Any, X: Any, block: str) -> Block:
     """X at prediction time. A plain array of the right width passes at once."""
     if _ready(X) and _as_before(estimator, X):
         return _block(X, block)
+    X = frames.records(X)
+    if isinstance(X, frames.Records):
+        return _block(_numbers(X, _known_names(estimator, X), block), block)
     check_columns(X, block, estimator.__dict__.get("feature_names_in_"))
     with _cells_named(X, block):
         return _block(validate_data(estimator, local(X), reset=False, **_rules(block)), block)
@@ -46,12 +50,66 @@ def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int
             estimator.__dict__.pop("feature_names_in_", None)
             estimator.n_features_in_ = X.shape[1]
         return _block(X, block), y
+    X = frames.records(X)
+    if isinstance(X, frames.Records):
+        return _training_records(estimator, X, y, block, reset, least)
     check_columns(X, block, None if reset else estimator.__dict__.get("feature_names_in_"))
     with _cells_named(X, block):
         X, y = validate_data(estimator, local(X), local(y), reset=reset, ensure_min_samples=least, **_rules(block))
         if y.dtype.kind not in "iub":
             check_classification_targets(y)
         return _block(X, block), y
+
+
+def _training_records(
+    estimator: Any, X: frames.Records, y: Any, block: str, reset: bool, least: int
+) -> tuple[Block, np.ndarray]:
+    """X and y for training, where X came as dictionaries."""
+    names = frames.names(X) if reset else _known_names(estimator, X)
+    cells = _numbers(X, names, block)
+    out = training(estimator, cells, y, block, True, least)
+    estimator.feature_names_in_ = np.array(names, dtype=object)
+    return out
+
+
+def _known_names(estimator: Any, X: frames.Records) -> list[str]:
+    """The columns of training, which X must have."""
+    known, given = estimator.__dict__.get("feature_names_in_"), frames.names(X)
+    if known is None:
+        raise DataError(
+            f"X has names ({frames.some(given)}), but {type(estimator).__name__} learned from columns without names\n\n"
+            f"hint: give rows of {estimator.n_features_in_} numbers in the order of training, or fit on named columns"
+        )
+    absent, new = [name for name in known if name not in X.cells], [name for name in given if name not in known]
+    if absent:
+        raise DataError(
+            f"{frames.some(absent)} not in X, which has {frames.some(given)}\n\n"
+            "hint: name the columns as in training; None is a missing cell"
+        )
+    if new:
+        warnings.warn(f"{frames.some(new)} not known from training: ignored", UserWarning, stacklevel=4)
+    return list(known)
+
+
+def _numbers(X: frames.Records, names: list[str], block: str) -> np.ndarray:
+    """The cells of these columns, (n, d); NaN where one is missing."""
+    if X.n == 0 or not names:
+        raise DataError(
+            f"Found array with {X.n} sample(s) and {len(names)} feature(s)\n\nhint: give at least one row with names"
+        )
+    out = np.empty((X.n, len(names)))
+    for j, name in enumerate(names):
+        cells = X.cells[name]
+        try:
+            if any(isinstance(cell, str | bytes) for cell in cells):
+                raise ValueError
+            out[:, j] = np.array(cells, dtype=np.float64)
+        except (TypeError, ValueError):
+            objects = np.empty(X.n, dtype=object)
+            objects[:] = list(cells)
+            _check_cells(f"column `{name}`", objects, block)
+            out[:, j] = objects.astype(np.float64)
+    return out
 
 
 class CellTypeError(DataError, TypeError):

@@ -21,7 +21,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, column_or_1d
 
-from deciban import hypotheses, ingest, ops
+from deciban import frames, hypotheses, ingest, ops
 from deciban.classifiers import members
 from deciban.classifiers.base import Generative
 from deciban.classifiers.composed import Composed
@@ -273,7 +273,9 @@ class Gibbs(Ensemble):
     def _log_posterior(self, X, priors) -> np.ndarray:
         """Only models that were drawn are asked."""
         self._check_is_fitted()
-        drawn = draw(self.weights_, _num_samples(X), self.per, self.random_state)
+        X = frames.records(X)
+        n = len(X) if isinstance(X, frames.Records) else _num_samples(X)
+        drawn = draw(self.weights_, n, self.per, self.random_state)
         asked, places = np.unique(drawn, return_inverse=True)
         asked = asked if len(asked) else np.zeros(1, dtype=np.intp)  # of no rows, somebody must complain
         each = [members.said(self.models_[m], X, self.classes_, priors, self.class_count_) for m in asked]

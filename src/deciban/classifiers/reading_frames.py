@@ -137,6 +137,7 @@ class ReadingFrames:
 
     def _columns(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int, list[frames.Name]]:
         """(columns, number of rows, names of columns that were never learned, which are not looked into)."""
+        X = frames.records(X)
         if not frames.is_frame(X):
             return *self._array(X, reset, least), []
         names = frames.names(X)
