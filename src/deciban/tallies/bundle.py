@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import iadd
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,13 @@ class Bundle:
     """Several tallies of the same rows, added side by side."""
 
     parts: tuple
+
+    def __repr__(self) -> str:
+        """The kinds of the parts and the class weights; `parts` has the numbers."""
+        if all(isinstance(getattr(part, "n", None), np.ndarray) and part.n.ndim == 1 for part in self.parts[:1]):
+            n = np.array2string(self.parts[0].n, threshold=10, precision=6)
+            return f"Bundle({', '.join(map(_kind, self.parts))}; class weights {n})"
+        return _kind(self)
 
     @property
     def k(self) -> int:
@@ -49,6 +57,10 @@ class Bundle:
 
     def relabel(self, index: np.ndarray, k: int) -> Bundle:
         return Bundle(tuple(part.relabel(index, k) for part in self.parts))
+
+
+def _kind(part: Any) -> str:
+    return f"Bundle({', '.join(map(_kind, part.parts))})" if isinstance(part, Bundle) else type(part).__name__
 
 
 @dataclass(frozen=True)
