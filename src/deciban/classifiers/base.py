@@ -261,6 +261,7 @@ class Generative(
 
     @property
     def class_count_(self) -> np.ndarray:
+        """Number (weight) of the training rows of each class, (k,)."""
         return self._view(self._check_is_fitted().tally.parts[0].n)
 
     def _check_is_fitted(self) -> Fitted:

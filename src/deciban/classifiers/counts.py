@@ -50,6 +50,7 @@ class Discrete(WeighingColumns, Generative):
 
     @property
     def class_log_prior_(self) -> np.ndarray:
+        """Log prior of each class, (k,)."""
         return self._check_is_fitted().log_prior
 
     def __sklearn_tags__(self):
@@ -102,6 +103,7 @@ class Smoothed(Discrete):
 
     @property
     def feature_count_(self) -> np.ndarray:
+        """Sum of each column in each class, (k, d)."""
         return self._check_is_fitted().tally.parts[1].total
 
 
@@ -111,6 +113,53 @@ class MultinomialNB(Smoothed):
     Parameters are scikit-learn's, and: `alpha="auto"` (by leave-one-out), `estimate="bayes"` (the distribution is
     averaged out, so that a word seen makes its return likelier: a Pólya urn), `calibrate=True` (honest probabilities).
 
+    Parameters
+    ----------
+    alpha : float, array of shape (d,) or "auto"
+        Pseudo-count of every column; "auto": by leave-one-out.
+    force_alpha : bool
+        Whether an alpha under 1e-10 is taken as it is.
+    fit_prior : bool
+        Whether class priors are learned; False: uniform.
+    class_prior : sequence, mapping by class, "uniform" or None
+        Class priors that are given.
+    estimate : "plugin" or "bayes"
+        "bayes": the distribution is averaged out, so that a word seen makes its return likelier (a Pólya urn).
+    calibrate : bool
+        Temper probabilities by leave-one-out.
+    weights : None or "discriminative"
+        Weights of the columns, learned to predict the class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    class_log_prior_ : ndarray of shape (k,)
+        Log prior of each class.
+    feature_count_ : ndarray of shape (k, d)
+        Sum of each column in each class.
+    feature_log_prob_ : ndarray of shape (k, d)
+        Log probability of each column given the class.
+    evidence_ : float
+        log p(X | y), parameters averaged out, where it has a closed form.
+    feature_weights_, class_feature_weights_, class_bias_, n_iter_
+        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
+        steps.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> model = MultinomialNB().fit(np.array([[2, 1, 0], [3, 0, 0], [0, 1, 4]]), ["ham", "ham", "spam"])
     >>> model.predict_proba(np.array([[1, 0, 1]])).round(3).tolist()
@@ -143,6 +192,7 @@ class MultinomialNB(Smoothed):
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
+        """Log probability of each column (or of its levels) given the class."""
         return self._check_is_fitted().params.log_theta
 
 
@@ -152,6 +202,51 @@ class ComplementNB(Smoothed):
     Its scores are a rule, not a density: they take no prior unless `priors=` is given or columns have weights. `sample`
     and `score_samples` use the multinomial that the same counts define.
 
+    Parameters
+    ----------
+    alpha : float, array of shape (d,) or "auto"
+        Pseudo-count of every column; "auto": by leave-one-out.
+    force_alpha : bool
+        Whether an alpha under 1e-10 is taken as it is.
+    fit_prior, class_prior
+        As scikit-learn's; see above. `class_prior` may be a mapping by class or "uniform" too.
+    norm : bool
+        Whether weights are normalised.
+    calibrate : bool
+        Temper probabilities by leave-one-out.
+    weights : None or "discriminative"
+        Weights of the columns, learned to predict the class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    class_log_prior_ : ndarray of shape (k,)
+        Log prior of each class.
+    feature_count_ : ndarray of shape (k, d)
+        Sum of each column in each class.
+    feature_log_prob_ : ndarray of shape (k, d)
+        Log probability of each column given the class.
+    feature_all_ : ndarray of shape (d,)
+        Sum of each column over all classes.
+    feature_weights_, class_feature_weights_, class_bias_, n_iter_
+        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
+        steps.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> model = ComplementNB().fit(np.array([[2, 1, 0], [3, 0, 0], [0, 1, 4]]), [0, 0, 1])
     >>> model.predict(np.array([[0, 1, 1]])).tolist()
@@ -184,16 +279,65 @@ class ComplementNB(Smoothed):
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
+        """Log probability of each column (or of its levels) given the class."""
         return self._check_is_fitted().params.weights
 
     @property
     def feature_all_(self) -> np.ndarray:
+        """Sum of each column over all classes, (d,)."""
         return self.feature_count_.sum(axis=0)
 
 
 class BernoulliNB(Smoothed):
     """Naive Bayes for presence and absence: absent features speak too. `binarize` is the threshold (None: X is 0 / 1).
 
+    Parameters
+    ----------
+    alpha : float, array of shape (d,) or "auto"
+        Pseudo-count of presence and of absence; "auto": by leave-one-out.
+    force_alpha : bool
+        Whether an alpha under 1e-10 is taken as it is.
+    binarize : float or None
+        Cells above it are present; None: X is 0 / 1.
+    fit_prior : bool
+        Whether class priors are learned; False: uniform.
+    class_prior : sequence, mapping by class, "uniform" or None
+        Class priors that are given.
+    calibrate : bool
+        Temper probabilities by leave-one-out.
+    weights : None or "discriminative"
+        Weights of the columns, learned to predict the class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    class_log_prior_ : ndarray of shape (k,)
+        Log prior of each class.
+    feature_count_ : ndarray of shape (k, d)
+        Sum of each column in each class.
+    feature_log_prob_ : ndarray of shape (k, d)
+        Log probability of each column given the class.
+    evidence_ : float
+        log p(X | y), parameters averaged out, where it has a closed form.
+    feature_weights_, class_feature_weights_, class_bias_, n_iter_
+        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
+        steps.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> model = BernoulliNB().fit(np.array([[1, 0], [1, 1], [0, 1]]), ["a", "a", "b"])
     >>> model.as_logistic().coef_.round(3).tolist()
@@ -229,6 +373,7 @@ class BernoulliNB(Smoothed):
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
+        """Log probability of each column (or of its levels) given the class."""
         return self._check_is_fitted().params.log_present
 
     def __sklearn_tags__(self):
@@ -299,4 +444,5 @@ class PoissonNB(GivenPriors, Discrete):
 
     @property
     def rate_(self) -> np.ndarray:
+        """Events a row, of each class and column, (k, d)."""
         return self._check_is_fitted().params.rate

@@ -180,10 +180,12 @@ class Discriminant(Generative):
 
     @property
     def priors_(self) -> np.ndarray:
+        """Prior probability of each class, (k,)."""
         return self._view(np.exp(self._check_is_fitted().log_prior))
 
     @property
     def means_(self) -> np.ndarray:
+        """Means of each class and column, (k, d)."""
         return self._view(self._check_is_fitted().params.mean)
 
     def __sklearn_tags__(self):

@@ -226,6 +226,27 @@ class BayesOptimal(Ensemble):
         A row is left out with all its weight, whatever that means; the same row once more is another row.
         Numbers: P(h | D) as you know it.
 
+    Attributes
+    ----------
+    models_, names_ : lists
+        The fitted models, and their names.
+    weights_ : ndarray of shape (m,)
+        Weight of each model in the average.
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    log_evidence_, held_out_
+        What the weights came from: evidence of each model, or how rows were held out.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+
+    Examples
+    --------
     >>> import deciban
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [5.0], [7.0]], ["a", "a", "a", "b", "b", "b"]
     >>> both = deciban.BayesOptimal([deciban.GaussianNB(), deciban.LogisticRegression()], weights="loo").fit(X, y)
@@ -249,6 +270,28 @@ class Gibbs(Ensemble):
     `BayesOptimal`, and asks one model instead of all. Models, prior and weights are those of `BayesOptimal`; a whole
     number as `random_state` draws the same every time.
 
+    Parameters
+    ----------
+    models, prior, weights
+        As in `BayesOptimal`.
+    per : "row" or "prediction"
+        Whether a model is drawn for each row, or for a whole call.
+    random_state : int, RandomState or None
+        A whole number draws the same in every call.
+
+    Attributes
+    ----------
+    models_, names_ : lists
+        The fitted models, and their names.
+    weights_ : ndarray of shape (m,)
+        Posterior probability of each model.
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+
+    Examples
+    --------
     >>> coin = Gibbs.of({"h1": "+", "h2": "-"}, weights=[0.4, 0.6], random_state=0)
     >>> coin.predict([[0]] * 8).tolist()
     ['+', '-', '+', '-', '-', '-', '-', '-']

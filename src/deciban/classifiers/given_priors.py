@@ -24,6 +24,7 @@ class GivenPriors:
 
     @property
     def class_prior_(self) -> np.ndarray:
+        """Prior probability of each class, (k,)."""
         return self._view(np.exp(self._check_is_fitted().log_prior))
 
     def _check_settings(self) -> None:
