@@ -26,8 +26,8 @@ from deciban.classifiers.scoring import Scoring
 from deciban.classifiers.settled import Settled
 from deciban.classifiers.steady import Steady, unfitted
 from deciban.engines import threads
-from deciban.errors import ForgetError, MergeError, NoRowsError
-from deciban.labels import label_codes, united
+from deciban.errors import DataError, ForgetError, MergeError, NoRowsError
+from deciban.labels import label_codes, label_type, united
 from deciban.table import Block, Counts, Table, borders
 from deciban.tallies import Bundle, Labels, reordered
 from deciban.weighing.evidence import ByCoefficients, ByParts, evidence_of
@@ -89,6 +89,8 @@ class Generative(
 
     _reads = "reals"  # how X is read: reals (dense or CSR), dense, counts, codes
     _least_rows = 1
+    _classes_first = False  # whether the first `partial_fit` has to name all classes, as scikit-learn has it
+    _classes_given = False  # whether it has named them: then no others may come
     _chunk = 1 << 22  # cells a chunk of training rows has, at least
 
     # what a subclass says
@@ -125,6 +127,7 @@ class Generative(
             table = Table(x, codes, ingest.weights(sample_weight, codes), len(self.classes_))
             self._origin = Origin.of(X)
             self._picked = {}
+            self.__dict__.pop("_classes_given", None)
             self._check_settings()
             self._check_fit(table, whole=True)
             self._set(self._tally_whole(table))
@@ -133,21 +136,47 @@ class Generative(
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
-        """Learn from more rows: the same state as one `fit` on all of them. The first call names all `classes`."""
+        """Learn from more rows: the same state as one `fit` on all of them.
+
+        New classes may come at any time, unless the first call named all `classes`. (Classes named after
+        scikit-learn's need `classes` in the first call, as there, or a `fit` before it.)
+        """
         self._validate_params()
         self._check_updatable()
         first = not self.__sklearn_is_fitted__()
         with self._unchanged_on_failure():
             x, y = self._training(X, y, reset=first)
-            ingest.name_classes(self, classes)
+            before = None if first else self._fitted.tally
+            if classes is not None or (self._classes_first if first else self._classes_given):
+                ingest.name_classes(self, classes)
+                self._classes_given = self._classes_given or first
+            elif first:
+                self.classes_ = ingest.labels(y, None)[0]
+            else:
+                before = self._with_new_classes(y)
             table = self._table(x, y, sample_weight)
             if first:
                 self._origin = Origin.of(X)
             self._check_settings()
             self._check_fit(table, whole=False)
             tally = self._tally(table)
-            self._set(tally if first else self._fitted.tally + tally)
+            self._set(tally if before is None else before + tally)
         return self
+
+    def _with_new_classes(self, y: np.ndarray | frames.Column) -> Bundle:
+        """The tally, and `classes_`, with the classes of y among them."""
+        tally, known = self._fitted.tally, self.classes_
+        if (label_codes(y, known)[1] >= 0).all():
+            return tally
+        new = ingest.labels(y, None)[0]
+        kinds = [label_type(labels) for labels in (new, known)]
+        if kinds[0] != kinds[1]:
+            raise DataError(
+                f"the labels are {kinds[0]} (such as {new.tolist()[0]!r}), but those learned so far are {kinds[1]} "
+                f"(such as {known.tolist()[0]!r})\n\nhint: give labels of the same type"
+            )
+        self.classes_ = united(known, new)
+        return tally.relabel(np.searchsorted(self.classes_, known), len(self.classes_))
 
     def forget(self, X, y, sample_weight=None) -> Self:
         """Remove rows from the model: the state is that of a model never trained on them.
