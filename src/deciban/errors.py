@@ -37,6 +37,10 @@ class ForgetError(DecibanError, ValueError):
     """Rows to forget that were never learned."""
 
 
+class NoRowsError(DataError, AttributeError):
+    """A model that has forgotten all of its rows, asked what it learned. Its fitted attributes are not there."""
+
+
 class NotAdditiveError(DecibanError, TypeError):
     """A setting that needs all rows at once, asked to update, merge or forget."""
 

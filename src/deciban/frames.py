@@ -400,6 +400,26 @@ def _factorised(values: np.ndarray) -> tuple[np.ndarray, list]:
     return codes, levels
 
 
+def cells_of(X: Any, row: int) -> str:
+    """The first few cells of a row, for a message.
+
+    >>> cells_of([[1.5, 2.0]], 0)
+    ' (1.5, 2)'
+    """
+    if is_frame(X):
+        cells = nw.from_native(X, eager_only=True)[row : row + 1].rows()[0]
+        told = [f"{name} = {_shown(cell)}" for name, cell in zip(names(X), cells, strict=True)]
+    elif hasattr(X, "tocsr"):
+        return ""
+    else:
+        told = [_shown(cell) for cell in np.asarray(X, dtype=object)[row].tolist()]
+    return f" ({', '.join(told[:5])}{', …' if len(told) > 5 else ''})"
+
+
+def _shown(cell: Any) -> str:
+    return f"{cell:g}" if isinstance(cell, (float, np.floating)) else str(cell)
+
+
 def some(names: Sequence) -> str:
     """The first few of many names.
 

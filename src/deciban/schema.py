@@ -130,9 +130,15 @@ class Schema:
         if [f.name for f in self.fields] != [f.name for f in other.fields]:
             raise MergeError("the models' columns have other names\n\nhint: fit both on frames with the same columns")
         for a, b in zip(self.fields, other.fields, strict=True):
-            if a.family != b.family or (a.levels is None) != (b.levels is None):
+            if (a.levels is None) != (b.levels is None):
                 raise MergeError(
-                    f"column `{a.name}` is {a.family} in one model and {b.family} in the other\n\n"
+                    f"column {a.named} holds {_held(a)} in one model and {_held(b)} in the other\n\n"
+                    "hint: make the column all numbers or all texts, and fit both models again"
+                )
+            if a.family != b.family:
+                raise MergeError(
+                    f"column {a.named} is {_family_name(a.family, b.family)} in one model and "
+                    f"{_family_name(b.family, a.family)} in the other\n\n"
                     "hint: fit both with the same `families={...}`; the first model's are in `families_`"
                 )
         both = replace(
@@ -140,12 +146,27 @@ class Schema:
         )
         return both, both._places(self), both._places(other)
 
+    def reordered(self, order: Sequence[int]) -> Schema:
+        """The same with column order[j] in place j."""
+        return replace(self, fields=tuple(self.fields[j] for j in order))
+
     def _places(self, part: Schema) -> list[np.ndarray]:
         out = []
         for mine, theirs in zip(self.fields, part.fields, strict=True):
             place = {level: code for code, level in enumerate(mine.levels or ())}
             out.append(np.array([place[level] for level in theirs.levels or ()], dtype=np.int64))
         return out
+
+
+def _held(field: Field) -> str:
+    if field.levels is None:
+        return "numbers"
+    return f"levels (such as {field.levels[0]!r})" if field.levels else "levels"
+
+
+def _family_name(family: Any, other: Any) -> str:
+    """What to call a family beside another: by its settings only where the name is not enough."""
+    return str(family) if type(family) is type(other) else type(family).__name__.lower()
 
 
 def _side_by_side(columns: list[np.ndarray], n: int) -> np.ndarray:

@@ -274,6 +274,9 @@ class BayesNet(TellingNetwork, Structured):
                 "hint: `fit` learns them anew from rows"
             )
 
+    def _learns_from_rows(self) -> bool:
+        return "_given" not in self.__dict__
+
     def _log_prior(self, n: np.ndarray) -> np.ndarray:
         if "_given" in self.__dict__:
             return self._structure().log_prior

@@ -71,6 +71,7 @@ class Smoothed(Discrete):
         "force_alpha": ["boolean"],
     }
     _tunable = {"alpha": ("auto", tuple(GRID.tolist()))}
+    _classes_first = True
 
     def _check_alpha(self) -> Any:
         """alpha as it is used: not under 1e-10 unless forced."""

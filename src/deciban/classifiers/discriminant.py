@@ -115,8 +115,9 @@ class Discriminant(Generative):
         fitted.params  # noqa: B018 (a covariance without inverse shall fail here, not in predict)
 
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
-        """Learn from more rows: the same state as one `fit` on all of them. The first call names all `classes`. Rows
-        with missing cells are left out of means and covariances, with a warning: EM needs all rows at once."""
+        """Learn from more rows: the same state as one `fit` on all of them. New classes may come at any time, unless
+        the first call named all `classes`. Rows with missing cells are left out of means and covariances, with a
+        warning: EM needs all rows at once."""
         before = _left_out(self._fitted.tally) if self.__sklearn_is_fitted__() else 0.0
         super().partial_fit(X, y, classes, sample_weight)
         self._warn_of(_left_out(self._fitted.tally) - before)

@@ -85,7 +85,7 @@ class GaussianNB(WeighingColumns, GivenPriors, Generative):
     [1.0, 2.0]
     """
 
-    _keeps_kind = True
+    _keeps_kind, _classes_first = True, True
     _parameter_constraints: dict = {
         "priors": PRIORS,
         "var_smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],

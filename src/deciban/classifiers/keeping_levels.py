@@ -14,7 +14,7 @@ import numpy as np
 from deciban.schema import Field, Schema
 from deciban.subsets.averaging import Subsets
 from deciban.table import Codes, Mixed, Table
-from deciban.tallies import Bundle, Crosstab
+from deciban.tallies import Bundle, Crosstab, reordered
 
 
 class KeepingLevels:
@@ -56,6 +56,16 @@ class KeepingLevels:
     def _aligned(self, other: Any, mine: Bundle, theirs: Bundle) -> tuple[Bundle, Bundle]:
         self._schema, here, there = self._schema.merged(other._schema)
         return moved(self._schema, mine, here), moved(self._schema, theirs, there)
+
+    def _in_column_order(self, tally: Bundle, order: list[int]) -> Bundle:
+        old, self._schema = self._schema, self._schema.reordered(order)
+        plain = {family: b for b, (family, _) in enumerate(old.groups) if family is not old.gaps}
+        blocks = []
+        for family, at in self._schema.groups:
+            b = -1 if family is old.gaps else plain[family]
+            place = {j: c for c, j in enumerate(old.groups[b][1])}
+            blocks.append(reordered(tally.parts[1].parts[b], [place[order[j]] for j in at]))
+        return Bundle((tally.parts[0], Bundle(tuple(blocks))))
 
     def _leave_one_out(self, family: Any, tally: Bundle, chunk: Table) -> np.ndarray:
         x, lone = self._without_lone(tally, chunk)

@@ -127,12 +127,9 @@ class QuadraticDiscriminantAnalysis(Solved):
         ridge = self.reg_param if self.solver == "svd" else 0.0
         return GaussianJoint(0.0, self._setting("shrinkage") or 0.0, ridge, floor=self.tol)
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def _check_rows(self, rows: np.ndarray) -> None:
         if len(self.classes_) < 2:
             raise DataError(f"The number of classes has to be greater than one. Got {len(self.classes_)} class.")
-
-    def _check_rows(self, rows: np.ndarray) -> None:
         if (rows == 1).any() and self.estimate != "bayes":
             raise DataError(
                 f"y has only 1 sample in class {self.classes_[rows == 1][0]}, covariance is ill defined.\n\n"

@@ -180,6 +180,11 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
             out.append(Bundle((labels, counts.relevel(levels, named))))
         return out[0], out[1]
 
+    def _in_column_order(self, tally: Bundle, order: list[int]) -> Bundle:
+        self._schema = self._schema.reordered(order)
+        self._cuts = None if self._cuts is None else tuple(self._cuts[j] for j in order)
+        return super()._in_column_order(tally, order)
+
     def _check_mergeable(self, other: Any) -> None:
         super()._check_mergeable(other)
         for field, *both in zip(self._schema.fields, self._cuts or (), other._cuts, strict=True):

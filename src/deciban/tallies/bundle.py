@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import iadd
 from typing import Any
@@ -37,7 +38,7 @@ class Bundle:
     def short(self) -> np.ndarray:
         bad = np.zeros(self.k, dtype=bool)
         for part in self.parts:
-            bad |= part.short()
+            bad |= part.short()  # one that has no classes may be short of any
         return bad
 
     def __rmul__(self, scale: float) -> Bundle:
@@ -61,6 +62,17 @@ class Bundle:
 
 def _kind(part: Any) -> str:
     return f"Bundle({', '.join(map(_kind, part.parts))})" if isinstance(part, Bundle) else type(part).__name__
+
+
+def reordered(tally: Any, order: Sequence[int]) -> Any:
+    """A tally, or several, with column order[j] in place j. One with several numbers for each column has them side by
+    side, a run of all columns for each."""
+    if isinstance(tally, Bundle):
+        return Bundle(tuple(reordered(part, order) for part in tally.parts))
+    if isinstance(tally, Common):
+        return Common(reordered(tally.part, order))
+    runs, d = tally.d // len(order), len(order)
+    return tally.part([run * d + j for run in range(runs) for j in order]) if runs else tally
 
 
 @dataclass(frozen=True)
