@@ -406,7 +406,10 @@ def cells_of(X: Any, row: int) -> str:
     >>> cells_of([[1.5, 2.0]], 0)
     ' (1.5, 2)'
     """
-    if is_frame(X):
+    X = records(X)
+    if isinstance(X, Records):
+        told = [f"{name} = {_shown(cells[row])}" for name, cells in X.cells.items()]
+    elif is_frame(X):
         cells = nw.from_native(X, eager_only=True)[row : row + 1].rows()[0]
         told = [f"{name} = {_shown(cell)}" for name, cell in zip(names(X), cells, strict=True)]
     elif hasattr(X, "tocsr"):

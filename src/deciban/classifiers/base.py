@@ -187,6 +187,27 @@ class Generative(
         Rows that were never learned are refused where the state shows it: always where it holds counts (of levels,
         histogram cells, distinct rows). Means and sums of squares show more rows of a class than there were, and values
         further out than any row can have been; another value between those that were learned goes unnoticed.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows that were learned, with the labels and weights they were learned with.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ForgetError
+            A row was never learned; the model is as it was.
+
+        Examples
+        --------
+        >>> from deciban import GaussianNB
+        >>> X, y = [[0.0], [1.0], [4.0], [5.0], [9.0]], ["a", "a", "b", "b", "b"]
+        >>> GaussianNB().fit(X, y).forget(X[4:], y[4:]).theta_.tolist()  # as of the first four rows
+        [[0.5], [4.5]]
         """
         fitted = self._check_is_fitted()
         self._check_updatable()

@@ -403,8 +403,25 @@ class PoissonNB(GivenPriors, Discrete):
     ----------
     classes_, class_count_, class_prior_ : ndarray of shape (k,)
         Labels, weight of the training rows of each, and prior.
+    class_log_prior_ : ndarray of shape (k,)
+        Log prior of each class.
     rate_ : ndarray of shape (k, d)
         Events a row, of each class and column.
+    feature_weights_, class_feature_weights_, class_bias_, n_iter_
+        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
+        steps.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    evidence_ : float
+        log p(X | y), parameters averaged out, with `estimate="bayes"`.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
 
     Examples
     --------

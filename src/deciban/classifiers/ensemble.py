@@ -289,6 +289,10 @@ class Gibbs(Ensemble):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
 
     Examples
     --------

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, wraps
 from inspect import signature
+from types import FunctionType
 from typing import Any
 
 from deciban.errors import DecibanError, UnavailableError
@@ -25,12 +26,15 @@ class Settled:
     """Mixin of every classifier.
 
     The constructor's signature is read once a class (scikit-learn reads it in every fit, which small tables notice); a
-    setting that it does not have is answered with the nearest one; and a fitted attribute that cannot be had raises an
-    AttributeError with the reason, as `hasattr` and `dir` expect.
+    setting that it does not have is answered with the nearest one; methods that override others have their docstrings;
+    and a fitted attribute that cannot be had raises an AttributeError with the reason, as `hasattr` and `dir` expect.
     """
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
+        for name, own in vars(cls).items():  # help() shows what the method that is overridden says
+            if isinstance(own, FunctionType) and own.__doc__ is None and not name.startswith("_"):
+                own.__doc__ = getattr(getattr(super(cls, cls), name, None), "__doc__", None)
         if "__init__" in cls.__dict__:
             setattr(cls, "__init__", _suggesting(cls.__dict__["__init__"]))  # noqa: B010
         for name in {name for base in cls.__mro__ for name in vars(base) if not name.startswith("_")}:
