@@ -4,7 +4,7 @@
 >>> model = TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"])
 >>> why = model.explain("Win lunch, win!")
 >>> [(text[a:b], round(decibans, 1)) for text in why.texts for a, b, decibans in why.spans()]
-[('Win', 1.8), ('lunch', -2.4), ('win', 1.8)]
+[('Win', 1.7), ('lunch', -2.4), ('win', 1.7)]
 """
 
 from __future__ import annotations
