@@ -30,7 +30,7 @@ import numpy as np
 from deciban import decision, drawing, wording
 from deciban.errors import DataError
 
-PRIOR = "prior"
+PRIOR = "prior"  # what evidence is added to, unless a model calls it something else
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -55,6 +55,7 @@ class Explanation:
     chosen: np.ndarray  # (n,), the place in `classes` of the class explained
     rival: np.ndarray  # (n,), and of the class that it is weighed against
     note: str = ""
+    start: str = PRIOR  # what `base` is: the prior; of a linear score "mean row", "intercept" (all cells 0), "baseline"
     target: str = ""  # what the classes are classes of, where it has a name
     library: str | None = None  # the dataframe library of the rows, for `to_frame`
     _kind: ClassVar[str] = "columns"  # what evidence comes from
@@ -70,6 +71,7 @@ class Explanation:
         of: Any = None,
         against: Any = None,
         note: str = "",
+        start: str = PRIOR,
         rows: np.ndarray | None = None,
         target: str = "",
         library: str | None = None,
@@ -83,7 +85,7 @@ class Explanation:
             )
         n = len(parts)
         labels, nothing = np.arange(n) if rows is None else rows, np.zeros(n, int)
-        some = cls(classes, tuple(columns), values, base, parts, labels, nothing, nothing, note, target, library)
+        some = cls(classes, tuple(columns), values, base, parts, labels, nothing, nothing, note, start, target, library)
         chosen = some.joint.argmax(axis=1) if of is None else some._places(of)
         rival = some._best_but(chosen) if against is None else some._places(against)
         if of is None:
@@ -106,7 +108,7 @@ class Explanation:
 
     @property
     def prior(self) -> np.ndarray:
-        """Prior log odds of the pair, in decibans, (n,)."""
+        """Log odds of the pair before any column, in decibans, (n,): of the prior, or what `start` says."""
         return decision.DECIBAN * _gap(self.base[self.chosen], self.base[self.rival])
 
     @property
@@ -157,7 +159,7 @@ class Explanation:
         prior, evidence, total = one.prior[0], one.decibans[0], one.total[0]
         order = np.argsort(-np.abs(evidence), kind="stable")
         shown, rest = (order, order[:0]) if len(order) <= columns + 1 else (order[:columns], order[columns:])
-        lines = [wording.Line(PRIOR, "", prior)]
+        lines = [wording.Line(self.start, "", prior)]
         lines += [wording.Line(self.columns[j], wording.cell_text(self.values[row, j]), evidence[j]) for j in shown]
         if len(rest):
             with np.errstate(invalid="ignore"):
@@ -191,9 +193,10 @@ class Explanation:
         Returns
         -------
         dict
-            `target` (the name of what is predicted, or None), `classes`, `note`, and `rows`, a list: for each row its
-            `row` label, `of`, `against`, `probability` (of `of`), `prior` and `total` in decibans, and `columns`, by
-            name: `value` (None: missing) and `decibans`. Infinite decibans are "inf" and "-inf", which JSON can hold.
+            `target` (name of what is predicted, or None), `classes`, `note`, `start` (what evidence is counted from:
+            "prior"; of linear scores "mean row", "intercept" or "baseline"), and `rows`, a list: for each row its `row`
+            label, `of`, `against`, `probability` (of `of`), the decibans of the start, by its name, `columns`, by name:
+            `value` (None: missing) and `decibans`, and `total`. Infinite decibans are "inf" and "-inf".
 
         Examples
         --------
@@ -211,7 +214,7 @@ class Explanation:
                 "of": _plain(self.classes[self.chosen[i]]),
                 "against": _plain(self.classes[self.rival[i]]),
                 "probability": float(probability[i]),
-                "prior": _plain(prior[i]),
+                self.start: _plain(prior[i]),
                 "columns": {
                     self.columns[j]: {"value": _plain_cell(self.values[i, j]), "decibans": _plain(decibans[i, j])}
                     for j in self._own_columns(i)
@@ -221,7 +224,8 @@ class Explanation:
             for i in range(len(self))
         ]
         classes = [_plain(label) for label in self.classes]
-        return {"target": self.target or None, "classes": classes, "note": self.note, "rows": rows}
+        head = {"target": self.target or None, "classes": classes, "note": self.note, "start": self.start}
+        return head | {"rows": rows}
 
     def _own_columns(self, row: int) -> Sequence[int]:
         """The columns that a row has."""
@@ -253,7 +257,7 @@ class Explanation:
             "row": np.repeat(self.rows, d + 1),
             "of": np.repeat(self.classes[self.chosen], d + 1),
             "against": np.repeat(self.classes[self.rival], d + 1),
-            "column": np.tile(np.array([PRIOR, *self.columns], dtype=object), n),
+            "column": np.tile(np.array([self.start, *self.columns], dtype=object), n),
             "value": values.ravel(),
             "decibans": np.column_stack([self.prior, self.decibans]).ravel(),
         }

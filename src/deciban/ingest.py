@@ -6,22 +6,17 @@ and only then is X searched for the cell to blame.
 
 from __future__ import annotations
 
-import datetime as dt
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from numbers import Real
 from typing import Any, NoReturn
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
 from sklearn import get_config
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from deciban import frames, ops
-from deciban.errors import DataError, DecibanError, SupportError
+from deciban import frames, numeric, ops
+from deciban.errors import DataError, SupportError
 from deciban.frames import Column
 from deciban.labels import label_codes
 from deciban.table import Block, Codes, Counts, Mixed, Reals
@@ -36,9 +31,9 @@ def features(estimator: Any, X: Any, block: str) -> Block:
         return _block(X, block)
     X = frames.records(X)
     if isinstance(X, frames.Records):
-        return _block(_numbers(X, _known_names(estimator, X), block), block)
-    check_columns(X, block, estimator.__dict__.get("feature_names_in_"))
-    with _cells_named(X, block):
+        return _block(numeric.from_records(X, _known_names(estimator, X), block), block)
+    numeric.check_columns(X, block, estimator.__dict__.get("feature_names_in_"))
+    with numeric.cells_named(X, block):
         return _block(validate_data(estimator, local(X), reset=False, **_rules(block)), block)
 
 
@@ -53,8 +48,8 @@ def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int
     X = frames.records(X)
     if isinstance(X, frames.Records):
         return _training_records(estimator, X, y, block, reset, least)
-    check_columns(X, block, None if reset else estimator.__dict__.get("feature_names_in_"))
-    with _cells_named(X, block):
+    numeric.check_columns(X, block, None if reset else estimator.__dict__.get("feature_names_in_"))
+    with numeric.cells_named(X, block):
         X, y = validate_data(estimator, local(X), local(y), reset=reset, ensure_min_samples=least, **_rules(block))
         if y.dtype.kind not in "iub":
             check_classification_targets(y)
@@ -66,7 +61,7 @@ def _training_records(
 ) -> tuple[Block, np.ndarray]:
     """X and y for training, where X came as dictionaries."""
     names = frames.names(X) if reset else _known_names(estimator, X)
-    cells = _numbers(X, names, block)
+    cells = numeric.from_records(X, names, block)
     out = training(estimator, cells, y, block, True, least)
     estimator.feature_names_in_ = np.array(names, dtype=object)
     return out
@@ -91,136 +86,6 @@ def _known_names(estimator: Any, X: frames.Records) -> list[str]:
     return list(known)
 
 
-def _numbers(X: frames.Records, names: list[str], block: str) -> np.ndarray:
-    """The cells of these columns, (n, d); NaN where one is missing."""
-    if X.n == 0 or not names:
-        raise DataError(
-            f"Found array with {X.n} sample(s) and {len(names)} feature(s)\n\nhint: give at least one row with names"
-        )
-    out = np.empty((X.n, len(names)))
-    for j, name in enumerate(names):
-        cells = X.cells[name]
-        try:
-            if any(isinstance(cell, str | bytes) for cell in cells):
-                raise ValueError
-            out[:, j] = np.array(cells, dtype=np.float64)
-        except (TypeError, ValueError):
-            objects = np.empty(X.n, dtype=object)
-            objects[:] = list(cells)
-            _check_cells(f"column `{name}`", objects, block)
-            out[:, j] = objects.astype(np.float64)
-    return out
-
-
-class CellTypeError(DataError, TypeError):
-    """A cell of a type that is no number. Also a TypeError, which is what scikit-learn raises for such cells."""
-
-
-TIME_HINT = "make a number of it, such as the days since a date, the month or the hour; or leave the column out"
-OBJECT_HINT = "make a number of it, or leave the column out"
-CODE_HINT = "MixedNB takes such columns; or code the levels as 0, 1, … (sklearn.preprocessing.OrdinalEncoder)"
-TEXT_HINT = "MixedNB takes such columns; or make numbers of them (sklearn.preprocessing.OneHotEncoder)"
-TIMES = {"Datetime": "dates", "Date": "dates", "Time": "times of day", "Duration": "durations"}
-NOT_CONVERTED = ("could not convert string", "argument must be a", "bytes/strings", "setting an array element")
-
-
-def check_columns(X: Any, block: str, known: Any = None) -> None:
-    """Raise where a column of a frame is neither numbers nor booleans, with its name; of `known` columns, if given."""
-    if isinstance(X, np.ndarray | list | tuple) or not frames.is_frame(X):
-        return
-    dtypes = getattr(X, "dtypes", None)
-    if dtypes is not None and {getattr(dtype, "kind", "O") for dtype in dtypes} <= set("fiub"):
-        return
-    frame = nw.from_native(X, eager_only=True)
-    for j, name in enumerate(frames.names(X)):
-        if known is None or name in known:
-            _check_series(f"column `{name}`", frame[:, j], block)
-
-
-def _check_series(where: str, s: Any, block: str) -> None:
-    """Raise where a column of a frame holds anything but numbers and booleans. Categories may be numbers, too."""
-    kind, native = s.dtype, s.to_native()
-    if kind.is_numeric() or kind == nw.Boolean or s.null_count() == len(s):
-        return
-    if kind in (nw.Categorical, nw.Enum):
-        levels = s.cat.get_categories().to_list()
-        if not all(isinstance(level, Real | np.number | np.bool_) for level in levels):
-            raise _not_numbers(where, f"categories, {_first(s)}", block, _text_hint(block))
-    elif kind == nw.String:
-        raise _not_numbers(where, f"text, {_first(s)}", block, _text_hint(block))
-    elif kind.is_temporal():
-        raise _not_numbers(where, TIMES[str(kind).partition("(")[0]], block, TIME_HINT)
-    elif type(getattr(native, "dtype", None)).__name__ != "SparseDtype":
-        cells = np.empty(len(s), dtype=object)
-        cells[:] = s.to_list()
-        _check_cells(where, cells, block)
-
-
-def _first(s: Any) -> str:
-    """The first cell of a column that is not missing, and its row."""
-    row = int((~s.is_null()).to_numpy().argmax())
-    return f"{s[row]!r} in row {row}"
-
-
-def _check_cells(where: str, cells: np.ndarray, block: str, texts: bool = True, why: str = "") -> None:
-    """Raise for the first object that is no number; with `texts` also for a text that reads as one."""
-    for row, cell in enumerate(cells):
-        if isinstance(cell, str | bytes):
-            if texts or not _number(cell):
-                raise _not_numbers(where, f"text, {cell!r} in row {row}", block, _text_hint(block), why)
-        elif isinstance(cell, dt.date | dt.time | dt.timedelta | np.datetime64 | np.timedelta64):
-            raise _not_numbers(where, f"a date or time, {cell!r} in row {row}", block, TIME_HINT, why, CellTypeError)
-        elif type(cell).__name__ == "NAType":
-            hint = "`X.convert_dtypes()` makes columns of numbers that may have missing cells; or put NaN there"
-            raise _not_numbers(where, f"objects, {cell!r} in row {row}", block, hint, why, CellTypeError)
-        elif not _number(cell):
-            what = f"{type(cell).__name__} objects, {cell!r} in row {row}"
-            raise _not_numbers(where, what, block, OBJECT_HINT, why, CellTypeError)
-
-
-def _text_hint(block: str) -> str:
-    return CODE_HINT if block == "codes" else TEXT_HINT
-
-
-def _not_numbers(
-    where: str, what: str, block: str, hint: str, why: str = "", error: type[DataError] = DataError
-) -> DataError:
-    needed = "levels coded as 0, 1, …" if block == "codes" else "numbers"
-    return error(f"{where} holds {what}, and this model takes {needed}{why and f' ({why})'}\n\nhint: {hint}")
-
-
-@contextmanager
-def _cells_named(X: Any, block: str) -> Iterator[None]:
-    """Say which cell of X is no number, where NumPy could not convert one."""
-    try:
-        yield
-    except (TypeError, ValueError) as bad:
-        if isinstance(bad, DecibanError) or not any(part in str(bad) for part in NOT_CONVERTED):
-            raise
-        try:
-            cells = np.asarray(X, dtype=object)
-        except ValueError:
-            raise bad from None
-        if cells.ndim != 2:
-            raise
-        texts, names = "bytes/strings" in str(bad), frames.names(X) if frames.is_frame(X) else None
-        for j in range(cells.shape[1]):
-            where = f"column {j if names is None else f'`{names[j]}`'}"
-            try:
-                _check_cells(where, cells[:, j], block, texts, str(bad))
-            except DataError as named:
-                raise named from None
-        raise
-
-
-def _number(cell: Any) -> bool:
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return cell is None
-    return True
-
-
 def _as_before(estimator: Any, X: np.ndarray) -> bool:
     """Whether an array has the columns that the estimator knows, which are unnamed."""
     return X.shape[1] == estimator.n_features_in_ and "feature_names_in_" not in estimator.__dict__
@@ -237,7 +102,7 @@ def _rules(block: str) -> dict[str, Any]:
 
 def _block(X: Any, block: str) -> Block:
     if X.dtype.kind in "mM":
-        raise _not_numbers("X", "dates" if X.dtype.kind == "M" else "durations", block, TIME_HINT)
+        raise numeric.not_numbers("X", "dates" if X.dtype.kind == "M" else "durations", block, numeric.TIME_HINT)
     if X.dtype.kind == "O":  # a frame with a categorical column comes so
         X = X.astype(np.float64)
     if block == "codes":

@@ -45,7 +45,7 @@ def test_task_77_to_dict_is_json_and_says_what_the_explanation_says(model):
         assert row["row"] == i
         assert (row["of"], row["against"]) == (why.classes[why.chosen[i]], why.classes[why.rival[i]])
         evidence = sum(float(cell["decibans"]) for cell in row["columns"].values())
-        assert float(row["prior"]) + evidence == pytest.approx(float(row["total"]), abs=1e-6)
+        assert float(row[told["start"]]) + evidence == pytest.approx(float(row["total"]), abs=1e-6)
         assert row["probability"] == pytest.approx(why.probability[i])
 
 

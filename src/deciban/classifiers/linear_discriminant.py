@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -146,6 +146,13 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self.n_components is not None and self.n_components > most:
             raise DataError(f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}.")
         self._max_components = most if self.n_components is None else self.n_components
+
+    def _bare(self, reading: Any) -> Self:
+        """Given priors weigh the covariances of the classes, so these are tallied apart, whatever the priors are."""
+        out = super()._bare(reading)
+        if self.priors is not None:
+            out._priors = np.full(len(out.classes_), 1.0 / len(out.classes_))
+        return out
 
     def _check_rows(self, rows: np.ndarray) -> None:
         more_rows_than_classes(rows)

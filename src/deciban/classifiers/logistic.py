@@ -40,7 +40,7 @@ from deciban.classifiers.steady import Steady
 from deciban.errors import DataError
 from deciban.losses.objectives import Objective
 from deciban.solvers.sgd import Stream
-from deciban.table import Block, Table
+from deciban.table import Block, Reals, Table
 
 
 class LogisticRegression(
@@ -192,6 +192,7 @@ class LogisticRegression(
             if not np.isfinite(answer.value) or (answer.why != "gradient" and overflows(objective.rows.x)):
                 self._refuse(objective.rows.x)
             self._set(objective, answer.w)
+            self._means = column_means(objective.rows, objective.weight)
             self.__dict__.pop("_stream", None)
             self.n_iter_ = self._origin.send_labels(np.array([answer.steps], dtype=np.int32))
             self._learn_inference(objective.rows.x, objective.rows.y, objective.rows.w)
@@ -214,6 +215,7 @@ class LogisticRegression(
             if first:
                 self._origin = Origin.of(X)
             before = 0.0 if first else np.asarray(ingest.local(self.class_count_))
+            self._means = self._means_with(rows, 0.0 if first else float(np.sum(before)))
             self.class_count_ = self._origin.send(before + ops.class_weights(codes, rows.w, rows.k))
             objective = Objective.of(rows, chosen.l2, 0.0, self.fit_intercept, chosen.bias_l2)
             start = np.zeros(objective.size) if first else self._start(objective, self._parameters())
@@ -258,6 +260,14 @@ class LogisticRegression(
                 f"only class {self.classes_.tolist()[mass.argmax()]!r} has rows of positive weight, and at least 2 "
                 "classes are needed\n\nhint: look at sample_weight and class_weight"
             )
+
+    def _means_with(self, rows: Table, before: float) -> np.ndarray | None:
+        """The columns' means after these rows, too; those learned so far have the weight `before`."""
+        weight = float(rows.n if rows.w is None else rows.w.sum())
+        more = column_means(rows, weight)
+        if more is None or before == 0.0:
+            return more
+        return None if self._means is None else (before * self._means + weight * more) / max(before + weight, 1e-300)
 
     def _weights(self, w: np.ndarray | None, codes: np.ndarray) -> np.ndarray | None:
         """Rows' weights times their classes'."""
@@ -308,6 +318,13 @@ class LogisticRegression(
         tags.array_api_support = self.solver in ("auto", "lbfgs")
         tags.classifier_tags.multi_class = self.solver != "liblinear"
         return tags
+
+
+def column_means(rows: Table, weight: float) -> np.ndarray | None:
+    """The mean of each column, (d,); None where rows are sparse, or weigh nothing."""
+    if not isinstance(rows.x, Reals) or not weight > 0:
+        return None
+    return ops.sums(rows.x, rows.y, rows.w, rows.k).total.sum(axis=0) / weight
 
 
 def check_classes(classes: np.ndarray, solver: str) -> None:

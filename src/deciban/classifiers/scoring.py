@@ -78,10 +78,10 @@ class Scoring:
     def as_logistic(self) -> LogisticView:
         """The same posterior as a logistic (softmax) function of x: its `coef_` and `intercept_`."""
         fitted = self._check_is_fitted()
-        if not hasattr(fitted.family, "linear") or (getattr(fitted.family, "above", None) or 0.0) >= 1.0:
+        if not hasattr(fitted.family, "linear"):
             raise DataError(
                 f"the posterior of this {type(self).__name__} is not linear in x\n\n"
-                "hint: LinearDiscriminantAnalysis, MultinomialNB, PoissonNB and BernoulliNB (on 0 / 1 data) are"
+                "hint: LinearDiscriminantAnalysis, MultinomialNB, PoissonNB and BernoulliNB are"
             )
         coef, bias = fitted.family.linear(fitted.params)
         if fitted.weights is not None:
@@ -89,7 +89,8 @@ class Scoring:
             bias = bias + fitted.weights.bias
         if fitted.calibration is not None:
             coef, bias = fitted.calibration.linear(coef, bias)
-        return LogisticView.of(self.classes_, coef, bias + self._prior(fitted, None))
+        above = getattr(fitted.family, "above", None)
+        return LogisticView.of(self.classes_, coef, bias + self._prior(fitted, None), above)
 
     # inside
 

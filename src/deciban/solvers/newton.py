@@ -6,14 +6,18 @@ it, the Hessian gets weight in that direction; the gradient has none there, so t
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
+from deciban.losses.design import alone
 from deciban.solvers.base import Smooth, State
 from deciban.solvers.search import search
+
+SMALL, LARGE = 64, 1500  # parameters between which BLAS would share the work among threads, and lose by it
 
 _potrf, _potrs = get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
 
@@ -41,7 +45,8 @@ class Metric:
         while True:
             if more:
                 matrix.flat[:: size + 1] += more
-            factor, failed = _potrf(matrix, lower=True, clean=False)
+            with alone() if SMALL <= size < LARGE else nullcontext():
+                factor, failed = _potrf(matrix, lower=True, clean=False)
             if not failed and factor.diagonal().min() > 1e-8:
                 return cls(factor, scale)
             if not np.isfinite(factor.diagonal()).all() and not np.isfinite(matrix).all():

@@ -207,6 +207,9 @@ def _check_linear(model: Any) -> None:
     for name, shape in shapes.items():
         a = vars(model).get(name)
         must(getattr(a, "shape", None) == shape and a.dtype.kind == "f", f"`{name}` is not of shape {shape}")
+    means = vars(model).get("_means")
+    fine = means is None or (getattr(means, "shape", None) == (d,) and means.dtype.kind == "f")
+    must(fine, "its means are not of its columns")
     stream = vars(model).get("_stream")
     if stream is not None:
         p = d + bool(model.fit_intercept)
