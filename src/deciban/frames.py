@@ -147,6 +147,8 @@ def _numbers(s: Any) -> np.ndarray:
     dtype = getattr(native, "dtype", None)
     if isinstance(dtype, np.dtype):
         return np.asarray(native)
+    if s.dtype.is_integer() and not s.null_count():
+        return np.asarray(s.to_numpy())
     if hasattr(native, "isna"):  # nullable pandas types
         return np.asarray(native.to_numpy(dtype=np.float64, na_value=np.nan))
     return np.asarray(s.cast(nw.Float64).to_numpy(), dtype=np.float64)

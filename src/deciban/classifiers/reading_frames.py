@@ -5,29 +5,35 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
 
 from deciban import frames
 from deciban.classifiers.one_pass import rows_of
 from deciban.classifiers.parts import Part, Reading
+from deciban.column_checks import column_notes
 from deciban.engines import threads
-from deciban.errors import DataError
+from deciban.errors import ColumnWarning, DataError
 from deciban.frames import some
+from deciban.labels import label_codes
 from deciban.schema import Schema
 from deciban.table import Block, Mixed, Table
 from deciban.tallies import Bundle
 
+COLUMNS: dict[str, list] = {"columns": [StrOptions({"align", "strict"})]}
 LIBRARY = str(Path(__file__).parents[1])  # where lines are that users did not write
 
 
 class ReadingFrames:
     """Mixin of the classifiers of frames: needs `_new_schema(columns)`."""
 
+    columns: str  # what is done about columns that are not those of training: "align", "strict"
     _schema: Schema
     _library: str | None  # of the frame that was learned from; None: an array
     _new_schema: Callable[[list[frames.Column]], Schema]
@@ -42,9 +48,9 @@ class ReadingFrames:
         self._check_is_fitted()
         return {field.name: list(field.levels) for field in self._schema.fields if field.levels is not None}
 
-    def _training(self, X, y, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
+    def _training(self, X, y, reset: bool, least: int = 1, whole: bool = False) -> tuple[Block, np.ndarray]:
         columns, n, new = self._columns(X, reset, least)
-        y = self._labels(y)
+        target, y = getattr(y, "name", None), self._labels(y)
         check_consistent_length(columns[0].values, y.values if isinstance(y, frames.Column) else y)
         if reset:
             self._schema = self._new_schema(columns)
@@ -53,6 +59,8 @@ class ReadingFrames:
             self._schema = self._schema.grown(columns)
         x, absent = self._schema.read(columns, n, learning=True)
         self._say(absent, new)
+        if whole:
+            self._warn_of_columns(columns, y, target)
         return x, y
 
     def _numbers_are_levels(self, name: Any) -> bool:
@@ -182,16 +190,45 @@ class ReadingFrames:
             )
         return [frames.Column(name, c.values, c.levels) for name, c in zip(self._schema.names, columns, strict=True)]
 
+    def _warn_of_columns(self, columns: list[frames.Column], y: np.ndarray | frames.Column, target: Any) -> None:
+        """Name the columns that are hardly meant to be learned from."""
+        classes, codes = label_codes(y)
+        notes = column_notes(columns, codes, classes, target)
+        if notes:
+            warnings.warn(
+                f"{'; '.join(notes)}\n\nhint: leave out what does not belong to X; "
+                "warnings.simplefilter('ignore', deciban.errors.ColumnWarning) silences this",
+                ColumnWarning,
+                stacklevel=_levels_up(),
+            )
+
     def _say(self, absent: list, new: list) -> None:
         if len(absent) == len(self._schema.fields):
             raise DataError(
                 f"none of the columns {some(self._schema.names)} is in X, which has {some(new)}\n\n"
                 "hint: name the columns as in training"
             )
+        if self.columns == "strict" and (absent or new):
+            raise self._other_columns(absent, new)
         told = [f"{some(absent)} not in X: taken as missing in every row"] if absent else []
         told += [f"{some(new)} not known from training: ignored"] if new else []
         if told:
             warnings.warn("; ".join(told), UserWarning, stacklevel=_levels_up())
+
+    def _other_columns(self, absent: list, new: list) -> DataError:
+        told = [f"{some(absent)} {_is(absent)} not in X"] if absent else []
+        told += [f"{some(new)} {_is(new)} not known from training"] if new else []
+        near = [(get_close_matches(str(name).lower(), [str(n).lower() for n in absent], 1), name) for name in new]
+        named = {str(name).lower(): name for name in absent}
+        meant = [f"`{named[close[0]]}` for `{name}`" for close, name in near if close]
+        hint = (
+            f"did you mean {', '.join(meant)}?" if meant else f"the columns of training are {some(self._schema.names)}"
+        )
+        return DataError(f"{'; '.join(told)} (columns='strict')\n\nhint: {hint}")
+
+
+def _is(names: list) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _levels_up() -> int:
