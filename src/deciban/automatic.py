@@ -86,6 +86,7 @@ def learn(
     >>> learn(X, y, updatable=True).model.predict([["grey"]]).tolist()
     ['rain']
     """
+    X, y = frames.take_target(X, y)
     labels = np.asarray(y)
     check_labels(labels)
     found = Readable.of(X, text)

@@ -21,6 +21,7 @@ from deciban.column_checks import column_notes
 from deciban.engines import threads
 from deciban.errors import ColumnWarning, DataError
 from deciban.frames import some
+from deciban.ingest import missing_labels_named
 from deciban.labels import label_codes
 from deciban.schema import Schema
 from deciban.table import Block, Mixed, Table
@@ -49,6 +50,7 @@ class ReadingFrames:
         return {field.name: list(field.levels) for field in self._schema.fields if field.levels is not None}
 
     def _training(self, X, y, reset: bool, least: int = 1, whole: bool = False) -> tuple[Block, np.ndarray]:
+        X, y = frames.take_target(X, y)
         columns, n, new = self._columns(X, reset, least)
         target, y = getattr(y, "name", None), self._labels(y)
         check_consistent_length(columns[0].values, y.values if isinstance(y, frames.Column) else y)
@@ -123,17 +125,17 @@ class ReadingFrames:
         texts = frames.texts(y)
         if texts is not None and len(texts.values) and texts.values.min() >= 0:
             return texts
-        if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
-            y = np.asarray(y)
-        y = _check_y(y, multi_output=False, estimator=self)
-        if y.dtype.kind not in "iubOU":
-            check_classification_targets(y)
+        with missing_labels_named(y):
+            if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
+                y = np.asarray(y)
+            y = _check_y(y, multi_output=False, estimator=self)
+            if y.dtype.kind not in "iubOU":
+                check_classification_targets(y)
+            if y.dtype.kind == "O" and any(v is None or v != v for v in dict.fromkeys(y.tolist())):
+                raise ValueError("Input y contains NaN")
         if y.dtype.kind == "O":
             labels = y.tolist()
             known = list(dict.fromkeys(labels))
-            if any(v is None or v != v for v in known):
-                row = next(i for i, v in enumerate(labels) if v is None or v != v)
-                raise DataError(f"the label in row {row} is missing\n\nhint: leave out the rows without a label")
             kinds = sorted({"a text" if isinstance(v, str) else f"a {type(v).__name__}" for v in known})
             if kinds == ["a text"]:
                 place = {label: code for code, label in enumerate(known)}
