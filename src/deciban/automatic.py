@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from deciban import ingest
-from deciban.errors import DataError, DecibanError
+from deciban import frames, ingest
+from deciban.column_checks import column_notes
+from deciban.errors import ColumnWarning, DataError, DecibanError
 from deciban.reports.leakage import Leak, leaks
 from deciban.scores import shares_log_loss
 from deciban.trials import AUTO, Comparison, Kind, compare, named
@@ -85,6 +86,7 @@ def learn(
     >>> learn(X, y, updatable=True).model.predict([["grey"]]).tolist()
     ['rain']
     """
+    X, y = frames.take_target(X, y)
     labels = np.asarray(y)
     check_labels(labels)
     found = Readable.of(X, text)
@@ -103,9 +105,20 @@ def learn(
         warnings.simplefilter("always")
         fitted = kind.make().fit(rows, labels)
     held_out, how = _held_out(fitted, kind, rows, labels, comparison)
-    notes = list(dict.fromkeys(str(one.message) for one in heard))
+    notes = _notes(heard) + ([] if found.text is not None else _column_notes(rows, labels, getattr(y, "name", None)))
     suspects = leaks(rows, labels) if found.text is None else []
     return Learned(fitted, kind, held_out, how, found.left_out, suspects, comparison, notes, found.text, len(labels))
+
+
+def _notes(heard: list[Any]) -> list[str]:
+    """What a classifier warned of; of columns, `_column_notes` tells, whichever classifier it is."""
+    return list(dict.fromkeys(str(one.message) for one in heard if not issubclass(one.category, ColumnWarning)))
+
+
+def _column_notes(rows: Any, y: Any, target: Any) -> list[str]:
+    classes, codes = ingest.labels(y, None)
+    columns = frames.columns(rows if frames.is_frame(rows) else np.asarray(rows))
+    return column_notes(columns, codes, classes, target)
 
 
 def _of_kind(name: str, found: Readable) -> bool:
@@ -157,7 +170,7 @@ def learn_on(
     held_out = _all_held_out(model.classes_, ingest.labels(y, model.classes_)[1], logs)
     how = "leave-one-out" if len(y) == rows.rows else f"leave-one-out of {len(y):,} rows drawn from all"
     suspects = leaks(found.rows(X), y) if found.text is None else []
-    notes = list(dict.fromkeys(str(one.message) for one in heard))
+    notes = _notes(heard) + ([] if found.text is not None else _column_notes(found.rows(X), y, target))
     notes += [f"{rows.gone:,} rows without a `{target}` were left out"] if rows.gone else []
     return Learned(
         model, kind, held_out, how, found.left_out, suspects, None, notes, found.text, int(model.class_count_.sum())

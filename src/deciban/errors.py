@@ -57,6 +57,10 @@ class ClusterError(DecibanError, RuntimeError):
     """A cluster that is lost, or that cannot do what it is asked to."""
 
 
+class ColumnWarning(UserWarning):
+    """Columns that were learned from but tell nothing, or too much: constants, copies, identifiers, the target."""
+
+
 def placed(error: Error, rows: int = 0, names: Sequence[str] = ()) -> Error:
     """An error about a part of the data as one about the whole: its rows come after so many others, and its columns,
     told by number, have these names.

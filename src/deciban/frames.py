@@ -15,6 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from numbers import Real
 from types import NoneType
 from typing import Any
@@ -26,6 +27,7 @@ from narwhals.exceptions import DuplicateError
 from deciban.errors import DataError
 
 Name = str | int
+QUERIES = ("duckdb", "_duckdb", "ibis")  # libraries whose tables are queries
 
 
 @dataclass(frozen=True)
@@ -138,12 +140,20 @@ def is_frame(X: Any) -> bool:
         return False
     if isinstance(X, Records):
         return True
+    if type(X).__module__.partition(".")[0] in QUERIES:
+        raise DataError(
+            f"X is a {type(X).__name__}, a query whose rows are not here yet\n\n"
+            "hint: fetch them first, such as by `X.df()`, or let `fit_on(X, target=...)` and `predict_on(X)` read them"
+        )
     try:
         frame = nw.from_native(X, pass_through=True)
     except DuplicateError:
         return True  # `names` says which
     if isinstance(frame, nw.LazyFrame):
-        raise DataError("X is a lazy frame, which has no rows yet\n\nhint: collect it first: `X.collect()`")
+        raise DataError(
+            "X is a lazy frame, which has no rows yet\n\n"
+            "hint: collect it first, `X.collect()`, or let `fit_on(X, target=...)` and `predict_on(X)` read it"
+        )
     return isinstance(frame, nw.DataFrame)
 
 
@@ -172,11 +182,45 @@ def row_labels(X: Any) -> np.ndarray | None:
 
 
 def target_name(y: Any) -> str | None:
-    """What labels are called: the name of a series, or of the only column of a frame."""
+    """What labels are called: the name of a series, or of the only column of a frame; or y itself, a column's name."""
+    if isinstance(y, str):
+        return y
     names = [getattr(y, "name", None)]
     if getattr(y, "ndim", 1) == 2 and hasattr(y, "columns"):
         names = list(y.columns)
     return names[0] if len(names) == 1 and isinstance(names[0], str) and names[0] else None
+
+
+def take_target(X: Any, y: Any) -> tuple[Any, Any]:
+    """(X without the column, its labels) where y is the name of a column of the frame X; else both as they are."""
+    if not isinstance(y, str):
+        return X, y
+    X = records(X)
+    if not is_frame(X):
+        raise DataError(
+            f"y is the text {y!r}, but X has no column names\n\nhint: give the labels, one for each row of X"
+        )
+    known = names(X)
+    if y not in known:
+        near = get_close_matches(y, known, 1, 0.5)
+        hint = (
+            f"did you mean `{near[0]}`?" if near else f"the columns are {some(known)}; y is one of them, or the labels"
+        )
+        raise DataError(f"there is no column `{y}` in X to take the labels from\n\nhint: {hint}")
+    if isinstance(X, Records):
+        return Records({name: cells for name, cells in X.cells.items() if name != y}, X.n), list(X.cells[y])
+    frame, at = nw.from_native(X, eager_only=True), known.index(y)
+    return frame[:, [j for j in range(len(known)) if j != at]].to_native(), frame[:, at].to_native()
+
+
+def missing_rows(y: Any) -> list[int]:
+    """The rows of a list, array or series of labels that have none.
+
+    >>> missing_rows(["a", None, float("nan")])
+    [1, 2]
+    """
+    labels = y.to_list() if hasattr(y, "to_list") else y.tolist() if hasattr(y, "tolist") else y
+    return [row for row, label in enumerate(labels) if _nothing(label)] if isinstance(labels, (list, tuple)) else []
 
 
 def assembled(columns: list[Column], library: Any) -> Any:
@@ -248,6 +292,8 @@ def _numbers(s: Any) -> np.ndarray:
     dtype = getattr(native, "dtype", None)
     if isinstance(dtype, np.dtype):
         return np.asarray(native)
+    if s.dtype.is_integer() and not s.null_count():
+        return np.asarray(s.to_numpy())
     if hasattr(native, "isna"):  # nullable pandas types
         return np.asarray(native.to_numpy(dtype=np.float64, na_value=np.nan))
     return np.asarray(s.cast(nw.Float64).to_numpy(), dtype=np.float64)
@@ -421,6 +467,12 @@ def cells_of(X: Any, row: int) -> str:
 
 def _shown(cell: Any) -> str:
     return f"{cell:g}" if isinstance(cell, (float, np.floating)) else str(cell)
+
+
+def shown_names(model: Any) -> list[str]:
+    """What to call a model's columns: as the frame of training did, or x0, x1, …"""
+    numbered = [f"x{j}" for j in range(model.n_features_in_)]
+    return [str(name) for name in getattr(model, "feature_names_in_", getattr(model, "_frame_names", numbered))]
 
 
 def some(names: Sequence) -> str:

@@ -7,6 +7,9 @@ and only then is X searched for the cell to blame.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,7 +19,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classi
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from deciban import frames, numeric, ops
-from deciban.errors import DataError, SupportError
+from deciban.errors import DataError, DecibanError, SupportError
 from deciban.frames import Column
 from deciban.labels import label_codes
 from deciban.table import Block, Codes, Counts, Mixed, Reals
@@ -37,6 +40,41 @@ def features(estimator: Any, X: Any, block: str) -> Block:
         return _block(validate_data(estimator, local(X), reset=False, **_rules(block)), block)
 
 
+def _target_checked(read: Callable) -> Callable:
+    """Let y be the name of a column of X, name the rows that have no label, and keep what a frame calls its columns,
+    where scikit-learn does not, since they are no texts."""
+
+    @wraps(read)
+    def checked(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int = 1) -> Any:
+        X, y = frames.take_target(X, y)
+        with missing_labels_named(y):
+            out = read(estimator, X, y, block, reset, least)
+        if reset:
+            estimator.__dict__.pop("_frame_names", None)
+            if hasattr(X, "columns") and "feature_names_in_" not in estimator.__dict__ and frames.is_frame(X):
+                estimator._frame_names = frames.names(X)
+        return out
+
+    return checked
+
+
+@contextmanager
+def missing_labels_named(y: Any) -> Iterator[None]:
+    """Say in which rows there is no label, where that is why y cannot be read."""
+    try:
+        yield
+    except ValueError as bad:
+        rows = [] if isinstance(bad, DecibanError) else frames.missing_rows(y)
+        if not rows:
+            raise
+        where = f"row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:5]))}"
+        where += f" and {len(rows) - 5} more" if len(rows) > 5 else ""
+        raise DataError(
+            f"Input y contains NaN: the target has no label in {where}\n\nhint: leave out the rows without a label"
+        ) from None
+
+
+@_target_checked
 def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
     """X and y (labels as they are) for training. Plain arrays that fit together pass at once."""
     plain = _ready(X) and type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "iub" and len(y) >= least

@@ -92,6 +92,7 @@ def test_f20_arrays_have_row_numbers():
 def test_the_name_of_the_target_is_kept(tmp_path):
     model = MixedNB().fit(X, Y)
     assert model.target_name_ == "weather"
+    assert MixedNB().fit(X.assign(weather=Y), "weather").target_name_ == "weather"
     deciban.save(model, tmp_path / "m.deciban")
     assert deciban.load(tmp_path / "m.deciban").target_name_ == "weather"
     assert not hasattr(model.fit(X, Y.to_numpy()), "target_name_")

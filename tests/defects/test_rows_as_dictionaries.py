@@ -74,6 +74,13 @@ def test_f6_dictionaries_are_learned_like_the_frame(model, frame):
         np.testing.assert_allclose(model.predict_proba(frame), expected, rtol=1e-12)
 
 
+def test_f6_labels_by_the_name_of_a_key():
+    for model, frame in ((MixedNB(), MIXED), (GaussianNB(), NUMBERS)):
+        expected = model.fit(frame, Y).predict_proba(frame)
+        rows = [row | {"label": label} for row, label in zip(rows_of(frame), Y.tolist(), strict=True)]
+        np.testing.assert_allclose(model.fit(rows, "label").predict_proba(frame), expected, rtol=1e-12)
+
+
 def test_f6_updating_and_forgetting():
     rows = rows_of(MIXED)
     for model in (MixedNB(), GaussianNB()):

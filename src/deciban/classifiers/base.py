@@ -123,7 +123,7 @@ class Generative(
         self._validate_params()
         labels = y
         with self._unchanged_on_failure():
-            x, y = self._training(X, y, reset=True, least=self._least_rows)
+            x, y = self._training(X, y, reset=True, least=self._least_rows, whole=True)
             self.classes_, codes = ingest.labels(y, None)
             table = Table(x, codes, ingest.weights(sample_weight, codes), len(self.classes_))
             self._origin = Origin.of(X)
@@ -322,8 +322,8 @@ class Generative(
         """Whether parameters come from the tally."""
         return True
 
-    def _training(self, X, y, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
-        """X as a block, and labels, for learning."""
+    def _training(self, X, y, reset: bool, least: int = 1, whole: bool = False) -> tuple[Block, np.ndarray]:
+        """X as a block, and labels, for learning; `whole`: no more rows will come."""
         return ingest.training(self, X, y, self._reads, reset, least)
 
     def _aligned(self, other: Self, mine: Bundle, theirs: Bundle) -> tuple[Bundle, Bundle]:

@@ -58,7 +58,7 @@ class BayesNet(TellingNetwork, Structured):
         the strengths m that make held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
     alpha : number, or None
         Pseudo-count of every level in every table. None: `prior`, spread evenly over the table, as BDeu has it.
-    cuts, priors, calibrate
+    cuts, priors, class_weight, columns, calibrate
         As in `TreeAugmentedNB`.
 
     The state is the distinct rows: `partial_fit`, merging and forgetting are exact, and the graph is always that of all
@@ -127,6 +127,8 @@ class BayesNet(TellingNetwork, Structured):
         alpha=1.0,
         cuts="mdl",
         priors=None,
+        class_weight=None,
+        columns="align",
         calibrate=False,
     ):
         self.edges = edges
@@ -137,6 +139,8 @@ class BayesNet(TellingNetwork, Structured):
         self.alpha = alpha
         self.cuts = cuts
         self.priors = priors
+        self.class_weight = class_weight
+        self.columns = columns
         self.calibrate = calibrate
 
     # networks that are given

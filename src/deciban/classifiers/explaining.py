@@ -11,6 +11,7 @@ from deciban import frames, ingest, ops
 from deciban.classifiers.grids import grid
 from deciban.errors import DataError
 from deciban.explanation import Explanation
+from deciban.frames import shown_names
 from deciban.gaussian.joint import parts_by_pattern
 from deciban.table import Block, Codes, Mixed, Reals
 from deciban.wording import cell_text
@@ -100,8 +101,7 @@ class Explaining:
         return hasattr(fitted.family, "parts") or getattr(fitted.params, "splits", False) or self.n_features_in_ == 1
 
     def _column_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        return shown_names(self)
 
 
 def context(model: Any, X: Any) -> dict[str, Any]:

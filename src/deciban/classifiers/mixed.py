@@ -14,9 +14,9 @@ from deciban.classifiers.averaging import Averaging
 from deciban.classifiers.averaging_subsets import CONSTRAINTS, AveragingSubsets
 from deciban.classifiers.base import Generative
 from deciban.classifiers.explaining_mixed import ExplainingMixed
-from deciban.classifiers.given_priors import PRIORS, GivenPriors
+from deciban.classifiers.given_priors import CLASS_WEIGHT, PRIORS, GivenPriors
 from deciban.classifiers.keeping_levels import KeepingLevels
-from deciban.classifiers.reading_frames import ReadingFrames, some
+from deciban.classifiers.reading_frames import COLUMNS, ReadingFrames, some
 from deciban.classifiers.weighing_columns import CONSTRAINT, WeighingColumns
 from deciban.errors import DataError
 from deciban.families import find
@@ -70,6 +70,12 @@ class MixedNB(
         A level never seen in training is no evidence, or has the mass of one pseudo-count.
     priors : sequence, mapping by class, "uniform" or None
         Class priors; by default the classes' shares of the rows.
+    class_weight : "balanced", {class: weight}, or None
+        Multiplies the learned class shares: "balanced" is n / (k · n_c), so that all classes are equally probable
+        beforehand. Densities are learned by class and stay the same.
+    columns : "align", "strict"
+        Columns at prediction that are not those of training, by name: a warning (one that is not there counts as
+        missing, one that was never learned is ignored), or an error.
     calibrate : bool
         Fit a temperature and a bias for each class to leave-one-out predictions, so that probabilities are honest.
     weights : None, "discriminative"
@@ -130,6 +136,8 @@ class MixedNB(
         "unseen": [StrOptions({"ignore", "reserve"})],
         "priors": PRIORS,
         "calibrate": ["boolean"],
+        **CLASS_WEIGHT,
+        **COLUMNS,
         **CONSTRAINT,
         **CONSTRAINTS,
     }
@@ -142,6 +150,8 @@ class MixedNB(
         missing="ignore",
         unseen="ignore",
         priors=None,
+        class_weight=None,
+        columns="align",
         calibrate=False,
         weights=None,
         average=None,
@@ -152,6 +162,8 @@ class MixedNB(
         self.missing = missing
         self.unseen = unseen
         self.priors = priors
+        self.class_weight = class_weight
+        self.columns = columns
         self.calibrate = calibrate
         self.weights = weights
         self.average = average

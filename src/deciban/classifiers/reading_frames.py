@@ -5,29 +5,36 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
 
 from deciban import frames
 from deciban.classifiers.one_pass import rows_of
 from deciban.classifiers.parts import Part, Reading
+from deciban.column_checks import column_notes
 from deciban.engines import threads
-from deciban.errors import DataError
+from deciban.errors import ColumnWarning, DataError
 from deciban.frames import some
+from deciban.ingest import missing_labels_named
+from deciban.labels import label_codes
 from deciban.schema import Schema
 from deciban.table import Block, Mixed, Table
 from deciban.tallies import Bundle
 
+COLUMNS: dict[str, list] = {"columns": [StrOptions({"align", "strict"})]}
 LIBRARY = str(Path(__file__).parents[1])  # where lines are that users did not write
 
 
 class ReadingFrames:
     """Mixin of the classifiers of frames: needs `_new_schema(columns)`."""
 
+    columns: str  # what is done about columns that are not those of training: "align", "strict"
     _schema: Schema
     _library: str | None  # of the frame that was learned from; None: an array
     _new_schema: Callable[[list[frames.Column]], Schema]
@@ -42,9 +49,10 @@ class ReadingFrames:
         self._check_is_fitted()
         return {field.name: list(field.levels) for field in self._schema.fields if field.levels is not None}
 
-    def _training(self, X, y, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
+    def _training(self, X, y, reset: bool, least: int = 1, whole: bool = False) -> tuple[Block, np.ndarray]:
+        X, y = frames.take_target(X, y)
         columns, n, new = self._columns(X, reset, least)
-        y = self._labels(y)
+        target, y = getattr(y, "name", None), self._labels(y)
         check_consistent_length(columns[0].values, y.values if isinstance(y, frames.Column) else y)
         if reset:
             self._schema = self._new_schema(columns)
@@ -53,6 +61,8 @@ class ReadingFrames:
             self._schema = self._schema.grown(columns)
         x, absent = self._schema.read(columns, n, learning=True)
         self._say(absent, new)
+        if whole:
+            self._warn_of_columns(columns, y, target)
         return x, y
 
     def _numbers_are_levels(self, name: Any) -> bool:
@@ -115,17 +125,17 @@ class ReadingFrames:
         texts = frames.texts(y)
         if texts is not None and len(texts.values) and texts.values.min() >= 0:
             return texts
-        if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
-            y = np.asarray(y)
-        y = _check_y(y, multi_output=False, estimator=self)
-        if y.dtype.kind not in "iubOU":
-            check_classification_targets(y)
+        with missing_labels_named(y):
+            if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
+                y = np.asarray(y)
+            y = _check_y(y, multi_output=False, estimator=self)
+            if y.dtype.kind not in "iubOU":
+                check_classification_targets(y)
+            if y.dtype.kind == "O" and any(v is None or v != v for v in dict.fromkeys(y.tolist())):
+                raise ValueError("Input y contains NaN")
         if y.dtype.kind == "O":
             labels = y.tolist()
             known = list(dict.fromkeys(labels))
-            if any(v is None or v != v for v in known):
-                row = next(i for i, v in enumerate(labels) if v is None or v != v)
-                raise DataError(f"the label in row {row} is missing\n\nhint: leave out the rows without a label")
             kinds = sorted({"a text" if isinstance(v, str) else f"a {type(v).__name__}" for v in known})
             if kinds == ["a text"]:
                 place = {label: code for code, label in enumerate(known)}
@@ -183,16 +193,45 @@ class ReadingFrames:
             )
         return [frames.Column(name, c.values, c.levels) for name, c in zip(self._schema.names, columns, strict=True)]
 
+    def _warn_of_columns(self, columns: list[frames.Column], y: np.ndarray | frames.Column, target: Any) -> None:
+        """Name the columns that are hardly meant to be learned from."""
+        classes, codes = label_codes(y)
+        notes = column_notes(columns, codes, classes, target)
+        if notes:
+            warnings.warn(
+                f"{'; '.join(notes)}\n\nhint: leave out what does not belong to X; "
+                "warnings.simplefilter('ignore', deciban.errors.ColumnWarning) silences this",
+                ColumnWarning,
+                stacklevel=_levels_up(),
+            )
+
     def _say(self, absent: list, new: list) -> None:
         if len(absent) == len(self._schema.fields):
             raise DataError(
                 f"none of the columns {some(self._schema.names)} is in X, which has {some(new)}\n\n"
                 "hint: name the columns as in training"
             )
+        if self.columns == "strict" and (absent or new):
+            raise self._other_columns(absent, new)
         told = [f"{some(absent)} not in X: taken as missing in every row"] if absent else []
         told += [f"{some(new)} not known from training: ignored"] if new else []
         if told:
             warnings.warn("; ".join(told), UserWarning, stacklevel=_levels_up())
+
+    def _other_columns(self, absent: list, new: list) -> DataError:
+        told = [f"{some(absent)} {_is(absent)} not in X"] if absent else []
+        told += [f"{some(new)} {_is(new)} not known from training"] if new else []
+        near = [(get_close_matches(str(name).lower(), [str(n).lower() for n in absent], 1), name) for name in new]
+        named = {str(name).lower(): name for name in absent}
+        meant = [f"`{named[close[0]]}` for `{name}`" for close, name in near if close]
+        hint = (
+            f"did you mean {', '.join(meant)}?" if meant else f"the columns of training are {some(self._schema.names)}"
+        )
+        return DataError(f"{'; '.join(told)} (columns='strict')\n\nhint: {hint}")
+
+
+def _is(names: list) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _levels_up() -> int:

@@ -26,8 +26,8 @@ from deciban import frames, ops
 from deciban.classifiers.base import Generative
 from deciban.classifiers.cutting_on_data import CuttingOnData
 from deciban.classifiers.explaining_mixed import ExplainingMixed
-from deciban.classifiers.given_priors import PRIORS, GivenPriors
-from deciban.classifiers.reading_frames import ReadingFrames, some
+from deciban.classifiers.given_priors import CLASS_WEIGHT, PRIORS, GivenPriors
+from deciban.classifiers.reading_frames import COLUMNS, ReadingFrames, some
 from deciban.coded import Coded, Cuts, kept_levels
 from deciban.engines import threads
 from deciban.errors import DataError, MergeError
@@ -51,6 +51,8 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
         "cuts": [StrOptions({"mdl"}), Mapping, Sequence, np.ndarray, None],
         "priors": PRIORS,
         "calibrate": ["boolean"],
+        **CLASS_WEIGHT,
+        **COLUMNS,
     }
     cuts: Any
     _cuts: tuple[Cuts | None, ...] | None  # of each column; None: not known yet

@@ -35,6 +35,12 @@ class TreeAugmentedNB(Structured):
         left out are cut as the rows have it); all at the same numbers. None: every distinct number is a level.
     priors : sequence, mapping by class, "uniform" or None
         Class priors; by default the classes' shares of the rows.
+    class_weight : "balanced", {class: weight}, or None
+        Multiplies the learned class shares: "balanced" is n / (k · n_c), so that all classes are equally probable
+        beforehand. Densities are learned by class and stay the same.
+    columns : "align", "strict"
+        Columns at prediction that are not those of training, by name: a warning (one that is not there counts as
+        missing, one that was never learned is ignored), or an error.
     calibrate : bool
         Fit a temperature and a bias for each class to leave-one-out predictions, so that probabilities are honest.
 
@@ -86,12 +92,25 @@ class TreeAugmentedNB(Structured):
         **Structured._parameter_constraints,
     }
 
-    def __init__(self, *, backoff="auto", alpha=1.0, root=None, cuts="mdl", priors=None, calibrate=False):
+    def __init__(
+        self,
+        *,
+        backoff="auto",
+        alpha=1.0,
+        root=None,
+        cuts="mdl",
+        priors=None,
+        class_weight=None,
+        columns="align",
+        calibrate=False,
+    ):
         self.backoff = backoff
         self.alpha = alpha
         self.root = root
         self.cuts = cuts
         self.priors = priors
+        self.class_weight = class_weight
+        self.columns = columns
         self.calibrate = calibrate
 
     def _structure(self) -> Tree:
