@@ -208,17 +208,17 @@ def message(words: str, number: int) -> str:
 
 @pytest.fixture
 def post(tmp_path, monkeypatch, capfd):
-    """A filter that knows 20 of each."""
+    """A filter that knows 40 of each."""
     monkeypatch.chdir(tmp_path)
-    Path("junk.mbox").write_text("\n".join(f"From x\n{message(GOODS[i % 4], i)}" for i in range(20)))
+    Path("junk.mbox").write_text("\n".join(f"From x\n{message(GOODS[i % 4], i)}" for i in range(40)))
     Path("good").mkdir()
-    for i in range(20):
+    for i in range(40):
         Path("good", f"{i}.eml").write_text(message(NOTES[i % 4], 100 + i))
-    Path("offer.eml").write_text(message("claim free prize money online now winner", 200))
-    Path("note.eml").write_text(message("thanks, see you at lunch, the report is attached", 201))
-    Path("odd.eml").write_text(message("hm", 202))
-    assert said("spam learn s.deciban junk.mbox --as spam", capfd) == "s.deciban: learned 20 as spam\n"
-    assert said("spam learn s.deciban good --as ham", capfd) == "s.deciban: learned 20 as ham\n"
+    Path("offer.eml").write_text(message("claim free prize money online now winner", 300))
+    Path("note.eml").write_text(message("thanks, see you at lunch, the report is attached", 301))
+    Path("odd.eml").write_text(message("hm", 302))
+    assert said("spam learn s.deciban junk.mbox --as spam", capfd) == "s.deciban: learned 40 as spam\n"
+    assert said("spam learn s.deciban good --as ham", capfd) == "s.deciban: learned 40 as ham\n"
     return tmp_path
 
 

@@ -5,6 +5,9 @@ import gzip
 import json
 import lzma
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +17,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
-from deciban import TextClassifier
+import deciban
+from deciban import TextClassifier, spam
 from deciban.errors import DataError
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -166,3 +170,140 @@ def test_f08_balanced_classes_have_equal_priors(model):
     np.testing.assert_allclose(again.fit(texts, labels).predict_proba(texts), balanced.predict_proba(texts), atol=1e-6)
     with pytest.raises(DataError, match="the classes are"):
         TextClassifier(class_weight={"nobody": 2.0}).fit(texts, labels)
+
+
+# mails
+
+
+def as_mail(text: str, number: int) -> bytes:
+    subject = " ".join(text.split()[:4])
+    return f"From: a@x.example\nSubject: {subject}\nMessage-ID: <{number}@x.example>\n\n{text}\n".encode()
+
+
+@pytest.fixture
+def mails(tmp_path):
+    """A filter that knows 200 messages of each kind, and 100 more of each."""
+    if not DATA.exists():
+        pytest.skip("the shared data are not here")
+    texts, labels = sms()
+    some = {kind: [as_mail(texts[i], i) for i in np.flatnonzero(labels == kind)[:300]] for kind in ("ham", "spam")}
+    state = tmp_path / "s.deciban"
+    for kind, found in some.items():
+        spam.change(state, found[:200], kind, spam.learned)
+    return state, some
+
+
+def test_issue_4_the_filter_is_a_regression_that_learning_does_not_solve(mails):
+    state, some = mails
+    model = deciban.load(state)
+    assert model.model == "nb-logistic"
+    assert model.class_count_.tolist() == [200, 200]
+    assert not spam.weights_of(state).exists()
+    answers = {kind: spam.check(state, found[200:]) for kind, found in some.items()}
+    assert spam.weights_of(state).exists()
+    assert not any(one["outcome"] == "spam" for one in answers["ham"])
+    assert sum(one["outcome"] == "ham" for one in answers["spam"]) < 10
+    right = [(one["spam"] > 0.5) == (kind == "spam") for kind, found in answers.items() for one in found]
+    assert np.mean(right) > 0.93
+
+
+def test_issue_4_unlearn_and_learn_is_the_same_file_and_the_same_answer(mails):
+    state, some = mails
+    first, before = spam.check(state, some["ham"][200:]), state.read_bytes()
+    spam.change(state, some["spam"][:50], "spam", spam.unlearned)
+    assert not spam.weights_of(state).exists()
+    fewer = spam.check(state, some["ham"][200:])
+    assert state.read_bytes() != before
+    spam.change(state, some["spam"][:50], "spam", spam.learned)
+    assert state.read_bytes() == before
+    assert spam.check(state, some["ham"][200:]) == first != fewer
+
+
+def test_issue_4_weights_of_another_state_or_damaged_ones_are_solved_for_again(mails):
+    state, some = mails
+    first = spam.check(state, some["ham"][200:])
+    weights = spam.weights_of(state).read_bytes()
+    for damaged in (b"", b"no weights", weights[:-100]):
+        spam.weights_of(state).write_bytes(damaged)
+        assert spam.check(state, some["ham"][200:]) == first
+    spam.change(state, some["spam"][200:250], "spam", spam.learned)
+    other = spam.check(state, some["ham"][200:])
+    spam.weights_of(state).write_bytes(weights)
+    assert spam.check(state, some["ham"][200:]) == other
+
+
+def test_issue_4_filters_merge(mails, tmp_path):
+    state, some = mails
+    parts = tmp_path / "a.deciban", tmp_path / "b.deciban"
+    for part, span in zip(parts, (slice(0, 120), slice(120, 200)), strict=True):
+        for kind, found in some.items():
+            spam.change(part, found[span], kind, spam.learned)
+    deciban.save(deciban.merge(parts), tmp_path / "both.deciban")
+    assert (tmp_path / "both.deciban").read_bytes() == state.read_bytes()
+
+
+def test_issue_4_one_side_alone_is_unsure(tmp_path):
+    state = tmp_path / "s.deciban"
+    spam.change(state, [as_mail("win a prize now", 1), as_mail("win money now", 2)], "spam", spam.learned)
+    assert [one["outcome"] for one in spam.check(state, [as_mail("win money", 3)])] == ["unsure"]
+
+
+def run(command: str, stdin: bytes, folder: Path) -> subprocess.CompletedProcess:
+    deciban_command = [sys.executable, "-m", "deciban", *shlex.split(command)]
+    return subprocess.run(deciban_command, input=stdin, capture_output=True, cwd=folder, timeout=120, check=False)
+
+
+def test_b21_a_mail_comes_through_a_pipe(tmp_path):
+    for number, text in enumerate(["win a prize now", "win money now"]):
+        assert run("spam learn s.deciban - --as spam", as_mail(text, number), tmp_path).returncode == 0
+    box = b"".join(b"From x\n" + as_mail(text, 10 + i) + b"\n" for i, text in enumerate(["lunch at noon", "noon then"]))
+    learned = run("spam learn s.deciban - --as ham", box, tmp_path)
+    assert learned.stdout == b"s.deciban: learned 2 as ham\n"
+    checked = run("spam check s.deciban -", as_mail("win a lunch now", 20), tmp_path)
+    assert checked.returncode == 0
+    assert checked.stdout.startswith(b"unsure  P(spam) = 0.")
+    assert b"  -  win a lunch now" in checked.stdout
+    assert run("spam unlearn s.deciban - --as ham", box, tmp_path).returncode == 0
+    assert run("spam check s.deciban - -", b"", tmp_path).returncode == 2
+
+
+# one text on the command line
+
+
+@pytest.fixture
+def films(tmp_path):
+    """A model of texts, made from a folder."""
+    for kind, words in (("pos", "wonderful lovely film"), ("neg", "boring awful film")):
+        (tmp_path / "t" / kind).mkdir(parents=True)
+        for i in range(6):
+            (tmp_path / "t" / kind / f"{i}").write_text(f"{words} {i}\n")
+    assert run("fit t -o t.deciban -q", b"", tmp_path).returncode == 0
+    return tmp_path
+
+
+def test_b20_standard_input_is_one_text_a_line(films):
+    told = run("predict t.deciban -", "a wonderful film\r\nboring, awful\n\nwünderful lovely".encode(), films)
+    rows = list(csv.DictReader(told.stdout.decode().splitlines()))
+    assert [row["text"] for row in rows] == ["a wonderful film", "boring, awful", "", "wünderful lovely"]
+    assert [row["predicted"] for row in rows if row["text"]] == ["pos", "neg", "pos"]
+    assert float(rows[2]["p_pos"]) == 0.5  # an empty line gets the prior
+
+
+def test_b20_a_text_file_is_one_text(films):
+    (films / "one.txt").write_text("a wonderful film\nwith a boring, lovely end; text\n")
+    told = run("predict t.deciban one.txt --json", b"", films)
+    (row,) = [json.loads(line) for line in told.stdout.splitlines()]
+    assert (row["text"], row["predicted"]) == ("a wonderful film\nwith a boring, lovely end; text\n", "pos")
+    why = run("explain t.deciban one.txt --json", b"", films)
+    assert set(json.loads(why.stdout)[0]["columns"]) == {"wonderful", "film", "boring", "lovely"}
+    piped = run("explain t.deciban - --row 1", b"boring\na wonderful film\n", films)
+    assert piped.stdout.startswith(b"row 1: pos against neg")
+
+
+def test_b20_a_table_through_a_pipe_is_still_a_table(films):
+    told = run("predict t.deciban -", b"id,text\n7,a wonderful film\n", films)
+    assert told.stdout.decode().splitlines()[1].startswith("7,a wonderful film,pos,")
+    told = run("predict t.deciban -", b'{"text": "awful"}\n', films)
+    assert b"neg" in told.stdout
+    (films / "table.txt").write_text("text;label\nawful;pos\n")
+    assert run("predict t.deciban table.txt", b"", films).stdout.decode().splitlines()[1].startswith("awful;pos;neg;")

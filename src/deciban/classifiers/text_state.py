@@ -7,6 +7,7 @@ it keeps. It is made when a view is first asked for, kept until the tally or a s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Self
 
@@ -19,7 +20,7 @@ from deciban.classifiers.parts import Part, Reading
 from deciban.classifiers.steady import unfitted
 from deciban.classifiers.text_choice import Judged, asked_of, choose
 from deciban.classifiers.text_features import Features
-from deciban.classifiers.text_logistic import trained
+from deciban.classifiers.text_logistic import blank_weights, trained
 from deciban.classifiers.text_view import Settings, View
 from deciban.decision import check_priors
 from deciban.errors import DataError, NotAdditiveError
@@ -201,6 +202,33 @@ class TextState:
         in the file only where it was made."""
         if self.__sklearn_is_fitted__() and self.model in MODELS:
             self._view()
+
+    @property
+    def _is_trained(self) -> bool:
+        """Whether the weights of a logistic model are there, and not to be solved for at the next question."""
+        return self._trained is not None and self._tuned_for == self._settings_hash()
+
+    def _weights(self) -> dict[str, np.ndarray]:
+        """The weights of a logistic model as arrays, which `_take_weights` takes."""
+        found: Any = self._view().weights
+        return {name: value for name, value in vars(found).items() if isinstance(value, np.ndarray)}
+
+    def _take_weights(self, weights: dict[str, np.ndarray] | None) -> bool:
+        """Take weights that `_weights` gave for these very texts; False, and nothing changes, where they cannot be."""
+        if weights is None:
+            return False
+        k, view = len(self.classes_), View(self._settings(), self._words, self._features())
+        blank = blank_weights(self.model, bool(self.counts), view.words)
+        try:
+            arrays: Any = weights
+            made = replace(blank, **arrays)
+        except TypeError:
+            return False
+        if not made.sound(view.words.d, k):
+            return False
+        self._tuned_for, self._trained = self._settings_hash(), made
+        self.__dict__.pop("_seen", None)
+        return True
 
     def __getstate__(self) -> dict:
         state: Any = super().__getstate__()

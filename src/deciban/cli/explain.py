@@ -32,7 +32,8 @@ def command(
 ) -> None:
     """Weigh the evidence of each cell of a row, or of each word of a text: prior + columns = log odds.
 
-    10 decibans are odds of 10 : 1. The strongest come first.
+    10 decibans are odds of 10 : 1. The strongest come first. For a model of texts, a .txt file is one text, and
+    standard input (-) one text a line.
     """
     import numpy as np
 
@@ -41,8 +42,9 @@ def command(
     from deciban.cli import rows
 
     fitted = deciban.load(model)
-    source = rows.opened(fitted, data, how_to_read(delimiter, no_header))
-    here = rows.columns_of(fitted, deciban.about(model), source, talk)
+    about = deciban.about(model)
+    source = rows.questions(fitted, about, data, how_to_read(delimiter, no_header))
+    here = rows.columns_of(fitted, about, source, talk)
     found = rows.cells(fitted, files.some_rows(source, row, count), here)
     pair = {
         key: rows.label_of(fitted, label, f"--{key}")

@@ -42,7 +42,8 @@ def command(
 ) -> None:
     """Append `predicted` and the probability of each class to the rows of DATA (- is standard input).
 
-    Rows go through in pieces, so that a file of any size needs little memory.
+    Rows go through in pieces, so that a file of any size needs little memory. For a model of texts, a .txt file is one
+    text, and standard input one text a line, unless it is a table that names the column of the texts.
     """
     import deciban
     from deciban import files
@@ -51,8 +52,9 @@ def command(
     fitted = deciban.load(model)
     asked = asking.Asked.of(fitted, priors, costs, reject)
     how = how_to_read(delimiter, no_header)
-    source = rows.opened(fitted, data, how)
-    columns = rows.columns_of(fitted, deciban.about(model), source, talk)
+    about = deciban.about(model)
+    source = rows.questions(fitted, about, data, how)
+    columns = rows.columns_of(fitted, about, source, talk)
 
     def answers(X: Any) -> Any:
         labels, proba = asked.answer(rows.cells(fitted, X, columns))

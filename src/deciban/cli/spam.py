@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,13 @@ def _mail(function: Callable) -> Callable:
     return click.argument("model")(function)
 
 
+def _sources(mails: tuple[str, ...]) -> list[str | bytes]:
+    """Files and folders by their names; standard input as what it holds."""
+    if mails.count("-") > 1:
+        raise click.UsageError("- is named twice, and standard input can be read once")
+    return [sys.stdin.buffer.read() if mail == "-" else mail for mail in mails]
+
+
 def _label(function: Callable) -> Callable:
     kinds = click.Choice(["ham", "spam"])
     return click.option("--as", "label", type=kinds, required=True, help="What the messages are.")(function)
@@ -30,12 +38,13 @@ def _label(function: Callable) -> Callable:
 def learn(talk: Talk, model: str, mails: tuple[str, ...], label: str, only_new: bool) -> None:
     """Learn messages as ham or as spam. The filter MODEL is made if it is not there.
 
-    MAIL is a file with a message, an mbox, a Maildir or a folder. A message that it knows is an error, and then nothing
-    is learned.
+    MAIL is a file with a message, an mbox, a Maildir or a folder, or - for standard input (one message, or an mbox). A
+    message that it knows is an error, and then nothing is learned. MODEL holds the counts of words, and each message as
+    a bag of words.
     """
     from deciban import spam
 
-    number = spam.change(Path(model), mails, label, spam.learned, only_new)
+    number = spam.change(Path(model), _sources(mails), label, spam.learned, only_new)
     talk.give(f"{model}: learned {number:,} as {label}", {"model": model, "learned": number, "as": label})
 
 
@@ -49,7 +58,7 @@ def unlearn(talk: Talk, model: str, mails: tuple[str, ...], label: str) -> None:
     """
     from deciban import spam
 
-    number = spam.change(Path(model), mails, label, spam.unlearned)
+    number = spam.change(Path(model), _sources(mails), label, spam.unlearned)
     talk.give(f"{model}: unlearned {number:,} as {label}", {"model": model, "unlearned": number, "as": label})
 
 
@@ -57,15 +66,16 @@ def unlearn(talk: Talk, model: str, mails: tuple[str, ...], label: str) -> None:
 @_mail
 @click.option("--explain", is_flag=True, help="Weigh each word, in decibans.")
 def check(talk: Talk, model: str, mails: tuple[str, ...], explain: bool) -> None:
-    """Say of each message whether it is ham, unsure or spam.
+    """Say of each message whether it is ham, unsure or spam. MAIL may be - for standard input.
 
-    To take ham for spam costs 100 times what it costs to let spam through, to be unsure a tenth of that.
+    The first check after learning solves a regression; its weights are kept in MODEL.weights, which may be deleted. To
+    take ham for spam costs 100 times what it costs to let spam through, to be unsure a tenth of that.
     """
     from deciban import spam
 
     if not Path(model).exists():
         raise FileNotFoundError(2, "no filter", model)
-    found = spam.check(Path(model), mails)
+    found = spam.check(Path(model), _sources(mails))
     lines = [f"{one['outcome']:6}  P(spam) = {one['spam']:.4f}  {one['source']}  {one['subject']}" for one in found]
     if explain:
         for at, one in enumerate(found):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -106,13 +106,17 @@ def opened(
     delimiter: str | None = None,
     header: bool | None = None,
     root: Path | None = None,
+    texts_unless: Sequence[str] | None = None,
 ) -> Source:
     """The table in a file, ready to be read. `types` (Arrow's, by column) and `rest` (of all other columns) are for
     files that do not say; `delimiter` and `header` for CSV where looking is not enough; `root` is the folder whose
-    sub-folders, up to the file, may be columns."""
+    sub-folders, up to the file, may be columns. `texts_unless`: where texts are expected, a .txt file is one text and
+    standard input one a line, unless the first line names one of these columns."""
     name = os.fspath(path)
     if name == "-":
         piped = _once(Bytes.of(sys.stdin.buffer, PIPE))
+        if texts_unless is not None and texts.is_plain(piped().head(1 << 12), texts_unless):
+            return texts.read_lines(piped, PIPE)
         return _of_bytes(piped, PIPE, None, None, types, rest, delimiter, header)
     where = Path(name)
     one = partial(opened, rest=rest, delimiter=delimiter, header=header)
@@ -134,6 +138,9 @@ def opened(
         except PermissionError:
             raise DataError(f"{name} may not be read\n\nhint: see its permissions: ls -l {name}") from None
 
+    plain = texts_unless is not None and where.suffix.lower() == ".txt"
+    if plain and texts.is_plain(again().head(1 << 12), texts_unless or ()):
+        return texts.read_whole(again, name)
     found_one = _of_bytes(again, name, where, where.stat().st_size, types, rest, delimiter, header)
     return replace(found_one, stamps=(folders.stamp(where),))
 

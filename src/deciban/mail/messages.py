@@ -26,6 +26,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -86,13 +87,16 @@ def read(source: Any) -> Iterator[Mail]:
     """The messages of a source, one at a time.
 
     A source is a path (a mailbox file that starts with "From ", a Maildir, a folder of files, a file with a message),
-    a message as bytes, as a text of several lines or as an `email.message.Message`, or several sources.
+    a message as bytes (a mailbox, if they start with "From "), as a text of several lines or as an
+    `email.message.Message`, or several sources.
 
     >>> [mail.subject for mail in read([b"Subject: one\\n\\n", "Subject: two\\n\\nbody"])]
     ['one', 'two']
     """
     if isinstance(source, os.PathLike) or (isinstance(source, str) and "\n" not in source):
         yield from _from_path(Path(source))
+    elif isinstance(source, bytes | bytearray) and source.startswith(b"From "):
+        yield from map(parse, _box(BytesIO(source)))
     elif isinstance(source, bytes | bytearray | str) or hasattr(source, "get_payload"):
         yield parse(source)
     elif isinstance(source, Iterable):

@@ -80,7 +80,7 @@ class KeptTexts:
         row = np.repeat(np.arange(len(texts)), sizes)
         first = np.cumsum(sizes) - sizes
         word = self.word[np.arange(len(row)) - first[row] + self.start[texts][row]]
-        order = np.lexsort((_mixed(self.key[texts][row] + word.astype(np.uint64) * GOLDEN), row))
+        order = np.lexsort((mixed(self.key[texts][row] + word.astype(np.uint64) * GOLDEN), row))
         out = np.zeros(len(row), dtype=bool)
         out[order] = np.arange(len(row)) - first[row] < most
         return out
@@ -212,7 +212,7 @@ def _narrow(value: np.ndarray) -> np.ndarray:
     return value.astype(kind)
 
 
-def _mixed(x: np.ndarray) -> np.ndarray:
+def mixed(x: np.ndarray) -> np.ndarray:
     """Every bit of the answer depends on every bit of x (splitmix64)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -227,12 +227,12 @@ def _keys(terms: Terms, X: sparse.csr_array) -> np.ndarray:
     letters = np.concatenate(
         [[np.uint64(0)], np.cumsum((terms.letters.astype(np.uint64) + np.uint64(1)) * power[place])]
     )
-    spelt = _mixed(letters[terms.offsets[1:]] - letters[terms.offsets[:-1]] + GOLDEN)
+    spelt = mixed(letters[terms.offsets[1:]] - letters[terms.offsets[:-1]] + GOLDEN)
     whole = (X.data == np.floor(X.data)).all()
     counts = (
-        X.data.astype(np.uint64) if whole else _mixed(np.ascontiguousarray(X.data, dtype=np.float64).view(np.uint64))
+        X.data.astype(np.uint64) if whole else mixed(np.ascontiguousarray(X.data, dtype=np.float64).view(np.uint64))
     )
     cells = spelt[X.indices]
     cells *= counts
     total = np.concatenate([[np.uint64(0)], np.cumsum(cells, dtype=np.uint64)])
-    return _mixed(total[X.indptr[1:]] - total[X.indptr[:-1]] + GOLDEN)
+    return mixed(total[X.indptr[1:]] - total[X.indptr[:-1]] + GOLDEN)
