@@ -181,7 +181,7 @@ def test_a_summary_prints_frames_and_escapes():
     widths = {len(line) for line in text.split("\n\n")[0].split("\n")[1:]}
     assert len(widths) == 1
     frame = table.to_frame()
-    assert frame.shape == (8, 9)
+    assert frame.shape == (8, 11)
     assert frame["column"].tolist()[:2] == ["intercept", "x0"]
     np.testing.assert_allclose(frame["coef"], table.coef.ravel())
     wide = Summary.of(optimum(x, y)[1], np.array([0, 1, 2]), ["a", "b", "c"]).text(most=2)

@@ -208,7 +208,7 @@ def every_picture(name: str) -> dict:
     return {
         "decision_regions": lambda ax: plots.decision_regions(model, X, y, ax, steps=10),
         "class_densities": lambda ax: plots.class_densities(X, y, name, ax, model=model),
-        "sigmoid": lambda ax: plots.sigmoid(one, x[:, 0], y, ax, label=name),
+        "sigmoid": lambda ax: plots.sigmoid(one, x[:, 0], y, ax, xlabel=name, label=name),
         "roc": lambda ax: plots.roc(y, proba, ax),
         "precision_recall": lambda ax: plots.precision_recall(y, proba, ax),
         "reliability": lambda ax: plots.reliability(y, proba, ax),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban.errors import DataError
 from deciban.palette import AGAINST, FOR, GREY, INK, PALE
 from deciban.wording import Account, Line, short, signed
 
@@ -30,6 +31,11 @@ def pyplot() -> Any:
 def axes(ax: Any, wide: float, high: float) -> Any:
     """The axes given, or new ones of that size in inches."""
     plt = pyplot()
+    if ax is not None and not hasattr(ax, "set_xlim"):
+        raise DataError(
+            f"`ax` is {type(ax).__name__}, and axes of matplotlib are needed to draw into\n\n"
+            "hint: most pictures take (model, X, y); give axes as `ax=`"
+        )
     return plt.subplots(figsize=(wide, high), layout="constrained")[1] if ax is None else ax
 
 

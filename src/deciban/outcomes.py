@@ -41,7 +41,14 @@ def codes_of(y: Any, classes: np.ndarray) -> np.ndarray:
 
 def checked(y: Any, proba: Any, classes: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(classes (k,), y as codes (n,), proba (n, k)); probabilities (n,) are those of the second of two classes."""
-    y, proba = np.asarray(y), np.asarray(proba, dtype=np.float64)
+    try:
+        y, proba = np.asarray(y), np.asarray(proba, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            "what should be probabilities are no numbers\n\nhint: pass `model.predict_proba(X)`, or (model, X, y)"
+        ) from None
+    if y.ndim != 1:
+        raise DataError(f"y has shape {y.shape}\n\nhint: give (y, proba), or (model, X, y)")
     known = np.unique(y) if classes is None else np.asarray(classes)
     if proba.ndim == 1:
         proba = np.column_stack([1 - proba, proba])

@@ -74,7 +74,7 @@ def discriminant_plane(columns: list[frames.Column], y: np.ndarray, library: str
         cells = centre + points @ (directions.T @ back)
         return frames.assembled([frames.Column(c.name, cells[:, j]) for j, c in enumerate(columns)], library)
 
-    note = f", {len(columns)} columns seen along two discriminants"
+    note = f"\n{len(columns)} columns, seen along two discriminants"
     return Plane(x @ round_ @ directions, rows, ("first discriminant", "second discriminant"), note)
 
 

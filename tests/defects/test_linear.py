@@ -45,9 +45,7 @@ def test_b28_the_maximum_of_the_likelihood_is_reached_at_default_tol(solver):
     X = rows.assign(famhist=rows.famhist == "Present").astype(float)
     theirs = sm.Logit(y, sm.add_constant(X)).fit(disp=0, method="newton", maxiter=200, tol=1e-14).params
     for settings in ({"C": np.inf}, {"penalty": None}):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
-            ours = LogisticRegression(solver=solver, **settings).fit(X, y)
+        ours = LogisticRegression(solver=solver, **settings).fit(X, y)
         assert ours.intercept_[0] == pytest.approx(theirs.iloc[0], abs=1e-8)
         np.testing.assert_allclose(ours.coef_[0], theirs.iloc[1:], atol=1e-8)
 
@@ -232,3 +230,53 @@ def test_d7_attributes_that_need_rows_are_absent_not_errors():
     assert "coef_" in dir(model)
     with pytest.raises(AttributeError, match="the training rows are gone"):
         _ = model.evidence_
+
+
+def test_f11_the_summary_prints_the_likelihood_ratio_test_and_intervals_of_odds_ratios():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = rng.random(200) < 1 / (1 + np.exp(-X @ [1.0, 0.5]))
+    found = LogisticRegression(C=np.inf).fit(X, y).summary()
+    assert f"likelihood ratio {found.likelihood_ratio:.6g} against no columns, 2 degrees of freedom, p <0.001" in str(
+        found
+    )
+    np.testing.assert_allclose(found.odds_ratio_low, np.exp(found.low))
+    np.testing.assert_allclose(found.odds_ratio_high, np.exp(found.high))
+    line = next(line for line in str(found).splitlines() if line.startswith("  x0"))
+    assert line.split()[-2:] == [f"{np.exp(found.low[0, 1]):.4f}", f"{np.exp(found.high[0, 1]):.4f}"]
+    assert {"odds_ratio_low", "odds_ratio_high"} <= set(found.to_frame().columns)
+    assert "approximate" not in str(found)
+    assert "approximate, as the estimate is penalised" in str(LogisticRegression().fit(X, y).summary())
+    assert "likelihood ratio" not in str(LogisticRegression(l1_ratio=1.0).fit(X, y).summary())
+
+
+def test_f11_an_unknown_penalty_is_answered_with_the_names():
+    with pytest.raises(
+        ValueError, match=r"(?s)'penalty' parameter.*'firth'.*hint: 'l2'.*'jeffreys' \(Firth's penalty\)"
+    ):
+        LogisticRegression(penalty="firth").fit([[0.0], [1.0]], [0, 1])
+
+
+def test_task_46_penalties_by_name_need_no_other_setting():
+    """pytest takes warnings for errors."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = rng.random(60) < 1 / (1 + np.exp(-X[:, 0]))
+    same = {
+        ("l1", 0.1): {"l1_ratio": 1.0, "C": 0.1},
+        ("l2", 0.1): {"C": 0.1},
+        (None, 1.0): {"C": np.inf},
+    }
+    for (penalty, C), settings in same.items():
+        named = LogisticRegression(penalty, C=C).fit(X, y)
+        np.testing.assert_array_equal(named.coef_, LogisticRegression(**settings).fit(X, y).coef_)
+    with pytest.warns(UserWarning, match="Inconsistent values: penalty=l2 with l1_ratio=1"):
+        LogisticRegression("l2", l1_ratio=1.0).fit(X, y)
+
+
+def test_task_58_effective_parameters_say_what_they_are():
+    X, y = three_classes()
+    assert " effective parameters (8 less what the penalty shrinks away)" in str(
+        LogisticRegression().fit(X, y).summary()
+    )
+    assert " 8 parameters," in str(LogisticRegression(C=np.inf).fit(X, y).summary())

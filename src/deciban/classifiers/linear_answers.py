@@ -20,7 +20,7 @@ from deciban.classifiers.steady import unfitted
 from deciban.decision import check_priors
 from deciban.errors import DataError, SupportError
 from deciban.explanation import Explanation
-from deciban.table import Block, Counts, Reals
+from deciban.table import Block, Counts, Reals, Table
 
 SQUARED = 1e150  # magnitudes up to which squares may be summed up
 
@@ -133,6 +133,14 @@ class LinearAnswers(Deciding, Explaining):
         parts = (cells - start)[:, None, :] * coef
         return bias + coef @ start + self._shift(priors), parts, self._column_names(), cells
 
+    def _means_with(self, rows: Table, before: float) -> np.ndarray | None:
+        """The columns' means after these rows, too; those learned so far have the weight `before`."""
+        weight = float(rows.n if rows.w is None else rows.w.sum())
+        more = column_means(rows, weight)
+        if more is None or before == 0.0:
+            return more
+        return None if self._means is None else (before * self._means + weight * more) / max(before + weight, 1e-300)
+
     def _splits(self) -> bool:
         return True
 
@@ -195,6 +203,13 @@ def as_floats(x: Block) -> Reals | Counts:
     """Rows of a dtype that the kernels know, converted once: every pass reads them."""
     assert isinstance(x, Reals | Counts)
     return x.rows(0, x.n)
+
+
+def column_means(rows: Table, weight: float) -> np.ndarray | None:
+    """The mean of each column, (d,); None where rows are sparse, or weigh nothing."""
+    if not isinstance(rows.x, Reals) or not weight > 0:
+        return None
+    return ops.sums(rows.x, rows.y, rows.w, rows.k).total.sum(axis=0) / weight
 
 
 def affine(x: Block, coef: np.ndarray, bias: np.ndarray) -> np.ndarray:

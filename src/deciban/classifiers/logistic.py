@@ -24,14 +24,14 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils import compute_class_weight
-from sklearn.utils._param_validation import Hidden, Interval, StrOptions
+from sklearn.utils._param_validation import Hidden, Interval, InvalidParameterError, StrOptions
 
 from deciban import frames, ingest, ops
 from deciban.classifiers import adopting
 from deciban.classifiers import logistic_settings as settings
 from deciban.classifiers.choosing import Choosing
 from deciban.classifiers.inferring import Inferring
-from deciban.classifiers.linear_answers import LinearAnswers, as_floats, overflows
+from deciban.classifiers.linear_answers import LinearAnswers, as_floats, column_means, overflows
 from deciban.classifiers.on_data import OnData
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.settled import Settled
@@ -40,7 +40,7 @@ from deciban.classifiers.steady import Steady
 from deciban.errors import DataError
 from deciban.losses.objectives import Objective
 from deciban.solvers.sgd import Stream
-from deciban.table import Block, Reals, Table
+from deciban.table import Block, Table
 
 
 class LogisticRegression(
@@ -161,6 +161,15 @@ class LogisticRegression(
         self.warm_start = warm_start
         self.n_jobs = n_jobs
 
+    def _validate_params(self) -> None:
+        try:
+            super()._validate_params()
+        except InvalidParameterError as wrong:
+            if not isinstance(self.penalty, str) or "'penalty'" not in str(wrong):
+                raise
+            names = "'l2', 'l1', 'elasticnet', None (maximum likelihood) or 'jeffreys' (Firth's penalty)"
+            raise InvalidParameterError(f"{wrong}\n\nhint: {names}") from None
+
     # learning
 
     @classmethod
@@ -261,14 +270,6 @@ class LogisticRegression(
                 "classes are needed\n\nhint: look at sample_weight and class_weight"
             )
 
-    def _means_with(self, rows: Table, before: float) -> np.ndarray | None:
-        """The columns' means after these rows, too; those learned so far have the weight `before`."""
-        weight = float(rows.n if rows.w is None else rows.w.sum())
-        more = column_means(rows, weight)
-        if more is None or before == 0.0:
-            return more
-        return None if self._means is None else (before * self._means + weight * more) / max(before + weight, 1e-300)
-
     def _weights(self, w: np.ndarray | None, codes: np.ndarray) -> np.ndarray | None:
         """Rows' weights times their classes'."""
         if self.class_weight is None:
@@ -318,13 +319,6 @@ class LogisticRegression(
         tags.array_api_support = self.solver in ("auto", "lbfgs")
         tags.classifier_tags.multi_class = self.solver != "liblinear"
         return tags
-
-
-def column_means(rows: Table, weight: float) -> np.ndarray | None:
-    """The mean of each column, (d,); None where rows are sparse, or weigh nothing."""
-    if not isinstance(rows.x, Reals) or not weight > 0:
-        return None
-    return ops.sums(rows.x, rows.y, rows.w, rows.k).total.sum(axis=0) / weight
 
 
 def check_classes(classes: np.ndarray, solver: str) -> None:

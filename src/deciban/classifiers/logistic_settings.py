@@ -16,13 +16,6 @@ OURS = ("auto", "newton", "coordinate", "gradient", "sgd")
 THEIRS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 LASSO = ("liblinear", "saga", "auto", "coordinate")  # solvers that know the corner of |coef|
 
-DEPRECATED = (
-    "'penalty' was deprecated in version 1.8 and will be removed in 1.10. To avoid this warning, leave 'penalty' set "
-    "to its default value and use 'l1_ratio' or 'C' instead. Use l1_ratio=0 instead of penalty='l2', l1_ratio=1 "
-    "instead of penalty='l1', l1_ratio set to a float between 0 and 1 instead of penalty='elasticnet', and C=np.inf "
-    "instead of penalty=None."
-)
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -73,8 +66,7 @@ def read(model: Any, C: Any = None) -> Settings:
 def _penalty(model: Any, C: float) -> str | None:
     if model.penalty == "jeffreys":  # ours alone
         return "jeffreys"
-    if model.penalty != "deprecated":
-        warnings.warn(DEPRECATED, FutureWarning, stacklevel=5)
+    if model.penalty != "deprecated":  # scikit-learn warns of every `penalty`; here it is a setting like others
         return model.penalty
     if model.l1_ratio is None:
         warnings.warn(
@@ -108,10 +100,10 @@ def _warn(model: Any, penalty: str | None) -> None:
         warnings.warn(
             f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty})", stacklevel=5
         )
-    if (model.penalty == "l2" and ratio != 0) or (model.penalty == "l1" and ratio != 1):
+    if (model.penalty == "l2" and ratio not in (0, None)) or (model.penalty == "l1" and ratio not in (0, 1, None)):
         warnings.warn(
-            f"Inconsistent values: penalty={model.penalty} with l1_ratio={ratio}. penalty is deprecated. Please use "
-            "l1_ratio only.",
+            f"Inconsistent values: penalty={model.penalty} with l1_ratio={ratio}: l1_ratio is ignored\n\n"
+            "hint: leave out one of them",
             stacklevel=5,
         )
     if penalty == "elasticnet" and ratio is None:

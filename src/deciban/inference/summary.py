@@ -1,8 +1,9 @@
 """The table that statisticians read: coefficients with errors, tests and intervals, and how well the model fits.
 
     z = coef / error        p = 2 Φ(−|z|)        interval = coef ± Φ⁻¹((1 + level) / 2) · error
-    odds ratio = exp coef
+    odds ratio = exp coef, its interval exp of the interval
     deviance = −2 ℓ         AIC = −2 ℓ + 2 df    BIC = −2 ℓ + df log n
+    likelihood ratio 2 (ℓ − ℓ₀), χ² with df − df₀ degrees of freedom
     pseudo-R²: McFadden 1 − ℓ/ℓ₀, Cox–Snell 1 − exp(2 (ℓ₀ − ℓ)/n), Nagelkerke: that over its largest value
 
 ℓ₀ is the model with an intercept only (all classes alike where no intercept was fitted), n the sum of weights, df the
@@ -52,6 +53,7 @@ class Summary:
     null_parameters: int
     notes: tuple[str, ...]
     ends: np.ndarray | None = None  # (2, m, p), of intervals that are not coef ± errors
+    penalised: bool = False  # by a penalty that has a strength
 
     @classmethod
     def of(
@@ -97,6 +99,7 @@ class Summary:
             m if found.intercept else 0,
             tuple(told),
             ends,
+            prior != FLAT or not errors,
         )
 
     # of each coefficient, (m, p)
@@ -126,6 +129,17 @@ class Summary:
         """By how much odds are multiplied for one unit more."""
         with np.errstate(over="ignore"):
             return np.exp(self.coef)
+
+    @property
+    def odds_ratio_low(self) -> np.ndarray:
+        """Lower end of the odds ratio's interval."""
+        with np.errstate(over="ignore"):
+            return np.exp(self.low)
+
+    @property
+    def odds_ratio_high(self) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            return np.exp(self.high)
 
     # of the fit
 
@@ -170,8 +184,13 @@ class Summary:
     @property
     def likelihood_ratio_p(self) -> float:
         """Its χ² tail. It assumes an estimate without penalty."""
-        more = self.parameters - self.null_parameters
+        more = self._more
         return float(chdtrc(more, max(self.likelihood_ratio, 0.0))) if more > 1e-9 else float("nan")
+
+    @property
+    def _more(self) -> float:
+        """Degrees of freedom of the likelihood ratio."""
+        return self.parameters - self.null_parameters
 
     # what one looks at
 
@@ -192,7 +211,17 @@ class Summary:
         except ImportError as bad:
             raise ImportError("to_frame makes a pandas DataFrame\n\nhint: pip install pandas") from bad
         m, p = self.coef.shape
-        numbers = ("coef", "std_error", "z", "p_value", "low", "high", "odds_ratio")
+        numbers = (
+            "coef",
+            "std_error",
+            "z",
+            "p_value",
+            "low",
+            "high",
+            "odds_ratio",
+            "odds_ratio_low",
+            "odds_ratio_high",
+        )
         labels = np.empty(m, dtype=object)
         labels[:] = self.classes
         frame = {"class": np.repeat(labels, p), "column": list(self.columns) * m}
@@ -200,11 +229,12 @@ class Summary:
 
     def _tables(self, most: int) -> list[tabular.Lines]:
         ends = [f"{100 * (1 - self.level) / 2:.4g}%", f"{100 * (1 + self.level) / 2:.4g}%"]
-        head = ("", "coef", "error", "z", "p", *ends, "odds ratio")
+        head = ("", "coef", "error", "z", "p", *ends, "odds ratio", *ends)
         out = []
         for c, label in enumerate(self.classes):
-            numbers = [self.coef, self.std_error, self.z, self.p_value, self.low, self.high, self.odds_ratio]
-            says = [tabular.plain, tabular.plain, tabular.two, tabular.chance, *[tabular.plain] * 3]
+            numbers = [self.coef, self.std_error, self.z, self.p_value, self.low, self.high]
+            numbers += [self.odds_ratio, self.odds_ratio_low, self.odds_ratio_high]
+            says = [tabular.plain, tabular.plain, tabular.two, tabular.chance, *[tabular.plain] * 5]
             rows = [
                 (name, *(say(float(a[c, j])) for say, a in zip(says, numbers, strict=True)))
                 for j, name in enumerate(self.columns[:most])
@@ -215,14 +245,32 @@ class Summary:
         return out
 
     def _measures(self) -> list[str]:
-        fit = f"{self.n:g} rows, {self.parameters:.4g} parameters, log-likelihood {self.log_likelihood:.6g}"
+        fit = f"{self.n:g} rows, {self._counted()}, log-likelihood {self.log_likelihood:.6g}"
         return [
             f"{fit}, without columns {self.null_log_likelihood:.6g}",
+            *self._tested(),
             f"deviance {self.deviance:.6g} (null {self.null_deviance:.6g}), AIC {self.aic:.6g}, BIC {self.bic:.6g}",
             f"pseudo-R²: McFadden {self.mcfadden:.4f}, Cox–Snell {self.cox_snell:.4f}, "
             f"Nagelkerke {self.nagelkerke:.4f}",
             *(f"note: {note}" for note in self.notes),
         ]
+
+    def _counted(self) -> str:
+        """The number of parameters; what it counts where a penalty makes it less than the number of coefficients."""
+        if not self.penalised:
+            return f"{self.parameters:.4g} parameters"
+        if np.isnan(self.std_error).all():
+            return f"{self.parameters:.4g} of {self.coef.size} parameters are not 0"
+        return f"{self.parameters:.4g} effective parameters ({self.coef.size} less what the penalty shrinks away)"
+
+    def _tested(self) -> list[str]:
+        """The likelihood-ratio test against the model without columns."""
+        if np.isnan(self.likelihood_ratio_p) or np.isnan(self.std_error).all():
+            return []
+        p = tabular.chance(self.likelihood_ratio_p)
+        test = f"likelihood ratio {self.likelihood_ratio:.6g} against no columns, {self._more:.4g} degrees of freedom"
+        rough = " (approximate, as the estimate is penalised)" if self.penalised else ""
+        return [f"{test}, p {p if p.startswith('<') else '= ' + p}{rough}"]
 
 
 def check_level(level: float) -> None:

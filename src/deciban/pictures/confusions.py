@@ -8,13 +8,16 @@ import numpy as np
 
 from deciban import drawing, outcomes, scores
 from deciban.palette import FOR, INK, PAPER
+from deciban.pictures.forms import takes_model
 from deciban.wording import short
 
 FULL = 20  # classes up to which counts are written into the cells
 
 
+@takes_model(lambda model, X, y: ((y, model.predict(X)), {}), "y, predicted")
 def confusion_matrix(y: Any, predicted: Any, ax: Any = None, *, classes: Any = None) -> Any:
-    """Rows of each true class by the class that they were predicted as; returns the axes.
+    """Rows of each true class by the class that they were predicted as, of (y, predicted) or (model, X, y); returns the
+    axes.
 
     >>> ax = confusion_matrix(["cat", "cat", "dog"], ["cat", "dog", "dog"])
     >>> [text.get_text() for text in ax.texts]

@@ -8,11 +8,13 @@ import numpy as np
 
 from deciban import drawing, outcomes, uncertainty
 from deciban.palette import GREY, of_class
+from deciban.pictures.forms import probabilities, takes_model
 from deciban.wording import short
 
 
+@takes_model(probabilities, "y, proba")
 def roc(y: Any, proba: Any, ax: Any = None, *, classes: Any = None, of: Any = None, label: str | None = None) -> Any:
-    """The share of hits over the share of false alarms; returns the axes.
+    """The share of hits over the share of false alarms, of (y, proba) or (model, X, y); returns the axes.
 
     y are labels, `proba` P(class | x), (n, k), or (n,) of the second of two classes. Two classes are one curve, more
     are one each; `of` asks for one class. `label` names the model: curves of other models go into the same axes.
@@ -33,10 +35,13 @@ def roc(y: Any, proba: Any, ax: Any = None, *, classes: Any = None, of: Any = No
     return ax
 
 
+@takes_model(probabilities, "y, proba")
 def precision_recall(
     y: Any, proba: Any, ax: Any = None, *, classes: Any = None, of: Any = None, label: str | None = None
 ) -> Any:
-    """Precision over recall, in steps, with the share of the class as a dotted line; returns the axes. See `roc`.
+    """Precision over recall, in steps, of (y, proba) or (model, X, y); returns the axes. See `roc`.
+
+    The share of the class is a dotted line.
 
     >>> ax = precision_recall(["ham", "ham", "spam", "spam"], [0.1, 0.4, 0.35, 0.8])
     >>> [text.get_text() for text in ax.get_legend().get_texts()]

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from deciban.learning import curves
+from deciban.pictures.forms import takes_model
 
+
+@takes_model(lambda model, X, y: ((model.explain(X),), {}), "explanation", needs_y=False)
 def waterfall(explanation: Any, row: int = 0, ax: Any = None, columns: int = 10) -> Any:
-    """One row of an explanation, from its prior through its strongest columns to its total; returns the axes.
+    """One row of an explanation, or of (model, X), from its prior through its strongest columns to its total; returns
+    the axes.
 
     >>> from deciban import GaussianNB
     >>> model = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"])
@@ -17,8 +22,10 @@ def waterfall(explanation: Any, row: int = 0, ax: Any = None, columns: int = 10)
     return explanation.plot(row, ax, columns)
 
 
+@takes_model(lambda model, X, y: ((model.path(X, y),), {}), "path")
 def coefficient_path(path: Any, ax: Any = None, *, of: Any = None, columns: int = 8, standard: bool = True) -> Any:
-    """The coefficients of a path of penalties (`LogisticRegression.path`, or `path_` where C="auto"); returns the axes.
+    """The coefficients of a path of penalties (`LogisticRegression.path`, or `path_` where C="auto"), or of (model, X,
+    y), whose path is made; returns the axes.
 
     One line a column, over C from a strong penalty to a weak one. The `columns` that are strongest (at the best C, if
     rows were held out) have a colour and their name at the right edge. `standard`: times the deviation of the column,
@@ -33,8 +40,10 @@ def coefficient_path(path: Any, ax: Any = None, *, of: Any = None, columns: int 
     return path.plot(ax, of=of, columns=columns, standard=standard)
 
 
+@takes_model(lambda model, X, y: ((curves.learning_curve(model, X, y),), {}), "curve")
 def learning_curve(curve: Any, ax: Any = None, *, score: str = "accuracy", label: str | None = None) -> Any:
-    """A learning curve (of `deciban.learning_curve`) over the rows learned from, on a log axis; returns the axes.
+    """A learning curve (of `deciban.learning_curve`), or that of (model, X, y), over the rows learned from, on a log
+    axis; returns the axes.
 
     The band is the deviation of the repeats. `score` may be "log_loss". More curves go into the same axes, each in a
     colour and with a mark of its own.

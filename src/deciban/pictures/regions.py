@@ -16,6 +16,7 @@ import numpy as np
 from deciban import drawing, frames
 from deciban.errors import DataError
 from deciban.palette import INK, PAPER, of_class
+from deciban.pictures.forms import called
 from deciban.planes import Plane, discriminant_plane, slice_plane
 from deciban.wording import short
 
@@ -34,13 +35,16 @@ def decision_regions(
     contours: bool | None = None,
     points: int = 1000,
     steps: int | None = None,
+    aspect: str | None = None,
 ) -> Any:
     """The regions of any fitted classifier with `predict_proba`, over rows X (a frame or an array); returns the axes.
 
     `columns` names two columns (or their places) where X has more: the others stay at their median. Without it, rows of
     more than two columns are drawn in the plane of their first two discriminants, which needs y. Rings are the class
     densities (of models that have them, in two dimensions as they are) at 1, 2 and 3 deviations of a normal;
-    `contours` asks for them or not. At most so many `points` are drawn.
+    `contours` asks for them or not. At most so many `points` are drawn. aspect: "equal" makes a unit of both axes the
+    same length, so that angles and circles are what they are; "auto" fills the axes. By default equal, unless one axis
+    would be more than four times as long as the other.
 
     >>> from deciban import GaussianNB
     >>> X, y = [[0.0, 0.0], [1.0, 2.0], [4.0, 1.0], [5.0, 3.0]], ["a", "a", "b", "b"]
@@ -49,18 +53,19 @@ def decision_regions(
     ('x0', ['a', 'b'])
     """
     plane = _plane(X, y, columns)
-    ax = drawing.axes(ax, 5.4, 4.4)
     seen = _Seen.of(model, plane, steps or STEPS)
+    shape = aspect or _aspect(seen.extent)
+    ax = drawing.axes(ax, *_size(seen.extent, shape))
     k = len(seen.classes)
     looks = [of_class(c, k) for c in range(k)]
-    ax.imshow(_blend(seen.proba, looks), extent=seen.extent, origin="lower", aspect="auto", interpolation="bilinear")
+    ax.imshow(_blend(seen.proba, looks), extent=seen.extent, origin="lower", aspect=shape, interpolation="bilinear")
     _boundaries(ax, seen)
     if contours or (contours is None and plane.whole):
         _rings(ax, seen, looks)
     _points(ax, plane, y, seen.classes, looks, points)
     ax.set(xlim=seen.extent[:2], ylim=seen.extent[2:])
     drawing.plain(ax)
-    drawing.titled(ax, type(model).__name__ + plane.note, *plane.names)
+    drawing.titled(ax, called(model) + _right(model, X, y) + plane.note, *plane.names)
     drawing.legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax
 
@@ -111,6 +116,28 @@ class _Seen:
             x,
             y,
         )
+
+
+def _aspect(extent: tuple[float, float, float, float]) -> str:
+    """Equal units, where both axes have about as many of them."""
+    left, right, low, high = extent
+    return "equal" if 0.25 <= (right - left) / (high - low) <= 4.0 else "auto"
+
+
+def _size(extent: tuple[float, float, float, float], aspect: str) -> tuple[float, float]:
+    """Inches of a picture whose axes have that shape and much the same area, with room for names."""
+    left, right, low, high = extent
+    ratio = (right - left) / (high - low) if aspect == "equal" else 1.15
+    return float(np.clip(np.sqrt(15 * ratio), 2.6, 6.4)) + 1.3, float(np.clip(np.sqrt(15 / ratio), 1.6, 5.6)) + 0.9
+
+
+def _right(model: Any, X: Any, y: Any) -> str:
+    """How many of the rows are on their side of the boundary."""
+    if y is None:
+        return ""
+    labels = np.asarray(y)
+    right = int((np.asarray(model.predict(X)) == labels).sum())
+    return f"\n{right:,} of {len(labels):,} rows right ({100 * right / max(len(labels), 1):.3g} %)"
 
 
 def _span(values: np.ndarray) -> tuple[float, float]:

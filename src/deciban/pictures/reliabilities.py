@@ -8,9 +8,11 @@ import numpy as np
 
 from deciban import drawing, outcomes, scores, uncertainty
 from deciban.palette import GREY, PALE, of_class
+from deciban.pictures.forms import probabilities, takes_model
 from deciban.wording import short
 
 
+@takes_model(probabilities, "y, proba")
 def reliability(
     y: Any,
     proba: Any,
@@ -21,7 +23,8 @@ def reliability(
     bins: int = 10,
     label: str | None = None,
 ) -> Any:
-    """Shares of rows that are of the class over the probability that they were given, by bins; returns the axes.
+    """Shares of rows that are of the class over the probability that they were given, by bins, of (y, proba) or
+    (model, X, y); returns the axes.
 
     `proba` is P(class | x), (n, k), or (n,) of the second of two classes. Of two classes the second is drawn; of more,
     the most probable class of each row, whichever it is; `of` asks for one class. Bars are 95 % intervals (Wilson); the

@@ -1,0 +1,162 @@
+"""Pictures: what users could not read in them, and how they are called."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import deciban
+from deciban import GaussianNB, LogisticRegression, MixedNB, PoissonNB, plots
+from deciban.errors import DataError
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+def points():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-3, 2, 100)
+    return x, (rng.random(100) < 1 / (1 + np.exp(-4 * x - 2))) * 1
+
+
+def boxes(ax, texts):
+    ax.figure.canvas.draw()
+    return [text.get_window_extent() for text in texts]
+
+
+def test_b33_a_sigmoid_of_a_frame_is_named_after_its_column():
+    """pytest takes warnings for errors."""
+    X, y = pd.DataFrame({"width": [1.0, 2, 3, 4, 5, 6]}), [0, 0, 0, 1, 1, 1]
+    model = LogisticRegression().fit(X, y)
+    assert plots.sigmoid(model, X, y).get_xlabel() == "width"
+    assert plots.sigmoid(model, X.to_numpy(), y).get_xlabel() == "width"
+    assert plots.sigmoid(LogisticRegression().fit(X.to_numpy(), y), X.to_numpy(), y).get_xlabel() == "x"
+    assert plots.sigmoid(model, X, y, xlabel="mm").get_xlabel() == "mm"
+
+
+def test_pictures_several_sigmoids_in_one_picture():
+    x, y = points()
+    models = {"free": LogisticRegression(C=np.inf), "C = 1": LogisticRegression(), "normal": GaussianNB()}
+    ax = None
+    for name, model in models.items():
+        ax = plots.sigmoid(model.fit(x[:, None], y), x, y, ax, label=name)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0", "1", *models]
+    curves = [line for line in ax.lines if line.get_gid() == "curve"]
+    assert len({line.get_color() for line in curves}) == 3
+    found = boxes(ax, ax.texts)
+    assert len(found) == 3
+    assert not any(a.overlaps(b) for i, a in enumerate(found) for b in found[:i])
+    assert all(name in ax.get_title(loc="left") for name in models)
+
+
+def test_pictures_the_label_of_a_sigmoid_does_not_hide_its_curve():
+    x, y = points()
+    ax = plots.sigmoid(LogisticRegression(C=np.inf).fit(x[:, None], y), x, y)
+    (box,) = boxes(ax, ax.texts)
+    curve = next(line for line in ax.lines if line.get_gid() == "curve")
+    on_screen = ax.transData.transform(np.column_stack([curve.get_xdata(), curve.get_ydata()]))
+    assert not box.count_contains(on_screen)
+    rows = ax.transData.transform(np.column_stack([x, y]))
+    assert not box.count_contains(rows)
+
+
+def test_pictures_regions_have_equal_scales_where_that_is_possible():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(0, 1, (30, 2)), rng.normal([4, 1], 1, (30, 2))])
+    y = np.repeat(["a", "b"], 30)
+
+    def units(X, **more):
+        ax = plots.decision_regions(GaussianNB().fit(X, y), X, y, steps=10, **more)
+        ax.figure.canvas.draw()
+        (left, low), (right, high) = ax.transData.transform([(0, 0), (1, 1)])
+        return (right - left) / (high - low)
+
+    assert units(X) == pytest.approx(1.0)
+    assert units(X, aspect="auto") != pytest.approx(1.0, abs=0.05)
+    assert units(X * [1, 100]) > 10
+    assert units(X * [1, 100], aspect="equal") == pytest.approx(1.0)
+
+
+def test_pictures_titles_say_what_is_seen():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(0, 1, (30, 2)), rng.normal(4, 1, (30, 2))])
+    y = np.repeat(["a", "b"], 30)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    title = plots.decision_regions(model, X, y, steps=10).get_title(loc="left")
+    assert title.startswith("StandardScaler → LogisticRegression\n")
+    assert f"{(model.predict(X) == y).sum()} of 60 rows right" in title
+
+
+@pytest.mark.parametrize("make", [PoissonNB, GaussianNB, lambda: MixedNB(families={"visits": "poisson"})])
+def test_pictures_whole_numbers_are_bars(make):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"visits": np.r_[rng.poisson(2, 80), rng.poisson(5, 80)], "other": rng.poisson(3, 160)})
+    y = np.repeat(["a", "b"], 80)
+    ax = plots.class_densities(make().fit(X, y), X, y, "visits")
+    heights = [bar.get_height() for bar in ax.patches]
+    values = int(X.visits.max()) + 1
+    assert sum(heights[:values]) == pytest.approx(1.0)
+    assert heights[2] == pytest.approx((X.visits[:80] == 2).mean())
+    assert all(line.get_linestyle() == "None" for line in ax.lines)  # marks, no curve
+    for line in ax.lines:
+        assert 0.8 < line.get_ydata().sum() < 1.01  # probabilities of a Poisson, not up to a factor
+    ax.figure.canvas.draw()
+    legend, inside = ax.get_legend().get_window_extent(), ax.get_window_extent()
+    assert legend.x0 >= inside.x1
+
+
+def test_f13_every_picture_takes_a_model_and_its_rows():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(np.concatenate([rng.normal(0, 1, (40, 2)), rng.normal(2, 1, (40, 2))]), columns=["a", "b"])
+    y = np.repeat(["no", "yes"], 40)
+    model = LogisticRegression().fit(X, y)
+    proba, one = model.predict_proba(X), LogisticRegression().fit(X[["a"]], y)
+    both = {
+        "roc": ((model, X, y), (y, proba)),
+        "precision_recall": ((model, X, y), (y, proba)),
+        "reliability": ((model, X, y), (y, proba)),
+        "confusion_matrix": ((model, X, y), (y, model.predict(X))),
+        "class_densities": ((model, X, y), (X, y)),
+        "waterfall": ((model, X), (model.explain(X),)),
+        "coefficient_path": ((model, X, y), (model.path(X, y),)),
+        "learning_curve": ((model, X, y), (deciban.learning_curve(model, X, y),)),
+        "decision_regions": ((model, X, y), None),
+        "sigmoid": ((one, X[["a"]], y), None),
+    }
+    for name, (rows, other) in both.items():
+        draw = getattr(plots, name)
+        ax = draw(*rows)
+        if other is not None:
+            again = draw(*other)
+            for mine, theirs in zip(ax.lines, again.lines, strict=True):
+                np.testing.assert_array_equal(mine.get_ydata(), theirs.get_ydata())
+            assert [p.get_height() for p in ax.patches if hasattr(p, "get_height")] == [
+                p.get_height() for p in again.patches if hasattr(p, "get_height")
+            ]
+
+
+def test_f13_errors_say_what_was_expected():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), np.repeat([0, 1], 10)
+    model = GaussianNB().fit(X, y)
+    with pytest.raises(DataError, match=r"hint: roc\(model, X, y\), or roc\(y, proba\)"):
+        plots.roc(model, X)
+    with pytest.raises(DataError, match=r"hint: waterfall\(model, X\), or waterfall\(explanation\)"):
+        plots.waterfall(model)
+    with pytest.raises(DataError, match="`ax` is ndarray, and axes of matplotlib are needed"):
+        plots.roc(y, model.predict_proba(X), X)
+    with pytest.raises(DataError, match=r"y has shape \(20, 2\)\n\nhint: give \(y, proba\)"):
+        plots.reliability(X, y)
+    with pytest.raises(DataError, match=r"hint: pass `model.predict_proba"):
+        plots.roc(y, ["a"] * 20)
