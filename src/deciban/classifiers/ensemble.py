@@ -28,11 +28,11 @@ from deciban.classifiers.aode import AODE
 from deciban.classifiers.base import Generative
 from deciban.classifiers.composed import Composed
 from deciban.classifiers.kdb import KDependenceBayes
-from deciban.classifiers.logistic import LogisticRegression
 from deciban.classifiers.members_on_data import MembersOnData
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.pooling import Pooling, all_have, draw
 from deciban.classifiers.reading_frames import _levels_up
+from deciban.classifiers.standardised import Standardised
 from deciban.classifiers.tree import TreeAugmentedNB
 from deciban.errors import DataError, MergeError, NotAdditiveError
 
@@ -45,7 +45,7 @@ STACKED = {
     "kdb": KDependenceBayes(k=2, calibrate=True),
 }
 IN_PIECES = {"weighted": STACKED["weighted"], "tree": TreeAugmentedNB(), "aode": AODE(), "kdb": KDependenceBayes(k=2)}
-LINEAR = {"logistic": LogisticRegression(C="auto")}  # one more, where all columns are numbers and no cell is missing
+LINEAR = {"logistic": Standardised()}  # one more, where all columns are numbers and no cell is missing
 
 
 def updates(method: str) -> Callable[[Any], bool]:
@@ -296,9 +296,9 @@ class BayesOptimal(Ensemble):
     models : list of classifiers or of (name, classifier), or {name: classifier}
         Cloned and fitted; one that cannot learn from the rows is left out with a warning (`left_out_`). By default
         naive Bayes, calibrated and with weighted columns, `TreeAugmentedNB`, `AODE` and `KDependenceBayes(k=2)`, all
-        calibrated, and logistic regression where all columns are numbers and no cell is missing. With other weights
-        than "loo", two whose evidence is closed: naive Bayes of normal numbers, and its average over all subsets of
-        the columns.
+        calibrated, and, where all columns are numbers and no cell is missing, logistic regression of standardised
+        columns. With other weights than "loo", two whose evidence is closed: naive Bayes of normal numbers, and its
+        average over all subsets of the columns.
     prior : weights in the order of the models, or {name: weight}
         P(h) before any row was seen; by default all alike.
     weights : "loo", "evidence", "bic", or numbers
