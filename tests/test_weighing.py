@@ -24,12 +24,10 @@ from deciban import (
     decision,
     scores,
 )
-from deciban.classifiers.weighing_on_data import order_of
 from deciban.errors import DataError, NotAdditiveError
 from deciban.families.bernoulli import Bernoulli
 from deciban.families.multinomial import Multinomial
 from deciban.families.poisson import Poisson
-from deciban.folds import Kinds
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
 from deciban.table import Counts, Reals, Table
@@ -151,10 +149,8 @@ def test_naive_bayes_is_a_nearer_start_than_nothing():
     x, y = load_iris(return_X_y=True)
     model = GaussianNB(weights="discriminative").fit(x, y)
     codes = y.astype(np.int32)
-    order = order_of(block_of(x), None)
-    kinds = Kinds.of(order, codes, np.ones(len(codes)))
-    each_kind = Table(block_of(x[kinds.at]), codes[kinds.at], kinds.weight, 3)
-    f = weighing.problem(model._judged(each_kind, kinds.times), np.log(np.full(3, 1 / 3)), 4)
+    kinds, times, _ = model._kinds(Table(block_of(x), codes, None, 3))
+    f = weighing.problem(model._judged(kinds, times), np.log(np.full(3, 1 / 3)), 4)
     zero = np.zeros(f.layout.size)
     zero[0] = -1.0  # all weights 0
     assert weighing.minimise(f, weighing.tempered(f)).steps == model.n_iter_

@@ -136,19 +136,22 @@ class WeighingColumns:
         if k < 2 or table.n == 0:
             return self._unweighted(k)
         prior, d = decision.log_prior(self._fitted.tally.parts[0].n), self._weighed_columns()
-        order = on_data.order_of(table.x, getattr(self, "_schema", None))
-        kinds = Kinds.of(order, table.y, np.ones(table.n) if table.w is None else table.w)
-        if len(kinds.at) <= on_data.SAMPLE:
-            each = Table(table.x.take(kinds.at), table.y[kinds.at], kinds.weight, k)
-            return settled(weighing.fit(self._judged(each, kinds.times), prior, d))
-        fold = (order % np.uint64(FOLDS)).astype(np.intp)
+        kinds, times, order = self._kinds(table)
+        if kinds.n <= on_data.SAMPLE:
+            return settled(weighing.fit(self._judged(kinds, times), prior, d))
+        fold = on_data.fold_of(on_data.order_of(table.x, getattr(self, "_schema", None)))
         judges = self._judges({f: self._tally(_some(table, np.flatnonzero(fold == f))) for f in np.unique(fold)}, k)
-        few = on_data.least(order[kinds.at])
-        first = kinds.at[few]
-        sample = Table(table.x.take(first), table.y[first], kinds.weight[few], k)
-        near = weighing.problem(self._pieces(sample, fold[first], judges), prior, d)
+        few = on_data.least(order)
+        near = weighing.problem(self._pieces(_some(kinds, few), on_data.fold_of(order[few]), judges), prior, d)
         start = weighing.minimise(near, weighing.tempered(near)).w
         return settled(weighing.fit(self._pieces(table, fold, judges), prior, d, start))
+
+    def _kinds(self, table: Table) -> tuple[Table, np.ndarray, np.ndarray]:
+        """(rows of which no two are alike, how many each stands for, their digests), of rows that weigh something."""
+        order = on_data.order_of(table.x, getattr(self, "_schema", None))
+        kinds = Kinds.of(order, table.y, np.ones(table.n) if table.w is None else table.w)
+        each = Table(table.x.take(kinds.at), table.y[kinds.at], kinds.weight, table.k)
+        return each, kinds.times, order[kinds.at]
 
     def _unweighted(self, k: int) -> weighing.Weights:
         return weighing.Weights(np.ones((k, self._weighed_columns())), np.zeros(k), (), 0, "gradient")
@@ -181,7 +184,7 @@ class WeighingColumns:
             return
         tallies = on_data.aligned(found.parts, whole)
         judges = self._judges({f: t for f, t in enumerate(tallies) if t is not None}, k)
-        near = weighing.problem(self._pieces(few, (order % np.uint64(FOLDS)).astype(np.intp), judges), prior, d)
+        near = weighing.problem(self._pieces(few, on_data.fold_of(order), judges), prior, d)
         judging = on_data.Judging(reader, job.reading, judges, prior, near.layout)
         self._fitted.weights = settled(on_data.weigh(job, judging, near, float(n.sum())))
 

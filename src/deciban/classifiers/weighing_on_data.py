@@ -80,6 +80,11 @@ def _numbers(column: Column) -> np.ndarray:
     return np.array([*map(number_of, column.levels), np.nan])[column.values]
 
 
+def fold_of(order: np.ndarray) -> np.ndarray:
+    """The fold of each row where there are many, (n,)."""
+    return (order % np.uint64(FOLDS)).astype(np.intp)
+
+
 def least(order: np.ndarray) -> np.ndarray:
     """Where the `SAMPLE` least of them are, and any that equal the last of these."""
     if len(order) <= SAMPLE:
@@ -167,7 +172,7 @@ class Folding:
         if batch.num_rows == 0:
             return Folded(tuple(Part.nothing() for _ in range(FOLDS)), Sample.of(batch, self.tallying.reading))
         self.tallying(batch)  # what is wrong is told with its row
-        fold = order_of_batch(batch, self.tallying.reading) % np.uint64(FOLDS)
+        fold = fold_of(order_of_batch(batch, self.tallying.reading))
         parts = tuple(self.tallying(batch.filter(pa.array(fold == f))) for f in range(FOLDS))
         return Folded(parts, Sample.of(batch, self.tallying.reading))
 
@@ -221,7 +226,7 @@ class Judging:
             batch, x, y, w = batch.filter(pa.array(w > 0)), x.take(np.flatnonzero(w > 0)), y[w > 0], w[w > 0]
         if len(y) == 0:
             return [weighing.Piece(Dense(self.judges.silence, x, False), y, w)]
-        fold = (order_of_batch(batch, self.reading) % np.uint64(FOLDS)).astype(np.intp)
+        fold = fold_of(order_of_batch(batch, self.reading))
         return [weighing.Piece(Dense(said, x.take(at), False), y[at], w[at]) for said, at in self.judges.each(fold, y)]
 
 
