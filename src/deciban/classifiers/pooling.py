@@ -83,16 +83,26 @@ class Pooling(Deciding):
     def explain(self, X, *, of=None, against=None, priors=None) -> Explanation:
         """Evidence by column in decibans: the mean over the models, by their weights, and one more part for what
         averaging probabilities instead of evidence adds. prior + columns + that part = log odds."""
+        self._check_is_fitted()
         if priors is not None:
             priors = decision.check_priors(priors, self.classes_)
-        told = [model._evidence(X, priors) for model in self.models_]
+        asked = [
+            (weight, model, rows)
+            for weight, model, (rows, there) in zip(
+                self.weights_, self.models_, members.suited(self.models_, X), strict=True
+            )
+            if there is None
+        ]
+        told = [model._evidence(rows, priors) for _, model, rows in asked]
+        weights = np.array([weight for weight, *_ in asked])
+        weights = weights / weights.sum() if weights.any() else np.full(len(weights), 1 / len(weights))
         if len({tuple(columns) for _, _, columns, _ in told}) > 1:
             raise DataError(
                 "the models tell evidence of different columns (where columns interact, of all together)\n\n"
                 "hint: explain one of `models_`"
             )
-        base = np.tensordot(self.weights_, np.stack([base for base, *_ in told]), 1)
-        parts = np.tensordot(self.weights_, np.stack([parts for _, parts, *_ in told]), 1)
+        base = np.tensordot(weights, np.stack([base for base, *_ in told]), 1)
+        parts = np.tensordot(weights, np.stack([parts for _, parts, *_ in told]), 1)
         logs = self._log_posterior(X, priors)
         with np.errstate(invalid="ignore"):
             rest = np.nan_to_num(logs - (base + parts.sum(axis=2)))
@@ -112,8 +122,7 @@ class Pooling(Deciding):
 
     def _log_posterior(self, X, priors) -> np.ndarray:
         self._check_is_fitted()
-        each = [members.said(model, X, self.classes_, priors, self.class_count_) for model in self.models_]
-        return self._pooled(np.stack(each))
+        return self._pooled(members.said_where_suited(self.models_, X, self.classes_, priors, self.class_count_))
 
     def _prior(self, fitted: Any, priors: Any) -> np.ndarray:
         if self.class_count_ is None:

@@ -117,8 +117,9 @@ class Cells(Tally):
 
     def part(self, columns) -> Cells:
         """Of some of the columns."""
-        tables = self.columns()
-        return Cells(self.n, tuple(self.keys[j] for j in columns), np.hstack([tables[j] for j in columns]))
+        ends = self.offset
+        tables = [self.table[:, ends[j] : ends[j + 1]] for j in columns]  # one may be asked for at a time
+        return Cells(self.n, tuple(self.keys[j] for j in columns), np.hstack(tables))
 
     def finite(self) -> bool:
         if self._waiting is not None:
