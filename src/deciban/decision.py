@@ -15,6 +15,7 @@ import numpy as np
 
 from deciban import ops
 from deciban.errors import DataError
+from deciban.tabular import Lines, as_html, as_text, plain
 
 DECIBAN = 10.0 / np.log(10.0)  # decibans in one unit of natural log odds
 REJECT = -1  # the code of saying nothing
@@ -46,7 +47,10 @@ class Adapted:
     >>> model = GaussianNB().fit([[0.0], [2.0], [3.0], [5.0]], ["a", "a", "b", "b"])
     >>> adapted = model.adapt_priors([[0.5], [1.0], [1.5], [4.0]])
     >>> adapted
-    priors of other rows: a 0.753, b 0.247 (converged after 6 steps)
+    class priors after 6 steps (converged)
+      class   prior
+      a      0.7531
+      b      0.2469
     >>> model.predict_proba([[2.5]], priors=adapted).round(2).tolist()
     [[0.75, 0.25]]
     """
@@ -66,11 +70,17 @@ class Adapted:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.priors, dtype=dtype)
 
-    def __repr__(self) -> str:
-        each = ", ".join(f"{label} {p:.3f}" for label, p in zip(self.classes[:10], self.priors, strict=False))
-        more = f" and {len(self.classes) - 10} more" if len(self.classes) > 10 else ""
-        how = "converged" if self.why == "converged" else "not converged"
-        return f"priors of other rows: {each}{more} ({how} after {self.steps} step{'s' * (self.steps != 1)})"
+    def __str__(self) -> str:
+        return as_text(self._lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html(self._lines())
+
+    def _lines(self) -> Lines:
+        rows = [(str(c), plain(p)) for c, p in zip(self.classes.tolist(), self.priors.tolist(), strict=True)]
+        return Lines(f"class priors after {self.steps} steps ({self.why})", ("class", "prior"), rows)
 
 
 def check_priors(priors: Any, classes: np.ndarray, name: str = "priors") -> np.ndarray:
