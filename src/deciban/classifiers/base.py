@@ -110,6 +110,9 @@ class Generative(
     def _check_fit(self, table: Table, whole: bool) -> None:
         """Refuse what this class cannot learn from, before anything is learned; `whole`: no more rows will come."""
 
+    def _warn_of_columns(self) -> None:
+        """Name columns that are hardly meant to be learned from; called by `fit` alone."""
+
     def _check_additive(self) -> None:
         """Refuse to update, merge or forget where a setting needs all rows at once."""
 
@@ -133,6 +136,7 @@ class Generative(
             self._set(self._tally_whole(table))
             self._check_fitted()
             self._tune(table)
+            self._warn_of_columns()
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:

@@ -62,7 +62,8 @@ class ReadingFrames:
         x, absent = self._schema.read(columns, n, learning=True)
         self._say(absent, new)
         if whole:
-            self._warn_of_columns(columns, y, target)
+            classes, codes = label_codes(y)
+            self._notes = column_notes(columns, codes, classes, target)
         return x, y
 
     def _numbers_are_levels(self, name: Any) -> bool:
@@ -192,10 +193,8 @@ class ReadingFrames:
             )
         return [frames.Column(name, c.values, c.levels) for name, c in zip(self._schema.names, columns, strict=True)]
 
-    def _warn_of_columns(self, columns: list[frames.Column], y: np.ndarray | frames.Column, target: Any) -> None:
-        """Name the columns that are hardly meant to be learned from."""
-        classes, codes = label_codes(y)
-        notes = column_notes(columns, codes, classes, target)
+    def _warn_of_columns(self) -> None:
+        notes = self.__dict__.pop("_notes")
         if notes:
             warnings.warn(
                 f"{'; '.join(notes)}\n\nhint: leave out what does not belong to X; "
