@@ -110,7 +110,7 @@ class Generative(
     def _check_fit(self, table: Table, whole: bool) -> None:
         """Refuse what this class cannot learn from, before anything is learned; `whole`: no more rows will come."""
 
-    def _warn_of_columns(self) -> None:
+    def _warn_of_columns(self, notes: list[str]) -> None:
         """Name columns that are hardly meant to be learned from; called by `fit` alone."""
 
     def _check_additive(self) -> None:
@@ -126,6 +126,7 @@ class Generative(
         self._validate_params()
         with self._unchanged_on_failure():
             x, y = self._training(X, y, reset=True, least=self._least_rows, whole=True)
+            notes = self.__dict__.pop("_notes", [])
             self.classes_, codes = ingest.labels(y, None)
             table = Table(x, codes, ingest.weights(sample_weight, codes), len(self.classes_))
             self._origin = Origin.of(X)
@@ -136,7 +137,8 @@ class Generative(
             self._set(self._tally_whole(table))
             self._check_fitted()
             self._tune(table)
-            self._warn_of_columns()
+            if notes:
+                self._warn_of_columns(notes)
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:

@@ -193,15 +193,13 @@ class ReadingFrames:
             )
         return [frames.Column(name, c.values, c.levels) for name, c in zip(self._schema.names, columns, strict=True)]
 
-    def _warn_of_columns(self) -> None:
-        notes = self.__dict__.pop("_notes")
-        if notes:
-            warnings.warn(
-                f"{'; '.join(notes)}\n\nhint: leave out what does not belong to X; "
-                "warnings.simplefilter('ignore', deciban.errors.ColumnWarning) silences this",
-                ColumnWarning,
-                stacklevel=_levels_up(),
-            )
+    def _warn_of_columns(self, notes: list[str]) -> None:
+        warnings.warn(
+            f"{'; '.join(notes)}\n\nhint: leave out what does not belong to X; "
+            "warnings.simplefilter('ignore', deciban.errors.ColumnWarning) silences this",
+            ColumnWarning,
+            stacklevel=_levels_up(),
+        )
 
     def _say(self, absent: list, new: list) -> None:
         if len(absent) == len(self._schema.fields):
