@@ -149,8 +149,8 @@ class Generative(
         """
         self._validate_params()
         self._check_updatable()
-        first = not self.__sklearn_is_fitted__()
-        with self._unchanged_on_failure():
+        with self._alone(), self._unchanged_on_failure():
+            first = not self.__sklearn_is_fitted__()
             x, y = self._training(X, y, reset=first)
             before = None if first else self._fitted.tally
             if classes is not None or (self._classes_first if first else self._classes_given):
@@ -191,15 +191,16 @@ class Generative(
         histogram cells, distinct rows). Means and sums of squares show more rows of a class than there were, and values
         further out than any row can have been; another value between those that were learned goes unnoticed.
         """
-        fitted = self._check_is_fitted()
-        self._check_updatable()
-        x, y = self._training(X, y, reset=False)
-        self._check_known(y)
-        table = self._table(x, y, sample_weight)
-        left = fitted.tally - self._tally(table)
-        if left.short().any():
-            raise self._never_learned(X, table)
-        self._set(left)
+        with self._alone():
+            fitted = self._check_is_fitted()
+            self._check_updatable()
+            x, y = self._training(X, y, reset=False)
+            self._check_known(y)
+            table = self._table(x, y, sample_weight)
+            left = fitted.tally - self._tally(table)
+            if left.short().any():
+                raise self._never_learned(X, table)
+            self._set(left)
         return self
 
     def _check_known(self, y: np.ndarray | frames.Column) -> None:
