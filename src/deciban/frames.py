@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from numbers import Real
@@ -76,60 +76,6 @@ def is_frame(X: Any) -> bool:
     return isinstance(frame, nw.DataFrame)
 
 
-def is_records(X: Any) -> bool:
-    """Whether X is a row as a dict, a list of such rows, or a dict of columns."""
-    return isinstance(X, Mapping) or (isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping))
-
-
-@dataclass(frozen=True)
-class Records:
-    """Rows that came as dicts, column by column.
-
-    >>> Records.of([{"a": 1, "b": "x"}, {"a": 2}]).cells["b"].tolist()
-    ['x', None]
-    """
-
-    cells: dict[str, np.ndarray]  # of each column, (n,) objects
-    n: int
-
-    @classmethod
-    def of(cls, X: Any) -> Records:
-        """From a row, a list of rows (a key that a row does not have is a missing cell), or columns."""
-        if isinstance(X, Mapping):
-            columns = {str(name): cells for name, cells in X.items()}
-            if not any(isinstance(cells, (list, tuple, np.ndarray)) for cells in columns.values()):
-                columns = {name: [cell] for name, cell in columns.items()}
-            return cls._of_columns(columns)
-        wrong = next((row for row, cells in enumerate(X) if not isinstance(cells, Mapping)), None)
-        if wrong is not None:
-            raise DataError(
-                f"row {wrong} is a {type(X[wrong]).__name__}, but row 0 is a dict\n\nhint: give all rows as dicts"
-            )
-        known = list(dict.fromkeys(name for row in X for name in row))
-        return cls._of_columns({str(name): [row.get(name) for row in X] for name in known})
-
-    @classmethod
-    def _of_columns(cls, columns: dict[str, Any]) -> Records:
-        sizes = {name: len(cells) if hasattr(cells, "__len__") else 1 for name, cells in columns.items()}
-        first = next(iter(sizes), "")
-        for name, size in sizes.items():
-            if size != sizes[first]:
-                raise DataError(
-                    f"`{first}` has {sizes[first]} cells, `{name}` has {size}\n\nhint: give columns of one length"
-                )
-        out = {name: np.empty(size, dtype=object) for name, size in sizes.items()}
-        for name, cells in columns.items():
-            out[name][:] = list(cells)
-        return cls(out, sizes.get(first, 0))
-
-    @property
-    def column_names(self) -> list[str]:
-        return list(self.cells)
-
-    def __len__(self) -> int:
-        return self.n
-
-
 def names(X: Any) -> list[str]:
     """The names of a frame's columns, as texts. No two may be the same."""
     found = X.column_names if hasattr(X, "column_names") else X.columns  # Arrow's `columns` are data
@@ -168,10 +114,8 @@ def missing_rows(y: Any) -> list[int]:
     return [row for row, label in enumerate(labels) if _nothing(label)] if isinstance(labels, (list, tuple)) else []
 
 
-def library(X: Any) -> str | None:
-    """The name of the library that a frame is of; None: of none."""
-    if isinstance(X, Records):
-        return None
+def library(X: Any) -> str:
+    """The name of the library that a frame is of."""
     return nw.get_native_namespace(X).__name__
 
 
@@ -208,8 +152,6 @@ def columns(X: Any, each: Callable = map, only: Container[Name] | None = None) -
         if X.dtype.kind in "fiub":
             return [Column(j, np.asarray(X[:, j], dtype=np.float64)) for j in range(X.shape[1])]
         return [from_objects(j, X[:, j]) for j in range(X.shape[1])]
-    if isinstance(X, Records):
-        return [from_objects(name, cells) for name, cells in X.cells.items() if only is None or name in only]
     named = names(X)
     frame = nw.from_native(X, eager_only=True)
     series = [(name, frame[:, j]) for j, name in enumerate(named) if only is None or name in only]

@@ -101,35 +101,3 @@ def test_quality_4_3_numbers_do_not_become_levels_of_a_column_that_was_empty():
     late = MixedNB(families={"b": "gaussian"}).fit(X, [0, 1, 0, 1])
     late.partial_fit(pd.DataFrame({"a": ["u", "v"], "b": [2.5, 3.5]}), [0, 1])
     assert "b" not in late.levels_
-
-
-@pytest.mark.parametrize("model", FRAME_MODELS)
-def test_task_18_rows_as_dicts(model):
-    X = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "sky": list("uvuv"), "sunny": [True, False, True, True]})
-    y = ["a", "b", "a", "b"]
-    fitted = model().fit(X, y)
-    told = fitted.predict_proba(X)
-    rows = X.to_dict("records")
-    np.testing.assert_array_equal(fitted.predict_proba(rows), told)
-    np.testing.assert_array_equal(fitted.predict_proba(rows[1]), told[1:2])
-    np.testing.assert_array_equal(fitted.predict_proba(X.to_dict("list")), told)
-    np.testing.assert_array_equal(
-        fitted.predict_proba({"sky": ["u", "v"], "sunny": np.array([True, False]), "x": (1, 2)}), told[:2]
-    )
-    assert "sky" in str(fitted.explain(rows[0]))
-    for given in (rows, X.to_dict("list")):
-        np.testing.assert_array_equal(model().fit(given, y).predict_proba(X), told)
-
-
-def test_task_18_keys_that_are_not_there_are_missing_cells():
-    X = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "sky": list("uvuv")})
-    model = MixedNB().fit(X, ["a", "b", "a", "b"])
-    told = model.predict_proba([{"x": 1.0, "sky": "u"}, {"x": 2.0}, {"sky": None, "x": 3}])
-    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "sky": ["u", None, None]})
-    np.testing.assert_array_equal(told, model.predict_proba(frame))
-    with pytest.raises(DataError, match="`x` has 2 cells, `sky` has 1"):
-        model.predict({"x": [1.0, 2.0], "sky": ["u"]})
-    with pytest.raises(DataError, match="row 1 is a list"):
-        model.predict([{"x": 1.0}, [2.0, "u"]])
-    with pytest.warns(UserWarning, match="`moon` not known from training"):
-        model.predict({"x": 1.0, "sky": "u", "moon": object()})

@@ -148,9 +148,7 @@ class ReadingFrames:
 
     def _columns(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int, list[frames.Name]]:
         """(columns, number of rows, names of columns that were never learned, which are not looked into)."""
-        if frames.is_records(X):
-            X = frames.Records.of(X)
-        elif not frames.is_frame(X):
+        if not frames.is_frame(X):
             return *self._array(X, reset, least), []
         names = frames.names(X)
         n = len(X)
