@@ -179,9 +179,6 @@ def test_what_cannot_be_done_changes_nothing_and_is_told(place, capfd):
     before = Path("a.deciban").read_bytes()
     assert code("forget a.deciban b.csv") == 1
     assert Path("a.deciban").read_bytes() == before
-    said("fit a.csv --model text-logistic -o x.deciban", capfd)
-    assert code("update x.deciban b.csv") == 1
-    assert "--updatable" in capfd.readouterr().err
     assert code("fit a.csv --model lda -o x.deciban") == 1
     assert "does not read texts" in capfd.readouterr().err
     assert code("fit beside.csv --model text -o x.deciban") == 1
@@ -275,3 +272,17 @@ def test_another_model_is_no_filter(post, capfd):
     deciban.save(TextClassifier().fit(["tea", "cake"], ["drink", "food"]), "t.deciban")
     with pytest.raises(deciban.errors.DataError, match="no spam filter"):
         spam.opened(Path("t.deciban"))
+
+
+@pytest.mark.parametrize("kind", ["text-calibrated", "text-logistic"])
+def test_models_that_all_texts_decide_are_updated_and_forget(kind, place, capfd):
+    said(f"fit a.csv --model {kind} -o x.deciban", capfd)
+    texts, y = rows_of("a.csv")
+    before = deciban.load("x.deciban").predict_proba(texts)
+    said("update x.deciban b.csv", capfd)
+    more, labels = rows_of("b.csv")
+    whole = deciban.load("x.deciban")
+    again = TextClassifier(**whole.get_params()).fit([*texts, *more], [*y, *labels])
+    np.testing.assert_array_equal(whole.predict_proba(texts), again.predict_proba(texts))
+    said("forget x.deciban b.csv", capfd)
+    np.testing.assert_array_equal(deciban.load("x.deciban").predict_proba(texts), before)

@@ -247,7 +247,7 @@ def texts_of(n=90) -> tuple[list[str], np.ndarray]:
 
 TEXTS = [
     TextClassifier(),
-    TextClassifier(counts=True, smoothing="even", alpha=0.3, fit_prior=False),
+    TextClassifier(counts=True, smoothing="even", alpha=0.3, priors="uniform"),
     TextClassifier("bernoulli", min_df=2, max_df=0.9),
     TextClassifier("complement", "words+bigrams", stop_words=["tea"]),
     TextClassifier(features="chars"),

@@ -73,7 +73,7 @@ def test_by_default_a_row_is_explained_as_its_best_class_against_the_next(k):
     np.testing.assert_array_equal(why.rival, p.argsort(axis=1)[:, -2])
     np.testing.assert_allclose(why.probability, p.max(axis=1))
     assert (why.total >= 0).all()
-    assert "prior" in str(why)
+    assert "mean row" in str(why)
     assert_no_overlaps(waterfall(why))
 
 

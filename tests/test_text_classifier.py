@@ -87,7 +87,7 @@ def test_corpus_smoothing_is_its_formula():
     theta = v + 0.5 * v.sum(axis=0)
     theta /= theta.sum(axis=1, keepdims=True)
     joint = X @ np.log(theta).T + np.log(np.bincount(y) / len(y))
-    ours = TextClassifier(alpha=0.5).fit(TEXTS, LABELS)
+    ours = TextClassifier(alpha=0.5, smoothing="corpus").fit(TEXTS, LABELS)
     np.testing.assert_allclose(
         ours.predict_log_proba(TEXTS), joint - logsumexp(joint, axis=1, keepdims=True), atol=1e-10
     )
@@ -236,12 +236,25 @@ def test_models_of_other_settings_do_not_add_up():
         TextClassifier(alpha=1.0).fit(["tea"], [1]) + TextClassifier(alpha=0.5).fit(["tea"], [1])
 
 
-@pytest.mark.parametrize("settings", [{"model": "logistic"}, {"alpha": "auto"}, {"calibrate": True}])
-def test_what_needs_all_texts_says_so(settings):
-    model = TextClassifier(**settings).fit(TEXTS, LABELS)
-    for act in (lambda: model.partial_fit(TEXTS, LABELS), lambda: model.forget(TEXTS, LABELS), lambda: model + model):
-        with pytest.raises(NotAdditiveError, match="all texts at once"):
-            act()
+@pytest.mark.parametrize(
+    "settings", [{"model": "logistic"}, {"model": "nb-logistic", "counts": True}, {"calibrate": True}, {"counts": True}]
+)
+def test_what_all_texts_decide_is_decided_by_those_that_are_there(settings):
+    whole = TextClassifier(**settings).fit(TEXTS, LABELS)
+    parts = TextClassifier(**settings).partial_fit(TEXTS[:20], LABELS[:20]).partial_fit(TEXTS[20:], LABELS[20:])
+    more = TextClassifier(**settings).fit([*TEXTS, "tea lamp", TEXTS[0]], [*LABELS, "a", LABELS[0]])
+    more.forget([TEXTS[0], "tea lamp"], [LABELS[0], "a"])
+    halves = TextClassifier(**settings).fit(TEXTS[:31], LABELS[:31]) + TextClassifier(**settings).fit(
+        TEXTS[31:], LABELS[31:]
+    )
+    for other in (parts, more, halves):
+        np.testing.assert_array_equal(other.predict_proba(TEXTS), whole.predict_proba(TEXTS))
+        assert other.tuned_ == whole.tuned_
+
+
+def test_a_regression_leaves_out_no_text():
+    with pytest.raises(NotAdditiveError, match="all texts at once"):
+        TextClassifier("nb-logistic").fit(TEXTS, LABELS).leave_one_out(TEXTS, LABELS)
 
 
 def test_one_against_the_rest_is_the_fit_on_two_classes():

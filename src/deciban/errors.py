@@ -21,6 +21,10 @@ class DataError(DecibanError, ValueError):
     """The data cannot be read as asked: shape, type, labels, weights."""
 
 
+class UnavailableError(DataError, AttributeError):
+    """A fitted attribute that a model with these settings does not have; the message says why."""
+
+
 class SupportError(DataError):
     """A value that the family cannot hold: negative for counts, infinite for reals."""
 

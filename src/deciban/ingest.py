@@ -6,6 +6,7 @@ and only then is X searched for the cell to blame.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -17,7 +18,7 @@ from sklearn import get_config
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from deciban import frames, ops
+from deciban import frames, numeric, ops
 from deciban.errors import DataError, DecibanError, SupportError
 from deciban.frames import Column
 from deciban.labels import label_codes
@@ -31,7 +32,11 @@ def features(estimator: Any, X: Any, block: str) -> Block:
     """X at prediction time. A plain array of the right width passes at once."""
     if _ready(X) and _as_before(estimator, X):
         return _block(X, block)
-    with _texts_named(X):
+    X = frames.records(X)
+    if isinstance(X, frames.Records):
+        return _block(numeric.from_records(X, _known_names(estimator, X), block), block)
+    numeric.check_columns(X, block, estimator.__dict__.get("feature_names_in_"))
+    with numeric.cells_named(X, block):
         return _block(validate_data(estimator, local(X), reset=False, **_rules(block)), block)
 
 
@@ -78,39 +83,45 @@ def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int
             estimator.__dict__.pop("feature_names_in_", None)
             estimator.n_features_in_ = X.shape[1]
         return _block(X, block), y
-    with _texts_named(X):
+    X = frames.records(X)
+    if isinstance(X, frames.Records):
+        return _training_records(estimator, X, y, block, reset, least)
+    numeric.check_columns(X, block, None if reset else estimator.__dict__.get("feature_names_in_"))
+    with numeric.cells_named(X, block):
         X, y = validate_data(estimator, local(X), local(y), reset=reset, ensure_min_samples=least, **_rules(block))
         if y.dtype.kind not in "iub":
             check_classification_targets(y)
         return _block(X, block), y
 
 
-@contextmanager
-def _texts_named(X: Any) -> Iterator[None]:
-    """Say in which column of X the text stands that is no number."""
-    try:
-        yield
-    except ValueError as bad:
-        if "could not convert string" not in str(bad) or len(np.shape(X)) != 2:
-            raise
-        cells, names = np.asarray(X, dtype=object), frames.names(X) if frames.is_frame(X) else None
-        for column in range(cells.shape[1]):
-            row = next((row for row, cell in enumerate(cells[:, column]) if not _number(cell)), None)
-            if row is not None:
-                where = f"column {column if names is None else f'`{names[column]}`'}"
-                raise DataError(
-                    f"{where} holds text, {cells[row, column]!r} in row {row}: {bad}\n\n"
-                    "hint: MixedNB takes such columns; or make numbers of them (sklearn.preprocessing.OneHotEncoder)"
-                ) from None
-        raise
+def _training_records(
+    estimator: Any, X: frames.Records, y: Any, block: str, reset: bool, least: int
+) -> tuple[Block, np.ndarray]:
+    """X and y for training, where X came as dictionaries."""
+    names = frames.names(X) if reset else _known_names(estimator, X)
+    cells = numeric.from_records(X, names, block)
+    out = training(estimator, cells, y, block, True, least)
+    estimator.feature_names_in_ = np.array(names, dtype=object)
+    return out
 
 
-def _number(cell: Any) -> bool:
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return not isinstance(cell, str | bytes)
-    return True
+def _known_names(estimator: Any, X: frames.Records) -> list[str]:
+    """The columns of training, which X must have."""
+    known, given = estimator.__dict__.get("feature_names_in_"), frames.names(X)
+    if known is None:
+        raise DataError(
+            f"X has names ({frames.some(given)}), but {type(estimator).__name__} learned from columns without names\n\n"
+            f"hint: give rows of {estimator.n_features_in_} numbers in the order of training, or fit on named columns"
+        )
+    absent, new = [name for name in known if name not in X.cells], [name for name in given if name not in known]
+    if absent:
+        raise DataError(
+            f"{frames.some(absent)} not in X, which has {frames.some(given)}\n\n"
+            "hint: name the columns as in training; None is a missing cell"
+        )
+    if new:
+        warnings.warn(f"{frames.some(new)} not known from training: ignored", UserWarning, stacklevel=4)
+    return list(known)
 
 
 def _as_before(estimator: Any, X: np.ndarray) -> bool:
@@ -128,6 +139,8 @@ def _rules(block: str) -> dict[str, Any]:
 
 
 def _block(X: Any, block: str) -> Block:
+    if X.dtype.kind in "mM":
+        raise numeric.not_numbers("X", "dates" if X.dtype.kind == "M" else "durations", block, numeric.TIME_HINT)
     if X.dtype.kind == "O":  # a frame with a categorical column comes so
         X = X.astype(np.float64)
     if block == "codes":

@@ -152,6 +152,8 @@ def _own_class(model: Any) -> Any:
 
 def _model_parts(encoder: Encoder, model: Any, where: str = "") -> dict[str, Any]:
     settings = model.get_params(deep=False)
+    if getattr(model, "_reads_texts", False):
+        model._settle()
     learned = {key: value for key, value in vars(model).items() if key not in settings and key not in NOT_KEPT}
     return {
         "settings": encoder.members(settings, f"{where}settings"),

@@ -43,6 +43,11 @@ class Field:
         """The name as messages have it."""
         return str(self.name) if isinstance(self.name, int) else f"`{self.name}`"
 
+    @cached_property
+    def place(self) -> dict[Any, int]:
+        """The code of each level."""
+        return {level: code for code, level in enumerate(self.levels or ())}
+
     def grown(self, levels: Sequence) -> Field:
         """The same with levels that were not there before, at the end."""
         if self.levels is None:
@@ -110,7 +115,7 @@ class Schema:
         levels = coded.levels or []
         if tuple(levels) == field.levels:
             return coded.values
-        place = {level: code for code, level in enumerate(field.levels)}
+        place = field.place
         if levels and field.levels and _texts(levels) != _texts(field.levels):
             raise DataError(
                 f"column {field.named} holds {type(levels[0]).__name__} (such as {levels[0]!r}), but was learned from "

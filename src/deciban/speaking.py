@@ -37,6 +37,8 @@ class Evidence:
         what = self.column if self.value is None else f"{self.column} = {cell_text(self.value)}"
         return f"{what}: {signed(self.decibans)} decibans"
 
+    __repr__ = __str__
+
 
 def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
     """For each class the cells that speak for it most, one a column; nothing where the model cannot hear one by itself.

@@ -101,7 +101,7 @@ def test_fisher_direction_is_the_lectures(two):
     (m1, m2), (s1, s2), _ = by_hand(x, y)
     w = np.linalg.solve(s1 + s2, m1 - m2)
     model = FisherDiscriminant().fit(x, y)
-    np.testing.assert_allclose(model.coef_[0], 2 * w, rtol=1e-9)
+    np.testing.assert_allclose(model.coef_[0], -2 * w, rtol=1e-9)  # towards the second class, as those of LDA
     even = FisherDiscriminant().fit(np.vstack([x[:25], x[40:]]), np.repeat([1, 2], 25))
     along = even.transform(x)[:, 0]  # for classes of one size the axis of the eigenproblem is w
     assert np.corrcoef(along, x @ even.coef_[0])[0, 1] ** 2 > 1 - 1e-12
@@ -112,7 +112,7 @@ def test_fisher_with_one_covariance_is_lda(two):
     mirrored = np.vstack([x[:40], x[:40] + np.array([1, 2, 0])])  # two classes of the same shape
     y = np.repeat([1, 2], 40)
     fisher, lda = FisherDiscriminant().fit(mirrored, y), LinearDiscriminantAnalysis().fit(mirrored, y)
-    np.testing.assert_allclose(-fisher.coef_, lda.coef_, rtol=1e-9)
+    np.testing.assert_allclose(fisher.coef_, lda.coef_, rtol=1e-9)
     np.testing.assert_allclose(fisher.predict_proba(mirrored), lda.predict_proba(mirrored), rtol=1e-9)
 
 
@@ -123,7 +123,7 @@ def test_fisher_of_three_classes_is_made_of_pairs(multi):
     model = FisherDiscriminant(multi=multi).fit(x, y)
     if multi == "pairwise":
         pairs = [np.linalg.solve(s[a] + s[b], m[a] - m[b]) for a, b in ((0, 1), (0, 2), (1, 2))]
-        np.testing.assert_allclose(model.coef_, 2 * np.array(pairs), rtol=1e-9)
+        np.testing.assert_allclose(model.coef_, -2 * np.array(pairs), rtol=1e-9)
     assert model.score(x, y) >= 0.96
 
 

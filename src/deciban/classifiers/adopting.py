@@ -29,6 +29,11 @@ def attributes(model: Any) -> dict[str, Any]:
             "hint: pass a fitted LinearDiscriminantAnalysis, MultinomialNB, PoissonNB or BernoulliNB"
         )
     fitted, view = model._check_is_fitted(), model.as_logistic()
+    if (view.binarize or 0.0) >= 1.0:
+        raise DataError(
+            f"binarize={view.binarize:g} makes 0 and 1 the same, and a logistic regression takes cells as they are\n\n"
+            "hint: binarize the columns to 0 and 1 first, and fit BernoulliNB with binarize=0"
+        )
     k = len(view.classes_)
     if k < 2:
         raise DataError(f"the model has one class, {view.classes_.tolist()}\n\nhint: fit it on rows of two classes")

@@ -31,7 +31,7 @@ class AODE(Structured):
     cuts : "mdl", {column: numbers}, numbers, or None
         Where columns of numbers are cut: as the rows of the first `fit` or `partial_fit` have it; as given (columns
         left out are cut as the rows have it); all at the same numbers. None: every distinct number is a level.
-    priors : sequence, mapping by class, or None
+    priors : sequence, mapping by class, "uniform" or None
         Class priors; by default the classes' shares of the rows.
     class_weight : "balanced", {class: weight}, or None
         Multiplies the learned class shares: "balanced" is n / (k · n_c), so that all classes are equally probable
@@ -46,6 +46,31 @@ class AODE(Structured):
     what each adds as they speak one after the other, averaged over the order of the columns and its reverse; the parts
     sum to the log odds.
 
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
+    levels_ : dict
+        Levels of each nominal column, by name.
+    cuts_ : dict
+        Where each column of numbers is cut, by name; another model takes it as `cuts`.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({"a": list("uuvvuuvv"), "b": list("xxyyyyxx")})
     >>> y = ["same"] * 4 + ["other"] * 4  # whether a and b go together: neither tells anything by itself

@@ -124,12 +124,14 @@ class Generative(
     def fit(self, X, y, sample_weight=None) -> Self:
         """Learn from rows X (n, d) with labels y; weights count like repetitions. Forgets what was learned before."""
         self._validate_params()
+        labels = y
         with self._unchanged_on_failure():
             x, y = self._training(X, y, reset=True, least=self._least_rows, whole=True)
             notes = self.__dict__.pop("_notes", [])
             self.classes_, codes = ingest.labels(y, None)
             table = Table(x, codes, ingest.weights(sample_weight, codes), len(self.classes_))
             self._origin = Origin.of(X)
+            self._name_target(frames.target_name(labels))
             self._picked = {}
             self.__dict__.pop("_classes_given", None)
             self._check_settings()
@@ -149,6 +151,7 @@ class Generative(
         """
         self._validate_params()
         self._check_updatable()
+        labels = y
         with self._alone(), self._unchanged_on_failure():
             first = not self.__sklearn_is_fitted__()
             x, y = self._training(X, y, reset=first)
@@ -163,6 +166,7 @@ class Generative(
             table = self._table(x, y, sample_weight)
             if first:
                 self._origin = Origin.of(X)
+                self._name_target(frames.target_name(labels))
             self._check_settings()
             self._check_fit(table, whole=False)
             tally = self._tally(table)
@@ -190,6 +194,27 @@ class Generative(
         Rows that were never learned are refused where the state shows it: always where it holds counts (of levels,
         histogram cells, distinct rows). Means and sums of squares show more rows of a class than there were, and values
         further out than any row can have been; another value between those that were learned goes unnoticed.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows that were learned, with the labels and weights they were learned with.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ForgetError
+            A row was never learned; the model is as it was.
+
+        Examples
+        --------
+        >>> from deciban import GaussianNB
+        >>> X, y = [[0.0], [1.0], [4.0], [5.0], [9.0]], ["a", "a", "b", "b", "b"]
+        >>> GaussianNB().fit(X, y).forget(X[4:], y[4:]).theta_.tolist()  # as of the first four rows
+        [[0.5], [4.5]]
         """
         with self._alone():
             fitted = self._check_is_fitted()
@@ -374,6 +399,7 @@ class Generative(
 
     @property
     def class_count_(self) -> np.ndarray:
+        """Number (weight) of the training rows of each class, (k,)."""
         return self._view(self._check_is_fitted().tally.parts[0].n)
 
     def _check_is_fitted(self) -> Fitted:

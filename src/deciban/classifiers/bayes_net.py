@@ -64,6 +64,37 @@ class BayesNet(TellingNetwork, Structured):
     The state is the distinct rows: `partial_fit`, merging and forgetting are exact, and the graph is always that of all
     rows. `leave_one_out` keeps it.
 
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
+    edges_ : list of (parent, child)
+        Edges between columns, by name.
+    network_ : Network
+        The network with its tables: `query` it.
+    levels_ : dict
+        Levels of each nominal column, by name.
+    cuts_ : dict
+        Where each column of numbers is cut, by name; another model takes it as `cuts`.
+    evidence_ : float
+        log p(X | y), parameters averaged out, where it has a closed form.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({"a": list("uuvvuuvv"), "b": list("xxyyyyxx"), "c": list("pqpqpqpq")})
     >>> y = ["same"] * 4 + ["other"] * 4  # whether a and b go together: neither tells anything by itself

@@ -112,12 +112,14 @@ class Choosing:
             self.path_ = self._as_path(objective, fits, score)
             self.C_ = self.path_.C
             best = self.path_.best
-            return replace(fits[best].answer, steps=sum(fit.answer.steps for fit in fits[: best + 1]))
+            answer = replace(fits[best].answer, steps=sum(fit.answer.steps for fit in fits[: best + 1]))
+            return solvers.finish(chosen.solver, chosen.penalising(objective)(self.C_), answer, np.iinfo(int).max)
         with progress.shown(self.verbose, "fit", self.tol * objective.weight) as tell:
             if self.penalty == "jeffreys":
                 return self._jeffreys(objective.rows, tell)
             watch = progress.watching(tell)
-            return solvers.minimise(chosen.solver, objective, start, self.tol, self.max_iter, watch)
+            answer = solvers.minimise(chosen.solver, objective, start, self.tol, self.max_iter, watch)
+            return solvers.finish(chosen.solver, objective, answer, self.max_iter, watch)
 
     def _walk(
         self,

@@ -30,6 +30,7 @@ class Composed:
         return self.models_ if self.__sklearn_is_fitted__() else [model for _, model in self._pairs()]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name; `deep`: with the models and theirs, as `name` and `name__setting`."""
         out = super().get_params(deep=False)  # type: ignore[misc]
         for name, model in self._listed() if deep else ():
             if hasattr(model, "get_params") and not isinstance(model, type):
@@ -38,6 +39,7 @@ class Composed:
         return out
 
     def set_params(self, **params: Any) -> Self:
+        """Change settings: own ones, a model by its name, or a model's as `name__setting`."""
         if "models" in params:
             self.models = params.pop("models")
         names = [name for name, _ in self._listed()]

@@ -21,13 +21,14 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, column_or_1d
 
-from deciban import hypotheses, ingest, ops
+from deciban import frames, hypotheses, ingest, ops
 from deciban.classifiers import members
 from deciban.classifiers.base import Generative
 from deciban.classifiers.composed import Composed
 from deciban.classifiers.members_on_data import MembersOnData
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.pooling import Pooling, all_have, draw
+from deciban.classifiers.settled import Settled
 from deciban.errors import DataError, MergeError, NotAdditiveError
 
 USUAL = (MixedNB(families="student", alpha=1.0), MixedNB(families="student", alpha=1.0, average="subsets"))
@@ -38,7 +39,7 @@ def updates(method: str) -> Callable[[Any], bool]:
     return lambda self: self._additive() and all_have(method)(self)
 
 
-class Ensemble(Composed, Pooling, MembersOnData, ClassifierMixin, BaseEstimator):
+class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseEstimator):
     """Base of `BayesOptimal` and `Gibbs`: models, and the posterior probability of each."""
 
     models: Any
@@ -165,7 +166,7 @@ class Ensemble(Composed, Pooling, MembersOnData, ClassifierMixin, BaseEstimator)
         first = self.models_[0]
         self.names_ = [name for name, _ in self._pairs()]
         self.classes_ = first.classes_
-        for name in ("n_features_in_", "feature_names_in_"):
+        for name in ("n_features_in_", "feature_names_in_", "target_name_"):
             self.__dict__.pop(name, None)
             if hasattr(first, name):
                 setattr(self, name, getattr(first, name))
@@ -225,6 +226,27 @@ class BayesOptimal(Ensemble):
         A row is left out with all its weight, whatever that means; the same row once more is another row.
         Numbers: P(h | D) as you know it.
 
+    Attributes
+    ----------
+    models_, names_ : lists
+        The fitted models, and their names.
+    weights_ : ndarray of shape (m,)
+        Weight of each model in the average.
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    log_evidence_, held_out_
+        What the weights came from: evidence of each model, or how rows were held out.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+
+    Examples
+    --------
     >>> import deciban
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [5.0], [7.0]], ["a", "a", "a", "b", "b", "b"]
     >>> both = deciban.BayesOptimal([deciban.GaussianNB(), deciban.LogisticRegression()], weights="loo").fit(X, y)
@@ -248,6 +270,32 @@ class Gibbs(Ensemble):
     `BayesOptimal`, and asks one model instead of all. Models, prior and weights are those of `BayesOptimal`; a whole
     number as `random_state` draws the same every time.
 
+    Parameters
+    ----------
+    models, prior, weights
+        As in `BayesOptimal`.
+    per : "row" or "prediction"
+        Whether a model is drawn for each row, or for a whole call.
+    random_state : int, RandomState or None
+        A whole number draws the same in every call.
+
+    Attributes
+    ----------
+    models_, names_ : lists
+        The fitted models, and their names.
+    weights_ : ndarray of shape (m,)
+        Posterior probability of each model.
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+
+    Examples
+    --------
     >>> coin = Gibbs.of({"h1": "+", "h2": "-"}, weights=[0.4, 0.6], random_state=0)
     >>> coin.predict([[0]] * 8).tolist()
     ['+', '-', '+', '-', '-', '-', '-', '-']
@@ -272,7 +320,9 @@ class Gibbs(Ensemble):
     def _log_posterior(self, X, priors) -> np.ndarray:
         """Only models that were drawn are asked."""
         self._check_is_fitted()
-        drawn = draw(self.weights_, _num_samples(X), self.per, self.random_state)
+        X = frames.records(X)
+        n = len(X) if isinstance(X, frames.Records) else _num_samples(X)
+        drawn = draw(self.weights_, n, self.per, self.random_state)
         asked, places = np.unique(drawn, return_inverse=True)
         asked = asked if len(asked) else np.zeros(1, dtype=np.intp)  # of no rows, somebody must complain
         each = [members.said(self.models_[m], X, self.classes_, priors, self.class_count_) for m in asked]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban import ingest, ops
+from deciban import frames, ingest, ops
 from deciban.classifiers.grids import grid
 from deciban.errors import DataError
 from deciban.explanation import Explanation
@@ -43,7 +43,7 @@ class Explaining:
         """
         base, parts, columns, values = self._evidence(X, priors)
         note = "" if self._parted() else f"columns of this {type(self).__name__} interact: none has a part of its own"
-        return Explanation.of_parts(self.classes_, columns, values, base, parts, of, against, note)
+        return Explanation.of_parts(self.classes_, columns, values, base, parts, of, against, note, **context(self, X))
 
     # hooks
 
@@ -102,6 +102,12 @@ class Explaining:
 
     def _column_names(self) -> list[str]:
         return shown_names(self)
+
+
+def context(model: Any, X: Any) -> dict[str, Any]:
+    """What an explanation says beside numbers: labels of the rows, name of the target, library of the frame."""
+    library = frames.library(X) if not isinstance(X, Block | np.ndarray) and frames.is_frame(X) else None
+    return {"rows": frames.row_labels(X), "target": model.__dict__.get("target_name_", ""), "library": library}
 
 
 def check_size(n: int, k: int, d: int) -> None:

@@ -12,7 +12,7 @@ from deciban import ingest
 from deciban.classifiers.discriminant import Discriminant, cells, more_rows_than_classes
 from deciban.classifiers.origin import same_library
 from deciban.errors import DataError
-from deciban.families.fisher import Fisher
+from deciban.families.fisher import Fisher, pairs
 from deciban.tallies import Bundle
 
 
@@ -23,11 +23,49 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     classes: all pairs, coupled (`multi="pairwise"`), or the same within the leading `n_components` axes of the
     generalised eigenproblem (`multi="eigen"`). Where covariances agree, posteriors are those of LDA.
 
+    Parameters
+    ----------
+    multi : "pairwise" or "eigen"
+        How more than two classes are told apart: by all pairs, or within the leading axes.
+    n_components : int or None
+        Axes that `multi="eigen"` and `transform` keep.
+    priors : sequence, mapping by class, "uniform" or None
+        Class priors; by default the classes' shares of the rows.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    priors_ : ndarray of shape (k,)
+        Prior probability of each class.
+    means_ : ndarray of shape (k, d)
+        Means of each class and column.
+    coef_, intercept_ : ndarrays
+        Direction and threshold of each pair of classes.
+    n_iter_ : int
+        Steps of EM, where rows had missing cells.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.array([[0.0, 0], [1, 1], [0, 1], [4, 4], [5, 5], [4, 5]])
     >>> model = FisherDiscriminant().fit(X, [0, 0, 0, 1, 1, 1])
     >>> model.predict([[1.0, 0.5], [4.0, 4.5]]).tolist()
     [0, 1]
+    >>> bool(np.allclose(model.decision_function(X), X @ model.coef_[0] + model.intercept_))
+    True
     """
 
     _least_rows = 2
@@ -69,10 +107,15 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
 
     @property
     def coef_(self) -> np.ndarray:
-        """The directions 2w of all pairs of classes (0 : 1, 0 : 2, …, 1 : 2, …), each towards its first class."""
-        return self._view(np.ascontiguousarray(self._check_is_fitted().params.coef.table))
+        """The slopes of the log odds of all pairs of classes (1 : 0, 2 : 0, …, 2 : 1, …), (pairs, d): −2w each, so that
+        they point to the class that comes later, as those of LDA do. `decision_function(X)` of two classes is
+        X @ coef_.T + intercept_; more are coupled."""
+        return self._view(np.ascontiguousarray(-self._check_is_fitted().params.coef.table))
 
     @property
     def intercept_(self) -> np.ndarray:
-        """−2 times the threshold of each pair, before priors."""
-        return self._view(self._check_is_fitted().params.bias)
+        """Twice the threshold of each pair, plus the log odds of the priors, (pairs,)."""
+        fitted = self._check_is_fitted()
+        prior, of = fitted.log_prior, pairs(len(self.classes_))
+        with np.errstate(invalid="ignore"):  # classes without rows
+            return self._view(np.array([prior[b] - prior[a] for a, b in of]) - fitted.params.bias)

@@ -1,4 +1,4 @@
-"""Class priors that are given, by sequence or by label, or else learned."""
+"""Class priors that are given, by sequence, by label or as "uniform", or else learned."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from deciban import decision
-from deciban.classifiers.scoring import check_priors
+from deciban.decision import check_priors
 from deciban.errors import DataError
 
+PRIORS = ["array-like", Mapping, StrOptions({"uniform"}), None]  # what the setting may be
 CLASS_WEIGHT: dict[str, list] = {"class_weight": [StrOptions({"balanced"}), Mapping, None]}
 
 
@@ -27,6 +28,7 @@ class GivenPriors:
 
     @property
     def class_prior_(self) -> np.ndarray:
+        """Prior probability of each class, (k,)."""
         return self._view(np.exp(self._check_is_fitted().log_prior))
 
     def _check_settings(self) -> None:

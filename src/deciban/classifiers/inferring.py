@@ -24,6 +24,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from deciban import ingest, ops
+from deciban.classifiers import logistic_settings as settings
 from deciban.errors import DataError
 from deciban.frames import shown_names
 from deciban.inference import profiles
@@ -31,7 +32,7 @@ from deciban.inference.firth import firth
 from deciban.inference.laplace import Posterior, as_coef
 from deciban.inference.likelihood import Prior, contrasts
 from deciban.inference.observed import Observed
-from deciban.inference.separation import WIDE, Separation, SeparationWarning, certified, separation
+from deciban.inference.separation import WIDE, Separation, SeparationWarning, certified, large_margins, separation
 from deciban.inference.summary import Summary
 from deciban.progress import Tell
 from deciban.solvers.base import Solution
@@ -40,7 +41,6 @@ from deciban.table import Counts, Table
 FAR = 1e-3  # nats that another step may promise where coefficients count as the optimum
 FIRTH = 1000  # steps of Fisher scoring; few are needed
 SMALL = 1 << 24  # multiplications that a proof against separation may cost after every fit without penalty
-LARGE = 10.0  # a margin that makes one look
 
 
 class Inferring:
@@ -62,6 +62,9 @@ class Inferring:
     _parameters: Callable[[], tuple[np.ndarray, np.ndarray]]
     _prior: Callable[..., np.ndarray]
     _weights: Callable[..., np.ndarray | None]
+    _objective: Callable[..., Any]
+    _settled: Callable[..., Any]
+    _plain: Callable[[], Any]
 
     # what users call
 
@@ -106,12 +109,18 @@ class Inferring:
     def separation(self, X=None, y=None, sample_weight=None) -> Separation:
         """Whether the classes are separated, by which columns; then there is no finite estimate without penalty.
 
+        Of the training rows, or of these, for which no fit is needed.
+
         >>> from deciban import LogisticRegression
         >>> x = [[1, 0, 0], [1, 0, 1], [0, 1, 0], [1, 1, 1], [1, 1, 0]]
         >>> found = LogisticRegression().fit(x, [0, 0, 0, 1, 1]).separation()
         >>> found.kind, found.columns
         ('complete', ('x0', 'x1'))
         """
+        if X is not None and "coef_" not in self.__dict__:
+            model = self._plain()
+            rows = model._objective(X, y, sample_weight, self._settled(settings.read(self))).rows
+            return model._separation(rows.x, rows.y, rows.w)
         rows, codes, w = self._asked(X, y, sample_weight).rows()
         return self._separation(rows, codes, w)
 
@@ -124,7 +133,10 @@ class Inferring:
                 "evidence needs a prior that is a density, and only an L2 penalty is one: Gaussian, of variance C\n\n"
                 "hint: fit with a finite C, l1_ratio=0"
             )
-        return self._laplace().evidence
+        try:
+            return self._laplace().evidence
+        except DataError as unknown:  # rows that are not here any more: `hasattr` and `dir` ask, too
+            raise AttributeError(str(unknown)) from None
 
     def sample_coef(self, n_samples: int = 1, random_state=None) -> tuple[np.ndarray, np.ndarray]:
         """Draw from the Laplace posterior: coef (n, 1 or k, d) and intercept (n, 1 or k), as `coef_`, `intercept_`."""
@@ -165,7 +177,7 @@ class Inferring:
             return False
         observed = self._observed
         x, y, _ = observed.rows()
-        if x.n * observed.theta.size**2 > SMALL and not self._large_margins(x, y):
+        if x.n * observed.theta.size**2 > SMALL and not large_margins(x, y, *self._parameters()):
             return False
         found = self._looked(observed)
         if found:
@@ -246,18 +258,8 @@ class Inferring:
 
     def _separation(self, x, y, w) -> Separation:
         names = self._column_names()
-        theta = self._current().theta if self._penalised() == "none" else None
+        theta = self._current().theta if "coef_" in self.__dict__ and self._penalised() == "none" else None
         return separation(x, y, w, fit_intercept=self.fit_intercept, columns=names, classes=self.classes_, theta=theta)
-
-    def _large_margins(self, x, y: np.ndarray) -> bool:
-        """Whether a row's own class is far ahead of all others."""
-        coef, bias = (np.asarray(a, dtype=np.float64) for a in self._parameters())
-        scores = ops.affine(x.rows(0, x.n), coef, bias)
-        if scores.shape[1] == 1:
-            return bool((np.where(y > 0, 1.0, -1.0) * scores[:, 0]).max() > LARGE)
-        own = np.take_along_axis(scores, y[:, None].astype(np.intp), axis=1)[:, 0]
-        np.put_along_axis(scores, y[:, None].astype(np.intp), -np.inf, axis=1)
-        return bool((own - scores.max(axis=1)).max() > LARGE)
 
     def _of_penalty(self, kind: str) -> list[str]:
         if kind == "none":

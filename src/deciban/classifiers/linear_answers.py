@@ -14,10 +14,10 @@ from scipy import sparse
 
 from deciban import decision, ingest, ops
 from deciban.classifiers.deciding import Deciding
-from deciban.classifiers.explaining import Explaining, check_size
+from deciban.classifiers.explaining import Explaining, check_size, context
 from deciban.classifiers.origin import Origin, same_library
-from deciban.classifiers.scoring import check_priors
 from deciban.classifiers.steady import unfitted
+from deciban.decision import check_priors
 from deciban.errors import DataError, SupportError
 from deciban.explanation import Explanation
 from deciban.table import Block, Counts, Reals
@@ -37,6 +37,7 @@ class LinearAnswers(Deciding, Explaining):
     _sent = "coef_"  # an attribute that lives where X came from
     _anchored = False  # a cell of 0 says nothing, wherever the column's values lie
     _origin = Origin.plain
+    _means: np.ndarray | None = None  # (d,), of the training rows, where every cell is stored
 
     @same_library
     def decision_function(self, X) -> np.ndarray:
@@ -75,26 +76,44 @@ class LinearAnswers(Deciding, Explaining):
 
     def explain(self, X, *, of=None, against=None, priors=None, baseline=None) -> Explanation:
         """Evidence for `of` (by default each row's most probable class) against another class (by default the most
-        probable one beside it), by column and in decibans: prior + columns = log odds. Labels may differ by row: pass
-        one for each.
+        probable one beside it), by column and in decibans: first line + columns = log odds. Labels may differ by row:
+        pass one for each.
 
-        A column says its coefficient times its cell's distance from `baseline`, a row (d,) whose log odds are called
-        the prior: by default all 0, so that an absent word says nothing. A typical row makes a prior that is easier to
-        read.
+        The evidence of a column is its coefficient times its cell's distance from the baseline; the first line is the
+        log odds of the baseline.
 
+        Parameters
+        ----------
+        baseline : array of shape (d,), 0 or None
+            The row to count from. None: the mean of the training rows (the first line is "mean row"), or 0 where they
+            were sparse, so that an absent word is no evidence. 0: the first line is the intercept. A row: "baseline".
+
+        Examples
+        --------
         >>> from deciban import LogisticRegression
         >>> model = LogisticRegression().fit([[36.5], [37.0], [37.5], [38.5]], ["well", "well", "ill", "ill"])
-        >>> print(model.explain([[38.0]], baseline=[36.8]))
+        >>> print(model.explain([[38.0]]))
         row 0: ill against well
-          column  value  decibans
-          prior              -2.0       █████│
-          x0         38      +4.3            │██████████
-          total              +2.3  odds 1.7 : 1, P(ill) = 0.628
+          column    value  decibans
+          mean row             +0.0            │
+          x0           38      +2.2            │██████████
+          total                +2.3  odds 1.7 : 1, P(ill) = 0.628
+        >>> model.explain([[38.0]], baseline=0).to_frame().column.tolist()
+        ['intercept', 'x0']
         """
-        base, parts, columns, cells = self._evidence(X, priors, baseline)
-        return Explanation.of_parts(self.classes_, columns, cells, base, parts, of, against)
+        at, start = self._baseline(baseline)
+        base, parts, columns, cells = self._evidence(X, priors, at)
+        more = context(self, X)
+        return Explanation.of_parts(self.classes_, columns, cells, base, parts, of, against, start=start, **more)
 
     # inside
+
+    def _baseline(self, baseline: Any) -> tuple[Any, str]:
+        """The row to count evidence from (None: all 0), and what it is called."""
+        if baseline is None and self._means is not None:
+            return self._means, "mean row"
+        zero = baseline is None or (np.ndim(baseline) == 0 and baseline == 0)
+        return (None, "intercept") if zero else (baseline, "baseline")
 
     def _evidence(self, X, priors=None, baseline=None) -> tuple[np.ndarray, np.ndarray, list[str], np.ndarray]:
         """(scores of the baseline (k,), coef · distance from it (n, k, d), column names, cells (n, d))."""
@@ -204,7 +223,7 @@ def check_baseline(baseline: Any, d: int) -> np.ndarray:
     if row.shape != (d,) or not ops.whole(row):
         raise DataError(
             f"`baseline` is not a row of {d} finite numbers\n\n"
-            "hint: give one for each column, as X.mean(axis=0), or None to count from 0"
+            "hint: give one for each column, as X.mean(axis=0), or 0 to count from there"
         )
     return row
 

@@ -27,8 +27,8 @@ from sklearn.utils.validation import column_or_1d, has_fit_parameter
 from deciban import decision
 from deciban.classifiers.base import Generative
 from deciban.classifiers.mixed import MixedNB
-from deciban.classifiers.scoring import check_priors
 from deciban.classifiers.structured import Structured
+from deciban.decision import check_priors
 from deciban.dirichlet import log_evidence
 from deciban.errors import DataError, NotAdditiveError
 from deciban.folds import fold_of_each
@@ -98,18 +98,21 @@ def said(model: Any, X: Any, classes: np.ndarray, priors: Any = None, shares: np
     """log P(class | x) (n, k) in the order of `classes`; under other priors, if given, instead of the shares."""
     asks = getattr(model, "predict_log_proba", None)
     takes = priors is not None and asks is not None and "priors" in signature(asks).parameters
+    at = np.searchsorted(classes, model.classes_)  # a model may know fewer classes
+    own = None if priors is None else check_priors(priors, classes)[at]
     with np.errstate(divide="ignore"):
-        found = asks(X, **({"priors": priors} if takes else {})) if asks is not None else np.log(model.predict_proba(X))
+        more = {} if own is None or not takes else {"priors": own / own.sum()}
+        found = asks(X, **more) if asks is not None else np.log(model.predict_proba(X))
         found = np.asarray(found, dtype=np.float64)
-        if priors is not None and not takes:
+        if own is not None and not takes:
             if shares is None:
                 raise DataError("hypotheses that were not learned here have no priors to change\n\nhint: leave it out")
-            found = found + np.log(check_priors(priors, classes)) - decision.log_prior(shares)
+            found = found + np.log(own) - decision.log_prior(shares)[at]
             found = found - np.logaddexp.reduce(found, axis=1, keepdims=True)
     if len(model.classes_) == len(classes):
         return found
     out = np.full((len(found), len(classes)), -np.inf)
-    out[:, np.searchsorted(classes, model.classes_)] = found
+    out[:, at] = found
     return out
 
 

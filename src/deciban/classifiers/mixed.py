@@ -14,7 +14,7 @@ from deciban.classifiers.averaging import Averaging
 from deciban.classifiers.averaging_subsets import CONSTRAINTS, AveragingSubsets
 from deciban.classifiers.base import Generative
 from deciban.classifiers.explaining_mixed import ExplainingMixed
-from deciban.classifiers.given_priors import CLASS_WEIGHT, GivenPriors
+from deciban.classifiers.given_priors import CLASS_WEIGHT, PRIORS, GivenPriors
 from deciban.classifiers.keeping_levels import KeepingLevels
 from deciban.classifiers.reading_frames import COLUMNS, ReadingFrames, some
 from deciban.classifiers.weighing_columns import CONSTRAINT, WeighingColumns
@@ -68,7 +68,7 @@ class MixedNB(
         too, unless reserved); `explain`, `leave_one_out` and numbers integrate it out as ever.
     unseen : "ignore", "reserve"
         A level never seen in training is no evidence, or has the mass of one pseudo-count.
-    priors : sequence, mapping by class, or None
+    priors : sequence, mapping by class, "uniform" or None
         Class priors; by default the classes' shares of the rows.
     class_weight : "balanced", {class: weight}, or None
         Multiplies the learned class shares: "balanced" is n / (k · n_c), so that all classes are equally probable
@@ -89,6 +89,38 @@ class MixedNB(
     inclusion : a probability, or {column: probability}
         The prior of it; columns that a mapping leaves out have 0.5.
 
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
+    families_ : dict
+        Family of each column, by name.
+    levels_ : dict
+        Levels of each nominal column, by name.
+    evidence_ : float
+        log p(X | y), parameters averaged out, where it has a closed form.
+    inclusion_ : ndarray of shape (d,)
+        Probability that each column matters, with `average="subsets"`.
+    feature_weights_, class_feature_weights_, class_bias_, n_iter_
+        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
+        steps.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({"sky": ["grey", "blue", "grey", None], "wind": [3.0, 1.0, None, 0.5]})
     >>> model = MixedNB(alpha=1, families={"wind": "gaussian"}).fit(X, ["rain", "sun", "rain", "sun"])
@@ -102,7 +134,7 @@ class MixedNB(
         "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "missing": [StrOptions({"ignore", "informative", "average"})],
         "unseen": [StrOptions({"ignore", "reserve"})],
-        "priors": ["array-like", Mapping, None],
+        "priors": PRIORS,
         "calibrate": ["boolean"],
         **CLASS_WEIGHT,
         **COLUMNS,

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from deciban import decision, hypotheses
 from deciban.classifiers import members
 from deciban.classifiers.deciding import Deciding
+from deciban.classifiers.explaining import context
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.steady import unfitted
 from deciban.errors import DataError
@@ -61,10 +62,12 @@ class Pooling(Deciding):
         return self.log_odds(X, against=against, priors=priors) * decision.DECIBAN
 
     @available_if(all_have("leave_one_out"))
-    def leave_one_out(self, X, y, sample_weight=None) -> np.ndarray:
+    def leave_one_out(self, X, y, sample_weight=None, *, priors=None) -> np.ndarray:
         """log P(class | x) of each row, (n, k), by the models without that row; their weights stay."""
         self._check_is_fitted()
         more = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if priors is not None:
+            more["priors"] = decision.check_priors(priors, self.classes_)
         return self._pooled(np.stack([model.leave_one_out(X, y, **more) for model in self.models_]))
 
     @available_if(all_have("sample"))
@@ -80,6 +83,8 @@ class Pooling(Deciding):
     def explain(self, X, *, of=None, against=None, priors=None) -> Explanation:
         """Evidence by column in decibans: the mean over the models, by their weights, and one more part for what
         averaging probabilities instead of evidence adds. prior + columns + that part = log odds."""
+        if priors is not None:
+            priors = decision.check_priors(priors, self.classes_)
         told = [model._evidence(X, priors) for model in self.models_]
         if len({tuple(columns) for _, _, columns, _ in told}) > 1:
             raise DataError(
@@ -95,7 +100,9 @@ class Pooling(Deciding):
         cells = np.asarray(told[0][3], dtype=object)
         values = np.hstack([cells, np.full((len(cells), 1), "", dtype=object)])
         parts = np.concatenate([parts, rest[:, :, None]], axis=2)
-        return Explanation.of_parts(self.classes_, [*told[0][2], TOGETHER], values, base, parts, of, against, NOTE)
+        columns = [*told[0][2], TOGETHER]
+        more = context(self, X)
+        return Explanation.of_parts(self.classes_, columns, values, base, parts, of, against, NOTE, **more)
 
     # inside
 
@@ -111,7 +118,10 @@ class Pooling(Deciding):
     def _prior(self, fitted: Any, priors: Any) -> np.ndarray:
         if self.class_count_ is None:
             raise DataError("hypotheses that were not learned here have no class priors\n\nhint: fit models on rows")
-        return decision.log_prior(np.asarray(self.class_count_, dtype=np.float64))
+        if priors is None:
+            return decision.log_prior(np.asarray(self.class_count_, dtype=np.float64))
+        with np.errstate(divide="ignore"):
+            return np.log(decision.check_priors(priors, self.classes_))
 
     def _place_of(self, label: Any) -> int:
         at = np.flatnonzero(self.classes_ == label)

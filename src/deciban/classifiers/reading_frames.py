@@ -148,6 +148,7 @@ class ReadingFrames:
 
     def _columns(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int, list[frames.Name]]:
         """(columns, number of rows, names of columns that were never learned, which are not looked into)."""
+        X = frames.records(X)
         if not frames.is_frame(X):
             return *self._array(X, reset, least), []
         names = frames.names(X)
@@ -202,6 +203,7 @@ class ReadingFrames:
         )
 
     def _say(self, absent: list, new: list) -> None:
+        new = [name for name in new if name != self.__dict__.get("target_name_")]  # the classes, where they are known
         if len(absent) == len(self._schema.fields):
             raise DataError(
                 f"none of the columns {some(self._schema.names)} is in X, which has {some(new)}\n\n"

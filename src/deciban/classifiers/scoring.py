@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from deciban import decision, ingest, ops
 from deciban.classifiers.linear import LogisticView
 from deciban.classifiers.origin import Origin, same_library
+from deciban.decision import check_priors
 from deciban.engines import threads
 from deciban.errors import DataError
 from deciban.table import Block, Codes, Reals, borders
@@ -77,10 +78,10 @@ class Scoring:
     def as_logistic(self) -> LogisticView:
         """The same posterior as a logistic (softmax) function of x: its `coef_` and `intercept_`."""
         fitted = self._check_is_fitted()
-        if not hasattr(fitted.family, "linear") or (getattr(fitted.family, "above", None) or 0.0) >= 1.0:
+        if not hasattr(fitted.family, "linear"):
             raise DataError(
                 f"the posterior of this {type(self).__name__} is not linear in x\n\n"
-                "hint: LinearDiscriminantAnalysis, MultinomialNB, PoissonNB and BernoulliNB (on 0 / 1 data) are"
+                "hint: LinearDiscriminantAnalysis, MultinomialNB, PoissonNB and BernoulliNB are"
             )
         coef, bias = fitted.family.linear(fitted.params)
         if fitted.weights is not None:
@@ -88,7 +89,8 @@ class Scoring:
             bias = bias + fitted.weights.bias
         if fitted.calibration is not None:
             coef, bias = fitted.calibration.linear(coef, bias)
-        return LogisticView.of(self.classes_, coef, bias + self._prior(fitted, None))
+        above = getattr(fitted.family, "above", None)
+        return LogisticView.of(self.classes_, coef, bias + self._prior(fitted, None), above)
 
     # inside
 
@@ -191,22 +193,3 @@ def _join(whole: np.ndarray, parts: Any, spans: list[tuple[int, int]]) -> np.nda
         if part.base is not whole:
             out[start:stop] = part
     return out
-
-
-def check_priors(priors: Any, classes: np.ndarray) -> np.ndarray:
-    """Class probabilities (k,), from a sequence in the order of the classes or a mapping by label."""
-    if isinstance(priors, Mapping):
-        strange = [label for label in priors if label not in set(classes.tolist())]
-        if strange or len(priors) != len(classes):
-            raise DataError(
-                f"priors name {list(priors)}, but the classes are {classes.tolist()}\n\nhint: name each class once"
-            )
-        priors = [priors[label] for label in classes.tolist()]
-    priors = np.asarray(priors, dtype=np.float64)
-    if priors.shape != classes.shape:
-        raise DataError(f"Number of priors must match number of classes.\n\nhint: the classes are {classes.tolist()}")
-    if not (priors >= 0).all():
-        raise DataError("Priors must be non-negative.\n\nhint: they are probabilities, in the order of `classes_`")
-    if not np.isclose(priors.sum(), 1.0):
-        raise DataError(f"The sum of the priors should be 1.\n\nhint: it is {priors.sum():g}; divide by that")
-    return priors

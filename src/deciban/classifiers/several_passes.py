@@ -44,6 +44,7 @@ class Found:
     classes: np.ndarray  # (k,)
     rows: np.ndarray  # (k,), how many rows each has
     mass: np.ndarray  # (k,), Σ w
+    total: np.ndarray  # (k, d), Σ w x
     x: np.ndarray  # (s, d), the sample
     y: np.ndarray  # (s,), codes
     w: np.ndarray | None  # (s,)
@@ -60,6 +61,7 @@ class Found:
             classes,
             a.rows + b.rows,
             a.mass + b.mass,
+            a.total + b.total,
             np.concatenate([a.x, b.x]),
             np.concatenate([a.y, b.y]),
             None if a.w is None and b.w is None else np.concatenate([a.weights(), b.weights()]),
@@ -70,8 +72,9 @@ class Found:
     def _among(self, classes: np.ndarray) -> Found:
         at = np.searchsorted(classes, self.classes)
         rows, mass = np.zeros(len(classes), dtype=np.int64), np.zeros(len(classes))
-        rows[at], mass[at] = self.rows, self.mass
-        return replace(self, classes=classes, rows=rows, mass=mass, y=at[self.y].astype(np.int32))
+        total = np.zeros((len(classes), self.total.shape[1]))
+        rows[at], mass[at], total[at] = self.rows, self.mass, self.total
+        return replace(self, classes=classes, rows=rows, mass=mass, total=total, y=at[self.y].astype(np.int32))
 
     def weights(self) -> np.ndarray:
         return np.ones(len(self.y)) if self.w is None else self.w
@@ -143,7 +146,9 @@ class Finding:
         except DecibanError as wrong:
             raise placed(wrong, names=self.reading.features) from None
         count = np.bincount(rows.y, minlength=rows.k)
-        found = Found(classes, count, ops.class_weights(rows.y, rows.w, rows.k), x, rows.y, rows.w, digests(rows.x))  # type: ignore[arg-type]
+        sums = ops.sums(rows.x, rows.y, rows.w, rows.k)  # type: ignore[arg-type]
+        mass = ops.class_weights(rows.y, rows.w, rows.k)
+        found = Found(classes, count, mass, sums.total, x, rows.y, rows.w, digests(rows.x))  # type: ignore[arg-type]
         return found.thinned()
 
 
@@ -212,6 +217,7 @@ class SeveralPasses:
     max_iter: int
     verbose: int
     _origin: Origin
+    _means: np.ndarray | None
     _shares: Callable[[np.ndarray], np.ndarray | None]
     _set: Callable[[Objective, np.ndarray], None]
     _check_mass: Callable[[np.ndarray, str], None]
@@ -249,6 +255,7 @@ class SeveralPasses:
         for name in ("_stream", "_observed", "path_"):
             self.__dict__.pop(name, None)
         self.class_count_, self.C_ = mass, float(chosen.C)
+        self._means = (np.ones(len(mass)) if share is None else share) @ found.total / mass.sum()
         self.n_iter_ = np.array([answer.steps], dtype=np.int32)
         if not answer.converged:
             message = settings.not_converged(chosen.solver, answer.why, answer.steps)

@@ -26,7 +26,7 @@ from deciban import frames, ops
 from deciban.classifiers.base import Generative
 from deciban.classifiers.cutting_on_data import CuttingOnData
 from deciban.classifiers.explaining_mixed import ExplainingMixed
-from deciban.classifiers.given_priors import CLASS_WEIGHT, GivenPriors
+from deciban.classifiers.given_priors import CLASS_WEIGHT, PRIORS, GivenPriors
 from deciban.classifiers.reading_frames import COLUMNS, ReadingFrames, some
 from deciban.coded import Coded, Cuts, kept_levels
 from deciban.engines import threads
@@ -49,7 +49,7 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     _reads = "mixed"
     _parameter_constraints: dict = {
         "cuts": [StrOptions({"mdl"}), Mapping, Sequence, np.ndarray, None],
-        "priors": ["array-like", Mapping, None],
+        "priors": PRIORS,
         "calibrate": ["boolean"],
         **CLASS_WEIGHT,
         **COLUMNS,

@@ -23,47 +23,96 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from deciban import ops
+from deciban import frames, ops
 from deciban.classifiers.deciding import Deciding
 from deciban.classifiers.on_data import OnData
+from deciban.classifiers.settled import Settled
 from deciban.classifiers.steady import Steady
 from deciban.classifiers.text_answers import TextAnswers
 from deciban.classifiers.text_state import TextState, plain_labels
 from deciban.classifiers.text_telling import TextTelling
-from deciban.errors import DataError, MergeError
+from deciban.errors import DataError, MergeError, NotAdditiveError
 from deciban.text.word_tally import WordTally
 from deciban.text.word_weights import MODELS, WordWeights
 
 
-class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Steady, ClassifierMixin, BaseEstimator):
+class TextClassifier(
+    TextAnswers, TextTelling, TextState, OnData, Deciding, Settled, Steady, ClassifierMixin, BaseEstimator
+):
     """Texts → labels, by naive Bayes or logistic regression of their words.
 
-    model: "multinomial", "bernoulli", "complement" (naive Bayes), "logistic", or "nb-logistic" (logistic regression of
-    naive Bayes' log-count ratios). features: "words", "words+bigrams", "chars" (1 to 5 in a row, within words), or a
-    vectoriser. alpha: the smoothing; "auto" takes the best by leave-one-out, None what has proved good (1; 0.01 for
-    "bernoulli", 0.001 for "chars"). smoothing: what alpha multiplies, the "corpus" (what all classes have) or "even" (1
-    for every word, Laplace's), for the multinomial. counts: how often a word is in a text counts, not only that it is
-    ("nb-logistic": by tf-idf). strip: parts of mails and posts to be left out, of "headers", "quotes" and "footers", or
-    "all". stop_words: "english", or a list. min_df, max_df: in how many texts (or what share of them) a word must be.
-    fit_prior: classes are as probable as they were frequent. C: the weakness of the penalty of logistic regression.
-    calibrate: temper probabilities by leave-one-out.
+    Parameters
+    ----------
+    model : {"multinomial", "bernoulli", "complement", "logistic", "nb-logistic"}
+        Naive Bayes (the first three), logistic regression, or logistic regression of naive Bayes' log-count ratios.
+    features : {"words", "words+bigrams", "chars"} or vectoriser
+        "chars" are 1 to 5 characters in a row, within words. Pass a `CountVectorizer` for any other tokens.
+    alpha : float or "auto"
+        Strength of the smoothing. "auto" chooses it, with `smoothing` and `dependence`, by the log loss of texts that
+        are left out (see `tuned_`). A number asks for the plain model: then `smoothing` is "even" and `dependence` 0
+        unless they are given, which is scikit-learn's `MultinomialNB` (of presences; with `counts=True` of counts).
+        For "nb-logistic" it smooths the ratios, and "auto" is 1.
+    smoothing : {"auto", "corpus", "even"}
+        What alpha multiplies: how often the word is in all texts ("corpus"), or 1 ("even", Laplace's). For the
+        multinomial.
+    dependence : float, optional
+        How much the words of one text depend on each other: L words count as L / (1 + dependence (L − 1)), so that long
+        texts are not overconfident and short ones keep their evidence. None: chosen with alpha. Multinomial and
+        complement only.
+    counts : bool
+        Whether a word counts as often as it is in a text, or once. For "nb-logistic": tf-idf.
+    strip : "headers", "quotes", "footers", a list of them, or "all"
+        Parts of mails and posts that are left out.
+    stop_words : "english", or a list of words
+        Words that do not count.
+    min_df, max_df : int or float
+        In how many texts a word must be, at least and at most; a float is a share of them.
+    priors : "uniform", array or mapping by label, optional
+        Class probabilities; None: as frequent as the classes were in training.
+    class_weight : "balanced" or mapping by label, optional
+        What a text of each class counts for in the class probabilities, and in logistic regression.
+    C : float, optional
+        Weakness of the penalty of logistic regression.
+    calibrate : bool
+        Temper probabilities by texts left out.
 
+    Attributes
+    ----------
+    classes_, class_count_, class_prior_ : arrays
+        The labels, how many texts each has, and how probable each is before a text is read.
+    alpha_, smoothing_, dependence_ : float, str, float
+        The smoothing in use; `tuned_` names what of it was chosen.
+    vocabulary_ : list of str
+        The words that count.
+
+    Notes
+    -----
+    The state is a tally of words by class. Where settings are chosen or weights trained, it also keeps texts as bags of
+    words: a sample of them by hash (of k classes 16,384 / k texts each, at least 256), or all for the logistic models.
+    Who reads a model file can read those bags. With a number for `alpha` and no `calibrate`, counts alone are kept.
+
+    Examples
+    --------
     >>> model = TextClassifier(counts=True).fit(["so it goes", "so it is", "wie es geht", "so ist es"], list("eedd"))
     >>> model.predict_proba(["it is"]).round(2).tolist()
-    [[0.2, 0.8]]
+    [[0.15, 0.85]]
+    >>> model.alpha_, model.smoothing_, model.dependence_
+    (1.0, 'even', 0.03)
     """
 
     _parameter_constraints: dict = {
         "model": [StrOptions({*MODELS, "logistic", "nb-logistic"})],
         "features": [str, object],
-        "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), None],
-        "smoothing": [StrOptions({"corpus", "even"})],
+        "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "smoothing": [StrOptions({"auto", "corpus", "even"})],
+        "dependence": [Interval(Real, 0, 1, closed="left"), None],
         "counts": ["boolean"],
         "strip": [str, tuple, list, set, frozenset],
         "stop_words": [StrOptions({"english"}), list, tuple, set, frozenset, None],
         "min_df": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="both")],
         "max_df": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="both")],
-        "fit_prior": ["boolean"],
+        "priors": [StrOptions({"uniform"}), "array-like", dict, None],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
         "C": [Interval(Real, 0, None, closed="neither"), None],
         "calibrate": ["boolean"],
     }
@@ -75,14 +124,16 @@ class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Stea
         model="multinomial",
         features="words",
         *,
-        alpha=None,
-        smoothing="corpus",
+        alpha="auto",
+        smoothing="auto",
+        dependence=None,
         counts=False,
         strip=(),
         stop_words=None,
         min_df=1,
         max_df=1.0,
-        fit_prior=True,
+        priors=None,
+        class_weight=None,
         C=None,
         calibrate=False,
     ):
@@ -90,12 +141,14 @@ class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Stea
         self.features = features
         self.alpha = alpha
         self.smoothing = smoothing
+        self.dependence = dependence
         self.counts = counts
         self.strip = strip
         self.stop_words = stop_words
         self.min_df = min_df
         self.max_df = max_df
-        self.fit_prior = fit_prior
+        self.priors = priors
+        self.class_weight = class_weight
         self.C = C
         self.calibrate = calibrate
 
@@ -109,35 +162,40 @@ class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Stea
         """
         self._validate_params()
         with self._unchanged_on_failure():
-            self._reset()
-            features = self._features()
-            self._columns = None if features.open else features
-            terms, X, y = self._labelled(texts, labels, features.learn)
-            tally = WordTally.of(terms, X, y, len(self.classes_))
-            if tally.d == 0:
-                raise DataError(
-                    f"no text has a word that could be counted ({len(y)} texts)\n\n"
-                    "hint: the default word has two letters or more; are there texts at all?"
-                )
-            self._set(tally)
-            self._tune(X, y)
+            self._start(texts, labels)
+            self._name_target(frames.target_name(labels))
+            self._view()
         return self
 
+    def _start(self, texts: Any, labels: Any) -> None:
+        """The state of these texts alone; nothing is tuned or trained yet."""
+        self._reset()
+        features = self._features()
+        self._columns = None if features.open else features
+        terms, X, y = self._labelled(texts, labels, features.learn)
+        tally = WordTally.of(terms, X, y, len(self.classes_), self._keeps)
+        if tally.d == 0:
+            raise DataError(
+                f"no text has a word that could be counted ({len(y)} texts)\n\n"
+                "hint: the default word has two letters or more; are there texts at all?"
+            )
+        self._set(tally)
+
     def partial_fit(self, texts, labels, classes=None) -> Self:
-        """Learn more texts; new words and new classes may come. The same state as one `fit` on all texts.
+        """Learn more texts; new words and new classes may come. The same state as one `fit` on all texts. What all of
+        them choose or train is made when the model is next asked.
 
         `classes` is there for scikit-learn's sake: no class needs to be named before it comes.
 
         >>> TextClassifier().partial_fit(["tea"], ["drink"]).partial_fit(["cake"], ["food"]).predict(["cake"]).tolist()
         ['food']
         """
-        if not self.__sklearn_is_fitted__():
-            self._validate_params()
-            self._check_additive()
-            return self.fit(texts, labels)
-        self._check_additive()
         with self._unchanged_on_failure():
-            self._take(self._tally_of(texts, labels))
+            if not self.__sklearn_is_fitted__():
+                self._validate_params()
+                self._start(texts, labels)
+            else:
+                self._take(self._tally_of(texts, labels))
         return self
 
     def forget(self, texts, labels) -> Self:
@@ -149,7 +207,6 @@ class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Stea
         ['lunch', 'win']
         """
         self._check_is_fitted()
-        self._check_additive()
         with self._unchanged_on_failure():
             classes, tally = self._tally_of(texts, labels)
             strange = np.setdiff1d(classes, self.classes_).tolist()
@@ -175,11 +232,12 @@ class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Stea
         if type(other) is not type(self):
             return NotImplemented
         self._check_is_fitted(), other._check_is_fitted()
-        self._check_additive()
         for name, value in self.get_params(deep=False).items():
             theirs = other.get_params(deep=False)[name]
             if name == "features" and not isinstance(value, str):
                 value, theirs = repr(value), repr(theirs)
+            if isinstance(value, np.ndarray) or isinstance(theirs, np.ndarray):
+                value, theirs = np.asarray(value).tolist(), np.asarray(theirs).tolist()
             if value is not theirs and value != theirs:
                 raise MergeError(
                     f"`{name}` is {value!r} in one model and {theirs!r} in the other\n\n"
@@ -200,7 +258,6 @@ class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Stea
         [True, False]
         """
         self._check_is_fitted()
-        self._check_additive()
         if len(self.classes_) < 2:
             raise DataError("one class has no rest\n\nhint: learn texts of another class first")
         out = {}
@@ -219,7 +276,11 @@ class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Stea
         [1, 1, 0, 1]
         """
         self._check_is_fitted()
-        self._check_additive(tuned=True)
+        if self.model not in MODELS:
+            raise NotAdditiveError(
+                f"model={self.model!r} is trained on all texts at once: none can be left out\n\n"
+                "hint: deciban.cross_validate, or a naive Bayes model"
+            )
         view = self._view()
         nothing = np.zeros(0)
         lookup = view.looking_up(self._words, WordWeights(nothing, nothing, nothing, nothing, nothing))

@@ -9,7 +9,6 @@ import numpy as np
 
 from deciban import decision, ops
 from deciban.classifiers.origin import Origin
-from deciban.classifiers.scoring import check_priors
 from deciban.errors import DataError
 from deciban.text.word_tally import WordTally
 
@@ -22,7 +21,8 @@ class TextAnswers:
     _view: Callable[[], Any]
     _texts: Callable[[Any], Any]
     _calibration: Any
-    _picked: dict[str, float]
+    _picked: dict[str, Any]
+    _class_probabilities: Callable[[Any], np.ndarray]
 
     def predict_log_proba(self, texts, *, priors=None) -> np.ndarray:
         """log P(class | text), (n, k).
@@ -82,19 +82,48 @@ class TextAnswers:
         return self._check_is_fitted().n
 
     @property
-    def tuned_(self) -> dict[str, float]:
-        """The settings that leave-one-out chose, and their values."""
+    def class_prior_(self) -> np.ndarray:
+        """P(class) before a text is read, (k,)."""
         self._check_is_fitted()
+        view = self._view()
+        prior = view.log_prior + (view.learned_prior if view.discriminative else 0.0)
+        return np.exp(prior - np.logaddexp.reduce(prior))
+
+    @property
+    def tuned_(self) -> dict[str, Any]:
+        """The settings that texts left out chose, and their values."""
+        self._check_is_fitted()
+        self._view()
         return dict(self._picked)
+
+    @property
+    def alpha_(self) -> float:
+        """The strength of the smoothing: the given one, or the one that texts left out chose."""
+        self._check_is_fitted()
+        return self._view().settings.alpha
+
+    @property
+    def smoothing_(self) -> str:
+        """What `alpha_` multiplies: "corpus" or "even"."""
+        self._check_is_fitted()
+        return self._view().settings.smoothing
+
+    @property
+    def dependence_(self) -> float:
+        """How much the words of one text depend on each other."""
+        self._check_is_fitted()
+        return self._view().settings.dependence
 
     # inside
 
     def _prior(self, _: Any, priors: Any) -> np.ndarray:
         """log prior (k,) to add to the scores."""
+        view = self._view()
         if priors is None:
-            return self._view().log_prior
+            return view.log_prior
         with np.errstate(divide="ignore"):
-            return np.log(check_priors(priors, self.classes_))
+            out = np.log(self._class_probabilities(priors))
+        return out - view.learned_prior if view.discriminative else out  # what is in the coefficients already
 
     def _scores(self, texts: Any, priors: Any) -> np.ndarray:
         """Log joints (n, k), up to a term that all classes share."""
@@ -103,10 +132,7 @@ class TextAnswers:
         out = view.lookup.scores(self._texts(texts))
         if self._calibration is not None:
             self._calibration.apply(out)
-        prior = self._prior(view, priors)
-        if priors is not None and view.discriminative:
-            prior = prior - view.learned_prior  # what the classes' frequencies have put into the coefficients
-        out += prior
+        out += self._prior(view, priors)
         return out
 
     def _posterior(self, texts: Any, priors: Any, logs: bool) -> np.ndarray:

@@ -14,6 +14,8 @@ A regression of x ∘ r is naive Bayes where its coefficients are all alike, and
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
@@ -28,7 +30,14 @@ TOL = {"logistic": 1e-3, "nb-logistic": 1e-2}  # of the gradient; words are many
 
 
 def trained(
-    kind: str, counts: bool, t: WordTally, X: sparse.csr_array, y: np.ndarray, C: float | None, alpha: float
+    kind: str,
+    counts: bool,
+    t: WordTally,
+    X: sparse.csr_array,
+    y: np.ndarray,
+    C: float | None,
+    alpha: float,
+    class_weight: np.ndarray | None = None,
 ) -> WordWeights:
     """The weights of words (d, k) that tell texts X (n, d) of classes y apart."""
     C = STRENGTH[kind] if C is None else C
@@ -38,29 +47,29 @@ def trained(
     value = PRESENCE if scale is None else LOG_COUNT
     blank = WordWeights(t.start, t.label, t.count, nothing, nothing, value, scale)
     with threadpool_limits(1):  # products of short vectors: BLAS threads would only wait for each other
-        return (_softmax if kind == "logistic" else _ratios)(t, scaled(X, blank), y, C, alpha, blank)
+        w = None if class_weight is None else class_weight[y]
+        return (_softmax if kind == "logistic" else _ratios)(t, scaled(X, blank), y, w, C, alpha, blank)
 
 
-def _fit(x: sparse.csr_array, y: np.ndarray, C: float, kind: str) -> LogisticRegression:
-    return LogisticRegression(C=C, tol=TOL[kind], max_iter=500).fit(x, y)
+def _fit(x: sparse.csr_array, y: np.ndarray, w: np.ndarray | None, C: float, kind: str) -> LogisticRegression:
+    return LogisticRegression(C=C, tol=TOL[kind], max_iter=500).fit(x, y, sample_weight=w)
 
 
-def _softmax(t: WordTally, x: sparse.csr_array, y: np.ndarray, C: float, alpha: float, blank: WordWeights):
-    fitted = _fit(x, y, C, "logistic")
+def _softmax(t: WordTally, x: sparse.csr_array, y: np.ndarray, w: Any, C: float, alpha: float, blank: WordWeights):
+    fitted = _fit(x, y, w, C, "logistic")
     coef, bias = fitted.coef_, fitted.intercept_
     if t.k == 2:
         coef, bias = np.vstack([np.zeros_like(coef), coef]), np.append(0.0, bias)
     return _dense(coef.T, bias, blank)
 
 
-def _ratios(t: WordTally, x: sparse.csr_array, y: np.ndarray, C: float, alpha: float, blank: WordWeights):
+def _ratios(t: WordTally, x: sparse.csr_array, y: np.ndarray, w: Any, C: float, alpha: float, blank: WordWeights):
     coef, bias = np.zeros((t.k, t.d)), np.zeros(t.k)
     for c in [1] if t.k == 2 else range(t.k):
         shares = Multinomial(alpha, "even").shares(t.against_rest(c))
         ratio = np.log(shares[:, 1] / shares[:, 0])
-        fitted = _fit(
-            sparse.csr_array((x.data * ratio[x.indices], x.indices, x.indptr), shape=x.shape), y == c, C, "nb-logistic"
-        )
+        own = sparse.csr_array((x.data * ratio[x.indices], x.indices, x.indptr), shape=x.shape)
+        fitted = _fit(own, y == c, w, C, "nb-logistic")
         coef[c], bias[c] = fitted.coef_[0] * ratio, fitted.intercept_[0]
     return _dense(coef.T, bias, blank)
 

@@ -1,22 +1,27 @@
-"""The state of a text classifier: a tally of words, and what was tuned on it; how texts get in, and views get out."""
+"""The state of a text classifier: a tally of words; how texts get in, and views get out.
+
+What is tuned (the smoothing, a calibration) or trained (logistic regression) follows from the tally and the texts that
+it keeps. It is made when a view is first asked for, kept until the tally or a setting changes, and stored in files.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from hashlib import blake2b
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import column_or_1d
 
-from deciban import ops
 from deciban.calibration import Calibration
-from deciban.classifiers.leaving_out import ENOUGH, LOST
 from deciban.classifiers.parts import Part, Reading
 from deciban.classifiers.steady import unfitted
+from deciban.classifiers.text_choice import Judged, asked_of, choose
 from deciban.classifiers.text_features import Features
 from deciban.classifiers.text_logistic import trained
 from deciban.classifiers.text_view import Settings, View
+from deciban.decision import check_priors
 from deciban.errors import DataError, NotAdditiveError
 from deciban.labels import label_codes
 from deciban.mail.posts import check_parts, stripped
@@ -25,8 +30,6 @@ from deciban.text.word_scores import check_texts
 from deciban.text.word_tally import WordTally
 from deciban.text.word_weights import MODELS, WordWeights
 
-GRID = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of alpha
-TIE = 1e-9  # what a nat of log loss weighs against a text told wrong: nothing, unless as many are
 _MADE = ("_seen", "_reader")  # from tally and settings, when asked for: not part of a pickle or file
 Read = Callable[[Any], tuple[Terms, sparse.csr_array]]
 
@@ -38,17 +41,20 @@ class TextState:
     features: Any
     alpha: Any
     smoothing: str
+    dependence: float | None
     counts: bool
     stop_words: Any
     min_df: Any
     max_df: Any
-    fit_prior: bool
+    priors: Any
+    class_weight: Any
     calibrate: bool
     strip: Any
     C: Any
     classes_: np.ndarray
     _words: WordTally
-    _picked: dict[str, float]
+    _tuned_for: str  # a hash of the settings that the next three were made with; "": they are to be made
+    _picked: dict[str, Any]
     _calibration: Calibration | None
     _trained: WordWeights | None
     _columns: Features | None  # fitted, where its columns are fixed
@@ -91,7 +97,7 @@ class TextState:
         kept = self.classes_
         try:
             terms, X, y = self._labelled(texts, labels, self._features().read)
-            return self.classes_, WordTally.of(terms, X, y, len(self.classes_))
+            return self.classes_, WordTally.of(terms, X, y, len(self.classes_), self._keeps)
         finally:
             self.classes_ = kept
 
@@ -100,7 +106,6 @@ class TextState:
     def _learn_on(self, job: Any) -> None:
         bare = self._plain()
         bare._reset()
-        bare._check_additive()
         if not bare._features().open:
             raise NotAdditiveError(
                 "this vectoriser's columns are learned from all texts at once\n\n"
@@ -119,7 +124,8 @@ class TextState:
             raise DataError("a text classifier takes no weights\n\nhint: leave out `sample_weight`")
         classes, y = reading.labels(batch)
         terms, X = self._features().read(self._readable(batch, reading.features))
-        return Part(classes, np.bincount(y, minlength=len(classes)), WordTally.of(terms, X, y, len(classes)))
+        tally = WordTally.of(terms, X, y, len(classes), self._keeps)
+        return Part(classes, np.bincount(y, minlength=len(classes)), tally)
 
     def _readable(self, rows: Any, columns: Sequence[str]) -> Any:
         from deciban.files import cells
@@ -132,11 +138,35 @@ class TextState:
     def _reset(self) -> None:
         for name in [name for name in vars(self) if name.endswith("_") or name in _MADE]:
             del self.__dict__[name]
-        self._picked, self._calibration, self._trained, self._columns = {}, None, None, None
+        self._columns = None
+        self._untune()
+
+    def _untune(self) -> None:
+        self._tuned_for, self._picked, self._calibration, self._trained = "", {}, None, None
+        self.__dict__.pop("_seen", None)
 
     def _set(self, tally: WordTally) -> None:
         self._words = tally
-        self.__dict__.pop("_seen", None)
+        self._untune()
+
+    @property
+    def _asked(self) -> tuple[str, ...]:
+        return asked_of(self.model, self.alpha, self.smoothing, self.dependence)
+
+    def _sound_choice(self, picked: Any) -> bool:
+        """Whether these can have been chosen: asked of what comes from a file."""
+        if not isinstance(picked, dict) or not set(picked) <= set(self._asked):
+            return False
+        alpha, dependence = picked.get("alpha", 1.0), picked.get("dependence", 0.0)
+        numbers = isinstance(alpha, float) and alpha > 0 and isinstance(dependence, float) and 0 <= dependence < 1
+        return numbers and picked.get("smoothing", "even") in ("even", "corpus")
+
+    @property
+    def _keeps(self) -> str | None:
+        """Which texts the tally must keep: "all", "some" or none."""
+        if self.model not in MODELS:
+            return "all"
+        return "some" if self._asked or self.calibrate else None
 
     def _take(self, more: tuple[np.ndarray, WordTally]) -> None:
         """Add a tally of its own classes."""
@@ -166,20 +196,15 @@ class TextState:
     def __sklearn_is_fitted__(self) -> bool:
         return "_words" in self.__dict__
 
+    def _settle(self) -> None:
+        """Make the choices that a file holds, so that equal texts make equal files. A regression, which takes long, is
+        in the file only where it was made."""
+        if self.__sklearn_is_fitted__() and self.model in MODELS:
+            self._view()
+
     def __getstate__(self) -> dict:
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name not in _MADE}
-
-    def _check_additive(self, tuned: bool = False) -> None:
-        """Refuse to update, merge or forget where all texts are needed at once."""
-        needs = [] if self.model in MODELS else [f"model={self.model!r}"]
-        if not tuned:
-            needs += ["alpha='auto'"] * (self.alpha == "auto") + ["calibrate=True"] * bool(self.calibrate)
-        if needs:
-            raise NotAdditiveError(
-                f"{' and '.join(needs)} looks at all texts at once: no update, merge or forgetting\n\n"
-                "hint: fit again on all texts, or take a naive Bayes model with alpha a number (see `tuned_`)"
-            )
 
     # the view
 
@@ -190,79 +215,87 @@ class TextState:
 
     def _view(self) -> View:
         """The tally as the settings see it; kept until either changes."""
-        now = (
-            self.model, self.alpha, self.smoothing, self.counts, self.stop_words, self.min_df, self.max_df,
-            self.fit_prior,
-        )  # fmt: skip
+        now = self._settings_hash()
         seen = self.__dict__.get("_seen")
         if seen is None or seen[0] != now:
-            alpha = self.alpha
-            if alpha is None or isinstance(alpha, str):
-                chars = getattr(self._features().vectorizer, "analyzer", "word") != "word"
-                alpha = self._picked.get("alpha", usual_alpha(self.model, chars))
-            settings = Settings(now[0], alpha, *now[2:])
-            seen = self._seen = (now, View(settings, self._words, self._features(), self._trained))
+            if self._tuned_for != now:
+                self._tune(now)
+            seen = self._seen = (now, View(self._settings(), self._words, self._features(), self._trained))
         return seen[1]
 
-    def _tune(self, X: sparse.csr_array, y: np.ndarray) -> None:
-        """Choose alpha, calibrate or train, with the texts' words (n, columns) at hand."""
-        ask, train = isinstance(self.alpha, str), self.model not in MODELS
-        if not (ask or train or self.calibrate):
-            return
-        if len(self.classes_) < 2:
-            if train:
-                raise DataError(
-                    f"all texts are {self.classes_.tolist()[0]!r}, and model={self.model!r} needs two classes\n\n"
-                    "hint: naive Bayes can start with one"
-                )
-            return
-        view = self._view()
-        X = X[:, np.bincount(X.indices, minlength=X.shape[1]) > 0]  # fixed columns may be empty
-        if train:
-            self._trained = trained(
-                self.model, bool(self.counts), view.words, X[:, view.kept], y, self.C, view.settings.alpha
+    def _settings_hash(self) -> str:
+        """Of all that a view depends on beside the tally."""
+        now = self.get_params(deep=False)
+        now = {name: sorted(one) if isinstance(one, set | frozenset) else one for name, one in now.items()}
+        now = {name: one.tolist() if isinstance(one, np.ndarray) else one for name, one in now.items()}
+        return blake2b(repr(sorted(now.items())).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+    def _settings(self) -> Settings:
+        """Those of the view, with what was chosen."""
+        picked = self._picked
+        given = {"alpha": self.alpha, "smoothing": self.smoothing, "dependence": self.dependence}
+        plain = {"alpha": 1.0, "smoothing": "even", "dependence": 0.0}  # where the texts have no say
+        alpha, smoothing, dependence = (
+            picked.get(name, plain[name] if one in ("auto", None) else one) for name, one in given.items()
+        )
+        if dependence and self.model not in ("multinomial", "complement"):
+            raise DataError(
+                f"`dependence` is {dependence:g}, but model={self.model!r} has no use for it\n\n"
+                "hint: it is for 'multinomial' and 'complement'; leave it out"
             )
-            self.__dict__.pop("_seen", None)
-            return
-        X, y = _some(X, y, len(self.classes_))
-        tried = [self._tried(X, y, alpha) for alpha in (GRID if ask else (self._view().settings.alpha,))]
-        _, alpha, calibration = min(tried, key=lambda one: one[0])
-        if ask:
-            self._picked = {"alpha": alpha}
-            self.__dict__.pop("_seen", None)
-        if self.calibrate:
-            self._calibration = calibration
+        return Settings(
+            self.model, alpha, smoothing, dependence, self.counts, self.stop_words, self.min_df, self.max_df,
+            None if self.priors is None else self._class_probabilities(self.priors), self._class_weights(),
+        )  # fmt: skip
 
-    def _tried(self, X: sparse.csr_array, y: np.ndarray, alpha: float) -> tuple[float, float, Calibration | None]:
-        """(loss, alpha, calibration) of texts left out: the log loss where it is calibrated, else the share told wrong,
-        for naive Bayes is too sure of itself, and by log loss the alpha that blurs most would look best."""
-        scores, prior = self._view().held_out(X, y, alpha)
-        if not self.calibrate:
-            joint = scores + prior
-            return float((joint.argmax(axis=1) != y).mean()) + TIE * _log_loss(joint, y), alpha, None
-        best = Calibration.fit(scores, prior, y)
-        return _log_loss(best.apply(scores) + prior, y), alpha, best
+    def _class_probabilities(self, priors: Any) -> np.ndarray:
+        return check_priors(priors, self.classes_)
 
+    def _class_weights(self) -> np.ndarray | None:
+        """What a text of each class counts for, (k,)."""
+        if self.class_weight is None:
+            return None
+        n = self._words.n
+        if isinstance(self.class_weight, str):
+            return n.sum() / (len(n) * np.maximum(n, 1.0))
+        known = self.classes_.tolist()
+        unknown = [label for label in self.class_weight if label not in known]
+        if unknown:
+            raise DataError(f"class_weight names {unknown[0]!r}\n\nhint: the classes are {known}")
+        out = np.array([float(self.class_weight.get(label, 1.0)) for label in known])
+        if not (np.isfinite(out) & (out > 0)).all():
+            raise DataError(f"class_weight is {out.tolist()}\n\nhint: weights are finite numbers > 0")
+        return out
 
-def _log_loss(joint: np.ndarray, y: np.ndarray) -> float:
-    logs = ops.posterior(np.ascontiguousarray(joint), logs=True)
-    return -float(np.maximum(logs[np.arange(len(y)), y], -LOST).mean())
-
-
-def usual_alpha(model: str, chars: bool) -> float:
-    """What has proved good, by model and kind of features."""
-    if model == "bernoulli":
-        return 0.01
-    return 0.001 if chars and model == "multinomial" else 1.0
-
-
-def _some(X: sparse.csr_array, y: np.ndarray, k: int) -> tuple[sparse.csr_array, np.ndarray]:
-    """All texts, or evenly spaced ones of many."""
-    enough = max(ENOUGH, 512 * k)
-    if len(y) <= enough:
-        return X, y
-    at = np.linspace(0, len(y) - 1, enough).astype(np.int64)
-    return X[at], y[at]
+    def _tune(self, now: str) -> None:
+        """Choose the smoothing, calibrate or train, by the texts that are kept."""
+        self._untune()
+        k, asked, train = len(self.classes_), self._asked, self.model not in MODELS
+        if k < 2 and train:
+            raise DataError(
+                f"all texts are {self.classes_.tolist()[0]!r}, and model={self.model!r} needs two classes\n\n"
+                "hint: naive Bayes can start with one"
+            )
+        if asked or train or (self.calibrate and k > 1):
+            kept = self._words.kept
+            if kept is None or (train and not kept.whole):
+                raise DataError(
+                    "this setting needs texts that the model has not kept\n\nhint: set it before `fit`, and fit again"
+                )
+            if train:
+                view = View(self._settings(), self._words, self._features())
+                X, y = kept.matrix(self._words.d)[:, view.kept], kept.label
+                w = view.settings.class_weight
+                self._trained = trained(
+                    self.model, bool(self.counts), view.words, X, y, self.C, self._settings().alpha, w
+                )
+            else:
+                if asked:
+                    self._picked = choose(View(self._settings(), self._words, self._features()), asked)
+                if self.calibrate and k > 1:
+                    judged = Judged(View(self._settings(), self._words, self._features()))
+                    self._calibration = judged.calibration() if len(judged.y) else None
+        self._tuned_for = now
 
 
 def plain_labels(classes: np.ndarray) -> np.ndarray:

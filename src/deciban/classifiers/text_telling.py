@@ -10,6 +10,7 @@ evidence   log P(counts | two rates) / P(counts | one rate), in decibans: how su
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,21 +18,53 @@ from scipy import sparse
 from scipy.special import betaln
 
 from deciban import decision
-from deciban.classifiers.explaining import check_size
+from deciban.classifiers.explaining import check_size, context
 from deciban.classifiers.text_view import View
 from deciban.errors import DataError
 from deciban.text.explanation import TextExplanation, locator
 from deciban.text.word_scores import scaled
 from deciban.text.word_tally import WordTally
-from deciban.text.word_weights import Bernoulli, Multinomial
+from deciban.text.word_weights import MODELS, Bernoulli, Multinomial, design_effect
 
 BY = ("kl", "log_odds", "evidence")
+
+
+@dataclass(frozen=True, repr=False)
+class TextSummary:
+    """A text classifier in a few lines; `str` and `repr` are the same."""
+
+    model: str
+    features: str
+    texts: dict[Any, int]  # of each class
+    words: int
+    alpha: float
+    smoothing: str
+    dependence: float
+    chosen: tuple[str, ...]  # which of the last three texts left out chose
+
+    def __repr__(self) -> str:
+        total = sum(self.texts.values())
+        classes = [f"{label} ({n:,} {'text' if n == 1 else 'texts'})" for label, n in list(self.texts.items())[:10]]
+        classes += [f"and {len(self.texts) - 10} more"] * (len(self.texts) > 10)
+        lines = [
+            f"TextClassifier: {self.model} of {self.features}, {total:,} texts with {self.words:,} different words",
+            f"  classes: {', '.join(classes)}",
+        ]
+        if self.model in MODELS:
+            kind = f" ({self.smoothing})" if self.model == "multinomial" else ""
+            how = ", chosen by texts left out" if self.chosen else ""
+            dependence = "" if self.model == "bernoulli" else f", dependence={self.dependence:g}"
+            lines.append(f"  smoothing: alpha={self.alpha:g}{kind}{dependence}{how}")
+        return "\n".join(lines)
 
 
 class TextTelling:
     """Mixin: needs what `TextAnswers` needs."""
 
     classes_: np.ndarray
+    model: str
+    features: Any
+    _picked: dict[str, Any]
     _check_is_fitted: Callable[[], WordTally]
     _view: Callable[[], View]
     _texts: Callable[[Any], Any]
@@ -48,9 +81,9 @@ class TextTelling:
         row 0: spam against ham
           column  value  decibans
           prior              +0.0            │
-          win         1      +3.6            │██████████
+          win         1      +3.5            │██████████
           lunch       1      -2.4     ███████│
-          total              +1.2  odds 1.3 : 1, P(spam) = 0.566
+          total              +1.1  odds 1.3 : 1, P(spam) = 0.564
         """
         self._check_is_fitted()
         view = self._view()
@@ -62,9 +95,8 @@ class TextTelling:
         w = view.weights
         x = scaled(X, w)[:, words]
         parts = x.toarray()[:, None, :] * w.table(words).T
+        parts /= design_effect(x.sum(axis=1), w.dependence)[:, None, None]
         base, known = self._prior(view, priors), w.bias
-        if priors is not None and view.discriminative:
-            base = base - view.learned_prior
         if self._calibration is not None:
             parts, known = self._calibration.temperature * parts, self._calibration.apply(known.copy())
         base = base + known
@@ -72,11 +104,30 @@ class TextTelling:
         values = X[:, words].toarray().astype(object)
         values[values == 0] = ""
         names = [strings[j] for j in words]
-        some: Any = TextExplanation.of_parts(self.classes_, names, values, base, parts, of, against, "")
+        some: Any = TextExplanation.of_parts(
+            self.classes_, names, values, base, parts, of, against, "", **context(self, texts)
+        )
         object.__setattr__(some, "texts", tuple(given))
         located = locator(view.features.vectorizer) if view.features.open else None
         object.__setattr__(some, "locate", located)
         return some
+
+    def summary(self) -> TextSummary:
+        """What was learned, and the smoothing in use.
+
+        >>> from deciban import TextClassifier
+        >>> TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"]).summary()
+        TextClassifier: multinomial of words, 2 texts with 5 different words
+          classes: ham (1 text), spam (1 text)
+          smoothing: alpha=1 (even), dependence=0.03, chosen by texts left out
+        """
+        n = self._check_is_fitted().n
+        view = self._view()
+        return TextSummary(
+            self.model, self.features if isinstance(self.features, str) else type(self.features).__name__,
+            dict(zip(self.classes_.tolist(), n.astype(int).tolist(), strict=True)), int(view.kept.sum()),
+            view.settings.alpha, view.settings.smoothing, view.settings.dependence, tuple(self._picked),
+        )  # fmt: skip
 
     def top_words(self, n: int = 10, by: str = "kl") -> dict[Any, list[tuple[str, float]]]:
         """For each class its n strongest words, with their measure: by "kl" (θ log θ / θ_rest), "log_odds" (log θ /

@@ -51,14 +51,16 @@ class Settings:
     model: str
     alpha: float
     smoothing: str
+    dependence: float
     counts: bool
     stop_words: Any
     min_df: float
     max_df: float
-    fit_prior: bool
+    prior: np.ndarray | None = None  # (k,), class probabilities; None: as frequent as they are
+    class_weight: np.ndarray | None = None  # (k,), what a text of each class counts for
 
-    def family(self, alpha: float | None = None) -> Model:
-        return MODELS[self.model](self.alpha if alpha is None else alpha, self.smoothing, self.counts)
+    def family(self) -> Model:
+        return MODELS[self.model](self.alpha, self.smoothing, self.counts, self.dependence)
 
 
 class View:
@@ -113,25 +115,42 @@ class View:
 
     @property
     def learned_prior(self) -> np.ndarray:
-        return decision.log_prior(self.tally.n)
+        """The log prior that is inside trained weights, (k,)."""
+        return decision.log_prior(weighed(self.settings, self.tally.n))
 
-    def held_out(self, X: sparse.csr_array, y: np.ndarray, alpha: float | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def held_out(self, X: sparse.csr_array, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(scores, log priors), (n, k) each, of learned texts X (n, d of the whole tally) without themselves."""
-        left = LeftOut(self.tally, X, y, self.kept, self.limits, self.allowed)
-        return left.scores(self.settings.family(alpha)), self.held_out_prior(y)
+        return self.leaving_out(X, y).scores(self.settings.family()), self.held_out_prior(y, np.ones(len(y)))
 
-    def held_out_prior(self, y: np.ndarray) -> np.ndarray:
-        n = self.tally.n
+    def leaving_out(
+        self, X: sparse.csr_array, y: np.ndarray, copies: np.ndarray | None = None, part: np.ndarray | None = None
+    ) -> LeftOut:
+        return LeftOut(self.tally, X, y, self.kept, self.limits, self.allowed, copies, part)
+
+    def held_out_prior(self, y: np.ndarray, copies: np.ndarray) -> np.ndarray:
+        """log priors (n, k) without each text and its copies."""
+        n, out = self.tally.n, np.empty((len(y), self.tally.k))
         with np.errstate(divide="ignore", invalid="ignore"):
-            one = np.array([log_prior(self.settings, n - (np.arange(len(n)) == c)) for c in range(len(n))])
-        return one[y]
+            for c, times in np.unique(np.stack([y, copies], axis=1), axis=0):
+                left = n - times * (np.arange(len(n)) == c)
+                out[(y == c) & (copies == times)] = log_prior(self.settings, left)
+        return out
 
     def vocabulary(self) -> list[str]:
         return self.words.terms.strings()
 
 
 def log_prior(settings: Settings, n: np.ndarray) -> np.ndarray:
-    """log P(class), (k,), from how many texts each has."""
-    if settings.model not in ("multinomial", "bernoulli"):  # the others have it in their coefficients, or take none
+    """log P(class), (k,), from how many texts each has; 0 where coefficients have it, or none is taken."""
+    if settings.prior is not None:
+        with np.errstate(divide="ignore"):
+            prior = np.log(settings.prior)
+        return prior if settings.model in MODELS else prior - decision.log_prior(weighed(settings, n))
+    if settings.model not in ("multinomial", "bernoulli"):
         return np.zeros(len(n))
-    return decision.log_prior(n if settings.fit_prior else (n > 0).astype(np.float64))
+    return decision.log_prior(weighed(settings, n))
+
+
+def weighed(settings: Settings, n: np.ndarray) -> np.ndarray:
+    """How many texts each class counts for, (k,)."""
+    return n if settings.class_weight is None else n * settings.class_weight

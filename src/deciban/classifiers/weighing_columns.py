@@ -32,6 +32,7 @@ from sklearn.utils._param_validation import StrOptions
 from deciban import decision
 from deciban.classifiers import weighing_on_data as on_data
 from deciban.classifiers.base import Fitted, Generative
+from deciban.classifiers.leaving_out import LeavingOut
 from deciban.errors import DataError, NotAdditiveError
 from deciban.folds import folds_by_content
 from deciban.table import Block, Counts, Mixed, Reals, Table, borders
@@ -201,13 +202,15 @@ class WeighingColumns:
             )
         super()._check_updatable()  # type: ignore[misc]
 
-    def leave_one_out(self, X, y, sample_weight=None) -> np.ndarray:
+    def leave_one_out(self, X, y, sample_weight=None, *, priors=None) -> np.ndarray:
         if self.weights is not None:
             raise FixedWeightsError(
                 "weights='discriminative' hang on every row: none can be left out in closed form\n\n"
                 "hint: deciban.cross_validate(model, X, y) fits anew for each fold"
             )
-        return super().leave_one_out(X, y, sample_weight)  # type: ignore[misc]
+        return super().leave_one_out(X, y, sample_weight, priors=priors)  # type: ignore[misc]
+
+    leave_one_out.__doc__ = LeavingOut.leave_one_out.__doc__
 
 
 def settled(found: weighing.Weights) -> weighing.Weights:

@@ -21,16 +21,24 @@ def command(talk: Talk, model: str, most: int) -> None:
     fitted = deciban.load(model)
     strongest = deciban.strongest(fitted, most)
     families = {str(name): type(one).__name__ for name, one in getattr(fitted, "families_", {}).items()}
-    data = {**about, "families": families}
+    chosen = dict(getattr(fitted, "tuned_", {}))
+    data = {**about, "families": families, "chosen": chosen}
     data["strongest"] = {
         str(label): [{"column": e.column, "value": e.value, "decibans": e.decibans} for e in said]
         for label, said in strongest.items()
     }
     what = "words" if rows.reads_text(fitted) else "columns"
-    talk.give(_text(model, about, what, families, strongest), data)
+    talk.give(_text(model, about, what, chosen, families, strongest), data)
 
 
-def _text(path: str, about: dict[str, Any], what: str, families: dict[str, str], strongest: dict[Any, list]) -> str:
+def _text(
+    path: str,
+    about: dict[str, Any],
+    what: str,
+    chosen: dict[str, Any],
+    families: dict[str, str],
+    strongest: dict[Any, list],
+) -> str:
     settings = ", ".join(f"{key}={value!r}" for key, value in about["settings"].items() if value is not None)
     classes = ", ".join(map(str, about["classes"][:12])) + (", …" if len(about["classes"]) > 12 else "")
     rows = "" if about["rows"] is None else f"{about['rows']:,.0f} rows"
@@ -42,6 +50,8 @@ def _text(path: str, about: dict[str, Any], what: str, families: dict[str, str],
         f"  classes of `{about.get('target') or 'y'}`: {classes}",
         f"  settings: {settings}",
     ]
+    if chosen:
+        lines.append("  chosen by held-out rows: " + ", ".join(f"{key}={value!r}" for key, value in chosen.items()))
     if about["metrics"]:
         told = ", ".join(f"{key.replace('_', ' ')} {value:.4f}" for key, value in about["metrics"].items())
         lines.append(f"  on held-out rows: {told}")

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deciban import ops
+from deciban import ops, tabular
 from deciban.inference import path_picture
 from deciban.inference.leverage import Leverage
 from deciban.inference.likelihood import Prior, contrasts
@@ -67,6 +67,31 @@ class Path:
     def C(self) -> float:
         """The best of them."""
         return float(self.Cs[self.best])
+
+    def _lines(self) -> tabular.Lines:
+        head = ["C", "log loss of the rows learned", "steps"]
+        if self.coef is not None:
+            head.append("coefficients not 0")
+        if self.log_loss is not None:
+            head += [f"log loss by {self.held_out}", ""]
+        rows = []
+        for i, C in enumerate(self.Cs):
+            row = [f"{C:.4g}", tabular.plain(float(self.loss[i])), str(int(self.n_iter[i]))]
+            if self.coef is not None:
+                row.append(str(int(np.count_nonzero(self.coef[i]))))
+            if self.log_loss is not None:
+                row += [tabular.plain(float(self.log_loss[i])), "best" if i == self.best else ""]
+            rows.append(row)
+        title = f"{len(self.Cs)} penalties, {len(self.columns)} columns, {len(self.classes)} classes"
+        return tabular.Lines(title, head, rows)
+
+    def __str__(self) -> str:
+        return tabular.as_text(self._lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return tabular.as_html(self._lines())
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with a line for each C, class and column."""

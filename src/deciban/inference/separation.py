@@ -30,10 +30,12 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from deciban import ops
 from deciban.inference.firth import climb
 from deciban.inference.halfspaces import NEAR, constraints, independent, most_apart, sparsest, unbounded
 from deciban.inference.likelihood import check_size, probabilities
 from deciban.losses.design import Design, as_block
+from deciban.table import Counts, Reals
 from deciban.telling import telling
 from deciban.wording import short
 
@@ -42,6 +44,7 @@ FEW = 1_000_000  # and in one that looks for the fewest columns,
 NARROW = 300  # of so many coefficients
 WIDE = 2_000  # coefficients up to which the likelihood is climbed first
 ROOM = 0.5  # how large B c may be: where data separate it is 1 or more, up to rounding
+LARGE = 10.0  # a margin that makes one look
 SURE = 1e-3  # nats that another step may promise where a fit can be proof
 
 
@@ -96,6 +99,8 @@ class Separation:
             "and their values and errors say only where the solver stopped\n\n"
             'hint: penalty="jeffreys" (Firth) or an L2 penalty (a finite C) has a finite answer'
         )
+
+    __repr__ = __str__
 
 
 _NONE, _UNKNOWN = Separation("none"), Separation("unknown")
@@ -271,3 +276,13 @@ def _wrong_gram(a: np.ndarray, wrong: np.ndarray, right: np.ndarray) -> np.ndarr
             out[b, :, c] = a.T @ (a * share[:, None])
             out[c, :, b] = out[b, :, c].T
     return out.reshape(m * p, m * p)
+
+
+def large_margins(x: Reals | Counts, y: np.ndarray, coef: np.ndarray, bias: np.ndarray) -> bool:
+    """Whether a row's own class is so far ahead of all others that separation is worth looking for."""
+    scores = ops.affine(x.rows(0, x.n), np.asarray(coef, dtype=np.float64), np.asarray(bias, dtype=np.float64))
+    if scores.shape[1] == 1:
+        return bool((np.where(y > 0, 1.0, -1.0) * scores[:, 0]).max() > LARGE)
+    own = np.take_along_axis(scores, y[:, None].astype(np.intp), axis=1)[:, 0]
+    np.put_along_axis(scores, y[:, None].astype(np.intp), -np.inf, axis=1)
+    return bool((own - scores.max(axis=1)).max() > LARGE)

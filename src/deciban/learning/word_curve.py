@@ -25,7 +25,7 @@ from deciban.packed import Packed
 from deciban.table import Counts
 from deciban.text.vocabulary import Terms
 from deciban.text.word_tally import WordTally
-from deciban.text.word_weights import MODELS, WordWeights
+from deciban.text.word_weights import MODELS, WordWeights, design_effect
 
 ROWS = 512  # to score at a time
 
@@ -41,13 +41,13 @@ class Counted:
 def possible(model: Any, _: Any) -> bool:
     """Whether texts may be counted before it is known which of them are learned.
 
-    >>> [possible(model, []) for model in (TextClassifier(), TextClassifier(alpha="auto"), TextClassifier("logistic"))]
-    [True, False, False]
+    >>> [possible(model, []) for model in (TextClassifier(), TextClassifier("logistic"))]
+    [True, False]
     """
     if type(model) is not TextClassifier or ops.core() is None or model.model not in MODELS:
         return False
     model._validate_params()
-    return not isinstance(model.alpha, str) and not model.calibrate and Features.of(model.features).open
+    return not model.calibrate and Features.of(model.features).open
 
 
 def ready(model: Any, texts: Any) -> Counted:
@@ -64,10 +64,10 @@ def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarra
 
     def tally(span: tuple[int, int]) -> WordTally:
         index = models.train[slice(*span)]
-        return WordTally.of_all(counted.terms, counted.X[index], rows.codes[index], k)
+        return WordTally.of_all(counted.terms, counted.X[index], rows.codes[index], k, models.model._keeps)
 
     tallies = list(accumulate(each(models.spans, tally), WordTally.plus))
-    for whole, logs in zip(tallies, each(tallies, lambda t: asked.told_by(models.model, t)), strict=True):
+    for whole, logs in zip(tallies, each(tallies, lambda t: asked.told_by(models.model, t, rows.classes)), strict=True):
         yield logs, np.flatnonzero(whole.n)
 
 
@@ -82,7 +82,7 @@ class Asked:
     def of(cls, X: sparse.csr_array) -> Asked:
         return cls(X, np.bincount(X.indices, minlength=X.shape[1]) > 0)
 
-    def told_by(self, settings: TextClassifier, tally: WordTally) -> np.ndarray:
+    def told_by(self, settings: TextClassifier, tally: WordTally, classes: np.ndarray) -> np.ndarray:
         """The log posteriors by a text classifier of this tally, whose words are the columns. (n, k)"""
         there = np.diff(tally.start) > 0
         if not there.any():
@@ -94,7 +94,9 @@ class Asked:
         model._reset()
         if model.stop_words is None:  # else nobody asks how words are spelt
             tally = replace(tally, letters=tally.letters[:0], offsets=np.zeros_like(tally.offsets))
-        model._set(tally.part(there).without_empty_classes()[0])
+        tally, have = tally.part(there).without_empty_classes()
+        model.classes_ = np.asarray(classes)[have]
+        model._set(tally)
         view = model._view()
         return ops.posterior(
             self.scored(np.flatnonzero(there)[view.kept], view.weights), logs=True, prior=view.log_prior
@@ -114,5 +116,10 @@ class Asked:
             ends = self.X.indptr[start : stop + 1]
             here = slice(ends[0], ends[-1])
             at, values = place.take(self.X.indices[here]), weights.worth(self.X.data[here])
-            out.append(ops.affine(Counts(ends - ends[0], at, values, len(known) + 1), coef, weights.bias))
+            made = ops.affine(Counts(ends - ends[0], at, values, len(known) + 1), coef, weights.bias)
+            if weights.dependence:
+                row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+                words = np.bincount(row, values * (at < len(known)), minlength=len(ends) - 1)
+                made = weights.bias + (made - weights.bias) / design_effect(words, weights.dependence)[:, None]
+            out.append(made)
         return np.concatenate(out)

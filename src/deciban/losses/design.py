@@ -16,7 +16,8 @@ Classes are told by their difference from the first: θ is (m, p) with m = k −
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -125,13 +126,21 @@ class Design:
 
 
 @cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()
+def _libraries() -> list[Any]:
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
-def alone() -> Any:
+@contextmanager
+def alone() -> Iterator[None]:
     """Inside, BLAS uses the thread that calls it: its own threads and ours would wait for each other."""
-    return _libraries().limit(limits=1, user_api="blas")
+    before = [(library, library.get_num_threads()) for library in _libraries()]
+    for library, _ in before:
+        library.set_num_threads(1)
+    try:
+        yield
+    finally:
+        for library, count in before:
+            library.set_num_threads(count)
 
 
 def _plus(a: Any, b: Any) -> Any:

@@ -81,3 +81,7 @@ class Folded:
         """Parameters of this objective as those of the whole."""
         table, wide = self.objective.table(w), self.objective.rows.d
         return np.hstack([table[:, self.column] * self.share, table[:, wide:]]).ravel()
+
+    def unfold_gradient(self, gradient: np.ndarray) -> np.ndarray:
+        """The gradient by parameters of this objective as that by those of the whole."""
+        return self.unfold(gradient)

@@ -30,6 +30,7 @@ from scipy.sparse import csc_array, csr_array
 
 from deciban import ops
 from deciban.engines import threads
+from deciban.errors import DataError
 from deciban.losses import loss_ops, loss_spec
 from deciban.packed import Packed
 from deciban.table import Counts, Reals, Table, borders
@@ -119,6 +120,12 @@ class Objective:
 
     def table(self, w: np.ndarray) -> np.ndarray:
         """Flat parameters as (m, p)."""
+        w = np.asarray(w, dtype=np.float64)
+        if w.size != self.size:
+            raise DataError(
+                f"{w.size} parameters where {self.m} × {self.p} are needed\n\n"
+                f"hint: {self.rows.d} coefficients{' and an intercept' * self.intercept} for each of {self.m} score(s)"
+            )
         return w.reshape(self.m, self.p)
 
     def centred(self, w: np.ndarray) -> np.ndarray:

@@ -6,14 +6,18 @@ it, the Hessian gets weight in that direction; the gradient has none there, so t
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
+from deciban.losses.design import alone
 from deciban.solvers.base import Smooth, State
 from deciban.solvers.search import search
+
+SMALL, LARGE = 64, 1500  # parameters between which BLAS would share the work among threads, and lose by it
 
 _potrf, _potrs = get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
 
@@ -41,7 +45,8 @@ class Metric:
         while True:
             if more:
                 matrix.flat[:: size + 1] += more
-            factor, failed = _potrf(matrix, lower=True, clean=False)
+            with alone() if SMALL <= size < LARGE else nullcontext():
+                factor, failed = _potrf(matrix, lower=True, clean=False)
             if not failed and factor.diagonal().min() > 1e-8:
                 return cls(factor, scale)
             if not np.isfinite(factor.diagonal()).all() and not np.isfinite(matrix).all():
@@ -50,6 +55,10 @@ class Metric:
 
     def solve(self, g: np.ndarray) -> np.ndarray:
         return self.scale * _potrs(self.factor, self.scale * g, lower=True)[0]
+
+    def gain(self, g: np.ndarray) -> float:
+        """What a step promises to gain where the gradient is g."""
+        return 0.5 * float(g @ self.solve(g))
 
 
 @dataclass(frozen=True)
@@ -66,5 +75,4 @@ class Newton(Smooth):
         if there is None:
             return replace(state, gain=-0.5 * float(state.gradient @ ahead), stuck=True)
         # the gain ahead, as the last Hessian sees it
-        gain = 0.5 * float(there.gradient @ metric.solve(there.gradient))
-        return State(*there, ahead, gain, kept=metric)
+        return State(*there, ahead, metric.gain(there.gradient), kept=metric)

@@ -188,11 +188,10 @@ def _check_text(model: Any) -> None:
     tally, trained, c = own.get("_words"), own.get("_trained"), own.get("_calibration")
     must(isinstance(tally, WordTally) and tally.sound() and tally.k == k, "its words are not those of its classes")
     must(c is None or (isinstance(c, Calibration) and c.bias.shape == (k,)), "its calibration is not of its classes")
-    picked: Any = own.get("_picked")
-    fine = isinstance(picked, dict) and all(isinstance(alpha, float) and alpha > 0 for alpha in picked.values())
-    must(fine and set(picked) <= {"alpha"}, "`tuned_` are not its settings")
+    must(isinstance(own.get("_tuned_for"), str), "it does not say what it was tuned for")
+    must(model._sound_choice(own.get("_picked")), "`tuned_` are not its settings")
     must(own.get("_columns") is None, "no file can hold a fitted vectoriser")
-    must((trained is None) == (model.model in MODELS), "its weights are not of its model")
+    must(trained is None or model.model not in MODELS, "its weights are not of its model")
     if trained is not None:
         d = int(model._view().kept.sum())
         must(isinstance(trained, WordWeights) and trained.sound(d, k), "its weights are not of its words")
@@ -208,6 +207,9 @@ def _check_linear(model: Any) -> None:
     for name, shape in shapes.items():
         a = vars(model).get(name)
         must(getattr(a, "shape", None) == shape and a.dtype.kind == "f", f"`{name}` is not of shape {shape}")
+    means = vars(model).get("_means")
+    fine = means is None or (getattr(means, "shape", None) == (d,) and means.dtype.kind == "f")
+    must(fine, "its means are not of its columns")
     stream = vars(model).get("_stream")
     if stream is not None:
         p = d + bool(model.fit_intercept)

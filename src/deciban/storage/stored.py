@@ -30,6 +30,7 @@ ROOMS = (
     "weighing.weights",
     "solvers.sgd",
     "text.word_tally",
+    "text.kept_texts",
     "text.word_weights",
     "inference.likelihood",
     "networks.network",

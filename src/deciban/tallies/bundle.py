@@ -18,6 +18,13 @@ class Bundle:
 
     parts: tuple
 
+    def __repr__(self) -> str:
+        """The kinds of the parts and the class weights; `parts` has the numbers."""
+        if all(isinstance(getattr(part, "n", None), np.ndarray) and part.n.ndim == 1 for part in self.parts[:1]):
+            n = np.array2string(self.parts[0].n, threshold=10, precision=6)
+            return f"Bundle({', '.join(map(_kind, self.parts))}; class weights {n})"
+        return _kind(self)
+
     @property
     def k(self) -> int:
         return self.parts[0].k
@@ -51,6 +58,10 @@ class Bundle:
 
     def relabel(self, index: np.ndarray, k: int) -> Bundle:
         return Bundle(tuple(part.relabel(index, k) for part in self.parts))
+
+
+def _kind(part: Any) -> str:
+    return f"Bundle({', '.join(map(_kind, part.parts))})" if isinstance(part, Bundle) else type(part).__name__
 
 
 def reordered(tally: Any, order: Sequence[int]) -> Any:

@@ -4,7 +4,7 @@
 >>> model = TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"])
 >>> why = model.explain("Win lunch, win!")
 >>> [(text[a:b], round(decibans, 1)) for text in why.texts for a, b, decibans in why.spans()]
-[('Win', 1.8), ('lunch', -2.4), ('win', 1.8)]
+[('Win', 1.7), ('lunch', -2.4), ('win', 1.7)]
 """
 
 from __future__ import annotations
@@ -39,10 +39,13 @@ class TextExplanation(Explanation):
 
     def account(self, row: int = 0, columns: int = 10) -> wording.Account:
         """One text for reading: the prior, its strongest words, the sum of its others, the total."""
-        own = np.flatnonzero(self.values[row] != "")
+        own = self._own_columns(row)
         names = tuple(self.columns[j] for j in own)
         here = replace(self, columns=names, values=self.values[:, own], parts=self.parts[:, :, own])
         return Explanation.account(here, row, columns)
+
+    def _own_columns(self, row: int) -> list[int]:
+        return np.flatnonzero(self.values[row] != "").tolist()
 
     def __getitem__(self, index: Any) -> Any:
         out = super().__getitem__(index)

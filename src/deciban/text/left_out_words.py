@@ -2,7 +2,8 @@
 
 A text leaves its words' counts, the length of its class, the totals of all classes, and perhaps the vocabulary: a word
 that it alone had is unknown without it, and one may fall under `min_df`. Texts with a word the same number of times
-lose the same, so logarithms are taken once for each such *kind* of (word, value), not for each cell.
+lose the same, so logarithms are taken once for each such *kind* of (word, value), not for each cell. A text that was
+learned several times may leave with its copies, which would give its class away.
 
 >>> import numpy as np
 >>> from scipy import sparse
@@ -16,16 +17,41 @@ lose the same, so logarithms are taken once for each such *kind* of (word, value
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import sparse
 
 from deciban.text.word_tally import WordTally
-from deciban.text.word_weights import Bernoulli, Complement, Model, Multinomial
+from deciban.text.word_weights import Bernoulli, Complement, Model, Multinomial, design_effect
+
+DENSE = 1 << 24  # cells of a table, up to which it is multiplied as one
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """Cells of texts by kind: what the kinds lose when their text leaves, and what every class has of them."""
+
+    word: np.ndarray  # (kinds,)
+    less: np.ndarray  # (kinds,), what leaves
+    cells: sparse.csr_array  # (n, kinds), what the texts have of them
+    kind: np.ndarray  # (m,): of every (kind, class) that occurs
+    at: np.ndarray  # (m,), the tally's cell of it
+    start: np.ndarray  # (kinds + 1,), where each kind's begin
+
+    def product(self, t: WordTally, values: np.ndarray) -> np.ndarray:
+        """Σ over a text's cells of a value by (kind, class), (n, k); 0 where a class lacks the word."""
+        table = sparse.csr_array((values, t.label[self.at], self.start), shape=(len(self.word), t.k))
+        if len(self.word) * t.k <= DENSE:
+            return self.cells @ table.toarray()
+        return (self.cells @ table).toarray()
 
 
 class LeftOut:
     """Texts that are in a tally, ready to be scored without themselves. `view` (d,): the words that count now;
-    `limits`: in how many texts a word must be, at least and at most; words that `allowed` excludes never count."""
+    `limits`: in how many texts a word must be, at least and at most; words that `allowed` excludes never count;
+    `copies` (n,): how many texts of its class leave with each, itself included; `part` (cells,): the words that are
+    read, where it is not the whole text."""
 
     def __init__(
         self,
@@ -35,16 +61,22 @@ class LeftOut:
         view: np.ndarray,
         limits: tuple[float, float],
         allowed: np.ndarray | None = None,
+        copies: np.ndarray | None = None,
+        part: np.ndarray | None = None,
     ):
         self.t, self.y, self.view = tally, y, view
         self.n = X.shape[0]
         self.row = np.repeat(np.arange(self.n), np.diff(X.indptr))
         self.col, self.x = X.indices.astype(np.int64), X.data
-        texts = tally.texts - 1
-        after = (texts >= max(limits[0], 1)) & (texts <= limits[1]) & (True if allowed is None else allowed)
-        self.kept = after[self.col]
+        self.copies = np.ones(self.n) if copies is None else copies
+        self.times = self.copies[self.row]
+        texts = tally.texts[self.col] - self.times
+        inside = True if allowed is None else allowed[self.col]
+        self.kept = (texts >= max(limits[0], 1)) & (texts <= limits[1]) & inside
+        self.read = self.kept if part is None else self.kept & part
         self.now = view[self.col]
         self.own = self._own_cells()
+        self._known: dict[bool, tuple[Kinds, tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
 
     def _own_cells(self) -> np.ndarray:
         """For each cell of a text, the tally's cell of that word and the text's class."""
@@ -55,80 +87,84 @@ class LeftOut:
         """Log likelihoods (n, k), up to a term that all classes share."""
         if isinstance(model, Bernoulli):
             return self._bernoulli(model)
-        return self._multinomial(model) if isinstance(model, Multinomial) else self._complement(model)
+        out = self._multinomial(model) if isinstance(model, Multinomial) else self._complement(model)
+        return out / design_effect(self.words(model), model.dependence)[:, None] if model.dependence else out
+
+    def words(self, model: Model) -> np.ndarray:
+        """How many words each text has that are known without it, (n,)."""
+        return self._sum(self._worth(model) * self.read)
 
     # sums over the cells of each text
+
+    def _worth(self, model: Model) -> np.ndarray:
+        return self.x if model.counts else np.ones(len(self.x))
 
     def _sum(self, cells: np.ndarray, mask: np.ndarray | slice = slice(None)) -> np.ndarray:
         return np.bincount(self.row[mask], cells, minlength=self.n)
 
-    def _kinds(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
-        """(word, x) of each kind of kept cell, and the texts' cells as (n, kinds) with x as values."""
-        row, col, x = self.row[self.kept], self.col[self.kept], x[self.kept]
-        _, first, kind = np.unique(col + self.t.d * x.astype(np.int64), return_index=True, return_inverse=True)
+    def _facts(self, model: Model) -> tuple[Kinds, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """What no smoothing changes: the kinds of cells that are read, and the vocabulary without each text."""
+        if model.counts not in self._known:
+            self._known[model.counts] = self._kinds(self._worth(model)), self._vocabulary(model)
+        return self._known[model.counts]
+
+    def _kinds(self, x: np.ndarray) -> Kinds:
+        row, col, x, times = self.row[self.read], self.col[self.read], x[self.read], self.times[self.read]
+        less = x * times
+        _, first, kind = np.unique(col + self.t.d * less.astype(np.int64), return_index=True, return_inverse=True)
         if (x != np.floor(x)).any():  # not counts: every cell is its own kind
             first = kind = np.arange(len(x))
-        start = np.searchsorted(row, np.arange(self.n + 1))
-        cells = sparse.csr_array((x, kind.ravel(), start), shape=(self.n, len(first)))
-        return col[first], x[first], cells
-
-    def _spread(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(the kind, the tally's cell) of every (kind, class) that occurs, and where each kind's begin."""
-        sizes = np.diff(self.t.start)[words]
+        cells = sparse.csr_array(
+            (x, kind.ravel(), np.searchsorted(row, np.arange(self.n + 1))), shape=(self.n, len(first))
+        )
+        word = col[first]
+        sizes = np.diff(self.t.start)[word]
         start = np.concatenate([[0], np.cumsum(sizes)])
-        kind = np.repeat(np.arange(len(words)), sizes)
-        return kind, np.arange(start[-1]) - start[kind] + self.t.start[words][kind], start
+        kind = np.repeat(np.arange(len(word)), sizes)
+        at = np.arange(start[-1]) - start[kind] + self.t.start[word][kind]
+        return Kinds(word, less[first], cells, kind, at, start)
 
-    def _vocabulary(self, values: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _vocabulary(self, model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(words of each class (n, k), words of all (n,), vocabulary (n,)) without each text."""
-        t = self.t
+        t, values, x = self.t, model.values(self.t), self._worth(model)
         inside = self.view[t.word]
         flip = self.kept.astype(int) - self.now
         at = np.flatnonzero(flip)
         moved = sparse.csr_array((flip[at], (self.row[at], self.col[at])), shape=(self.n, t.d))
         table = sparse.csr_array((values, t.label, t.start), shape=(t.d, t.k))
         left = t.by_class(values * inside) + (moved @ table).toarray()
-        gone = self._sum(x * self.kept)
+        gone = self._sum(x * self.times * self.kept)
         left[np.arange(self.n), self.y] -= gone
         every = left.sum(axis=1)
         return left, every, self.view.sum() + self._sum(flip)
 
     def _multinomial(self, model: Multinomial) -> np.ndarray:
-        t, v = self.t, model.values(self.t)
-        x = self.x if model.counts else np.ones(len(self.x))
+        t, v, x = self.t, model.values(self.t), self._worth(model)
         total = t.by_word(v)
-        left, every, words = self._vocabulary(v, x)
+        kinds, (left, every, words) = self._facts(model)
         whole = left + model.alpha * (every if model.smoothing == "corpus" else words)[:, None]
-        word, worth, cells = self._kinds(x)
-        pseudo = model.pseudo(total[word] - worth)
-        kind, at, start = self._spread(word)
-        said = sparse.csr_array((np.log1p(v[at] / pseudo[kind]), t.label[at], start), shape=(len(word), t.k))
-        base = cells @ np.log(pseudo)
-        length = self._sum(x * self.kept)
+        pseudo = model.pseudo(total[kinds.word] - kinds.less)
+        base = kinds.cells @ np.log(pseudo)
         with np.errstate(divide="ignore"):
-            out = (cells @ said).toarray() + base[:, None]
-            mine = v[self.own][self.kept] - x[self.kept] + model.pseudo((total[self.col] - x)[self.kept])
-            out[np.arange(self.n), self.y] = self._sum(x[self.kept] * np.log(mine), self.kept)
-            out -= length[:, None] * np.log(np.maximum(whole, 1e-300))
+            out = kinds.product(t, np.log1p(v[kinds.at] / pseudo[kinds.kind])) + base[:, None]
+            less = (x * self.times)[self.read]
+            mine = v[self.own[self.read]] - less + model.pseudo(total[self.col[self.read]] - less)
+            out[np.arange(self.n), self.y] = self._sum(x[self.read] * np.log(mine), self.read)
+            out -= self.words(model)[:, None] * np.log(np.maximum(whole, 1e-300))
         return out
 
     def _complement(self, model: Complement) -> np.ndarray:
-        t, v = self.t, model.values(self.t)
-        x = self.x if model.counts else np.ones(len(self.x))
+        t, v, x = self.t, model.values(self.t), self._worth(model)
         total = t.by_word(v)
-        left, every, words = self._vocabulary(v, x)
+        kinds, (left, every, words) = self._facts(model)
         whole = every[:, None] - left + model.alpha * words[:, None]
-        word, worth, cells = self._kinds(x)
-        rest = total[word] - worth
-        kind, at, start = self._spread(word)
-        less = np.maximum(rest[kind] - v[at], 0.0)
-        said = sparse.csr_array(
-            (np.log(rest + model.alpha)[kind] - np.log(less + model.alpha), t.label[at], start), shape=(len(word), t.k)
-        )
-        out = (cells @ said).toarray() - (cells @ np.log(rest + model.alpha))[:, None]
-        mine = (total[self.col] - v[self.own])[self.kept]
-        out[np.arange(self.n), self.y] = -self._sum(x[self.kept] * np.log(mine + model.alpha), self.kept)
-        return out + self._sum(x * self.kept)[:, None] * np.log(whole)
+        rest = total[kinds.word] - kinds.less
+        less = np.maximum(rest[kinds.kind] - v[kinds.at], 0.0)
+        logs = np.log(rest + model.alpha)
+        out = kinds.product(t, logs[kinds.kind] - np.log(less + model.alpha)) - (kinds.cells @ logs)[:, None]
+        mine = (total[self.col] - v[self.own])[self.read]
+        out[np.arange(self.n), self.y] = -self._sum(x[self.read] * np.log(mine + model.alpha), self.read)
+        return out + self.words(model)[:, None] * np.log(whole)
 
     def _bernoulli(self, model: Bernoulli) -> np.ndarray:
         t, a = self.t, model.alpha
@@ -141,25 +177,23 @@ class LeftOut:
 
         ones = np.ones(len(self.x))
         cells = sparse.csr_array((ones, (self.row, self.col)), shape=(self.n, t.d))
-        now, kept = (cells.multiply(mask[None, :]).tocsr() for mask in (self.view, self._after()))
+        now = cells.multiply(self.view[None, :]).tocsr()
+        kept = sparse.csr_array((ones[self.kept], (self.row[self.kept], self.col[self.kept])), shape=(self.n, t.d))
         shape = (t.d, t.k)
         absent = sparse.csr_array((np.log1p(-t.rows / (n[t.label] + a)), t.label, t.start), shape=shape)
         present = sparse.csr_array((np.log1p(t.rows / a), t.label, t.start), shape=shape)
         size_now, size_kept = now.sum(axis=1)[:, None], kept.sum(axis=1)[:, None]
         never, ever = np.log(n + a) - np.log(n + 2 * a), np.log(a) - np.log(n + 2 * a)
         out = base(n) - (now @ absent).toarray() - size_now * never + (kept @ present).toarray() + size_kept * ever
-        fewer = np.maximum(n - 1, 0.0)
+        fewer = np.maximum(n[self.y] - self.copies, 0.0)
         rows = t.rows[self.own]
-        n_own = fewer[self.y][self.row]
-        mine = base(fewer)[self.y]
+        n_own = fewer[self.row]
+        mine = np.empty(self.n)
+        for times in np.unique(self.copies):
+            same = self.copies == times
+            mine[same] = base(np.maximum(n - times, 0.0))[self.y[same]]
         lost = np.log(np.maximum(n_own - rows, 0.0) + a) - np.log(n_own + 2 * a)
         mine -= self._sum(lost * self.now)
-        mine += self._sum((np.log(rows - 1 + a) - np.log(n_own + 2 * a)) * self.kept)
+        mine += self._sum((np.log(rows - self.times + a) - np.log(n_own + 2 * a)) * self.kept)
         out[np.arange(self.n), self.y] = mine
-        return out
-
-    def _after(self) -> np.ndarray:
-        """Which words count without a text that has them, (d,)."""
-        out = np.zeros(self.t.d, dtype=bool)
-        out[self.col[self.kept]] = True
         return out

@@ -27,7 +27,7 @@ from deciban.text.counting import Seat, _checked, looked_up
 from deciban.text.documents import Chunk, Source, chunks, unfit
 from deciban.text.tokens import Plan, plan
 from deciban.text.vocabulary import Compiled, Terms, compiled
-from deciban.text.word_weights import WordWeights
+from deciban.text.word_weights import WordWeights, design_effect
 
 Count = Callable[[Any], sparse.csr_array]
 
@@ -98,15 +98,21 @@ class Lookup:
         w, d = self.weights, len(self.terms)
         x = scaled(X, w)
         table = sparse.csr_array((w.weight, w.label, w.start), shape=(d, len(w.unit)))
-        return w.bias + x.sum(axis=1)[:, None] * w.unit + (x @ table).toarray()
+        words = x.sum(axis=1)[:, None]
+        return w.bias + (words * w.unit + (x @ table).toarray()) / design_effect(words, w.dependence)
 
 
 def scored(piece: Any, column: np.ndarray, w: WordWeights) -> np.ndarray:
     """The scores of a piece of counted texts, (n, k), given the word of each of its numbers."""
-    out = np.empty((len(piece), len(w.bias)))
-    out[:] = w.bias
-    ops.core().text_score(piece, column, w.start, w.label, w.weight, w.unit, w.scale, w.value, out)
-    return out
+    k = len(w.bias)
+    if w.dependence == 0:
+        out = np.empty((len(piece), k))
+        out[:] = w.bias
+        ops.core().text_score(piece, column, w.start, w.label, w.weight, w.unit, w.scale, w.value, out)
+        return out
+    out = np.zeros((len(piece), k + 1))  # one class more, in which every word is worth 1: the number of words
+    ops.core().text_score(piece, column, w.start, w.label, w.weight, np.append(w.unit, 1.0), w.scale, w.value, out)
+    return w.bias + out[:, :k] / design_effect(out[:, k:], w.dependence)
 
 
 def scaled(X: sparse.csr_array, w: WordWeights) -> sparse.csr_array:

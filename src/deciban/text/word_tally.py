@@ -29,6 +29,7 @@ from deciban import ops
 from deciban.engines.threads import each
 from deciban.errors import ForgetError
 from deciban.tallies.base import NOTHING
+from deciban.text.kept_texts import KeptTexts
 from deciban.text.vocabulary import Terms
 
 CELLS = 1 << 20  # of rows, for one thread to add up
@@ -45,20 +46,24 @@ class WordTally:
     label: np.ndarray  # (m,), int32
     count: np.ndarray  # (m,)
     rows: np.ndarray  # (m,)
+    kept: KeptTexts | None = None  # the texts themselves, where settings are chosen or weights trained by them
 
     @classmethod
-    def of(cls, terms: Terms, X: sparse.csr_array, y: np.ndarray, k: int) -> WordTally:
-        """From texts' words (n, d), columns in the order of the sorted terms, and class codes."""
-        return cls.of_all(terms, X, y, k).met
+    def of(cls, terms: Terms, X: sparse.csr_array, y: np.ndarray, k: int, keep: str | None = None) -> WordTally:
+        """From texts' words (n, d), columns in the order of the sorted terms, and class codes. keep: "all" texts, or
+        "some" of them."""
+        return cls.of_all(terms, X, y, k, keep).met
 
     @classmethod
-    def of_all(cls, terms: Terms, X: sparse.csr_array, y: np.ndarray, k: int) -> WordTally:
+    def of_all(cls, terms: Terms, X: sparse.csr_array, y: np.ndarray, k: int, keep: str | None = None) -> WordTally:
         """The same with all terms, those too that no text has: such tallies add up by `plus`."""
         d, n = X.shape[1], np.bincount(y, minlength=k).astype(np.float64)
         word, label, count, rows = _by_class(X, y, k)
         order = sparse.csr_array((np.arange(1, len(word) + 1), (word, label)), shape=(d, k))
         at = order.data - 1
-        return cls(terms.letters, terms.offsets, n, order.indptr.astype(np.int64), label[at], count[at], rows[at])
+        kept = None if keep is None else KeptTexts.from_rows(terms, X, y, k, keep == "all")
+        start = order.indptr.astype(np.int64)
+        return cls(terms.letters, terms.offsets, n, start, label[at], count[at], rows[at], kept)
 
     @property
     def met(self) -> WordTally:
@@ -114,13 +119,15 @@ class WordTally:
             label=self.label[cells],
             count=self.count[cells],
             rows=self.rows[cells],
+            kept=None if self.kept is None else self.kept.only(keep),
         )
 
     def relabel(self, index: np.ndarray, k: int) -> WordTally:
         """The same in a list of k classes, where class c stands at index[c]; the order of classes stays."""
         n = np.zeros(k)
         n[index] = self.n
-        return replace(self, n=n, label=index.astype(np.int32)[self.label])
+        kept = None if self.kept is None else self.kept.relabel(index, k)
+        return replace(self, n=n, label=index.astype(np.int32)[self.label], kept=kept)
 
     def against_rest(self, c: int) -> WordTally:
         """Two classes: all others (0), and class c (1)."""
@@ -138,13 +145,17 @@ class WordTally:
             label=label,
             count=count[here],
             rows=rows[here],
+            kept=None if self.kept is None else self.kept.against_rest(c, self.n),
         )
 
     def without_empty_classes(self) -> tuple[WordTally, np.ndarray]:
         """(only the classes that have texts, which those are)."""
         have = self.n > 0
         place = np.cumsum(have) - 1
-        return replace(self, n=self.n[have], label=place.astype(np.int32)[self.label]), have
+        kept = self.kept
+        if kept is not None:
+            kept = replace(kept, label=place.astype(np.int32)[kept.label], level=kept.level[have])
+        return replace(self, n=self.n[have], label=place.astype(np.int32)[self.label], kept=kept), have
 
     def __add__(self, other: WordTally) -> WordTally:
         mine, theirs = united(self.terms, other.terms)
@@ -161,6 +172,9 @@ class WordTally:
         rows[at[known]] += other.rows[known]
         fresh = at[~known]
         word = np.insert(mine[self.word], fresh, theirs[other.word][~known])
+        kept = None
+        if self.kept is not None and other.kept is not None:
+            kept = self.kept.renumbered(mine).joined(other.kept.renumbered(theirs), self.n + other.n)
         return WordTally(
             terms.letters,
             terms.offsets,
@@ -169,6 +183,7 @@ class WordTally:
             np.insert(self.label, fresh, other.label[~known]),
             np.insert(count, fresh, other.count[~known]),
             np.insert(rows, fresh, other.rows[~known]),
+            kept,
         )
 
     def plus(self, other: WordTally) -> WordTally:
@@ -179,7 +194,10 @@ class WordTally:
         both = mine + theirs
         start, label = both.indptr.astype(np.int64), both.indices.astype(np.int32)
         count, rows = np.ascontiguousarray(both.data.real), np.ascontiguousarray(both.data.imag)
-        return replace(self, n=self.n + other.n, start=start, label=label, count=count, rows=rows)
+        n, kept = self.n + other.n, self.kept
+        if kept is not None and other.kept is not None:
+            kept = kept.joined(other.kept, n)
+        return replace(self, n=n, start=start, label=label, count=count, rows=rows, kept=kept)
 
     def __sub__(self, other: WordTally) -> WordTally:
         """What is left; an error, if something is to be taken that is not there."""
@@ -201,7 +219,10 @@ class WordTally:
         if (n[np.unique(self.label[left])] == 0).any():
             _refuse(self, int(self.word[left][n[self.label[left]] == 0][0]))
         start = np.concatenate([[0], np.cumsum(left)])[self.start]
-        out = replace(self, n=n, start=start, label=self.label[left], count=count[left], rows=rows[left])
+        kept = self.kept
+        if kept is not None and other.kept is not None:
+            kept = kept.without(other.kept)
+        out = replace(self, n=n, start=start, label=self.label[left], count=count[left], rows=rows[left], kept=kept)
         return out.met
 
     def __getstate__(self) -> dict:
@@ -221,6 +242,8 @@ class WordTally:
             return False
         inside = ((self.label >= 0) & (self.label < self.k)).all()
         whole = np.isfinite([self.n.sum(), self.count.sum(), self.rows.sum()]).all()
+        if self.kept is not None and not (isinstance(self.kept, KeptTexts) and self.kept.sound(d, self.n)):
+            return False
         positive = (self.n >= 0).all() and (self.rows > 0).all() and (self.count >= 0).all()
         return bool(inside and whole and positive and (self.rows <= self.n[self.label]).all() and self._sorted())
 

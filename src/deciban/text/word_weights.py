@@ -12,6 +12,10 @@ the tally (presences or counts), V[c] = Σ_j v[j, c], T[j] = Σ_c v[j, c], and d
 "corpus" adds to every class what the whole corpus has, alpha times: rare words, which all classes but one lack by
 chance, say little. With "even" every class has seen each word alpha times more.
 
+The words of one text depend on each other, so that L of them are worth fewer independent ones: with `dependence` ρ, the
+correlation of two words of a text, all scores of a text of L words are divided by 1 + ρ (L − 1), the design effect of a
+cluster sample. A text of one word keeps its full weight.
+
 >>> import numpy as np
 >>> from scipy import sparse
 >>> from deciban.text.vocabulary import Terms
@@ -38,7 +42,8 @@ TINY = 1e-300  # what a model without words takes the logarithm of
 
 @dataclass(frozen=True, eq=False)
 class WordWeights:
-    """A linear score of words. Where there is a `scale`, a text is scaled by word and then to length 1."""
+    """A linear score of words. Where there is a `scale`, a text is scaled by word and then to length 1; where there is
+    `dependence`, the score of a text is divided by 1 + dependence · (its words − 1)."""
 
     start: np.ndarray  # (d + 1,): word j has cells start[j] … start[j + 1]
     label: np.ndarray  # (m,), int32
@@ -47,6 +52,7 @@ class WordWeights:
     bias: np.ndarray  # (k,)
     value: int = PRESENCE
     scale: np.ndarray | None = None  # (d,)
+    dependence: float = 0.0
 
     def table(self, words: np.ndarray) -> np.ndarray:
         """unit + weight of some words, (words, k)."""
@@ -66,13 +72,22 @@ class WordWeights:
                 return False
         borders = self.start[0] == 0 and self.start[-1] == m and bool((np.diff(self.start) >= 0).all())
         inside = bool(((self.label >= 0) & (self.label < k)).all())
-        return borders and inside and self.value in (PRESENCE, COUNT, LOG_COUNT)
+        return borders and inside and self.value in (PRESENCE, COUNT, LOG_COUNT) and self.dependence >= 0
 
     def worth(self, counts: np.ndarray) -> np.ndarray:
         """What counts > 0 are worth."""
         if self.value == PRESENCE:
             return np.ones_like(counts)
         return counts if self.value == COUNT else 1.0 + np.log(counts)
+
+
+def design_effect(words: np.ndarray, dependence: float) -> np.ndarray:
+    """What the scores of texts of so many words are divided by.
+
+    >>> design_effect(np.array([0.0, 1.0, 11.0]), 0.1).tolist()
+    [1.0, 1.0, 2.0]
+    """
+    return 1.0 + dependence * np.maximum(words - 1.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -82,6 +97,7 @@ class Counting:
     alpha: float = 1.0
     smoothing: str = "corpus"
     counts: bool = False
+    dependence: float = 0.0
 
     def values(self, t: WordTally) -> np.ndarray:
         return t.count if self.counts else t.rows
@@ -102,7 +118,7 @@ class Multinomial(Counting):
         weight = np.log1p(v / extra[t.word])
         common = 0.0 if self.smoothing == "corpus" else np.log(self.alpha)  # log T[j] is the same for all classes
         unit = common - np.log(np.maximum(t.by_class(v) + extra.sum(), TINY))
-        return WordWeights(t.start, t.label, weight, unit, np.zeros(t.k), self.worth)
+        return WordWeights(t.start, t.label, weight, unit, np.zeros(t.k), self.worth, None, self.dependence)
 
     def shares(self, t: WordTally) -> np.ndarray:
         """The probability θ of each word in each class, (d, k)."""
@@ -137,7 +153,7 @@ class Complement(Counting):
         here = total[t.word]
         weight = np.log(here + self.alpha) - np.log(np.maximum(here - v, 0.0) + self.alpha)
         unit = np.log(np.maximum(total.sum() - t.by_class(v) + self.alpha * t.d, TINY))
-        return WordWeights(t.start, t.label, weight, unit, np.zeros(t.k), self.worth)
+        return WordWeights(t.start, t.label, weight, unit, np.zeros(t.k), self.worth, None, self.dependence)
 
     def shares(self, t: WordTally) -> np.ndarray:
         """The probability of each word in each class, by its own words. (d, k)"""
