@@ -49,8 +49,10 @@ def column_notes(columns: Iterable[Column], y: np.ndarray, classes: np.ndarray, 
     out = [f"{_named(those)} {one if len(those) == 1 else many}" for those, one, many in found if those]
     same_name = [c for c in columns if target is not None and c.name == target and not _in(c, is_target)]
     out += [f"{_named(same_name)} has the name of the target"] if same_name else []
-    copies = [(a, b) for a, b in _copies(telling, glance) if not _in(b, is_target)]
-    return [*out, *(f"{_named([b])} is a copy of {_named([a])}" for a, b in copies)]
+    for first, copies in _copies([c for c in telling if not _in(c, is_target)], glance):
+        what = "is a copy" if len(copies) == 1 else "are copies"
+        out.append(f"{_named(copies)} {what} of {_named([first])}")
+    return out
 
 
 IDENTIFIER = (
@@ -98,7 +100,7 @@ def _names_rows(column: Column, sample: np.ndarray) -> bool:
 def _equals(column: Column, y: np.ndarray, classes: np.ndarray, glance: np.ndarray) -> bool:
     """Whether the cells are the labels."""
     labels = classes.tolist()
-    if len(labels) < 2:
+    if len(labels) < 2 or isinstance(column.name, int):  # columns of an array were put together on purpose
         return False
     if column.levels is not None:
         place = {label: code for code, label in enumerate(labels)}
@@ -110,28 +112,23 @@ def _equals(column: Column, y: np.ndarray, classes: np.ndarray, glance: np.ndarr
     return all(bool((column.values[rows] == numbers[y[rows]]).all()) for rows in (glance, slice(None)))
 
 
-def _copies(columns: list[Column], glance: np.ndarray) -> list[tuple[Column, Column]]:
-    """(column, its copy), each copy once."""
-    alike: dict[tuple[bool, bytes], list[Column]] = {}
-    out = []
+def _copies(columns: list[Column], glance: np.ndarray) -> list[tuple[Column, list[Column]]]:
+    """(column, its copies), each copy once."""
+    alike: dict[tuple[bool, bytes], list[tuple[Column, list[Column]]]] = {}
     for column in columns:
         seen = alike.setdefault((column.levels is None, _bytes(column.values[glance])), [])
-        first = next(
-            (one for one in seen if np.array_equal(one.values, column.values, equal_nan=_has_nan(column))), None
-        )
-        if first is None:
-            seen.append(column)
+        gaps = column.values.dtype.kind == "f"
+        same = (own for one, own in seen if np.array_equal(one.values, column.values, equal_nan=gaps))
+        copies = next(same, None)
+        if copies is None:
+            seen.append((column, []))
         elif _information(column.values) >= BITS:
-            out.append((first, column))
-    return out
+            copies.append(column)
+    return [(first, copies) for group in alike.values() for first, copies in group if copies]
 
 
 def _bytes(values: np.ndarray) -> bytes:
     return np.asarray(values, dtype=np.float64).tobytes()
-
-
-def _has_nan(column: Column) -> bool:
-    return column.values.dtype.kind == "f"
 
 
 def _information(values: np.ndarray) -> float:

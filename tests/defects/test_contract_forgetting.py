@@ -1,5 +1,6 @@
 """Forgetting and merging at the edges (B19)."""
 
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -263,3 +264,25 @@ def test_b19_the_command_line_says_that_no_rows_are_left(tmp_path, monkeypatch, 
             main(words.split())
     assert ended.value.code == 1
     assert "no rows are left" in capfd.readouterr().err
+
+
+# files
+
+
+class Noon:
+    @staticmethod
+    def now(zone):
+        return datetime(2020, 1, 1, 12, tzinfo=zone)
+
+
+@pytest.mark.parametrize("model", [MixedNB, TreeAugmentedNB, AODE, KDependenceBayes, BayesNet, CategoricalNB])
+def test_f19_counts_leave_the_same_file_as_a_fit_without_the_rows(model, tmp_path, monkeypatch):
+    monkeypatch.setattr("deciban.modelfile.datetime", Noon)
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame({name: rng.choice(list("uvw"), 40) for name in "abc"}), np.array(["p", "q"] * 20)
+    X.loc[39, "a"] = "only"
+    if model is CategoricalNB:
+        X = X.replace({"u": 0, "v": 1, "w": 2, "only": 1}).astype(int)
+    deciban.save(model().fit(X, y).forget(X[39:], y[39:]), tmp_path / "forgot")
+    deciban.save(model().fit(X[:39], y[:39]), tmp_path / "never")
+    assert (tmp_path / "forgot").read_bytes() == (tmp_path / "never").read_bytes()

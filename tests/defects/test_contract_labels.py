@@ -43,6 +43,14 @@ def test_task_15_y_may_name_a_column(model):
         model().fit(X[["x"]].to_numpy(), "bought")
 
 
+@pytest.mark.parametrize("model", [MixedNB, TreeAugmentedNB])
+def test_task_15_the_target_in_rows_to_predict_is_passed_over(model):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=60), "bought": rng.choice(["no", "yes"], 60)})
+    for fitted in (model(columns="strict").fit(X, "bought"), model().fit(X[["x"]], X["bought"])):
+        np.testing.assert_array_equal(fitted.predict_proba(X), fitted.predict_proba(X[["x"]]))
+
+
 def test_task_15_other_frames_and_updates():
     polars, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
     cells = {"x": [1.0, 2.0, 3.0, 4.0], "sky": list("uvuv"), "y": list("abab")}

@@ -1,5 +1,8 @@
 """New classes in updates (F9)."""
 
+import sys
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -116,3 +119,25 @@ def test_f09_the_command_line_updates_with_new_classes(tmp_path, monkeypatch, ca
             main(words.split())
         assert ended.value.code == 0
     assert "18 in all" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("make", [GaussianNB, MixedNB])
+def test_task_76_threads_that_update_one_model_lose_no_row(make):
+    X, y = rows()
+    model = make().fit(X, y)
+
+    def update() -> None:
+        for _ in range(25):
+            model.partial_fit(X[:1], y[:1])
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=update) for _ in range(8)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert model.class_count_.sum() == 60 + 8 * 25

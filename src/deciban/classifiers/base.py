@@ -110,6 +110,9 @@ class Generative(
     def _check_fit(self, table: Table, whole: bool) -> None:
         """Refuse what this class cannot learn from, before anything is learned; `whole`: no more rows will come."""
 
+    def _warn_of_columns(self, notes: list[str]) -> None:
+        """Name columns that are hardly meant to be learned from; called by `fit` alone."""
+
     def _check_additive(self) -> None:
         """Refuse to update, merge or forget where a setting needs all rows at once."""
 
@@ -124,6 +127,7 @@ class Generative(
         labels = y
         with self._unchanged_on_failure():
             x, y = self._training(X, y, reset=True, least=self._least_rows, whole=True)
+            notes = self.__dict__.pop("_notes", [])
             self.classes_, codes = ingest.labels(y, None)
             table = Table(x, codes, ingest.weights(sample_weight, codes), len(self.classes_))
             self._origin = Origin.of(X)
@@ -135,6 +139,8 @@ class Generative(
             self._set(self._tally_whole(table))
             self._check_fitted()
             self._tune(table)
+            if notes:
+                self._warn_of_columns(notes)
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
@@ -145,8 +151,9 @@ class Generative(
         """
         self._validate_params()
         self._check_updatable()
-        first, labels = not self.__sklearn_is_fitted__(), y
-        with self._unchanged_on_failure():
+        labels = y
+        with self._alone(), self._unchanged_on_failure():
+            first = not self.__sklearn_is_fitted__()
             x, y = self._training(X, y, reset=first)
             before = None if first else self._fitted.tally
             if classes is not None or (self._classes_first if first else self._classes_given):
@@ -209,15 +216,16 @@ class Generative(
         >>> GaussianNB().fit(X, y).forget(X[4:], y[4:]).theta_.tolist()  # as of the first four rows
         [[0.5], [4.5]]
         """
-        fitted = self._check_is_fitted()
-        self._check_updatable()
-        x, y = self._training(X, y, reset=False)
-        self._check_known(y)
-        table = self._table(x, y, sample_weight)
-        left = fitted.tally - self._tally(table)
-        if left.short().any():
-            raise self._never_learned(X, table)
-        self._set(left)
+        with self._alone():
+            fitted = self._check_is_fitted()
+            self._check_updatable()
+            x, y = self._training(X, y, reset=False)
+            self._check_known(y)
+            table = self._table(x, y, sample_weight)
+            left = fitted.tally - self._tally(table)
+            if left.short().any():
+                raise self._never_learned(X, table)
+            self._set(left)
         return self
 
     def _check_known(self, y: np.ndarray | frames.Column) -> None:

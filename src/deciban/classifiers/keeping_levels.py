@@ -49,7 +49,8 @@ class KeepingLevels:
                 kept.append(keep)
             offset = parts[b].offset
             cut = np.concatenate([offset[c] + keep for c, keep in enumerate(kept)]).astype(np.int64)
-            parts[b] = Crosstab(parts[b].n, parts[b].table[:, cut], np.array([len(keep) for keep in kept]))
+            table = np.ascontiguousarray(parts[b].table[:, cut])
+            parts[b] = Crosstab(parts[b].n, table, np.array([len(keep) for keep in kept]))
         self._schema = replace(self._schema, fields=tuple(fields))
         return Bundle((tally.parts[0], Bundle(tuple(parts))))
 

@@ -226,7 +226,7 @@ class MixedNB(
         return Bundle((Labels(ops.class_weights(chunk.y, chunk.w, chunk.k)), tally))
 
     def forget(self, X, y, sample_weight=None) -> Self:
-        with self._unchanged_on_failure():
+        with self._alone(), self._unchanged_on_failure():
             return super().forget(X, y, sample_weight)
 
     # telling

@@ -62,7 +62,8 @@ class ReadingFrames:
         x, absent = self._schema.read(columns, n, learning=True)
         self._say(absent, new)
         if whole:
-            self._warn_of_columns(columns, y, target)
+            classes, codes = label_codes(y)
+            self._notes = column_notes(columns, codes, classes, target)
         return x, y
 
     def _numbers_are_levels(self, name: Any) -> bool:
@@ -193,19 +194,16 @@ class ReadingFrames:
             )
         return [frames.Column(name, c.values, c.levels) for name, c in zip(self._schema.names, columns, strict=True)]
 
-    def _warn_of_columns(self, columns: list[frames.Column], y: np.ndarray | frames.Column, target: Any) -> None:
-        """Name the columns that are hardly meant to be learned from."""
-        classes, codes = label_codes(y)
-        notes = column_notes(columns, codes, classes, target)
-        if notes:
-            warnings.warn(
-                f"{'; '.join(notes)}\n\nhint: leave out what does not belong to X; "
-                "warnings.simplefilter('ignore', deciban.errors.ColumnWarning) silences this",
-                ColumnWarning,
-                stacklevel=_levels_up(),
-            )
+    def _warn_of_columns(self, notes: list[str]) -> None:
+        warnings.warn(
+            f"{'; '.join(notes)}\n\nhint: leave out what does not belong to X; "
+            "warnings.simplefilter('ignore', deciban.errors.ColumnWarning) silences this",
+            ColumnWarning,
+            stacklevel=_levels_up(),
+        )
 
     def _say(self, absent: list, new: list) -> None:
+        new = [name for name in new if name != self.__dict__.get("target_name_")]  # the classes, where they are known
         if len(absent) == len(self._schema.fields):
             raise DataError(
                 f"none of the columns {some(self._schema.names)} is in X, which has {some(new)}\n\n"

@@ -197,7 +197,7 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
                 )
 
     def forget(self, X, y, sample_weight=None) -> Self:
-        with self._unchanged_on_failure():
+        with self._alone(), self._unchanged_on_failure():
             return super().forget(X, y, sample_weight)
 
     # leaving out

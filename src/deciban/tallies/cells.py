@@ -187,7 +187,7 @@ class Cells(Tally):
         some = (self.table != 0).any(axis=0)
         parts = np.split(some, self.offset[1:-1])
         keys = tuple(key[part] for key, part in zip(self.keys, parts, strict=True))
-        return Cells(self.n, keys, self.table[:, some])
+        return Cells(self.n, keys, np.ascontiguousarray(self.table[:, some]))
 
     def __mul__(self, scale: float) -> Cells:
         return Cells(self.n * scale, self.keys, self.table * scale)
