@@ -110,8 +110,9 @@ def walks(table: Table) -> dict[str, Walk]:
         warnings.simplefilter("ignore")
         model = MixedNB(weights="discriminative").fit(X, y)
         rows = model._table(*model._training(X, y, reset=False), None)
-        pieces, prior = model._judged(rows), decision.log_prior(model.class_count_)
-    under = pulled(weighing.problem(pieces, prior, rows.d), model._fitted.weights.pulls)
+        kinds, times, _ = model._kinds(rows)
+        pieces, prior = model._judged(kinds, times), decision.log_prior(model.class_count_)
+    under = pulled(weighing.problem(pieces, prior, len(model.feature_weights_)), model._fitted.weights.pulls)
     ones, zeros = np.zeros((2, under.layout.size))
     zeros[0] = -1.0  # what all weights have in common
     return {

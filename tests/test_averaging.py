@@ -104,6 +104,7 @@ def test_batches_do_not_show(monkeypatch):
     np.testing.assert_allclose(model.predict_proba(X), whole, rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::deciban.errors.ColumnWarning")
 def test_too_many_combinations_are_refused_and_the_row_is_named():
     X = pd.DataFrame({f"c{j}": [f"l{i}" for i in range(33)] for j in range(2)})
     model = MixedNB(missing="average").fit(X, np.arange(33) % 2)

@@ -181,6 +181,7 @@ def test_the_graph_that_was_found_has_more_evidence_than_its_neighbours():
         assert best >= BayesNet([other for other in model.edges_ if other != edge], alpha=None).fit(frame, y).evidence_
 
 
+@pytest.mark.filterwarnings("ignore::deciban.errors.ColumnWarning")
 def test_parts_of_the_rows_make_the_model_of_all_whatever_their_levels():
     frame, y = rows(90)
     whole = BayesNet().fit(frame, y)
@@ -212,6 +213,7 @@ def test_numbers_are_cut_and_asked_for_as_numbers():
     assert (model.predict(drawn) == labels).mean() > 0.9
 
 
+@pytest.mark.filterwarnings("ignore::deciban.errors.ColumnWarning")
 def test_columns_of_one_level_of_none_and_of_all_rows_alone_are_no_trouble():
     frame, y = rows(60)
     frame = frame.assign(one="x", none=None, id=[f"r{i}" for i in range(60)])

@@ -57,8 +57,8 @@ ESTIMATORS = [
     ComplementNB(weights="discriminative"),
     CategoricalNB(weights="discriminative"),
     PoissonNB(weights="discriminative"),
-    BayesOptimal(),
-    BayesOptimal([LogisticRegression(), LogisticRegression(C=0.1)]),
+    BayesOptimal(weights="evidence"),
+    BayesOptimal([LogisticRegression(), LogisticRegression(C=0.1)], weights="evidence"),
 ]
 ACCELERATORS = ("cupy", "dpnp", "torch")  # scikit-learn skips their checks where package or device is missing
 

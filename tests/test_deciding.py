@@ -169,7 +169,7 @@ def test_float32_and_frames_decide_too(three):
         ({"thresholds": 1.5}, "threshold of 'a' is 1.5"),
         ({"thresholds": {"b": np.nan}}, "threshold of 'b' is nan"),
         ({"thresholds": {"x": 0.5}}, "names 'x'"),
-        ({"priors": "even"}, "priors is 'even'"),
+        ({"priors": "even"}, "`priors` is 'even'"),
     ],
     ids=str,
 )

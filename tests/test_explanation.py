@@ -227,7 +227,7 @@ def test_table_is_aligned_sorted_and_starts_with_the_prior():
     data = load_iris(as_frame=True)
     model = GaussianNB().fit(data.data, data.target_names[data.target])
     lines = str(model.explain(data.data.iloc[70:71])).splitlines()
-    assert lines[0] == "row 0: virginica against versicolor"
+    assert lines[0] == "row 70: virginica against versicolor"
     assert lines[2].split()[0] == "prior"
     assert lines[-1].split()[0] == "total"
     assert lines[3].startswith("  petal width (cm)     1.8      +9.8")

@@ -104,6 +104,7 @@ def test_column_names_and_single_precision_come_back(path):
     assert through(single, path).theta_.dtype == np.float32
 
 
+@pytest.mark.filterwarnings("ignore::deciban.errors.ColumnWarning")
 def test_many_levels_lie_in_arrays_not_in_the_header(path):
     frame = pd.DataFrame({"id": [f"level {i}" for i in range(3000)]})
     deciban.save(MixedNB().fit(frame, np.arange(3000) % 2), path)

@@ -355,6 +355,7 @@ def test_drawn_rows_look_like_the_table(cls):
 
 
 @every_class
+@pytest.mark.filterwarnings("ignore::deciban.errors.ColumnWarning")
 def test_column_of_one_level_and_one_without_any_cell_say_nothing(cls):
     X, y = table(holes=0.0)
     odd = X.assign(one="same", none=None, flat=3.0)

@@ -88,20 +88,27 @@ _HOMES = {
     "threads": "engines.threads",
     "waterfall": "plots",
 }
+_MODULES = ("errors", "plots")
 
 
 def __getattr__(name: str) -> Any:
     """A public name, fetched when first asked for: who needs one classifier does not wait for all."""
-    if name == "plots":
-        return import_module("deciban.plots")
+    if name in _MODULES:
+        return import_module(f"deciban.{name}")
     if name not in _HOMES:
-        raise AttributeError(f"module 'deciban' has no attribute {name!r}")
+        near = []
+        if not name.startswith("_"):
+            from difflib import get_close_matches
+
+            near = [one for one in _HOMES if one.lower() == name.lower()] or get_close_matches(name, _HOMES, 1, 0.6)
+        hint = f"\n\nhint: did you mean {near[0]}?" if near else ""
+        raise AttributeError(f"module 'deciban' has no attribute {name!r}{hint}")
     value = globals()[name] = getattr(import_module(f"deciban.{_HOMES[name]}"), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, "plots"})
+    return sorted({*globals(), *_HOMES, *_MODULES})
 
 
 __all__ = [

@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from deciban import ingest, tabular
+from deciban import frames, ingest, tabular
 from deciban.classifiers.base import Generative
-from deciban.errors import DataError, DecibanError
+from deciban.column_checks import column_notes
+from deciban.errors import ColumnWarning, DataError, DecibanError
 from deciban.reports.leakage import Leak, leaks
 from deciban.sampling import folds_by_content, sample_rows
 from deciban.scores import shares_log_loss
@@ -165,6 +166,7 @@ def learn(
     >>> learn(X, y, updatable=True).model.predict([["grey"]]).tolist()
     ['rain']
     """
+    X, y = frames.take_target(X, y)
     labels = np.asarray(y)
     check_labels(labels)
     found = Readable.of(X, text)
@@ -185,11 +187,22 @@ def learn(
         warnings.simplefilter("always")
         fitted = kind.make().fit(rows, labels)
     held_out, how = _held_out(kind, found, rows, labels, comparison)
-    notes = list(dict.fromkeys(str(one.message) for one in heard))
+    notes = _notes(heard) + ([] if found.text is not None else _column_notes(rows, labels, getattr(y, "name", None)))
     suspects = leaks(rows, labels) if found.text is None else []
     return Learned(
         fitted, kind, held_out, how, found.left_out, suspects, comparison, notes, found.text, len(labels), found
     )
+
+
+def _notes(heard: list[Any]) -> list[str]:
+    """What a classifier warned of; of columns, `_column_notes` tells, whichever classifier it is."""
+    return list(dict.fromkeys(str(one.message) for one in heard if not issubclass(one.category, ColumnWarning)))
+
+
+def _column_notes(rows: Any, y: Any, target: Any) -> list[str]:
+    classes, codes = ingest.labels(y, None)
+    columns = frames.columns(rows if frames.is_frame(rows) else np.asarray(rows))
+    return column_notes(columns, codes, classes, target)
 
 
 def _of_kind(name: str, found: Readable) -> bool:
@@ -267,7 +280,7 @@ def learn_on(
         held_out = CrossValidation(model.classes_, codes, np.zeros(len(codes), int), logs, None, ())
         how = f"leave-one-out of {len(y):,} of {rows.rows:,} rows (densities and smoothing as all rows chose them)"
     suspects = leaks(found.rows(X), y) if found.text is None else []
-    notes = list(dict.fromkeys(str(one.message) for one in heard))
+    notes = _notes(heard) + ([] if found.text is not None else _column_notes(found.rows(X), y, target))
     notes += [f"{rows.gone:,} rows without a `{target}` were left out"] if rows.gone else []
     return Learned(model, kind, held_out, how, found.left_out, suspects, None, notes, found.text, rows.rows, found)
 

@@ -8,9 +8,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 import numpy as np
 
 from deciban import ops
+from deciban.errors import DataError
+from deciban.tabular import Lines, as_html, as_text, plain
 
 DECIBAN = 10.0 / np.log(10.0)  # decibans in one unit of natural log odds
 REJECT = -1  # the code of saying nothing
@@ -20,6 +25,130 @@ def log_prior(weights: np.ndarray) -> np.ndarray:
     """log of the weights over their sum; −∞ for a class without any. (k,)"""
     with np.errstate(divide="ignore"):
         return np.log(weights) - np.log(weights.sum())
+
+
+class Adapted:
+    """Class priors estimated from rows without labels (`model.adapt_priors(X)`), accepted wherever `priors` are.
+
+    Attributes
+    ----------
+    priors : ndarray of shape (k,)
+        The probability of each class.
+    classes : ndarray of shape (k,)
+        The labels, in the same order.
+    steps : int
+        Iterations of EM.
+    why : str
+        "converged" or "max_iter".
+    model : classifier
+        The model that was asked.
+
+    >>> from deciban import GaussianNB
+    >>> model = GaussianNB().fit([[0.0], [2.0], [3.0], [5.0]], ["a", "a", "b", "b"])
+    >>> adapted = model.adapt_priors([[0.5], [1.0], [1.5], [4.0]])
+    >>> adapted
+    class priors after 6 steps (converged)
+      class   prior
+      a      0.7531
+      b      0.2469
+    >>> model.predict_proba([[2.5]], priors=adapted).round(2).tolist()
+    [[0.75, 0.25]]
+    """
+
+    def __init__(self, priors: np.ndarray, classes: np.ndarray, steps: int, why: str, model: Any):
+        self.priors, self.classes, self.steps, self.why, self.model = priors, classes, steps, why, model
+
+    def posterior(self, X: Any) -> np.ndarray:
+        """P(class | x) under these priors, (n, k)."""
+        return self.model.predict_proba(X, priors=self)
+
+    def __iter__(self) -> Iterator[Any]:
+        """So that `priors, posterior = model.adapt_priors(X)`."""
+        yield self.priors
+        yield self.posterior
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.priors, dtype=dtype)
+
+    def __str__(self) -> str:
+        return as_text(self._lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html(self._lines())
+
+    def _lines(self) -> Lines:
+        rows = [(str(c), plain(p)) for c, p in zip(self.classes.tolist(), self.priors.tolist(), strict=True)]
+        return Lines(f"class priors after {self.steps} steps ({self.why})", ("class", "prior"), rows)
+
+
+def check_priors(priors: Any, classes: np.ndarray, name: str = "priors") -> np.ndarray:
+    """Class probabilities (k,): the one reader of priors. It takes a sequence in the order of `classes`, a mapping by
+    label, a series indexed by label, "uniform", or `Adapted`; `name` is what the user calls the argument.
+
+    >>> classes = np.array(["ham", "spam"])
+    >>> check_priors({"spam": 0.2, "ham": 0.8}, classes).tolist(), check_priors("uniform", classes).tolist()
+    ([0.8, 0.2], [0.5, 0.5])
+    """
+    out = prior_weights(priors, classes, name)
+    if not np.isclose(out.sum(), 1.0):
+        raise DataError(
+            f"The sum of the priors should be 1. `{name}` sums to {out.sum():g}\n\n"
+            "hint: divide by that sum, or pass 'uniform' for equal priors"
+        )
+    return out
+
+
+def prior_weights(priors: Any, classes: np.ndarray, name: str = "priors") -> np.ndarray:
+    """The same where the numbers need not sum to 1."""
+    labels = classes.tolist()
+    if isinstance(priors, str):
+        if priors != "uniform":
+            raise _unreadable(priors, labels, name)
+        return np.full(len(labels), 1.0 / len(labels))
+    if isinstance(priors, Adapted):
+        priors = dict(zip(priors.classes.tolist(), priors.priors.tolist(), strict=True))
+    elif hasattr(priors, "to_dict") and hasattr(priors, "index"):  # pandas: y.value_counts(normalize=True)
+        own = priors.to_dict()
+        priors = priors.to_numpy() if list(own) == list(range(len(own))) and len(own) == len(priors) else own
+    if isinstance(priors, Mapping):
+        known = set(labels)
+        unknown, absent = [x for x in priors if x not in known], [x for x in labels if x not in priors]
+        if unknown or absent:
+            wrong = f"names {_few(unknown)}, which is not a class" if unknown else f"has no entry for {_few(absent)}"
+            raise DataError(f"`{name}` {wrong}\n\nhint: name each of the classes {_few(labels)} once")
+        priors = [priors[label] for label in labels]
+    try:
+        out = np.array(priors, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise _unreadable(priors, labels, name) from None
+    if out.shape != classes.shape:
+        raise DataError(
+            f"Number of priors must match number of classes. `{name}` has shape {out.shape} and there are "
+            f"{len(labels)} classes\n\nhint: give one probability for each of {_few(labels)}, in that order or by label"
+        )
+    bad = ~(np.isfinite(out) & (out >= 0))
+    if bad.any():
+        raise DataError(
+            f"Priors must be non-negative. `{name}` gives {labels[int(bad.argmax())]!r} {out[bad][0]:g}\n\n"
+            "hint: priors must be non-negative numbers that sum to 1"
+        )
+    if not out.any():
+        raise DataError(f"`{name}` is 0 for every class\n\nhint: The sum of the priors should be 1.")
+    return out
+
+
+def _unreadable(priors: Any, labels: list, name: str) -> DataError:
+    return DataError(
+        f"`{name}` is {priors!r}, which are no class probabilities\n\n"
+        f"hint: pass 'uniform', or one number for each of {_few(labels)}, in that order or by label"
+    )
+
+
+def _few(labels: list) -> str:
+    shown = ", ".join(map(repr, labels[:8]))
+    return shown + (f" and {len(labels) - 8} more" if len(labels) > 8 else "")
 
 
 def settled(joint: np.ndarray, prior: np.ndarray) -> np.ndarray:

@@ -21,6 +21,10 @@ class DataError(DecibanError, ValueError):
     """The data cannot be read as asked: shape, type, labels, weights."""
 
 
+class UnavailableError(DataError, AttributeError):
+    """A fitted attribute that a model with these settings does not have; the message says why."""
+
+
 class SupportError(DataError):
     """A value that the family cannot hold: negative for counts, infinite for reals."""
 
@@ -31,6 +35,10 @@ class MergeError(DecibanError, ValueError):
 
 class ForgetError(DecibanError, ValueError):
     """Rows to forget that were never learned."""
+
+
+class NoRowsError(DataError, AttributeError):
+    """A model that has forgotten all of its rows, asked what it learned. Its fitted attributes are not there."""
 
 
 class NotAdditiveError(DecibanError, TypeError):
@@ -47,6 +55,10 @@ class ModelFileError(DecibanError, ValueError):
 
 class ClusterError(DecibanError, RuntimeError):
     """A cluster that is lost, or that cannot do what it is asked to."""
+
+
+class ColumnWarning(UserWarning):
+    """Columns that were learned from but tell nothing, or too much: constants, copies, identifiers, the target."""
 
 
 def placed(error: Error, rows: int = 0, names: Sequence[str] = ()) -> Error:

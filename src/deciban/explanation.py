@@ -51,11 +51,13 @@ class Explanation:
     values: np.ndarray  # (n, d), the cells; None or NaN: missing
     base: np.ndarray  # (k,), log prior
     parts: np.ndarray  # (n, k, d), log likelihood by column
-    rows: np.ndarray  # (n,), row numbers
+    rows: np.ndarray  # (n,), row numbers, or the labels of a frame's index
     chosen: np.ndarray  # (n,), the place in `classes` of the class explained
     rival: np.ndarray  # (n,), and of the class that it is weighed against
     note: str = ""
     start: str = PRIOR  # what `base` is: the prior; of a linear score "mean row", "intercept" (all cells 0), "baseline"
+    target: str = ""  # what the classes are classes of, where it has a name
+    library: str | None = None  # the dataframe library of the rows, for `to_frame`
     _kind: ClassVar[str] = "columns"  # what evidence comes from
 
     @classmethod
@@ -70,16 +72,20 @@ class Explanation:
         against: Any = None,
         note: str = "",
         start: str = PRIOR,
+        rows: np.ndarray | None = None,
+        target: str = "",
+        library: str | None = None,
     ) -> Explanation:
-        """From log priors (k,) and the log likelihoods by column (n, k, d); `of` and `against` are labels, or None."""
+        """From log priors (k,) and the log likelihoods by column (n, k, d); `of` and `against` are labels, or None.
+        `rows` are the labels of the rows, by default their numbers."""
         if len(classes) < 2:
             raise DataError(
                 f"there is one class, {classes.tolist()}, and nothing to weigh it against\n\n"
                 "hint: fit on rows of at least two classes"
             )
         n = len(parts)
-        nothing = np.zeros(n, dtype=int)
-        some = cls(classes, tuple(columns), values, base, parts, np.arange(n), nothing, nothing, note, start)
+        labels, nothing = np.arange(n) if rows is None else rows, np.zeros(n, int)
+        some = cls(classes, tuple(columns), values, base, parts, labels, nothing, nothing, note, start, target, library)
         chosen = some.joint.argmax(axis=1) if of is None else some._places(of)
         rival = some._best_but(chosen) if against is None else some._places(against)
         if of is None:
@@ -161,8 +167,9 @@ class Explanation:
         joint = one.joint[0]
         others = np.delete(joint, self.chosen[row])
         left = float(np.exp(np.logaddexp.reduce(others) - np.logaddexp.reduce(joint)))
-        verdict = f"odds {wording.odds(total)}, P({of}) = {wording.chance(float(one.probability[0]), left)}"
-        return wording.Account(f"row {self.rows[row]}: {of} against {against}", lines, total, verdict)
+        name = f"{wording.short(self.target, 40)} = " if self.target else ""
+        verdict = f"odds {wording.odds(total)}, P({name}{of}) = {wording.chance(float(one.probability[0]), left)}"
+        return wording.Account(f"row {self.rows[row]}: {name}{of} against {against}", lines, total, verdict)
 
     def text(self, rows: int = 3, columns: int = 10) -> str:
         """The first rows as aligned tables, each with its strongest columns."""
@@ -180,27 +187,94 @@ class Explanation:
         more = len(self) - rows
         return ([f"… and {more} more row{'s' * (more > 1)}"] if more > 0 else []) + ([self.note] if self.note else [])
 
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers as plain Python values, for JSON.
+
+        Returns
+        -------
+        dict
+            `target` (name of what is predicted, or None), `classes`, `note`, `start` (what evidence is counted from:
+            "prior"; of linear scores "mean row", "intercept" or "baseline"), and `rows`, a list: for each row its `row`
+            label, `of`, `against`, `probability` (of `of`), the decibans of the start, by its name, `columns`, by name:
+            `value` (None: missing) and `decibans`, and `total`. Infinite decibans are "inf" and "-inf".
+
+        Examples
+        --------
+        >>> import json
+        >>> from deciban import GaussianNB
+        >>> model = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"])
+        >>> (row,) = json.loads(json.dumps(model.explain([[2.0]]).to_dict()))["rows"]
+        >>> row["of"], round(row["total"], 1), row["columns"]["x0"]["value"]
+        ('a', 34.7, 2.0)
+        """
+        prior, decibans, total, probability = self.prior, self.decibans, self.total, self.probability
+        rows = [
+            {
+                "row": _plain(self.rows[i]),
+                "of": _plain(self.classes[self.chosen[i]]),
+                "against": _plain(self.classes[self.rival[i]]),
+                "probability": float(probability[i]),
+                self.start: _plain(prior[i]),
+                "columns": {
+                    self.columns[j]: {"value": _plain_cell(self.values[i, j]), "decibans": _plain(decibans[i, j])}
+                    for j in self._own_columns(i)
+                },
+                "total": _plain(total[i]),
+            }
+            for i in range(len(self))
+        ]
+        classes = [_plain(label) for label in self.classes]
+        head = {"target": self.target or None, "classes": classes, "note": self.note, "start": self.start}
+        return head | {"rows": rows}
+
+    def _own_columns(self, row: int) -> Sequence[int]:
+        """The columns that a row has."""
+        return range(len(self.columns))
+
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a line for each row and column (and for its prior): row, of, against, column, value,
-        decibans. The decibans of a row sum to its total."""
-        try:
-            import pandas as pd
-        except ImportError as bad:
-            raise ImportError("to_frame makes a pandas DataFrame\n\nhint: pip install pandas") from bad
+        """A line for each row and column (and for its prior), as a frame of the same library as the rows that were
+        explained; pandas for arrays.
+
+        Returns
+        -------
+        DataFrame
+            Columns `row`, `of`, `against`, `column`, `value`, `decibans`. The decibans of a row sum to its total. Where
+            the library has one type a column (polars, Arrow), cells of several types are texts.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from deciban import MixedNB
+        >>> X = pl.DataFrame({"sky": ["grey", "blue", "grey", "blue"]})
+        >>> MixedNB(alpha=1).fit(X, ["rain", "sun", "rain", "sun"]).explain(X[:1]).to_frame()["value"].to_list()
+        [None, 'grey']
+        """
         n, d = len(self), len(self.columns)
         values = np.empty((n, d + 1), dtype=object)
         values[:, 0] = None
         values[:, 1:] = self.values
-        return pd.DataFrame(
-            {
-                "row": np.repeat(self.rows, d + 1),
-                "of": np.repeat(self.classes[self.chosen], d + 1),
-                "against": np.repeat(self.classes[self.rival], d + 1),
-                "column": np.tile(np.array([self.start, *self.columns], dtype=object), n),
-                "value": values.ravel(),
-                "decibans": np.column_stack([self.prior, self.decibans]).ravel(),
-            }
-        )
+        data = {
+            "row": np.repeat(self.rows, d + 1),
+            "of": np.repeat(self.classes[self.chosen], d + 1),
+            "against": np.repeat(self.classes[self.rival], d + 1),
+            "column": np.tile(np.array([self.start, *self.columns], dtype=object), n),
+            "value": values.ravel(),
+            "decibans": np.column_stack([self.prior, self.decibans]).ravel(),
+        }
+        if self.library in (None, "pandas"):
+            try:
+                import pandas as pd
+            except ImportError as bad:
+                raise ImportError("to_frame makes a pandas DataFrame of arrays\n\nhint: pip install pandas") from bad
+            return pd.DataFrame(data)
+        import narwhals.stable.v1 as nw
+
+        cells = [_plain_cell(cell) for cell in values.ravel()]
+        several = len({isinstance(cell, str | bool) for cell in cells if cell is not None}) > 1
+        own = {name: column.tolist() for name, column in data.items()}
+        own["value"] = [None if cell is None else wording.cell_text(cell) for cell in cells] if several else cells
+        backend: Any = self.library
+        return nw.from_dict(own, backend=backend).to_native()
 
     def plot(self, row: int = 0, ax: Any = None, columns: int = 10) -> Any:
         """A waterfall of one row: from the prior through the strongest columns to the total. Returns the axes."""
@@ -239,3 +313,17 @@ def _gap(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a − b, and 0 where they are the same, −∞ among them."""
     with np.errstate(invalid="ignore"):
         return np.where(a == b, 0.0, a - b)
+
+
+def _plain(value: Any) -> Any:
+    """A label or a number as JSON has it: other things are texts, infinities "inf" and "-inf"."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _plain_cell(cell: Any) -> Any:
+    return None if wording.absent(cell) else _plain(cell)

@@ -7,8 +7,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -18,6 +20,8 @@ from deciban.table import Counts, Reals
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
 CELLS = 1 << 18  # that are digested at a time
+EVERY, NOWHERE = -1, -2  # in the place of a fold
+COMMON = 5  # rows that are the same, and each of them is judged by the others
 
 
 def fold_of_each(folds: Any, X: Any, y: np.ndarray, random_state: Any = None, stratify: bool = True) -> np.ndarray:
@@ -88,6 +92,61 @@ def folds_by_content(x: Reals | Counts, y: np.ndarray, folds: int, w: np.ndarray
     fold = np.full(x.n, -1, dtype=np.intp)
     fold[order] = dealt[np.cumsum(first) - 1]
     return fold
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Rows of the same cells and class taken as one, in the order of their classes and digests."""
+
+    at: np.ndarray  # (m,), a row of each kind
+    times: np.ndarray  # (m,), how many rows are of it
+    weight: np.ndarray  # (m,), and what they weigh together
+
+    @classmethod
+    def of(cls, digest: np.ndarray, y: np.ndarray, w: np.ndarray, times: np.ndarray | None = None) -> Kinds:
+        """From a digest, a class and a weight of each row, and how many rows it stands for; weights are above 0.
+
+        >>> few = Kinds.of(np.array([7, 3, 7, 7]), np.array([0, 0, 0, 1]), np.array([1.0, 1.0, 0.5, 2.0]))
+        >>> few.at.tolist(), few.times.tolist(), few.weight.tolist()
+        ([1, 0, 3], [1, 2, 1], [1.0, 1.5, 2.0])
+        """
+        order = np.lexsort((digest, y))
+        if len(order) == 0:
+            return cls(order, np.zeros(0, dtype=np.int64), np.zeros(0))
+        new = np.append(True, (np.diff(digest[order]) != 0) | (np.diff(y[order]) != 0))
+        start = np.flatnonzero(new)
+        rows = np.diff(np.append(start, len(order))) if times is None else np.add.reduceat(times[order], start)
+        return cls(order[start], rows, np.add.reduceat(w[order], start))
+
+
+def dealt(y: np.ndarray, times: np.ndarray, folds: int, least: int) -> np.ndarray:
+    """The fold of each kind of row (m,), from classes and numbers of rows in the order that `Kinds` have.
+
+    A kind of `COMMON` rows or more is in `EVERY` fold, with an equal share of its weight: were all of it held out, it
+    would be judged by counts that lack just its own cells, and where there are few kinds all evidence would seem to be
+    against the classes that it is for. The others are dealt in turn. `NOWHERE`: a class that is in fewer than `least`
+    folds. Rows are counted, not their weight, which may be in any unit.
+
+    >>> dealt(np.array([0, 0, 0, 0, 1]), np.array([1, 40, 2, 1, 1]), 3, 2).tolist()
+    [0, -1, 1, 2, -2]
+    """
+    common = times >= COMMON
+    fold = np.where(common, EVERY, 0)
+    fold[~common] = np.arange((~common).sum()) % folds
+    met = np.where(np.bincount(y, common) > 0, folds, np.minimum(np.bincount(y), folds))
+    fold[(met < least)[y]] = NOWHERE
+    return fold
+
+
+def number_of(level: Any) -> float:
+    """A level as a number that its name alone tells, for digests; a number is its own.
+
+    >>> number_of("blue") == number_of("blue"), number_of(2), number_of(True) == number_of("True")
+    (True, 2.0, True)
+    """
+    if isinstance(level, (int, float, np.integer, np.floating)) and not isinstance(level, bool):
+        return float(level)
+    return float(crc32(str(level).encode()))
 
 
 def digests(x: Reals | Counts) -> np.ndarray:

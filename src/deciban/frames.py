@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from numbers import Real
+from types import NoneType
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -25,6 +27,7 @@ from narwhals.exceptions import DuplicateError
 from deciban.errors import DataError
 
 Name = str | int
+QUERIES = ("duckdb", "_duckdb", "ibis")  # libraries whose tables are queries
 
 
 @dataclass(frozen=True)
@@ -53,21 +56,111 @@ def _plain(v: float) -> float | int:
     return int(v) if v == int(v) and abs(v) < 2**53 else v
 
 
+@dataclass(frozen=True)
+class Records:
+    """Rows that came as Python's own dictionaries, by column; None where a row lacks a key."""
+
+    cells: dict[str, Sequence]
+    n: int
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Any]) -> Records:
+        """From a dictionary for each row."""
+        wrong = next((i for i, row in enumerate(rows) if not isinstance(row, Mapping)), None)
+        if wrong is not None:
+            raise DataError(
+                f"row 0 is a dictionary, row {wrong} is {type(rows[wrong]).__name__}\n\n"
+                "hint: give a dictionary for every row"
+            )
+        keys = dict.fromkeys(key for row in rows for key in row)
+        return cls({_name(key): [row.get(key) for row in rows] for key in keys}, len(rows))
+
+    @classmethod
+    def from_mapping(cls, given: Mapping) -> Records:
+        """From one row, or from columns: a mapping of names to cells, or to sequences of cells, all of one length."""
+        sizes = {_name(key): _size(value) for key, value in given.items()}
+        if not any(size is not None for size in sizes.values()):
+            return cls({_name(key): [value] for key, value in given.items()}, 1)
+        (first, n), *others = sizes.items()
+        for name, size in others:
+            if size != n:
+                told = ["one cell" if m is None else f"{m} cells" for m in (n, size)]
+                raise DataError(
+                    f"column `{first}` has {told[0]}, column `{name}` {told[1]}\n\n"
+                    "hint: give one cell for each name (a row), or columns of one length, or a list of rows"
+                )
+        return cls({_name(key): value for key, value in given.items()}, n or 0)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def column(self, name: str) -> Column:
+        """One column; None is a missing cell."""
+        cells = self.cells[name]
+        if not isinstance(cells, list):
+            values = np.asarray(cells)
+            numbers = values.dtype.kind in "fiu"
+            return Column(name, values.astype(np.float64)) if numbers else from_objects(name, values)
+        kinds = set(map(type, cells))
+        if kinds <= {float, int, NoneType} and kinds != {NoneType}:
+            return Column(name, np.array(cells, dtype=np.float64))
+        if kinds <= {str, NoneType} and len(cells) == 1 and kinds != {NoneType}:
+            return Column(name, np.zeros(1, dtype=np.int32), cells)
+        objects = np.empty(len(cells), dtype=object)
+        objects[:] = cells
+        return from_objects(name, objects)
+
+
+def _name(key: Any) -> str:
+    return key if isinstance(key, str) else str(key)
+
+
+def _size(value: Any) -> int | None:
+    """How many cells a column has; None for a single cell."""
+    cell = isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__len__") or np.ndim(value) == 0
+    return None if cell else len(value)
+
+
+def records(X: Any) -> Any:
+    """Dictionaries (one row, a list of rows, or columns by name) as `Records`; anything else as it is.
+
+    >>> records([{"age": 30, "job": "cook"}, {"age": 41}]).cells
+    {'age': [30, 41], 'job': ['cook', None]}
+    """
+    if isinstance(X, Mapping):
+        return Records.from_mapping(X)
+    if isinstance(X, (list, tuple)) and X and isinstance(X[0], Mapping):
+        return Records.from_rows(X)
+    return X
+
+
 def is_frame(X: Any) -> bool:
     """Whether X is a table with named columns."""
     if isinstance(X, np.ndarray):
         return False
+    if isinstance(X, Records):
+        return True
+    if type(X).__module__.partition(".")[0] in QUERIES:
+        raise DataError(
+            f"X is a {type(X).__name__}, a query whose rows are not here yet\n\n"
+            "hint: fetch them first, such as by `X.df()`, or let `fit_on(X, target=...)` and `predict_on(X)` read them"
+        )
     try:
         frame = nw.from_native(X, pass_through=True)
     except DuplicateError:
         return True  # `names` says which
     if isinstance(frame, nw.LazyFrame):
-        raise DataError("X is a lazy frame, which has no rows yet\n\nhint: collect it first: `X.collect()`")
+        raise DataError(
+            "X is a lazy frame, which has no rows yet\n\n"
+            "hint: collect it first, `X.collect()`, or let `fit_on(X, target=...)` and `predict_on(X)` read it"
+        )
     return isinstance(frame, nw.DataFrame)
 
 
 def names(X: Any) -> list[str]:
     """The names of a frame's columns, as texts. No two may be the same."""
+    if isinstance(X, Records):
+        return list(X.cells)
     found = X.column_names if hasattr(X, "column_names") else X.columns  # Arrow's `columns` are data
     twice = [name for name, times in Counter(map(str, found)).items() if times > 1]
     if twice:
@@ -75,9 +168,59 @@ def names(X: Any) -> list[str]:
     return [str(name) for name in found]
 
 
-def library(X: Any) -> str:
-    """The name of the library that a frame is of."""
-    return nw.get_native_namespace(X).__name__
+def library(X: Any) -> str | None:
+    """The name of the library that a frame is of; None: of none."""
+    return None if isinstance(X, Records) else nw.get_native_namespace(X).__name__
+
+
+def row_labels(X: Any) -> np.ndarray | None:
+    """The index of a pandas frame or series, as labels of its rows (n,); None where rows have numbers only."""
+    if not (hasattr(X, "iloc") and hasattr(X, "index")):
+        return None
+    labels = X.index.to_numpy()
+    return labels if labels.dtype.kind in "iubOU" else np.array([str(label) for label in X.index], dtype=object)
+
+
+def target_name(y: Any) -> str | None:
+    """What labels are called: the name of a series, or of the only column of a frame; or y itself, a column's name."""
+    if isinstance(y, str):
+        return y
+    names = [getattr(y, "name", None)]
+    if getattr(y, "ndim", 1) == 2 and hasattr(y, "columns"):
+        names = list(y.columns)
+    return names[0] if len(names) == 1 and isinstance(names[0], str) and names[0] else None
+
+
+def take_target(X: Any, y: Any) -> tuple[Any, Any]:
+    """(X without the column, its labels) where y is the name of a column of the frame X; else both as they are."""
+    if not isinstance(y, str):
+        return X, y
+    X = records(X)
+    if not is_frame(X):
+        raise DataError(
+            f"y is the text {y!r}, but X has no column names\n\nhint: give the labels, one for each row of X"
+        )
+    known = names(X)
+    if y not in known:
+        near = get_close_matches(y, known, 1, 0.5)
+        hint = (
+            f"did you mean `{near[0]}`?" if near else f"the columns are {some(known)}; y is one of them, or the labels"
+        )
+        raise DataError(f"there is no column `{y}` in X to take the labels from\n\nhint: {hint}")
+    if isinstance(X, Records):
+        return Records({name: cells for name, cells in X.cells.items() if name != y}, X.n), list(X.cells[y])
+    frame, at = nw.from_native(X, eager_only=True), known.index(y)
+    return frame[:, [j for j in range(len(known)) if j != at]].to_native(), frame[:, at].to_native()
+
+
+def missing_rows(y: Any) -> list[int]:
+    """The rows of a list, array or series of labels that have none.
+
+    >>> missing_rows(["a", None, float("nan")])
+    [1, 2]
+    """
+    labels = y.to_list() if hasattr(y, "to_list") else y.tolist() if hasattr(y, "tolist") else y
+    return [row for row, label in enumerate(labels) if _nothing(label)] if isinstance(labels, (list, tuple)) else []
 
 
 def assembled(columns: list[Column], library: Any) -> Any:
@@ -106,15 +249,18 @@ def strings(X: Any, name: Name) -> list[str]:
     return ["" if _nothing(cell) else str(cell) for cell in cells]
 
 
-def columns(X: Any, each: Callable = map) -> list[Column]:
-    """The columns of a frame, by name, or of an array (n, d), by number. `each` is `map`, or does it in threads."""
+def columns(X: Any, each: Callable = map, only: Container[Name] | None = None) -> list[Column]:
+    """The columns of a frame, by name, or of an array (n, d), by number. `each` is `map`, or does it in threads; `only`
+    names the columns of a frame that are looked into."""
     if isinstance(X, np.ndarray):
         if X.dtype.kind in "fiub":
             return [Column(j, np.asarray(X[:, j], dtype=np.float64)) for j in range(X.shape[1])]
         return [from_objects(j, X[:, j]) for j in range(X.shape[1])]
     named = names(X)
+    if isinstance(X, Records):
+        return [X.column(name) for name in named if only is None or name in only]
     frame = nw.from_native(X, eager_only=True)
-    series = [(name, frame[:, j]) for j, name in enumerate(named)]
+    series = [(name, frame[:, j]) for j, name in enumerate(named) if only is None or name in only]
     return list(each(lambda one: _from_series(*one), series))
 
 
@@ -125,12 +271,12 @@ def _from_series(name: str, s: Any) -> Column:
     if kind in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
         return _levels(name, s)
     if kind == nw.Object:
-        return from_objects(name, s.to_numpy())
+        return from_objects(name, s.to_numpy(), typed=True)
     native = s.to_native()
     if type(getattr(native, "dtype", None)).__name__ == "SparseDtype":
         return _from_series(name, nw.from_native(native.sparse.to_dense(), series_only=True))
     if len(s) == s.null_count():
-        return Column(name, np.full(len(s), np.nan))
+        return empty(name, len(s))
     raise unfit(name, str(getattr(native, "dtype", kind)) if kind == nw.Unknown else str(kind))
 
 
@@ -146,6 +292,8 @@ def _numbers(s: Any) -> np.ndarray:
     dtype = getattr(native, "dtype", None)
     if isinstance(dtype, np.dtype):
         return np.asarray(native)
+    if s.dtype.is_integer() and not s.null_count():
+        return np.asarray(s.to_numpy())
     if hasattr(native, "isna"):  # nullable pandas types
         return np.asarray(native.to_numpy(dtype=np.float64, na_value=np.nan))
     return np.asarray(s.cast(nw.Float64).to_numpy(), dtype=np.float64)
@@ -224,8 +372,14 @@ def in_order(levels: Sequence) -> list[int]:
         return sorted(range(len(levels)), key=lambda i: (type(levels[i]).__name__, str(levels[i])))
 
 
-def from_objects(name: Name, values: np.ndarray) -> Column:
-    """A column of Python objects (or of NumPy texts): numbers if all are numbers, levels if none is."""
+def empty(name: Name, n: int) -> Column:
+    """A column without a cell, of a type that numbers do not have: its levels are yet to come."""
+    return Column(name, np.full(n, -1, dtype=np.int32), [])
+
+
+def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
+    """A column of Python objects (or of NumPy texts): numbers if all are numbers, levels if none is. One without a cell
+    has levels to come, unless it holds NaN and its type says nothing (not `typed`: an array of objects)."""
     if values.dtype.kind in "mMV":
         raise unfit(name, str(values.dtype))
     if values.dtype.kind in "US":
@@ -246,6 +400,8 @@ def from_objects(name: Name, values: np.ndarray) -> Column:
         )
     if kinds == {"level"}:
         return _ordered(name, codes, levels)
+    if not kinds and len(values) and (typed or not any(isinstance(v, (float, np.floating)) for v in values.tolist())):
+        return empty(name, len(values))
     try:
         return Column(name, np.array([*map(float, levels), np.nan])[codes])
     except OverflowError:
@@ -288,6 +444,35 @@ def _factorised(values: np.ndarray) -> tuple[np.ndarray, list]:
                 levels.append(value)
         codes[i] = code
     return codes, levels
+
+
+def cells_of(X: Any, row: int) -> str:
+    """The first few cells of a row, for a message.
+
+    >>> cells_of([[1.5, 2.0]], 0)
+    ' (1.5, 2)'
+    """
+    X = records(X)
+    if isinstance(X, Records):
+        told = [f"{name} = {_shown(cells[row])}" for name, cells in X.cells.items()]
+    elif is_frame(X):
+        cells = nw.from_native(X, eager_only=True)[row : row + 1].rows()[0]
+        told = [f"{name} = {_shown(cell)}" for name, cell in zip(names(X), cells, strict=True)]
+    elif hasattr(X, "tocsr"):
+        return ""
+    else:
+        told = [_shown(cell) for cell in np.asarray(X, dtype=object)[row].tolist()]
+    return f" ({', '.join(told[:5])}{', …' if len(told) > 5 else ''})"
+
+
+def _shown(cell: Any) -> str:
+    return f"{cell:g}" if isinstance(cell, (float, np.floating)) else str(cell)
+
+
+def shown_names(model: Any) -> list[str]:
+    """What to call a model's columns: as the frame of training did, or x0, x1, …"""
+    numbered = [f"x{j}" for j in range(model.n_features_in_)]
+    return [str(name) for name in getattr(model, "feature_names_in_", getattr(model, "_frame_names", numbered))]
 
 
 def some(names: Sequence) -> str:

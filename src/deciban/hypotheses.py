@@ -44,9 +44,21 @@ def bits(log_evidence: np.ndarray, log_prior: np.ndarray) -> tuple[np.ndarray, n
 
 
 def bayes_optimal(log_proba: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """log Σ_h w_h P(c | x, h) (n, k), from log P(c | x, h) (m, n, k)."""
+    """log Σ_h w_h P(c | x, h) (n, k), from log P(c | x, h) (m, n, k). Of a row where a hypothesis has NaN, the others
+    share its weight.
+
+    >>> np.exp(bayes_optimal(np.log([[[0.9, 0.1]], [[np.nan, np.nan]]]), np.array([0.2, 0.8]))).round(9).tolist()
+    [[0.9, 0.1]]
+    """
+    silent = np.isnan(log_proba).any(axis=2)
+    each = np.broadcast_to(weights[:, None], silent.shape)
+    if silent.any():
+        log_proba = np.where(silent[:, :, None], -np.inf, log_proba)
+        each = np.where(silent, 0.0, each)
+        each = np.where(each.sum(axis=0) > 0, each, ~silent)
+        each = each / each.sum(axis=0)
     with np.errstate(divide="ignore"):
-        return np.logaddexp.reduce(np.log(weights)[:, None, None] + log_proba, axis=0)
+        return np.logaddexp.reduce(np.log(each)[:, :, None] + log_proba, axis=0)
 
 
 def gibbs(log_proba: np.ndarray, drawn: np.ndarray) -> np.ndarray:

@@ -6,6 +6,10 @@ and only then is X searched for the cell to blame.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,8 +18,8 @@ from sklearn import get_config
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from deciban import numeric, ops
-from deciban.errors import DataError, SupportError
+from deciban import frames, numeric, ops
+from deciban.errors import DataError, DecibanError, SupportError
 from deciban.frames import Column
 from deciban.labels import label_codes
 from deciban.table import Block, Codes, Counts, Mixed, Reals
@@ -28,11 +32,49 @@ def features(estimator: Any, X: Any, block: str) -> Block:
     """X at prediction time. A plain array of the right width passes at once."""
     if _ready(X) and _as_before(estimator, X):
         return _block(X, block)
+    X = frames.records(X)
+    if isinstance(X, frames.Records):
+        return _block(numeric.from_records(X, _known_names(estimator, X), block), block)
     numeric.check_columns(X, block, estimator.__dict__.get("feature_names_in_"))
     with numeric.cells_named(X, block):
         return _block(validate_data(estimator, local(X), reset=False, **_rules(block)), block)
 
 
+def _target_checked(read: Callable) -> Callable:
+    """Let y be the name of a column of X, name the rows that have no label, and keep what a frame calls its columns,
+    where scikit-learn does not, since they are no texts."""
+
+    @wraps(read)
+    def checked(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int = 1) -> Any:
+        X, y = frames.take_target(X, y)
+        with missing_labels_named(y):
+            out = read(estimator, X, y, block, reset, least)
+        if reset:
+            estimator.__dict__.pop("_frame_names", None)
+            if hasattr(X, "columns") and "feature_names_in_" not in estimator.__dict__ and frames.is_frame(X):
+                estimator._frame_names = frames.names(X)
+        return out
+
+    return checked
+
+
+@contextmanager
+def missing_labels_named(y: Any) -> Iterator[None]:
+    """Say in which rows there is no label, where that is why y cannot be read."""
+    try:
+        yield
+    except ValueError as bad:
+        rows = [] if isinstance(bad, DecibanError) else frames.missing_rows(y)
+        if not rows:
+            raise
+        where = f"row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:5]))}"
+        where += f" and {len(rows) - 5} more" if len(rows) > 5 else ""
+        raise DataError(
+            f"Input y contains NaN: the target has no label in {where}\n\nhint: leave out the rows without a label"
+        ) from None
+
+
+@_target_checked
 def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
     """X and y (labels as they are) for training. Plain arrays that fit together pass at once."""
     plain = _ready(X) and type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "iub" and len(y) >= least
@@ -41,12 +83,45 @@ def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int
             estimator.__dict__.pop("feature_names_in_", None)
             estimator.n_features_in_ = X.shape[1]
         return _block(X, block), y
+    X = frames.records(X)
+    if isinstance(X, frames.Records):
+        return _training_records(estimator, X, y, block, reset, least)
     numeric.check_columns(X, block, None if reset else estimator.__dict__.get("feature_names_in_"))
     with numeric.cells_named(X, block):
         X, y = validate_data(estimator, local(X), local(y), reset=reset, ensure_min_samples=least, **_rules(block))
         if y.dtype.kind not in "iub":
             check_classification_targets(y)
         return _block(X, block), y
+
+
+def _training_records(
+    estimator: Any, X: frames.Records, y: Any, block: str, reset: bool, least: int
+) -> tuple[Block, np.ndarray]:
+    """X and y for training, where X came as dictionaries."""
+    names = frames.names(X) if reset else _known_names(estimator, X)
+    cells = numeric.from_records(X, names, block)
+    out = training(estimator, cells, y, block, True, least)
+    estimator.feature_names_in_ = np.array(names, dtype=object)
+    return out
+
+
+def _known_names(estimator: Any, X: frames.Records) -> list[str]:
+    """The columns of training, which X must have."""
+    known, given = estimator.__dict__.get("feature_names_in_"), frames.names(X)
+    if known is None:
+        raise DataError(
+            f"X has names ({frames.some(given)}), but {type(estimator).__name__} learned from columns without names\n\n"
+            f"hint: give rows of {estimator.n_features_in_} numbers in the order of training, or fit on named columns"
+        )
+    absent, new = [name for name in known if name not in X.cells], [name for name in given if name not in known]
+    if absent:
+        raise DataError(
+            f"{frames.some(absent)} not in X, which has {frames.some(given)}\n\n"
+            "hint: name the columns as in training; None is a missing cell"
+        )
+    if new:
+        warnings.warn(f"{frames.some(new)} not known from training: ignored", UserWarning, stacklevel=4)
+    return list(known)
 
 
 def _as_before(estimator: Any, X: np.ndarray) -> bool:

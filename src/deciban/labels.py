@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 
 from deciban import ops
+from deciban.errors import MergeError
 from deciban.frames import Column
 
 FEW = 1024  # labels 0 … 1023 are found in one pass; a power of two
@@ -40,6 +43,31 @@ def label_codes(y: np.ndarray | Column, classes: np.ndarray | None = None) -> tu
     table[classes[inside].astype(np.int64) - low] = np.flatnonzero(inside)
     core.label_codes(y, low, table, codes)
     return classes, codes
+
+
+def united(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """All classes of two models, in order. Labels of other types are no classes of one model.
+
+    >>> united(np.array(["a", "c"]), np.array(["b"])).tolist()
+    ['a', 'b', 'c']
+    """
+    kinds = [label_type(labels) for labels in (a, b)]
+    if kinds[0] != kinds[1]:
+        raise MergeError(
+            f"the labels are {kinds[0]} (such as {a.tolist()[0]!r}) in one model and {kinds[1]} (such as "
+            f"{b.tolist()[0]!r}) in the other\n\nhint: fit both with labels of the same type"
+        )
+    return np.union1d(a, b)
+
+
+def label_type(labels: np.ndarray) -> str:
+    """What labels are: texts, truth values, numbers, or the name of their type."""
+    first = labels.tolist()[0]
+    if isinstance(first, (str, bytes)):
+        return "texts"
+    if isinstance(first, bool):
+        return "truth values"
+    return "numbers" if isinstance(first, Real) else f"{type(first).__name__} objects"
 
 
 def _sorted_codes(y: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ hint: MixedNB takes such columns; or make numbers of them (sklearn.preprocessing
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any
@@ -66,7 +66,7 @@ def _check_series(where: str, s: Any, block: str) -> None:
     elif type(getattr(native, "dtype", None)).__name__ != "SparseDtype":
         cells = np.empty(len(s), dtype=object)
         cells[:] = s.to_list()
-        _check_cells(where, cells, block)
+        check_cells(where, cells, block)
 
 
 def _first(s: Any) -> str:
@@ -75,7 +75,7 @@ def _first(s: Any) -> str:
     return f"{s[row]!r} in row {row}"
 
 
-def _check_cells(where: str, cells: np.ndarray, block: str, texts: bool = True, why: str = "") -> None:
+def check_cells(where: str, cells: np.ndarray, block: str, texts: bool = True, why: str = "") -> None:
     """Raise for the first object that is no number; with `texts` also for a text that reads as one."""
     for row, cell in enumerate(cells):
         if isinstance(cell, str | bytes):
@@ -102,6 +102,27 @@ def not_numbers(
     return error(f"{where} holds {what}, and this model takes {needed}{why and f' ({why})'}\n\nhint: {hint}")
 
 
+def from_records(X: frames.Records, names: Sequence[str], block: str) -> np.ndarray:
+    """These columns of rows that came as dictionaries, (n, d); NaN where a cell is missing."""
+    if X.n == 0 or not names:
+        raise DataError(
+            f"Found array with {X.n} sample(s) and {len(names)} feature(s)\n\nhint: give at least one row with names"
+        )
+    out = np.empty((X.n, len(names)))
+    for j, name in enumerate(names):
+        cells = X.cells[name]
+        try:
+            if any(isinstance(cell, str | bytes) for cell in cells):
+                raise ValueError
+            out[:, j] = np.array(cells, dtype=np.float64)
+        except (TypeError, ValueError):
+            objects = np.empty(X.n, dtype=object)
+            objects[:] = list(cells)
+            check_cells(f"column `{name}`", objects, block)
+            out[:, j] = objects.astype(np.float64)
+    return out
+
+
 @contextmanager
 def cells_named(X: Any, block: str) -> Iterator[None]:
     """Say which cell of X is no number, where NumPy could not convert one."""
@@ -120,7 +141,7 @@ def cells_named(X: Any, block: str) -> Iterator[None]:
         for j in range(cells.shape[1]):
             where = f"column {j if names is None else f'`{names[j]}`'}"
             try:
-                _check_cells(where, cells[:, j], block, texts, str(bad))
+                check_cells(where, cells[:, j], block, texts, str(bad))
             except DataError as named:
                 raise named from None
         raise

@@ -7,9 +7,9 @@ there is all missing, one that was never learned is ignored.
 >>> from deciban.families.categorical import Categorical
 >>> from deciban.frames import Column
 >>> schema = Schema((Field("sky", Categorical(), ("grey", "red")),))
->>> block, absent, new = schema.read([Column("sky", np.array([0, -1], dtype=np.int32), ["red"])], 2)
->>> block.blocks[0].values.tolist(), absent, new
-([[1], [-1]], [], [])
+>>> block, absent = schema.read([Column("sky", np.array([0, -1], dtype=np.int32), ["red"])], 2)
+>>> block.blocks[0].values.tolist(), absent
+([[1], [-1]], [])
 """
 
 from __future__ import annotations
@@ -42,6 +42,11 @@ class Field:
     def named(self) -> str:
         """The name as messages have it."""
         return str(self.name) if isinstance(self.name, int) else f"`{self.name}`"
+
+    @cached_property
+    def place(self) -> dict[Any, int]:
+        """The code of each level."""
+        return {level: code for code, level in enumerate(self.levels or ())}
 
     def grown(self, levels: Sequence) -> Field:
         """The same with levels that were not there before, at the end."""
@@ -81,8 +86,8 @@ class Schema:
         ]
         return replace(self, fields=tuple(fields))
 
-    def read(self, columns: list[Column], n: int, learning: bool = False) -> tuple[Mixed, list[Name], list[Name]]:
-        """(rows, names of columns that are not there, names of columns that are not known)."""
+    def read(self, columns: list[Column], n: int, learning: bool = False) -> tuple[Mixed, list[Name]]:
+        """(rows, names of columns that are not there). Columns that the schema does not know are ignored."""
         given = {column.name: column for column in columns}
         cells = [self._cells(field, given.get(field.name), n, learning) for field in self.fields]
         blocks: list[Reals | Codes] = []
@@ -94,9 +99,7 @@ class Schema:
                 blocks.append(Codes(_side_by_side([cells[j] for j in at], n)))
             else:
                 blocks.append(Apart([cells[j] for j in at]))
-        known = set(self.names)
-        absent = [name for name in self.names if name not in given]
-        return Mixed(tuple(blocks), n), absent, [column.name for column in columns if column.name not in known]
+        return Mixed(tuple(blocks), n), [name for name in self.names if name not in given]
 
     def _cells(self, field: Field, column: Column | None, n: int, learning: bool) -> np.ndarray:
         """A column's cells as its block has them."""
@@ -112,7 +115,7 @@ class Schema:
         levels = coded.levels or []
         if tuple(levels) == field.levels:
             return coded.values
-        place = {level: code for code, level in enumerate(field.levels)}
+        place = field.place
         if levels and field.levels and _texts(levels) != _texts(field.levels):
             raise DataError(
                 f"column {field.named} holds {type(levels[0]).__name__} (such as {levels[0]!r}), but was learned from "
@@ -127,9 +130,15 @@ class Schema:
         if [f.name for f in self.fields] != [f.name for f in other.fields]:
             raise MergeError("the models' columns have other names\n\nhint: fit both on frames with the same columns")
         for a, b in zip(self.fields, other.fields, strict=True):
-            if a.family != b.family or (a.levels is None) != (b.levels is None):
+            if (a.levels is None) != (b.levels is None):
                 raise MergeError(
-                    f"column `{a.name}` is {a.family} in one model and {b.family} in the other\n\n"
+                    f"column {a.named} holds {_held(a)} in one model and {_held(b)} in the other\n\n"
+                    "hint: make the column all numbers or all texts, and fit both models again"
+                )
+            if a.family != b.family:
+                raise MergeError(
+                    f"column {a.named} is {_family_name(a.family, b.family)} in one model and "
+                    f"{_family_name(b.family, a.family)} in the other\n\n"
                     "hint: fit both with the same `families={...}`; the first model's are in `families_`"
                 )
         both = replace(
@@ -137,12 +146,27 @@ class Schema:
         )
         return both, both._places(self), both._places(other)
 
+    def reordered(self, order: Sequence[int]) -> Schema:
+        """The same with column order[j] in place j."""
+        return replace(self, fields=tuple(self.fields[j] for j in order))
+
     def _places(self, part: Schema) -> list[np.ndarray]:
         out = []
         for mine, theirs in zip(self.fields, part.fields, strict=True):
             place = {level: code for code, level in enumerate(mine.levels or ())}
             out.append(np.array([place[level] for level in theirs.levels or ()], dtype=np.int64))
         return out
+
+
+def _held(field: Field) -> str:
+    if field.levels is None:
+        return "numbers"
+    return f"levels (such as {field.levels[0]!r})" if field.levels else "levels"
+
+
+def _family_name(family: Any, other: Any) -> str:
+    """What to call a family beside another: by its settings only where the name is not enough."""
+    return str(family) if type(family) is type(other) else type(family).__name__.lower()
 
 
 def _side_by_side(columns: list[np.ndarray], n: int) -> np.ndarray:

@@ -65,7 +65,7 @@ def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
             label: [Evidence(one.word, None, one.decibans) for one in words]
             for label, words in loudest(model, most).items()
         }
-    names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])]
+    names = frames.shown_names(model)
     try:
         cells = _typical(model)
         with warnings.catch_warnings():

@@ -131,7 +131,7 @@ def test_priors_may_be_a_mapping_by_label(model):
         ([0.5, 0.5], "match number of classes"),
         ([0.5, 0.6, -0.1], "non-negative"),
         ([0.5, 0.5, 0.5], "sum of the priors"),
-        ({"a": 0.5, "b": 0.5}, "classes are"),
+        ({"a": 0.5, "b": 0.5}, "no entry for 'c'"),
         ({"a": 0.5, "b": 0.3, "stranger": 0.2}, "stranger"),
         ([0.5, np.nan, 0.5], "riors"),
     ],

@@ -75,7 +75,7 @@ def columns_for(model: Any, names: Sequence[str], features: Any = None) -> tuple
         wanted = [str(name) for name in getattr(model, "feature_names_in_", names)]
     absent = [name for name in wanted if name not in names]
     here = tuple(name for name in wanted if name in names)
-    spared = absent and hasattr(model, "levels_") and here
+    spared = absent and hasattr(model, "levels_") and here and getattr(model, "columns", "") != "strict"
     if absent and not spared:
         raise DataError(
             f"the model learned from {some(wanted)}; the data have {some(names)} and lack {some(absent)}\n\n"

@@ -36,8 +36,14 @@ class AODE(Structured):
     missing : "ignore", "informative"
         What a missing cell is. "ignore": no evidence; it counts for nothing in training and is no parent in prediction.
         "informative": a level of its own, in every column that had missing cells in training (see `missing_`).
-    priors : sequence, mapping by class, or None
+    priors : sequence, mapping by class, "uniform" or None
         Class priors; by default the classes' shares of the rows.
+    class_weight : "balanced", {class: weight}, or None
+        Multiplies the learned class shares: "balanced" is n / (k · n_c), so that all classes are equally probable
+        beforehand. Densities are learned by class and stay the same.
+    columns : "align", "strict"
+        Columns at prediction that are not those of training, by name: a warning (one that is not there counts as
+        missing, one that was never learned is ignored), or an error.
     calibrate : bool
         Fit a temperature and a bias for each class to leave-one-out predictions, so that probabilities are honest.
 
@@ -45,6 +51,31 @@ class AODE(Structured):
     what each adds as they speak one after the other, averaged over the order of the columns and its reverse; the parts
     sum to the log odds.
 
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
+    levels_ : dict
+        Levels of each nominal column, by name.
+    cuts_ : dict
+        Where each column of numbers is cut, by name; another model takes it as `cuts`.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({"a": list("uuvvuuvv"), "b": list("xxyyyyxx")})
     >>> y = ["same"] * 4 + ["other"] * 4  # whether a and b go together: neither tells anything by itself
@@ -60,7 +91,17 @@ class AODE(Structured):
     }
 
     def __init__(
-        self, *, backoff="auto", alpha=1.0, least=1, cuts="mdl", missing="ignore", priors=None, calibrate=False
+        self,
+        *,
+        backoff="auto",
+        alpha=1.0,
+        least=1,
+        cuts="mdl",
+        missing="ignore",
+        priors=None,
+        class_weight=None,
+        columns="align",
+        calibrate=False,
     ):
         self.backoff = backoff
         self.alpha = alpha
@@ -68,6 +109,8 @@ class AODE(Structured):
         self.cuts = cuts
         self.missing = missing
         self.priors = priors
+        self.class_weight = class_weight
+        self.columns = columns
         self.calibrate = calibrate
 
     def _structure(self) -> Aode:

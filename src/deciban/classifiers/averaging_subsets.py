@@ -22,7 +22,6 @@ from deciban.errors import DataError
 from deciban.product import Product
 from deciban.schema import Schema
 from deciban.subsets.averaging import Subsets
-from deciban.table import Table
 
 CONSTRAINTS: dict[str, list] = {
     "average": [None, StrOptions({"subsets"})],
@@ -63,8 +62,8 @@ class AveragingSubsets:
             return fitted.family.product, fitted.params.own
         return fitted.family, fitted.params
 
-    def _check_fit(self, table: Table, whole: bool) -> None:
-        super()._check_fit(table, whole)  # type: ignore[misc]
+    def _check_settings(self) -> None:
+        super()._check_settings()  # type: ignore[misc]
         if self.average is None:
             return
         if self.missing == "average":
@@ -72,7 +71,7 @@ class AveragingSubsets:
                 "missing='average' makes rows of levels that are not there, which averaging over subsets knows nothing "
                 "of\n\nhint: with average='subsets' use missing='ignore' or 'informative'"
             )
-        if isinstance(self.inclusion, Mapping):
+        if isinstance(self.inclusion, Mapping) and hasattr(self, "_schema"):
             strange = [name for name in self.inclusion if name not in self._schema.names]
             if strange:
                 raise DataError(

@@ -61,12 +61,43 @@ class BayesNet(TellingNetwork, Structured):
         the strengths m that make held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
     alpha : number, or None
         Pseudo-count of every level in every table. None: `prior`, spread evenly over the table, as BDeu has it.
-    cuts, missing, priors, calibrate
+    cuts, missing, priors, class_weight, columns, calibrate
         As in `KDependenceBayes`.
 
     The state is the distinct rows: `partial_fit`, merging and forgetting are exact, and the graph is always that of all
     rows. `leave_one_out` keeps it.
 
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
+    edges_ : list of (parent, child)
+        Edges between columns, by name.
+    network_ : Network
+        The network with its tables: `query` it.
+    levels_ : dict
+        Levels of each nominal column, by name.
+    cuts_ : dict
+        Where each column of numbers is cut, by name; another model takes it as `cuts`.
+    evidence_ : float
+        log p(X | y), parameters averaged out, where it has a closed form.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({"a": list("uuvvuuvv"), "b": list("xxyyyyxx"), "c": list("pqpqpqpq")})
     >>> y = ["same"] * 4 + ["other"] * 4  # whether a and b go together: neither tells anything by itself
@@ -101,6 +132,8 @@ class BayesNet(TellingNetwork, Structured):
         cuts="mdl",
         missing="auto",
         priors=None,
+        class_weight=None,
+        columns="align",
         calibrate=False,
     ):
         self.edges = edges
@@ -112,6 +145,8 @@ class BayesNet(TellingNetwork, Structured):
         self.cuts = cuts
         self.missing = missing
         self.priors = priors
+        self.class_weight = class_weight
+        self.columns = columns
         self.calibrate = calibrate
 
     # networks that are given
@@ -253,6 +288,9 @@ class BayesNet(TellingNetwork, Structured):
                 "the tables of this network were given: there are no rows to add to or take away from\n\n"
                 "hint: `fit` learns them anew from rows"
             )
+
+    def _learns_from_rows(self) -> bool:
+        return "_given" not in self.__dict__
 
     def _log_prior(self, n: np.ndarray) -> np.ndarray:
         if "_given" in self.__dict__:

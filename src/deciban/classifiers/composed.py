@@ -15,11 +15,11 @@ class Composed:
 
     models: Any
     models_: list
-    _usual: tuple = ()  # the models where none are named
+    _usual: Callable[[], Any]  # the models where none are named
     __sklearn_is_fitted__: Callable[[], bool]
 
     def _pairs(self) -> Named:
-        return named(self._usual if self.models is None else self.models)
+        return named(self._usual() if self.models is None else self.models)
 
     def _listed(self) -> Named:
         """The models that were named, whatever else may be wrong with them."""
@@ -30,6 +30,7 @@ class Composed:
         return self.models_ if self.__sklearn_is_fitted__() else [model for _, model in self._pairs()]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name; `deep`: with the models and theirs, as `name` and `name__setting`."""
         out = super().get_params(deep=False)  # type: ignore[misc]
         for name, model in self._listed() if deep else ():
             if hasattr(model, "get_params") and not isinstance(model, type):
@@ -38,6 +39,7 @@ class Composed:
         return out
 
     def set_params(self, **params: Any) -> Self:
+        """Change settings: own ones, a model by its name, or a model's as `name__setting`."""
         if "models" in params:
             self.models = params.pop("models")
         names = [name for name, _ in self._listed()]
@@ -50,7 +52,7 @@ class Composed:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         each = [get_tags(model) for model in self._current() if hasattr(model, "__sklearn_tags__")]
         for name in ("allow_nan", "sparse", "categorical", "string", "positive_only"):
-            whole = any if name == "positive_only" else all
+            whole = any if name in ("positive_only", "allow_nan") else all  # who takes no gaps is not asked of them
             setattr(tags.input_tags, name, whole(getattr(one.input_tags, name) for one in each))
         tags.classifier_tags.multi_class = all(one.classifier_tags.multi_class for one in each if one.classifier_tags)
         return tags

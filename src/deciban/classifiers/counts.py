@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import decision
 from deciban.classifiers.base import Generative
+from deciban.classifiers.given_priors import PRIORS, GivenPriors
 from deciban.classifiers.weighing_columns import CONSTRAINT, WeighingColumns
 from deciban.dirichlet import GRID
 from deciban.errors import DataError
@@ -31,24 +32,25 @@ class Discrete(WeighingColumns, Generative):
 
     _parameter_constraints: dict = {
         "fit_prior": ["boolean"],
-        "class_prior": ["array-like", None],
+        "class_prior": PRIORS,
         "calibrate": ["boolean"],
         **CONSTRAINT,
     }
     _reads = "counts"
 
     def _check_settings(self) -> None:
-        if self.class_prior is not None and len(self.class_prior) != len(self.classes_):
-            raise DataError("Number of priors must match number of classes.")
+        if self.class_prior is not None:
+            decision.prior_weights(self.class_prior, self.classes_, "class_prior")
 
     def _log_prior(self, n: np.ndarray) -> np.ndarray:
         if self.class_prior is not None:
             with np.errstate(divide="ignore"):
-                return np.log(np.asarray(self.class_prior, dtype=np.float64))
+                return np.log(decision.prior_weights(self.class_prior, self.classes_, "class_prior"))
         return decision.log_prior(n) if self.fit_prior else decision.log_prior(np.ones(len(n)))
 
     @property
     def class_log_prior_(self) -> np.ndarray:
+        """Log prior of each class, (k,)."""
         return self._check_is_fitted().log_prior
 
     def __sklearn_tags__(self):
@@ -69,6 +71,7 @@ class Smoothed(Discrete):
         "force_alpha": ["boolean"],
     }
     _tunable = {"alpha": ("auto", tuple(GRID.tolist()))}
+    _classes_first = True
 
     def _check_alpha(self) -> Any:
         """alpha as it is used: not under 1e-10 unless forced."""
@@ -101,6 +104,7 @@ class Smoothed(Discrete):
 
     @property
     def feature_count_(self) -> np.ndarray:
+        """Sum of each column in each class, (k, d)."""
         return self._check_is_fitted().tally.parts[1].total
 
 
@@ -110,6 +114,53 @@ class MultinomialNB(Smoothed):
     Parameters are scikit-learn's, and: `alpha="auto"` (by leave-one-out), `estimate="bayes"` (the distribution is
     averaged out, so that a word seen makes its return likelier: a Pólya urn), `calibrate=True` (honest probabilities).
 
+    Parameters
+    ----------
+    alpha : float, array of shape (d,) or "auto"
+        Pseudo-count of every column; "auto": by leave-one-out.
+    force_alpha : bool
+        Whether an alpha under 1e-10 is taken as it is.
+    fit_prior : bool
+        Whether class priors are learned; False: uniform.
+    class_prior : sequence, mapping by class, "uniform" or None
+        Class priors that are given.
+    estimate : "plugin" or "bayes"
+        "bayes": the distribution is averaged out, so that a word seen makes its return likelier (a Pólya urn).
+    calibrate : bool
+        Temper probabilities by leave-one-out.
+    weights : None or "discriminative"
+        Weights of the columns, learned to predict the class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    class_log_prior_ : ndarray of shape (k,)
+        Log prior of each class.
+    feature_count_ : ndarray of shape (k, d)
+        Sum of each column in each class.
+    feature_log_prob_ : ndarray of shape (k, d)
+        Log probability of each column given the class.
+    evidence_ : float
+        log p(X | y), parameters averaged out, where it has a closed form.
+    feature_weights_, class_feature_weights_, class_bias_, n_iter_
+        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
+        steps.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> model = MultinomialNB().fit(np.array([[2, 1, 0], [3, 0, 0], [0, 1, 4]]), ["ham", "ham", "spam"])
     >>> model.predict_proba(np.array([[1, 0, 1]])).round(3).tolist()
@@ -142,6 +193,7 @@ class MultinomialNB(Smoothed):
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
+        """Log probability of each column (or of its levels) given the class."""
         return self._check_is_fitted().params.log_theta
 
 
@@ -151,6 +203,51 @@ class ComplementNB(Smoothed):
     Its scores are a rule, not a density: they take no prior unless `priors=` is given or columns have weights. `sample`
     and `score_samples` use the multinomial that the same counts define.
 
+    Parameters
+    ----------
+    alpha : float, array of shape (d,) or "auto"
+        Pseudo-count of every column; "auto": by leave-one-out.
+    force_alpha : bool
+        Whether an alpha under 1e-10 is taken as it is.
+    fit_prior, class_prior
+        As scikit-learn's; see above. `class_prior` may be a mapping by class or "uniform" too.
+    norm : bool
+        Whether weights are normalised.
+    calibrate : bool
+        Temper probabilities by leave-one-out.
+    weights : None or "discriminative"
+        Weights of the columns, learned to predict the class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    class_log_prior_ : ndarray of shape (k,)
+        Log prior of each class.
+    feature_count_ : ndarray of shape (k, d)
+        Sum of each column in each class.
+    feature_log_prob_ : ndarray of shape (k, d)
+        Log probability of each column given the class.
+    feature_all_ : ndarray of shape (d,)
+        Sum of each column over all classes.
+    feature_weights_, class_feature_weights_, class_bias_, n_iter_
+        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
+        steps.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> model = ComplementNB().fit(np.array([[2, 1, 0], [3, 0, 0], [0, 1, 4]]), [0, 0, 1])
     >>> model.predict(np.array([[0, 1, 1]])).tolist()
@@ -183,16 +280,65 @@ class ComplementNB(Smoothed):
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
+        """Log probability of each column (or of its levels) given the class."""
         return self._check_is_fitted().params.weights
 
     @property
     def feature_all_(self) -> np.ndarray:
+        """Sum of each column over all classes, (d,)."""
         return self.feature_count_.sum(axis=0)
 
 
 class BernoulliNB(Smoothed):
     """Naive Bayes for presence and absence: absent features speak too. `binarize` is the threshold (None: X is 0 / 1).
 
+    Parameters
+    ----------
+    alpha : float, array of shape (d,) or "auto"
+        Pseudo-count of presence and of absence; "auto": by leave-one-out.
+    force_alpha : bool
+        Whether an alpha under 1e-10 is taken as it is.
+    binarize : float or None
+        Cells above it are present; None: X is 0 / 1.
+    fit_prior : bool
+        Whether class priors are learned; False: uniform.
+    class_prior : sequence, mapping by class, "uniform" or None
+        Class priors that are given.
+    calibrate : bool
+        Temper probabilities by leave-one-out.
+    weights : None or "discriminative"
+        Weights of the columns, learned to predict the class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    class_log_prior_ : ndarray of shape (k,)
+        Log prior of each class.
+    feature_count_ : ndarray of shape (k, d)
+        Sum of each column in each class.
+    feature_log_prob_ : ndarray of shape (k, d)
+        Log probability of each column given the class.
+    evidence_ : float
+        log p(X | y), parameters averaged out, where it has a closed form.
+    feature_weights_, class_feature_weights_, class_bias_, n_iter_
+        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
+        steps.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> model = BernoulliNB().fit(np.array([[1, 0], [1, 1], [0, 1]]), ["a", "a", "b"])
     >>> model.as_logistic().coef_.round(3).tolist()
@@ -228,6 +374,7 @@ class BernoulliNB(Smoothed):
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
+        """Log probability of each column (or of its levels) given the class."""
         return self._check_is_fitted().params.log_present
 
     def __sklearn_tags__(self):
@@ -236,11 +383,48 @@ class BernoulliNB(Smoothed):
         return tags
 
 
-class PoissonNB(Discrete):
-    """Naive Bayes for event counts: each column Poisson, with a Gamma(`shape`, `exposure`) prior on its rate.
+class PoissonNB(GivenPriors, Discrete):
+    """Naive Bayes for event counts: each column is Poisson, with a Gamma(`shape`, `exposure`) prior on its rate.
 
-    `estimate="bayes"` averages over the rate (negative binomial counts), `calibrate=True` makes probabilities honest.
+    Parameters
+    ----------
+    shape, exposure : float
+        The Gamma prior of a rate: `shape` events in `exposure` rows.
+    priors : sequence, mapping by class, "uniform" or None
+        Class priors; by default the classes' shares of the rows.
+    estimate : "plugin" or "bayes"
+        "bayes" averages over the rate: counts are negative binomial.
+    calibrate : bool
+        Temper probabilities by leave-one-out.
+    weights : None or "discriminative"
+        Weights of the columns, learned to predict the class.
 
+    Attributes
+    ----------
+    classes_, class_count_, class_prior_ : ndarray of shape (k,)
+        Labels, weight of the training rows of each, and prior.
+    class_log_prior_ : ndarray of shape (k,)
+        Log prior of each class.
+    rate_ : ndarray of shape (k, d)
+        Events a row, of each class and column.
+    feature_weights_, class_feature_weights_, class_bias_, n_iter_
+        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
+        steps.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    evidence_ : float
+        log p(X | y), parameters averaged out, with `estimate="bayes"`.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> model = PoissonNB(shape=0, exposure=0).fit(np.array([[1, 4], [3, 6], [9, 1]]), ["a", "a", "b"])
     >>> model.rate_.tolist()
@@ -248,7 +432,9 @@ class PoissonNB(Discrete):
     """
 
     _parameter_constraints: dict = {
-        **Discrete._parameter_constraints,
+        "priors": PRIORS,
+        "calibrate": ["boolean"],
+        **CONSTRAINT,
         "shape": [Interval(Real, 0, None, closed="left")],
         "exposure": [Interval(Real, 0, None, closed="left")],
         "estimate": [StrOptions({"plugin", "bayes"})],
@@ -259,16 +445,14 @@ class PoissonNB(Discrete):
         *,
         shape=1.0,
         exposure=1.0,
-        fit_prior=True,
-        class_prior=None,
+        priors=None,
         estimate="plugin",
         calibrate=False,
         weights=None,
     ):
         self.shape = shape
         self.exposure = exposure
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+        self.priors = priors
         self.estimate = estimate
         self.calibrate = calibrate
         self.weights = weights
@@ -278,4 +462,5 @@ class PoissonNB(Discrete):
 
     @property
     def rate_(self) -> np.ndarray:
+        """Events a row, of each class and column, (k, d)."""
         return self._check_is_fitted().params.rate

@@ -11,46 +11,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from deciban import decision, ingest
+from deciban.decision import Adapted
 from deciban.errors import DataError
-from deciban.tabular import Lines, as_html, as_text, plain
-
-
-@dataclass(frozen=True)
-class Adapted:
-    """Class priors that fit rows without labels, and the model's posterior under them."""
-
-    priors: np.ndarray  # (k,)
-    classes: np.ndarray  # (k,)
-    steps: int
-    why: str  # "converged" or "max_iter"
-    model: Any = field(repr=False)
-
-    def __str__(self) -> str:
-        return as_text(self._lines())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return as_html(self._lines())
-
-    def _lines(self) -> Lines:
-        rows = [(str(c), plain(p)) for c, p in zip(self.classes.tolist(), self.priors.tolist(), strict=True)]
-        return Lines(f"class priors after {self.steps} steps ({self.why})", ("class", "prior"), rows)
-
-    def posterior(self, X) -> np.ndarray:
-        """P(class | x) under the new priors, (n, k)."""
-        return self.model.predict_proba(X, priors=self.priors)
-
-    def __iter__(self) -> Iterator[Any]:
-        """So that `priors, posterior = model.adapt_priors(X)`."""
-        yield self.priors
-        yield self.posterior
 
 
 class Deciding:
@@ -71,7 +38,7 @@ class Deciding:
         costs: (k, k) as costs[true, decided], or by label, {(true, decided): cost} or {true: {decided: cost}}; what is
         not named costs 1, a right answer 0. reject: the cost of abstaining (None: never abstain). thresholds: the least
         posterior that the chosen class must have, one number, one for each of `classes_`, or by label; under it the
-        answer is `rejected` too. priors: as in `predict`, or "uniform" for maximum likelihood.
+        answer is `rejected` too. priors: as in `predict`; "uniform" decides by maximum likelihood.
 
         >>> from deciban import GaussianNB
         >>> model = GaussianNB().fit([[0.0], [2.0], [3.0], [5.0]], [0, 0, 1, 1])
@@ -83,7 +50,6 @@ class Deciding:
         matrix = None if costs is None else cost_matrix(costs, self.classes_)
         dearest = np.inf if reject is None else check_reject(reject)
         least = None if thresholds is None else threshold_of_each(thresholds, self.classes_)
-        priors = self._named_priors(priors)
         if matrix is None and reject is None and least is None:
             return self.predict(X, priors=priors)
         proba = np.exp(self._log_proba(X, priors))
@@ -105,7 +71,7 @@ class Deciding:
         """
         self._check_is_fitted()
         places = self._place_of(of), self._place_of(against)
-        ratio = decision.log_likelihood_ratio(self._log_proba(X, self._named_priors("uniform")), *places)
+        ratio = decision.log_likelihood_ratio(self._log_proba(X, "uniform"), *places)
         if log:
             return ratio
         with np.errstate(over="ignore"):
@@ -123,20 +89,13 @@ class Deciding:
         """
         log_prior = self._prior(self._check_is_fitted(), None)
         prior = np.exp(log_prior - np.logaddexp.reduce(log_prior))
-        loglik = self._log_proba(X, self._named_priors("uniform"))
+        loglik = self._log_proba(X, "uniform")
         priors, steps, rest = decision.adapted_priors(loglik, prior, tol, max_iter)
         return Adapted(priors, self.classes_, steps, "converged" if rest else "max_iter", self)
 
     def _log_proba(self, X, priors) -> np.ndarray:
         """log P(class | x) as the model says it, as NumPy's doubles. (n, k)"""
         return np.asarray(ingest.local(self.predict_log_proba(X, priors=priors)), dtype=np.float64)
-
-    def _named_priors(self, priors) -> Any:
-        if not isinstance(priors, str):
-            return priors
-        if priors != "uniform":
-            raise DataError(f"priors is {priors!r}\n\nhint: give probabilities, by class or in order, or 'uniform'")
-        return np.full(len(self.classes_), 1.0 / len(self.classes_))
 
 
 # what users may write, as arrays

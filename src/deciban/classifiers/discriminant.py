@@ -20,6 +20,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from deciban import decision
 from deciban.classifiers import em, em_on_data
 from deciban.classifiers.base import Generative
+from deciban.classifiers.given_priors import PRIORS
 from deciban.classifiers.one_pass import rows_of
 from deciban.classifiers.origin import same_library
 from deciban.classifiers.scoring import joined
@@ -37,7 +38,7 @@ class Discriminant(Generative):
 
     _reads = "dense"
     _keeps_kind = True
-    _parameter_constraints: dict = {"priors": ["array-like", None]}
+    _parameter_constraints: dict = {"priors": PRIORS}
     estimate = "plugin"  # a setting of most: whether parameters are put in as estimated, or integrated out ("bayes")
     n_iter_ = 0  # steps of EM, where rows with missing cells were learned from
 
@@ -45,11 +46,7 @@ class Discriminant(Generative):
         """`priors` as probabilities."""
         if self.priors is None:
             return None
-        priors = np.array(self.priors, dtype=np.float64)
-        if priors.shape != self.classes_.shape:
-            raise DataError(f"Number of priors must match number of classes ({len(self.classes_)}).")
-        if (priors < 0).any():
-            raise DataError("priors must be non-negative")
+        priors = decision.prior_weights(self.priors, self.classes_)
         if abs(priors.sum() - 1.0) > 1e-5:
             warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=4)
             priors /= priors.sum()
@@ -118,8 +115,9 @@ class Discriminant(Generative):
         fitted.params  # noqa: B018 (a covariance without inverse shall fail here, not in predict)
 
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
-        """Learn from more rows: the same state as one `fit` on all of them. The first call names all `classes`. Rows
-        with missing cells are left out of means and covariances, with a warning: EM needs all rows at once."""
+        """Learn from more rows: the same state as one `fit` on all of them. New classes may come at any time, unless
+        the first call named all `classes`. Rows with missing cells are left out of means and covariances, with a
+        warning: EM needs all rows at once."""
         before = _left_out(self._fitted.tally) if self.__sklearn_is_fitted__() else 0.0
         super().partial_fit(X, y, classes, sample_weight)
         self._warn_of(_left_out(self._fitted.tally) - before)
@@ -183,10 +181,12 @@ class Discriminant(Generative):
 
     @property
     def priors_(self) -> np.ndarray:
+        """Prior probability of each class, (k,)."""
         return self._view(np.exp(self._check_is_fitted().log_prior))
 
     @property
     def means_(self) -> np.ndarray:
+        """Means of each class and column, (k, d)."""
         return self._view(self._check_is_fitted().params.mean)
 
     def __sklearn_tags__(self):

@@ -12,6 +12,7 @@ P(h | D) = 0.4, 0.3, 0.3 and votes +, −, − the best single hypothesis says +
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
@@ -21,16 +22,31 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, column_or_1d
 
-from deciban import hypotheses, ingest, ops
+from deciban import frames, hypotheses, ingest, ops
 from deciban.classifiers import members
+from deciban.classifiers.aode import AODE
 from deciban.classifiers.base import Generative
 from deciban.classifiers.composed import Composed
+from deciban.classifiers.kdb import KDependenceBayes
 from deciban.classifiers.members_on_data import MembersOnData
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.pooling import Pooling, all_have, draw
+from deciban.classifiers.reading_frames import _levels_up
+from deciban.classifiers.settled import Settled
+from deciban.classifiers.standardised import Standardised
+from deciban.classifiers.tree import TreeAugmentedNB
 from deciban.errors import DataError, MergeError, NotAdditiveError
 
-USUAL = (MixedNB(families="student", alpha=1.0), MixedNB(families="student", alpha=1.0, average="subsets"))
+CONJUGATE = (MixedNB(families="student", alpha=1.0), MixedNB(families="student", alpha=1.0, average="subsets"))
+STACKED = {
+    "calibrated": MixedNB(calibrate=True),
+    "weighted": MixedNB(weights="discriminative"),
+    "tree": TreeAugmentedNB(calibrate=True),
+    "aode": AODE(calibrate=True),
+    "kdb": KDependenceBayes(k=2, calibrate=True),
+}
+IN_PIECES = {"weighted": STACKED["weighted"], "tree": TreeAugmentedNB(), "aode": AODE(), "kdb": KDependenceBayes(k=2)}
+LINEAR = {"logistic": Standardised()}  # one more, where all columns are numbers and no cell is missing
 
 
 def updates(method: str) -> Callable[[Any], bool]:
@@ -38,13 +54,12 @@ def updates(method: str) -> Callable[[Any], bool]:
     return lambda self: self._additive() and all_have(method)(self)
 
 
-class Ensemble(Composed, Pooling, MembersOnData, ClassifierMixin, BaseEstimator):
+class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseEstimator):
     """Base of `BayesOptimal` and `Gibbs`: models, and the posterior probability of each."""
 
     models: Any
     prior: Any
     weights: Any
-    _usual = USUAL
     _parameter_constraints: dict = {
         "models": ["array-like", Mapping, None],
         "prior": ["array-like", Mapping, None],
@@ -70,22 +85,30 @@ class Ensemble(Composed, Pooling, MembersOnData, ClassifierMixin, BaseEstimator)
         out.classes_ = np.unique(labels)
         out.models_ = [h if h in fitted else members.Prefit(h, out.classes_) for _, h in pairs]
         out.names_, out.class_count_ = [name for name, _ in pairs], None
+        out.left_out_, out._asked = {}, out.names_
         out.weights_ = np.exp(members.log_prior(out.weights, out.names_))
         return out
 
     # learning
 
     def fit(self, X, y, sample_weight=None) -> Self:
-        """Learn every model from rows X with labels y, and how probable each of them is."""
+        """Learn every model from rows X with labels y, and how probable each of them is. A model that cannot learn from
+        these rows is left out, with a warning (`left_out_`)."""
         self._validate_params()
         with self._unchanged_on_failure():
-            self.models_ = [
-                clone(model).fit(X, y, **members.weighed(model, "fit", sample_weight))
-                for _, model in self._some_pairs()
-            ]
-            self._describe(y, sample_weight)
-            self._weigh(X, y, sample_weight)
+            self._fit_rows(self._pairs_for(X), X, y, sample_weight)
         return self
+
+    def _fit_rows(self, pairs: members.Named, X: Any, y: Any, sample_weight: Any) -> None:
+        self._take(
+            pairs,
+            *members.each_learned(
+                pairs, lambda _, model: clone(model).fit(X, y, **members.weighed(model, "fit", sample_weight))
+            ),
+        )
+        self._describe(y, sample_weight)
+        self._weigh(X, y, sample_weight)
+        members.say_left_out(self.left_out_)
 
     @available_if(updates("partial_fit"))
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
@@ -100,10 +123,11 @@ class Ensemble(Composed, Pooling, MembersOnData, ClassifierMixin, BaseEstimator)
                 else [members.copied(m) for m in self.models_]
             )
             more = {"classes": classes} if first or classes is not None else {}
-            self.models_ = [
-                m.partial_fit(X, y, **more, **members.weighed(m, "partial_fit", sample_weight)) for m in known
-            ]
-            self._describe(y, sample_weight, None if first else self.class_count_)
+            names = [name for name, _ in self._some_pairs()] if first else self.names_
+            learned = [m.partial_fit(X, y, **more, **members.weighed(m, "partial_fit", sample_weight)) for m in known]
+            before = None if first else self.class_count_
+            self._take(self._pairs(), list(zip(names, learned, strict=True)), {} if first else self.left_out_)
+            self._describe(y, sample_weight, before)
             self._weigh()
         return self
 
@@ -137,7 +161,8 @@ class Ensemble(Composed, Pooling, MembersOnData, ClassifierMixin, BaseEstimator)
                 "hint: merge ensembles of the same models, each of which merges"
             )
         out = clone(self)
-        out.models_ = [a + b for a, b in zip(self.models_, other.models_, strict=True)]
+        both = [a + b for a, b in zip(self.models_, other.models_, strict=True)]
+        out._take(self._pairs(), list(zip(self.names_, both, strict=True)), self.left_out_)
         out._describe(None, None, out.models_[0].class_count_)
         out._weigh()
         return out
@@ -148,11 +173,19 @@ class Ensemble(Composed, Pooling, MembersOnData, ClassifierMixin, BaseEstimator)
     def evidence_(self) -> float:
         """log Σ_h P(h) P(D | h), of the data that the models' evidences are of; weights="evidence" only."""
         self._check_is_fitted()
-        if not isinstance(self.weights, str) or self.weights != "evidence":
-            raise AttributeError("the evidence was not asked for\n\nhint: fit with weights='evidence'")
-        return float(np.logaddexp.reduce(self.log_evidence_ + members.log_prior(self.prior, self.names_)))
+        if not isinstance(self.weights, str) or self.weights != "evidence" or "held_out_" in self.__dict__:
+            raise AttributeError("the models were not weighed by evidence\n\nhint: fit with weights='evidence'")
+        return float(np.logaddexp.reduce(self.log_evidence_ + self._log_of(self.prior)))
 
     # inside
+
+    def _usual(self) -> Any:
+        """The models where none are named: those that are strong, or those whose evidence is closed."""
+        return STACKED if isinstance(self.weights, str) and self.weights == "loo" else CONJUGATE
+
+    def _usual_in_pieces(self) -> Any:
+        """The same where there are too many rows to hold: calibration takes all of them at once."""
+        return IN_PIECES if self._usual() is STACKED else CONJUGATE
 
     def _some_pairs(self) -> members.Named:
         pairs = self._pairs()
@@ -160,13 +193,40 @@ class Ensemble(Composed, Pooling, MembersOnData, ClassifierMixin, BaseEstimator)
             raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
         return pairs
 
+    def _pairs_for(self, X: Any) -> members.Named:
+        """The models that are to learn from X."""
+        pairs = self._some_pairs()
+        more = self.models is None and self._usual() is STACKED and members.all_numbers(X)
+        return [*pairs, *LINEAR.items()] if more else pairs
+
+    def _take(self, pairs: members.Named, learned: members.Named, left_out: dict[str, str]) -> None:
+        """These models and nothing of an earlier fit; `pairs` are all that were to learn."""
+        for name in [name for name in self.__dict__ if name.endswith("_")]:
+            del self.__dict__[name]
+        self._asked = [name for name, _ in pairs]
+        self.names_, self.models_ = [name for name, _ in learned], [model for _, model in learned]
+        self.left_out_ = dict(left_out)
+
+    def _drop(self, left_out: dict[str, str]) -> None:
+        """Go on without some of the models."""
+        kept = [(name, m) for name, m in zip(self.names_, self.models_, strict=True) if name not in left_out]
+        self.names_, self.models_ = [name for name, _ in kept], [model for _, model in kept]
+        self.left_out_ = {**self.left_out_, **left_out}
+
+    def _log_of(self, weights: Any) -> np.ndarray:
+        """log of the weights that were given to all models, of those that are there."""
+        logs = members.log_prior(weights, self._asked)
+        some = np.array([logs[self._asked.index(name)] for name in self.names_])
+        if np.isneginf(some).all():
+            told = "; ".join(f"{name}: {why}" for name, why in self.left_out_.items())
+            raise DataError(f"no model that has weight could learn ({told})\n\nhint: give others some weight")
+        return some - np.logaddexp.reduce(some)
+
     def _describe(self, y: Any, sample_weight: Any, before: np.ndarray | None = None) -> None:
         """What all models share: classes, columns, and how many rows of each class there were."""
         first = self.models_[0]
-        self.names_ = [name for name, _ in self._pairs()]
         self.classes_ = first.classes_
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
+        for name in ("n_features_in_", "feature_names_in_", "target_name_"):
             if hasattr(first, name):
                 setattr(self, name, getattr(first, name))
         count = 0.0 if before is None else np.asarray(before, dtype=np.float64)
@@ -177,29 +237,50 @@ class Ensemble(Composed, Pooling, MembersOnData, ClassifierMixin, BaseEstimator)
 
     def _weigh(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
         """`weights_`, from the tallies alone or from rows."""
-        log_prior = members.log_prior(self.prior, self.names_)
         if not isinstance(self.weights, str):
-            self.weights_ = np.exp(members.log_prior(self.weights, self.names_))
-            return
-        if self.weights == "loo":
-            logs, w, self.held_out_ = members.held_out_of_each(
-                self.models_, self._pairs(), X, y, self.classes_, sample_weight
-            )
-            self.log_evidence_ = logs @ w
-            self.weights_ = hypotheses.stacked(logs, np.exp(log_prior), w)
-            return
-        find: Callable = members.account
-        if self.weights == "bic":
+            self.weights_ = np.exp(self._log_of(self.weights))
+        elif self.weights == "loo":
+            self._stack(X, y, sample_weight)
+        elif self.weights == "bic":
             y = column_or_1d(y)
             w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-            find = lambda model: members.schwarz(model, X, y, w)  # noqa: E731
-        self._weigh_by([find(model) for model in self.models_])
+            self._weigh_by([members.schwarz(model, X, y, w) for model in self.models_])
+        else:
+            try:
+                self._weigh_by([members.account(model) for model in self.models_])
+            except members.NoEvidenceError as why:
+                if X is None:
+                    raise
+                self._say_why_rows(why)
+                self._stack(X, y, sample_weight)
+
+    def _stack(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Weights by rows held out."""
+        templates = dict(self._pairs_for(X))
+        pairs = [(name, templates[name]) for name in self.names_]
+        logs, w, how, failed = members.held_out_of_each(self.models_, pairs, X, y, self.classes_, sample_weight)
+        self._drop(failed)
+        self._weigh_by_rows(logs, w, how)
+
+    def _weigh_by_rows(self, logs: np.ndarray, w: np.ndarray, how: list[str]) -> None:
+        """From log probabilities (m, n) of the classes of rows that the models have not seen, and how that was."""
+        self.held_out_ = how
+        self.log_evidence_ = logs @ w
+        self.weights_ = hypotheses.stacked(logs, np.exp(self._log_of(self.prior)), w)
+
+    def _say_why_rows(self, why: Exception) -> None:
+        warnings.warn(
+            f"the models are weighed by rows held out: {str(why).split(chr(10))[0]}\n\n"
+            "hint: weights='loo' says that this is meant; or give models whose evidences compare",
+            UserWarning,
+            stacklevel=_levels_up(),
+        )
 
     def _weigh_by(self, found: list[tuple[str, float]]) -> None:
         """`weights_` by the probability that each model gives the data, and what data these are."""
         members.same_data([kind for kind, _ in found], self.names_)
         self.log_evidence_ = np.array([value for _, value in found])
-        self.weights_ = hypotheses.posterior(self.log_evidence_, members.log_prior(self.prior, self.names_))
+        self.weights_ = hypotheses.posterior(self.log_evidence_, self._log_of(self.prior))
 
     def _additive(self) -> bool:
         """Whether the weights follow from tallies, or are given."""
@@ -208,31 +289,63 @@ class Ensemble(Composed, Pooling, MembersOnData, ClassifierMixin, BaseEstimator)
 
 
 class BayesOptimal(Ensemble):
-    """The average of what models say, weighted by how probable the rows make each of them.
+    """The average of what models say, weighted by how well each of them foretells rows that it has not seen, or by how
+    probable the rows make it.
 
     Parameters
     ----------
     models : list of classifiers or of (name, classifier), or {name: classifier}
-        Cloned and fitted. By default naive Bayes and its average over all subsets of the columns, numbers being normal
-        and parameters averaged out.
+        Cloned and fitted; one that cannot learn from the rows is left out with a warning (`left_out_`). By default
+        naive Bayes, calibrated and with weighted columns, `TreeAugmentedNB`, `AODE` and `KDependenceBayes(k=2)`, all
+        calibrated, and, where all columns are numbers and no cell is missing, logistic regression of standardised
+        columns. With other weights than "loo", two whose evidence is closed: naive Bayes of normal numbers, and its
+        average over all subsets of the columns.
     prior : weights in the order of the models, or {name: weight}
         P(h) before any row was seen; by default all alike.
-    weights : "evidence", "loo", "bic", or numbers
+    weights : "loo", "evidence", "bic", or numbers
+        "loo": stacking, the weights under which rows left out are most probable, for models of any kind: leave-one-out
+        in closed form where a model has it and all rows have chosen nothing (families, cuts, a structure, a
+        calibration), five folds else (`held_out_` says which), of which those of the first 8,192 rows are enough. A row
+        is left out with all its weight, whatever that means; the same row once more is another row.
         "evidence": P(h | D) by the models' `evidence_`, exact where it is closed, Laplace's for logistic regression;
-        such weights soon are those of one model. "bic": Schwarz' approximation of it. "loo": stacking, the weights
-        under which rows left out are most probable, for models of any kind: leave-one-out in closed form where a model
-        has it and all rows have chosen nothing (families, cuts, a structure), five folds else (`held_out_` says which).
-        A row is left out with all its weight, whatever that means; the same row once more is another row.
-        Numbers: P(h | D) as you know it.
+        such weights soon are those of one model. Where a model has none, or they are not of the same data, rows left
+        out decide, with a warning. "bic": Schwarz' approximation of it. Numbers: P(h | D) as you know it.
 
+    A row that misses cells, or columns, is answered by the models that take it. `fit_on` learns what `fit` would of up
+    to 8,192 rows; of more it holds out some of them once, and by default has the models that learn from pieces: naive
+    Bayes with weighted columns and the three structured ones, not calibrated.
+
+    Attributes
+    ----------
+    models_, names_ : lists
+        The fitted models, and their names.
+    left_out_ : dict
+        Models that could not learn from the rows, and why, by name.
+    weights_ : ndarray of shape (m,)
+        Weight of each model in the average.
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    log_evidence_, held_out_
+        What the weights came from: evidence of each model, or how rows were held out.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+
+    Examples
+    --------
     >>> import deciban
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [5.0], [7.0]], ["a", "a", "a", "b", "b", "b"]
-    >>> both = deciban.BayesOptimal([deciban.GaussianNB(), deciban.LogisticRegression()], weights="loo").fit(X, y)
+    >>> both = deciban.BayesOptimal([deciban.GaussianNB(), deciban.LogisticRegression()]).fit(X, y)
     >>> both.predict([[1.5], [6.0]]).tolist(), both.held_out_
     (['a', 'b'], ['leave-one-out', '5 folds'])
     """
 
-    def __init__(self, models=None, *, prior=None, weights="evidence"):
+    def __init__(self, models=None, *, prior=None, weights="loo"):
         self.models = models
         self.prior = prior
         self.weights = weights
@@ -245,9 +358,37 @@ class Gibbs(Ensemble):
     """One model drawn by its posterior probability answers each row (per="row"), or the whole call ("prediction").
 
     On average over concepts that are as probable as the prior says, it is wrong at most twice as often as
-    `BayesOptimal`, and asks one model instead of all. Models, prior and weights are those of `BayesOptimal`; a whole
-    number as `random_state` draws the same every time.
+    `BayesOptimal`, and asks one model instead of all. Models, prior and weights are those of `BayesOptimal`, weights by
+    default the posterior probabilities ("evidence"); a whole number as `random_state` draws the same every time.
 
+    Parameters
+    ----------
+    models, prior, weights
+        As in `BayesOptimal`.
+    per : "row" or "prediction"
+        Whether a model is drawn for each row, or for a whole call.
+    random_state : int, RandomState or None
+        A whole number draws the same in every call.
+
+    Attributes
+    ----------
+    models_, names_ : lists
+        The fitted models, and their names.
+    left_out_ : dict
+        Models that could not learn from the rows, and why, by name.
+    weights_ : ndarray of shape (m,)
+        Posterior probability of each model.
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+
+    Examples
+    --------
     >>> coin = Gibbs.of({"h1": "+", "h2": "-"}, weights=[0.4, 0.6], random_state=0)
     >>> coin.predict([[0]] * 8).tolist()
     ['+', '-', '+', '-', '-', '-', '-', '-']
@@ -272,7 +413,9 @@ class Gibbs(Ensemble):
     def _log_posterior(self, X, priors) -> np.ndarray:
         """Only models that were drawn are asked."""
         self._check_is_fitted()
-        drawn = draw(self.weights_, _num_samples(X), self.per, self.random_state)
+        X = frames.records(X)
+        n = len(X) if isinstance(X, frames.Records) else _num_samples(X)
+        drawn = draw(self.weights_, n, self.per, self.random_state)
         asked, places = np.unique(drawn, return_inverse=True)
         asked = asked if len(asked) else np.zeros(1, dtype=np.intp)  # of no rows, somebody must complain
         each = [members.said(self.models_[m], X, self.classes_, priors, self.class_count_) for m in asked]

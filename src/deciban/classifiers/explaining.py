@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from deciban import ingest, ops
+from deciban import frames, ingest, ops
 from deciban.classifiers.grids import grid
 from deciban.errors import DataError
 from deciban.explanation import Explanation
+from deciban.frames import shown_names
 from deciban.gaussian.joint import parts_by_pattern
 from deciban.table import Block, Codes, Mixed, Reals
 from deciban.wording import cell_text
@@ -42,7 +43,7 @@ class Explaining:
         """
         base, parts, columns, values = self._evidence(X, priors)
         note = "" if self._parted() else f"columns of this {type(self).__name__} interact: none has a part of its own"
-        return Explanation.of_parts(self.classes_, columns, values, base, parts, of, against, note)
+        return Explanation.of_parts(self.classes_, columns, values, base, parts, of, against, note, **context(self, X))
 
     # hooks
 
@@ -100,8 +101,13 @@ class Explaining:
         return hasattr(fitted.family, "parts") or getattr(fitted.params, "splits", False) or self.n_features_in_ == 1
 
     def _column_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        return shown_names(self)
+
+
+def context(model: Any, X: Any) -> dict[str, Any]:
+    """What an explanation says beside numbers: labels of the rows, name of the target, library of the frame."""
+    library = frames.library(X) if not isinstance(X, Block | np.ndarray) and frames.is_frame(X) else None
+    return {"rows": frames.row_labels(X), "target": model.__dict__.get("target_name_", ""), "library": library}
 
 
 def check_size(n: int, k: int, d: int) -> None:

@@ -23,6 +23,42 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     classes: all pairs, coupled (`multi="pairwise"`), or the same within the leading `n_components` axes of the
     generalised eigenproblem (`multi="eigen"`). Where covariances agree, posteriors are those of LDA.
 
+    Parameters
+    ----------
+    multi : "pairwise" or "eigen"
+        How more than two classes are told apart: by all pairs, or within the leading axes.
+    n_components : int or None
+        Axes that `multi="eigen"` and `transform` keep.
+    priors : sequence, mapping by class, "uniform" or None
+        Class priors; by default the classes' shares of the rows.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    priors_ : ndarray of shape (k,)
+        Prior probability of each class.
+    means_ : ndarray of shape (k, d)
+        Means of each class and column.
+    coef_, intercept_ : ndarrays
+        Direction and threshold of each pair of classes.
+    n_iter_ : int
+        Steps of EM, where rows had missing cells.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.array([[0.0, 0], [1, 1], [0, 1], [4, 4], [5, 5], [4, 5]])
     >>> model = FisherDiscriminant().fit(X, [0, 0, 0, 1, 1, 1])

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban.classifiers.base import Generative
-from deciban.classifiers.given_priors import GivenPriors
+from deciban.classifiers.given_priors import PRIORS, GivenPriors
 from deciban.classifiers.weighing_columns import CONSTRAINT, WeighingColumns
 from deciban.families.gaussian import Gaussian
 from deciban.families.student import Student
@@ -31,6 +31,51 @@ class GaussianNB(WeighingColumns, GivenPriors, Generative):
     a weight for each column by conditional likelihood (`feature_weights_`), so that columns which repeat each other do
     not count twice.
 
+    Parameters
+    ----------
+    priors : sequence, mapping by class, "uniform" or None
+        Class priors; by default the classes' shares of the rows.
+    var_smoothing : float or "auto"
+        Share of the largest variance that is added to all; "auto": by held-out rows.
+    ddof : float
+        1: sample variances.
+    estimate : "plugin" or "bayes"
+        "bayes": mean and variance are averaged out (a Student t for each column).
+    calibrate : bool
+        Fit a temperature and a bias for each class to leave-one-out predictions.
+    weights : None or "discriminative"
+        Weights of the columns, learned to predict the class (`feature_weights_`).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
+    theta_, var_ : ndarrays of shape (k, d)
+        Means and variances of each class and column; `means_` is `theta_`.
+    epsilon_ : float
+        What was added to the variances.
+    evidence_ : float
+        log p(X | y), parameters averaged out, where it has a closed form.
+    feature_weights_, class_feature_weights_, class_bias_, n_iter_
+        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
+        steps.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> X, y = np.array([[-2.0, -1], [-1, -1], [1, 1], [2, 1]]), ["no", "no", "yes", "yes"]
     >>> model = GaussianNB().fit(X, y)
@@ -40,9 +85,9 @@ class GaussianNB(WeighingColumns, GivenPriors, Generative):
     [1.0, 2.0]
     """
 
-    _keeps_kind = True
+    _keeps_kind, _classes_first = True, True
     _parameter_constraints: dict = {
-        "priors": ["array-like", None],
+        "priors": PRIORS,
         "var_smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "ddof": [Interval(Real, 0, None, closed="left")],
         "estimate": [StrOptions({"plugin", "bayes"})],
@@ -97,14 +142,17 @@ class GaussianNB(WeighingColumns, GivenPriors, Generative):
 
     @property
     def theta_(self) -> np.ndarray:
+        """Means of each class and column, (k, d)."""
         return self._view(self._check_is_fitted().params.mean)
 
     @property
     def var_(self) -> np.ndarray:
+        """Variances of each class and column, (k, d)."""
         return self._view(self._check_is_fitted().params.var)
 
     @property
     def epsilon_(self) -> float:
+        """What was added to the variances."""
         fitted = self._check_is_fitted()
         return normals.epsilon(fitted.model._everything(fitted.tally), self._setting("var_smoothing"))
 

@@ -26,6 +26,7 @@ from sklearn.utils import check_random_state
 from deciban import ingest, ops
 from deciban.classifiers import logistic_settings as settings
 from deciban.errors import DataError
+from deciban.frames import shown_names
 from deciban.inference import profiles
 from deciban.inference.firth import firth
 from deciban.inference.laplace import Posterior, as_coef
@@ -296,5 +297,4 @@ class Inferring:
         return observed.ranges.candidates() if observed.ranged else None
 
     def _column_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        return shown_names(self)

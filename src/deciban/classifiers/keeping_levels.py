@@ -14,7 +14,7 @@ import numpy as np
 from deciban.schema import Field, Schema
 from deciban.subsets.averaging import Subsets
 from deciban.table import Codes, Mixed, Table
-from deciban.tallies import Bundle, Crosstab
+from deciban.tallies import Bundle, Crosstab, reordered
 
 
 class KeepingLevels:
@@ -49,13 +49,24 @@ class KeepingLevels:
                 kept.append(keep)
             offset = parts[b].offset
             cut = np.concatenate([offset[c] + keep for c, keep in enumerate(kept)]).astype(np.int64)
-            parts[b] = Crosstab(parts[b].n, parts[b].table[:, cut], np.array([len(keep) for keep in kept]))
+            table = np.ascontiguousarray(parts[b].table[:, cut])
+            parts[b] = Crosstab(parts[b].n, table, np.array([len(keep) for keep in kept]))
         self._schema = replace(self._schema, fields=tuple(fields))
         return Bundle((tally.parts[0], Bundle(tuple(parts))))
 
     def _aligned(self, other: Any, mine: Bundle, theirs: Bundle) -> tuple[Bundle, Bundle]:
         self._schema, here, there = self._schema.merged(other._schema)
         return moved(self._schema, mine, here), moved(self._schema, theirs, there)
+
+    def _in_column_order(self, tally: Bundle, order: list[int]) -> Bundle:
+        old, self._schema = self._schema, self._schema.reordered(order)
+        plain = {family: b for b, (family, _) in enumerate(old.groups) if family is not old.gaps}
+        blocks = []
+        for family, at in self._schema.groups:
+            b = -1 if family is old.gaps else plain[family]
+            place = {j: c for c, j in enumerate(old.groups[b][1])}
+            blocks.append(reordered(tally.parts[1].parts[b], [place[order[j]] for j in at]))
+        return Bundle((tally.parts[0], Bundle(tuple(blocks))))
 
     def _leave_one_out(self, family: Any, tally: Bundle, chunk: Table) -> np.ndarray:
         x, lone = self._without_lone(tally, chunk)

@@ -32,18 +32,33 @@ class LeavingOut:
     _family: Callable[..., Any]
     _estimate: Callable[[Any, Bundle], Any]
     _log_prior: Callable[[np.ndarray], np.ndarray]
+    _prior: Callable[..., np.ndarray]
     _reads: str
     _set: Callable[..., None]
     _fitted: Any
     _picked: dict[str, float] = {}
     classes_: np.ndarray
 
-    def leave_one_out(self, X, y, sample_weight=None) -> np.ndarray:
-        """log P(class | x) of each row, (n, k), by the model without that row. The rows are among those learned.
+    def leave_one_out(self, X, y, sample_weight=None, *, priors=None) -> np.ndarray:
+        """Log probabilities of the classes of each row, by the model without that row.
 
-        The same numbers as fitting once for each row, from one pass: rows leave the tally in closed form. A calibrated
-        model keeps its temperature and biases.
+        These are the numbers of fitting once for each row, from one pass: each row is taken out of the sufficient
+        statistics in closed form. A calibrated model keeps its temperature and biases.
 
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows among those that were learned, with the labels and weights they were learned with.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model, as in `predict_proba`.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            log P(class | x) in the order of `classes_`; `np.exp` of it are probabilities.
+
+        Examples
+        --------
         >>> from deciban import GaussianNB
         >>> X, y = [[0.0], [1.0], [2.0], [4.0], [8.0], [9.0]], ["a", "a", "a", "b", "b", "b"]
         >>> model = GaussianNB(var_smoothing=0.1).fit(X, y)
@@ -55,8 +70,11 @@ class LeavingOut:
         x, y = self._training(X, y, reset=False)
         table = self._table(x, y, sample_weight)
         self._check_learned(fitted, table)
-        prior = self._held_out_prior(fitted, table)
-        fallback = decision.log_prior(fitted.tally.parts[0].n)
+        if priors is None:
+            prior, fallback = self._held_out_prior(fitted, table), decision.log_prior(fitted.tally.parts[0].n)
+        else:
+            fallback = self._prior(fitted, priors)
+            prior = np.broadcast_to(fallback, (table.n, table.k))
         out = np.empty((table.n, table.k))
 
         def finish(scores: np.ndarray, start: int, stop: int) -> None:

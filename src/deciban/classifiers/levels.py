@@ -18,6 +18,55 @@ from deciban.tallies import Bundle
 class CategoricalNB(Smoothed):
     """Naive Bayes for nominal columns coded 0, 1, …; NaN and levels never seen in training are no evidence.
 
+    Parameters
+    ----------
+    alpha : float or "auto"
+        Pseudo-count of every level; "auto": by leave-one-out.
+    force_alpha : bool
+        Whether an alpha under 1e-10 is taken as it is.
+    fit_prior : bool
+        Whether class priors are learned; False: uniform.
+    class_prior : sequence, mapping by class, "uniform" or None
+        Class priors that are given.
+    min_categories : int, sequence or None
+        Least number of levels of each column.
+    calibrate : bool
+        Temper probabilities by leave-one-out.
+    weights : None or "discriminative"
+        Weights of the columns, learned to predict the class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    class_log_prior_ : ndarray of shape (k,)
+        Log prior of each class.
+    category_count_ : list of ndarrays of shape (k, levels)
+        Counts of the levels of each column.
+    feature_log_prob_ : list of ndarrays of shape (k, levels)
+        Log probabilities of the levels of each column.
+    n_categories_ : ndarray of shape (d,)
+        Number of levels of each column.
+    evidence_ : float
+        log p(X | y), parameters averaged out, where it has a closed form.
+    feature_weights_, class_feature_weights_, class_bias_, n_iter_
+        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
+        steps.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> model = CategoricalNB().fit(np.array([[0, 1], [0, 0], [1, 1]]), ["no", "yes", "yes"])
     >>> model.predict_proba(np.array([[1, 7]])).round(3).tolist()
@@ -84,14 +133,17 @@ class CategoricalNB(Smoothed):
 
     @property
     def category_count_(self) -> list[np.ndarray]:
+        """Counts of the levels of each column, a list of (k, levels)."""
         return self.tally_.parts[1].columns()
 
     @property
     def n_categories_(self) -> np.ndarray:
+        """Number of levels of each column, (d,)."""
         return self.tally_.parts[1].levels
 
     @property
     def feature_log_prob_(self) -> list[np.ndarray]:
+        """Log probability of each column (or of its levels) given the class."""
         return self._check_is_fitted().params.columns()
 
     feature_count_ = property()  # counts of levels are in `category_count_`

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from deciban import ops
+from deciban import ops, tabular
+
+SHOWN = 20  # columns that are printed
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,15 @@ class LogisticView:
     coef_: np.ndarray  # (1, d) for two classes, else (k, d)
     intercept_: np.ndarray  # (1,) or (k,)
     binarize: float | None = None
+
+    def __repr__(self) -> str:
+        """Coefficients in a table: a column for each class, or one for the second of two."""
+        two, (m, d) = len(self.classes_) == 2, self.coef_.shape
+        title = f"log odds of {self.classes_[-1]} against {self.classes_[0]}" if two else "scores, whose softmax it is"
+        head = ["", *(["coef"] if two else [str(label) for label in self.classes_])]
+        cells = [("intercept", self.intercept_), *((f"x{j}", self.coef_[:, j]) for j in range(min(d, SHOWN)))]
+        rows = [(name, *(tabular.plain(float(a)) for a in each[:m])) for name, each in cells]
+        return tabular.as_text(tabular.Lines(title, head, rows, f"… and {d - SHOWN} more columns" if d > SHOWN else ""))
 
     @classmethod
     def of(cls, classes: np.ndarray, coef: np.ndarray, bias: np.ndarray, binarize: float | None = None) -> LogisticView:

@@ -14,10 +14,10 @@ from scipy import sparse
 
 from deciban import decision, ingest, ops
 from deciban.classifiers.deciding import Deciding
-from deciban.classifiers.explaining import Explaining, check_size
+from deciban.classifiers.explaining import Explaining, check_size, context
 from deciban.classifiers.origin import Origin, same_library
-from deciban.classifiers.scoring import check_priors
 from deciban.classifiers.steady import unfitted
+from deciban.decision import check_priors
 from deciban.errors import DataError, SupportError
 from deciban.explanation import Explanation
 from deciban.table import Block, Counts, Reals, Table
@@ -103,7 +103,8 @@ class LinearAnswers(Deciding, Explaining):
         """
         at, start = self._baseline(baseline)
         base, parts, columns, cells = self._evidence(X, priors, at)
-        return Explanation.of_parts(self.classes_, columns, cells, base, parts, of, against, start=start)
+        more = context(self, X)
+        return Explanation.of_parts(self.classes_, columns, cells, base, parts, of, against, start=start, **more)
 
     # inside
 

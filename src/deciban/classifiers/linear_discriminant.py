@@ -41,6 +41,60 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
 
+    Parameters
+    ----------
+    solver : "svd", "lsqr" or "eigen"
+        As scikit-learn's; every solver transforms.
+    shrinkage : None, "auto", "loo" or a number of 0 … 1
+        "auto": Ledoit–Wolf; "loo": what makes held-out rows most probable.
+    priors : sequence, mapping by class, "uniform" or None
+        Class priors; by default the classes' shares of the rows.
+    n_components : int or None
+        Axes that `transform` keeps.
+    store_covariance : bool
+        Whether solver "svd" keeps `covariance_`.
+    tol : float
+        Singular values under it are left out by solver "svd".
+    covariance_estimator : estimator or None
+        Another estimate of the covariance; such a model is not updated.
+    estimate : "plugin" or "bayes"
+        "bayes": means and covariance are integrated out.
+    calibrate : bool
+        Fit a temperature and a bias for each class to leave-one-out predictions.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    priors_ : ndarray of shape (k,)
+        Prior probability of each class.
+    means_ : ndarray of shape (k, d)
+        Means of each class and column.
+    coef_, intercept_ : ndarrays of shape (1 or k, d) and (1 or k,)
+        The linear scores.
+    covariance_ : ndarray of shape (d, d)
+        The shared covariance (solver "svd": with `store_covariance=True`).
+    scalings_, xbar_, explained_variance_ratio_ : ndarrays
+        The projection of `transform`: axes, origin, and share of the between-class variance of each axis.
+    n_iter_ : int
+        Steps of EM, where rows had missing cells.
+    evidence_ : float
+        log p(X | y), parameters averaged out, where it has a closed form.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.array([[-1.0, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
     >>> model = LinearDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2])
@@ -177,14 +231,17 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @property
     def coef_(self) -> np.ndarray:
+        """Coefficients of the linear scores, (1 or k, d)."""
         return self._view(self._linear()[0])
 
     @property
     def intercept_(self) -> np.ndarray:
+        """Intercepts of the linear scores, (1 or k,)."""
         return self._view(self._linear()[1])
 
     @property
     def covariance_(self) -> np.ndarray:
+        """The covariance, or one for each class."""
         p = self._check_is_fitted().params
         if self.solver == "svd" and not self.store_covariance:
             raise AttributeError("`covariance_` is there with `store_covariance=True`")
@@ -192,14 +249,17 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @property
     def scalings_(self) -> np.ndarray:
+        """Axes of the projection, in columns."""
         return self._view(self._check_is_fitted().params.axes.scalings)
 
     @property
     def xbar_(self) -> np.ndarray:
+        """The overall mean, which `transform` subtracts."""
         return self._view(self._check_is_fitted().params.base.centre)
 
     @property
     def explained_variance_ratio_(self) -> np.ndarray:
+        """Share of the between-class variance along each axis."""
         return self._view(self._check_is_fitted().params.axes.ratio[: self._max_components])
 
     def __sklearn_tags__(self):

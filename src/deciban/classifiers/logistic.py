@@ -26,7 +26,7 @@ from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Hidden, Interval, InvalidParameterError, StrOptions
 
-from deciban import ingest, ops
+from deciban import frames, ingest, ops
 from deciban.classifiers import adopting
 from deciban.classifiers import logistic_settings as settings
 from deciban.classifiers.choosing import Choosing
@@ -61,6 +61,50 @@ class LogisticRegression(
     l1_ratio > 0), "gradient", "sgd", or a name of scikit-learn's, which stands for the nearest of these. C: "auto", or
     a list to choose from, takes the best by rows held out (see `choosing`); `C_` is the one. verbose=1 shows progress.
 
+    Parameters
+    ----------
+    penalty : "l2", "l1", "elasticnet", "jeffreys" or None
+        "jeffreys" is Firth's; the others follow from `C` and `l1_ratio`.
+    C : float, "auto" or a list
+        Inverse strength of the penalty; inf: none. "auto" and a list: the best by held-out rows.
+    l1_ratio : float
+        Share of the L1 penalty, 0 … 1.
+    tol, max_iter : float, int
+        When a solver stops.
+    fit_intercept, intercept_scaling : bool, float
+        Whether there is an intercept, and how it is penalised by solver "liblinear".
+    class_weight : mapping by class, "balanced" or None
+        Weights of the classes.
+    solver : str
+        "auto", "newton", "lbfgs", "newton-cg", "coordinate", "gradient", "sgd", or a name of scikit-learn's.
+    dual, random_state, verbose, warm_start, n_jobs
+        As scikit-learn's.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    coef_, intercept_ : ndarrays of shape (1 or k, d) and (1 or k,)
+        The linear scores: of the second of two classes, or of each.
+    n_iter_ : ndarray of shape (1,)
+        Steps of the solver.
+    C_ : float
+        The strength that was used.
+    path_ : Path
+        Held-out log loss of each C that was tried, where `C` was chosen.
+    evidence_ : float
+        log p(y | X), coefficients averaged out by Laplace's approximation.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> x, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
     >>> LogisticRegression(C=10.0).fit(x, y).decision_function([[1.5], [3.0]]).round(2).tolist()
@@ -150,6 +194,7 @@ class LogisticRegression(
         with self._unchanged_on_failure():
             warm = self._parameters() if self.warm_start and "coef_" in self.__dict__ else None
             objective = self._objective(X, y, sample_weight, chosen)
+            self._name_target(frames.target_name(y))
             start = self._start(objective, warm)
             with np.errstate(all="ignore"):  # what overflows is looked for afterwards
                 answer = self._minimum(objective, start, chosen, sample_weight)

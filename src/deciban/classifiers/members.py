@@ -13,30 +13,40 @@ rows held out do, as every model gives P(y | x) of those.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
-from deciban import decision
+from deciban import decision, frames
 from deciban.classifiers.base import Generative
 from deciban.classifiers.mixed import MixedNB
-from deciban.classifiers.scoring import check_priors
+from deciban.classifiers.reading_frames import ReadingFrames, _levels_up
 from deciban.classifiers.structured import Structured
+from deciban.decision import check_priors
 from deciban.dirichlet import log_evidence
-from deciban.errors import DataError, NotAdditiveError
+from deciban.errors import DataError, DecibanError, NotAdditiveError
 from deciban.folds import fold_of_each
 
 FOLDS = 5
+ENOUGH = 1 << 13  # rows held out, in as many of the folds as that takes
+TROUBLES = (DecibanError, ValueError, ArithmeticError, np.linalg.LinAlgError)  # what a model cannot learn from
 DENSITIES = ("Student", "GaussianJointBayes", "Exponential")
 HELD_OUT = "hint: compare models by rows held out instead: 'loo'"
 Named = list[tuple[str, Any]]
+
+
+class NoEvidenceError(DataError):
+    """A model has no evidence, or evidences are not of the same data."""
 
 
 def named(models: Any) -> Named:
@@ -71,6 +81,55 @@ def weighed(model: Any, method: str, sample_weight: Any) -> dict[str, Any]:
     return {"sample_weight": sample_weight}
 
 
+def all_numbers(X: Any) -> bool:
+    """Whether every column holds numbers, and no cell is missing.
+
+    >>> all_numbers([[1.0, 2], [3, 4]]), all_numbers([[1.0, None]]), all_numbers(np.array([["a"]]))
+    (True, False, False)
+    """
+    if sparse.issparse(X):
+        return True
+    cells = X if frames.is_frame(X) else np.asarray(X)
+    if not frames.is_frame(X) and (cells.ndim != 2 or cells.dtype.kind not in "fiubO"):
+        return False
+    try:
+        columns = frames.columns(cells)
+    except DecibanError:
+        return False  # the models say what is wrong
+    return all(column.levels is None and bool(np.isfinite(column.values).all()) for column in columns)
+
+
+def each_learned(pairs: Named, learn: Callable[[str, Any], Any]) -> tuple[Named, dict[str, str]]:
+    """((name, learned model) of those that could learn, {name: why not} of the others). It is an error where none
+    could, and a wrong setting always is.
+
+    >>> each_learned([("one", 1), ("two", 0)], lambda name, x: 1 // x)
+    ([('one', 1)], {'two': 'integer division or modulo by zero'})
+    """
+    out, left_out, first = [], {}, None
+    for name, template in pairs:
+        try:
+            out.append((name, learn(name, template)))
+        except InvalidParameterError:
+            raise
+        except TROUBLES as wrong:
+            first = first or wrong
+            left_out[name] = str(wrong).split("\n")[0]
+    if not out and first is not None:
+        raise first
+    return out, left_out
+
+
+def say_left_out(left_out: Mapping[str, str]) -> None:
+    for name, why in left_out.items():
+        warnings.warn(
+            f"`{name}` is left out: {why}\n\nhint: the others answer without it; take it out of `models`, or give it "
+            "what it needs",
+            UserWarning,
+            stacklevel=_levels_up(),
+        )
+
+
 # what one says of rows
 
 
@@ -98,24 +157,73 @@ def said(model: Any, X: Any, classes: np.ndarray, priors: Any = None, shares: np
     """log P(class | x) (n, k) in the order of `classes`; under other priors, if given, instead of the shares."""
     asks = getattr(model, "predict_log_proba", None)
     takes = priors is not None and asks is not None and "priors" in signature(asks).parameters
+    at = np.searchsorted(classes, model.classes_)  # a model may know fewer classes
+    own = None if priors is None else check_priors(priors, classes)[at]
     with np.errstate(divide="ignore"):
-        found = asks(X, **({"priors": priors} if takes else {})) if asks is not None else np.log(model.predict_proba(X))
+        more = {} if own is None or not takes else {"priors": own / own.sum()}
+        found = asks(X, **more) if asks is not None else np.log(model.predict_proba(X))
         found = np.asarray(found, dtype=np.float64)
-        if priors is not None and not takes:
+        if own is not None and not takes:
             if shares is None:
                 raise DataError("hypotheses that were not learned here have no priors to change\n\nhint: leave it out")
-            found = found + np.log(check_priors(priors, classes)) - decision.log_prior(shares)
+            found = found + np.log(own) - decision.log_prior(shares)[at]
             found = found - np.logaddexp.reduce(found, axis=1, keepdims=True)
     if len(model.classes_) == len(classes):
         return found
     out = np.full((len(found), len(classes)), -np.inf)
-    out[:, np.searchsorted(classes, model.classes_)] = found
+    out[:, at] = found
     return out
+
+
+def suited(models: Sequence[Any], X: Any) -> list[tuple[Any, np.ndarray | None]]:
+    """For each model the rows as it takes them, and which (n,) it can be asked of; None: all. Where some of the models
+    take missing cells, the others are asked of rows that miss none; where some find columns by name, columns are put in
+    order for the others."""
+    takes = [_takes_gaps(model) for model in models]
+    if all(takes) or not any(takes) or sparse.issparse(X):
+        return [(X, None)] * len(models)
+    by_name = any(isinstance(model, ReadingFrames) for model in models)
+    return [(X, None) if takes_gaps else _complete(m, X, by_name) for m, takes_gaps in zip(models, takes, strict=True)]
+
+
+def _takes_gaps(model: Any) -> bool:
+    known = hasattr(model, "__sklearn_tags__") and not isinstance(model, Prefit)
+    return not known or bool(get_tags(model).input_tags.allow_nan)
+
+
+def _complete(model: Any, X: Any, by_name: bool) -> tuple[Any, np.ndarray | None]:
+    names = getattr(model, "feature_names_in_", None)
+    if by_name and frames.is_frame(X) and names is not None:
+        if not set(names) <= set(frames.names(X)):
+            return X, np.zeros(len(X), dtype=bool)
+        X = nw.from_native(X, eager_only=True).select(list(names)).to_native()
+    cells = X if frames.is_frame(X) else np.asarray(X)
+    if not frames.is_frame(X) and (cells.ndim != 2 or cells.dtype.kind not in "fiubO"):
+        return X, None  # the model says what is wrong
+    columns = frames.columns(cells)
+    there = np.all([c.values >= 0 if c.levels is not None else ~np.isnan(c.values) for c in columns], axis=0)
+    return X, None if np.all(there) else there
+
+
+def said_where_suited(
+    models: Sequence[Any], X: Any, classes: np.ndarray, priors: Any, shares: np.ndarray | None
+) -> np.ndarray:
+    """log P(class | x) (m, n, k) of each model, NaN of rows that it cannot be asked of."""
+    out = []
+    for model, (rows, there) in zip(models, suited(models, X), strict=True):
+        if there is None:
+            out.append(said(model, rows, classes, priors, shares))
+            continue
+        found = np.full((len(there), len(classes)), np.nan)
+        if there.any():
+            found[there] = said(model, _safe_indexing(rows, np.flatnonzero(there)), classes, priors, shares)
+        out.append(found)
+    return np.stack(out)
 
 
 def held_out(model: Any, template: Any, X: Any, y: np.ndarray, classes: np.ndarray, w: Any) -> tuple[np.ndarray, str]:
     """log P(class | x) (n, k) of rows by models that have not seen them, and how: "leave-one-out" in closed form where
-    the (fitted) model has it and it is honest, else by folds."""
+    the (fitted) model has it and all rows have chosen nothing, else by folds; NaN in rows that are enough without."""
     if hasattr(model, "leave_one_out") and not chooses(model):
         try:
             more = {} if w is None else {"sample_weight": w}
@@ -124,13 +232,21 @@ def held_out(model: Any, template: Any, X: Any, y: np.ndarray, classes: np.ndarr
             pass
     X, codes = _by_rows(X), np.searchsorted(classes, y)
     fold = fold_of_each(min(FOLDS, len(codes)), None, codes)
-    out = np.empty((len(codes), len(classes)))
-    for f in range(fold.max() + 1):
+    folds = fold.max() + 1
+    out = np.full((len(codes), len(classes)), np.nan)
+    for f in range(_enough(fold)):
         test, train = np.flatnonzero(fold == f), np.flatnonzero(fold != f)
         more = weighed(template, "fit", None if w is None else w[train])
-        learned = clone(template).fit(_safe_indexing(X, train), y[train], **more)
-        out[test] = said(learned, _safe_indexing(X, test), classes)
-    return out, f"{fold.max() + 1} folds"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what a fold lacks is no news of the whole
+            learned = clone(template).fit(_safe_indexing(X, train), y[train], **more)
+            out[test] = said(learned, _safe_indexing(X, test), classes)
+    return out, f"{folds} folds" if _enough(fold) == folds else f"{_enough(fold)} of {folds} folds"
+
+
+def _enough(fold: np.ndarray) -> int:
+    """How many of the folds have `ENOUGH` rows, or all."""
+    return min(int(np.searchsorted(np.cumsum(np.bincount(fold)), ENOUGH)) + 1, int(fold.max()) + 1)
 
 
 def chooses(model: Any) -> bool:
@@ -145,16 +261,20 @@ def chooses(model: Any) -> bool:
 
 def held_out_of_each(
     models: list, pairs: Named, X: Any, y: Any, classes: np.ndarray, w: Any
-) -> tuple[np.ndarray, np.ndarray, list[str]]:
+) -> tuple[np.ndarray, np.ndarray, list[str], dict[str, str]]:
     """(log probabilities (m, n) of the rows' own classes by models that have not seen them, the rows' weights (n,), how
-    each was asked), of rows that weigh anything: the others are in no fold, as if they were not there."""
+    each was asked, why others could not be), of rows that weigh anything: the others are in no fold, as if they were
+    not there. Where one of the models was asked of some rows only, all are judged by these."""
     y = column_or_1d(y)
     if w is not None:
         some = np.flatnonzero(np.asarray(w) > 0)
         X, y, w = _safe_indexing(_by_rows(X), some), y[some], np.asarray(w, dtype=np.float64)[some]
-    told = [held_out(m, template, X, y, classes, w) for m, (_, template) in zip(models, pairs, strict=True)]
+    fitted = dict(zip([name for name, _ in pairs], models, strict=True))
+    told, left_out = each_learned(pairs, lambda name, model: held_out(fitted[name], model, X, y, classes, w))
     own = np.arange(len(y)), np.searchsorted(classes, y)
-    return np.stack([logs[own] for logs, _ in told]), np.ones(len(y)) if w is None else w, [how for _, how in told]
+    logs, w = np.stack([found[own] for _, (found, _) in told]), np.ones(len(y)) if w is None else w
+    asked = ~np.isnan(logs).any(axis=0)
+    return logs[:, asked], w[asked], [how for _, (_, how) in told], left_out
 
 
 def _by_rows(X: Any) -> Any:
@@ -181,7 +301,7 @@ def account(model: Any) -> tuple[str, float]:
         value = float(inner.evidence_)
     except AttributeError as missing:
         why = str(missing).split("\n")[0] or "it has no `evidence_`"
-        raise DataError(
+        raise NoEvidenceError(
             f"{type(inner).__name__} has no evidence: {why}\n\n"
             f"hint: where there is `estimate`, set it to 'bayes'; or {HELD_OUT[6:]}"
         ) from None
@@ -194,8 +314,9 @@ def measure(model: Any) -> str:
     """Of what a generative model's evidence is the density, or the mass."""
     if isinstance(model, Pipeline):
         return "columns that a pipeline made"
-    if isinstance(model, MixedNB):
-        kinds = ["densities" if field.levels is None else "levels" for field in model._schema.fields]
+    if isinstance(model, MixedNB | Structured):
+        of_numbers = "densities" if isinstance(model, MixedNB) else "intervals"
+        kinds = [of_numbers if field.levels is None else "levels" for field in model._schema.fields]
         gaps = ", and which cells are missing" if model._schema.gaps is not None else ""
         return (kinds[0] if len(set(kinds)) == 1 else "columns " + " ".join(kinds)) + gaps
     family = type(model._check_is_fitted().family).__name__
@@ -285,4 +406,4 @@ def same_data(kinds: Sequence[str], names: Sequence[str]) -> None:
     """Refuse to compare probabilities of different data."""
     if len(set(kinds)) > 1:
         told = "; ".join(f"{name}: {kind}" for name, kind in zip(names, kinds, strict=True))
-        raise DataError(f"these evidences are probabilities of different data ({told})\n\n{HELD_OUT}")
+        raise NoEvidenceError(f"these evidences are probabilities of different data ({told})\n\n{HELD_OUT}")

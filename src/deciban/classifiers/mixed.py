@@ -15,9 +15,9 @@ from deciban.classifiers.averaging import Averaging
 from deciban.classifiers.averaging_subsets import CONSTRAINTS, AveragingSubsets
 from deciban.classifiers.base import Generative
 from deciban.classifiers.explaining_mixed import ExplainingMixed
-from deciban.classifiers.given_priors import GivenPriors
+from deciban.classifiers.given_priors import CLASS_WEIGHT, PRIORS, GivenPriors
 from deciban.classifiers.keeping_levels import KeepingLevels
-from deciban.classifiers.reading_frames import ReadingFrames, some
+from deciban.classifiers.reading_frames import COLUMNS, ReadingFrames, some
 from deciban.classifiers.weighing_columns import CONSTRAINT, WeighingColumns
 from deciban.errors import DataError
 from deciban.families import find
@@ -90,8 +90,14 @@ class MixedNB(
         too, unless reserved); `explain`, `leave_one_out` and numbers integrate it out as ever.
     unseen : "ignore", "reserve"
         A level never seen in training is no evidence, or has the mass of one pseudo-count.
-    priors : sequence, mapping by class, or None
+    priors : sequence, mapping by class, "uniform" or None
         Class priors; by default the classes' shares of the rows.
+    class_weight : "balanced", {class: weight}, or None
+        Multiplies the learned class shares: "balanced" is n / (k · n_c), so that all classes are equally probable
+        beforehand. Densities are learned by class and stay the same.
+    columns : "align", "strict"
+        Columns at prediction that are not those of training, by name: a warning (one that is not there counts as
+        missing, one that was never learned is ignored), or an error.
     calibrate : bool
         Fit a temperature and a bias for each class to leave-one-out predictions, so that probabilities are honest.
     weights : None, "discriminative"
@@ -105,6 +111,38 @@ class MixedNB(
     inclusion : a probability, or {column: probability}
         The prior of it; columns that a mapping leaves out have 0.5.
 
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
+    families_ : dict
+        Family of each column, by name.
+    levels_ : dict
+        Levels of each nominal column, by name.
+    evidence_ : float
+        log p(X | y), parameters averaged out, where it has a closed form.
+    inclusion_ : ndarray of shape (d,)
+        Probability that each column matters, with `average="subsets"`.
+    feature_weights_, class_feature_weights_, class_bias_, n_iter_
+        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
+        steps.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({"sky": ["grey", "blue", "grey", None], "wind": [3.0, 1.0, None, 0.5]})
     >>> model = MixedNB(alpha=1, families={"wind": "gaussian"}).fit(X, ["rain", "sun", "rain", "sun"])
@@ -118,8 +156,10 @@ class MixedNB(
         "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "missing": [StrOptions({"ignore", "informative", "average"})],
         "unseen": [StrOptions({"ignore", "reserve"})],
-        "priors": ["array-like", Mapping, None],
+        "priors": PRIORS,
         "calibrate": ["boolean"],
+        **CLASS_WEIGHT,
+        **COLUMNS,
         **CONSTRAINT,
         **CONSTRAINTS,
     }
@@ -132,6 +172,8 @@ class MixedNB(
         missing="ignore",
         unseen="ignore",
         priors=None,
+        class_weight=None,
+        columns="align",
         calibrate=False,
         weights=None,
         average=None,
@@ -142,6 +184,8 @@ class MixedNB(
         self.missing = missing
         self.unseen = unseen
         self.priors = priors
+        self.class_weight = class_weight
+        self.columns = columns
         self.calibrate = calibrate
         self.weights = weights
         self.average = average
@@ -189,6 +233,9 @@ class MixedNB(
             )
         return wanted
 
+    def _numbers_are_levels(self, name: Any) -> bool:
+        return isinstance(self.families, Mapping) and name in self.families
+
     # learning
 
     def _family(self, tally: Bundle | None = None) -> Product | Subsets:
@@ -201,7 +248,7 @@ class MixedNB(
         return Bundle((Labels(ops.class_weights(chunk.y, chunk.w, chunk.k)), tally))
 
     def forget(self, X, y, sample_weight=None) -> Self:
-        with self._unchanged_on_failure():
+        with self._alone(), self._unchanged_on_failure():
             return super().forget(X, y, sample_weight)
 
     # telling

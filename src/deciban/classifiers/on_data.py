@@ -25,8 +25,8 @@ import numpy as np
 from deciban.classifiers import file_answers
 from deciban.classifiers.answering import Answering, columns_for
 from deciban.classifiers.parts import Part, Reading, Tallying
-from deciban.classifiers.scoring import check_priors
 from deciban.classifiers.steady import Steady
+from deciban.decision import check_priors
 from deciban.engines import picking, stream
 from deciban.errors import DataError, NotAdditiveError
 from deciban.progress import rows_shown
@@ -144,6 +144,7 @@ class OnData(Steady):
             try:
                 with self._unchanged_on_failure(), rows_shown(progress, "fit_on") as tell:
                     self._learn_on(Job(picked, found, reading, tell, checkpoint))
+                    self._name_target(reading.target)
                 return self
             except Exception as error:
                 found = _described_again(found, error)
@@ -190,6 +191,12 @@ class OnData(Steady):
         schema = picked.schema(data)
         f = Answering(self, columns_for(self, schema.names, features), priors)
         return picked.transform(data, f, f.schema(schema))
+
+    def _name_target(self, name: str | None) -> None:
+        """Keep what is predicted as `target_name_`, where it has a name."""
+        self.__dict__.pop("target_name_", None)
+        if name is not None:
+            self.target_name_ = name
 
     def _readable(self, rows: Any, columns: Sequence[str]) -> Any:
         """Those columns of Arrow rows, as the model takes them."""

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from deciban import decision, hypotheses
 from deciban.classifiers import members
 from deciban.classifiers.deciding import Deciding
+from deciban.classifiers.explaining import context
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.steady import unfitted
 from deciban.errors import DataError
@@ -61,10 +62,12 @@ class Pooling(Deciding):
         return self.log_odds(X, against=against, priors=priors) * decision.DECIBAN
 
     @available_if(all_have("leave_one_out"))
-    def leave_one_out(self, X, y, sample_weight=None) -> np.ndarray:
+    def leave_one_out(self, X, y, sample_weight=None, *, priors=None) -> np.ndarray:
         """log P(class | x) of each row, (n, k), by the models without that row; their weights stay."""
         self._check_is_fitted()
         more = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if priors is not None:
+            more["priors"] = decision.check_priors(priors, self.classes_)
         return self._pooled(np.stack([model.leave_one_out(X, y, **more) for model in self.models_]))
 
     @available_if(all_have("sample"))
@@ -80,14 +83,26 @@ class Pooling(Deciding):
     def explain(self, X, *, of=None, against=None, priors=None) -> Explanation:
         """Evidence by column in decibans: the mean over the models, by their weights, and one more part for what
         averaging probabilities instead of evidence adds. prior + columns + that part = log odds."""
-        told = [model._evidence(X, priors) for model in self.models_]
+        self._check_is_fitted()
+        if priors is not None:
+            priors = decision.check_priors(priors, self.classes_)
+        asked = [
+            (weight, model, rows)
+            for weight, model, (rows, there) in zip(
+                self.weights_, self.models_, members.suited(self.models_, X), strict=True
+            )
+            if there is None
+        ]
+        told = [model._evidence(rows, priors) for _, model, rows in asked]
+        weights = np.array([weight for weight, *_ in asked])
+        weights = weights / weights.sum() if weights.any() else np.full(len(weights), 1 / len(weights))
         if len({tuple(columns) for _, _, columns, _ in told}) > 1:
             raise DataError(
                 "the models tell evidence of different columns (where columns interact, of all together)\n\n"
                 "hint: explain one of `models_`"
             )
-        base = np.tensordot(self.weights_, np.stack([base for base, *_ in told]), 1)
-        parts = np.tensordot(self.weights_, np.stack([parts for _, parts, *_ in told]), 1)
+        base = np.tensordot(weights, np.stack([base for base, *_ in told]), 1)
+        parts = np.tensordot(weights, np.stack([parts for _, parts, *_ in told]), 1)
         logs = self._log_posterior(X, priors)
         with np.errstate(invalid="ignore"):
             rest = np.nan_to_num(logs - (base + parts.sum(axis=2)))
@@ -95,7 +110,9 @@ class Pooling(Deciding):
         cells = np.asarray(told[0][3], dtype=object)
         values = np.hstack([cells, np.full((len(cells), 1), "", dtype=object)])
         parts = np.concatenate([parts, rest[:, :, None]], axis=2)
-        return Explanation.of_parts(self.classes_, [*told[0][2], TOGETHER], values, base, parts, of, against, NOTE)
+        columns = [*told[0][2], TOGETHER]
+        more = context(self, X)
+        return Explanation.of_parts(self.classes_, columns, values, base, parts, of, against, NOTE, **more)
 
     # inside
 
@@ -105,13 +122,15 @@ class Pooling(Deciding):
 
     def _log_posterior(self, X, priors) -> np.ndarray:
         self._check_is_fitted()
-        each = [members.said(model, X, self.classes_, priors, self.class_count_) for model in self.models_]
-        return self._pooled(np.stack(each))
+        return self._pooled(members.said_where_suited(self.models_, X, self.classes_, priors, self.class_count_))
 
     def _prior(self, fitted: Any, priors: Any) -> np.ndarray:
         if self.class_count_ is None:
             raise DataError("hypotheses that were not learned here have no class priors\n\nhint: fit models on rows")
-        return decision.log_prior(np.asarray(self.class_count_, dtype=np.float64))
+        if priors is None:
+            return decision.log_prior(np.asarray(self.class_count_, dtype=np.float64))
+        with np.errstate(divide="ignore"):
+            return np.log(decision.check_priors(priors, self.classes_))
 
     def _place_of(self, label: Any) -> int:
         at = np.flatnonzero(self.classes_ == label)

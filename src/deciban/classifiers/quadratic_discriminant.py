@@ -31,6 +31,60 @@ class QuadraticDiscriminantAnalysis(Solved):
 
     Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
 
+    Parameters
+    ----------
+    solver : "svd" or "eigen"
+        As scikit-learn's.
+    shrinkage : None, "auto", "loo" or a number of 0 … 1
+        "auto": Ledoit–Wolf; "loo": what makes held-out rows most probable.
+    priors : sequence, mapping by class, "uniform" or None
+        Class priors; by default the classes' shares of the rows.
+    reg_param : float
+        Moves each covariance towards the identity, 0 … 1.
+    store_covariance : bool
+        Whether `covariance_` is there.
+    tol : float
+        A covariance without inverse gets this share of the usual variances.
+    covariance_estimator : estimator or None
+        Another estimate of the covariances; such a model is not updated.
+    estimate : "plugin" or "bayes"
+        "bayes": means and covariances are integrated out.
+    calibrate : bool
+        Fit a temperature and a bias for each class to leave-one-out predictions.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    priors_ : ndarray of shape (k,)
+        Prior probability of each class.
+    means_ : ndarray of shape (k, d)
+        Means of each class and column.
+    covariance_ : list of k ndarrays of shape (d, d)
+        Covariances, with `store_covariance=True`.
+    rotations_, scalings_ : lists of k ndarrays
+        Axes of each class, and the variances along them.
+    singular_ : list
+        Classes whose covariance had no inverse.
+    n_iter_ : int
+        Steps of EM, where rows had missing cells.
+    evidence_ : float
+        log p(X | y), parameters averaged out, where it has a closed form.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.array([[-1.0, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
     >>> QuadraticDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2]).predict([[-0.8, -1]]).tolist()
@@ -73,12 +127,9 @@ class QuadraticDiscriminantAnalysis(Solved):
         ridge = self.reg_param if self.solver == "svd" else 0.0
         return GaussianJoint(0.0, self._setting("shrinkage") or 0.0, ridge, floor=self.tol)
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def _check_rows(self, rows: np.ndarray) -> None:
         if len(self.classes_) < 2:
             raise DataError(f"The number of classes has to be greater than one. Got {len(self.classes_)} class.")
-
-    def _check_rows(self, rows: np.ndarray) -> None:
         if (rows == 1).any() and self.estimate != "bayes":
             raise DataError(
                 f"y has only 1 sample in class {self.classes_[rows == 1][0]}, covariance is ill defined.\n\n"
@@ -108,6 +159,7 @@ class QuadraticDiscriminantAnalysis(Solved):
 
     @property
     def covariance_(self) -> list[np.ndarray]:
+        """The covariance, or one for each class."""
         if not self.store_covariance:
             raise AttributeError("`covariance_` is there with `store_covariance=True`")
         return [self._view(cov.dense()) for cov in self._check_is_fitted().params.covs]
@@ -119,6 +171,7 @@ class QuadraticDiscriminantAnalysis(Solved):
 
     @property
     def rotations_(self) -> list[np.ndarray]:
+        """Axes of each class's covariance, from the longest."""
         return [self._view(cov.spectrum()[1]) for cov in self._check_is_fitted().params.covs]
 
 
@@ -132,6 +185,48 @@ class RegularizedDiscriminantAnalysis(Discriminant):
     `estimate="bayes"` integrates means and covariances out: a multivariate t, from the sums blended in the same way.
     Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
 
+    Parameters
+    ----------
+    blend : float or "loo"
+        Moves each covariance towards the pooled one, 0 … 1.
+    shrinkage : float, "auto" or "loo"
+        Moves it towards the scaled identity, 0 … 1.
+    priors : sequence, mapping by class, "uniform" or None
+        Class priors; by default the classes' shares of the rows.
+    estimate : "plugin" or "bayes"
+        "bayes": means and covariances are integrated out.
+    calibrate : bool
+        Temper probabilities by leave-one-out.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    priors_ : ndarray of shape (k,)
+        Prior probability of each class.
+    means_ : ndarray of shape (k, d)
+        Means of each class and column.
+    covariance_ : list of k ndarrays of shape (d, d)
+        Covariances, blended and shrunk.
+    n_iter_ : int
+        Steps of EM, where rows had missing cells.
+    evidence_ : float
+        log p(X | y), parameters averaged out, where it has a closed form.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+    tally_ : tally
+        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+    tuned_ : dict
+        Settings that held-out rows chose, and their values.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.array([[-1.0, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
     >>> RegularizedDiscriminantAnalysis(blend=0.5).fit(X, [1, 1, 1, 2, 2, 2]).predict([[-0.8, -1]]).tolist()

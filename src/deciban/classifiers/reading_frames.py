@@ -5,29 +5,36 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
 
 from deciban import frames
 from deciban.classifiers.one_pass import rows_of
 from deciban.classifiers.parts import Part, Reading
+from deciban.column_checks import column_notes
 from deciban.engines import threads
-from deciban.errors import DataError
+from deciban.errors import ColumnWarning, DataError
 from deciban.frames import some
+from deciban.ingest import missing_labels_named
+from deciban.labels import label_codes
 from deciban.schema import Schema
 from deciban.table import Block, Mixed, Table
 from deciban.tallies import Bundle
 
+COLUMNS: dict[str, list] = {"columns": [StrOptions({"align", "strict"})]}
 LIBRARY = str(Path(__file__).parents[1])  # where lines are that users did not write
 
 
 class ReadingFrames:
     """Mixin of the classifiers of frames: needs `_new_schema(columns)`."""
 
+    columns: str  # what is done about columns that are not those of training: "align", "strict"
     _schema: Schema
     _library: str | None  # of the frame that was learned from; None: an array
     _new_schema: Callable[[list[frames.Column]], Schema]
@@ -42,17 +49,37 @@ class ReadingFrames:
         self._check_is_fitted()
         return {field.name: list(field.levels) for field in self._schema.fields if field.levels is not None}
 
-    def _training(self, X, y, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
-        columns, n = self._columns(X, reset, least)
-        y = self._labels(y)
+    def _training(self, X, y, reset: bool, least: int = 1, whole: bool = False) -> tuple[Block, np.ndarray]:
+        X, y = frames.take_target(X, y)
+        columns, n, new = self._columns(X, reset, least)
+        target, y = getattr(y, "name", None), self._labels(y)
         check_consistent_length(columns[0].values, y.values if isinstance(y, frames.Column) else y)
         if reset:
             self._schema = self._new_schema(columns)
         else:
+            self._check_grown(columns)
             self._schema = self._schema.grown(columns)
-        x, absent, new = self._schema.read(columns, n, learning=True)
+        x, absent = self._schema.read(columns, n, learning=True)
         self._say(absent, new)
+        if whole:
+            classes, codes = label_codes(y)
+            self._notes = column_notes(columns, codes, classes, target)
         return x, y
+
+    def _numbers_are_levels(self, name: Any) -> bool:
+        """Whether the settings make levels of this column's numbers."""
+        raise NotImplementedError
+
+    def _check_grown(self, columns: list[frames.Column]) -> None:
+        """Refuse numbers in a column that had no cell so far and was taken for levels."""
+        empty = {field.name for field in self._schema.fields if field.levels == ()}
+        for column in columns:
+            numbers = column.name in empty and column.levels is None and not np.isnan(column.values).all()
+            if numbers and not self._numbers_are_levels(column.name):
+                raise DataError(
+                    f"column `{column.name}` had no cell in the rows so far, was taken for levels, and holds numbers "
+                    "now\n\nhint: `fit` on all rows; or begin with a column of numbers (NaN in every row)"
+                )
 
     def _part(self, batch: Any, reading: Reading) -> Part:
         """What the rows of a batch contribute; families and levels are those of the batch."""
@@ -64,7 +91,7 @@ class ReadingFrames:
         found = tuple(cells.taken_for(cells.column_of(batch, name), kinds.get(name)) for name in reading.features)
         model = self._plain()
         model._schema = model._new_schema(columns)
-        x, _, _ = model._schema.read(columns, batch.num_rows, learning=True)
+        x, _ = model._schema.read(columns, batch.num_rows, learning=True)
         table = Table(x, y, reading.weights(batch), len(classes))
         tally, schema = model._part_of(table, self)
         return Part(classes, rows_of(table), tally, schema, found)
@@ -89,7 +116,8 @@ class ReadingFrames:
         if isinstance(X, Mixed):
             return X
         self._check_is_fitted()
-        x, absent, new = self._schema.read(*self._columns(X, False, 1))
+        columns, n, new = self._columns(X, False, 1)
+        x, absent = self._schema.read(columns, n)
         self._say(absent, new)
         return x
 
@@ -98,17 +126,17 @@ class ReadingFrames:
         texts = frames.texts(y)
         if texts is not None and len(texts.values) and texts.values.min() >= 0:
             return texts
-        if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
-            y = np.asarray(y)
-        y = _check_y(y, multi_output=False, estimator=self)
-        if y.dtype.kind not in "iubOU":
-            check_classification_targets(y)
+        with missing_labels_named(y):
+            if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
+                y = np.asarray(y)
+            y = _check_y(y, multi_output=False, estimator=self)
+            if y.dtype.kind not in "iubOU":
+                check_classification_targets(y)
+            if y.dtype.kind == "O" and any(v is None or v != v for v in dict.fromkeys(y.tolist())):
+                raise ValueError("Input y contains NaN")
         if y.dtype.kind == "O":
             labels = y.tolist()
             known = list(dict.fromkeys(labels))
-            if any(v is None or v != v for v in known):
-                row = next(i for i, v in enumerate(labels) if v is None or v != v)
-                raise DataError(f"the label in row {row} is missing\n\nhint: leave out the rows without a label")
             kinds = sorted({"a text" if isinstance(v, str) else f"a {type(v).__name__}" for v in known})
             if kinds == ["a text"]:
                 place = {label: code for code, label in enumerate(known)}
@@ -118,9 +146,11 @@ class ReadingFrames:
                 raise DataError(f"one label is {kinds[0]}, another {kinds[1]}\n\nhint: make all labels texts")
         return y
 
-    def _columns(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int]:
+    def _columns(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int, list[frames.Name]]:
+        """(columns, number of rows, names of columns that were never learned, which are not looked into)."""
+        X = frames.records(X)
         if not frames.is_frame(X):
-            return self._array(X, reset, least)
+            return *self._array(X, reset, least), []
         names = frames.names(X)
         n = len(X)
         if n < least or not names:
@@ -133,10 +163,11 @@ class ReadingFrames:
             self._library = frames.library(X)
             self.feature_names_in_ = np.array(names, dtype=object)
             self.n_features_in_ = len(names)
-        columns = frames.columns(X, lambda f, series: threads.each(series, f))
+        known = None if reset or self._unnamed else set(self._schema.names)
+        columns = frames.columns(X, lambda f, series: threads.each(series, f), known)
         if not reset and self._unnamed:
             columns = self._by_position(columns)
-        return columns, n
+        return columns, n, [] if known is None else [name for name in names if name not in known]
 
     def _array(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int]:
         if isinstance(X, (list, tuple)) and np.ndim(X) == 2 and np.asarray(X).dtype.kind in "US":
@@ -163,16 +194,42 @@ class ReadingFrames:
             )
         return [frames.Column(name, c.values, c.levels) for name, c in zip(self._schema.names, columns, strict=True)]
 
+    def _warn_of_columns(self, notes: list[str]) -> None:
+        warnings.warn(
+            f"{'; '.join(notes)}\n\nhint: leave out what does not belong to X; "
+            "warnings.simplefilter('ignore', deciban.errors.ColumnWarning) silences this",
+            ColumnWarning,
+            stacklevel=_levels_up(),
+        )
+
     def _say(self, absent: list, new: list) -> None:
+        new = [name for name in new if name != self.__dict__.get("target_name_")]  # the classes, where they are known
         if len(absent) == len(self._schema.fields):
             raise DataError(
                 f"none of the columns {some(self._schema.names)} is in X, which has {some(new)}\n\n"
                 "hint: name the columns as in training"
             )
+        if self.columns == "strict" and (absent or new):
+            raise self._other_columns(absent, new)
         told = [f"{some(absent)} not in X: taken as missing in every row"] if absent else []
         told += [f"{some(new)} not known from training: ignored"] if new else []
         if told:
             warnings.warn("; ".join(told), UserWarning, stacklevel=_levels_up())
+
+    def _other_columns(self, absent: list, new: list) -> DataError:
+        told = [f"{some(absent)} {_is(absent)} not in X"] if absent else []
+        told += [f"{some(new)} {_is(new)} not known from training"] if new else []
+        near = [(get_close_matches(str(name).lower(), [str(n).lower() for n in absent], 1), name) for name in new]
+        named = {str(name).lower(): name for name in absent}
+        meant = [f"`{named[close[0]]}` for `{name}`" for close, name in near if close]
+        hint = (
+            f"did you mean {', '.join(meant)}?" if meant else f"the columns of training are {some(self._schema.names)}"
+        )
+        return DataError(f"{'; '.join(told)} (columns='strict')\n\nhint: {hint}")
+
+
+def _is(names: list) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _levels_up() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from deciban import decision, ingest, ops
 from deciban.classifiers.linear import LogisticView
 from deciban.classifiers.origin import Origin, same_library
+from deciban.decision import check_priors
 from deciban.engines import threads
 from deciban.errors import DataError
 from deciban.table import Block, Codes, Reals, borders
@@ -192,22 +193,3 @@ def _join(whole: np.ndarray, parts: Any, spans: list[tuple[int, int]]) -> np.nda
         if part.base is not whole:
             out[start:stop] = part
     return out
-
-
-def check_priors(priors: Any, classes: np.ndarray) -> np.ndarray:
-    """Class probabilities (k,), from a sequence in the order of the classes or a mapping by label."""
-    if isinstance(priors, Mapping):
-        strange = [label for label in priors if label not in set(classes.tolist())]
-        if strange or len(priors) != len(classes):
-            raise DataError(
-                f"priors name {list(priors)}, but the classes are {classes.tolist()}\n\nhint: name each class once"
-            )
-        priors = [priors[label] for label in classes.tolist()]
-    priors = np.asarray(priors, dtype=np.float64)
-    if priors.shape != classes.shape:
-        raise DataError(f"Number of priors must match number of classes.\n\nhint: the classes are {classes.tolist()}")
-    if not (priors >= 0).all():
-        raise DataError("Priors must be non-negative.\n\nhint: they are probabilities, in the order of `classes_`")
-    if not np.isclose(priors.sum(), 1.0):
-        raise DataError(f"The sum of the priors should be 1.\n\nhint: it is {priors.sum():g}; divide by that")
-    return priors

@@ -3,7 +3,8 @@
     MAP:  argmax P(D | h) P(h)        MDL:  argmin −log₂ P(D | h) − log₂ P(h)
 
 are the same hypothesis: the least total bits are those of the most probable. `by="loo"` puts −Σ log₂ P(y_i | x_i, the
-other rows) in the place of −log₂ P(D | h), for models whose evidences do not compare, or that have none.
+other rows) in the place of −log₂ P(D | h). So does any other choice among models whose evidences do not compare, or
+that have none; the print-out says why.
 
 >>> from deciban import GaussianNB, LinearDiscriminantAnalysis, select
 >>> X, y = [[0.0, 0.1], [1.0, 1.2], [2.0, 1.9], [3.0, 1.0], [4.0, 2.1], [5.0, 3.2]], ["a", "a", "a", "b", "b", "b"]
@@ -41,6 +42,7 @@ class Selection:
     weight: np.ndarray  # (m,), posterior probability
     chosen: int
     models: tuple = field(default=())  # fitted
+    notes: tuple[str, ...] = ()  # why rows left out had to decide, and which models could not learn
 
     @property
     def best(self) -> Any:
@@ -62,7 +64,7 @@ class Selection:
             for i, (name, (data, prior, total, weight)) in enumerate(zip(self.names, numbers, strict=True))
         ]
         head = ("", "−log₂ P(D|h)", "−log₂ P(h)", "total bits", "P(h|D)", "chosen")
-        return tabular.Lines(f"D: {self.of}", head, rows)
+        return tabular.Lines(f"D: {self.of}", head, rows, "; ".join(self.notes))
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with a line for each hypothesis."""
@@ -86,6 +88,8 @@ def select(models: Any, X: Any, y: Any, by: str = "map", *, prior: Any = None, s
     """Fit every model and choose one: by="map" or "mdl" (the same choice, by `evidence_`), or "loo".
 
     models: a list of classifiers or of (name, classifier), or a mapping; prior: weights in their order, or by name.
+    Where a model has no evidence, or evidences are of different data, it is done as by="loo", and `notes` says so. A
+    model that cannot learn from these rows is left out, with a warning.
 
     >>> from deciban import LogisticRegression
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
@@ -98,18 +102,31 @@ def select(models: Any, X: Any, y: Any, by: str = "map", *, prior: Any = None, s
     pairs = members.named(models)
     if not pairs:
         raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
-    names = [name for name, _ in pairs]
-    log_prior = members.log_prior(prior, names)
-    fitted = [clone(model).fit(X, y, **members.weighed(model, "fit", sample_weight)) for _, model in pairs]
-    if by == "loo":
-        logs, w, how = members.held_out_of_each(fitted, pairs, X, y, fitted[0].classes_, sample_weight)
-        value = logs @ w
+    logs = dict(zip([name for name, _ in pairs], members.log_prior(prior, [name for name, _ in pairs]), strict=True))
+    found, left_out = members.each_learned(
+        pairs, lambda _, model: clone(model).fit(X, y, **members.weighed(model, "fit", sample_weight))
+    )
+    value, told, why = None, "", []
+    if by != "loo":
+        try:
+            each = [members.account(model) for _, model in found]
+            members.same_data([kind for kind, _ in each], [name for name, _ in found])
+            value, told = np.array([number for _, number in each]), each[0][0]
+        except members.NoEvidenceError as wrong:
+            why = [f"rows left out decide: {str(wrong).split(chr(10))[0]}"]
+    if value is None:
+        some = [pair for pair in pairs if pair[0] not in left_out]
+        models = [model for _, model in found]
+        rows, w, how, failed = members.held_out_of_each(models, some, X, y, models[0].classes_, sample_weight)
+        found, left_out = [pair for pair in found if pair[0] not in failed], {**left_out, **failed}
+        value = rows @ w
         told = f"p(y | X), each row by the others ({', '.join(dict.fromkeys(how))})"
-    else:
-        found = [members.account(model) for model in fitted]
-        members.same_data([kind for kind, _ in found], names)
-        value, told = np.array([number for _, number in found]), found[0][0]
+    members.say_left_out(left_out)
+    names = tuple(name for name, _ in found)
+    log_prior = np.array([logs[name] for name in names])
+    log_prior = log_prior - np.logaddexp.reduce(log_prior)
     data, own, total = hypotheses.bits(value, log_prior)
     weight = hypotheses.posterior(value, log_prior)
     chosen = int(weight.argmax() if by == "map" else total.argmin())
-    return Selection(tuple(names), told, data, own, total, weight, chosen, tuple(fitted))
+    notes = (*why, *(f"{name} could not learn: {reason}" for name, reason in left_out.items()))
+    return Selection(names, told, data, own, total, weight, chosen, tuple(model for _, model in found), notes)

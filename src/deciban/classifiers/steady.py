@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock, RLock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sklearn.exceptions import NotFittedError
+
+_GUARD = Lock()
+_LOCKS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by model: locks are no part of a pickle or a copy
 
 
 class Steady:
     """Mixin: what fails, or is interrupted, leaves the model as it was."""
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other thread changes this model meanwhile: a sum that two threads make of the same state loses rows."""
+        with _GUARD:
+            lock = _LOCKS.setdefault(self, RLock())
+        with lock:
+            yield
 
     @contextmanager
     def _unchanged_on_failure(self) -> Iterator[None]:

@@ -26,9 +26,8 @@ from deciban import frames, ops
 from deciban.classifiers.base import Generative
 from deciban.classifiers.cutting_on_data import CuttingOnData
 from deciban.classifiers.explaining_mixed import ExplainingMixed
-from deciban.classifiers.given_priors import GivenPriors
-from deciban.classifiers.parts import Reading
-from deciban.classifiers.reading_frames import ReadingFrames, some
+from deciban.classifiers.given_priors import CLASS_WEIGHT, PRIORS, GivenPriors
+from deciban.classifiers.reading_frames import COLUMNS, ReadingFrames, some
 from deciban.coded import Coded, Cuts, kept_levels
 from deciban.engines import threads
 from deciban.errors import DataError, MergeError
@@ -37,7 +36,7 @@ from deciban.families.histogram import Histogram
 from deciban.ranges import STEPS
 from deciban.schema import Field, Schema
 from deciban.structure import intervals
-from deciban.table import Block, Codes, Mixed, Table, borders
+from deciban.table import Codes, Mixed, Table, borders
 from deciban.tallies import Bundle, Cells, Labels
 from deciban.tallies.cells import cell_borders
 
@@ -52,29 +51,20 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     _parameter_constraints: dict = {
         "cuts": [StrOptions({"mdl"}), Mapping, Sequence, np.ndarray, None],
         "missing": [StrOptions({"ignore", "informative"})],
-        "priors": ["array-like", Mapping, None],
+        "priors": PRIORS,
         "calibrate": ["boolean"],
+        **CLASS_WEIGHT,
+        **COLUMNS,
     }
     cuts: Any
     missing: str
     _cuts: tuple[Cuts | None, ...] | None  # of each column; None: not known yet
-    _label: str | None = None  # what the labels are called
 
     def _structure(self) -> Any:
         """The family of the coded columns, from the settings."""
         raise NotImplementedError
 
     # reading
-
-    def _training(self, X, y, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
-        if reset:
-            name = getattr(y, "name", None)
-            self._label = name if isinstance(name, str) and name else None
-        return super()._training(X, y, reset, least)
-
-    def _name_columns(self, reading: Reading) -> None:
-        super()._name_columns(reading)
-        self._label = reading.target
 
     def _new_schema(self, columns: list[frames.Column]) -> Schema:
         names = [column.name for column in columns]
@@ -95,6 +85,9 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
             else:
                 fields.append(Field(column.name, LEVELS, tuple(column.as_levels().levels or ())))
         return Schema(tuple(fields), reserve=True)  # a level never seen is not a missing cell
+
+    def _numbers_are_levels(self, name: Any) -> bool:
+        return self.cuts is None
 
     def _given_cuts(self) -> dict[Any, Any]:
         return dict(self.cuts) if isinstance(self.cuts, Mapping) else {}
@@ -195,6 +188,11 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
             out.append(Bundle((labels, counts.relevel(levels, named))))
         return out[0], out[1]
 
+    def _in_column_order(self, tally: Bundle, order: list[int]) -> Bundle:
+        self._schema = self._schema.reordered(order)
+        self._cuts = None if self._cuts is None else tuple(self._cuts[j] for j in order)
+        return super()._in_column_order(tally, order)
+
     def _check_mergeable(self, other: Any) -> None:
         super()._check_mergeable(other)
         for field, *both in zip(self._schema.fields, self._cuts or (), other._cuts, strict=True):
@@ -205,7 +203,7 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
                 )
 
     def forget(self, X, y, sample_weight=None) -> Self:
-        with self._unchanged_on_failure():
+        with self._alone(), self._unchanged_on_failure():
             return super().forget(X, y, sample_weight)
 
     # leaving out

@@ -30,7 +30,6 @@ class DrawnNetwork:
 
     _schema: Schema
     _cuts: tuple[Cuts | None, ...] | None
-    _label: str | None
     classes_: np.ndarray
     n_features_in_: int
     _check_is_fitted: Callable[[], Any]
@@ -39,7 +38,8 @@ class DrawnNetwork:
     def _target(self) -> str:
         """What the class is called: as the labels are, unless a column is called so."""
         names = set(self._schema.names)
-        name = CLASS if self._label is None or self._label in names else self._label
+        named = self.__dict__.get("target_name_")
+        name = CLASS if named is None or named in names else str(named)
         while name in names:
             name += "_"
         return name

@@ -23,9 +23,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from deciban import ops
+from deciban import frames, ops
 from deciban.classifiers.deciding import Deciding
 from deciban.classifiers.on_data import OnData
+from deciban.classifiers.settled import Settled
 from deciban.classifiers.steady import Steady
 from deciban.classifiers.text_answers import TextAnswers
 from deciban.classifiers.text_state import TextState, plain_labels
@@ -35,7 +36,9 @@ from deciban.text.word_tally import WordTally
 from deciban.text.word_weights import MODELS, WordWeights
 
 
-class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Steady, ClassifierMixin, BaseEstimator):
+class TextClassifier(
+    TextAnswers, TextTelling, TextState, OnData, Deciding, Settled, Steady, ClassifierMixin, BaseEstimator
+):
     """Texts → labels, by naive Bayes or logistic regression of their words.
 
     Parameters
@@ -172,6 +175,7 @@ class TextClassifier(TextAnswers, TextTelling, TextState, OnData, Deciding, Stea
         self._validate_params()
         with self._unchanged_on_failure():
             self._start(texts, labels)
+            self._name_target(frames.target_name(labels))
             self._view()
         return self
 

@@ -17,12 +17,12 @@ from sklearn.utils.validation import column_or_1d
 
 from deciban.calibration import Calibration
 from deciban.classifiers.parts import Part, Reading
-from deciban.classifiers.scoring import check_priors
 from deciban.classifiers.steady import unfitted
 from deciban.classifiers.text_choice import Judged, asked_of, choose
 from deciban.classifiers.text_features import Features
 from deciban.classifiers.text_logistic import blank_weights, trained
 from deciban.classifiers.text_view import Settings, View
+from deciban.decision import check_priors
 from deciban.errors import DataError, NotAdditiveError
 from deciban.labels import label_codes
 from deciban.mail.posts import check_parts, stripped
@@ -278,10 +278,6 @@ class TextState:
         )  # fmt: skip
 
     def _class_probabilities(self, priors: Any) -> np.ndarray:
-        if isinstance(priors, str):
-            if priors != "uniform":
-                raise DataError(f"priors is {priors!r}\n\nhint: give probabilities, by class or in order, or 'uniform'")
-            return np.full(len(self.classes_), 1.0 / len(self.classes_))
         return check_priors(priors, self.classes_)
 
     def _class_weights(self) -> np.ndarray | None:

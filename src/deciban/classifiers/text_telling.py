@@ -18,7 +18,7 @@ from scipy import sparse
 from scipy.special import betaln
 
 from deciban import decision
-from deciban.classifiers.explaining import check_size
+from deciban.classifiers.explaining import check_size, context
 from deciban.classifiers.text_view import View
 from deciban.errors import DataError
 from deciban.text.explanation import TextExplanation, locator
@@ -112,7 +112,9 @@ class TextTelling:
         values = X[:, words].toarray().astype(object)
         values[values == 0] = ""
         names = [strings[j] for j in words]
-        some: Any = TextExplanation.of_parts(self.classes_, names, values, base, parts, of, against, "")
+        some: Any = TextExplanation.of_parts(
+            self.classes_, names, values, base, parts, of, against, "", **context(self, texts)
+        )
         object.__setattr__(some, "texts", tuple(given))
         located = locator(view.features.vectorizer) if view.features.open else None
         object.__setattr__(some, "locate", located)

@@ -1,7 +1,8 @@
 """Naive Bayes whose columns have weights: `weights="discriminative"` (see `weighing`).
 
-Weights are fitted to rows that the counts have not seen: the rows are dealt into ten folds (those that are alike into
-the same one), and the columns of each fold are heard from the tally of the others.
+Weights are fitted to rows that the counts have not seen: the rows are dealt into ten folds, and what the columns of a
+fold say is taken from the tally of the others. Rows that are alike share a fold, unless there are several of them:
+these are in all folds, in equal shares (`folds.dealt`). Folds depend on cells and classes alone: `fit_on` has the same.
 
 >>> import numpy as np
 >>> from deciban import GaussianNB
@@ -11,7 +12,7 @@ the same one), and the columns of each fold are heard from the tally of the othe
 >>> X = np.hstack([x, x + 0.1 * rng.normal(size=(400, 1)), rng.normal(size=(400, 1))])  # a column, its echo, and noise
 >>> plain, weighted = GaussianNB().fit(X, y), GaussianNB(weights="discriminative").fit(X, y)
 >>> weighted.feature_weights_.round(1).tolist()
-[0.8, 0.3, 0.2]
+[1.0, 0.1, 0.0]
 >>> bool((plain.predict_proba(X).max(axis=1) > weighted.predict_proba(X).max(axis=1)).mean() > 0.9)  # more modest
 True
 """
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -32,14 +34,15 @@ from sklearn.utils._param_validation import StrOptions
 from deciban import decision
 from deciban.classifiers import weighing_on_data as on_data
 from deciban.classifiers.base import Fitted, Generative
+from deciban.classifiers.leaving_out import LeavingOut
 from deciban.errors import DataError, NotAdditiveError
-from deciban.folds import folds_by_content
-from deciban.table import Block, Counts, Mixed, Reals, Table, borders
+from deciban.folds import EVERY, NOWHERE, Kinds, dealt
+from deciban.table import Counts, Table, borders
 from deciban.tallies import Bundle
 from deciban.weighing import weights as weighing
-from deciban.weighing.evidence import ByCoefficients, ByParts, Dense, Silence, Sparse, evidence_of
+from deciban.weighing.evidence import ByCoefficients, Dense, Silence, Sparse, evidence_of
 
-FOLDS = 10
+FOLDS = on_data.FOLDS
 FEWEST = 3  # different rows of a class, for each to be judged by the others: one of two would have no variance
 CHUNK = 1 << 20  # numbers, rows × classes × columns, that a chunk has, at least
 KEPT = 1 << 26  # and that all of them may have, to be kept from step to step
@@ -132,8 +135,31 @@ class WeighingColumns:
         if table.w is not None and not table.w.all():
             table = _some(table, np.flatnonzero(table.w > 0))
         if k < 2 or table.n == 0:
-            return weighing.Weights(np.ones((k, table.d)), np.zeros(k), (), 0, "gradient")
-        return settled(weighing.fit(self._judged(table), decision.log_prior(self._fitted.tally.parts[0].n)))
+            return self._unweighted(k)
+        prior, d = decision.log_prior(self._fitted.tally.parts[0].n), self._weighed_columns()
+        kinds, times, order = self._kinds(table)
+        if kinds.n <= on_data.SAMPLE:
+            return settled(weighing.fit(self._judged(kinds, times), prior, d))
+        fold = on_data.fold_of(on_data.order_of(table.x, getattr(self, "_schema", None)))
+        judges = self._judges({f: self._tally(_some(table, np.flatnonzero(fold == f))) for f in np.unique(fold)}, k)
+        few = on_data.least(order)
+        near = weighing.problem(self._pieces(_some(kinds, few), on_data.fold_of(order[few]), judges), prior, d)
+        start = weighing.minimise(near, weighing.tempered(near)).w
+        return settled(weighing.fit(self._pieces(table, fold, judges), prior, d, start))
+
+    def _kinds(self, table: Table) -> tuple[Table, np.ndarray, np.ndarray]:
+        """(rows of which no two are alike, how many each stands for, their digests), of rows that weigh something."""
+        order = on_data.order_of(table.x, getattr(self, "_schema", None))
+        kinds = Kinds.of(order, table.y, np.ones(table.n) if table.w is None else table.w)
+        each = Table(table.x.take(kinds.at), table.y[kinds.at], kinds.weight, table.k)
+        return each, kinds.times, order[kinds.at]
+
+    def _unweighted(self, k: int) -> weighing.Weights:
+        return weighing.Weights(np.ones((k, self._weighed_columns())), np.zeros(k), (), 0, "gradient")
+
+    def _weighed_columns(self) -> int:
+        """How many columns have a weight: that a cell is missing has none of its own."""
+        return self.n_features_in_  # type: ignore[attr-defined]
 
     def _learn_on(self, job: Any) -> None:
         if self.weights is None:
@@ -148,46 +174,57 @@ class WeighingColumns:
         self._name_columns(job.reading)  # type: ignore[attr-defined]
         self._take_part(whole)  # type: ignore[attr-defined]
         self._check_weighable()
-        k, d, n = len(self.classes_), self.n_features_in_, whole.tally.parts[0].n  # type: ignore[attr-defined]
+        k, d, n = len(self.classes_), self._weighed_columns(), whole.tally.parts[0].n
         if k < 2 or found is None:
-            self._fitted.weights = weighing.Weights(np.ones((k, d)), np.zeros(k), (), 0, "gradient")
+            self._fitted.weights = self._unweighted(k)
+            return
+        prior, reader = decision.log_prior(n), self._plain()  # type: ignore[attr-defined]
+        few, times, order = found.sample.rows(reader, job.reading)
+        if found.sample.complete:
+            self._fitted.weights = settled(weighing.fit(self._judged(few, times), prior, d))
             return
         tallies = on_data.aligned(found.parts, whole)
-        met = sum((t.parts[0].n > 0).astype(int) for t in tallies if t is not None)
-        said = tuple(
-            self._heard([t for g, t in enumerate(tallies) if g != f and t is not None], f, k)
-            for f in range(on_data.FOLDS)
-        )
-        prior = decision.log_prior(n)
-        layout = weighing.problem((), prior, d).layout
-        judging = on_data.Judging(self._plain(), job.reading, said, np.asarray(met) < FEWEST, prior, layout)  # type: ignore[attr-defined]
-        self._fitted.weights = settled(on_data.weigh(job, judging, found.sample, float(n.sum())))
+        judges = self._judges({f: t for f, t in enumerate(tallies) if t is not None}, k)
+        near = weighing.problem(self._pieces(few, on_data.fold_of(order), judges), prior, d)
+        judging = on_data.Judging(reader, job.reading, judges, prior, near.layout)
+        self._fitted.weights = settled(on_data.weigh(job, judging, near, float(n.sum())))
 
-    def _judged(self, table: Table) -> list[weighing.Piece]:
-        """All rows, and what their columns say by the tally of the other folds."""
-        fold = folds_by_content(_flat(table.x), table.y, FOLDS, table.w)
-        met = np.bincount(table.y * (FOLDS + 1) + fold + 1, minlength=table.k * (FOLDS + 1)) > 0
-        fold[(met.reshape(table.k, -1).sum(axis=1) < FEWEST)[table.y]] = -1  # too few to judge each other
-        rows = {f: np.flatnonzero(fold == f) for f in np.unique(fold).tolist()}
-        tallies = {f: self._tally(_some(table, at)) for f, at in rows.items()}
-        size = table.n * table.k * table.d
-        out = []
-        for f, at in rows.items():
-            here, said = _some(table, at), self._heard([tally for g, tally in tallies.items() if g != f], f, table.k)
+    def _judged(self, table: Table, times: np.ndarray) -> list[weighing.Piece]:
+        """Rows no two of which are alike, each standing for so many, and what their columns say by the tally of the
+        other folds."""
+        fold = dealt(table.y, times, FOLDS, FEWEST)
+        common = fold == EVERY
+        rows = {f: np.flatnonzero((fold == f) | common) for f in range(FOLDS)}
+        share = np.where(common, 1.0 / FOLDS, 1.0) * (1.0 if table.w is None else table.w)
+        folds = {f: _some(replace(table, w=share), at) for f, at in rows.items() if len(at)}
+        alone = np.flatnonzero(fold == NOWHERE)
+        judges = self._judges({f: self._tally(part) for f, part in folds.items()}, table.k, _some(table, alone))
+        out = [piece for f, part in folds.items() for piece in self._pieces(part, np.full(part.n, f), judges)]
+        silent = np.full(len(alone), NOWHERE)
+        return out + self._pieces(_some(table, alone), silent, judges) if len(alone) else out
+
+    def _judges(self, tallies: dict[int, Bundle], k: int, alone: Table | None = None) -> on_data.Judges:
+        """What columns of each fold say by the tallies of the others, and of which classes nobody can judge: such rows
+        teach the biases alone."""
+        more = [] if alone is None or alone.n == 0 else [self._tally(alone)]
+        said: dict[int, Any] = {}
+        for f in tallies:
+            judge = Fitted(self, reduce(add, [t for g, t in tallies.items() if g != f] + more))  # type: ignore[arg-type]
+            said[f] = evidence_of(judge.family, judge.params)
+        met = sum(((t.parts[0].n > 0).astype(int) for t in tallies.values()), np.zeros(k, dtype=int))
+        return on_data.Judges(said, met < FEWEST, Silence(k, self._weighed_columns()))
+
+    def _pieces(self, table: Table, fold: np.ndarray, judges: on_data.Judges) -> list[weighing.Piece]:
+        """The rows of a table, each judged by the folds that it is not in."""
+        size, out = table.n * table.k * table.d, []
+        for said, at in judges.each(fold, table.y):
+            here = _some(table, at)
             wide = table.d > weighing.DENSE and isinstance(said, ByCoefficients) and isinstance(table.x, Counts)
             for span in borders(here.n, here.x.cells if wide else here.n * table.k * table.d, CHUNK):
                 part = here.rows(*span)
                 found = Sparse(said, part.x) if wide else Dense(said, part.x, size <= KEPT)  # type: ignore[arg-type]
                 out.append(weighing.Piece(found, part.y, np.ones(part.n) if part.w is None else part.w))
         return out
-
-    def _heard(self, others: list[Bundle], fold: int, k: int) -> ByParts | ByCoefficients | Silence:
-        """What columns say by the tallies of the other folds; nothing where nobody can judge: such rows teach the
-        biases alone."""
-        if fold < 0:
-            return Silence(k)
-        judge = Fitted(self, reduce(add, others))  # type: ignore[arg-type]
-        return evidence_of(judge.family, judge.params)
 
     # what weights forbid
 
@@ -201,13 +238,15 @@ class WeighingColumns:
             )
         super()._check_updatable()  # type: ignore[misc]
 
-    def leave_one_out(self, X, y, sample_weight=None) -> np.ndarray:
+    def leave_one_out(self, X, y, sample_weight=None, *, priors=None) -> np.ndarray:
         if self.weights is not None:
             raise FixedWeightsError(
                 "weights='discriminative' hang on every row: none can be left out in closed form\n\n"
                 "hint: deciban.cross_validate(model, X, y) fits anew for each fold"
             )
-        return super().leave_one_out(X, y, sample_weight)  # type: ignore[misc]
+        return super().leave_one_out(X, y, sample_weight, priors=priors)  # type: ignore[misc]
+
+    leave_one_out.__doc__ = LeavingOut.leave_one_out.__doc__
 
 
 def settled(found: weighing.Weights) -> weighing.Weights:
@@ -224,10 +263,3 @@ def settled(found: weighing.Weights) -> weighing.Weights:
 
 def _some(table: Table, at: np.ndarray) -> Table:
     return Table(table.x.take(at), table.y[at], None if table.w is None else table.w[at], table.k)
-
-
-def _flat(x: Block) -> Reals | Counts:
-    """All cells as numbers, to tell rows apart."""
-    if isinstance(x, Mixed):
-        return Reals(np.hstack([np.asarray(block.values, dtype=np.float64) for block in x.blocks]))
-    return x if isinstance(x, Counts) else Reals(np.asarray(x.values))

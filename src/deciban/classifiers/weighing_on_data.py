@@ -1,7 +1,8 @@
 """`weights="discriminative"` on data of any size: one pass for the counts of ten folds, then a pass for each step.
 
-A row's fold is a digest of its cells, so that it does not hang on how the data are cut into batches, and rows that are
-alike share one. A sample of the rows, which the first pass brings along, says where to start.
+The first pass also brings a sample: all kinds of rows, where there are no more than `SAMPLE`, and then the rest is done
+in memory, as in `fit`; else those of the least digests, which say where to start, and a row's fold is its digest. So
+nothing depends on how the data are cut into batches.
 
 >>> import numpy as np, pyarrow as pa
 >>> from deciban import GaussianNB
@@ -16,43 +17,131 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
 from deciban.classifiers.parts import Part, Reading, Tallying
 from deciban.errors import DecibanError, placed
-from deciban.folds import digests
+from deciban.folds import NOWHERE, Kinds, digests, number_of
 from deciban.frames import Column
 from deciban.losses.objectives import Sums
-from deciban.table import Reals
+from deciban.schema import Schema
+from deciban.table import Block, Codes, Counts, Mixed, Reals, Table
 from deciban.weighing import weights as weighing
 from deciban.weighing.evidence import Dense, Silence
 
 FOLDS = 10
-SAMPLE = 1 << 13  # rows
+SAMPLE = 1 << 13  # kinds of rows
 MIX = np.uint64(0xD1B54A32D192ED03)
 
 
-def order_of(batch: Any, reading: Reading) -> np.ndarray:
-    """A number for each row, by its cells alone, (n,)."""
+def order_of(x: Block, schema: Schema | None) -> np.ndarray:
+    """A number for each row, by its cells alone, (n,): levels count by their names, missing cells are alike."""
+    if isinstance(x, Mixed):
+        assert schema is not None
+        columns: list = [None] * len(schema.fields)
+        for block, (family, at) in zip(x.blocks, schema.groups, strict=True):
+            if family is not schema.gaps:
+                for j, cells in zip(at, np.asarray(block.values).T, strict=True):
+                    columns[j] = Column(schema.fields[j].name, cells, schema.fields[j].levels)  # type: ignore[arg-type]
+        return _mixed(_side_by_side(columns))
+    if isinstance(x, Codes):
+        return _mixed(Reals(np.where(x.values < 0, np.nan, np.asarray(x.values, dtype=np.float64))))
+    if isinstance(x, Counts):
+        return _mixed(replace(x, values=np.where(np.isnan(x.values), np.nan, x.values)))
+    return _mixed(Reals(np.where(np.isnan(x.values), np.nan, np.asarray(x.values, dtype=np.float64))))
+
+
+def order_of_batch(batch: Any, reading: Reading) -> np.ndarray:
+    """The same of Arrow rows."""
     from deciban.files import cells
 
     kinds = dict(zip(reading.features, reading.kinds, strict=False))
-    columns = cells.columns(batch, reading.features, kinds)
-    return digests(Reals(np.column_stack([_numbers(column) for column in columns]))) * MIX >> np.uint64(3)
+    return _mixed(_side_by_side(cells.columns(batch, reading.features, kinds)))
+
+
+def _mixed(x: Reals | Counts) -> np.ndarray:
+    return digests(x) * MIX >> np.uint64(3)
+
+
+def _side_by_side(columns: Sequence[Column]) -> Reals:
+    return Reals(np.column_stack([_numbers(column) for column in columns]))
 
 
 def _numbers(column: Column) -> np.ndarray:
-    """A column of levels as numbers that hang on the levels' names, not on the batch; missing cells are alike."""
+    """A column of levels as numbers that its levels' names tell, wherever they stand; missing cells are alike."""
     if column.levels is None:
         return np.where(np.isnan(column.values), np.nan, column.values)
-    return np.array([*(float(crc32(str(level).encode())) for level in column.levels), np.nan])[column.values]
+    return np.array([*map(number_of, column.levels), np.nan])[column.values]
+
+
+def fold_of(order: np.ndarray) -> np.ndarray:
+    """The fold of each row where there are many, (n,)."""
+    return (order % np.uint64(FOLDS)).astype(np.intp)
+
+
+def least(order: np.ndarray) -> np.ndarray:
+    """Where the `SAMPLE` least of them are, and any that equal the last of these."""
+    if len(order) <= SAMPLE:
+        return np.arange(len(order))
+    return np.flatnonzero(order <= np.partition(order, SAMPLE - 1)[SAMPLE - 1])
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Kinds of rows, each once: all that there are, or those of the least digests."""
+
+    table: Any  # of Arrow
+    order: np.ndarray  # (m,), digests
+    label: np.ndarray  # (m,), digests of the classes
+    times: np.ndarray  # (m,), how many rows are of the kind
+    weight: np.ndarray  # (m,), and what they weigh
+    complete: bool = True
+
+    @classmethod
+    def of(cls, batch: Any, reading: Reading) -> Sample:
+        import pyarrow as pa
+
+        w = reading.weights(batch)
+        if w is not None and not w.all():
+            batch, w = batch.filter(pa.array(w > 0)), w[w > 0]
+        table = pa.Table.from_batches([batch])
+        if batch.num_rows == 0:
+            return cls(table, np.zeros(0, dtype=np.uint64), np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0))
+        classes, y = reading.labels(batch)
+        label = np.array([number_of(one) for one in classes.tolist()])[y]
+        times = np.ones(len(y), dtype=np.int64)
+        w = times.astype(np.float64) if w is None else w
+        return cls(table, order_of_batch(batch, reading), label, times, w).merged()
+
+    def __add__(self, other: Sample) -> Sample:
+        import pyarrow as pa
+
+        tables = [table for table in (self.table, other.table) if table.num_rows] or [self.table]
+        both = pa.concat_tables(
+            [table.select(tables[0].schema.names) for table in tables], promote_options="permissive"
+        )
+        names = ("order", "label", "times", "weight")
+        values = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
+        return Sample(both, **values, complete=self.complete and other.complete).merged()
+
+    def merged(self) -> Sample:
+        kinds = Kinds.of(self.order, self.label, self.weight, self.times)
+        few = least(self.order[kinds.at])
+        at, complete = kinds.at[few], self.complete and len(few) == len(kinds.at)
+        table = self.table.take(at)
+        return Sample(table, self.order[at], self.label[at], kinds.times[few], kinds.weight[few], complete)
+
+    def rows(self, model: Any, reading: Reading) -> tuple[Table, np.ndarray, np.ndarray]:
+        """(the rows as a model of all rows reads them, how many each stands for, their digests), in their order."""
+        x, y = model._readable(self.table, reading.features), reading.codes(self.table, model.classes_)
+        at = np.lexsort((self.order, y))
+        return Table(x.take(at), y[at], self.weight[at], len(model.classes_)), self.times[at], self.order[at]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,24 +149,11 @@ class Folded:
     """The parts of each fold, and some rows."""
 
     parts: tuple[Part, ...]
-    sample: Any  # an Arrow table
-    order: np.ndarray  # (rows of the sample,)
+    sample: Sample
 
     def __add__(self, other: Folded) -> Folded:
-        import pyarrow as pa
-
         parts = tuple(a + b for a, b in zip(self.parts, other.parts, strict=True))
-        tables = [table for table in (self.sample, other.sample) if table.num_rows] or [self.sample]
-        sample = pa.concat_tables(
-            [table.select(tables[0].schema.names) for table in tables], promote_options="permissive"
-        )
-        return Folded(parts, sample, np.concatenate([self.order, other.order])).thinned()
-
-    def thinned(self) -> Folded:
-        if len(self.order) <= SAMPLE:
-            return self
-        at = np.argsort(self.order, kind="stable")[:SAMPLE]
-        return replace(self, sample=self.sample.take(at), order=self.order[at])
+        return Folded(parts, self.sample + other.sample)
 
 
 @dataclass(frozen=True)
@@ -94,12 +170,26 @@ class Folding:
         import pyarrow as pa
 
         if batch.num_rows == 0:
-            return Folded(tuple(Part.nothing() for _ in range(FOLDS)), pa.Table.from_batches([batch]), np.zeros(0))
+            return Folded(tuple(Part.nothing() for _ in range(FOLDS)), Sample.of(batch, self.tallying.reading))
         self.tallying(batch)  # what is wrong is told with its row
-        order = order_of(batch, self.tallying.reading)
-        fold = order % np.uint64(FOLDS)
+        fold = fold_of(order_of_batch(batch, self.tallying.reading))
         parts = tuple(self.tallying(batch.filter(pa.array(fold == f))) for f in range(FOLDS))
-        return Folded(parts, pa.Table.from_batches([batch]), order).thinned()
+        return Folded(parts, Sample.of(batch, self.tallying.reading))
+
+
+@dataclass(frozen=True, eq=False)
+class Judges:
+    """What columns say to the rows of each fold."""
+
+    said: dict[int, Any]  # by the other folds
+    unknown: np.ndarray  # (k,), classes that too few can judge
+    silence: Silence
+
+    def each(self, fold: np.ndarray, y: np.ndarray) -> Iterator[tuple[Any, np.ndarray]]:
+        """(what is said, which rows hear it), of rows in these folds and of these classes."""
+        place = np.where(self.unknown[y] | ~np.isin(fold, list(self.said)), NOWHERE, fold)
+        for f in np.unique(place).tolist():
+            yield self.said.get(f, self.silence), np.flatnonzero(place == f)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +198,7 @@ class Judging:
 
     model: Any  # reads rows
     reading: Reading
-    said: tuple[Any, ...]  # of each fold, by the others
-    silent: np.ndarray  # (k,), classes that too few can judge
+    judges: Judges
     prior: np.ndarray
     layout: weighing.Layout
     what: str = "slope"
@@ -128,17 +217,17 @@ class Judging:
         return Sums(said if isinstance(said, tuple) else (said,))
 
     def pieces(self, batch: Any) -> list[weighing.Piece]:
+        import pyarrow as pa
+
         x, y = self.model._readable(batch, self.reading.features), self.reading.codes(batch, self.model.classes_)
         w = self.reading.weights(batch)
         w = np.ones(len(y)) if w is None else w
-        fold = (order_of(batch, self.reading) % np.uint64(FOLDS)).astype(np.intp)
-        fold[self.silent[y]] = FOLDS
-        out = []
-        for f, said in enumerate((*self.said, Silence(len(self.prior)))):
-            at = np.flatnonzero((fold == f) & (w > 0))
-            if len(at) or f == 0:
-                out.append(weighing.Piece(Dense(said, x.take(at), False), y[at], w[at]))
-        return out
+        if not w.all():
+            batch, x, y, w = batch.filter(pa.array(w > 0)), x.take(np.flatnonzero(w > 0)), y[w > 0], w[w > 0]
+        if len(y) == 0:
+            return [weighing.Piece(Dense(self.judges.silence, x, False), y, w)]
+        fold = fold_of(order_of_batch(batch, self.reading))
+        return [weighing.Piece(Dense(said, x.take(at), False), y[at], w[at]) for said, at in self.judges.each(fold, y)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,11 +290,8 @@ def aligned(parts: Sequence[Part], whole: Part) -> list[Any]:
     return [None if part.tally is None else (zero + part).tally for part in parts]
 
 
-def weigh(job: Any, judging: Judging, sample: Any, mass: float) -> weighing.Weights:
+def weigh(job: Any, judging: Judging, near: weighing.Objective, mass: float) -> weighing.Weights:
     """The weights, from where the sample's are."""
-    near = weighing.problem(judging.pieces(sample), judging.prior, judging.layout.d)
     start = weighing.minimise(near, weighing.tempered(near)).w
-    far = Far((), near.prior, near.layout, near.ridge, job, judging, mass)
-    answer = weighing.minimise(far, start)
-    table, bias = far.layout.spread_out(answer.w)
-    return weighing.Weights(1.0 + table, bias, answer.kept.pulls, answer.steps, answer.why)
+    far = weighing.begun(Far((), near.prior, near.layout, near.ridge, job, judging, mass))
+    return weighing.found(far, weighing.minimise(far, start))

@@ -34,11 +34,9 @@ class Asked:
 
 
 def parsed_priors(model: Any, text: str | None) -> Any:
-    """`yes=0.2,no=0.8` or `uniform` as probabilities in the order of the classes; they are made to sum to 1."""
-    if text is None:
-        return None
-    if text == "uniform":
-        return np.full(len(model.classes_), 1.0 / len(model.classes_))
+    """`yes=0.2,no=0.8` as probabilities by class, made to sum to 1; or `uniform`: what `priors` of a model takes."""
+    if text is None or text == "uniform":
+        return text
     given = {}
     for part in text.split(","):
         name, _, value = part.rpartition("=")
@@ -46,8 +44,8 @@ def parsed_priors(model: Any, text: str | None) -> Any:
     absent = [label for label in model.classes_.tolist() if label not in given]
     if absent:
         raise click.BadParameter(f"no prior for {absent}", param_hint="--priors")
-    whole = sum(given.values())
-    return np.array([given[label] / whole for label in model.classes_.tolist()])
+    whole = sum(given.values()) or 1.0
+    return {label: weight / whole for label, weight in given.items()}
 
 
 def parsed_cost(model: Any, text: str) -> tuple[tuple[Any, Any], float]:

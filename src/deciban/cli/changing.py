@@ -55,8 +55,4 @@ def changed(
 
 
 def _step(fitted: Any, X: Any, y: Any, forget: bool) -> Any:
-    if forget:
-        return fitted.forget(X, y)
-    if set(y.tolist()) <= set(fitted.classes_.tolist()):
-        return fitted.partial_fit(X, y)
-    return fitted + type(fitted)(**fitted.get_params(deep=False)).fit(X, y)  # new classes
+    return fitted.forget(X, y) if forget else fitted.partial_fit(X, y)

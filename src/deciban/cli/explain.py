@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import click
 
@@ -54,21 +53,4 @@ def command(
     }
     why = fitted.explain(found, **pair)
     why = replace(why, rows=np.arange(row, row + len(why)))
-    talk.give(why.text(count, columns), [_data(why, at, rows.reads_text(fitted)) for at in range(len(why))])
-
-
-def _data(why: Any, at: int, of_words: bool) -> dict[str, Any]:
-    one = why[at]
-    return {
-        "row": int(one.rows[0]),
-        "of": why.classes[one.chosen[0]],
-        "against": why.classes[one.rival[0]],
-        "probability": float(one.probability[0]),
-        why.start: float(one.prior[0]),
-        "columns": {
-            name: {"value": value, "decibans": float(size)}
-            for name, value, size in zip(why.columns, one.values[0], one.decibans[0], strict=True)
-            if not of_words or value  # words of other texts
-        },
-        "total": float(one.total[0]),
-    }
+    talk.give(why.text(count, columns), why.to_dict()["rows"])

@@ -74,8 +74,10 @@ def kinds(model: Any) -> dict[str, str]:
 
 
 def _kind(levels: list | None) -> str:
-    if not levels:
+    if levels is None:
         return "number"
+    if not levels:  # yet to come, or forgotten
+        return "text"
     return "truth" if isinstance(levels[0], bool) else "text" if isinstance(levels[0], str) else "number"
 
 

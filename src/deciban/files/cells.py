@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import DataError
-from deciban.frames import Column, arrow_levels, some, unfit
+from deciban.frames import Column, arrow_levels, empty, some, unfit
 from deciban.table import Apart
 
 NUMBER, LEVEL = "number", "level"  # what a column may hold
@@ -119,7 +119,9 @@ def _column(column: pa.Array, name: str, wanted: str | None) -> Column:
     if column.null_count == len(column) and wanted != found and wanted is not None:
         if wanted == NUMBER:
             return Column(name, np.full(len(column), np.nan))
-        return Column(name, np.full(len(column), -1, dtype=np.int32), [])
+        return empty(name, len(column))
+    if found is None:
+        return empty(name, len(column))
     if found == LEVEL:
         return arrow_levels(name, column)
     return Column(name, np.asarray(plain(column, name), dtype=np.float64))

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deciban import ops
+from deciban import ops, tabular
 from deciban.inference import path_picture
 from deciban.inference.leverage import Leverage
 from deciban.inference.likelihood import Prior, contrasts
@@ -29,7 +29,6 @@ from deciban.losses.objectives import Objective
 from deciban.scores import log_loss
 from deciban.solvers.base import Solution
 from deciban.solvers.lbfgs import Columns
-from deciban.tabular import Lines, as_html, as_text, plain
 
 WIDE = 1000  # coefficients up to which leave-one-out is by the Hessian,
 COSTLY = 1 << 34  # if it costs no more multiplications than this
@@ -57,25 +56,6 @@ class Path:
     columns: tuple[str, ...]  # (d,)
     deviation: np.ndarray  # (d,), of each column: what makes coefficients comparable
 
-    def __str__(self) -> str:
-        return as_text(self._lines())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return as_html(self._lines())
-
-    def _lines(self) -> Lines:
-        held_out = np.full(len(self.Cs), np.nan) if self.log_loss is None else self.log_loss
-        known = not np.isnan(held_out).all()
-        rows = [
-            (f"{c:.4g}", plain(out), plain(own), str(steps), "best" if known and i == self.best else "")
-            for i, (c, out, own, steps) in enumerate(zip(self.Cs, held_out, self.loss, self.n_iter, strict=True))
-        ]
-        how = f", held out by {self.held_out}" if self.held_out else ""
-        title = f"{len(self.Cs)} penalties, {len(self.columns)} columns{how}"
-        return Lines(title, ("C", "log loss", "of learned rows", "steps", ""), rows)
-
     @property
     def best(self) -> int:
         """The place of the least held-out log loss, the strongest penalty where several have it."""
@@ -87,6 +67,31 @@ class Path:
     def C(self) -> float:
         """The best of them."""
         return float(self.Cs[self.best])
+
+    def _lines(self) -> tabular.Lines:
+        head = ["C", "log loss of the rows learned", "steps"]
+        if self.coef is not None:
+            head.append("coefficients not 0")
+        if self.log_loss is not None:
+            head += [f"log loss by {self.held_out}", ""]
+        rows = []
+        for i, C in enumerate(self.Cs):
+            row = [f"{C:.4g}", tabular.plain(float(self.loss[i])), str(int(self.n_iter[i]))]
+            if self.coef is not None:
+                row.append(str(int(np.count_nonzero(self.coef[i]))))
+            if self.log_loss is not None:
+                row += [tabular.plain(float(self.log_loss[i])), "best" if i == self.best else ""]
+            rows.append(row)
+        title = f"{len(self.Cs)} penalties, {len(self.columns)} columns, {len(self.classes)} classes"
+        return tabular.Lines(title, head, rows)
+
+    def __str__(self) -> str:
+        return tabular.as_text(self._lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return tabular.as_html(self._lines())
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with a line for each C, class and column."""

@@ -100,6 +100,8 @@ class Separation:
             'hint: penalty="jeffreys" (Firth) or an L2 penalty (a finite C) has a finite answer'
         )
 
+    __repr__ = __str__
+
 
 _NONE, _UNKNOWN = Separation("none"), Separation("unknown")
 

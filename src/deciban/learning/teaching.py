@@ -21,7 +21,7 @@ from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples
 
-from deciban import ingest
+from deciban import frames, ingest
 from deciban.errors import DataError
 from deciban.tallies import Bundle
 
@@ -38,8 +38,10 @@ class Rows:
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any) -> Rows:
-        y = column_or_1d(y)
-        check_classification_targets(y)
+        X, y = frames.take_target(X, y)
+        with ingest.missing_labels_named(y):
+            y = column_or_1d(y)
+            check_classification_targets(y)
         if _num_samples(X) != len(y):
             raise DataError(f"X has {_num_samples(X)} rows, y has {len(y)}\n\nhint: give one label for each row")
         classes, codes = ingest.labels(y, None)

@@ -32,6 +32,7 @@ from deciban.classifiers.origin import Origin
 from deciban.inference.observed import Observed
 from deciban.storage import tensors
 from deciban.storage.stored import check_fields, covariances, known, unfit, vectorizers
+from deciban.tallies import Tally
 
 LONG = 64  # items from which a sequence of one type is an array
 
@@ -43,6 +44,7 @@ class Encoder:
         self.inside = inside  # what makes JSON of a model inside of a model
         self.arrays: dict[str, np.ndarray] = {}
         self._places: dict[int, int] = {}
+        self._weights: dict[tuple[tuple[int, ...], bytes], np.ndarray] = {}  # of the classes, in tallies
         self._kept: list[Any] = []  # what has a place stays alive, so that no other thing gets its id
 
     def encode(self, value: Any, where: str) -> Any:
@@ -56,6 +58,11 @@ class Encoder:
         self._kept.append(value)
         return node
 
+    def _shared(self, n: np.ndarray) -> np.ndarray:
+        """The same weights of the classes that another tally has, if one has: they are stored once, whether the tallies
+        came from one pass over the rows or were changed since."""
+        return self._weights.setdefault((n.shape, n.tobytes()), n)
+
     def _put(self, a: np.ndarray, where: str) -> str:
         name = where
         while name in self.arrays:
@@ -67,6 +74,8 @@ class Encoder:
     def _encode(self, value: Any, where: str) -> Any:
         if is_dataclass(value) and not isinstance(value, type) and known(type(value).__name__) is type(value):
             parts = {f.name: getattr(value, f.name) for f in fields(value)}
+            if isinstance(value, Tally):
+                parts["n"] = self._shared(value.n)
             node = {"of": type(value).__name__, "with": self.members(parts, where)}
             return self._placed(check_fields(value), node)
         if sparse.issparse(value):

@@ -98,7 +98,7 @@ def _check_fitted(model: Generative, fitted: Any) -> None:
     fine = isinstance(tally, Bundle) and alike(_tally_of_nothing(frozen, d), tally, k) and tally.sound()
     must(fine, f"its tally is not that of {d} columns and {k} classes")
     must(tally.finite(), "its tally holds numbers that are none")
-    must(fitted.log_prior.shape == (k,), "its priors are not those of its classes")
+    must(fitted.empty or fitted.log_prior.shape == (k,), "its priors are not those of its classes")
     c, w = fitted.calibration, getattr(fitted, "weights", None)
     must(c is None or (isinstance(c, Calibration) and c.bias.shape == (k,)), "its calibration is not of its classes")
     must(w is None or (w.table.shape, w.bias.shape) == ((k, d), (k,)), "its weights are not of its columns and classes")

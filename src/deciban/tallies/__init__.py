@@ -11,7 +11,7 @@ reweights them. The class axis comes first. `n` is (k,) while every cell was see
 """
 
 from deciban.tallies.base import Tally
-from deciban.tallies.bundle import Bundle, Common
+from deciban.tallies.bundle import Bundle, Common, reordered
 from deciban.tallies.cells import Cells
 from deciban.tallies.crosstab import Crosstab
 from deciban.tallies.moments import Moments
@@ -35,4 +35,5 @@ __all__ = [
     "Scatter",
     "Sums",
     "Tally",
+    "reordered",
 ]

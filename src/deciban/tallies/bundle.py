@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import iadd
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,13 @@ class Bundle:
     """Several tallies of the same rows, added side by side."""
 
     parts: tuple
+
+    def __repr__(self) -> str:
+        """The kinds of the parts and the class weights; `parts` has the numbers."""
+        if all(isinstance(getattr(part, "n", None), np.ndarray) and part.n.ndim == 1 for part in self.parts[:1]):
+            n = np.array2string(self.parts[0].n, threshold=10, precision=6)
+            return f"Bundle({', '.join(map(_kind, self.parts))}; class weights {n})"
+        return _kind(self)
 
     @property
     def k(self) -> int:
@@ -29,7 +38,7 @@ class Bundle:
     def short(self) -> np.ndarray:
         bad = np.zeros(self.k, dtype=bool)
         for part in self.parts:
-            bad |= part.short()
+            bad |= part.short()  # one that has no classes may be short of any
         return bad
 
     def __rmul__(self, scale: float) -> Bundle:
@@ -49,6 +58,21 @@ class Bundle:
 
     def relabel(self, index: np.ndarray, k: int) -> Bundle:
         return Bundle(tuple(part.relabel(index, k) for part in self.parts))
+
+
+def _kind(part: Any) -> str:
+    return f"Bundle({', '.join(map(_kind, part.parts))})" if isinstance(part, Bundle) else type(part).__name__
+
+
+def reordered(tally: Any, order: Sequence[int]) -> Any:
+    """A tally, or several, with column order[j] in place j. One with several numbers for each column has them side by
+    side, a run of all columns for each."""
+    if isinstance(tally, Bundle):
+        return Bundle(tuple(reordered(part, order) for part in tally.parts))
+    if isinstance(tally, Common):
+        return Common(reordered(tally.part, order))
+    runs, d = tally.d // len(order), len(order)
+    return tally.part([run * d + j for run in range(runs) for j in order]) if runs else tally
 
 
 @dataclass(frozen=True)

@@ -117,8 +117,9 @@ class Cells(Tally):
 
     def part(self, columns) -> Cells:
         """Of some of the columns."""
-        tables = self.columns()
-        return Cells(self.n, tuple(self.keys[j] for j in columns), np.hstack([tables[j] for j in columns]))
+        ends = self.offset
+        tables = [self.table[:, ends[j] : ends[j + 1]] for j in columns]  # one may be asked for at a time
+        return Cells(self.n, tuple(self.keys[j] for j in columns), np.hstack(tables))
 
     def finite(self) -> bool:
         if self._waiting is not None:
@@ -186,7 +187,7 @@ class Cells(Tally):
         some = (self.table != 0).any(axis=0)
         parts = np.split(some, self.offset[1:-1])
         keys = tuple(key[part] for key, part in zip(self.keys, parts, strict=True))
-        return Cells(self.n, keys, self.table[:, some])
+        return Cells(self.n, keys, np.ascontiguousarray(self.table[:, some]))
 
     def __mul__(self, scale: float) -> Cells:
         return Cells(self.n * scale, self.keys, self.table * scale)

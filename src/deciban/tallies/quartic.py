@@ -13,6 +13,13 @@ import numpy as np
 from deciban.tallies.base import Tally, doubles, less, over
 
 
+def negative_squares(scatter: np.ndarray) -> np.ndarray:
+    """Which of the matrices (k, d, d) have sums of squares below zero, more than rounding leaves. (k,)"""
+    squares = np.diagonal(scatter, axis1=1, axis2=2)
+    reach = np.abs(scatter).max(axis=(1, 2), initial=0.0)
+    return np.asarray((squares < -1e-9 * reach[:, None]).any(axis=1))
+
+
 @dataclass(frozen=True)
 class Quartic(Tally):
     mean: np.ndarray  # (k, d)
@@ -33,6 +40,14 @@ class Quartic(Tally):
 
     def dense(self) -> Quartic:
         return self
+
+    def short(self) -> np.ndarray:
+        return super().short() | negative_squares(self.p11)
+
+    def part(self, columns) -> Quartic:
+        """Of some of the columns."""
+        sums = (p[:, columns][:, :, columns] for p in (self.p11, self.p21, self.p22))
+        return Quartic(self.n, self.mean[:, columns], *sums)
 
     def about(self, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The three sums with a = x − centre."""

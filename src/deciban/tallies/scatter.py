@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deciban.tallies.base import Tally, doubles, less, over, place
-from deciban.tallies.quartic import Quartic
+from deciban.tallies.quartic import Quartic, negative_squares
 
 
 def _outer(scale: np.ndarray, delta: np.ndarray, pooled: bool) -> np.ndarray:
@@ -55,9 +55,11 @@ class Scatter(Tally):
         return Scatter(n, mean, scatter, self.pooled)
 
     def short(self) -> np.ndarray:
-        squares = np.diagonal(self.scatter, axis1=1, axis2=2)
-        reach = np.abs(self.scatter).max(axis=(1, 2), initial=0.0)
-        return super().short() | (squares < -1e-9 * reach[:, None]).any(axis=1)
+        return super().short() | negative_squares(self.scatter)
+
+    def part(self, columns) -> Scatter:
+        """Of some of the columns."""
+        return Scatter(self.n, self.mean[:, columns], self.scatter[:, columns][:, :, columns], self.pooled)
 
     def __mul__(self, scale: float) -> Scatter:
         return Scatter(self.n * scale, self.mean, self.scatter * scale, self.pooled)
@@ -84,6 +86,13 @@ class RowScatter(Tally):
         w = np.ones(len(rows)) if w is None else np.array(w, dtype=np.float64)
         y = np.array(y, dtype=np.intp)
         return cls(np.bincount(y, w, minlength=k).astype(np.float64), rows, y, w, pooled, fourth)
+
+    def short(self) -> np.ndarray:
+        return super().short() | (np.bincount(self.y[self.w < 0], minlength=self.k) > 0)
+
+    def part(self, columns) -> RowScatter:
+        """Of some of the columns."""
+        return replace(self, rows=self.rows[:, columns])
 
     def sound(self) -> bool:
         m, k = len(self.w), self.k

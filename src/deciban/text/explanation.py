@@ -39,10 +39,13 @@ class TextExplanation(Explanation):
 
     def account(self, row: int = 0, columns: int = 10) -> wording.Account:
         """One text for reading: the prior, its strongest words, the sum of its others, the total."""
-        own = np.flatnonzero(self.values[row] != "")
+        own = self._own_columns(row)
         names = tuple(self.columns[j] for j in own)
         here = replace(self, columns=names, values=self.values[:, own], parts=self.parts[:, :, own])
         return Explanation.account(here, row, columns)
+
+    def _own_columns(self, row: int) -> list[int]:
+        return np.flatnonzero(self.values[row] != "").tolist()
 
     def __getitem__(self, index: Any) -> Any:
         out = super().__getitem__(index)

@@ -102,9 +102,10 @@ class Silence:
     """No column says anything."""
 
     k: int
+    d: int
 
     def parts(self, x: Block) -> np.ndarray:
-        return np.zeros((x.n, self.k, x.d))
+        return np.zeros((x.n, self.k, self.d))
 
 
 @dataclass(frozen=True)

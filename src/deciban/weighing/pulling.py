@@ -3,6 +3,9 @@ average over all weights.
 
     pull = γ / |u|²,     γ = Σ_j (1 − pull · variance of u_j)     the number of weights that the rows determine
 
+No pull is less than `least`: few rows, which are judged by fewer still, often seem to say the reverse of what they say
+together, and many weights could be had from them that mean nothing.
+
 An objective says in `layout.groups` which of its parameters share a pull; the others keep theirs. `uncertain` has the
 variances: the diagonal of the Hessian's inverse, or one over that of the Hessian where it is too large to be made.
 
@@ -26,6 +29,7 @@ from deciban.solvers.newton import Metric, Newton
 from deciban.solvers.newton_cg import NewtonCg
 
 LEAST, LARGEST = 1e-2, 1e4  # pulls
+FEW = 70.0  # rows that have a pull of 1 at least
 STRIDES = (0.3, 8.0)
 SETTLED = 0.03  # a change of log(pull) that is none
 WORTHLESS = 1e-10  # nats a row: separated classes have a loss of 0, of which no share is small
@@ -40,13 +44,22 @@ class Pull:
     off: float = np.inf
     stride: float = 1.0
 
-    def towards(self, wanted: float) -> Pull:
+    def towards(self, wanted: float, lowest: float = LEAST) -> Pull:
         """Nearer to what the rows ask for, which moves too: how much, the last change tells (a secant)."""
-        off = float(np.log(np.clip(wanted, LEAST, LARGEST) / self.value))
+        off = float(np.log(np.clip(wanted, lowest, LARGEST) / self.value))
         stride = 1.0
         if np.isfinite(self.off) and off != self.off:
             stride = float(np.clip(self.stride * self.off / (self.off - off), *STRIDES))
-        return Pull(float(np.exp(np.clip(np.log(self.value) + stride * off, *np.log([LEAST, LARGEST])))), off, stride)
+        return Pull(float(np.exp(np.clip(np.log(self.value) + stride * off, *np.log([lowest, LARGEST])))), off, stride)
+
+
+def least(weight: float) -> float:
+    """The least pull where rows have that weight together.
+
+    >>> least(14.0), least(70.0), least(1e4)
+    (25.0, 1.0, 0.01)
+    """
+    return float(np.clip((FEW / max(weight, 1.0)) ** 2, LEAST, LARGEST))
 
 
 @dataclass(frozen=True)
@@ -83,7 +96,7 @@ class ByEvidence(Smooth):
         pulls, moved = [], 0.0
         for at, before in zip(now.layout.groups, state.kept.on_the_way, strict=True):
             known = max(float((1.0 - left[at]).sum()), 1e-3)
-            pull = before.towards(known / max(float(there.w[at] @ there.w[at]), 1e-300))
+            pull = before.towards(known / max(float(there.w[at] @ there.w[at]), 1e-300), least(objective.weight))
             felt = min(known, 1.0)  # nobody feels a pull where nothing is known
             moved = max(moved, abs(float(np.log(pull.value / before.value))) * felt)
             pulls.append(pull)

@@ -6,11 +6,11 @@ The counts stay as they are; only the weights are fitted, a convex problem. Weig
 itself. They are 1 + t + u_j, and 1 + t + u_j + v_cj where there are more than two classes (with two, v would add
 nothing) and no more than `PAIRS` of them with a column. All are pulled to 0, that is to naive Bayes:
 
-    loss = −Σ_i w_i log P(y_i | x_i) + ½ (t² + |bias|²) + ½ pull_u |u|² + ½ pull_v |v|²
+    loss = −Σ_i w_i log P(y_i | x_i) + ½ (pull_t t² + |bias|²) + ½ pull_u |u|² + ½ pull_v |v|²
 
-The pulls of u and v are found with the weights (see `pulling`). Each step is Newton's, and a sum over rows; beyond
-`DENSE` weights by conjugate gradients. The first t and biases are the best that naive Bayes can have without u and v:
-as it comes it is often so sure that Newton's steps are short.
+The pulls of u and v are found with the weights (see `pulling`); few rows have strong ones, of t too. Each step is
+Newton's, and a sum over rows; beyond `DENSE` weights by conjugate gradients. The first t and biases are the best that
+naive Bayes can have without u and v: as it comes it is often so sure that Newton's steps are short.
 
 >>> import numpy as np
 >>> from deciban.weighing.evidence import Dense, evidence_of
@@ -19,7 +19,7 @@ as it comes it is often so sure that Newton's steps are short.
 >>> x, y = Reals(np.repeat([[0.0, 0, 0], [1, 1, 0], [1, 1, 1]], 20, axis=0)), np.repeat([0, 1, 1], 20).astype(np.int32)
 >>> f = Bernoulli()
 >>> rows = Dense(evidence_of(f, f.estimate(f.tally(x, y, None, 2))), x, kept=True)
->>> found = fit([Piece(rows, y, np.ones(60))], np.log([1 / 3, 2 / 3]))
+>>> found = fit([Piece(rows, y, np.ones(60))], np.log([1 / 3, 2 / 3]), 3)
 >>> bool(found.table[0, 2] < found.table[0, 0] == found.table[0, 1])  # the copy shares the weight, the noise has less
 True
 """
@@ -27,7 +27,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -41,7 +41,7 @@ from deciban.solvers.base import CONVERGED, Solution, solve
 from deciban.solvers.newton import Newton
 from deciban.solvers.newton_cg import NewtonCg
 from deciban.weighing.evidence import Dense, Sparse
-from deciban.weighing.pulling import ByEvidence, pulled
+from deciban.weighing.pulling import ByEvidence, least, pulled
 
 PAIRS = 1 << 10  # of class and column, that have weights of their own
 DENSE = 1 << 11  # weights for which a Hessian is made
@@ -212,7 +212,15 @@ def problem(pieces: Sequence[Piece], prior: np.ndarray, d: int) -> Objective:
     """What `fit` makes small, with the first pulls."""
     k = len(prior)
     layout = Layout(k, d, k > 2 and k * d <= PAIRS)
-    return pulled(Objective(pieces, prior, layout, np.ones(layout.size)), (1.0, 10.0)[: len(layout.groups)])
+    return begun(Objective(pieces, prior, layout, np.ones(layout.size)))
+
+
+def begun(objective: Objective) -> Objective:
+    """The same with the first pulls."""
+    lowest, ridge = least(objective.weight), np.ones(objective.layout.size)
+    ridge[0] += lowest
+    groups = len(objective.layout.groups)
+    return pulled(replace(objective, ridge=ridge), [max(pull, lowest) for pull in (1.0, 10.0)[:groups]])
 
 
 def tempered(objective: Objective) -> np.ndarray:
@@ -231,10 +239,13 @@ def minimise(objective: Objective, start: np.ndarray) -> Solution:
         return solve(ByEvidence(inner), objective, start, TOLERANCE, STEPS)
 
 
-def fit(pieces: Sequence[Piece], prior: np.ndarray) -> Weights:
-    """Weights from rows that were judged by counts without them, and log priors (k,)."""
-    d = pieces[0].rows.x.d
+def fit(pieces: Sequence[Piece], prior: np.ndarray, d: int, start: np.ndarray | None = None) -> Weights:
+    """Weights of d columns from rows that were judged by counts without them, and log priors (k,)."""
     objective = problem(pieces, prior, d)
-    answer = minimise(objective, tempered(objective))
+    return found(objective, minimise(objective, tempered(objective) if start is None else start))
+
+
+def found(objective: Objective, answer: Solution) -> Weights:
+    """The weights that an answer stands for."""
     table, bias = objective.layout.spread_out(answer.w)
     return Weights(1.0 + table, bias, answer.kept.pulls, answer.steps, answer.why)
