@@ -187,6 +187,8 @@ def learn(
         warnings.simplefilter("always")
         fitted = kind.make().fit(rows, labels)
     held_out, how = _held_out(kind, found, rows, labels, comparison)
+    if found.text is None and found.left_out:
+        fitted._left_out = [str(name) for name in found.left_out]  # may be there again in rows to predict
     notes = _notes(heard) + ([] if found.text is not None else _column_notes(rows, labels, getattr(y, "name", None)))
     suspects = leaks(rows, labels) if found.text is None else []
     return Learned(

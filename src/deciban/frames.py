@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from numbers import Real
@@ -211,6 +211,16 @@ def take_target(X: Any, y: Any) -> tuple[Any, Any]:
         return Records({name: cells for name, cells in X.cells.items() if name != y}, X.n), list(X.cells[y])
     frame, at = nw.from_native(X, eager_only=True), known.index(y)
     return frame[:, [j for j in range(len(known)) if j != at]].to_native(), frame[:, at].to_native()
+
+
+def without(X: Any, left_out: Collection[Name]) -> Any:
+    """A frame without the columns of these names; anything else as it is."""
+    if not left_out or not is_frame(X):
+        return X
+    if isinstance(X, Records):
+        return Records({name: cells for name, cells in X.cells.items() if name not in left_out}, X.n)
+    keep = [j for j, name in enumerate(names(X)) if name not in left_out]
+    return nw.from_native(X, eager_only=True)[:, keep].to_native()
 
 
 def missing_rows(y: Any) -> list[int]:

@@ -32,7 +32,7 @@ def features(estimator: Any, X: Any, block: str) -> Block:
     """X at prediction time. A plain array of the right width passes at once."""
     if _ready(X) and _as_before(estimator, X):
         return _block(X, block)
-    X = frames.records(X)
+    X = frames.without(frames.records(X), estimator.__dict__.get("_left_out", ()))
     if isinstance(X, frames.Records):
         return _block(numeric.from_records(X, _known_names(estimator, X), block), block)
     numeric.check_columns(X, block, estimator.__dict__.get("feature_names_in_"))
@@ -50,7 +50,8 @@ def _target_checked(read: Callable) -> Callable:
         with missing_labels_named(y):
             out = read(estimator, X, y, block, reset, least)
         if reset:
-            estimator.__dict__.pop("_frame_names", None)
+            for name in ("_frame_names", "_left_out"):
+                estimator.__dict__.pop(name, None)
             if hasattr(X, "columns") and "feature_names_in_" not in estimator.__dict__ and frames.is_frame(X):
                 estimator._frame_names = frames.names(X)
         return out

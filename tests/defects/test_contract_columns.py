@@ -31,12 +31,19 @@ def test_b09_columns_that_were_not_learned_are_not_looked_into(model, cells):
     np.testing.assert_array_equal(told, fitted.predict_proba(X[["x"]]))
 
 
-def test_b09_the_model_of_learn_predicts_on_the_rows_of_learn():
+@pytest.mark.parametrize("model", ["auto", "mixed", "gaussian", "lda", "logistic"])
+def test_b09_the_model_of_learn_predicts_on_the_rows_of_learn(model, tmp_path):
     X, y = dated()
-    out = deciban.learn(X, y)
+    out = deciban.learn(X, y, model)
     assert "when" in out.left_out
-    with pytest.warns(UserWarning, match="`when` not known"):
-        assert len(out.model.predict(X)) == len(X)
+    told = out.model.predict_proba(X)
+    np.testing.assert_array_equal(told, out.model.predict_proba(X[["x"]]))
+    deciban.save(out.model, tmp_path / "m")
+    np.testing.assert_array_equal(deciban.load(tmp_path / "m").predict_proba(X), told)
+    days = X.assign(when=(X["when"] - X["when"][0]).dt.days.astype(float))
+    again = out.model.fit(days, y)  # what was left out then is a column now
+    assert again.n_features_in_ == 2
+    assert len(again.predict(days)) == 100
 
 
 def test_b09_updates_do_not_look_into_them_either():

@@ -160,6 +160,7 @@ class ReadingFrames:
                 f"required by {type(self).__name__}.\n\nhint: {cure}"
             )
         if reset:
+            self.__dict__.pop("_left_out", None)
             self._library = frames.library(X)
             self.feature_names_in_ = np.array(names, dtype=object)
             self.n_features_in_ = len(names)
@@ -203,7 +204,8 @@ class ReadingFrames:
         )
 
     def _say(self, absent: list, new: list) -> None:
-        new = [name for name in new if name != self.__dict__.get("target_name_")]  # the classes, where they are known
+        passed = {self.__dict__.get("target_name_"), *self.__dict__.get("_left_out", ())}
+        new = [name for name in new if name not in passed]
         if len(absent) == len(self._schema.fields):
             raise DataError(
                 f"none of the columns {some(self._schema.names)} is in X, which has {some(new)}\n\n"
