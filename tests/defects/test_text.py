@@ -352,3 +352,5 @@ def test_task_86_stop_words_and_ngrams():
             TextClassifier(ngram_range=wrong).fit(texts, ["-", "+"])
     with pytest.raises(DataError, match="vectoriser"):
         TextClassifier(features=CountVectorizer(), ngram_range=(1, 2)).fit(texts, ["-", "+"])
+    with pytest.raises(DataError, match="a list of the words"):
+        TextClassifier(stop_words="german").fit(texts, ["-", "+"])

@@ -118,7 +118,7 @@ class TextClassifier(
         "dependence": [Interval(Real, 0, 1, closed="left"), None],
         "counts": ["boolean"],
         "strip": [str, tuple, list, set, frozenset],
-        "stop_words": [StrOptions({"english"}), list, tuple, set, frozenset, None],
+        "stop_words": [str, list, tuple, set, frozenset, None],
         "min_df": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="both")],
         "max_df": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="both")],
         "priors": [StrOptions({"uniform"}), "array-like", dict, None],

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from operator import is_
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from deciban.classifiers.steady import unfitted
 from deciban.classifiers.text_choice import Judged, asked_of, choose
 from deciban.classifiers.text_features import Features
 from deciban.classifiers.text_logistic import blank_weights, trained
-from deciban.classifiers.text_view import Settings, View
+from deciban.classifiers.text_view import Settings, View, listed
 from deciban.decision import check_priors
 from deciban.errors import DataError, NotAdditiveError
 from deciban.labels import label_codes
@@ -244,12 +245,18 @@ class TextState:
 
     def _view(self) -> View:
         """The tally as the settings see it; kept until either changes."""
-        now = self._settings_hash()
+        given = (
+            self.model, self.features, self.ngram_range, self.alpha, self.smoothing, self.dependence, self.counts,
+            self.strip, self.stop_words, self.min_df, self.max_df, self.priors, self.class_weight, self.C,
+            self.calibrate,
+        )  # fmt: skip
         seen = self.__dict__.get("_seen")
-        if seen is None or seen[0] != now:
+        if seen is None or not all(map(is_, seen[0], given)):
+            listed(self.stop_words)
+            now = self._settings_hash()
             if self._tuned_for != now:
                 self._tune(now)
-            seen = self._seen = (now, View(self._settings(), self._words, self._features(), self._trained))
+            seen = self._seen = (given, View(self._settings(), self._words, self._features(), self._trained))
         return seen[1]
 
     def _settings_hash(self) -> str:

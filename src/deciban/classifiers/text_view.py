@@ -34,14 +34,25 @@ def limits(min_df: float, max_df: float, n: float) -> tuple[float, float]:
 
 def allowed(tally: WordTally, stop_words: Any) -> np.ndarray:
     """Which terms are not made of stop words alone, (d,)."""
-    if stop_words is None:
+    stops = listed(stop_words)
+    if not stops:
         return np.ones(tally.d, dtype=bool)
+    return np.array([not stops.issuperset(term.split()) for term in tally.terms.strings()], dtype=bool)
+
+
+def listed(stop_words: Any) -> frozenset[str]:
+    """The words that do not count.
+
+    >>> sorted(listed(["the", "a"])), "the" in listed("english")
+    (['a', 'the'], True)
+    """
     if isinstance(stop_words, str):
         if stop_words != "english":
-            raise DataError(f"`stop_words` is {stop_words!r}\n\nhint: 'english', a list of words, or None")
-        stop_words = ENGLISH_STOP_WORDS
-    stops = {str(word) for word in stop_words}
-    return np.array([not stops.issuperset(term.split()) for term in tally.terms.strings()], dtype=bool)
+            raise DataError(
+                f"`stop_words` is {stop_words!r}\n\nhint: 'english', or a list of the words of another language"
+            )
+        return ENGLISH_STOP_WORDS
+    return frozenset(str(word) for word in stop_words or ())
 
 
 @dataclass(frozen=True)
