@@ -385,3 +385,17 @@ def test_task_44_priors_of_an_ensemble():
     given = model.predict_proba(X, priors={"no": 0.5, "yes": 0.5})
     np.testing.assert_allclose(model.predict_proba(X, priors=[0.5, 0.5]), given)
     assert (model.decide(X, priors={"no": 0.01, "yes": 0.99}) == "yes").mean() > 0.5
+    np.testing.assert_allclose(model.predict_proba(X, priors="uniform"), given)
+
+
+def test_task_18_rows_as_dictionaries_in_an_ensemble():
+    A = pd.DataFrame(numbers(), columns=list("abc"))
+    model = BayesOptimal().fit(A, LABELS)
+    again = BayesOptimal().fit(A.to_dict("records"), LABELS)
+    np.testing.assert_allclose(again.predict_proba(A), model.predict_proba(A))
+    rows = A[:3].to_dict("records")
+    np.testing.assert_allclose(model.predict_proba(rows), model.predict_proba(A[:3]))
+    rows[1]["b"] = None
+    gap = A[:3].copy()
+    gap.loc[1, "b"] = np.nan
+    np.testing.assert_allclose(model.predict_proba(rows), model.predict_proba(gap))

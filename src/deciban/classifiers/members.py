@@ -89,6 +89,7 @@ def all_numbers(X: Any) -> bool:
     """
     if sparse.issparse(X):
         return True
+    X = frames.records(X)
     cells = X if frames.is_frame(X) else np.asarray(X)
     if not frames.is_frame(X) and (cells.ndim != 2 or cells.dtype.kind not in "fiubO"):
         return False
@@ -175,6 +176,13 @@ def said(model: Any, X: Any, classes: np.ndarray, priors: Any = None, shares: np
     return out
 
 
+def rows_at(X: Any, index: np.ndarray) -> Any:
+    """Some of the rows, as the kind of thing that they are."""
+    if isinstance(X, frames.Records):
+        return frames.Records({name: [cells[i] for i in index] for name, cells in X.cells.items()}, len(index))
+    return _safe_indexing(X, index)
+
+
 def suited(models: Sequence[Any], X: Any) -> list[tuple[Any, np.ndarray | None]]:
     """For each model the rows as it takes them, and which (n,) it can be asked of; None: all. Where some of the models
     take missing cells, the others are asked of rows that miss none; where some find columns by name, columns are put in
@@ -196,7 +204,10 @@ def _complete(model: Any, X: Any, by_name: bool) -> tuple[Any, np.ndarray | None
     if by_name and frames.is_frame(X) and names is not None:
         if not set(names) <= set(frames.names(X)):
             return X, np.zeros(len(X), dtype=bool)
-        X = nw.from_native(X, eager_only=True).select(list(names)).to_native()
+        if isinstance(X, frames.Records):
+            X = frames.Records({name: X.cells[name] for name in names}, X.n)
+        else:
+            X = nw.from_native(X, eager_only=True).select(list(names)).to_native()
     cells = X if frames.is_frame(X) else np.asarray(X)
     if not frames.is_frame(X) and (cells.ndim != 2 or cells.dtype.kind not in "fiubO"):
         return X, None  # the model says what is wrong
@@ -209,14 +220,14 @@ def said_where_suited(
     models: Sequence[Any], X: Any, classes: np.ndarray, priors: Any, shares: np.ndarray | None
 ) -> np.ndarray:
     """log P(class | x) (m, n, k) of each model, NaN of rows that it cannot be asked of."""
-    out = []
+    out, X = [], frames.records(X)
     for model, (rows, there) in zip(models, suited(models, X), strict=True):
         if there is None:
             out.append(said(model, rows, classes, priors, shares))
             continue
         found = np.full((len(there), len(classes)), np.nan)
         if there.any():
-            found[there] = said(model, _safe_indexing(rows, np.flatnonzero(there)), classes, priors, shares)
+            found[there] = said(model, rows_at(rows, np.flatnonzero(there)), classes, priors, shares)
         out.append(found)
     return np.stack(out)
 
@@ -239,8 +250,8 @@ def held_out(model: Any, template: Any, X: Any, y: np.ndarray, classes: np.ndarr
         more = weighed(template, "fit", None if w is None else w[train])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what a fold lacks is no news of the whole
-            learned = clone(template).fit(_safe_indexing(X, train), y[train], **more)
-            out[test] = said(learned, _safe_indexing(X, test), classes)
+            learned = clone(template).fit(rows_at(X, train), y[train], **more)
+            out[test] = said(learned, rows_at(X, test), classes)
     return out, f"{folds} folds" if _enough(fold) == folds else f"{_enough(fold)} of {folds} folds"
 
 
@@ -268,7 +279,7 @@ def held_out_of_each(
     y = column_or_1d(y)
     if w is not None:
         some = np.flatnonzero(np.asarray(w) > 0)
-        X, y, w = _safe_indexing(_by_rows(X), some), y[some], np.asarray(w, dtype=np.float64)[some]
+        X, y, w = rows_at(_by_rows(X), some), y[some], np.asarray(w, dtype=np.float64)[some]
     fitted = dict(zip([name for name, _ in pairs], models, strict=True))
     told, left_out = each_learned(pairs, lambda name, model: held_out(fitted[name], model, X, y, classes, w))
     own = np.arange(len(y)), np.searchsorted(classes, y)
@@ -279,6 +290,9 @@ def held_out_of_each(
 
 def _by_rows(X: Any) -> Any:
     """X of which rows may be taken."""
+    X = frames.records(X)
+    if isinstance(X, frames.Records):
+        return X
     if not (isinstance(X, list) or hasattr(X, "shape")):
         X = np.asarray(X)
     return X.tocsr() if sparse.issparse(X) else X

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from deciban import decision, hypotheses
+from deciban import decision, frames, hypotheses
 from deciban.classifiers import members
 from deciban.classifiers.deciding import Deciding
 from deciban.classifiers.explaining import context
@@ -89,7 +89,7 @@ class Pooling(Deciding):
         asked = [
             (weight, model, rows)
             for weight, model, (rows, there) in zip(
-                self.weights_, self.models_, members.suited(self.models_, X), strict=True
+                self.weights_, self.models_, members.suited(self.models_, frames.records(X)), strict=True
             )
             if there is None
         ]

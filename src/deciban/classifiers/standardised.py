@@ -29,6 +29,7 @@ class Standardised(BaseEstimator):
         self.C = C
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LogisticRegression:
+        X = frames.records(X)
         columns = frames.columns(X if frames.is_frame(X) else np.asarray(X))
         x = np.column_stack([np.asarray(column.values, dtype=np.float64) for column in columns])
         w = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -36,7 +37,10 @@ class Standardised(BaseEstimator):
         spread = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=w))
         spread[~(spread > 1e-12 * np.abs(x).max(axis=0, initial=1e-300))] = 1.0
         model = LogisticRegression(C=self.C).fit((x - mean) / spread, y, sample_weight)
-        _check_feature_names(model, X, reset=True)
+        if isinstance(X, frames.Records):
+            model.feature_names_in_ = np.array(list(X.cells), dtype=object)
+        else:
+            _check_feature_names(model, X, reset=True)
         model.__dict__.pop("path_", None)  # in other units
         model.coef_ = model.coef_ / spread
         model.intercept_ = model.intercept_ - model.coef_ @ mean
