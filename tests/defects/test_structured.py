@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -351,3 +352,22 @@ def test_d9_fit_on_is_fit_with_learned_cuts_and_missing_cells(cls):
         assert other.cuts_ == whole.cuts_
         assert other.missing_ == whole.missing_
         np.testing.assert_allclose(other.predict_proba(X), whole.predict_proba(X), rtol=1e-12)
+
+
+@every_class
+@pytest.mark.parametrize("weighed", [False, True])
+def test_quality_5_5_rows_with_missing_cells_come_go_and_merge(cls, weighed):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, 120)
+    cells = rng.choice(np.array(["p", "q", "r"], dtype=object), (120, 4))
+    cells[rng.random((120, 4)) < 0.1 + 0.2 * y[:, None]] = None
+    X, w = pd.DataFrame(cells, columns=list("abcd")), rng.choice([0.3, 1.0, 2.0], 120) if weighed else np.ones(120)
+    make = partial(cls, missing="informative")
+    whole = make().fit(X, y, w)
+    pieces = make().partial_fit(X[:50], y[:50], [0, 1, 2], w[:50]).partial_fit(X[50:], y[50:], sample_weight=w[50:])
+    merged = make().fit(X[:70], y[:70], w[:70]) + make().fit(X[70:], y[70:], w[70:])
+    for other in (pieces, merged):
+        np.testing.assert_allclose(other.predict_proba(X), whole.predict_proba(X), rtol=1e-9)
+    left, again = pieces.forget(X[80:], y[80:], w[80:]), make().fit(X[:80], y[:80], w[:80])
+    assert left.missing_ == again.missing_
+    np.testing.assert_allclose(left.predict_proba(X), again.predict_proba(X), rtol=1e-9)
