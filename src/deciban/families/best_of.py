@@ -50,7 +50,8 @@ FEW = 512  # up to so many
 ENOUGH = 4096  # rows to judge a column by
 COARSE = 0.5  # a grid whose cells are wider than this share of the deviation cannot judge
 MOST_VALUES = 20  # distinct numbers that may be levels
-CLEAR = 4.0  # standard errors that are no accident
+CLEAR = 4.0  # standard errors of all rows that are no accident,
+SEEN = 2.0  # and of the rows that were dealt
 EACH = 5  # rows that a level of numbers needs,
 SHARED = 2  # and an interval that shares them with its neighbours
 
@@ -281,6 +282,7 @@ class Rows:
     width: np.ndarray  # (m,) of the cells that they stand for
     held: np.ndarray  # (folds, k, m), weight
     learned: np.ndarray  # (folds, k, m), of the other folds
+    n: float  # rows, of which some were dealt
     cut: dict = field(default_factory=dict)  # parameters of histograms, by the rule of their cuts
 
     @classmethod
@@ -294,7 +296,7 @@ class Rows:
         folds = [dealt(keys, table, seed) for seed in range(deals)]
         held = np.concatenate(folds)
         learned = np.concatenate([each.sum(axis=0) - each for each in folds])
-        return cls(keys, values, high - low, held, learned)
+        return cls(keys, values, high - low, held, learned, float(table.sum()))
 
     def tells_apart(self, spread: float) -> bool:
         """Whether the cells are narrow beside the standard deviation of the column."""
@@ -311,12 +313,13 @@ class Rows:
         return int(np.argmax(np.where(clear | ~np.isfinite(often), -np.inf, often)))
 
     def _clearly_less(self, lead: np.ndarray) -> bool:
-        """Whether a mean difference of log probabilities (folds, k, m) is more than CLEAR standard errors."""
+        """Whether a mean difference of log probabilities (folds, k, m) is no accident of the rows."""
         deals = len(self.held) / FOLDS
         n = float(self.held.sum()) / deals
         total = float((self.held * lead).sum()) / deals
         square = float((self.held * lead * lead).sum()) / deals
-        return not total <= CLEAR * np.sqrt(max(square - total * total / n, 0.0))
+        errors = max(SEEN, CLEAR * np.sqrt(n / self.n))
+        return not total <= errors * np.sqrt(max(square - total * total / n, 0.0))
 
     def _held_out(self, family: Any, times: float) -> list[np.ndarray]:
         """log P(class | value) (folds, k, m) by the other folds: once, and with the evidence counted several times."""
