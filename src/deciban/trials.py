@@ -365,7 +365,7 @@ def compare_readable(
     race: bool = False,
 ) -> Comparison:
     """The same of columns that were looked at before. `race`: those that take long come last, and are given up after a
-    few folds where they are clearly worse than the best until then."""
+    few folds where they do not get ahead of the best until then."""
     classes, codes = ingest.labels(y, None)
     if len(classes) < 2:
         raise DataError(f"all rows are of one class, {classes.tolist()}\n\nhint: give rows of at least two classes")
@@ -407,7 +407,7 @@ def deal(
     kind: Kind, X: Any, y: np.ndarray, deals: list[np.ndarray], rival: CrossValidation | None = None
 ) -> CrossValidation:
     """What models of that kind say of rows that they have not seen, by one deal of folds or several; those that take
-    long have one deal, and stop where they are clearly worse than a rival."""
+    long have one deal, and stop early where they do not get ahead of a rival."""
     long = kind.complexity > 1
 
     def keeps_up(folds: int, losses: np.ndarray) -> bool:
@@ -415,7 +415,10 @@ def deal(
             return True
         more = np.minimum(losses, WORST) - np.minimum(rival.losses, WORST)
         more = more[~np.isnan(more)]
-        return len(more) < 2 or more.mean() <= max(SLIGHT, 2 * more.std(ddof=1) / np.sqrt(len(more)))
+        if len(more) < 2:
+            return True
+        error = more.std(ddof=1) / np.sqrt(len(more))  # to be chosen, it must be better by more than that in the end
+        return bool(more.mean() < -SLIGHT or (more.mean() <= error / 2 and error > SLIGHT))
 
     rows = Rows.of(X, y, None)
     with warnings.catch_warnings():
