@@ -37,7 +37,7 @@ class LinearAnswers(Deciding, Explaining):
     _sent = "coef_"  # an attribute that lives where X came from
     _anchored = False  # a cell of 0 says nothing, wherever the column's values lie
     _origin = Origin.plain
-    _means: np.ndarray | None = None  # (d,), of the training rows, where every cell is stored
+    _means: Any = None  # (d,), of the training rows, where every cell is stored
 
     @same_library
     def decision_function(self, X) -> np.ndarray:
@@ -111,7 +111,7 @@ class LinearAnswers(Deciding, Explaining):
     def _baseline(self, baseline: Any) -> tuple[Any, str]:
         """The row to count evidence from (None: all 0), and what it is called."""
         if baseline is None and self._means is not None:
-            return self._means, "mean row"
+            return np.asarray(ingest.local(self._means), dtype=np.float64), "mean row"
         zero = baseline is None or (np.ndim(baseline) == 0 and baseline == 0)
         return (None, "intercept") if zero else (baseline, "baseline")
 
@@ -133,13 +133,14 @@ class LinearAnswers(Deciding, Explaining):
         parts = (cells - start)[:, None, :] * coef
         return bias + coef @ start + self._shift(priors), parts, self._column_names(), cells
 
-    def _means_with(self, rows: Table, before: float) -> np.ndarray | None:
+    def _keep_means(self, rows: Table, before: float) -> None:
         """The columns' means after these rows, too; those learned so far have the weight `before`."""
-        weight = float(rows.n if rows.w is None else rows.w.sum())
-        more = column_means(rows, weight)
-        if more is None or before == 0.0:
-            return more
-        return None if self._means is None else (before * self._means + weight * more) / max(before + weight, 1e-300)
+        means = column_means(rows)
+        if before > 0 and means is not None:
+            weight = float(rows.n if rows.w is None else rows.w.sum())
+            known = None if self._means is None else np.asarray(ingest.local(self._means))
+            means = None if known is None else (before * known + weight * means) / (before + weight)
+        self._means = None if means is None else self._origin.send(means)
 
     def _splits(self) -> bool:
         return True
@@ -205,8 +206,9 @@ def as_floats(x: Block) -> Reals | Counts:
     return x.rows(0, x.n)
 
 
-def column_means(rows: Table, weight: float) -> np.ndarray | None:
+def column_means(rows: Table) -> np.ndarray | None:
     """The mean of each column, (d,); None where rows are sparse, or weigh nothing."""
+    weight = float(rows.n if rows.w is None else rows.w.sum())
     if not isinstance(rows.x, Reals) or not weight > 0:
         return None
     return ops.sums(rows.x, rows.y, rows.w, rows.k).total.sum(axis=0) / weight

@@ -31,7 +31,7 @@ from deciban.classifiers import adopting
 from deciban.classifiers import logistic_settings as settings
 from deciban.classifiers.choosing import Choosing
 from deciban.classifiers.inferring import Inferring
-from deciban.classifiers.linear_answers import LinearAnswers, as_floats, column_means, overflows
+from deciban.classifiers.linear_answers import LinearAnswers, as_floats, overflows
 from deciban.classifiers.on_data import OnData
 from deciban.classifiers.origin import Origin
 from deciban.classifiers.settled import Settled
@@ -201,7 +201,7 @@ class LogisticRegression(
             if not np.isfinite(answer.value) or (answer.why != "gradient" and overflows(objective.rows.x)):
                 self._refuse(objective.rows.x)
             self._set(objective, answer.w)
-            self._means = column_means(objective.rows, objective.weight)
+            self._keep_means(objective.rows, 0.0)
             self.__dict__.pop("_stream", None)
             self.n_iter_ = self._origin.send_labels(np.array([answer.steps], dtype=np.int32))
             self._learn_inference(objective.rows.x, objective.rows.y, objective.rows.w)
@@ -224,7 +224,7 @@ class LogisticRegression(
             if first:
                 self._origin = Origin.of(X)
             before = 0.0 if first else np.asarray(ingest.local(self.class_count_))
-            self._means = self._means_with(rows, 0.0 if first else float(np.sum(before)))
+            self._keep_means(rows, 0.0 if first else float(np.sum(before)))
             self.class_count_ = self._origin.send(before + ops.class_weights(codes, rows.w, rows.k))
             objective = Objective.of(rows, chosen.l2, 0.0, self.fit_intercept, chosen.bias_l2)
             start = np.zeros(objective.size) if first else self._start(objective, self._parameters())

@@ -217,7 +217,7 @@ class SeveralPasses:
     max_iter: int
     verbose: int
     _origin: Origin
-    _means: np.ndarray | None
+    _means: Any
     _shares: Callable[[np.ndarray], np.ndarray | None]
     _set: Callable[[Objective, np.ndarray], None]
     _check_mass: Callable[[np.ndarray, str], None]
