@@ -99,6 +99,7 @@ def test_column_that_a_class_has_no_cell_of_is_no_absurd_evidence(family):
 
 
 @pytest.mark.parametrize("family", [*BY_COLUMN, "auto"])
+@pytest.mark.filterwarnings("ignore::deciban.errors.ColumnWarning")
 def test_column_without_any_cell_says_nothing(family):
     X, y = table()
     X = X[["size"]].assign(empty=np.nan)

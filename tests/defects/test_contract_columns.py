@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import deciban
-from deciban import AODE, MixedNB, TreeAugmentedNB
+from deciban import AODE, GaussianNB, MixedNB, TreeAugmentedNB
 from deciban.errors import DataError
 
 FRAME_MODELS = [MixedNB, TreeAugmentedNB, AODE]
@@ -108,3 +109,10 @@ def test_quality_4_3_numbers_do_not_become_levels_of_a_column_that_was_empty():
     late = MixedNB(families={"b": "gaussian"}).fit(X, [0, 1, 0, 1])
     late.partial_fit(pd.DataFrame({"a": ["u", "v"], "b": [2.5, 3.5]}), [0, 1])
     assert "b" not in late.levels_
+
+
+def test_task_18_sparse_matrices_of_keys_are_no_dictionaries():
+    X = sparse.dok_array(np.array([[1.0, 0.0], [0.0, 2.0]]))
+    assert GaussianNB().fit(X, ["a", "b"]).predict(X).tolist() == ["a", "b"]
+    with pytest.raises(TypeError, match="dense"):
+        MixedNB().fit(X, ["a", "b"])
