@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import deciban
 from deciban import BayesNet
-from deciban.classifiers.bayes_net import CLASS
+from deciban.classifiers.telling_network import CLASS
 from deciban.errors import DataError, ModelFileError, NotAdditiveError
 from deciban.networks import elimination, picture
 from deciban.networks.layout import place
@@ -155,9 +155,10 @@ def test_backing_off_makes_few_rows_speak_more_truly():
     assert losses[0] < losses[1]
 
 
-def test_evidence_is_the_product_of_the_predictives():
+@pytest.mark.parametrize("alpha", [None, 0.7])
+def test_evidence_is_the_product_of_the_predictives(alpha):
     frame, y = rows(40)
-    model = BayesNet([("a", "c")], prior=2.0).fit(frame, y)
+    model = BayesNet([("a", "c")], prior=2.0, alpha=alpha).fit(frame, y)
     every = [(row, label) for row, label in zip(frame.itertuples(index=False), y, strict=True)]
     total = 0.0
     for i, (row, label) in enumerate(every):
@@ -165,19 +166,19 @@ def test_evidence_is_the_product_of_the_predictives():
             same = [r for r, k in every[:i] if k == label and all(getattr(r, p) == getattr(row, p) for p in parents)]
             cells = frame[[*parents, name]].nunique().prod()
             count = sum(getattr(r, name) == getattr(row, name) for r in same)
-            assumed = 2.0 / cells
+            assumed = 2.0 / cells if alpha is None else alpha
             total += np.log((count + assumed) / (len(same) + assumed * frame[name].nunique()))
     assert model.evidence_ == pytest.approx(total)
 
 
 def test_the_graph_that_was_found_has_more_evidence_than_its_neighbours():
     frame, y = rows(500)
-    model = BayesNet().fit(frame, y)
+    model = BayesNet(alpha=None).fit(frame, y)
     best = model.evidence_
-    assert best == pytest.approx(BayesNet(model.edges_).fit(frame, y).evidence_)
-    assert best > BayesNet([]).fit(frame, y).evidence_
+    assert best == pytest.approx(BayesNet(model.edges_, alpha=None).fit(frame, y).evidence_)
+    assert best > BayesNet([], alpha=None).fit(frame, y).evidence_
     for edge in model.edges_:
-        assert best >= BayesNet([other for other in model.edges_ if other != edge]).fit(frame, y).evidence_
+        assert best >= BayesNet([other for other in model.edges_ if other != edge], alpha=None).fit(frame, y).evidence_
 
 
 @pytest.mark.filterwarnings("ignore::deciban.errors.ColumnWarning")
@@ -251,7 +252,7 @@ def test_bad_rows_are_refused():
     with pytest.raises(DataError, match="0 sample"):
         BayesNet().fit(frame[:0], y[:0])
     with pytest.raises(DataError, match="a column is called `class`"):
-        BayesNet().fit(frame.rename(columns={"a": CLASS}), y)
+        BayesNet(target=CLASS).fit(frame.rename(columns={"a": CLASS}), y)
     with pytest.raises(NotFittedError):
         BayesNet().query("a")
     wide = pd.DataFrame({name: [f"{i}" for i in range(300)] for name in "abc"})

@@ -15,14 +15,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from deciban import cuts
+from deciban import cuts, missingness
 from deciban.table import Codes, Mixed
 from deciban.tallies import Crosstab
+
+LOST = 700.0  # nats: what a held-out row with probability 0 costs
 
 
 @dataclass(frozen=True)
@@ -54,11 +56,30 @@ class Cuts:
 
 
 @dataclass(frozen=True)
+class Learned:
+    """What a family learned from counts, and which columns have a level for missing cells: the one after the last."""
+
+    params: Any  # of the family
+    levels: np.ndarray  # (d,), without those of missing cells
+    gaps: np.ndarray  # (d,), whether a missing cell is a level
+    counts: Any = field(repr=False)  # the tally with those levels
+
+    def codes(self, x: Codes) -> Codes:
+        """Rows as the family knows them: a level that was never seen is missing (−1), a missing cell may be a level."""
+        if not self.gaps.any():
+            return x
+        values = np.asarray(x.values)
+        known = np.where(values < self.levels, values, -1)
+        return Codes(np.asfortranarray(np.where((values < 0) & self.gaps, self.levels, known), dtype=np.int32))
+
+
+@dataclass(frozen=True)
 class Coded:
     family: Any  # of a block of codes
     columns: tuple[tuple[int, ...], ...]  # which columns of the table each block's columns are
     cuts: tuple[Cuts | None, ...]  # of each column; None: it has levels
     levels: tuple[int, ...]  # how many each column has places for
+    missing: str | tuple[bool, ...] = "ignore"  # which columns' missing cells are a level; "auto": see `estimate`
     block, support = "mixed", "real"
 
     def codes(self, x: Mixed) -> Codes:
@@ -78,22 +99,72 @@ class Coded:
         tally = self.family.tally(self.codes(x), y, w, k)
         return tally.relevel(np.maximum(tally.levels, self.levels))
 
-    def estimate(self, t: Any) -> Any:
-        return self.family.estimate(t)
+    def estimate(self, t: Any) -> Learned:
+        if self.missing != "auto":
+            return self._learned(t, self._asked(t))
+        plain, tells = self._learned(t, np.zeros(len(t.levels), dtype=bool)), missingness.informative(t)
+        if not tells.any():
+            return plain
+        return min(plain, self._learned(t, tells), key=lambda p: self._held_out_loss(p, t))
 
-    def loglik(self, p: Any, x: Mixed) -> np.ndarray:
-        return self.family.loglik(p, self.codes(x))
+    def _learned(self, t: Any, gaps: np.ndarray) -> Learned:
+        counts = t.with_missing(gaps) if gaps.any() else t
+        return Learned(self.family.estimate(counts), np.asarray(t.levels), gaps, counts)
 
-    def parts(self, p: Any, x: Mixed) -> np.ndarray:
-        return self.family.parts(p, self.codes(x))
+    def _asked(self, t: Any) -> np.ndarray:
+        """(d,), which columns' missing cells are a level: only those that some row lacks."""
+        if self.missing == "ignore":
+            return np.zeros(len(t.levels), dtype=bool)
+        asked = (True,) * len(t.levels) if isinstance(self.missing, str) else self.missing
+        return np.array([ask and bool(t.missing(j).any()) for j, ask in enumerate(asked)], dtype=bool)
 
-    def leave_one_out(self, p: Any, t: Any, x: Mixed, y, w) -> np.ndarray:
-        """As the family says it; `p` are the parameters of t."""
-        return self.family.leave_one_out(t, self.codes(x), y, w, p)
+    def _held_out_loss(self, p: Learned, t: Any) -> float:
+        """The log loss of the rows that a tally holds (`Patterns`), each judged without itself."""
+        w = np.minimum(t.w, 1.0)
+        codes = p.codes(Codes(t.rows))
+        nominal = np.array([cut is None for cut in self.cuts])
+        with np.errstate(divide="ignore"):
+            logs = self.family.leave_one_out(p.counts, codes, t.y, w, p.params, self._lone(p, codes, w, nominal))
+            logs = logs + np.log(np.maximum(t.n - w[:, None] * (t.y[:, None] == np.arange(t.k)), 0.0))
+            own = logs[np.arange(len(logs)), t.y] - np.logaddexp.reduce(logs, axis=1)
+        return float(-(t.w * np.maximum(np.nan_to_num(own, nan=-LOST), -LOST)).sum())
 
-    def sample(self, p: Any, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Levels (n, d)."""
-        return self.family.sample(p, y, rng)
+    def settled(self, p: Learned) -> Coded:
+        """What would choose as it did for `p` whatever the counts."""
+        return replace(self, family=self.family.settled(p.params), missing=tuple(p.gaps.tolist()))
+
+    def loglik(self, p: Learned, x: Mixed) -> np.ndarray:
+        return self.scores(p, self.codes(x))
+
+    def scores(self, p: Learned, x: Codes) -> np.ndarray:
+        """The same of rows that are levels already."""
+        return self.family.loglik(p.params, p.codes(x))
+
+    def parts(self, p: Learned, x: Mixed) -> np.ndarray:
+        return self.family.parts(p.params, p.codes(self.codes(x)))
+
+    def leave_one_out(self, p: Learned, x: Mixed, y, w, nominal: np.ndarray) -> np.ndarray:
+        """As the family has it; the rows are among those that `p` was learned from. A level of a nominal column (d,),
+        or of missing cells, that no other row has leaves with its row."""
+        codes = p.codes(self.codes(x))
+        return self.family.leave_one_out(p.counts, codes, y, w, p.params, self._lone(p, codes, w, nominal))
+
+    def _lone(self, p: Learned, x: Codes, w, nominal: np.ndarray) -> np.ndarray:
+        """Which cells (n, d) have a level that no other row has."""
+        t, codes = p.counts.crosstab(), np.asarray(x.values)
+        weight = np.ones((1, 1)) if w is None else w[:, None]
+        pooled = np.append(t.table.sum(axis=0), np.inf)
+        counted = (codes >= 0) & (codes < t.levels) & (nominal | (codes >= p.levels))
+        return pooled[np.where(counted, t.offset[:-1] + codes, -1)] <= weight * (1 + 1e-9)
+
+    def evidence(self, p: Learned) -> np.ndarray:
+        """log marginal likelihood (k,) of each class's rows, the structure being given."""
+        return self.family.settled(p.params).evidence(p.counts)
+
+    def sample(self, p: Learned, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Levels (n, d); −1 is missing."""
+        out = self.family.sample(p.params, y, rng)
+        return np.where(out < p.levels, out, -1)
 
 
 def kept_levels(t: Crosstab, nominal: Sequence[bool]) -> list[np.ndarray] | None:

@@ -29,8 +29,13 @@ class AODE(Structured):
         Rows (of any class) that have a level before it is a parent; Webb, Boughton and Wang (2005) used 30. Where no
         level of a row is one, the answer is naive Bayes'.
     cuts : "mdl", {column: numbers}, numbers, or None
-        Where columns of numbers are cut: as the rows of the first `fit` or `partial_fit` have it; as given (columns
-        left out are cut as the rows have it); all at the same numbers. None: every distinct number is a level.
+        Where columns of numbers are cut. "mdl": as the rows of the first `fit` or `partial_fit` have it, by Fayyad and
+        Irani's rule; one cut where that finds none and the class depends on it; each of up to 20 distinct numbers by
+        itself where the classes of the rows say so. Numbers: as given (of a mapping, columns left out are cut as the
+        rows have it). None: every distinct number is a level.
+    missing : "ignore", "informative"
+        What a missing cell is. "ignore": no evidence; it counts for nothing in training and is no parent in prediction.
+        "informative": a level of its own, in every column that had missing cells in training (see `missing_`).
     priors : sequence, mapping by class, "uniform" or None
         Class priors; by default the classes' shares of the rows.
     class_weight : "balanced", {class: weight}, or None
@@ -54,6 +59,8 @@ class AODE(Structured):
         Number (weight) of the training rows of each class.
     class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
+    missing_ : list
+        Columns whose missing cells are a level, by name.
     levels_ : dict
         Levels of each nominal column, by name.
     cuts_ : dict
@@ -92,6 +99,7 @@ class AODE(Structured):
         alpha=1.0,
         least=1,
         cuts="mdl",
+        missing="ignore",
         priors=None,
         class_weight=None,
         columns="align",
@@ -101,6 +109,7 @@ class AODE(Structured):
         self.alpha = alpha
         self.least = least
         self.cuts = cuts
+        self.missing = missing
         self.priors = priors
         self.class_weight = class_weight
         self.columns = columns

@@ -26,7 +26,9 @@ from deciban.schema import Field, Schema
 from deciban.table import Table
 from deciban.tallies import Bundle, Labels, Patterns
 
-CLASS = "class"  # what the class is called in the network of a classifier
+
+class NoClassError(DataError, AttributeError):
+    """A network without a class was asked for what only a classifier has; its attributes are not there."""
 
 
 class BayesNet(TellingNetwork, Structured):
@@ -46,7 +48,8 @@ class BayesNet(TellingNetwork, Structured):
     edges : sequence of (parent, child), or None
         Edges between columns, by name or number. None: searched for.
     target : str, or None
-        The name of the class in the network, by default "class".
+        The name of the class in the network. None: that of y, if it has one (a series, a column of a file) that no
+        column of X has, else "class".
     prior : number
         How many rows of each class a table assumes beforehand, spread evenly over its cells, where graphs are compared:
         the equivalent sample size of BDeu.
@@ -58,8 +61,8 @@ class BayesNet(TellingNetwork, Structured):
         the strengths m that make held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
     alpha : number, or None
         Pseudo-count of every level in every table. None: `prior`, spread evenly over the table, as BDeu has it.
-    cuts, priors, class_weight, columns, calibrate
-        As in `TreeAugmentedNB`.
+    cuts, missing, priors, class_weight, columns, calibrate
+        As in `KDependenceBayes`.
 
     The state is the distinct rows: `partial_fit`, merging and forgetting are exact, and the graph is always that of all
     rows. `leave_one_out` keeps it.
@@ -76,6 +79,8 @@ class BayesNet(TellingNetwork, Structured):
         Edges between columns, by name.
     network_ : Network
         The network with its tables: `query` it.
+    missing_ : list
+        Columns whose missing cells are a level, by name.
     levels_ : dict
         Levels of each nominal column, by name.
     cuts_ : dict
@@ -113,6 +118,7 @@ class BayesNet(TellingNetwork, Structured):
         "backoff": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="neither"), None],
         **Structured._parameter_constraints,
+        "missing": [StrOptions({"auto", "ignore", "informative"})],
     }
     _given: Network  # whose tables are known, not learned
 
@@ -126,6 +132,7 @@ class BayesNet(TellingNetwork, Structured):
         backoff="auto",
         alpha=1.0,
         cuts="mdl",
+        missing="auto",
         priors=None,
         class_weight=None,
         columns="align",
@@ -138,6 +145,7 @@ class BayesNet(TellingNetwork, Structured):
         self.backoff = backoff
         self.alpha = alpha
         self.cuts = cuts
+        self.missing = missing
         self.priors = priors
         self.class_weight = class_weight
         self.columns = columns
@@ -186,17 +194,23 @@ class BayesNet(TellingNetwork, Structured):
         """The network of these edges, with tables learned from rows (a frame, or {name: cells}), or with given `levels`
         and `tables`: tables[node][level of its first parent, …, own level], parents in the order of the edges.
 
+        `prior` rows, spread evenly over its cells, are added to every table. 0: tables are the shares of the rows
+        (maximum likelihood); a combination of the parents' levels that no row has gets even shares.
+
         >>> coin = BayesNet.from_edges([], levels={"side": ["heads", "tails"]}, tables={"side": [0.5, 0.5]})
         >>> coin.query("side")["heads"]
         np.float64(0.5)
         >>> twins = BayesNet.from_edges([("a", "b")], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]}, prior=2.0)
         >>> twins.query("a", {"b": "x"}).values.round(3).tolist()
         [0.833, 0.167]
+        >>> shares = BayesNet.from_edges([], {"side": ["heads", "heads", "heads", "tails"]}, prior=0)
+        >>> shares.query("side").values.round(3).tolist()
+        [0.75, 0.25]
         """
         if (rows is None) == (tables is None) or (levels is None) != (tables is None):
             raise DataError("tables come from `rows`, or as `levels` and `tables`\n\nhint: give one of the two")
-        if not prior > 0:
-            raise DataError(f"prior is {prior!r}\n\nhint: it is a number of rows, > 0")
+        if not 0 <= prior < np.inf:
+            raise DataError(f"prior is {prior!r}\n\nhint: it is a number of rows; 0 is maximum likelihood")
         if tables is not None and levels is not None:
             return cls._of(Network.of(levels, edges, tables), target)
         return cls._of(learned(rows, edges, float(prior)), target)
@@ -232,6 +246,9 @@ class BayesNet(TellingNetwork, Structured):
         alpha = None if self.alpha is None else float(self.alpha)
         return Graph(self._column_edges(), float(self.prior), int(self.max_parents), self.backoff, alpha)
 
+    def _missing(self) -> str:
+        return "ignore" if "_given" in self.__dict__ else super()._missing()
+
     def _column_edges(self) -> tuple[tuple[int, int], ...] | None:
         """The given edges by column number; those from the class are understood."""
         names, target = self._schema.names, self._target
@@ -254,10 +271,6 @@ class BayesNet(TellingNetwork, Structured):
             return edge
         numbered: dict[Any, Any] = {j: name for j, name in enumerate(names) if j not in names}
         return tuple(numbered.get(end, end) if isinstance(end, Integral) else end for end in edge)
-
-    @property
-    def _target(self) -> str:
-        return CLASS if self.target is None else self.target
 
     def _new_schema(self, columns: list) -> Schema:
         self.__dict__.pop("_given", None)  # learned from now on
@@ -288,7 +301,7 @@ class BayesNet(TellingNetwork, Structured):
 
     def _check_is_fitted(self) -> Fitted:
         if "_given" in self.__dict__ and "_fitted" not in self.__dict__:
-            raise DataError(
+            raise NoClassError(
                 "this network has no class\n\nhint: name one of its nodes, `from_bif(path, target=...)`, or ask `query`"
             )
         return super()._check_is_fitted()

@@ -8,10 +8,11 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban.classifiers.structured import Structured
+from deciban.classifiers.telling_network import DrawnNetwork
 from deciban.families.kdb import Kdb
 
 
-class KDependenceBayes(Structured):
+class KDependenceBayes(DrawnNetwork, Structured):
     """Naive Bayes where each column also depends on up to k others: of those that tell more about the class, the ones
     that tell most about it.
 
@@ -22,7 +23,8 @@ class KDependenceBayes(Structured):
     Parameters
     ----------
     k : whole number
-        Columns that one depends on beside the class, at most; 0 is naive Bayes.
+        Columns that one depends on beside the class, at most; 0 is naive Bayes. A column of many levels has fewer where
+        its table would be too large (see `parents_`).
     backoff : "auto" or a number
         How strongly a sparse table is drawn to the one without its last parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c)
         + alpha) / (n(c, p) + m + alpha · levels), and so on down to the one without the class. "auto": of each column,
@@ -30,8 +32,15 @@ class KDependenceBayes(Structured):
     alpha : number
         Pseudo-count of every level in every table.
     cuts : "mdl", {column: numbers}, numbers, or None
-        Where columns of numbers are cut: as the rows of the first `fit` or `partial_fit` have it; as given (columns
-        left out are cut as the rows have it); all at the same numbers. None: every distinct number is a level.
+        Where columns of numbers are cut. "mdl": as the rows of the first `fit` or `partial_fit` have it, by Fayyad and
+        Irani's rule; one cut where that finds none and the class depends on it; each of up to 20 distinct numbers by
+        itself where the classes of the rows say so. Numbers: as given (of a mapping, columns left out are cut as the
+        rows have it). None: every distinct number is a level.
+    missing : "auto", "ignore", "informative"
+        What a missing cell is. "ignore": no evidence; it counts for nothing in training and is summed out in
+        prediction. "informative": a level of its own, in every column that had missing cells in training. "auto": one
+        of the two, by the log loss of rows left out; a level only in columns whose missing cells depend on the class or
+        on another column (see `missing_`).
     priors : sequence, mapping by class, "uniform" or None
         Class priors; by default the classes' shares of the rows.
     class_weight : "balanced", {class: weight}, or None
@@ -55,6 +64,8 @@ class KDependenceBayes(Structured):
         Prior probability of each class.
     parents_ : dict
         The columns that each column depends on beside the class, by name.
+    missing_ : list
+        Columns whose missing cells are a level, by name.
     levels_ : dict
         Levels of each nominal column, by name.
     cuts_ : dict
@@ -87,6 +98,7 @@ class KDependenceBayes(Structured):
         "backoff": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
         **Structured._parameter_constraints,
+        "missing": [StrOptions({"auto", "ignore", "informative"})],
     }
 
     def __init__(
@@ -96,6 +108,7 @@ class KDependenceBayes(Structured):
         backoff="auto",
         alpha=1.0,
         cuts="mdl",
+        missing="auto",
         priors=None,
         class_weight=None,
         columns="align",
@@ -105,6 +118,7 @@ class KDependenceBayes(Structured):
         self.backoff = backoff
         self.alpha = alpha
         self.cuts = cuts
+        self.missing = missing
         self.priors = priors
         self.class_weight = class_weight
         self.columns = columns
@@ -117,5 +131,5 @@ class KDependenceBayes(Structured):
     def parents_(self) -> dict[Any, list]:
         """The columns that each one depends on beside the class, by name, the one that tells most first."""
         names = self._schema.names
-        parents = self._check_is_fitted().params.parents
+        parents = self._check_is_fitted().params.params.parents
         return {name: [names[i] for i in own] for name, own in zip(names, parents, strict=True)}

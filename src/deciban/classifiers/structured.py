@@ -1,7 +1,7 @@
 """The base of classifiers whose columns depend on each other: every column is coded as levels first.
 
-Texts, booleans and categories are levels by label. Numbers are cut into intervals that tell the classes apart (Fayyad
-and Irani 1993, see `cuts`); the cuts are learned with the first rows and then kept. A subclass names its family:
+Texts, booleans and categories are levels by label. Numbers are cut into intervals that tell the classes apart (see
+`structure.intervals`); the cuts are learned with the first rows and then kept. A subclass names its family:
 
     class TreeAugmentedNB(Structured):
         def _structure(self): return Tree(…)     # a family of a block of codes: tally, estimate, loglik, parts, …
@@ -35,6 +35,7 @@ from deciban.families.categorical import Categorical
 from deciban.families.histogram import Histogram
 from deciban.ranges import STEPS
 from deciban.schema import Field, Schema
+from deciban.structure import intervals
 from deciban.table import Codes, Mixed, Table, borders
 from deciban.tallies import Bundle, Cells, Labels
 from deciban.tallies.cells import cell_borders
@@ -44,17 +45,19 @@ LEVELS, NUMBERS = Categorical(), Histogram()  # what a schema calls the two kind
 
 
 class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Generative):
-    """Base: needs `_structure()`, and the settings `cuts`, `priors` and `calibrate`."""
+    """Base: needs `_structure()`, and the settings `cuts`, `missing`, `priors` and `calibrate`."""
 
     _reads = "mixed"
     _parameter_constraints: dict = {
         "cuts": [StrOptions({"mdl"}), Mapping, Sequence, np.ndarray, None],
+        "missing": [StrOptions({"ignore", "informative"})],
         "priors": PRIORS,
         "calibrate": ["boolean"],
         **CLASS_WEIGHT,
         **COLUMNS,
     }
     cuts: Any
+    missing: str
     _cuts: tuple[Cuts | None, ...] | None  # of each column; None: not known yet
 
     def _structure(self) -> Any:
@@ -81,7 +84,7 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
                 fields.append(Field(column.name, NUMBERS))
             else:
                 fields.append(Field(column.name, LEVELS, tuple(column.as_levels().levels or ())))
-        return Schema(tuple(fields))
+        return Schema(tuple(fields), reserve=True)  # a level never seen is not a missing cell
 
     def _numbers_are_levels(self, name: Any) -> bool:
         return self.cuts is None
@@ -108,12 +111,11 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     def _cuts_of(self, cells: Cells) -> tuple[Cuts | None, ...]:
         out: list[Cuts | None] = [None] * len(self._schema.fields)
         for at in [at for family, at in self._schema.groups if family == NUMBERS]:
-            learned = NUMBERS.estimate(cells).cuts if self._learns_cuts() else [np.zeros(0)] * len(at)
-            for j, keys, found in zip(at, cells.keys, learned, strict=True):
+            for j, keys, table in zip(at, cells.keys, cells.columns(), strict=True):
                 low, high = cell_borders(keys) if len(keys) else (np.array([np.nan]), np.array([np.nan]))
                 given = self._checked_cuts(self._schema.fields[j])
-                chosen = found.tolist() if given is None else given
-                out[j] = Cuts(tuple(chosen), float(low[0]), float(high[-1]), given is None)
+                cuts = given if given is not None else intervals.between(keys, table) if self._learns_cuts() else []
+                out[j] = Cuts(tuple(cuts), float(low[0]), float(high[-1]), given is None)
         return tuple(out)
 
     def _learns_cuts(self) -> bool:
@@ -154,7 +156,11 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     def _family(self, tally: Bundle | None = None) -> Coded:
         fields, cuts = self._schema.fields, self._cuts or (None,) * len(self._schema.fields)
         levels = tuple(len(f.levels or ()) if c is None else len(c.at) + 1 for f, c in zip(fields, cuts, strict=True))
-        return Coded(self._structure(), tuple(at for _, at in self._schema.groups), cuts, levels)
+        return Coded(self._structure(), tuple(at for _, at in self._schema.groups), cuts, levels, self._missing())
+
+    def _missing(self) -> str:
+        """How missing cells are read."""
+        return self.missing
 
     def _tally_chunk(self, family: Coded, chunk: Table) -> Bundle:
         tally = family.tally(chunk.x, chunk.y, chunk.w, chunk.k)  # type: ignore[arg-type]
@@ -203,28 +209,20 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     # leaving out
 
     def _leave_one_out(self, family: Coded, tally: Bundle, chunk: Table) -> np.ndarray:
-        out = family.leave_one_out(self._fitted.params, tally.parts[1], chunk.x, chunk.y, chunk.w)  # type: ignore[arg-type]
-        out[self._lone(family, tally, chunk)] = np.nan  # a level leaves with its only row: the long way
-        return out
-
-    def _lone(self, family: Coded, tally: Bundle, chunk: Table) -> np.ndarray:
-        """Which rows (n,) have a level that no other row has."""
         assert isinstance(chunk.x, Mixed)
-        t, codes = tally.parts[1].crosstab(), family.codes(chunk.x).values
-        weight = np.ones((1, 1)) if chunk.w is None else chunk.w[:, None]
-        pooled = np.append(t.table.sum(axis=0), np.inf)
-        here = np.where((codes >= 0) & (codes < t.levels) & np.array(self._nominal()), t.offset[:-1] + codes, -1)
-        return np.asarray((pooled[here] <= weight * (1 + 1e-9)).any(axis=1))
+        return family.leave_one_out(self._fitted.params, chunk.x, chunk.y, chunk.w, np.array(self._nominal()))
 
     def _without(self, family: Coded, tally: Bundle, row: Table) -> np.ndarray:
         assert isinstance(row.x, Mixed)
         left = (tally - self._tally_chunk(family, row)).parts[1]
-        settled, codes = family.family.settled(self._fitted.params), np.array(family.codes(row.x).values)
+        settled, codes = family.settled(self._fitted.params), np.array(family.codes(row.x).values)
         places = kept_levels(left.crosstab(), self._nominal())
         if places is not None:
             left = left.relevel(np.array([(at >= 0).sum() for at in places]), places)
-            codes = np.column_stack([np.append(at, -1)[code] for at, code in zip(places, codes.T, strict=True)])
-        return settled.loglik(settled.estimate(left), Codes(codes))
+            gone = left.levels  # the code of a level that is known no more
+            moved = [np.where(at < 0, n, at) for at, n in zip(places, gone, strict=True)]
+            codes = np.column_stack([np.append(at, -1)[code] for at, code in zip(moved, codes.T, strict=True)])
+        return settled.scores(settled.estimate(left), Codes(codes))
 
     # telling
 
@@ -232,13 +230,23 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     def evidence_(self) -> float:
         """log p(X | y), the structure being given and its tables averaged out, each drawn from a Dirichlet(alpha)."""
         fitted = self._check_is_fitted()
-        family = fitted.family.family.settled(fitted.params)
-        if not hasattr(family, "evidence"):
+        if not hasattr(fitted.family.family, "evidence"):
+            averages = getattr(fitted.family.family, "averages", False)
+            why = "is an average of models" if averages else "has tables that were given, not learned from rows"
             raise AttributeError(
-                f"{type(self).__name__} is an average of models, which has no evidence in closed form\n\n"
+                f"{type(self).__name__} {why}: no evidence in closed form\n\n"
                 "hint: compare models by `leave_one_out` or `deciban.cross_validate`"
             )
-        return float(family.evidence(fitted.tally.parts[1]).sum())
+        try:
+            return float(fitted.family.evidence(fitted.params).sum())
+        except DataError as none:  # no prior
+            raise AttributeError(str(none)) from None
+
+    @property
+    def missing_(self) -> list[Any]:
+        """The columns whose missing cells are a level of their own, by name."""
+        gaps = self._check_is_fitted().params.gaps
+        return [name for name, gap in zip(self._schema.names, gaps, strict=True) if gap]
 
     @property
     def cuts_(self) -> dict[Any, list[float]]:

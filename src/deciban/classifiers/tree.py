@@ -9,11 +9,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban.classifiers.reading_frames import some
 from deciban.classifiers.structured import Structured
+from deciban.classifiers.telling_network import DrawnNetwork
 from deciban.errors import DataError
 from deciban.families.tree import Tree
 
 
-class TreeAugmentedNB(Structured):
+class TreeAugmentedNB(DrawnNetwork, Structured):
     """Naive Bayes where every column but one also depends on another: the tree of columns that tell most of each other.
 
     X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that tell
@@ -31,8 +32,14 @@ class TreeAugmentedNB(Structured):
     root : column, or None
         Where the tree starts; by default at the column that tells most about all others.
     cuts : "mdl", {column: numbers}, numbers, or None
-        Where columns of numbers are cut: as the rows of the first `fit` or `partial_fit` have it; as given (columns
-        left out are cut as the rows have it); all at the same numbers. None: every distinct number is a level.
+        Where columns of numbers are cut. "mdl": as the rows of the first `fit` or `partial_fit` have it, by Fayyad and
+        Irani's rule; one cut where that finds none and the class depends on it; each of up to 20 distinct numbers by
+        itself where the classes of the rows say so. Numbers: as given (of a mapping, columns left out are cut as the
+        rows have it). None: every distinct number is a level.
+    missing : "ignore", "informative"
+        What a missing cell is. "ignore": no evidence; it counts for nothing in training and is summed out in
+        prediction. "informative": a level of its own, in every column that had missing cells in training
+        (see `missing_`).
     priors : sequence, mapping by class, "uniform" or None
         Class priors; by default the classes' shares of the rows.
     class_weight : "balanced", {class: weight}, or None
@@ -58,6 +65,8 @@ class TreeAugmentedNB(Structured):
         The column that each column depends on beside the class, by name; None: on none.
     information_ : ndarray of shape (d, d)
         Information that each pair of columns shares, given the class, in nats.
+    missing_ : list
+        Columns whose missing cells are a level, by name.
     levels_ : dict
         Levels of each nominal column, by name.
     cuts_ : dict
@@ -99,6 +108,7 @@ class TreeAugmentedNB(Structured):
         alpha=1.0,
         root=None,
         cuts="mdl",
+        missing="ignore",
         priors=None,
         class_weight=None,
         columns="align",
@@ -108,6 +118,7 @@ class TreeAugmentedNB(Structured):
         self.alpha = alpha
         self.root = root
         self.cuts = cuts
+        self.missing = missing
         self.priors = priors
         self.class_weight = class_weight
         self.columns = columns
@@ -128,10 +139,10 @@ class TreeAugmentedNB(Structured):
         names = self._schema.names
         return {
             name: None if parent < 0 else names[parent]
-            for name, parent in zip(names, self._check_is_fitted().params.parents, strict=True)
+            for name, parent in zip(names, self._check_is_fitted().params.params.parents, strict=True)
         }
 
     @property
     def information_(self) -> Any:
         """I(X_i; X_j | class) of every two columns in nats, (d, d): what the tree is chosen by."""
-        return self._check_is_fitted().params.information
+        return self._check_is_fitted().params.params.information

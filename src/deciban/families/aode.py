@@ -100,12 +100,13 @@ class Aode:
         ways = [one_by_one(lambda shown: self.loglik(p, shown), codes, way, p.parents.k) for way in _ways(x.d)]
         return (ways[0] + ways[1]) / 2
 
-    def leave_one_out(self, t: Pairs, x: Codes, y, w, p: Params | None = None) -> np.ndarray:
-        """The strengths stay; the row leaves the counts, also those that back other classes."""
+    def leave_one_out(self, t: Pairs, x: Codes, y, w, p: Params | None = None, lone=None) -> np.ndarray:
+        """The strengths stay; the row leaves the counts, also those that back other classes. A `lone` (n, d) level
+        leaves with its row: the cell is missing, no parent and no factor."""
         p = self.estimate(t) if p is None else p
         counts, m = [np.maximum(table, 0.0) for table in t.columns()], p.strengths
         codes = np.asarray(x.values)
-        here = (codes >= 0) & (codes < t.levels)
+        here = (codes >= 0) & (codes < t.levels) & ~(np.zeros(codes.shape, dtype=bool) if lone is None else lone)
         each, alone = np.zeros((x.n, x.d, t.k)), np.zeros((x.n, t.k))
         used = np.zeros((x.n, x.d), dtype=bool)
         weight = np.ones(x.n) if w is None else w

@@ -1,9 +1,10 @@
 """Columns that depend on the class and up to k others (KDB, Sahami 1996): log p(x | c) = Σ_j log θ_j[x_j | c, parents].
 
 Columns are put in the order of what they tell about the class, I(X_j; C); each takes as parents those k before it that
-tell most about it beside the class, I(X_i; X_j | C) > 0; of equal ones the first. Missing cells are summed out exactly,
-by eliminating one after the other, for each pattern of missing cells: the cost grows with the levels of parents
-that are missing together.
+tell most about it beside the class, I(X_i; X_j | C) > 0, and make a table of at most `MOST` cells; of equal ones the
+first. A column whose missing cells depend on the level of another one is no parent of it: the rows that have both would
+be chosen by it. Missing cells are summed out exactly, by eliminating one after the other, for each pattern of missing
+cells: the cost grows with the levels of parents that are missing together.
 
 Tally: `Patterns`, the distinct rows. Estimate: θ(x | c, p, q) is backed by θ(x | c, p), that by θ(x | c), θ(x) and even
 shares, the parent that tells least being dropped first (see `backoff`); with strength 0 it is (n + alpha) / (sum +
@@ -21,15 +22,16 @@ alpha · levels). Rows that miss a cell of a table count nothing in it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
-from scipy.special import gammaln
 
 from deciban import ops
 from deciban.errors import DataError
+from deciban.missingness import dependent
 from deciban.networks.backed import Backed, Smoothing
 from deciban.networks.graph import Parents
-from deciban.networks.search import counts
+from deciban.networks.search import MOST, counts, marginal, table_sizes
 from deciban.structure.dependence import class_information, conditional_information
 from deciban.table import Codes
 from deciban.tallies import Patterns
@@ -58,13 +60,23 @@ class Kdb:
             return self.order
         pairs = ops.pairs(Codes(t.rows), t.y, t.w, t.k, t.levels)
         own, shared = class_information(pairs.crosstab()), conditional_information(pairs)
+        shared = np.where(dependent(t), 0.0, shared)
         before: list[int] = []
         out: list[tuple[int, ...]] = [()] * t.d
         for j in np.argsort(-own, kind="stable").tolist():
             told = np.array([shared[i, j] for i in before])
-            best = np.argsort(-told, kind="stable")[: self.most]
-            out[j] = tuple(before[at] for at in best if told[at] > 0)
+            best = [before[at] for at in np.argsort(-told, kind="stable") if told[at] > 0]
+            out[j] = self._few_enough(t, j, best)
             before.append(j)
+        return tuple(out)
+
+    def _few_enough(self, t: Patterns, j: int, best: list[int]) -> tuple[int, ...]:
+        """The first of these parents, without those that would make the table of column j too large."""
+        sizes = table_sizes(t)
+        out: list[int] = []
+        for i in best:
+            if len(out) < self.most and t.k * prod(sizes[p] for p in (*out, i, j)) <= MOST:
+                out.append(i)
         return tuple(out)
 
     def estimate(self, t: Patterns) -> Backed:
@@ -83,24 +95,17 @@ class Kdb:
     def parts(self, p: Backed, x: Codes) -> np.ndarray:
         return p.parts(p.known(x))
 
-    def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Backed | None = None) -> np.ndarray:
-        """Parents and strengths stay; NaN where a missing cell meets a probability of 0."""
+    def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Backed | None = None, lone=None) -> np.ndarray:
+        """Parents and strengths stay; a `lone` (n, d) level leaves with its row."""
         p = self.estimate(t) if p is None else p
-        return self._smoothing().leave_one_out(t, p, p.known(x), y, w)
+        return self._smoothing().leave_one_out(t, p, p.known(x), y, w, lone)
 
     def evidence(self, t: Patterns) -> np.ndarray:
         """log marginal likelihood (k,) of each class's rows, the parents being given: each column's shares, at each
         combination of its parents' levels, drawn from a Dirichlet(alpha)."""
         if not self.alpha > 0:
             raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
-        out, alpha = np.zeros(t.k), self.alpha
-        for j, own in enumerate(self.parents(t)):
-            table = counts(t, j, own)
-            table = table.reshape(t.k, -1, table.shape[-1])
-            assumed = alpha * table.shape[-1]
-            out += (gammaln(table + alpha) - gammaln(alpha)).sum(axis=(1, 2))
-            out += (gammaln(assumed) - gammaln(table.sum(axis=2) + assumed)).sum(axis=1)
-        return out
+        return sum((marginal(counts(t, j, own), self.alpha) for j, own in enumerate(self.parents(t))), np.zeros(t.k))
 
     def sample(self, p: Backed, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return p.network.sample(len(y), rng, {len(p.parents): y})[:, :-1]

@@ -21,7 +21,7 @@ import numpy as np
 
 from deciban.networks.backed import Backed, Smoothing
 from deciban.networks.graph import Parents, parents_of
-from deciban.networks.search import bdeu, counts, search
+from deciban.networks.search import bdeu, counts, marginal, search
 from deciban.table import Codes
 from deciban.tallies import Patterns
 
@@ -67,16 +67,20 @@ class Graph:
         """What each column adds to those that come before it, parents first."""
         return p.parts(p.known(x))
 
-    def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Backed | None = None) -> np.ndarray:
-        """The graph and the strengths stay; NaN where a missing cell meets a probability of 0."""
+    def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Backed | None = None, lone=None) -> np.ndarray:
+        """The graph and the strengths stay; a `lone` (n, d) level leaves with its row."""
         p = self.estimate(t) if p is None else p
-        return self._smoothing().leave_one_out(t, p, p.known(x), y, w)
+        return self._smoothing().leave_one_out(t, p, p.known(x), y, w, lone)
 
     def evidence(self, t: Patterns) -> np.ndarray:
-        """log marginal likelihood (k,) of the levels given the graph (BDeu); a row counts in the tables that it has all
-        cells of."""
-        tables = [counts(t, j, own) for j, own in enumerate(self.parents(t))]
-        return sum((bdeu(table, self.prior) for table in tables), np.zeros(t.k))
+        """log marginal likelihood (k,) of the levels given the graph: each column's shares, at each combination of its
+        parents' levels, drawn from a Dirichlet of `alpha` for every level, or of `prior` spread evenly (BDeu) where
+        that is None. A row counts in the tables that it has all cells of."""
+        out = np.zeros(t.k)
+        for j, own in enumerate(self.parents(t)):
+            table = counts(t, j, own)
+            out += bdeu(table, self.prior) if self.alpha is None else marginal(table, self.alpha)
+        return out
 
     def sample(self, p: Backed, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return p.network.sample(len(y), rng, {len(p.parents): y})[:, :-1]

@@ -2,7 +2,9 @@
 
 The tree is the one over all columns with the most information I(X_i; X_j | C) between parents and children (Chow and
 Liu 1968; Friedman, Geiger and Goldszmidt 1997). Its root is the column with the most information about all others; of
-equal columns and edges the first is taken, and an edge of none is left out, so that there may be several trees.
+equal columns and edges the first is taken, and an edge of none is left out, so that there may be several trees. A
+column whose missing cells depend on the level of another one is no parent of it: the rows that have both would be
+chosen by it.
 
 Tally: `Pairs`; a pair counts where both cells are there. Estimate: θ(x | c, p) is backed by θ(x | c), that by θ(x),
 that by even shares (see `backoff`); with strength 0 it is (n + alpha) / (sum + alpha · levels).
@@ -29,6 +31,10 @@ from scipy.special import gammaln
 from deciban import ops
 from deciban.coded import one_by_one
 from deciban.errors import DataError
+from deciban.missingness import dependent
+from deciban.networks.left_rows import Column, Left
+from deciban.networks.network import Network
+from deciban.networks.tables import Tables
 from deciban.packed import Packed
 from deciban.structure import backoff
 from deciban.structure.dependence import conditional_information, spanning_tree
@@ -62,6 +68,14 @@ class Params:
     def k(self) -> int:
         return self.tables[0].shape[0]
 
+    @property
+    def network(self) -> Network:
+        """The same as a network, the class being its last node."""
+        parents = tuple(() if parent < 0 else (parent,) for parent in self.parents)
+        shares = (np.exp(t[:, 0] if not own else t) for t, own in zip(self.tables, parents, strict=True))
+        shares = (s if s.shape[-1] else np.ones((*s.shape[:-1], 1)) for s in shares)
+        return Tables(parents, tuple(shares), self.levels).network
+
     def known(self, x: Codes) -> np.ndarray:
         """The cells (n, d), −1 where missing or of a level that was never seen."""
         codes = np.asarray(x.values)
@@ -89,7 +103,7 @@ class Tree:
     def estimate(self, t: Pairs) -> Params:
         weight = conditional_information(t)
         if self.parents is None:
-            parents, order = spanning_tree(weight, self.root)
+            parents, order = spanning_tree(np.where(dependent(t), 0.0, weight), self.root)
         else:
             parents, order = self.parents, _topological(self.parents)
         chains = [_chain(t, j, parent) for j, parent in enumerate(parents)]
@@ -128,14 +142,27 @@ class Tree:
             out[~whole] = one_by_one(lambda shown: self.loglik(p, shown), codes[~whole], p.order, p.k)
         return out
 
-    def leave_one_out(self, t: Pairs, x: Codes, y, w, p: Params | None = None) -> np.ndarray:
-        """The tree and the strengths stay; the row leaves the counts, also those that back other classes."""
+    def leave_one_out(self, t: Pairs, x: Codes, y, w, p: Params | None = None, lone=None) -> np.ndarray:
+        """The tree and the strengths stay; the row leaves the counts, also those that back other classes, and takes
+        along the levels of its `lone` (n, d) cells."""
         p = self.estimate(t) if p is None else p
-        codes = p.known(x)
+        codes, some = p.known(x), np.zeros(x.n, dtype=bool) if lone is None else lone.any(axis=1)
+        out, at = np.empty((x.n, p.k)), np.flatnonzero(some)
+        if len(at):
+            own = [(() if parent < 0 else (parent,), _chain(t, j, parent)) for j, parent in enumerate(p.parents)]
+            columns = [Column(*one, m) for one, m in zip(own, p.strengths, strict=True)]
+            left = Left(columns, lambda sizes: self.alpha)
+            out[at] = left.scores(codes[at], y[at], None if w is None else w[at], lone[at])
+        at = np.flatnonzero(~some)
+        out[at] = self._left(t, p, codes[at], y[at], None if w is None else w[at])
+        return out
+
+    def _left(self, t: Pairs, p: Params, codes: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+        """The same of rows whose levels stay."""
         left = _Left(self.alpha, t, p, codes, y, w)
 
         def whole(rows: np.ndarray) -> np.ndarray:
-            return sum((left.own(j, rows) for j in range(x.d)), np.zeros((len(rows), p.k)))
+            return sum((left.own(j, rows) for j in range(codes.shape[1])), np.zeros((len(rows), p.k)))
 
         return _scores(p, codes, whole, left.own, left.over)
 
@@ -144,7 +171,7 @@ class Tree:
         of its parent, drawn from a Dirichlet(alpha)."""
         if not self.alpha > 0:
             raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
-        parents = self.parents or spanning_tree(conditional_information(t), self.root)[0]
+        parents = self.estimate(t).parents if self.parents is None else self.parents
         out, alpha = np.zeros(t.k), self.alpha
         for j, parent in enumerate(parents):
             table = _chain(t, j, parent)[-1].reshape(t.k, -1, t.levels[j])

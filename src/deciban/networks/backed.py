@@ -11,16 +11,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
 from deciban.networks.graph import Parents
+from deciban.networks.left_rows import Column, Left
 from deciban.networks.search import assumed, counts
 from deciban.networks.tables import Tables
 from deciban.structure import backoff
 from deciban.tallies import Patterns
-from deciban.tallies.base import less
 
 Strengths = tuple[float, ...]
 
@@ -56,41 +58,27 @@ class Smoothing:
             return backoff.best_strengths(chain, self._alphas(chain))
         return (float(self.strength),) * (len(chain) - 1)
 
-    def leave_one_out(self, t: Patterns, p: Backed, rows: np.ndarray, y: np.ndarray, w) -> np.ndarray:
+    def leave_one_out(self, t: Patterns, p: Backed, rows: np.ndarray, y: np.ndarray, w, lone=None) -> np.ndarray:
         """log p(x | c) (n, k) of known codes. Parents and strengths stay; the row leaves the counts, also those that
-        back other classes. NaN where a missing cell meets a probability of 0."""
-        before, places = p.loglik(rows), p.places(rows)
+        back other classes, and takes along the levels of its `lone` (n, d) cells."""
         chains = [_chain(t, j, parents) for j, parents in enumerate(p.parents)]
-        out = before.copy()
+        lone = np.zeros(rows.shape, dtype=bool) if lone is None else lone
+        hard = (rows < 0).any(axis=1) | lone.any(axis=1)
+        out, easy = np.zeros((len(rows), p.k)), np.flatnonzero(~hard)
         for j, (parents, chain) in enumerate(zip(p.parents, chains, strict=True)):
-            at = np.flatnonzero(places[:, j] >= 0)
-            given, own = [rows[at, i] for i in parents], None if w is None else w[at]
+            given, own = [rows[easy, i] for i in parents], None if w is None else w[easy]
             with np.errstate(divide="ignore"):
-                left = backoff.left_out(chain, self._alphas(chain), p.strengths[j], rows[at, j], given, y[at], own)
-                had = np.log(p.tables[j].reshape(p.k, -1).T[places[at, j]])
-                out[at] += np.log(left) - np.where(np.isneginf(had), 0.0, had)
-        # of a row that has a column, but not all its parents, coarser tables are left, and with them whole slices
-        partly = (rows >= 0) & (places < 0) & np.array([any(m) for m in p.strengths])
-        weight = np.ones(len(rows)) if w is None else w
-        for i in np.flatnonzero(partly.any(axis=1)).tolist():
-            tables = list(p.tables)
-            for j in np.flatnonzero(partly[i]).tolist():
-                tables[j] = self._table_without(chains[j], p, j, rows[i], y[i], weight[i])
-            with np.errstate(invalid="ignore"):
-                out[i] += (replace(p, tables=tuple(tables)).summed(rows[i : i + 1]) - before[i])[0]
+                alphas = self._alphas(chain)
+                out[easy] += np.log(backoff.left_out(chain, alphas, p.strengths[j], rows[easy, j], given, y[easy], own))
+        if hard.any():
+            at = np.flatnonzero(hard)
+            left = Left([Column(*one) for one in zip(p.parents, chains, p.strengths, strict=True)], self._alpha)
+            out[at] = left.scores(rows[at], y[at], None if w is None else w[at], lone[at])
         return out
 
-    def _table_without(
-        self, chain: list[np.ndarray], p: Backed, j: int, row: np.ndarray, y: int, w: np.ndarray
-    ) -> np.ndarray:
-        """θ of column j without a row of weight w that misses some of its parents."""
-        given, left = (y, *(row[i] for i in p.parents[j])), []
-        for depth, table in enumerate(chain):
-            if min(given[:depth], default=0) >= 0:
-                at, table = (*given[:depth], row[j]), table.copy()
-                table[at] = np.maximum(less(table[at], w), 0.0)
-            left.append(table)
-        return backoff.shares(left, self._alphas(chain), p.strengths[j])[-1]
+    def _alpha(self, sizes: Sequence[int]) -> float:
+        """The pseudo-count of a cell of a table of so many levels of parents and column."""
+        return self.prior / prod(sizes) if self.alpha is None else self.alpha
 
 
 def _chain(t: Patterns, j: int, parents: tuple[int, ...]) -> list[np.ndarray]:

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 from deciban import drawing
@@ -32,8 +31,6 @@ def draw(network: Network, ax: Any = None, *, target: Any = None) -> Any:
     at, routes = place(network.parents, wide)
     root = network.place.get(target, -1)
     common = sum(root in own for own in network.parents) > len(network.names) / 2
-    if common:  # their edges would push all others apart: they go straight, behind everything
-        at, routes = _below(network, root, wide)
     bits = _information(network)
     most = max(bits.values(), default=0.0)
     low, high = min(y for _, y in at), max(y for _, y in at)
@@ -57,21 +54,6 @@ def draw(network: Network, ax: Any = None, *, target: Any = None) -> Any:
     return ax
 
 
-def _below(network: Network, root: int, wide: list[float]):
-    """The places of all other nodes as if the root were not there, and the root above them."""
-    own = tuple(
-        () if i == root else tuple(p for p in parents if p != root) for i, parents in enumerate(network.parents)
-    )
-    rest = [i for i in range(len(own)) if i != root]
-    number = {i: new for new, i in enumerate(rest)}
-    at, routes = place(tuple(tuple(number[p] for p in own[i]) for i in rest), [wide[i] for i in rest])
-    middle = (min(x for x, _ in at) + max(x for x, _ in at)) / 2
-    every = dict(zip(rest, at, strict=True)) | {root: (middle, max(y for _, y in at) + 0.95)}
-    paths = {(rest[a], rest[b]): route for (a, b), route in routes.items()}
-    straight = {(root, i): [every[root], every[i]] for i in rest if root in network.parents[i]}
-    return [every[i] for i in range(len(own))], straight | paths
-
-
 def _information(network: Network) -> dict:
     """Bits of each edge; 0 of all where the network is too wide to tell."""
     try:
@@ -81,19 +63,22 @@ def _information(network: Network) -> dict:
 
 
 def _edge(ax: Any, route: list[tuple[float, float]], width: float, colour: str) -> None:
-    """A smooth line from the lower side of a box through its points to the upper side of another, with a head."""
+    """A smooth line from the lower side of a box through its points to the upper side of another, with a head. It goes
+    straight down where boxes stand and turns in between, so that no box hides it."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
     (x, y), *middle, (to_x, to_y) = route
-    points = [(x, y - HIGH / 2), *middle, (to_x, to_y + HIGH / 2 + 0.01)]
-    # straight down out of a box and into one; in between, as from the point before to the point after
-    turns = [((c[0] - a[0]) / 2, (c[1] - a[1]) / 2) for a, c in zip(points, points[2:], strict=False)]
-    first, last = ((0.0, 1.4 * (b[1] - a[1])) for a, b in (points[:2], points[-2:]))
-    ways = [first, *turns, last]
-    vertices, codes = [points[0]], [Path.MOVETO]
-    for (a, u), (b, v) in pairwise(zip(points, ways, strict=True)):
-        vertices += [(a[0] + u[0] / 3, a[1] + u[1] / 3), (b[0] - v[0] / 3, b[1] - v[1] / 3), b]
+    passes = [((x, y + HIGH / 2), (x, y - HIGH / 2)) for x, y in middle]
+    starts = [(x, y - HIGH / 2), *(low for _, low in passes)]
+    ends = [*(high for high, _ in passes), (to_x, to_y + HIGH / 2 + 0.01)]
+    vertices, codes = [starts[0]], [Path.MOVETO]
+    for (x, y), (to_x, to_y) in zip(starts, ends, strict=True):
+        if (x, y) != vertices[-1]:
+            vertices.append((x, y))
+            codes.append(Path.LINETO)
+        half = (y + to_y) / 2
+        vertices += [(x, half), (to_x, half), (to_x, to_y)]
         codes += [Path.CURVE4] * 3
     head = f"-|>,head_length={3.0 + 0.4 * width:.3g},head_width={1.3 + 0.4 * width:.3g}"
     line = FancyArrowPatch(path=Path(vertices, codes), arrowstyle=head, lw=width, color=colour, zorder=1)

@@ -39,7 +39,7 @@ def coded(network: Network, rows: Any, read: Mapping[Any, Any] | None = None) ->
     for column in columns:
         at = network.place[column.name]
         own = (read or {}).get(column.name)
-        out[:, at] = _codes(column, network.levels[at]) if own is None else own(column)
+        out[:, at] = codes_of(column, network.levels[at]) if own is None else own(column)
     return out
 
 
@@ -62,7 +62,7 @@ def _array(rows: Any) -> np.ndarray:
     return out
 
 
-def _codes(column: frames.Column, levels: tuple) -> np.ndarray:
+def codes_of(column: frames.Column, levels: tuple) -> np.ndarray:
     column = column.as_levels()
     place = {level: code for code, level in enumerate(levels)}
     unknown = [level for level in column.levels or () if level not in place]
@@ -84,7 +84,8 @@ def named(network: Network, codes: np.ndarray, library: str | None, without: int
 
 
 def learned(rows: Any, edges: Any, prior: float) -> Network:
-    """The network of these edges with tables from rows: (count + a) / (sum + a · levels), a = prior over the cells."""
+    """The network of these edges with tables from rows: (count + a) / (sum + a · levels), a = prior over the cells;
+    even shares where there is neither count nor prior."""
     columns = [column.as_levels() for column in _columns(rows)]
     if len(columns[0].values) == 0:
         raise DataError("there are no rows to learn tables from\n\nhint: give rows, or `tables`")
@@ -101,5 +102,7 @@ def learned(rows: Any, edges: Any, prior: float) -> Network:
     for i, own in enumerate(parents):
         count = t.counts([*own, i])[0]
         cell = prior / count.size
-        tables.append((count + cell) / (count.sum(axis=-1, keepdims=True) + cell * count.shape[-1]))
+        whole = np.broadcast_to(count.sum(axis=-1, keepdims=True) + cell * count.shape[-1], count.shape)
+        even = np.full(count.shape, 1.0 / count.shape[-1])
+        tables.append(np.divide(count + cell, whole, out=even, where=whole > 0))
     return Network(names, tuple(tuple(column.levels or ()) for column in columns), parents, tuple(tables))

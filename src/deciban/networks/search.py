@@ -6,7 +6,8 @@ the edge whose addition, removal or reversal gains most is changed, until nothin
 gain the same: the first column is then the parent, so that the same counts always give the same graph.
 
 Where cells are missing, a score is that of the rows that have them all, times the rows that have the column over these:
-what is compared is always worth as many rows.
+what is compared is always worth as many rows. Those rows must not be chosen by the column itself: a column whose
+missing cells depend on the level of another one is no parent of it.
 
 >>> import numpy as np
 >>> rng = np.random.default_rng(0)
@@ -26,6 +27,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from deciban.errors import DataError
+from deciban.missingness import dependent
 from deciban.networks.graph import Parents
 from deciban.tallies import Patterns
 
@@ -64,7 +66,15 @@ def assumed(table: np.ndarray, prior: float) -> float:
 
 def bdeu(table: np.ndarray, prior: float) -> np.ndarray:
     """log marginal likelihood (k,) of the counts of a column, (k, …, own levels), class by class."""
-    cell = assumed(table, prior)
+    return marginal(table, assumed(table, prior))
+
+
+def marginal(table: np.ndarray, cell: float) -> np.ndarray:
+    """The same with shares drawn from a Dirichlet that has `cell` for every level.
+
+    >>> np.exp(marginal(np.array([[2.0, 0.0]]), 1.0)).round(4).tolist()  # ½ · ⅔
+    [0.3333]
+    """
     row = cell * table.shape[-1]
     rows = gammaln(row) - gammaln(table.sum(axis=-1) + row)
     cells = gammaln(table + cell) - gammaln(cell)
@@ -98,7 +108,7 @@ class _Scores:
 
 def search(t: Patterns, prior: float = 1.0, max_parents: int = 2) -> Parents:
     """The parents of each column, beside the class; at most so many."""
-    climb = _Climb(_Scores(t, prior), [frozenset() for _ in range(t.d)], max_parents)
+    climb = _Climb(_Scores(t, prior), [frozenset() for _ in range(t.d)], max_parents, dependent(t))
     while climb.step():
         pass
     return tuple(tuple(sorted(own)) for own in climb.parents)
@@ -107,8 +117,8 @@ def search(t: Patterns, prior: float = 1.0, max_parents: int = 2) -> Parents:
 class _Climb:
     """Where the search stands: the graph, and what changing each edge gains."""
 
-    def __init__(self, score: _Scores, parents: list[frozenset[int]], most: int):
-        self.score, self.parents, self.most = score, parents, most
+    def __init__(self, score: _Scores, parents: list[frozenset[int]], most: int, never: np.ndarray):
+        self.score, self.parents, self.most, self.never = score, parents, most, never
         d = len(parents)
         self.gain = np.full((d, d), -np.inf)  # of edge a → b: adding it, or taking it away
         if most > 0:
@@ -121,8 +131,8 @@ class _Climb:
         now = self.score(b, own)
         for a in range(len(self.parents)):
             if a != b:
-                full = a not in own and len(own) >= self.most
-                self.gain[a, b] = -np.inf if full else self.score(b, own ^ {a}) - now
+                barred = a not in own and (len(own) >= self.most or self.never[a, b])
+                self.gain[a, b] = -np.inf if barred else self.score(b, own ^ {a}) - now
 
     def _swapped(self, a: int, b: int) -> float:
         """What an edge a → b gains that becomes b → a."""

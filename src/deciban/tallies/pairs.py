@@ -73,6 +73,38 @@ class Pairs(Crosstab):
         out = cut.reshape(self.k, self.levels[low], self.levels[high])
         return out if i < j else out.transpose(0, 2, 1)
 
+    def missing(self, j: int) -> np.ndarray:
+        """The weight (k,) of the rows that lack column j."""
+        return np.maximum(less(self.n, self.table[:, self.offset[j] : self.offset[j + 1]].sum(axis=1)), 0.0)
+
+    def lacking(self, j: int) -> np.ndarray:
+        """The level counts (k, sum of levels) of the rows that lack column j: pairs count where both cells are there,
+        so what the others have beyond them is without j."""
+        out = np.zeros_like(self.table)
+        for i in range(self.d):
+            if i != j:
+                own = slice(self.offset[i], self.offset[i + 1])
+                out[:, own] = np.maximum(less(self.table[:, own], self.pair(i, j).sum(axis=2)), 0.0)
+        return out
+
+    def with_missing(self, columns: np.ndarray) -> Pairs:
+        """The same counts where the missing cells of these columns (d,) are a level of their own, the last one."""
+        if not np.any(columns):
+            return self
+        out = self.relevel(self.levels + np.asarray(columns, dtype=np.int64))
+        gone = {j: self.missing(j) for j in np.flatnonzero(columns).tolist()}
+        lacking = {j: self.lacking(j) for j in gone}
+        for j, rows in gone.items():
+            out.table[:, out.offset[j + 1] - 1] = rows
+            for i in range(self.d):
+                if i == j:
+                    continue
+                pair, alone = out.pair(i, j), lacking[j][:, self.offset[i] : self.offset[i + 1]]
+                pair[:, : self.levels[i], -1] = alone
+                if i in gone:
+                    pair[:, -1, -1] = np.maximum(less(rows, alone.sum(axis=1)), 0.0)
+        return out
+
     def relevel(self, levels: np.ndarray, index: list[np.ndarray] | None = None) -> Pairs:
         """The same counts in columns of `levels` levels, where level l of column j stands at index[j][l] (or at l);
         those at −1 are left out."""

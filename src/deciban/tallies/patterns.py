@@ -123,6 +123,24 @@ class Patterns(Tally):
             rows[:, j] = np.append(np.asarray(at, dtype=np.int32), np.int32(-1))[self.rows[:, j]]
         return replace(self, rows=rows, levels=levels)._joined()
 
+    def missing(self, j: int) -> np.ndarray:
+        """The weight (k,) of the rows that lack column j."""
+        gone = self._columns[j] < 0
+        return np.bincount(self.y[gone], self.w[gone], minlength=self.k)
+
+    def lacking(self, j: int) -> np.ndarray:
+        """The level counts (k, sum of levels) of the rows that lack column j."""
+        gone = self._columns[j] < 0
+        return replace(self, rows=self.rows[gone], y=self.y[gone], w=self.w[gone]).crosstab().table
+
+    def with_missing(self, columns: np.ndarray) -> Patterns:
+        """The same rows where the missing cells of these columns (d,) are a level of their own, the last one."""
+        if not np.any(columns):
+            return self
+        last = np.where(columns, self.levels, -1)
+        rows = np.where(self.rows < 0, last, self.rows).astype(np.int32)
+        return replace(self, rows=rows, levels=self.levels + np.asarray(columns, dtype=np.int64))._joined()
+
     def part(self, columns) -> Patterns:
         """Of some of the columns."""
         columns = list(columns)
