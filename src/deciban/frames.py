@@ -127,7 +127,7 @@ def records(X: Any) -> Any:
     >>> records([{"age": 30, "job": "cook"}, {"age": 41}]).cells
     {'age': [30, 41], 'job': ['cook', None]}
     """
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):  # SciPy has matrices that are dictionaries
         return Records.from_mapping(X)
     if isinstance(X, (list, tuple)) and X and isinstance(X[0], Mapping):
         return Records.from_rows(X)
