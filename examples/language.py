@@ -4,6 +4,9 @@ The model is multinomial naive Bayes of characters; it is learned from sentences
 words, single words, and the first words of each sentence.
 
     python examples/language.py [language_id.csv.gz] [--text "Où est la gare ?"]
+
+Needs a CSV file with the columns text, label, kind and split, by default ../shared/data/language_id/language_id.csv.gz;
+takes about ten seconds.
 """
 
 import argparse
@@ -53,6 +56,8 @@ def main() -> None:
     parser.add_argument("path", nargs="?", type=Path, default=SENTENCES, help="CSV with text, label, kind and split")
     parser.add_argument("--text", help="tell the language of this instead")
     given = parser.parse_args()
+    if not given.path.exists():
+        parser.error(f"there is no file {given.path}: give a CSV file with text, label, kind and split")
     if given.text:
         model = learned(read(given.path)[0])
         chance = model.predict_proba([given.text])[0]

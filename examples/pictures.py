@@ -1,8 +1,14 @@
-"""The pictures that lectures draw, drawn with `deciban.plots`: python examples/pictures.py FOLDER [png|svg]."""
+"""The pictures that lectures draw, drawn with `deciban.plots`.
+
+    python examples/pictures.py [FOLDER] [png|svg]
+
+Their paths are printed; without FOLDER they lie in a new temporary one. Needs matplotlib; takes about ten seconds.
+"""
 
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -161,9 +167,10 @@ def words() -> Figure:
     return figure
 
 
-def main(folder: str, kind: str = "png") -> list[Path]:
+def main(folder: str | None = None, kind: str = "png") -> list[Path]:
     """Draw all of them into a folder; the paths written."""
     out = []
+    folder = folder or tempfile.mkdtemp(prefix="deciban-")
     Path(folder).mkdir(parents=True, exist_ok=True)
     for draw in PICTURES:
         path = Path(folder) / f"{draw.__name__}.{kind}"

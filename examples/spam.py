@@ -6,8 +6,10 @@
     python examples/spam.py explain new.eml                 the evidence of each word, in decibans
     python examples/spam.py unlearn ham new.eml             as if it had never been learned, to the last bit
     python examples/spam.py sms [sms_spam.csv.gz]           ten folds of text messages: what is caught, what is blocked
+    python examples/spam.py                                 the same
 
-The filter is `deciban.spam`, which is also the command `deciban spam`.
+The filter is `deciban.spam`, which is also the command `deciban spam`. The text messages are the SMS Spam Collection as
+a CSV file with the columns text and label, by default ../shared/data/sms_spam/sms_spam.csv.gz; they take a few seconds.
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ def sms(path: Path = SMS, folds: int = 10, every: int = 1) -> dict[str, float]:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="A spam filter in one file.")
     parser.add_argument("--state", type=Path, default=Path("spam.deciban"), help="the file (default: %(default)s)")
-    verbs = parser.add_subparsers(dest="verb", required=True)
+    verbs = parser.add_subparsers(dest="verb")
     for verb in ("learn", "unlearn"):
         one = verbs.add_parser(verb, help=f"{verb} messages")
         one.add_argument("label", choices=["ham", "spam"])
@@ -72,6 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         verbs.add_parser(verb, help=f"{verb} messages").add_argument("sources", nargs="+")
     verbs.add_parser("sms", help="the experiment").add_argument("path", nargs="?", type=Path, default=SMS)
     asked = parser.parse_args(arguments)
+    if asked.verb is None:
+        asked = parser.parse_args([*(sys.argv[1:] if arguments is None else arguments), "sms"])
     try:
         return VERBS[asked.verb](asked)
     except DecibanError as bad:
@@ -103,6 +107,9 @@ def _explain(asked: argparse.Namespace) -> int:
 
 
 def _sms(asked: argparse.Namespace) -> int:
+    if not asked.path.exists():
+        print(f"error: there is no file {asked.path}\n\nhint: give a CSV file with text and label", file=sys.stderr)
+        return 1
     for name, share in sms(asked.path).items():
         print(f"{name:26} {100 * share:7.3f} %")
     return 0

@@ -280,3 +280,13 @@ def test_task_58_effective_parameters_say_what_they_are():
         LogisticRegression().fit(X, y).summary()
     )
     assert " 8 parameters," in str(LogisticRegression(C=np.inf).fit(X, y).summary())
+
+
+@pytest.mark.parametrize("name", ["MixedNB", "BernoulliNB", "MultinomialNB", "CategoricalNB"])
+def test_b22_dir_and_hasattr_work_without_smoothing(name):
+    X = np.array([[0, 1], [1, 0], [1, 1], [0, 2]])
+    model = getattr(deciban, name)(alpha=0).fit(
+        X if name != "MixedNB" else pd.DataFrame({"a": list("xyxy")}), list("pqpq")
+    )
+    assert "classes_" in dir(model)
+    assert not hasattr(model, "evidence_")

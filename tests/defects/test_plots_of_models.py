@@ -85,6 +85,10 @@ def test_pictures_regions_have_equal_scales_where_that_is_possible():
     assert units(X) == pytest.approx(1.0)
     assert units(X, aspect="auto") != pytest.approx(1.0, abs=0.05)
     assert units(X * [1, 100]) > 10
+    long = X * [2, 1]
+    assert units(long) == pytest.approx(1.0)
+    assert units(pd.DataFrame(long, columns=["age", "weight"])) != pytest.approx(1.0, abs=0.05)
+    assert units(pd.DataFrame(long, columns=["length (cm)", "width (cm)"])) == pytest.approx(1.0)
     assert units(X * [1, 100], aspect="equal") == pytest.approx(1.0)
 
 

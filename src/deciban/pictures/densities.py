@@ -46,7 +46,8 @@ def class_densities(
     drawing.titled(
         ax, f"{name}, class by class" if own else "", name + told, "share of the class" if bars else "density"
     )
-    drawing.legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+    drawing.legend(ax, **(beside if bars or own else {"loc": "best"}))
     return ax
 
 

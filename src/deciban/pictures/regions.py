@@ -8,6 +8,7 @@ directions at the mean.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +45,8 @@ def decision_regions(
     densities (of models that have them, in two dimensions as they are) at 1, 2 and 3 deviations of a normal;
     `contours` asks for them or not. At most so many `points` are drawn. aspect: "equal" makes a unit of both axes the
     same length, so that angles and circles are what they are; "auto" fills the axes. By default equal, unless one axis
-    would be more than four times as long as the other.
+    would be more than twice as long as the other; four times where both have one unit (columns without names,
+    discriminants, names that end in the same unit, as "width (cm)").
 
     >>> from deciban import GaussianNB
     >>> X, y = [[0.0, 0.0], [1.0, 2.0], [4.0, 1.0], [5.0, 3.0]], ["a", "a", "b", "b"]
@@ -54,7 +56,7 @@ def decision_regions(
     """
     plane = _plane(X, y, columns)
     seen = _Seen.of(model, plane, steps or STEPS)
-    shape = aspect or _aspect(seen.extent)
+    shape = aspect or _aspect(seen.extent, plane.names)
     ax = drawing.axes(ax, *_size(seen.extent, shape))
     k = len(seen.classes)
     looks = [of_class(c, k) for c in range(k)]
@@ -118,10 +120,19 @@ class _Seen:
         )
 
 
-def _aspect(extent: tuple[float, float, float, float]) -> str:
+def _aspect(extent: tuple[float, float, float, float], names: tuple[str, str]) -> str:
     """Equal units, where both axes have about as many of them."""
     left, right, low, high = extent
-    return "equal" if 0.25 <= (right - left) / (high - low) <= 4.0 else "auto"
+    most = 4.0 if _unit(names[0]) == _unit(names[1]) is not None else 2.0
+    return "equal" if 1 / most <= (right - left) / (high - low) <= most else "auto"
+
+
+def _unit(name: str) -> str | None:
+    """The unit in which an axis is told by its name, if it is."""
+    if re.fullmatch(r"x\d+|(first|second) discriminant", name):
+        return ""
+    found = re.search(r"[(\[]([^()\[\]]+)[)\]]$", name)
+    return None if found is None else found[1]
 
 
 def _size(extent: tuple[float, float, float, float], aspect: str) -> tuple[float, float]:
