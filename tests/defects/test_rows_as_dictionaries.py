@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from deciban import (
     AODE,
@@ -132,6 +133,14 @@ def test_f6_names_that_the_model_never_had():
     model = GaussianNB().fit(NUMBERS.to_numpy(), Y)
     with pytest.raises(DataError, match=r"(?s)without names.*hint:"):
         model.predict({"a": 1, "b": 2})
+
+
+def test_f6_sparse_matrices_that_are_dictionaries_stay_matrices():
+    rows = sparse.dok_array(NUMBERS.to_numpy(dtype=float))
+    expected = MultinomialNB().fit(NUMBERS.to_numpy(), Y).predict_proba(NUMBERS.to_numpy())
+    np.testing.assert_allclose(MultinomialNB().fit(rows, Y).predict_proba(rows), expected)
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        MixedNB().fit(rows, Y)
 
 
 def test_task_75_one_row_needs_no_dataframe():

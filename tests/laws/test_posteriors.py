@@ -191,7 +191,7 @@ def is_linear(model, k: int) -> bool:
         return False
     return (
         model in named(*names)
-        or (model in named("BernoulliNB") and model.binarize < 1)
+        or model in named("BernoulliNB")
         or (model in named("FisherDiscriminant") and k == 2)
         or (model in named("RegularizedDiscriminantAnalysis") and model.blend == 1)
     )

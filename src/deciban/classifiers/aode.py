@@ -59,6 +59,8 @@ class AODE(Structured):
         Number (weight) of the training rows of each class.
     class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
+    missing_ : list
+        Columns whose missing cells are a level, by name.
     levels_ : dict
         Levels of each nominal column, by name.
     cuts_ : dict

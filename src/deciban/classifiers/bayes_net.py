@@ -79,6 +79,8 @@ class BayesNet(TellingNetwork, Structured):
         Edges between columns, by name.
     network_ : Network
         The network with its tables: `query` it.
+    missing_ : list
+        Columns whose missing cells are a level, by name.
     levels_ : dict
         Levels of each nominal column, by name.
     cuts_ : dict

@@ -65,6 +65,8 @@ class TreeAugmentedNB(DrawnNetwork, Structured):
         The column that each column depends on beside the class, by name; None: on none.
     information_ : ndarray of shape (d, d)
         Information that each pair of columns shares, given the class, in nats.
+    missing_ : list
+        Columns whose missing cells are a level, by name.
     levels_ : dict
         Levels of each nominal column, by name.
     cuts_ : dict
