@@ -38,15 +38,9 @@ class KDependenceBayes(DrawnNetwork, Structured):
         rows have it). None: every distinct number is a level.
     missing : "auto", "ignore", "informative"
         What a missing cell is. "ignore": no evidence; it counts for nothing in training and is summed out in
-<<<<<<< HEAD
         prediction. "informative": a level of its own, in every column that had missing cells in training. "auto": a
         level in columns whose missing cells depend on the class or on another column, if rows left out are more
         probable so, by two standard errors; else ignored (see `missing_`).
-=======
-        prediction. "informative": a level of its own, in every column that had missing cells in training. "auto": one
-        of the two, by the log loss of rows left out; a level only in columns whose missing cells depend on the class or
-        on another column (see `missing_`).
->>>>>>> answers
     priors : sequence, mapping by class, "uniform" or None
         Class priors; by default the classes' shares of the rows.
     class_weight : "balanced", {class: weight}, or None

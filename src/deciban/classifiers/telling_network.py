@@ -38,13 +38,8 @@ class DrawnNetwork:
     def _target(self) -> str:
         """What the class is called: as the labels are, unless a column is called so."""
         names = set(self._schema.names)
-<<<<<<< HEAD
-        named = self.__dict__.get("target_name_")
-        name = CLASS if named is None or named in names else str(named)
-=======
         own = self.__dict__.get("target_name_", CLASS)
         name = CLASS if own in names else own
->>>>>>> answers
         while name in names:
             name += "_"
         return name
