@@ -28,6 +28,7 @@ standard split where there is one, else ten stratified folds with a fixed seed, 
 above zero. `contestants/` has one small file each:
 
 - **{OURS}**: `MixedNB(calibrate=True)`, nothing else said.
+- **deciban, default**: `MixedNB()`, which also updates, merges and forgets.
 - **{REFERENCE}**: scikit-learn as its user would write it: imputation, then `GaussianNB` for numbers,
   `CategoricalNB` for names, one-hot columns and `GaussianNB` for both. The requirements are against this one.
 - **logistic**: scikit-learn's `LogisticRegression` with imputation, scaling and one-hot columns.

@@ -37,6 +37,9 @@ SETS = (
     "letter",
     "pendigits",
     "optdigits",
+    "iris",
+    "sonar",
+    "vowel",
 )
 # Answers in disguise, numbers of patients, free text.
 DROPPED = {
