@@ -15,7 +15,13 @@ from typing import Any, Protocol
 
 OURS = "deciban"
 REFERENCE = "naive Bayes"  # the required margins are against this one
-FIRST = (OURS, "deciban, default", REFERENCE, "logistic", "boosting")  # in this order in the tables; others follow by name
+FIRST = (
+    OURS,
+    "deciban, default",
+    REFERENCE,
+    "logistic",
+    "boosting",
+)  # in this order in the tables; others follow by name
 
 
 class Contestant(Protocol):
