@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 from deciban import BernoulliNB, GaussianNB, LinearDiscriminantAnalysis, MixedNB, MultinomialNB, scores
-from deciban.calibration import PULL, Calibration
+from deciban.calibration import FEW, PULL, Calibration
 from deciban.decision import log_prior
 
 from .laws.models import CLASSES, each, rows_for
@@ -67,7 +67,8 @@ def test_fit_is_the_least_of_the_penalised_log_loss(weighed):
     def loss(theta: np.ndarray) -> float:
         joint = theta[0] * loglik + theta[1:] + prior
         own = joint[np.arange(300), y] - np.logaddexp.reduce(joint, axis=1)
-        return -float(weight @ own) + 0.5 * PULL * float((theta[0] - 1) ** 2 + theta[1:] @ theta[1:])
+        pull = PULL + (FEW / weight.sum()) ** 2
+        return -float(weight @ own) + 0.5 * pull * float((theta[0] - 1) ** 2 + theta[1:] @ theta[1:])
 
     found = Calibration.fit(loglik, prior, y, w)
     best = minimize(
@@ -227,3 +228,11 @@ def test_calibrating_by_some_of_very_many_rows_is_almost_calibrating_by_all(monk
     some = GaussianNB(calibrate=True).fit(x, y)._fitted.calibration
     assert some.temperature == pytest.approx(whole.temperature, rel=0.2)  # a quarter of the rows, at random
     assert some.temperature != whole.temperature
+
+
+def test_few_rows_do_not_take_a_model_for_worthless():
+    scores = np.log(np.tile([[0.9, 0.1], [0.1, 0.9]], (7, 1)))
+    y = np.tile([0, 1, 1, 0], 4)[:14]  # right in half of the rows
+    assert 0.5 < Calibration.fit(scores, np.log([0.5, 0.5]), y).temperature < 1.0
+    many = Calibration.fit(np.tile(scores, (100, 1)), np.log([0.5, 0.5]), np.tile(y, 100))
+    assert many.temperature < 0.1

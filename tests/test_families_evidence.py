@@ -12,10 +12,11 @@ from deciban.families.bernoulli import Bernoulli
 from deciban.families.categorical import Categorical
 from deciban.families.exponential import Exponential
 from deciban.families.gamma_poisson import GammaPoisson
-from deciban.families.lognormal import LEAST, Lognormal
+from deciban.families.lognormal import Lognormal
 from deciban.families.multinomial import Multinomial
 from deciban.families.polya import Polya
 from deciban.families.student import Student
+from deciban.gaussian.independent import LEAST
 from deciban.table import Codes, Reals
 
 from .laws.rows import SPARSE, forms, plain_rows

@@ -119,7 +119,7 @@ def test_weights_that_are_no_numbers_are_refused(model, weight):
 @each(ALL)
 def test_unknown_label_is_refused_and_named(model):
     x, y = rows_for(model)
-    model = fitted(model, x, y)
+    model = clone(model).partial_fit(x, y, classes=["a", "b", "c"])  # where classes were named, no others come
     with pytest.raises(DataError, match=r"(?s)'stranger'.*'a' 'b' 'c'.*hint:"):
         model.partial_fit(x[:2], ["a", "stranger"])
 

@@ -17,7 +17,7 @@ pytest.importorskip("bench", reason="the benchmarks are not part of the package"
 from bench import contestants, evaluate, frame_race, measures, quality_report, quality_tables, tables  # noqa: E402
 from bench.measures import Measures, calibration_error, measure  # noqa: E402
 
-RIVALS = [c for c in contestants.found().values() if c.NAME != contestants.OURS]
+RIVALS = [c for c in contestants.found().values() if hasattr(c, "VERSIONS")]
 COLUMNS = [(("height", "width"), ()), ((), ("colour", "code")), (("height",), ("colour", "code"))]
 
 

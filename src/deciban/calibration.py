@@ -2,13 +2,15 @@
 
 ℓ are log likelihoods that held-out rows (leave-one-out) have under each class. One temperature undoes the double
 counting of dependent columns, one bias a class its unevenness. Both maximise the held-out log probability of the right
-classes, a concave problem, with a weak pull to (1, 0): Newton's method, every step of it a sum over rows.
+classes, a concave problem, with a pull to (1, 0) that is weak but on few rows, which cannot tell a poor model from bad
+luck: Newton's method, every step of it a sum over rows.
 
 >>> import numpy as np
 >>> scores = np.log([[0.999, 0.001]] * 3 + [[0.001, 0.999]] * 3)  # sure of itself, and wrong once in each class
->>> c = Calibration.fit(scores, np.log([0.5, 0.5]), np.array([0, 0, 1, 1, 1, 0]))
->>> bool(c.temperature < 0.2)
-True
+>>> y = np.array([0, 0, 1, 1, 1, 0])
+>>> few, many = (Calibration.fit(np.tile(scores, (m, 1)), np.log([0.5, 0.5]), np.tile(y, m)) for m in (1, 100))
+>>> round(few.temperature, 2), round(many.temperature, 2)
+(0.9, 0.1)
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ import numpy as np
 
 from deciban import ops
 
-PULL = 1.0  # weight of the pull to (1, 0), in rows
+PULL = 1.0  # weight of the pull to (1, 0), in rows, where they are many
+FEW = 70.0  # rows by which it is twice as strong; (FEW / n)² is added
 LOST = 1e3  # a class this many nats behind the best has lost, however far behind it is
 STEPS = 100
 
@@ -38,8 +41,9 @@ class Calibration:
             scores = np.maximum(np.nan_to_num(scores - best, nan=0.0, neginf=-LOST), -LOST)
         prior = np.broadcast_to(np.maximum(prior, -LOST), scores.shape)
         w = np.ones(n) if w is None else w
+        strength = PULL + (FEW / max(float(w.sum()), 1.0)) ** 2
         theta = np.concatenate([[1.0], np.zeros(k)])
-        value, gradient, curvature = _objective(theta, scores, prior, y, w)
+        value, gradient, curvature = _objective(theta, scores, prior, y, w, strength)
         for _ in range(STEPS):
             step = np.linalg.solve(curvature, gradient)
             if gradient @ step <= 1e-12 * (1.0 + abs(value)):
@@ -48,7 +52,7 @@ class Calibration:
             while size > 1e-6:
                 trial = theta - size * step
                 if trial[0] > 0:
-                    following = _objective(trial, scores, prior, y, w)
+                    following = _objective(trial, scores, prior, y, w, strength)
                     if following[0] < value:
                         break
                 size /= 2
@@ -69,21 +73,21 @@ class Calibration:
         return scores
 
 
-def _objective(theta, scores, prior, y, w) -> tuple[float, np.ndarray, np.ndarray]:
-    """Held-out log loss plus the pull; its gradient and Hessian in (temperature, bias)."""
+def _objective(theta, scores, prior, y, w, strength: float) -> tuple[float, np.ndarray, np.ndarray]:
+    """Held-out log loss plus the pull of this strength; its gradient and Hessian in (temperature, bias)."""
     n, k = scores.shape  # sums, not dot products: BLAS would wake its threads for so little
     joint = theta[0] * scores + theta[1:] + prior
     log_p = ops.posterior(np.ascontiguousarray(joint), logs=True)
     rows = np.arange(n)
     pull = theta - np.concatenate([[1.0], np.zeros(k)])
-    value = -float((w * log_p[rows, y]).sum()) + 0.5 * PULL * float(pull @ pull)
+    value = -float((w * log_p[rows, y]).sum()) + 0.5 * strength * float(pull @ pull)
     p = np.exp(log_p)
     weighted = p * w[:, None]
     mean = np.einsum("nk,nk->n", p, scores)
-    gradient = PULL * pull
+    gradient = strength * pull
     gradient[0] += float((w * (mean - scores[rows, y])).sum())
     gradient[1:] += weighted.sum(axis=0) - np.bincount(y, w, minlength=k)
-    curvature = PULL * np.eye(k + 1)
+    curvature = strength * np.eye(k + 1)
     centred = scores - mean[:, None]
     spread = weighted * centred
     curvature[0, 0] += float(np.einsum("nk,nk->", spread, scores))

@@ -15,7 +15,7 @@ from .test_posteriors import is_linear
 @pytest.mark.parametrize("k", [2, 3])
 def test_logistic_regression_from_a_generative_model_gives_its_answers_or_is_refused(model, k):
     x, y = rows_for(model, k=k)
-    linear = is_linear(model, k)
+    linear = is_linear(model, k) and (getattr(model, "binarize", 0.0) or 0.0) < 1.0  # cells are taken as they are
     if model in named("BernoulliNB"):
         x = np.minimum(x, 1)
     model = fitted(model, x, y)

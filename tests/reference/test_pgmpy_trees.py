@@ -138,6 +138,7 @@ def information(a: np.ndarray, b: np.ndarray) -> float:
     return float((p[some] * np.log((p / np.outer(p.sum(axis=1), p.sum(axis=0)).clip(1e-300))[some])).sum())
 
 
+@pytest.mark.filterwarnings("ignore::deciban.errors.ColumnWarning")
 @every_set
 def test_shared_tables_have_the_maximum_spanning_tree(file, shared):
     """networkx's, over information counted class by class, all rows and columns."""

@@ -395,10 +395,7 @@ class Generative(
             raise AttributeError(
                 f"{fitted.family} has no evidence in closed form\n\nhint: where there is `estimate`, set it to 'bayes'"
             )
-        try:
-            return float(fitted.family.evidence(fitted.tally.parts[1]).sum())
-        except DataError as unknown:  # alpha of 0: `hasattr` and `dir` ask, too
-            raise AttributeError(str(unknown)) from None
+        return float(fitted.family.evidence(fitted.tally.parts[1]).sum())
 
     @property
     def class_count_(self) -> np.ndarray:

@@ -96,7 +96,7 @@ def opened(model: Any, path: str, how: dict[str, Any], target: str | None = None
 def questions(model: Any, about: dict[str, Any], path: str, how: dict[str, Any]) -> files.Source:
     """Rows to be answered. To a model of texts, a .txt file is one text and standard input one a line, unless it is a
     table that names the column of the texts or the target."""
-    if reads_text(model) and not any(value is not None for value in how.values()):
+    if reads_text(model) and how.get("delimiter") is None and how.get("header") is None:
         how = {**how, "texts_unless": [about.get("text") or "text", about.get("target") or "label"]}
     return opened(model, path, how)
 

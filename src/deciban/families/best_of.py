@@ -1,7 +1,7 @@
 """For each column the one of several families that says most of the class of rows it has not seen.
 
 Tally: what the candidates need of the same cells (see `cell_ops`), and how many cells each support does not have. The
-choice is part of the estimate, so it is made from whatever rows the tally stands for: updated, merged and forgotten
+choice is part of the estimate, so it is made from the rows that the tally stands for: updated, merged and forgotten
 like any other.
 
 A column is judged by its `Cells`: all its values and how often each class has them. They are dealt into five folds, in
@@ -67,12 +67,12 @@ class Params:
     def limits_left(self, j: int, n: np.ndarray, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
         """`limit` (rows, k) of column j, whose classes have n rows, without each row of x."""
         values = np.asarray(x.values, dtype=np.float64)[:, 0]
-        gone = np.where(np.isnan(values), 0.0, 1.0 if w is None else w)
+        weight = np.where(np.isnan(values), 0.0, 1.0 if w is None else w)
         keys, table = self.cells.keys[j], self.cells.columns()[j].sum(axis=0)
-        lone = table[places(keys, values)] <= gone * (1 + 1e-9) if len(keys) else np.zeros(x.n, dtype=bool)
+        lone = table[places(keys, values)] <= weight * (1 + 1e-9) if len(keys) else np.zeros(x.n, dtype=bool)
         rest = np.repeat(n[None, :], x.n, axis=0)
-        rest[np.arange(x.n), y] -= gone
-        return limit(rest, (len(keys) - (lone & (gone > 0)))[:, None])
+        rest[np.arange(x.n), y] -= weight
+        return limit(rest, (len(keys) - (lone & (weight > 0)))[:, None])
 
     @cached_property
     def crossed(self) -> dict[int, Crossed]:
@@ -191,7 +191,7 @@ class BestOf:
                 if most is not None:
                     left = f.leave_one_out(part.part([j]), one, y, w)
                     n = _rows_of(part, [j])[:, 0]
-                    out += np.maximum(left, left.max(axis=1, keepdims=True) - p.limits_left(place, n, one, y, w))
+                    out += limited(left, p.limits_left(place, n, one, y, w))
                 elif place in p.crossed:
                     out += p.crossed[place].leave_one_out(f, one, y, w)
                 else:
@@ -227,13 +227,14 @@ def _rows_of(t: Any, columns: list[int]) -> np.ndarray:
 
 
 def limit(n: np.ndarray, distinct: np.ndarray) -> np.ndarray:
-    """The most that a cell may say against a class of n rows, in nats."""
-    return np.log(np.maximum(2.0 * n + distinct, 2.0))
+    """The most that a cell may say against a class of n rows, in nats; a class without rows has no limit."""
+    return np.where(n > 0, np.log(np.maximum(2.0 * n + distinct, 2.0)), np.inf)
 
 
 def limited(parts: np.ndarray, most: np.ndarray) -> np.ndarray:
-    """Log densities (n, k, d), none further below the greatest of any class than `most` (k, d)."""
-    return np.maximum(parts, parts.max(axis=1, keepdims=True) - most)
+    """Log densities (n, k, d), none further below the greatest of any class that has rows than `most` (k, d)."""
+    among = parts if np.isfinite(most).all() else np.where(np.isfinite(most), parts, -np.inf)
+    return np.maximum(parts, among.max(axis=1, keepdims=True) - most)
 
 
 def _limited_sum(family: Any, p: Any, x: Reals, most: np.ndarray) -> np.ndarray:
@@ -289,6 +290,7 @@ class Rows:
     def of(cls, cells: Cells, deals: int | None = None) -> Rows:
         keys = cells.keys[0]
         table = np.maximum(cells.table, 0.0)
+        table = table[table.any(axis=1)]  # a class without rows has no say
         low, high = cell_borders(keys)
         near = np.where(low < 0, high, low)  # the border next to 0, where a whole number stands
         values = np.where(np.round(near) == near, near, (low + high) / 2)
@@ -299,7 +301,7 @@ class Rows:
         return cls(keys, values, high - low, held, learned, float(table.sum()))
 
     def tells_apart(self, spread: float) -> bool:
-        """Whether the cells are narrow beside the standard deviation of the column."""
+        """Whether the cells are narrow compared with the standard deviation of the column."""
         return spread == 0 or float(np.average(self.width, weights=self.held.sum(axis=(0, 1)))) <= COARSE * spread
 
     def best(self, families: list[Any], times: float) -> int:

@@ -88,7 +88,7 @@ def _(family: Categorical, p: Any, t: Crosstab) -> np.ndarray:
 
 @evidences.register
 def _(family: Histogram, p: Any, t: Cells) -> np.ndarray:
-    return _of_levels(p.counts, p.offset, alphas(family)) - np.stack([ways(p, t), np.zeros(len(p.cuts))])
+    return _of_levels(p.counts, p.offset, alphas(family)) - np.stack([ways(family, p, t), np.zeros(len(p.cuts))])
 
 
 def alphas(family: Categorical | Histogram) -> np.ndarray:
@@ -106,8 +106,10 @@ def mean(terms: list[np.ndarray]) -> np.ndarray:
     return np.logaddexp.reduce(terms, axis=0) - np.log(len(terms))
 
 
-def ways(p: Any, t: Cells) -> np.ndarray:
-    """log of how many places the cuts of each column may have had. (d,)"""
+def ways(family: Histogram, p: Any, t: Cells) -> np.ndarray:
+    """log of how many places the cuts of each column may have had, where the classes chose them. (d,)"""
+    if family.cuts != "mdl":
+        return np.zeros(len(p.cuts))
     cuts = np.array([len(at) for at in p.cuts])
     places = np.maximum(np.diff(t.offset) - 1, cuts)
     return gammaln(places + 1) - gammaln(cuts + 1) - gammaln(places - cuts + 1)

@@ -101,7 +101,7 @@ def _(family: Categorical, leaf: Leaf, y: np.ndarray, w: np.ndarray) -> np.ndarr
 @odds_left.register
 def _(family: Histogram, leaf: Leaf, y: np.ndarray, w: np.ndarray) -> np.ndarray:
     codes = leaf.own.codes(leaf.x)[:, 0]
-    return odds_of_levels(leaf.own.counts, alphas(family), codes, y, w) - ways(leaf.own, leaf.t)[0]
+    return odds_of_levels(leaf.own.counts, alphas(family), codes, y, w) - ways(family, leaf.own, leaf.t)[0]
 
 
 def odds_of_levels(counts: np.ndarray, grid: np.ndarray, codes: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
