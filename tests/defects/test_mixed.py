@@ -88,8 +88,8 @@ def test_b04_six_rows_are_no_ten_million_to_one():
 def test_b04_alpha_reaches_histograms_and_what_was_chosen_is_told():
     r = np.random.default_rng(0)
     y = np.repeat(["no", "yes"], 100)
-    X = pd.DataFrame({"age": np.where(y == "yes", r.integers(0, 2, 200) * 40, 20.0) + r.integers(0, 3, 200)})
-    at = pd.DataFrame({"age": [21.0]})
+    X = pd.DataFrame({"age": r.integers(0, 2, 200) * 20.0 + 10 * (y == "yes")})  # 0, 20: no; 10, 30: yes
+    at = pd.DataFrame({"age": [20.0]})
     answers = [MixedNB(alpha=a).fit(X, y).predict_proba(at)[0, 0] for a in (0.1, 10, 1000)]
     assert answers[0] > answers[1] > answers[2]
     model = MixedNB().fit(X, y)

@@ -61,18 +61,19 @@ class Params:
     families: tuple[Any, ...]  # of each column
     product: Product
     inner: tuple
-    limits: tuple[np.ndarray | None, ...]  # (k, columns) of each factor: what a cell may say against a class, in nats
+    limits: tuple[Limits | None, ...]  # of each factor
     cells: Cells
 
-    def limits_left(self, j: int, n: np.ndarray, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
-        """`limit` (rows, k) of column j, whose classes have n rows, without each row of x."""
+    def limits_left(self, j: int, n: np.ndarray, x: Reals, y: np.ndarray, w: np.ndarray | None) -> Limits:
+        """Limits (rows, k) of column j, whose classes have n rows, without each row of x."""
         values = np.asarray(x.values, dtype=np.float64)[:, 0]
         weight = np.where(np.isnan(values), 0.0, 1.0 if w is None else w)
         keys, table = self.cells.keys[j], self.cells.columns()[j].sum(axis=0)
         lone = table[places(keys, values)] <= weight * (1 + 1e-9) if len(keys) else np.zeros(x.n, dtype=bool)
         rest = np.repeat(n[None, :], x.n, axis=0)
         rest[np.arange(x.n), y] -= weight
-        return limit(rest, (len(keys) - (lone & (weight > 0)))[:, None])
+        rest[rest < 1e-12] = 0.0
+        return Limits.of(rest, (len(keys) - (lone & (weight > 0)))[:, None])
 
     @cached_property
     def crossed(self) -> dict[int, Crossed]:
@@ -125,7 +126,7 @@ class BestOf:
         limits = tuple(
             None
             if self.candidates[i].shared == "cells"
-            else limit(_rows_of(tallies[self.candidates[i].shared], at[i]), distinct[at[i]])
+            else Limits.of(_rows_of(tallies[self.candidates[i].shared], at[i]), distinct[at[i]])
             for i in used
         )
         return Params(tuple(self.candidates[i] for i in choice), product, inner, limits, cells)
@@ -161,17 +162,17 @@ class BestOf:
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
         out: Any = 0.0
-        for f, params, cells, most in self._each(p, x):
-            out = out + (f.loglik(params, cells) if most is None else _limited_sum(f, params, cells, most))
+        for f, params, cells, limits in self._each(p, x):
+            out = out + (f.loglik(params, cells) if limits is None else _limited_sum(f, params, cells, limits))
         return out
 
     def parts(self, p: Params, x: Reals) -> np.ndarray:
         out: Any = None
-        for (f, params, cells, most), at in zip(self._each(p, x), p.product.columns, strict=True):
+        for (f, params, cells, limits), at in zip(self._each(p, x), p.product.columns, strict=True):
             parts = f.parts(params, cells)
             if out is None:
                 out = np.zeros((x.n, parts.shape[1], p.product.d))
-            out[:, :, list(at)] = parts if most is None else limited(parts, most)
+            out[:, :, list(at)] = parts if limits is None else limits.apply(parts)
         return out
 
     def _each(self, p: Params, x: Reals) -> list[tuple]:
@@ -185,13 +186,13 @@ class BestOf:
         p = self.estimate(t) if p is None else p
         out = np.zeros((x.n, t.k))
         chosen = zip(self._each(p, x), self.chosen(p, t).parts, p.product.columns, strict=True)
-        for (f, params, cells, most), part, at in chosen:
+        for (f, params, cells, limits), part, at in chosen:
             for j, place in enumerate(at):
                 one = Reals(np.ascontiguousarray(np.asarray(cells.values)[:, [j]]))
-                if most is not None:
+                if limits is not None:
                     left = f.leave_one_out(part.part([j]), one, y, w)
                     n = _rows_of(part, [j])[:, 0]
-                    out += limited(left, p.limits_left(place, n, one, y, w))
+                    out += p.limits_left(place, n, one, y, w).apply(left)
                 elif place in p.crossed:
                     out += p.crossed[place].leave_one_out(f, one, y, w)
                 else:
@@ -226,21 +227,32 @@ def _rows_of(t: Any, columns: list[int]) -> np.ndarray:
     return np.broadcast_to(column(t.part(columns).n), (t.k, len(columns)))
 
 
-def limit(n: np.ndarray, distinct: np.ndarray) -> np.ndarray:
-    """The most that a cell may say against a class of n rows, in nats; a class without rows has no limit."""
-    return np.where(n > 0, np.log(np.maximum(2.0 * n + distinct, 2.0)), np.inf)
+@dataclass(frozen=True)
+class Limits:
+    """What a cell may say for and against each class, (k, columns), or (rows, k) of one column."""
+
+    most: np.ndarray  # against it, in nats
+    seen: np.ndarray  # whether the class has any cell of the column
+
+    @classmethod
+    def of(cls, n: np.ndarray, distinct: np.ndarray) -> Limits:
+        """Of classes with n rows, in columns of so many distinct values."""
+        return cls(np.log(np.maximum(2.0 * n + distinct, 1.0)), np.broadcast_to(n, np.shape(2.0 * n + distinct)) > 0)
+
+    def apply(self, parts: np.ndarray) -> np.ndarray:
+        """Log densities (n, k, columns), or (n, k): none is further below the greatest of any class than its limit; a
+        class without cells, whose density is that of all rows, is not above it."""
+        every = bool(self.seen.all())
+        among = parts if every else np.where(self.seen, parts, -np.inf)
+        top = among.max(axis=1, keepdims=True)
+        out = np.maximum(parts, top - self.most)
+        return out if every else np.where(self.seen | ~np.isfinite(top), out, np.minimum(out, top))
 
 
-def limited(parts: np.ndarray, most: np.ndarray) -> np.ndarray:
-    """Log densities (n, k, d), none further below the greatest of any class that has rows than `most` (k, d)."""
-    among = parts if np.isfinite(most).all() else np.where(np.isfinite(most), parts, -np.inf)
-    return np.maximum(parts, among.max(axis=1, keepdims=True) - most)
-
-
-def _limited_sum(family: Any, p: Any, x: Reals, most: np.ndarray) -> np.ndarray:
-    out = np.empty((x.n, len(most)))
+def _limited_sum(family: Any, p: Any, x: Reals, limits: Limits) -> np.ndarray:
+    out = np.empty((x.n, len(limits.most)))
     for rows, cells in blocks(x):
-        out[rows] = limited(family.parts(p, Reals(cells)), most).sum(axis=2)
+        out[rows] = limits.apply(family.parts(p, Reals(cells))).sum(axis=2)
     return out
 
 
@@ -330,7 +342,7 @@ class Rows:
             p = self._estimate(family)
             parts = family.parts(p, Reals(np.repeat(self.values[:, None], len(n), axis=1)))  # (m, k, folds)
             if family.shared != "cells":
-                parts = limited(parts, limit(n.T, np.full(len(n), len(self.values))))
+                parts = Limits.of(n.T, np.full(len(n), len(self.values))).apply(parts)
             joints = (scale * parts.transpose(2, 1, 0) + np.log(n + 0.5)[:, :, None] for scale in (1.0, times))
             return [_normalised(joint) for joint in joints]
 
