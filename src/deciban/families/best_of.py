@@ -47,7 +47,8 @@ from deciban.tallies.cells import cell_borders, cell_of
 FOLDS = 5
 DEALS = 4  # times that few rows are dealt,
 FEW = 512  # up to so many
-ENOUGH = 4096  # rows to judge a column by
+ENOUGH = 4096  # rows to judge a column by,
+RUNS = 512  # and values
 COARSE = 0.5  # a grid whose cells are wider than this share of the deviation cannot judge
 MOST_VALUES = 20  # distinct numbers that may be levels
 CLEAR = 4.0  # standard errors of all rows that are no accident,
@@ -140,19 +141,22 @@ class BestOf:
         rows = Rows.of(cells)
         if len(fit) == 1 or not rows.tells_apart(spread):
             return fit[0]
-        able = [i for i in fit if self._able(self.candidates[i], cells)]
-        return able[rows.best([self.candidates[i] for i in able], 1.0 + 0.5 * np.log2(max(self.columns, 1)))]
+        fit = [i for i in fit if self._able(self.candidates[i], cells)]
+        ranked = rows.ranked([self.candidates[i] for i in fit], 1.0 + 0.5 * np.log2(max(self.columns, 1)))
+        return next((fit[at] for at in ranked if self._tells(self.candidates[fit[at]], cells)), fit[0])
 
     def _able(self, family: Any, cells: Cells) -> bool:
-        """Whether a family of intervals has several, and rows enough for them; two values may always be levels."""
-        if family.shared != "cells":
+        """Whether there are rows enough for a family of levels or intervals; two values may always be levels."""
+        if family.shared != "cells" or family.cuts == "mdl":
             return True
         n = float(cells.table.sum())
         if family.cuts == "values":
             return len(cells.keys[0]) <= max(2.0, min(n / EACH, MOST_VALUES))
-        if family.cuts != "mdl" and family.cuts > n / SHARED:
-            return False
-        return len(family.places(cells.table)) > 0
+        return family.cuts <= n / SHARED
+
+    def _tells(self, family: Any, cells: Cells) -> bool:
+        """Whether it is no histogram of one interval."""
+        return family.shared != "cells" or len(family.places(cells.table)) > 0
 
     def chosen(self, p: Params, t: Bundle) -> Bundle:
         """The tallies of the chosen families, each of its own columns."""
@@ -266,7 +270,7 @@ class Crossed:
 
     @classmethod
     def of(cls, family: Any, cells: Cells) -> Crossed:
-        rows = Rows.of(cells, deals=1)
+        rows = Rows.of(cells, deals=1, most=len(cells.keys[0]))
         total = rows.held.sum(axis=0)
         share = np.divide(rows.held, total, out=np.full(rows.held.shape, 1.0 / FOLDS), where=total > 0)
         params = []
@@ -299,7 +303,7 @@ class Rows:
     cut: dict = field(default_factory=dict)  # parameters of histograms, by the rule of their cuts
 
     @classmethod
-    def of(cls, cells: Cells, deals: int | None = None) -> Rows:
+    def of(cls, cells: Cells, deals: int | None = None, most: int = RUNS) -> Rows:
         keys = cells.keys[0]
         table = np.maximum(cells.table, 0.0)
         table = table[table.any(axis=1)]  # a class without rows has no say
@@ -307,24 +311,30 @@ class Rows:
         near = np.where(low < 0, high, low)  # the border next to 0, where a whole number stands
         values = np.where(np.round(near) == near, near, (low + high) / 2)
         deals = (DEALS if table.sum() <= FEW else 1) if deals is None else deals
-        folds = [dealt(keys, table, seed) for seed in range(deals)]
-        held = np.concatenate(folds)
-        learned = np.concatenate([each.sum(axis=0) - each for each in folds])
-        return cls(keys, values, high - low, held, learned, float(table.sum()))
+        held = np.concatenate([dealt(keys, table, seed) for seed in range(deals)])
+        first = runs(held.sum(axis=(0, 1)), most)  # neighbouring values of many are taken together
+        if len(first) < len(keys):
+            count = held.sum(axis=(0, 1))
+            weight = np.maximum(np.add.reduceat(count, first), 1e-300)
+            values = np.add.reduceat(values * count, first) / weight
+            held = np.add.reduceat(held, first, axis=2)
+        whole = held.reshape(deals, FOLDS, *held.shape[1:]).sum(axis=1, keepdims=True)
+        learned = (whole - held.reshape(deals, FOLDS, *held.shape[1:])).reshape(held.shape)
+        return cls(keys[first], values, (high - low)[first], held, learned, float(table.sum()))
 
     def tells_apart(self, spread: float) -> bool:
         """Whether the cells are narrow compared with the standard deviation of the column."""
         return spread == 0 or float(np.average(self.width, weights=self.held.sum(axis=(0, 1)))) <= COARSE * spread
 
-    def best(self, families: list[Any], times: float) -> int:
-        """Of the families whose held-out log loss is not clearly more than the least, the one that has the least where
-        its evidence counts several times."""
+    def ranked(self, families: list[Any], times: float) -> list[int]:
+        """First the families whose held-out log loss is not clearly more than the least, in the order of their log loss
+        where the evidence counts several times."""
         plain, repeated = zip(*(self._held_out(family, times) for family in families), strict=True)
         with np.errstate(all="ignore"):
             once, often = (np.array([float((self.held * logs).sum()) for logs in each]) for each in (plain, repeated))
             top = int(np.argmax(np.where(np.isfinite(once), once, -np.inf)))
             clear = np.array([self._clearly_less(plain[top] - logs) for logs in plain])
-        return int(np.argmax(np.where(clear | ~np.isfinite(often), -np.inf, often)))
+        return np.lexsort((-np.where(np.isfinite(often), often, -np.inf), clear)).tolist()
 
     def _clearly_less(self, lead: np.ndarray) -> bool:
         """Whether a mean difference of log probabilities (folds, k, m) is no accident of the rows."""
@@ -368,6 +378,15 @@ class Rows:
             return Sums(n, mean * n)
         m2 = np.einsum("fkm,fkm->kf", self.learned, (values - mean.T[:, :, None]) ** 2)
         return Moments(n, mean, m2)
+
+
+def runs(count: np.ndarray, most: int) -> np.ndarray:
+    """Where runs of like weight begin among values that are held so often: each value, or `most` of more."""
+    some = np.flatnonzero(count)
+    if len(some) <= most:
+        return some if len(some) else np.zeros(1, dtype=np.int64)
+    below = np.cumsum(count[some])
+    return some[np.unique(np.searchsorted(below, below[-1] * np.arange(most) / most, side="right"))]
 
 
 def deviation(moments: Moments | None) -> float:
