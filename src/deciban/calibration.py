@@ -33,15 +33,17 @@ class Calibration:
     bias: np.ndarray  # (k,)
 
     @classmethod
-    def fit(cls, scores: np.ndarray, prior: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> Calibration:
-        """From held-out log likelihoods (n, k), log priors (k,) or (n, k), and the right classes."""
+    def fit(
+        cls, scores: np.ndarray, prior: np.ndarray, y: np.ndarray, w: np.ndarray | None = None, few: float = FEW
+    ) -> Calibration:
+        """From held-out log likelihoods (n, k), log priors (k,) or (n, k), and the right classes. `few`: see FEW."""
         n, k = scores.shape
         best = scores.max(axis=1, keepdims=True)
         with np.errstate(invalid="ignore"):
             scores = np.maximum(np.nan_to_num(scores - best, nan=0.0, neginf=-LOST), -LOST)
         prior = np.broadcast_to(np.maximum(prior, -LOST), scores.shape)
         w = np.ones(n) if w is None else w
-        strength = PULL + (FEW / max(float(w.sum()), 1.0)) ** 2
+        strength = PULL + (few / max(float(w.sum()), 1.0)) ** 2
         theta = np.concatenate([[1.0], np.zeros(k)])
         value, gradient, curvature = _objective(theta, scores, prior, y, w, strength)
         for _ in range(STEPS):

@@ -16,7 +16,7 @@ missing); its evidence is the sum.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,11 @@ class Product:
 
     def estimate(self, t: Bundle) -> tuple:
         return tuple(f.estimate(part) for f, part in zip(self.factors, t.parts, strict=True))
+
+    def as_chosen(self, p: tuple) -> Product:
+        """The same, where factors that choose families have those that they chose for these parameters."""
+        both = zip(self.factors, p, strict=True)
+        return replace(self, factors=tuple(f.as_chosen(own) if hasattr(f, "as_chosen") else f for f, own in both))
 
     def loglik(self, p: tuple, x: Mixed) -> np.ndarray:
         first, *rest = self._each(p, x)

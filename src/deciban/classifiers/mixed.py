@@ -38,10 +38,11 @@ BELL = Gaussian(each=True)
 
 def choice(alpha: float | str, columns: int) -> BestOf:
     """The families that a number column of a table with so many columns is chosen from by its rows."""
-    alphas = (0.5, 1.0, 3.0) if alpha == "auto" else (alpha,)
+    alphas = (0.5, 3.0) if alpha == "auto" else (alpha,)
     rules: tuple[tuple[str | int, int], ...] = (("mdl", 0), ("values", 0), (20, 1))  # cuts, smooth
     histograms = (Histogram(a, cuts, smooth) for cuts, smooth in rules for a in alphas)
-    return BestOf((Student(), Student(log=True), GammaPoisson(), *histograms), columns)
+    normal = Student(kappa=1.0), Student(kappa=1.0, log=True)  # a prior worth one row: few rows are not sure of a mean
+    return BestOf((*normal, GammaPoisson(), *histograms), columns)
 
 
 def settled(family: Any, params: Any, tally: Any) -> list[Any]:

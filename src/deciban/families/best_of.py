@@ -45,10 +45,10 @@ from deciban.tallies.base import column
 from deciban.tallies.cells import cell_borders, cell_of
 
 FOLDS = 5
-DEALS = 4  # times that few rows are dealt,
-FEW = 512  # up to so many
+DEALS = 2  # times that few rows are dealt,
+FEW = 256  # up to so many
 ENOUGH = 4096  # rows to judge a column by,
-RUNS = 512  # and values
+RUNS = 256  # and values
 COARSE = 0.5  # a grid whose cells are wider than this share of the deviation cannot judge
 MOST_VALUES = 20  # distinct numbers that may be levels
 CLEAR = 4.0  # standard errors of all rows that are no accident,
@@ -89,6 +89,7 @@ class Params:
 class BestOf:
     candidates: tuple[Any, ...]  # families that say by `shared` which tally of the same cells is theirs
     columns: int = 1  # of the table, whose evidence is added up
+    settled: tuple[int, ...] | None = None  # which candidate each column has, where that is known
     block, support = "dense", "real"
     searches = True  # parameters are dear: whoever has them hands them to `leave_one_out`
 
@@ -114,8 +115,8 @@ class BestOf:
         cells = tallies["cells"]
         d = len(cells.keys)
         bad = dict(zip(self._supports(), (t.parts[0].total > 0).any(axis=0).reshape(-1, d), strict=True))
-        choice = np.zeros(d, dtype=np.int64)
-        for j in range(d):
+        choice = np.zeros(d, dtype=np.int64) if self.settled is None else np.array(self.settled, dtype=np.int64)
+        for j in range(d if self.settled is None else 0):
             fit = [i for i, f in enumerate(self.candidates) if f.support not in bad or not bad[f.support][j]]
             moments = tallies["moments"].part([j]) if "moments" in tallies else None
             choice[j] = self._choose(fit, cells.part([j]), moments)
@@ -131,6 +132,10 @@ class BestOf:
             for i in used
         )
         return Params(tuple(self.candidates[i] for i in choice), product, inner, limits, cells)
+
+    def as_chosen(self, p: Params) -> BestOf:
+        """The same with the families that these parameters have, for whichever rows."""
+        return replace(self, settled=tuple(self.candidates.index(family) for family in p.families))
 
     def _choose(self, fit: list[int], cells: Cells, moments: Moments | None) -> int:
         """Which of the candidates `fit` has the column."""
@@ -329,12 +334,17 @@ class Rows:
     def ranked(self, families: list[Any], times: float) -> list[int]:
         """First the families whose held-out log loss is not clearly more than the least, in the order of their log loss
         where the evidence counts several times."""
-        plain, repeated = zip(*(self._held_out(family, times) for family in families), strict=True)
+        parts = [self._held_out(family) for family in families]
+        prior = np.log(self.learned.sum(axis=2) + 0.5)[:, :, None]
         with np.errstate(all="ignore"):
-            once, often = (np.array([float((self.held * logs).sum()) for logs in each]) for each in (plain, repeated))
+            plain = [_normalised(part + prior) for part in parts]
+            once = np.array([float((self.held * logs).sum()) for logs in plain])
             top = int(np.argmax(np.where(np.isfinite(once), once, -np.inf)))
             clear = np.array([self._clearly_less(plain[top] - logs) for logs in plain])
-        return np.lexsort((-np.where(np.isfinite(often), often, -np.inf), clear)).tolist()
+            often = np.full(len(parts), -np.inf)
+            for i in np.flatnonzero(~clear):
+                often[i] = float((self.held * _normalised(times * parts[i] + prior)).sum())
+        return np.lexsort((-once, -np.where(np.isfinite(often), often, -np.inf), clear)).tolist()
 
     def _clearly_less(self, lead: np.ndarray) -> bool:
         """Whether a mean difference of log probabilities (folds, k, m) is no accident of the rows."""
@@ -345,16 +355,15 @@ class Rows:
         errors = max(SEEN, CLEAR * np.sqrt(n / self.n))
         return not total <= errors * np.sqrt(max(square - total * total / n, 0.0))
 
-    def _held_out(self, family: Any, times: float) -> list[np.ndarray]:
-        """log P(class | value) (folds, k, m) by the other folds: once, and with the evidence counted several times."""
+    def _held_out(self, family: Any) -> np.ndarray:
+        """log p(value | class) (folds, k, m) by the other folds, up to what is the same for all classes."""
         n = self.learned.sum(axis=2)  # (folds, k)
         with np.errstate(all="ignore"):
             p = self._estimate(family)
             parts = family.parts(p, Reals(np.repeat(self.values[:, None], len(n), axis=1)))  # (m, k, folds)
             if family.shared != "cells":
                 parts = Limits.of(n.T, np.full(len(n), len(self.values))).apply(parts)
-            joints = (scale * parts.transpose(2, 1, 0) + np.log(n + 0.5)[:, :, None] for scale in (1.0, times))
-            return [_normalised(joint) for joint in joints]
+            return parts.transpose(2, 1, 0)
 
     def _estimate(self, family: Any) -> Any:
         """The family's parameters in each fold, cut once for all alphas."""

@@ -228,7 +228,7 @@ def tempered(objective: Objective) -> np.ndarray:
     theta, ones = np.zeros(objective.layout.size), np.ones((objective.layout.k, objective.layout.d))
     scores = np.concatenate(list(threads.each(objective.pieces, lambda piece: piece.rows.scores(ones))))
     y, w = (np.concatenate([getattr(piece, name) for piece in objective.pieces]) for name in ("y", "w"))
-    found = Calibration.fit(scores, objective.prior, y, w)
+    found = Calibration.fit(scores, objective.prior, y, w, few=0.0)
     theta[0], theta[-objective.layout.k :] = found.temperature - 1.0, found.bias
     return theta
 
