@@ -1,5 +1,6 @@
 #include "arrays.hpp"
 #include "counting.hpp"
+#include "cutting.hpp"
 
 using namespace deciban;
 using namespace nanobind::literals;
@@ -80,6 +81,11 @@ void bind_cells(nb::module_& m) {
   bind_share<float, ColumnList<float>>(m);
   bind_count<std::uint32_t>(m, "count");
   bind_count<double>(m, "count_weighed");
+  m.def("supervised_cuts", [](Matrix<double> counts) {
+          if (counts.size() && (counts.stride(1) != 1 || counts.stride(0) != static_cast<Size>(counts.shape(1))))
+            throw std::invalid_argument("counts in C order are needed");
+          return supervised_cuts(counts.data(), static_cast<Size>(counts.shape(0)), static_cast<Size>(counts.shape(1)));
+        }, "counts"_a);
   nb::class_<Grids>(m, "Grids")
       .def(nb::init<Size, Size>(), "k"_a, "d"_a)
       .def("add", [](Grids& grids, const Lists& keys, const ListsOfBounds& bounds, const ListsOfWeights& weights) {

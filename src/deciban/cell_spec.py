@@ -70,10 +70,17 @@ def by_class(x: Reals, y, w, k: int) -> Rows:
 
 def counted(known: Cells, rows: Sequence[Rows]) -> Cells:
     """What is known, and some rows, of each column and class."""
+    lists = [_in_order(part) for part in rows]
+    plain = [(keys, y) for keys, y, w in lists if w is None]  # counted together: whole numbers add up in any order
+    joined = [(np.hstack([keys for keys, _ in plain]), np.concatenate([y for _, y in plain]), None)] if plain else []
     out = known
-    for part in rows:
-        y = np.repeat(np.arange(known.k), np.diff(part.bounds, axis=1).ravel())
-        order = np.concatenate([np.arange(a, b) for a, b in part.bounds] or [np.zeros(0, dtype=np.int64)])
-        w = None if part.w is None else part.w[order]
-        out = out + Cells.of_keys(np.zeros(known.k), part.keys[:, order], y, w)
+    for keys, y, w in joined + [weighed for weighed in lists if weighed[2] is not None]:
+        out = out + Cells.of_keys(np.zeros(known.k), keys, y, w)
     return Cells(known.n, out.keys, out.table)
+
+
+def _in_order(part: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """(keys, classes, weights) of the rows of each class in turn."""
+    y = np.repeat(np.arange(len(part.bounds)), np.diff(part.bounds, axis=1).ravel())
+    order = np.concatenate([np.arange(a, b) for a, b in part.bounds] or [np.zeros(0, dtype=np.int64)])
+    return part.keys[:, order], y, None if part.w is None else part.w[order]

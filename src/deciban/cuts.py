@@ -17,6 +17,7 @@ with c, c1, c2 the numbers of classes in each part; then both parts are cut in t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log, log2
 
 import numpy as np
@@ -26,11 +27,16 @@ FEW = 16  # cuts: counting those below a number is faster than searching
 ENOUGH = 512  # values to choose cuts among; of more, neighbours are taken together
 
 
-def supervised(counts: np.ndarray) -> list[int]:
-    """Cut before these of the m ordered values, from their counts by class (k, m)."""
+def supervised(counts: np.ndarray, find: Callable[[np.ndarray], list[int]] | None = None) -> list[int]:
+    """Cut before these of the m ordered values, from their counts by class (k, m). `find`: what cuts few values."""
+    find = _among_few if find is None else find
     if counts.shape[1] > ENOUGH:
         runs = [0, *even(counts.sum(axis=0), ENOUGH)]
-        return [runs[cut] for cut in supervised(np.add.reduceat(counts, runs, axis=1))]
+        return [runs[cut] for cut in find(np.add.reduceat(counts, runs, axis=1))]
+    return find(counts)
+
+
+def _among_few(counts: np.ndarray) -> list[int]:
     below = np.concatenate([np.zeros((len(counts), 1)), np.cumsum(counts, axis=1)], axis=1)
     cuts: list[int] = []
     open_parts = [(0, counts.shape[1])]

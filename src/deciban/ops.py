@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from deciban import spec
+from deciban import cuts, spec
 from deciban.packed import Packed
 from deciban.table import Apart, Codes, Counts, Plain, Reals, class_borders
 from deciban.tallies import Crosstab, Moments, Pairs, Quartic, RowScatter, Scatter, Sums
@@ -295,3 +295,9 @@ def largest(values: np.ndarray) -> float:
     if _core is None or values.dtype != np.float64 or not values.flags.c_contiguous:
         return spec.largest(values)
     return _core.largest(values)
+
+
+def supervised_cuts(counts: np.ndarray) -> list[int]:
+    """Cut before these of the m ordered values, from their counts by class (k, m); see `cuts.supervised`."""
+    counts = np.ascontiguousarray(counts, dtype=np.float64)
+    return cuts.supervised(counts, None if _core is None else _core.supervised_cuts)

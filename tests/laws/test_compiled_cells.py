@@ -11,7 +11,7 @@ from operator import add, iadd
 import numpy as np
 import pytest
 
-from deciban import cell_ops, cell_spec
+from deciban import cell_ops, cell_spec, cuts, ops
 from deciban.table import Reals
 from deciban.tallies import Cells, Moments, Sums
 from deciban.tallies.base import column
@@ -171,3 +171,21 @@ def test_no_number_has_the_key_of_a_missing_cell():
     largest = np.array([np.finfo(float).max, -np.finfo(float).max, np.inf, -np.inf])
     found = cell_spec.by_class(Reals(largest[:, None]), np.zeros(4, dtype=np.int32), None, 1)
     assert (np.abs(found.keys) < MISSING).all()
+
+
+@every_build
+def test_cuts_that_tell_classes_apart(build):
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(300):
+        k, m = rng.integers(1, 12), rng.choice([0, 1, 2, 5, 40, 700])
+        drift = np.exp(rng.normal(size=(k, 1)) * np.linspace(-2, 2, m))
+        counts = rng.poisson(rng.choice([0.2, 3.0, 90.0]) * drift).astype(float)
+        if rng.random() < 0.3:
+            counts *= rng.random(counts.shape)  # weights
+        with using(build):
+            found.append(ops.supervised_cuts(counts))
+        assert found[-1] == cuts.supervised(counts)
+    assert sum(map(len, found)) > 300
+    with using(build), pytest.raises(ValueError, match="C order"):
+        ops.core().supervised_cuts(np.asfortranarray(np.ones((2, 3))))

@@ -36,7 +36,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban import cell_ops
+from deciban import cell_ops, ops
 from deciban.leaving.own_rows import blocks
 from deciban.product import Product
 from deciban.table import Mixed, Reals
@@ -305,7 +305,7 @@ class Rows:
     held: np.ndarray  # (folds, k, m), weight
     learned: np.ndarray  # (folds, k, m), of the other folds
     n: float  # rows, of which some were dealt
-    cut: dict = field(default_factory=dict)  # parameters of histograms, by the rule of their cuts
+    cut: dict = field(default_factory=dict)  # intervals of the folds, by the rule of their cuts
 
     @classmethod
     def of(cls, cells: Cells, deals: int | None = None, most: int = RUNS) -> Rows:
@@ -334,53 +334,43 @@ class Rows:
     def ranked(self, families: list[Any], times: float) -> list[int]:
         """First the families whose held-out log loss is not clearly more than the least, in the order of their log loss
         where the evidence counts several times."""
-        parts = [self._held_out(family) for family in families]
-        prior = np.log(self.learned.sum(axis=2) + 0.5)[:, :, None]
         with np.errstate(all="ignore"):
-            plain = [_normalised(part + prior) for part in parts]
-            once = np.array([float((self.held * logs).sum()) for logs in plain])
-            top = int(np.argmax(np.where(np.isfinite(once), once, -np.inf)))
-            clear = np.array([self._clearly_less(plain[top] - logs) for logs in plain])
+            parts = np.stack([self._held_out(family) for family in families])  # (families, folds, m, k)
+            prior = np.log(self.learned.sum(axis=2) + 0.5)[:, None, :]
+            weight = self.held.transpose(0, 2, 1).ravel()
+            asked = np.flatnonzero(weight)
+            weight = weight[asked]
+            logs = _log_posteriors(parts + prior)[:, asked]  # of the classes that rows have
+            once = _known(logs @ weight)
+            lead = logs[np.argmax(once)] - logs
+            clear = self._clearly_less(lead @ weight, (lead * lead) @ weight, float(weight.sum()))
             often = np.full(len(parts), -np.inf)
-            for i in np.flatnonzero(~clear):
-                often[i] = float((self.held * _normalised(times * parts[i] + prior)).sum())
-        return np.lexsort((-once, -np.where(np.isfinite(often), often, -np.inf), clear)).tolist()
+            often[~clear] = _known(_log_posteriors(times * parts[~clear] + prior)[:, asked] @ weight)
+        return np.lexsort((-once, -often, clear)).tolist()
 
-    def _clearly_less(self, lead: np.ndarray) -> bool:
-        """Whether a mean difference of log probabilities (folds, k, m) is no accident of the rows."""
+    def _clearly_less(self, total: np.ndarray, square: np.ndarray, n: float) -> np.ndarray:
+        """Whether differences of log probabilities, with these sums and sums of squares over the rows that were dealt,
+        are no accident of the rows."""
         deals = len(self.held) / FOLDS
-        n = float(self.held.sum()) / deals
-        total = float((self.held * lead).sum()) / deals
-        square = float((self.held * lead * lead).sum()) / deals
+        total, square, n = total / deals, square / deals, n / deals
         errors = max(SEEN, CLEAR * np.sqrt(n / self.n))
-        return not total <= errors * np.sqrt(max(square - total * total / n, 0.0))
+        return ~(total <= errors * np.sqrt(np.maximum(square - total * total / n, 0.0)))
 
     def _held_out(self, family: Any) -> np.ndarray:
-        """log p(value | class) (folds, k, m) by the other folds, up to what is the same for all classes."""
+        """log p(value | class) (folds, m, k) by the other folds, up to what is the same for all classes."""
+        if family.shared == "cells":
+            rule = family.cuts, family.smooth
+            if rule not in self.cut:
+                self.cut[rule] = family.intervals(self.learned)
+            return family.shares(self.cut[rule])
         n = self.learned.sum(axis=2)  # (folds, k)
-        with np.errstate(all="ignore"):
-            p = self._estimate(family)
-            parts = family.parts(p, Reals(np.repeat(self.values[:, None], len(n), axis=1)))  # (m, k, folds)
-            if family.shared != "cells":
-                parts = Limits.of(n.T, np.full(len(n), len(self.values))).apply(parts)
-            return parts.transpose(2, 1, 0)
-
-    def _estimate(self, family: Any) -> Any:
-        """The family's parameters in each fold, cut once for all alphas."""
-        if family.shared != "cells":
-            return family.estimate(self._tally(family.shared))
-        rule = family.cuts, family.smooth
-        if rule not in self.cut:
-            self.cut[rule] = family.estimate(self._tally("cells"))
-        p = self.cut[rule]
-        return family.smoothed(p.cuts, p.counts, p.kept, p.offset, p.cells)
+        p = family.estimate(self._tally(family.shared))
+        parts = family.parts(p, Reals(np.repeat(self.values[:, None], len(n), axis=1)))  # (m, k, folds)
+        return Limits.of(n.T, np.full(len(n), len(self.values))).apply(parts).transpose(2, 0, 1)
 
     def _tally(self, name: str) -> Any:
-        """What the folds have learned, each as a column."""
+        """What the folds have learned of a density, each as a column."""
         n = self.learned.sum(axis=2).T  # (k, folds)
-        if name == "cells":
-            folds = len(self.learned)
-            return Cells(n.max(axis=1), (self.keys,) * folds, np.concatenate(list(self.learned), axis=1))
         values = np.log(self.values) if name == "log_moments" else self.values
         mean = (self.learned @ values).T / np.maximum(n, 1e-300)
         if name == "whole":
@@ -407,11 +397,13 @@ def deviation(moments: Moments | None) -> float:
     return found if found > 4 * np.finfo(float).eps * abs(float(whole.mean[0, 0])) else 0.0
 
 
-def _normalised(joint: np.ndarray) -> np.ndarray:
-    """log posteriors from log joints (folds, k, m)."""
-    joint -= joint.max(axis=1, keepdims=True)
-    joint -= np.log(np.exp(joint).sum(axis=1, keepdims=True))
-    return joint
+def _log_posteriors(joint: np.ndarray) -> np.ndarray:
+    """From log joints (families, folds, m, k), in place; (families, folds · m · k)."""
+    return ops.posterior(joint.reshape(-1, joint.shape[-1]), logs=True).reshape(len(joint), -1)
+
+
+def _known(sums: np.ndarray) -> np.ndarray:
+    return np.where(np.isfinite(sums), sums, -np.inf)
 
 
 def dealt(keys: np.ndarray, table: np.ndarray, seed: int) -> np.ndarray:
@@ -430,17 +422,22 @@ def dealt(keys: np.ndarray, table: np.ndarray, seed: int) -> np.ndarray:
     row_y, row_at = np.repeat(y, times), np.repeat(at, times)
     number = np.arange(len(row_y)) - np.repeat(np.cumsum(times) - times, times)
     weight = np.where(number < whole[row_y, row_at], 1.0, rest[row_y, row_at])
-    mixed = _uniform(names[row_y, row_at] ^ (number.astype(np.uint64) << np.uint64(40)), seed + 101)
-    order = np.lexsort((mixed, row_y))
-    first = np.searchsorted(row_y[order], np.arange(k))
+    mixed = _mixed(names[row_y, row_at] ^ (number.astype(np.uint64) << np.uint64(40)), seed + 101)
+    order = np.argsort((row_y.astype(np.uint64) << np.uint64(48)) | (mixed >> np.uint64(16)))
+    rows = np.bincount(row_y, minlength=k)
     fold = np.empty(len(order), dtype=np.int64)
-    fold[order] = (np.arange(len(order)) - first[row_y[order]] + row_y[order]) % FOLDS
+    fold[order] = (np.arange(len(order)) + np.repeat(np.arange(k) - (np.cumsum(rows) - rows), rows)) % FOLDS
     return np.bincount((fold * k + row_y) * m + row_at, weight, minlength=FOLDS * k * m).reshape(FOLDS, k, m)
 
 
 def _uniform(names: np.ndarray, seed: int) -> np.ndarray:
-    """A number in [0, 1) for each name, by the mixing steps of SplitMix64 (Steele, Lea and Flood 2014)."""
+    """A number in [0, 1) for each name."""
+    return (_mixed(names, seed) >> np.uint64(11)).astype(np.float64) / 2.0**53
+
+
+def _mixed(names: np.ndarray, seed: int) -> np.ndarray:
+    """64 bits for each name, by the mixing steps of SplitMix64 (Steele, Lea and Flood 2014)."""
     z = names + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) / 2.0**53
+    return z ^ (z >> np.uint64(31))

@@ -122,6 +122,15 @@ class Params:
 
 
 @dataclass(frozen=True)
+class Intervals:
+    """Of several tables of counts of the same values, like columns side by side."""
+
+    counts: np.ndarray  # (k, sum of intervals), smoothed
+    offset: np.ndarray  # (tables + 1,)
+    at: np.ndarray  # (tables, m): which of all intervals a value is in
+
+
+@dataclass(frozen=True)
 class Histogram:
     alpha: float | str = "auto"
     cuts: str | int | tuple[int, ...] = "mdl"  # "mdl", "values", a number of intervals of like weight, or before which
@@ -155,14 +164,35 @@ class Histogram:
         self, borders: tuple, counts: np.ndarray, kept: np.ndarray, offset: np.ndarray, cells: tuple
     ) -> Params:
         """What is said with this alpha where cuts and counts are known."""
-        auto = self.alpha == "auto"
-        alpha = best_alpha(counts, offset, np.inf) if auto else np.full(len(borders), float(self.alpha))
+        alpha = self._alpha(counts, offset)
         return Params(borders, counts, kept, offset, alpha, Packed.of(log_shares(counts, offset, alpha)), cells)
+
+    def _alpha(self, counts: np.ndarray, offset: np.ndarray) -> np.ndarray:
+        """Of each column."""
+        auto = self.alpha == "auto"
+        return best_alpha(counts, offset, np.inf) if auto else np.full(len(offset) - 1, float(self.alpha))
+
+    def intervals(self, tables: np.ndarray) -> Intervals:
+        """Of tables (t, k, m) of the same ordered values, each cut by its own counts."""
+        t, k, m = tables.shape
+        each = [[0, *self.places(table)] for table in tables]
+        first = np.concatenate([i * m + np.array(at) for i, at in enumerate(each)])
+        counts = np.add.reduceat(tables.transpose(1, 0, 2).reshape(k, t * m), first, axis=1)
+        offset = np.concatenate([[0], np.cumsum([len(at) for at in each])])
+        for _ in range(self.smooth):
+            counts = shared_with_neighbours(counts, offset)
+        begins = np.zeros(t * m, dtype=np.int64)
+        begins[first] = 1
+        return Intervals(counts, offset, np.cumsum(begins).reshape(t, m) - 1)
+
+    def shares(self, cut: Intervals) -> np.ndarray:
+        """log P(interval | class) of each value, (t, m, k)."""
+        return log_shares(cut.counts, cut.offset, self._alpha(cut.counts, cut.offset)).T[cut.at]
 
     def places(self, counts: np.ndarray) -> list[int]:
         """Cut before these of the ordered values, from their counts by class (k, m)."""
         if self.cuts == "mdl":
-            return cuts.supervised(counts)
+            return ops.supervised_cuts(counts)
         if self.cuts == "values":
             return list(range(1, counts.shape[1]))
         return list(self.cuts) if isinstance(self.cuts, tuple) else cuts.even(counts.sum(axis=0), int(self.cuts))
