@@ -76,7 +76,7 @@ class TextClassifier(
     C : float, optional
         Weakness of the penalty of logistic regression.
     calibrate : bool
-        Temper probabilities by texts left out.
+        Temper probabilities of naive Bayes by texts left out.
 
     Attributes
     ----------
