@@ -28,7 +28,7 @@ from deciban.errors import ColumnWarning, DataError, DecibanError
 from deciban.reports.leakage import Leak, leaks
 from deciban.sampling import folds_by_content, sample_rows
 from deciban.scores import shares_log_loss
-from deciban.trials import AUTO, FOLDS, MOST, Comparison, Kind, compare_readable, deal, folds_of, named, repeats
+from deciban.trials import ALONE, AUTO, FOLDS, MOST, Comparison, Kind, compare_readable, deal, folds_of, named, repeats
 from deciban.usable import FREE, Readable
 from deciban.validate import CrossValidation, apart
 from deciban.wording import option
@@ -86,7 +86,9 @@ class Learned:
     def lines(self) -> list[str]:
         """What is known of the model, for people."""
         out = []
-        if self.comparison is not None:
+        if self.comparison is not None and self.held_out is None:
+            out.append(f"not compared: {ALONE}; {self.kind.name} is used")
+        elif self.comparison is not None:
             others = [f"{t.name} {t.held_out.log_loss:.4f}" for t in self.comparison.trials]
             others += [f"{name} {why}" for name, why in self.comparison.unfit.items() if why.startswith("given up")]
             best = self.comparison.best
@@ -317,6 +319,8 @@ def _held_out(
     adds_up = kind.updates and isinstance(kind.make(), Generative)
     if comparison is not None and (comparison.rows == len(y) or not adds_up):
         out = comparison.chosen.held_out
+        if out.nothing_scored:
+            return None, ""
         return out, folds_of(comparison.folds, comparison.rows, comparison.total, out.repeats)
     _, codes = ingest.labels(y, None)
     at = np.arange(len(y)) if adds_up else sample_rows(rows, codes, MOST)
@@ -324,6 +328,7 @@ def _held_out(
     folds, times = min(FOLDS, len(at)), repeats(found, len(at)) if kind.complexity < 2 and len(at) > FOLDS else 1
     deals = [folds_by_content(some, codes[at], folds, seed) for seed in range(times)]
     try:
-        return deal(kind, some, y[at], deals), folds_of(folds, len(at), len(y), times)
+        out = deal(kind, some, y[at], deals)
     except DecibanError:
         return None, ""
+    return (None, "") if out.nothing_scored else (out, folds_of(folds, len(at), len(y), times))

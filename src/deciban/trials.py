@@ -46,6 +46,7 @@ FEW, SMALL = 2000, 50_000  # rows and cells of a table that is dealt out so ofte
 WORDS = 50  # columns that a text counts for
 MOST_FOLDS = 50
 SLIGHT = 0.002  # nats of log loss that are not worth a more complex classifier
+ALONE = "no class has two rows, so that one could be judged by the other"
 WORST = 1000.0  # nats: what a row of probability 0 costs where two classifiers are compared
 
 
@@ -171,6 +172,8 @@ class Trial:
         mine, theirs = (np.minimum(trial.held_out.losses, WORST) for trial in (self, other))
         more = mine - theirs
         more = more[~np.isnan(more)]
+        if len(more) == 0:
+            return 0.0, 0.0
         return float(more.mean()), float(more.std(ddof=1) / np.sqrt(len(more))) if len(more) > 1 else 0.0
 
 
@@ -220,6 +223,8 @@ class Comparison:
     def advice(self) -> str:
         """What to use, in plain words."""
         best, chosen = self.best, self.chosen
+        if best.held_out.nothing_scored:
+            return f"Nothing can be said: {ALONE}."
         if best.held_out.log_loss > 0.98 * self.base:
             return "None of them knows more than the class shares: these columns say nothing about the class."
         if chosen is best:

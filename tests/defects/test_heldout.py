@@ -1,5 +1,6 @@
 """Held-out figures: samples of large tables, figures that include every choice, ties, classes of one row."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.datasets import load_iris
 
 import deciban
 from deciban import scores, trials
+from deciban.cli import main
 from deciban.sampling import LEAST, folds_by_content, sample_rows
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -197,6 +199,23 @@ def test_b10_a_class_of_two_rows_is_scored():
     X, y = rare()
     X, y = np.vstack([X, [[9.0, 9.0]]]), np.append(y, "c")
     assert deciban.compare(X, y, ["mixed", "gaussian"]).unknown == {}
+
+
+def test_b10_where_every_class_has_one_row_nothing_is_scored(tmp_path, capfd):
+    X, y = pd.DataFrame({"x": [1.0, 2.0]}), np.array(["a", "b"])
+    for model in ("auto", "mixed"):
+        out = deciban.learn(X, y, model)
+        assert (out.held_out, out.metrics) == (None, {})
+        assert "nan" not in str(out)
+    assert "no class has two rows" in deciban.compare(X, y, ["mixed"]).advice
+    page = deciban.report(out.model, X, y)
+    assert "too few to be held out" in page.html
+    X.assign(y=y).to_csv(tmp_path / "two.csv", index=False)
+    with pytest.raises(SystemExit):
+        main(["fit", str(tmp_path / "two.csv"), "-t", "y", "--json", "-o", str(tmp_path / "m.deciban")])
+    told = json.loads(capfd.readouterr().out, parse_constant=lambda name: pytest.fail(name))
+    assert told["metrics"] == {}
+    assert told["class_shares_log_loss"] is None
 
 
 # B9: the model that was learned answers for the rows it was learned from
