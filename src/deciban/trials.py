@@ -61,6 +61,7 @@ class Kind:
     updates: bool = False  # whether rows can be added and forgotten later
     texts: bool = False  # whether it reads one column of texts
     complexity: int = 0  # of two that the rows cannot tell apart, the one with less is chosen
+    fewest: int = 0  # rows, below which `learn` does not choose it: as if what few rows estimate were known
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.words}"
@@ -105,7 +106,13 @@ KINDS = {
         ),
         Kind("gaussian", GaussianNB, "naive Bayes of bell curves", _numbers, True),
         Kind(
-            "lda", LinearDiscriminantAnalysis, "bell curves of one shape, linear borders", _numbers, True, complexity=1
+            "lda",
+            LinearDiscriminantAnalysis,
+            "bell curves of one shape, linear borders",
+            _numbers,
+            True,
+            complexity=1,
+            fewest=20,
         ),
         Kind(
             "qda",
@@ -117,7 +124,14 @@ KINDS = {
         ),
         Kind("rda", RegularizedDiscriminantAnalysis, "between lda and qda", _numbers, True, complexity=2),
         Kind("fisher", FisherDiscriminant, "the direction that separates best", _numbers, True, complexity=1),
-        Kind("logistic", lambda: LogisticRegression(C="auto"), "linear borders, no densities", _no_holes, complexity=2),
+        Kind(
+            "logistic",
+            lambda: LogisticRegression(C="auto"),
+            "linear borders, no densities",
+            _no_holes,
+            complexity=2,
+            fewest=20,
+        ),
         Kind("bernoulli", BernoulliNB, "naive Bayes of presences", _ones, True),
         Kind("multinomial", MultinomialNB, "naive Bayes of counts", _counts, True),
         Kind("complement", ComplementNB, "naive Bayes of counts, by what a class is not", _counts, True),

@@ -366,6 +366,16 @@ def test_b04_a_difference_within_noise_does_not_choose_a_complex_model():
     assert "mixed" in chosen
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_b04_learn_is_not_sure_of_eight_rows(seed):
+    """A plug-in density that all of them happen to fit said 1 − 1e-12."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(8) % 2
+    X = pd.DataFrame({"a": rng.normal(size=8) + 5 * y, "b": rng.normal(size=8)})
+    out = deciban.learn(X, y)
+    assert np.abs(out.model.decibans(X)).max() < 2 * 10 * np.log10(2 * 4 + 8)
+
+
 def test_b04_a_clear_difference_does():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 400)
