@@ -137,8 +137,9 @@ def learn(
 
     Columns that cannot help (identifiers, free text, dates, counters of rows) are left out. Candidates are
     cross-validated in ten folds, on at most 10,000 rows drawn class by class; the simplest whose log loss is within one
-    standard error of the least is chosen and fitted to all rows; on fewer than 20 rows, naive Bayes alone is tried. The figures that are printed and returned are
-    cross-validated too, with every choice (density, smoothing, calibration, weights) made again in each fold.
+    standard error of the least is chosen and fitted to all rows; of fewer than 20 rows, naive Bayes alone is tried. The
+    figures that are printed and returned are cross-validated too, with every choice (density, smoothing, calibration,
+    weights) made again in each fold.
 
     Parameters
     ----------

@@ -62,8 +62,9 @@ def test_b07_decimal_commas(capfd):
     model = fitted("x;y\n1,5;a\n2,5;b\n1,6;a\n2,7;b\n")
     assert model.levels_.get("x") is None
     assert files.read("rows.csv")["x"].to_pylist() == [1.5, 2.5, 1.6, 2.7]
-    with pytest.warns(UserWarning, match="1,5 is read as 1.5"):
+    with pytest.warns(UserWarning, match="1,5 is read as 1.5") as heard:
         MixedNB().fit_on("rows.csv", "y")
+    assert heard[0].filename == __file__  # not a line of the library
     _, err = run("fit rows.csv -t y --model mixed -o m.deciban", capfd)
     assert "note: rows.csv: numbers have a decimal comma: 1,5 is read as 1.5" in err
     rows, _ = run("predict -q m.deciban rows.csv", capfd)

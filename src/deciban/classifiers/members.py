@@ -30,11 +30,11 @@ from sklearn.utils.validation import column_or_1d, has_fit_parameter
 from deciban import decision, frames
 from deciban.classifiers.base import Generative
 from deciban.classifiers.mixed import MixedNB
-from deciban.classifiers.reading_frames import ReadingFrames, _levels_up
+from deciban.classifiers.reading_frames import ReadingFrames
 from deciban.classifiers.structured import Structured
 from deciban.decision import check_priors
 from deciban.dirichlet import log_evidence
-from deciban.errors import ColumnWarning, DataError, DecibanError, NotAdditiveError
+from deciban.errors import ColumnWarning, DataError, DecibanError, NotAdditiveError, levels_up
 from deciban.folds import fold_of_each
 
 FOLDS = 5
@@ -131,7 +131,7 @@ def say_left_out(left_out: Mapping[str, str]) -> None:
             f"`{name}` is left out: {why}\n\nhint: the others answer without it; take it out of `models`, or give it "
             "what it needs",
             UserWarning,
-            stacklevel=_levels_up(),
+            stacklevel=levels_up(),
         )
 
 
