@@ -24,7 +24,8 @@ from pathlib import Path
 import numpy as np
 
 from deciban.errors import DecibanError
-from deciban.spam import change, check, learned, new, opened, outcomes, reasons, unlearned
+from deciban.mail.messages import parse
+from deciban.spam import change, check, learned, new, opened, outcomes, reasons, text_of, unlearned
 
 __all__ = ["change", "learned", "opened", "outcomes", "unlearned"]
 
@@ -38,7 +39,8 @@ def sms(path: Path = SMS, folds: int = 10, every: int = 1) -> dict[str, float]:
     """Shares of messages by ten folds; each fold's filter is the whole that unlearned the fold."""
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))[::every]
-    texts, labels = [row["text"] for row in rows], np.array([row["label"] for row in rows])
+    texts = [text_of(parse("\n" + row["text"])) for row in rows]  # a mail without headers
+    labels = np.array([row["label"] for row in rows])
     model, out = new().fit(texts, labels), np.empty(len(rows), dtype=object)
     proba = np.empty(len(rows))
     for fold in range(folds):

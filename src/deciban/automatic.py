@@ -28,7 +28,7 @@ from deciban.errors import ColumnWarning, DataError, DecibanError
 from deciban.reports.leakage import Leak, leaks
 from deciban.sampling import folds_by_content, sample_rows
 from deciban.scores import shares_log_loss
-from deciban.trials import AUTO, FOLDS, MOST, Comparison, Kind, compare_readable, deal, folds_of, named, repeats
+from deciban.trials import ALONE, AUTO, FOLDS, MOST, Comparison, Kind, compare_readable, deal, folds_of, named, repeats
 from deciban.usable import FREE, Readable
 from deciban.validate import CrossValidation, apart
 from deciban.wording import option
@@ -86,7 +86,9 @@ class Learned:
     def lines(self) -> list[str]:
         """What is known of the model, for people."""
         out = []
-        if self.comparison is not None:
+        if self.comparison is not None and self.held_out is None:
+            out.append(f"not compared: {ALONE}; {self.kind.name} is used")
+        elif self.comparison is not None:
             others = [f"{t.name} {t.held_out.log_loss:.4f}" for t in self.comparison.trials]
             others += [f"{name} {why}" for name, why in self.comparison.unfit.items() if why.startswith("given up")]
             best = self.comparison.best
@@ -135,8 +137,9 @@ def learn(
 
     Columns that cannot help (identifiers, free text, dates, counters of rows) are left out. Candidates are
     cross-validated in ten folds, on at most 10,000 rows drawn class by class; the simplest whose log loss is within one
-    standard error of the least is chosen and fitted to all rows. The figures that are printed and returned are
-    cross-validated too, with every choice (density, smoothing, calibration, weights) made again in each fold.
+    standard error of the least is chosen and fitted to all rows; of fewer than 20 rows, naive Bayes alone is tried. The
+    figures that are printed and returned are cross-validated too, with every choice (density, smoothing, calibration,
+    weights) made again in each fold.
 
     Parameters
     ----------
@@ -173,7 +176,7 @@ def learn(
     rows = found.rows(X)
     comparison = None
     if model == "auto" and not updatable:
-        names = [name for name in AUTO if _of_kind(name, found)]
+        names = [name for name in AUTO if _of_kind(name, found) and named(name).fewest <= len(labels)]
         comparison = compare_readable(found, rows, labels, names, tell=tell, race=True)
         kind = comparison.chosen.kind
     else:
@@ -317,6 +320,8 @@ def _held_out(
     adds_up = kind.updates and isinstance(kind.make(), Generative)
     if comparison is not None and (comparison.rows == len(y) or not adds_up):
         out = comparison.chosen.held_out
+        if out.nothing_scored:
+            return None, ""
         return out, folds_of(comparison.folds, comparison.rows, comparison.total, out.repeats)
     _, codes = ingest.labels(y, None)
     at = np.arange(len(y)) if adds_up else sample_rows(rows, codes, MOST)
@@ -324,6 +329,7 @@ def _held_out(
     folds, times = min(FOLDS, len(at)), repeats(found, len(at)) if kind.complexity < 2 and len(at) > FOLDS else 1
     deals = [folds_by_content(some, codes[at], folds, seed) for seed in range(times)]
     try:
-        return deal(kind, some, y[at], deals), folds_of(folds, len(at), len(y), times)
+        out = deal(kind, some, y[at], deals)
     except DecibanError:
         return None, ""
+    return (None, "") if out.nothing_scored else (out, folds_of(folds, len(at), len(y), times))

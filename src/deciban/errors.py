@@ -1,12 +1,15 @@
 """The exception tree. Every message says what is wrong, where, and the cure."""
 
 import re
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from numpy.linalg import LinAlgError
 
 Error = TypeVar("Error", bound="DecibanError")
+LIBRARY = str(Path(__file__).parent)  # where lines are that users did not write
 
 
 class DecibanError(Exception):
@@ -76,3 +79,15 @@ def placed(error: Error, rows: int = 0, names: Sequence[str] = ()) -> Error:
             text,
         )
     return type(error)(text)
+
+
+def levels_up() -> int:
+    """How many calls back from the caller's line the first one outside of this library is, as `stacklevel` counts.
+
+    >>> levels_up()
+    1
+    """
+    at, level = sys._getframe(1), 1
+    while at.f_back is not None and at.f_code.co_filename.startswith(LIBRARY):
+        at, level = at.f_back, level + 1
+    return level

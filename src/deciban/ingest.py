@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classi
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from deciban import frames, numeric, ops
-from deciban.errors import DataError, DecibanError, SupportError
+from deciban.errors import DataError, DecibanError, SupportError, levels_up
 from deciban.frames import Column
 from deciban.labels import label_codes
 from deciban.table import Block, Codes, Counts, Mixed, Reals
@@ -121,7 +121,7 @@ def _known_names(estimator: Any, X: frames.Records) -> list[str]:
             "hint: name the columns as in training; None is a missing cell"
         )
     if new:
-        warnings.warn(f"{frames.some(new)} not known from training: ignored", UserWarning, stacklevel=4)
+        warnings.warn(f"{frames.some(new)} not known from training: ignored", UserWarning, stacklevel=levels_up())
     return list(known)
 
 

@@ -76,6 +76,13 @@ class Product:
 
     def evidence(self, t: Bundle) -> np.ndarray:
         """log marginal likelihood (k,), where every factor has one."""
+        for f, at in zip(self.factors, self.columns, strict=True):
+            if not hasattr(f, "evidence"):
+                what = "densities that the rows chose have" if hasattr(f, "candidates") else f"{type(f).__name__} has"
+                raise AttributeError(
+                    f"{what} no evidence in closed form ({len(at)} of {self.d} columns)\n\n"
+                    "hint: families='student' or 'categorical' has one"
+                )
         return sum((f.evidence(part) for f, part in zip(self.factors, t.parts, strict=True)), np.zeros(t.k))
 
     def sample(self, p: tuple, y: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:

@@ -24,7 +24,7 @@ def log_loss(y: np.ndarray, log_proba: np.ndarray, w: np.ndarray | None = None, 
     (inf, 9.0)
     """
     true = np.take_along_axis(log_proba, y[:, None], axis=1)[:, 0]
-    return -_mean(np.maximum(true, floor), w)
+    return 0.0 - _mean(np.maximum(true, floor), w)
 
 
 def shares_log_loss(y: np.ndarray) -> float:
@@ -35,7 +35,7 @@ def shares_log_loss(y: np.ndarray) -> float:
     """
     share = np.bincount(y) / max(len(y), 1)
     share = share[share > 0]
-    return -float((share * np.log(share)).sum())
+    return 0.0 - float((share * np.log(share)).sum())
 
 
 def brier(y: np.ndarray, proba: np.ndarray, w: np.ndarray | None = None) -> float:

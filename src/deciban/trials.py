@@ -46,6 +46,7 @@ FEW, SMALL = 2000, 50_000  # rows and cells of a table that is dealt out so ofte
 WORDS = 50  # columns that a text counts for
 MOST_FOLDS = 50
 SLIGHT = 0.002  # nats of log loss that are not worth a more complex classifier
+ALONE = "no class has two rows, so that one could be judged by the other"
 WORST = 1000.0  # nats: what a row of probability 0 costs where two classifiers are compared
 
 
@@ -60,6 +61,7 @@ class Kind:
     updates: bool = False  # whether rows can be added and forgotten later
     texts: bool = False  # whether it reads one column of texts
     complexity: int = 0  # of two that the rows cannot tell apart, the one with less is chosen
+    fewest: int = 0  # rows, below which `learn` does not choose it: as if what few rows estimate were known
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.words}"
@@ -104,7 +106,13 @@ KINDS = {
         ),
         Kind("gaussian", GaussianNB, "naive Bayes of bell curves", _numbers, True),
         Kind(
-            "lda", LinearDiscriminantAnalysis, "bell curves of one shape, linear borders", _numbers, True, complexity=1
+            "lda",
+            LinearDiscriminantAnalysis,
+            "bell curves of one shape, linear borders",
+            _numbers,
+            True,
+            complexity=1,
+            fewest=20,
         ),
         Kind(
             "qda",
@@ -116,7 +124,14 @@ KINDS = {
         ),
         Kind("rda", RegularizedDiscriminantAnalysis, "between lda and qda", _numbers, True, complexity=2),
         Kind("fisher", FisherDiscriminant, "the direction that separates best", _numbers, True, complexity=1),
-        Kind("logistic", lambda: LogisticRegression(C="auto"), "linear borders, no densities", _no_holes, complexity=2),
+        Kind(
+            "logistic",
+            lambda: LogisticRegression(C="auto"),
+            "linear borders, no densities",
+            _no_holes,
+            complexity=2,
+            fewest=20,
+        ),
         Kind("bernoulli", BernoulliNB, "naive Bayes of presences", _ones, True),
         Kind("multinomial", MultinomialNB, "naive Bayes of counts", _counts, True),
         Kind("complement", ComplementNB, "naive Bayes of counts, by what a class is not", _counts, True),
@@ -171,6 +186,8 @@ class Trial:
         mine, theirs = (np.minimum(trial.held_out.losses, WORST) for trial in (self, other))
         more = mine - theirs
         more = more[~np.isnan(more)]
+        if len(more) == 0:
+            return 0.0, 0.0
         return float(more.mean()), float(more.std(ddof=1) / np.sqrt(len(more))) if len(more) > 1 else 0.0
 
 
@@ -220,6 +237,8 @@ class Comparison:
     def advice(self) -> str:
         """What to use, in plain words."""
         best, chosen = self.best, self.chosen
+        if best.held_out.nothing_scored:
+            return f"Nothing can be said: {ALONE}."
         if best.held_out.log_loss > 0.98 * self.base:
             return "None of them knows more than the class shares: these columns say nothing about the class."
         if chosen is best:

@@ -31,7 +31,7 @@ from sklearn.base import clone
 
 from deciban import scores, tabular
 from deciban.classifiers.base import Generative
-from deciban.errors import DecibanError, NotAdditiveError
+from deciban.errors import ColumnWarning, DecibanError, NotAdditiveError
 from deciban.folds import fold_of_each, rows_of
 from deciban.learning.curves import learning_curve
 from deciban.learning.teaching import Rows, left_out, said
@@ -64,6 +64,11 @@ class CrossValidation:
         one = len(self.y) // self.repeats
         labels, rows = np.unique(self.y[:one][~self.known[:one]], return_counts=True)
         return dict(zip(self.classes[labels].tolist(), rows.tolist(), strict=True))
+
+    @property
+    def nothing_scored(self) -> bool:
+        """Whether no row has a class that the other folds know."""
+        return self.known is not None and not self.known.any()
 
     @cached_property
     def proba(self) -> np.ndarray:
@@ -199,7 +204,9 @@ def validated(
     few = few_without(rows, fold)
     for i, (here, learned) in enumerate(zip(parts, by_addition(model, rows, parts), strict=True)):
         if learned is None or few[i]:
-            learned = rows.taught(clone(model).fit, np.flatnonzero(fold != i))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ColumnWarning)  # `fit` on all rows has it
+                learned = rows.taught(clone(model).fit, np.flatnonzero(fold != i))
             refitted.append(i)
         else:
             learned._check_fitted()

@@ -103,6 +103,31 @@ def test_f03_the_warning_can_be_silenced_and_scikit_learns_classes_do_not_warn()
         MixedNB().fit(X, y)
 
 
+@pytest.mark.parametrize(
+    "learn",
+    [
+        lambda X, y: deciban.BayesOptimal().fit(X, y),
+        lambda X, y: deciban.Gibbs([MixedNB(), TreeAugmentedNB()], weights=[1, 1]).fit(X, y),
+        lambda X, y: deciban.select([MixedNB(), MixedNB(alpha=1)], X, y),
+        lambda X, y: deciban.report(MixedNB(calibrate=True).fit(X, y), X, y),
+    ],
+    ids=["BayesOptimal", "Gibbs", "select", "report"],
+)
+def test_f03_several_models_of_the_same_rows_name_them_once(learn):
+    X, y = rows()
+    with pytest.warns(ColumnWarning) as heard:
+        learn(X.assign(one=1.0), y)
+    assert len(heard) == 1
+
+
+def test_f03_folds_do_not_name_them_again():
+    X, y = rows()
+    X["one"] = np.where(np.arange(100) % 10 == 3, 1.0, 0.0)  # of one value outside of a fold
+    for model in (MixedNB(), MixedNB(calibrate=True), TreeAugmentedNB()):
+        deciban.cross_validate(model, X, y)  # warnings are errors here
+        deciban.cross_validate(model, X, y, folds=np.arange(100) % 10)
+
+
 def test_b14_learn_has_it_in_its_notes_with_any_model():
     X, y = rows()
     X["customer"] = np.random.default_rng(1).choice(10**6, 100, replace=False)

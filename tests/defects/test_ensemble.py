@@ -348,6 +348,7 @@ def test_b30_models_without_evidence_are_compared_by_rows_left_out():
     X, y = pd.DataFrame({"x": [1.0, 2] * 9}), ["a", "b"] * 9
     found = select([MixedNB(), MixedNB(alpha=1)], X, y)
     assert "rows left out decide" in str(found)
+    assert "has no attribute" not in str(found)
     assert found.of.startswith("p(y | X)")
     found = select([GaussianNB(), LinearDiscriminantAnalysis()], numbers(), LABELS)
     assert "no evidence" in found.notes[0]

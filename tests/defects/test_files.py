@@ -62,8 +62,9 @@ def test_b07_decimal_commas(capfd):
     model = fitted("x;y\n1,5;a\n2,5;b\n1,6;a\n2,7;b\n")
     assert model.levels_.get("x") is None
     assert files.read("rows.csv")["x"].to_pylist() == [1.5, 2.5, 1.6, 2.7]
-    with pytest.warns(UserWarning, match="1,5 is read as 1.5"):
+    with pytest.warns(UserWarning, match="1,5 is read as 1.5") as heard:
         MixedNB().fit_on("rows.csv", "y")
+    assert heard[0].filename == __file__  # not a line of the library
     _, err = run("fit rows.csv -t y --model mixed -o m.deciban", capfd)
     assert "note: rows.csv: numbers have a decimal comma: 1,5 is read as 1.5" in err
     rows, _ = run("predict -q m.deciban rows.csv", capfd)
@@ -225,6 +226,23 @@ def test_b12_errors_name_the_line(pipe, capfd):
     assert ", line 35: column `x` holds" in out.stderr
     with pytest.raises(DataError, match="line 35: column `x` holds"):
         deciban.load("s.deciban").predict_on("new.csv", out="out.csv")
+
+
+@pytest.mark.parametrize("cell", ["-", " - ", "missing", "None", "."])
+def test_b12_a_row_alone_may_lack_its_number(cell, capfd):
+    """The model knows that the column holds numbers, though no cell of these rows does."""
+    Path("s.csv").write_text(spaced(""))
+    run("fit -q s.csv -t y --model mixed -o s.deciban", capfd)
+    Path("plain.csv").write_text("z,x\n1,\n")
+    want = run("predict -q s.deciban plain.csv", capfd)[0].splitlines()[1].split(",", 2)[2]
+    Path("new.csv").write_text(f"z,x\n1,{cell}\n")
+    out, err = run("predict s.deciban new.csv", capfd)
+    assert out.splitlines()[1] == f"1,{cell},{want}"
+    assert "are read as missing" in err
+    with pytest.warns(UserWarning, match="are read as missing"):
+        deciban.load("s.deciban").predict_on("new.csv", out="out.csv")
+    Path("new.csv").write_text(f"z,x\n1,{cell}\n1,low\n")
+    assert "line 3: column `x` holds 'low'" in run("predict s.deciban new.csv", capfd, 1)[1]
 
 
 def test_b12_late_marks_at_prediction(monkeypatch, capfd):

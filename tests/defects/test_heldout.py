@@ -1,5 +1,6 @@
 """Held-out figures: samples of large tables, figures that include every choice, ties, classes of one row."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.datasets import load_iris
 
 import deciban
 from deciban import scores, trials
+from deciban.cli import main
 from deciban.sampling import LEAST, folds_by_content, sample_rows
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -199,6 +201,23 @@ def test_b10_a_class_of_two_rows_is_scored():
     assert deciban.compare(X, y, ["mixed", "gaussian"]).unknown == {}
 
 
+def test_b10_where_every_class_has_one_row_nothing_is_scored(tmp_path, capfd):
+    X, y = pd.DataFrame({"x": [1.0, 2.0]}), np.array(["a", "b"])
+    for model in ("auto", "mixed"):
+        out = deciban.learn(X, y, model)
+        assert (out.held_out, out.metrics) == (None, {})
+        assert "nan" not in str(out)
+    assert "no class has two rows" in deciban.compare(X, y, ["mixed"]).advice
+    page = deciban.report(out.model, X, y)
+    assert "too few to be held out" in page.html
+    X.assign(y=y).to_csv(tmp_path / "two.csv", index=False)
+    with pytest.raises(SystemExit):
+        main(["fit", str(tmp_path / "two.csv"), "-t", "y", "--json", "-o", str(tmp_path / "m.deciban")])
+    told = json.loads(capfd.readouterr().out, parse_constant=lambda name: pytest.fail(name))
+    assert told["metrics"] == {}
+    assert told["class_shares_log_loss"] is None
+
+
 # B9: the model that was learned answers for the rows it was learned from
 
 
@@ -345,6 +364,16 @@ def test_b04_a_difference_within_noise_does_not_choose_a_complex_model():
         assert all(t.worse(out.best)[0] > t.worse(out.best)[1] for t in simpler)
         chosen.append(out.chosen.name)
     assert "mixed" in chosen
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_b04_learn_is_not_sure_of_eight_rows(seed):
+    """A plug-in density that all of them happen to fit said 1 − 1e-12."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(8) % 2
+    X = pd.DataFrame({"a": rng.normal(size=8) + 5 * y, "b": rng.normal(size=8)})
+    out = deciban.learn(X, y)
+    assert np.abs(out.model.decibans(X)).max() < 2 * 10 * np.log10(2 * 4 + 8)
 
 
 def test_b04_a_clear_difference_does():

@@ -163,6 +163,46 @@ def test_b27_leave_one_out_under_other_priors_is_that_of_a_model_with_them():
         np.testing.assert_allclose(model().fit(X, y).leave_one_out(X, y, priors=BY_LABEL), given, rtol=1e-9)
 
 
+def test_f24_ensembles_take_class_priors_as_a_setting(tmp_path):
+    X, y = rows_for(GaussianNB())
+    for ensemble, more in ((BayesOptimal, {}), (deciban.Gibbs, {"random_state": 0})):
+        plain = ensemble([GaussianNB(), LogisticRegression()], weights=[0.5, 0.5], **more).fit(X, y)
+        for form in (GIVEN, BY_LABEL, "uniform"):
+            given = ensemble([GaussianNB(), LogisticRegression()], weights=[0.5, 0.5], priors=form, **more).fit(X, y)
+            np.testing.assert_array_equal(given.predict_proba(X), plain.predict_proba(X, priors=form))
+            np.testing.assert_array_equal(
+                given.predict_proba(X, priors=[0.1, 0.1, 0.8]), plain.predict_proba(X, priors=[0.1, 0.1, 0.8])
+            )
+        deciban.save(given, tmp_path / "m")
+        np.testing.assert_array_equal(deciban.load(tmp_path / "m").predict_proba(X), given.predict_proba(X))
+        with pytest.raises(DataError, match="no entry for 'c'"):
+            ensemble([GaussianNB()], weights=[1.0], priors={"a": 0.5, "b": 0.5}, **more).fit(X, y)
+    naive = BayesOptimal([GaussianNB(), GaussianNB(ddof=1)], weights=[0.5, 0.5], priors=GIVEN).fit(X, y)
+    np.testing.assert_allclose(naive.explain(X[:5]).probability, naive.predict_proba(X[:5]).max(axis=1))
+
+
+def test_f24_texts_left_out_under_other_priors():
+    texts, labels = ["win a prize", "win", "lunch at noon", "see you", "lunch"], ["spam"] * 2 + ["ham"] * 3
+    plain = TextClassifier().fit(texts, labels)
+    found, base = (plain.leave_one_out(texts, labels, priors=p) for p in ({"ham": 0.1, "spam": 0.9}, "uniform"))
+    shift = found[:, 1] - found[:, 0] - (base[:, 1] - base[:, 0])
+    np.testing.assert_allclose(shift, np.log(9))
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "hint"),
+    [
+        (GaussianNB, {"class_weight": "balanced"}, 'priors="uniform"'),
+        (MultinomialNB, {"class_weight": "balanced"}, 'class_prior="uniform"'),
+        (MultinomialNB, {"priors": "uniform"}, "did you mean `class_prior`"),
+        (MixedNB, {"class_prior": [0.5, 0.5]}, "did you mean `priors`"),
+    ],
+)
+def test_f08_f24_a_setting_by_another_name_is_answered_with_the_right_one(model, settings, hint):
+    with pytest.raises(TypeError, match=hint):
+        model(**settings)
+
+
 def test_b27_members_that_lack_a_class_take_priors_of_the_others():
     X, y = rows_for(GaussianNB())
     some = y != "c"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -371,3 +372,24 @@ def test_quality_5_5_rows_with_missing_cells_come_go_and_merge(cls, weighed):
     left, again = pieces.forget(X[80:], y[80:], w[80:]), make().fit(X[:80], y[:80], w[:80])
     assert left.missing_ == again.missing_
     np.testing.assert_allclose(left.predict_proba(X), again.predict_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("cls", [TreeAugmentedNB, AODE, KDependenceBayes], ids=lambda cls: cls.__name__)
+def test_b31_quality_4_5_calibration_does_not_estimate_tables_of_many_levels_for_every_row(cls):
+    """It took 15 to 30 seconds and 900,000 calls of functions; now a tenth of a second and 20,000."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({c: rng.integers(0, 400, 500).astype(str) for c in "abc"})
+    y, calls, most = rng.integers(0, 2, 500), 0, 100_000
+
+    def count(*_) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > most:
+            sys.setprofile(None)
+            raise AssertionError(f"more than {most:,} calls")
+
+    sys.setprofile(count)
+    try:
+        cls(calibrate=True).fit(X, y)
+    finally:
+        sys.setprofile(None)

@@ -207,6 +207,24 @@ def test_issue_4_the_filter_is_a_regression_that_learning_does_not_solve(mails):
     assert np.mean(right) > 0.93
 
 
+def test_task_91_text_messages_as_mails(tmp_path):
+    """Short messages are not all unsure: what is like no other message, as a telephone number, has a form."""
+    if not DATA.exists():
+        pytest.skip("the shared data are not here")
+    texts, labels = sms()
+    state, answers = tmp_path / "s.deciban", {}
+    some = {kind: [as_mail(texts[i], i) for i in np.flatnonzero(labels == kind)[:600]] for kind in ("ham", "spam")}
+    for kind, found in some.items():
+        spam.change(state, found[:400], kind, spam.learned)
+    for kind, found in some.items():
+        told = [one["outcome"] for one in spam.check(state, found[400:])]
+        answers[kind] = {outcome: told.count(outcome) for outcome in ("ham", "unsure", "spam")}
+    assert answers["ham"]["spam"] == 0
+    assert answers["ham"]["unsure"] < 20
+    assert answers["spam"]["spam"] > 120
+    assert answers["spam"]["ham"] < 5
+
+
 def test_issue_4_unlearn_and_learn_is_the_same_file_and_the_same_answer(mails):
     state, some = mails
     first, before = spam.check(state, some["ham"][200:]), state.read_bytes()

@@ -145,5 +145,6 @@ def test_text_messages_by_folds(spam, shared):
     found = spam.sms(shared("sms_spam/sms_spam.csv.gz"))
     assert found["accuracy, P(spam) > 0.5"] >= 0.985
     assert found["ham blocked"] <= 0.001
-    assert found["spam caught"] > 0.5  # messages are short: few are certain at 1000 : 1
-    assert found["spam let through"] < 0.07
+    assert found["ham unsure"] < 0.01
+    assert found["spam caught"] > 0.78  # messages are short: not all that are spam are so at 1000 : 1
+    assert found["spam let through"] < 0.04

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.errors import DataError, DecibanError, placed
+from deciban.errors import DataError, DecibanError, levels_up, placed
 from deciban.frames import some
 
 
@@ -87,5 +87,6 @@ def columns_for(model: Any, names: Sequence[str], features: Any = None) -> tuple
             f"hint: it learned from {getattr(model, 'n_features_in_', 1)} without names; name them here: features=[…]"
         )
     if spared:
-        warnings.warn(f"{some(absent)} not in the data: taken as missing in every row", UserWarning, stacklevel=3)
+        told = f"{some(absent)} not in the data: taken as missing in every row"
+        warnings.warn(told, UserWarning, stacklevel=levels_up())
     return here

@@ -27,15 +27,16 @@ from deciban.classifiers import members
 from deciban.classifiers.aode import AODE
 from deciban.classifiers.base import Generative
 from deciban.classifiers.composed import Composed
+from deciban.classifiers.given_priors import PRIORS
 from deciban.classifiers.kdb import KDependenceBayes
 from deciban.classifiers.members_on_data import MembersOnData
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.pooling import Pooling, all_have, draw
-from deciban.classifiers.reading_frames import _levels_up
 from deciban.classifiers.settled import Settled
 from deciban.classifiers.standardised import Standardised
 from deciban.classifiers.tree import TreeAugmentedNB
-from deciban.errors import DataError, MergeError, NotAdditiveError
+from deciban.decision import check_priors
+from deciban.errors import DataError, MergeError, NotAdditiveError, levels_up
 
 CONJUGATE = (MixedNB(families="student", alpha=1.0), MixedNB(families="student", alpha=1.0, average="subsets"))
 STACKED = {
@@ -64,6 +65,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         "models": ["array-like", Mapping, None],
         "prior": ["array-like", Mapping, None],
         "weights": [StrOptions({"evidence", "loo", "bic"}), "array-like"],
+        "priors": PRIORS,
     }
 
     @classmethod
@@ -226,6 +228,8 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         """What all models share: classes, columns, and how many rows of each class there were."""
         first = self.models_[0]
         self.classes_ = first.classes_
+        if self.priors is not None:
+            check_priors(self.priors, self.classes_)
         for name in ("n_features_in_", "feature_names_in_", "target_name_"):
             if hasattr(first, name):
                 setattr(self, name, getattr(first, name))
@@ -273,7 +277,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
             f"the models are weighed by rows held out: {str(why).split(chr(10))[0]}\n\n"
             "hint: weights='loo' says that this is meant; or give models whose evidences compare",
             UserWarning,
-            stacklevel=_levels_up(),
+            stacklevel=levels_up(),
         )
 
     def _weigh_by(self, found: list[tuple[str, float]]) -> None:
@@ -310,6 +314,8 @@ class BayesOptimal(Ensemble):
         "evidence": P(h | D) by the models' `evidence_`, exact where it is closed, Laplace's for logistic regression;
         such weights soon are those of one model. Where a model has none, or they are not of the same data, rows left
         out decide, with a warning. "bic": Schwarz' approximation of it. Numbers: P(h | D) as you know it.
+    priors : sequence, mapping by class, "uniform" or None
+        Class priors of all models; by default the classes' shares of the rows.
 
     A row that misses cells, or columns, is answered by the models that take it. `fit_on` learns what `fit` would of up
     to 8,192 rows; of more it holds out some of them once, and by default has the models that learn from pieces: naive
@@ -345,10 +351,11 @@ class BayesOptimal(Ensemble):
     (['a', 'b'], ['leave-one-out', '5 folds'])
     """
 
-    def __init__(self, models=None, *, prior=None, weights="loo"):
+    def __init__(self, models=None, *, prior=None, weights="loo", priors=None):
         self.models = models
         self.prior = prior
         self.weights = weights
+        self.priors = priors
 
     def _pooled(self, log_proba: np.ndarray) -> np.ndarray:
         return hypotheses.bayes_optimal(log_proba, self.weights_)
@@ -363,7 +370,7 @@ class Gibbs(Ensemble):
 
     Parameters
     ----------
-    models, prior, weights
+    models, prior, weights, priors
         As in `BayesOptimal`.
     per : "row" or "prediction"
         Whether a model is drawn for each row, or for a whole call.
@@ -400,10 +407,11 @@ class Gibbs(Ensemble):
         "random_state": ["random_state"],
     }
 
-    def __init__(self, models=None, *, prior=None, weights="evidence", per="row", random_state=None):
+    def __init__(self, models=None, *, prior=None, weights="evidence", priors=None, per="row", random_state=None):
         self.models = models
         self.prior = prior
         self.weights = weights
+        self.priors = priors
         self.per = per
         self.random_state = random_state
 
@@ -418,7 +426,8 @@ class Gibbs(Ensemble):
         drawn = draw(self.weights_, n, self.per, self.random_state)
         asked, places = np.unique(drawn, return_inverse=True)
         asked = asked if len(asked) else np.zeros(1, dtype=np.intp)  # of no rows, somebody must complain
-        each = [members.said(self.models_[m], X, self.classes_, priors, self.class_count_) for m in asked]
+        given = self._or_given(priors)
+        each = [members.said(self.models_[m], X, self.classes_, given, self.class_count_) for m in asked]
         return hypotheses.gibbs(np.stack(each), places)
 
     def __sklearn_tags__(self):

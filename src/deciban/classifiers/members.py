@@ -30,11 +30,11 @@ from sklearn.utils.validation import column_or_1d, has_fit_parameter
 from deciban import decision, frames
 from deciban.classifiers.base import Generative
 from deciban.classifiers.mixed import MixedNB
-from deciban.classifiers.reading_frames import ReadingFrames, _levels_up
+from deciban.classifiers.reading_frames import ReadingFrames
 from deciban.classifiers.structured import Structured
 from deciban.decision import check_priors
 from deciban.dirichlet import log_evidence
-from deciban.errors import DataError, DecibanError, NotAdditiveError
+from deciban.errors import ColumnWarning, DataError, DecibanError, NotAdditiveError, levels_up
 from deciban.folds import fold_of_each
 
 FOLDS = 5
@@ -107,15 +107,19 @@ def each_learned(pairs: Named, learn: Callable[[str, Any], Any]) -> tuple[Named,
     >>> each_learned([("one", 1), ("two", 0)], lambda name, x: 1 // x)
     ([('one', 1)], {'two': 'integer division or modulo by zero'})
     """
-    out, left_out, first = [], {}, None
+    out: Named = []
+    left_out, first = {}, None
     for name, template in pairs:
-        try:
-            out.append((name, learn(name, template)))
-        except InvalidParameterError:
-            raise
-        except TROUBLES as wrong:
-            first = first or wrong
-            left_out[name] = str(wrong).split("\n")[0]
+        with warnings.catch_warnings():
+            if any(isinstance(model, ReadingFrames) for _, model in out):
+                warnings.simplefilter("ignore", ColumnWarning)  # one of them has named those columns
+            try:
+                out.append((name, learn(name, template)))
+            except InvalidParameterError:
+                raise
+            except TROUBLES as wrong:
+                first = first or wrong
+                left_out[name] = str(wrong).split("\n")[0]
     if not out and first is not None:
         raise first
     return out, left_out
@@ -127,7 +131,7 @@ def say_left_out(left_out: Mapping[str, str]) -> None:
             f"`{name}` is left out: {why}\n\nhint: the others answer without it; take it out of `models`, or give it "
             "what it needs",
             UserWarning,
-            stacklevel=_levels_up(),
+            stacklevel=levels_up(),
         )
 
 

@@ -34,6 +34,7 @@ from deciban.table import Table
 from deciban.tallies import Bundle, Labels
 
 BELL = Gaussian(each=True)
+LEAST = 0.01  # rows that a prior of a mean is worth, at least
 
 
 def choice(alpha: float | str, columns: int) -> BestOf:
@@ -41,8 +42,9 @@ def choice(alpha: float | str, columns: int) -> BestOf:
     alphas = (0.5, 3.0) if alpha == "auto" else (alpha,)
     rules: tuple[tuple[str | int, int], ...] = (("mdl", 0), ("values", 0), (20, 1))  # cuts, smooth
     histograms = (Histogram(a, cuts, smooth) for cuts, smooth in rules for a in alphas)
-    normal = Student(kappa=1.0), Student(kappa=1.0, log=True)  # a prior worth one row: few rows are not sure of a mean
-    return BestOf((*normal, GammaPoisson(), *histograms), columns)
+    worth = 1.0 if alpha == "auto" else max(float(alpha), LEAST)  # rows: few of them are not sure of a mean
+    normal = Student(kappa=worth), Student(kappa=worth, log=True)
+    return BestOf((*normal, GammaPoisson(worth, worth), *histograms), columns)
 
 
 def settled(family: Any, params: Any, tally: Any) -> list[Any]:
@@ -84,7 +86,8 @@ class MixedNB(
         a mapping names families, by their name or as objects such as `Categorical(alpha=0)`; columns that it leaves out
         are chosen.
     alpha : "auto" or a number
-        Pseudo-count of every level. "auto": of each column, the one that makes held-out rows most probable.
+        Pseudo-count of every level and of every cell of a histogram; where the rows choose the family, also how many
+        rows the prior of a mean is worth. "auto": of each column, the one that makes held-out rows most probable.
     missing : "ignore", "informative", "average"
         "informative": that a cell is missing is evidence in itself. "average": posteriors are averaged over what a
         missing level might be, P(class | a) = Σ_b P(class | a, b) P(b) with P(b) its share of all rows (unseen levels
@@ -222,6 +225,8 @@ class MixedNB(
         if isinstance(wanted, str) and wanted in known:
             own = {"categorical": nominal, "gaussian": BELL}
             wanted = own.get(wanted) or known[wanted]()
+            if self.alpha != "auto" and hasattr(wanted, "alpha"):
+                wanted = replace(wanted, alpha=self.alpha)
         if isinstance(wanted, type) or not hasattr(wanted, "loglik") or not getattr(wanted, "columnwise", True):
             raise DataError(
                 f"column `{column.name}`: there is no family {wanted!r} for a column by itself\n\n"

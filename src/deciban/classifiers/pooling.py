@@ -35,6 +35,7 @@ class Pooling(Deciding):
     weights_: np.ndarray
     names_: list[str]
     class_count_: np.ndarray | None
+    priors: Any
     _current: Callable[[], list]
 
     # what users call
@@ -66,6 +67,7 @@ class Pooling(Deciding):
         """log P(class | x) of each row, (n, k), by the models without that row; their weights stay."""
         self._check_is_fitted()
         more = {} if sample_weight is None else {"sample_weight": sample_weight}
+        priors = self._or_given(priors)
         if priors is not None:
             more["priors"] = decision.check_priors(priors, self.classes_)
         return self._pooled(np.stack([model.leave_one_out(X, y, **more) for model in self.models_]))
@@ -84,6 +86,7 @@ class Pooling(Deciding):
         """Evidence by column in decibans: the mean over the models, by their weights, and one more part for what
         averaging probabilities instead of evidence adds. prior + columns + that part = log odds."""
         self._check_is_fitted()
+        priors = self._or_given(priors)
         if priors is not None:
             priors = decision.check_priors(priors, self.classes_)
         asked = [
@@ -122,11 +125,17 @@ class Pooling(Deciding):
 
     def _log_posterior(self, X, priors) -> np.ndarray:
         self._check_is_fitted()
-        return self._pooled(members.said_where_suited(self.models_, X, self.classes_, priors, self.class_count_))
+        given = self._or_given(priors)
+        return self._pooled(members.said_where_suited(self.models_, X, self.classes_, given, self.class_count_))
+
+    def _or_given(self, priors: Any) -> Any:
+        """The class priors of a call, or else those of the setting."""
+        return self.priors if priors is None else priors
 
     def _prior(self, fitted: Any, priors: Any) -> np.ndarray:
         if self.class_count_ is None:
             raise DataError("hypotheses that were not learned here have no class priors\n\nhint: fit models on rows")
+        priors = self._or_given(priors)
         if priors is None:
             return decision.log_prior(np.asarray(self.class_count_, dtype=np.float64))
         with np.errstate(divide="ignore"):

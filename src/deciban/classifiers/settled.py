@@ -60,6 +60,20 @@ class Available(property):
             raise UnavailableError(str(wrong)) from wrong
 
 
+def _meant(name: str, names: list[str]) -> str:
+    """What may be meant by a setting that is not there; class priors have two names, as scikit-learn has.
+
+    >>> _meant("class_weight", ["priors"]), _meant("priors", ["class_prior", "fit_prior"])
+    ('`priors="uniform"` makes all classes equally probable beforehand', 'did you mean `class_prior`?')
+    """
+    own = next((one for one in ("priors", "class_prior") if one in names), None)
+    if own is not None and name == "class_weight":
+        return f'`{own}="uniform"` makes all classes equally probable beforehand'
+    if own is not None and name in ("priors", "class_prior", "prior"):
+        return f"did you mean `{own}`?"
+    return did_you_mean(name, names)
+
+
 def _suggesting(init: Callable) -> Callable:
     """The constructor, with an error for settings it does not have that says which one may be meant."""
     names = [name for name in signature(init).parameters if name != "self"]
@@ -68,7 +82,7 @@ def _suggesting(init: Callable) -> Callable:
     def constructor(self: Any, *args: Any, **settings: Any) -> None:
         for name in settings:
             if name not in names:
-                raise TypeError(f"{type(self).__name__} has no setting `{name}`\n\nhint: {did_you_mean(name, names)}")
+                raise TypeError(f"{type(self).__name__} has no setting `{name}`\n\nhint: {_meant(name, names)}")
         init(self, *args, **settings)
 
     return constructor

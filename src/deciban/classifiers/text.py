@@ -31,6 +31,7 @@ from deciban.classifiers.steady import Steady
 from deciban.classifiers.text_answers import TextAnswers
 from deciban.classifiers.text_state import TextState, plain_labels
 from deciban.classifiers.text_telling import TextTelling
+from deciban.decision import check_priors
 from deciban.errors import DataError, MergeError, NotAdditiveError
 from deciban.text.word_tally import WordTally
 from deciban.text.word_weights import MODELS, WordWeights
@@ -76,7 +77,7 @@ class TextClassifier(
     C : float, optional
         Weakness of the penalty of logistic regression.
     calibrate : bool
-        Temper probabilities by texts left out.
+        Temper probabilities of naive Bayes by texts left out.
 
     Attributes
     ----------
@@ -280,8 +281,9 @@ class TextClassifier(
             out[label] = model
         return out
 
-    def leave_one_out(self, texts, labels) -> np.ndarray:
-        """log P(class | text) of each text, (n, k), by the model without it. The texts are among those learned.
+    def leave_one_out(self, texts, labels, *, priors=None) -> np.ndarray:
+        """log P(class | text) of each text, (n, k), by the model without it. The texts are among those learned;
+        `priors` replaces the class priors.
 
         >>> texts, labels = ["so it goes", "so it is", "wie es geht", "so ist es"], ["en", "en", "de", "de"]
         >>> TextClassifier().fit(texts, labels).leave_one_out(texts, labels).argmax(axis=1).tolist()
@@ -303,4 +305,7 @@ class TextClassifier(
         scores, prior = view.held_out(X, y)
         if self._calibration is not None:
             self._calibration.apply(scores)
+        if priors is not None:
+            with np.errstate(divide="ignore"):
+                prior = np.log(check_priors(priors, known))
         return ops.posterior(np.ascontiguousarray(scores + prior), logs=True)

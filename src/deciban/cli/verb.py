@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
@@ -72,7 +73,7 @@ class Talk:
 
     def give(self, text: str, data: Any) -> None:
         """The answer."""
-        click.echo(json.dumps(data, ensure_ascii=False, default=plain, indent=2) if self.json else text)
+        click.echo(json.dumps(finite(data), ensure_ascii=False, default=plain, indent=2) if self.json else text)
 
     @contextmanager
     def warned(self) -> Iterator[None]:
@@ -115,6 +116,21 @@ class Talk:
                 progress.update(task, completed=share or 0.0, total=None if share is None else 1.0, told=told)
 
             yield tell
+
+
+def finite(data: Any) -> Any:
+    """Without NaN and infinities, which JSON does not have.
+
+    >>> finite({"log_loss": [0.5, float("nan")], "rows": 2})
+    {'log_loss': [0.5, None], 'rows': 2}
+    """
+    if isinstance(data, dict):
+        return {key: finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [finite(value) for value in data]
+    if hasattr(data, "tolist"):
+        return finite(data.tolist())
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def plain(value: Any) -> Any:

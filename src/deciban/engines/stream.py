@@ -21,7 +21,7 @@ from operator import add, iadd
 from typing import Any
 
 from deciban.engines import threads
-from deciban.errors import DataError, DecibanError, placed
+from deciban.errors import DataError, DecibanError, levels_up, placed
 
 Tell = Callable[[int, float | None], None]  # (rows so far, share of all)
 
@@ -102,7 +102,7 @@ def total(
 def tell_notes(source: Any) -> None:
     """Warn of what in a file was not read as it stands."""
     for note in source.notes:
-        warnings.warn(note, UserWarning, stacklevel=2)
+        warnings.warn(note, UserWarning, stacklevel=levels_up())
 
 
 def _pass(source: Any, f: Callable, plus: Callable, progress: Tell | None, at: Reached, after: Callable | None) -> Any:

@@ -238,6 +238,8 @@ class _Table:
         if had is None and block[0] <= self.look.skip and was != "bool":
             texts = passing.parsed(block[1], self.look, {column: pa.string()}, [column])[column]
             found = amounts.find(texts.combine_chunks(), self.decimals)
+            if found is None and amounts.is_none(cell):  # as may be every cell of a few rows
+                found = amounts.following(None, cell, self.decimals)
         elif was != "bool":
             found = amounts.following(had, cell, self.look.decimal if had is None else had.decimal)
         if found is not None:
