@@ -94,6 +94,18 @@ class Records:
     def __len__(self) -> int:
         return self.n
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n, len(self.cells)
+
+    def at(self, index: Sequence[int] | np.ndarray) -> Records:
+        """Some of the rows."""
+        return Records({name: [cells[i] for i in index] for name, cells in self.cells.items()}, len(index))
+
+    def only(self, names: Sequence[str]) -> Records:
+        """Some of the columns, in this order."""
+        return Records({name: self.cells[name] for name in names}, self.n)
+
     def column(self, name: str) -> Column:
         """One column; None is a missing cell."""
         cells = self.cells[name]
@@ -208,7 +220,7 @@ def take_target(X: Any, y: Any) -> tuple[Any, Any]:
         )
         raise DataError(f"there is no column `{y}` in X to take the labels from\n\nhint: {hint}")
     if isinstance(X, Records):
-        return Records({name: cells for name, cells in X.cells.items() if name != y}, X.n), list(X.cells[y])
+        return X.only([name for name in known if name != y]), list(X.cells[y])
     frame, at = nw.from_native(X, eager_only=True), known.index(y)
     return frame[:, [j for j in range(len(known)) if j != at]].to_native(), frame[:, at].to_native()
 
@@ -218,7 +230,7 @@ def without(X: Any, left_out: Collection[Name]) -> Any:
     if not left_out or not is_frame(X):
         return X
     if isinstance(X, Records):
-        return Records({name: cells for name, cells in X.cells.items() if name not in left_out}, X.n)
+        return X.only([name for name in X.cells if name not in left_out])
     keep = [j for j, name in enumerate(names(X)) if name not in left_out]
     return nw.from_native(X, eager_only=True)[:, keep].to_native()
 
@@ -253,9 +265,11 @@ def strings(X: Any, name: Name) -> list[str]:
     >>> strings(np.array([["a b", 1], [None, 2]], dtype=object), 0)
     ['a b', '']
     """
-    frame = is_frame(X)
     at: Any = name
-    cells = nw.from_native(X, eager_only=True)[at].to_list() if frame else np.asarray(X, dtype=object)[:, at]
+    if isinstance(X, Records):
+        cells: Any = X.cells[at]
+    else:
+        cells = nw.from_native(X, eager_only=True)[at].to_list() if is_frame(X) else np.asarray(X, dtype=object)[:, at]
     return ["" if _nothing(cell) else str(cell) for cell in cells]
 
 

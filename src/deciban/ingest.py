@@ -15,13 +15,14 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy import sparse
 from sklearn import get_config
+from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from deciban import frames, numeric, ops
 from deciban.errors import DataError, DecibanError, SupportError
 from deciban.frames import Column
-from deciban.labels import label_codes
+from deciban.labels import label_codes, no_label, several_types
 from deciban.table import Block, Codes, Counts, Mixed, Reals
 
 MOST_LEVELS = 1 << 26  # in one column
@@ -47,6 +48,8 @@ def _target_checked(read: Callable) -> Callable:
     @wraps(read)
     def checked(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int = 1) -> Any:
         X, y = frames.take_target(X, y)
+        if isinstance(y, (list, tuple)):
+            refuse_missing(y)
         with missing_labels_named(y):
             out = read(estimator, X, y, block, reset, least)
         if reset:
@@ -61,18 +64,53 @@ def _target_checked(read: Callable) -> Callable:
 
 @contextmanager
 def missing_labels_named(y: Any) -> Iterator[None]:
-    """Say in which rows there is no label, where that is why y cannot be read."""
+    """Say in which rows there is no label, or that labels are of several types, where that is why y cannot be read."""
     try:
         yield
-    except ValueError as bad:
-        rows = [] if isinstance(bad, DecibanError) else frames.missing_rows(y)
-        if not rows:
+    except (TypeError, ValueError) as bad:
+        if isinstance(bad, DecibanError):
             raise
-        where = f"row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:5]))}"
-        where += f" and {len(rows) - 5} more" if len(rows) > 5 else ""
-        raise DataError(
-            f"Input y contains NaN: the target has no label in {where}\n\nhint: leave out the rows without a label"
-        ) from None
+        rows = frames.missing_rows(y)
+        if rows:
+            raise no_label(rows) from None
+        if "not supported between instances" in str(bad):
+            raise several_types(np.asarray(y, dtype=object).ravel().tolist()) from None
+        raise
+
+
+def labelled(X: Any, y: Any) -> tuple[Any, Any]:
+    """(rows, labels) for what looks at both itself: y may be the name of a column of X, and X dictionaries. Rows
+    without a label are refused.
+
+    >>> rows, y = labelled({"sky": ["grey", "blue"], "later": ["rain", "sun"]}, "later")
+    >>> rows.cells, y
+    ({'sky': ['grey', 'blue']}, ['rain', 'sun'])
+    """
+    X, y = frames.take_target(frames.records(X), y)
+    if isinstance(y, (list, tuple)) or np.asarray(y).dtype.kind in "fO":
+        refuse_missing(y)
+    return X, y
+
+
+def refuse_missing(y: Any) -> None:
+    """Refuse labels that are missing: of a list, NumPy would make the label "nan".
+
+    >>> refuse_missing(["a", float("nan")])
+    Traceback (most recent call last):
+      ...
+    deciban.errors.DataError: Input y contains NaN: the target has no label in row 1
+    <BLANKLINE>
+    hint: leave out the rows without a label
+    """
+    if not isinstance(y, (list, tuple)) or not set(map(type, y)) <= {str, int, bool}:
+        rows = frames.missing_rows(y)
+        if rows:
+            raise no_label(rows)
+
+
+def rows_at(X: Any, index: np.ndarray) -> Any:
+    """Some of the rows, as the kind of thing that they are."""
+    return X.at(index) if isinstance(X, frames.Records) else _safe_indexing(X, index)
 
 
 @_target_checked

@@ -1,0 +1,106 @@
+"""Tasks of new users: rows and labels as they have them, in every function that takes both."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import deciban
+from deciban import (
+    AODE,
+    BayesOptimal,
+    BernoulliNB,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    MixedNB,
+    TreeAugmentedNB,
+)
+from deciban.errors import DataError
+
+TABLE = pd.DataFrame({"x": np.arange(60.0) % 7, "c": list("uvw") * 20, "label": ["a", "b"] * 30})
+ROWS, LABELS = TABLE[["x", "c"]], TABLE["label"].to_numpy()
+MODELS = [AODE(), BernoulliNB(), GaussianNB(), LinearDiscriminantAnalysis(), LogisticRegression(), MixedNB()]
+
+
+def test_task_007_014_what_was_learned_prints_doubts_about_columns():
+    table = TABLE.assign(again=TABLE["label"], one=1.0, copy=TABLE["x"])
+    told = str(deciban.learn(table, "label", "mixed"))
+    assert "2 classes of `label`" in told
+    assert "warning: `again` alone tells the class of 100.0 % of the rows" in told
+    for note in ("`again` is the target itself", "`one` has one value in all rows", "`copy` is a copy of `x`"):
+        assert f"note: {note}" in told
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_task_015_missing_labels_of_a_list_are_named_by_their_rows(model, missing):
+    with pytest.raises(DataError, match=r"no label in rows 1, 3, 5, 7, 9 and 25 more\n\nhint"):
+        model.fit(ROWS[["x"]], ["a", missing] * 30)
+
+
+def test_task_015_a_text_without_a_label():
+    with pytest.raises(DataError, match="the label of text 1 is missing"):
+        deciban.TextClassifier().fit(["free prize", "lunch at noon"], ["spam", float("nan")])
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_task_015_labels_of_several_types(model):
+    with pytest.raises(DataError, match=r"one label is a text \('a'\), another of type int \(1\)\n\nhint"):
+        model.fit(ROWS[["x"]], np.array(["a", 1] * 30, dtype=object))
+
+
+@pytest.mark.parametrize("do", [deciban.learn, deciban.compare, deciban.leaks], ids=lambda do: do.__name__)
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_task_015_missing_labels_are_no_class(do, missing):
+    with pytest.raises(DataError, match="the target has no label in rows 1, 3"):
+        do(ROWS, ["a", missing] * 30)
+
+
+def test_task_015_the_name_of_a_column_wherever_labels_are_taken():
+    model = MixedNB().fit(ROWS, LABELS)
+    assert deciban.compare(TABLE, "label", ["mixed"], folds=3).rows == 60
+    assert [leak.column for leak in deciban.leaks(TABLE.assign(again=LABELS), "label")] == ["again"]
+    assert deciban.select([MixedNB(), AODE()], TABLE, "label").weight.sum() == pytest.approx(1.0)
+    assert "of label" in deciban.report(model, TABLE, "label", held_out=True).html
+    assert deciban.learn(TABLE, "label", "mixed").model.target_name_ == "label"
+
+
+@pytest.mark.parametrize("weights", ["loo", "evidence"])
+def test_task_015_ensembles_take_the_name_of_a_column(weights):
+    some = BayesOptimal([("tree", TreeAugmentedNB()), ("naive", MixedNB())], weights=weights)
+    words = TABLE.assign(x=TABLE["x"].astype(str))
+    ensemble = some.fit(words, "label")
+    np.testing.assert_array_equal(
+        ensemble.predict_proba(ROWS.assign(x=words["x"])),
+        some.fit(words[["x", "c"]], LABELS).predict_proba(ROWS.assign(x=words["x"])),
+    )
+    assert ensemble.fit(words, "label").target_name_ == "label"
+    numbers = BayesOptimal().fit(TABLE[["x", "label"]], "label")
+    assert "logistic" in numbers.names_
+
+
+def test_task_018_rows_as_dictionaries_wherever_rows_are_taken():
+    rows, columns = ROWS.to_dict("records"), TABLE.to_dict("list")
+    out = deciban.learn(rows, LABELS, "mixed")
+    assert out.predict(rows[0]).tolist() == deciban.learn(ROWS, LABELS, "mixed").predict(ROWS[:1]).tolist()
+    same = deciban.learn(columns, "label", "mixed")
+    assert same.metrics == deciban.learn(TABLE, "label", "mixed").metrics
+    assert deciban.compare(rows, LABELS, ["mixed"], folds=3).best.held_out.log_loss == pytest.approx(
+        deciban.compare(ROWS, LABELS, ["mixed"], folds=3).best.held_out.log_loss
+    )
+    assert [leak.column for leak in deciban.leaks({**columns, "again": list(LABELS)}, "label")] == ["again"]
+    by_columns = deciban.cross_validate(MixedNB(), columns, "label", folds=3)
+    assert by_columns.log_loss == deciban.cross_validate(MixedNB(), TABLE, "label", folds=3).log_loss
+    assert (
+        deciban.report(out.model, rows, LABELS, held_out=True).metrics
+        == deciban.report(out.model, ROWS, LABELS, held_out=True).metrics
+    )
+
+
+def test_task_018_one_column_of_texts_in_dictionaries():
+    texts = [{"text": f"{i} many words in one row, this is a long text of its own"} for i in range(40)]
+    out = deciban.learn(texts, ["a", "b"] * 20, "text")
+    assert out.text == "text"
+    assert out.predict(texts[:2]).shape == (2,)
