@@ -37,7 +37,7 @@ BAD_TRAINING = {
         ["two columns", "`u`"],
     ),
     "mixed objects": (NUMBERS.assign(m=[1, "u"] * 45), DataError, ["column `m`", "mixes", "1", "'u', in row 1"]),
-    "dates": (NUMBERS.assign(m=pd.Timestamp(2020, 1, 2)), DataError, ["column `m`", "Datetime"]),
+    "dates": (NUMBERS.assign(m=pd.Timestamp(2020, 1, 2)), DataError, ["column `m`", "dates"]),
     "dates as objects": (
         NUMBERS.assign(m=[None, DAY] * 45),
         DataError,

@@ -15,6 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import get_close_matches
 from numbers import Real
 from types import NoneType
@@ -27,6 +28,17 @@ from narwhals.exceptions import DuplicateError
 from deciban.errors import DataError
 
 Name = str | int
+DATE_HINT = "make a number of it, such as the days since a date, the month or the hour; or leave the column out"
+SPAN_HINT = "make numbers of them, such as by `.dt.total_seconds()`; or leave the column out"
+TIMES = {  # types by the beginnings of their names in all libraries: what they are, what to do
+    "datetime": ("dates", DATE_HINT),
+    "timestamp": ("dates", DATE_HINT),
+    "date": ("dates", DATE_HINT),
+    "period": ("periods", DATE_HINT),
+    "timedelta": ("durations", SPAN_HINT),
+    "duration": ("durations", SPAN_HINT),
+    "time": ("times of day", DATE_HINT),
+}
 QUERIES = ("duckdb", "_duckdb", "ibis")  # libraries whose tables are queries
 
 
@@ -305,10 +317,22 @@ def _from_series(name: str, s: Any) -> Column:
 
 
 def unfit(name: Name, kind: str) -> DataError:
-    return DataError(
-        f"column `{name}` holds {kind}, which is neither a number nor a level\n\n"
-        "hint: turn it into numbers (e.g. days since a date) or text, or leave the column out"
-    )
+    """What to say of a column of a type (in the words of its library) that is neither numbers nor levels."""
+    what, hint = in_words(kind)
+    return DataError(f"column `{name}` holds {what}, which are neither numbers nor levels\n\nhint: {hint}")
+
+
+def in_words(kind: str) -> tuple[str, str]:
+    """(what a column of that type holds, what to do about it).
+
+    >>> in_words("Datetime(time_unit='us', time_zone=None)")[0], in_words("duration[ns]")[0], in_words("list<int64>")[0]
+    ('dates', 'durations', 'cells of type list<int64>')
+    """
+    found = next((words for start, words in TIMES.items() if kind.lower().startswith(start)), None)
+    if found is not None:
+        return found
+    what = kind if " objects" in kind else f"cells of type {kind}"
+    return what, "make numbers or texts of them, or leave the column out"
 
 
 def _numbers(s: Any) -> np.ndarray:
@@ -414,7 +438,11 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
     if "other" in kinds:
         at = [_kind(level) for level in levels].index("other")
         wrong, row = levels[at], int(np.flatnonzero(codes == at)[0])
-        raise unfit(name, f"{type(wrong).__name__} objects (such as {wrong!r}, in row {row})")
+        what, hint = in_words(f"{type(wrong).__name__} objects")
+        raise DataError(
+            f"column `{name}` holds {what} (such as {wrong!r}, in row {row}), which are neither numbers nor levels\n\n"
+            f"hint: {hint}"
+        )
     if kinds == {"number", "level"}:
         number, text = (next(v for v in levels if _kind(v) == kind) for kind in ("number", "level"))
         row = int(np.flatnonzero(codes == [level is text for level in levels].index(True))[0])
@@ -438,7 +466,7 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
 def _kind(value: Any) -> str:
     if isinstance(value, (str, bytes, bool, np.bool_)):
         return "level"
-    if isinstance(value, (Real, np.number)) and not isinstance(value, (np.complexfloating, np.timedelta64)):
+    if isinstance(value, (Real, Decimal, np.number)) and not isinstance(value, (np.complexfloating, np.timedelta64)):
         return "number"
     return "other"
 
@@ -446,7 +474,7 @@ def _kind(value: Any) -> str:
 def _nothing(value: Any) -> bool:
     """Whether a cell is missing."""
     absent = value is None or type(value).__name__ in ("NAType", "NaTType")
-    return absent or (isinstance(value, (float, np.floating)) and value != value)
+    return absent or (isinstance(value, (float, np.floating, Decimal)) and value != value)
 
 
 def _factorised(values: np.ndarray) -> tuple[np.ndarray, list]:

@@ -179,7 +179,8 @@ def _rules(block: str) -> dict[str, Any]:
 
 def _block(X: Any, block: str) -> Block:
     if X.dtype.kind in "mM":
-        raise numeric.not_numbers("X", "dates" if X.dtype.kind == "M" else "durations", block, numeric.TIME_HINT)
+        what, hint = frames.in_words(str(X.dtype))
+        raise numeric.not_numbers("X", what, block, hint)
     if X.dtype.kind == "O":  # a frame with a categorical column comes so
         X = X.astype(np.float64)
     if block == "codes":
@@ -265,11 +266,16 @@ def supported(x: Block, support: str) -> bool:
     return support == "real" or isinstance(x, Mixed) or ops.least(x) >= 0  # a schema has looked at its own columns
 
 
-def refuse_negative(x: Block, whom: str) -> NoReturn:
+def called(column: Any, names: Any) -> str:
+    """A column by its name, where it has one, else by its number."""
+    return f"column {column}" if names is None else f"column `{names[int(column)]}`"
+
+
+def refuse_negative(x: Block, whom: str, names: Any = None) -> NoReturn:
     """Say where x is negative (or infinite, which is no level either)."""
     assert not isinstance(x, Mixed)
     if isinstance(x, Codes) and infinite(x):
-        refuse(x)
+        refuse(x, names)
     values = x.stored if isinstance(x, Counts) else x.values
     at = np.argwhere(values < 0)[0]
     row, column = (x.row_of()[at[0]], x.column_of()[at[0]]) if isinstance(x, Counts) else at
@@ -278,9 +284,8 @@ def refuse_negative(x: Block, whom: str) -> NoReturn:
         if isinstance(x, Codes)
         else "counts are ≥ 0; for real numbers use GaussianNB"
     )
-    raise SupportError(
-        f"Negative values in data passed to {whom} (input X): first in row {row}, column {column}\n\nhint: {cure}"
-    )
+    where = f"first in row {row}, {called(column, names)}"
+    raise SupportError(f"Negative values in data passed to {whom} (input X): {where}\n\nhint: {cure}")
 
 
 def infinite(x: Block) -> bool:
@@ -290,8 +295,8 @@ def infinite(x: Block) -> bool:
     return values.dtype.kind == "f" and bool(np.isinf(values).any())
 
 
-def refuse(x: Block) -> NoReturn:
-    """Say why sums over x are not finite."""
+def refuse(x: Block, names: Any = None) -> NoReturn:
+    """Say why sums over x are not finite; `names` are those of the columns."""
     if isinstance(x, Mixed):
         refuse(max(x.blocks, key=lambda block: np.nanmax(np.abs(block.values), initial=0.0)))
     if infinite(x):
@@ -301,7 +306,7 @@ def refuse(x: Block) -> NoReturn:
         else:
             row, column = (int(i) for i in np.argwhere(np.isinf(x.values))[0])
         raise SupportError(
-            f"Input X contains infinity (first in row {row}, column {column})\n\n"
+            f"Input X contains infinity (first in row {row}, {called(column, names)})\n\n"
             "hint: remove the cell's row, or put NaN there: a missing cell counts for nothing"
         )
     values = np.abs(x.stored if isinstance(x, Counts) else x.values)

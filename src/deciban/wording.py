@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from deciban.palette import AGAINST, FOR
 
 HALF = 10  # characters of a bar to either side of nothing
 MISSING = "missing"
+LIBRARY = str(Path(__file__).parent)  # where lines are that users did not write
 _users = ["python"]  # who reads hints: the last one
 
 
@@ -181,3 +184,11 @@ def _html_bar(line: Line, account: Account) -> str:
     inner = f"margin-left:{start:.0f}px;width:{size:.0f}px;height:0.8em;background:{colour}"
     middle = "background:linear-gradient(#888,#888) 60px 0/1px 100% no-repeat"
     return f'<div style="width:120px;{middle}"><div style="{inner}"></div></div>'
+
+
+def levels_up() -> int:
+    """How many calls back from the caller's line the first one outside of this library is: the line to warn of."""
+    at, level = sys._getframe(1), 1
+    while at.f_back is not None and at.f_code.co_filename.startswith(LIBRARY):
+        at, level = at.f_back, level + 1
+    return level

@@ -32,11 +32,11 @@ from deciban.classifiers.members_on_data import MembersOnData
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.on_data import OnData
 from deciban.classifiers.pooling import Pooling, all_have, draw
-from deciban.classifiers.reading_frames import _levels_up
 from deciban.classifiers.settled import Settled
 from deciban.classifiers.standardised import Standardised
 from deciban.classifiers.tree import TreeAugmentedNB
 from deciban.errors import DataError, MergeError, NotAdditiveError
+from deciban.wording import levels_up
 
 CONJUGATE = (MixedNB(families="student", alpha=1.0), MixedNB(families="student", alpha=1.0, average="subsets"))
 STACKED = {
@@ -280,7 +280,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
             f"the models are weighed by rows held out: {str(why).split(chr(10))[0]}\n\n"
             "hint: weights='loo' says that this is meant; or give models whose evidences compare",
             UserWarning,
-            stacklevel=_levels_up(),
+            stacklevel=levels_up(),
         )
 
     def _weigh_by(self, found: list[tuple[str, float]]) -> None:

@@ -30,13 +30,14 @@ from sklearn.utils.validation import column_or_1d, has_fit_parameter
 from deciban import decision, frames
 from deciban.classifiers.base import Generative
 from deciban.classifiers.mixed import MixedNB
-from deciban.classifiers.reading_frames import ReadingFrames, _levels_up
+from deciban.classifiers.reading_frames import ReadingFrames
 from deciban.classifiers.structured import Structured
 from deciban.decision import check_priors
 from deciban.dirichlet import log_evidence
 from deciban.errors import DataError, DecibanError, NotAdditiveError
 from deciban.folds import fold_of_each
 from deciban.ingest import rows_at
+from deciban.wording import levels_up
 
 FOLDS = 5
 ENOUGH = 1 << 13  # rows held out, in as many of the folds as that takes
@@ -128,7 +129,7 @@ def say_left_out(left_out: Mapping[str, str]) -> None:
             f"`{name}` is left out: {why}\n\nhint: the others answer without it; take it out of `models`, or give it "
             "what it needs",
             UserWarning,
-            stacklevel=_levels_up(),
+            stacklevel=levels_up(),
         )
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,9 +24,9 @@ from deciban.labels import label_codes, several_types
 from deciban.schema import Schema
 from deciban.table import Block, Mixed, Table
 from deciban.tallies import Bundle
+from deciban.wording import levels_up
 
 COLUMNS: dict[str, list] = {"columns": [StrOptions({"align", "strict"})]}
-LIBRARY = str(Path(__file__).parents[1])  # where lines are that users did not write
 
 
 class ReadingFrames:
@@ -202,7 +200,7 @@ class ReadingFrames:
             f"{'; '.join(notes)}\n\nhint: leave out what does not belong to X; "
             "warnings.simplefilter('ignore', deciban.errors.ColumnWarning) silences this",
             ColumnWarning,
-            stacklevel=_levels_up(),
+            stacklevel=levels_up(),
         )
 
     def _say(self, absent: list, new: list) -> None:
@@ -218,7 +216,7 @@ class ReadingFrames:
         told = [f"{some(absent)} not in X: taken as missing in every row"] if absent else []
         told += [f"{some(new)} not known from training: ignored"] if new else []
         if told:
-            warnings.warn("; ".join(told), UserWarning, stacklevel=_levels_up())
+            warnings.warn("; ".join(told), UserWarning, stacklevel=levels_up())
 
     def _other_columns(self, absent: list, new: list) -> DataError:
         told = [f"{some(absent)} {_is(absent)} not in X"] if absent else []
@@ -234,11 +232,3 @@ class ReadingFrames:
 
 def _is(names: list) -> str:
     return "is" if len(names) == 1 else "are"
-
-
-def _levels_up() -> int:
-    """How many calls back from the caller's line the first one outside of this library is."""
-    at, level = sys._getframe(1), 1
-    while at.f_back is not None and at.f_code.co_filename.startswith(LIBRARY):
-        at, level = at.f_back, level + 1
-    return level

@@ -68,7 +68,22 @@ def _suggesting(init: Callable) -> Callable:
     def constructor(self: Any, *args: Any, **settings: Any) -> None:
         for name in settings:
             if name not in names:
-                raise TypeError(f"{type(self).__name__} has no setting `{name}`\n\nhint: {did_you_mean(name, names)}")
+                hint = _of_classes(name, names) or did_you_mean(name, names)
+                raise TypeError(f"{type(self).__name__} has no setting `{name}`\n\nhint: {hint}")
         init(self, *args, **settings)
 
     return constructor
+
+
+def _of_classes(name: str, names: list[str]) -> str:
+    """A hint about settings that weigh classes, which other classifiers have under other names; "" of all others."""
+    if name not in ("class_weight", "priors", "class_prior"):
+        return ""
+    own = next((one for one in ("priors", "class_prior") if one in names), None)
+    if name != "class_weight" and own is not None:
+        return f"did you mean `{own}`?"
+    if name != "class_weight" and "class_weight" in names:
+        return "`class_weight` weighs the rows of each class; predict_proba(X, priors=...) takes other class priors"
+    if own is not None:
+        return f'{own}="uniform" gives all classes the same weight; {own}={{class: share}} others'
+    return 'predict(X, priors="uniform") and predict_proba(X, priors="uniform") give all classes the same weight'

@@ -22,6 +22,7 @@ from typing import Any
 
 from deciban.engines import threads
 from deciban.errors import DataError, DecibanError, placed
+from deciban.wording import levels_up
 
 Tell = Callable[[int, float | None], None]  # (rows so far, share of all)
 
@@ -102,7 +103,7 @@ def total(
 def tell_notes(source: Any) -> None:
     """Warn of what in a file was not read as it stands."""
     for note in source.notes:
-        warnings.warn(note, UserWarning, stacklevel=2)
+        warnings.warn(note, UserWarning, stacklevel=levels_up())
 
 
 def _pass(source: Any, f: Callable, plus: Callable, progress: Tell | None, at: Reached, after: Callable | None) -> Any:
