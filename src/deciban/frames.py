@@ -192,6 +192,15 @@ def names(X: Any) -> list[str]:
     return [str(name) for name in found]
 
 
+def with_text_names(X: Any) -> Any:
+    """A pandas frame with texts for all names of its columns, where some are texts and others are not: scikit-learn
+    takes texts, or no text at all. Anything else as it is."""
+    if not (hasattr(X, "set_axis") and hasattr(X, "columns")):
+        return X
+    are_texts = {isinstance(name, str) for name in X.columns}
+    return X.set_axis(names(X), axis=1) if len(are_texts) > 1 else X
+
+
 def library(X: Any) -> str | None:
     """The name of the library that a frame is of; None: of none."""
     return None if isinstance(X, Records) else nw.get_native_namespace(X).__name__

@@ -33,7 +33,7 @@ def features(estimator: Any, X: Any, block: str) -> Block:
     """X at prediction time. A plain array of the right width passes at once."""
     if _ready(X) and _as_before(estimator, X):
         return _block(X, block)
-    X = frames.without(frames.records(X), estimator.__dict__.get("_left_out", ()))
+    X = frames.with_text_names(frames.without(frames.records(X), estimator.__dict__.get("_left_out", ())))
     if isinstance(X, frames.Records):
         return _block(numeric.from_records(X, _known_names(estimator, X), block), block)
     numeric.check_columns(X, block, estimator.__dict__.get("feature_names_in_"))
@@ -122,7 +122,7 @@ def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int
             estimator.__dict__.pop("feature_names_in_", None)
             estimator.n_features_in_ = X.shape[1]
         return _block(X, block), y
-    X = frames.records(X)
+    X = frames.with_text_names(frames.records(X))
     if isinstance(X, frames.Records):
         return _training_records(estimator, X, y, block, reset, least)
     numeric.check_columns(X, block, None if reset else estimator.__dict__.get("feature_names_in_"))
@@ -234,6 +234,11 @@ def name_classes(estimator: Any, classes: Any) -> None:
     known = getattr(estimator, "classes_", None)
     if known is not None and (classes is None or (type(classes) is np.ndarray and np.array_equal(classes, known))):
         return
+    if known is None and classes is None:
+        raise DataError(
+            "classes must be passed on the first call to partial_fit.\n\n"
+            "hint: classes=[...] names all labels that will ever come; or begin with `fit`"
+        )
     if classes is not None and len(np.unique(np.asarray(classes))) != len(classes):
         raise DataError(
             f"`classes={classes!r}` names a class twice, so it is not the same as on last call to partial_fit\n\n"

@@ -99,7 +99,7 @@ def load(path: str | os.PathLike | BinaryIO | bytes) -> Any:
 
     >>> import io
     >>> save(load(path), file := io.BytesIO())
-    >>> load(file.getvalue()).predict([[3.5]]).tolist()
+    >>> load(file.getvalue()).predict([[4.0]]).tolist()
     ['b']
     """
     return _understood(path, _model)

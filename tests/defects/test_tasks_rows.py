@@ -104,3 +104,22 @@ def test_task_018_one_column_of_texts_in_dictionaries():
     out = deciban.learn(texts, ["a", "b"] * 20, "text")
     assert out.text == "text"
     assert out.predict(texts[:2]).shape == (2,)
+
+
+@pytest.mark.parametrize(
+    "model", [GaussianNB(), LogisticRegression(), LinearDiscriminantAnalysis(), BernoulliNB()], ids=repr
+)
+def test_task_017_some_names_are_texts_and_others_are_numbers(model):
+    x = pd.DataFrame({0: np.arange(60.0) % 5, "b": np.arange(60.0) % 7, 2.5: np.arange(60.0) % 2})
+    model.fit(x, LABELS)
+    assert model.feature_names_in_.tolist() == ["0", "b", "2.5"]
+    np.testing.assert_array_equal(model.predict_proba(x), model.predict_proba(x.set_axis(["0", "b", "2.5"], axis=1)))
+    assert "2.5" in str(model.explain(x[:1]))
+    with pytest.raises(DataError, match="two columns are named `1`"):
+        model.fit(pd.DataFrame([[1.0, 2.0]] * 60, columns=[1, "1"]), LABELS)
+
+
+def test_task_045_the_first_call_of_partial_fit_says_what_to_pass():
+    for model in (GaussianNB(), LogisticRegression()):
+        with pytest.raises(DataError, match=r"must be passed on the first call to partial_fit.\n\nhint: classes="):
+            model.partial_fit(ROWS[["x"]], LABELS)
