@@ -322,6 +322,8 @@ def _from_series(name: str, s: Any) -> Column:
         return _from_series(name, nw.from_native(native.sparse.to_dense(), series_only=True))
     if len(s) == s.null_count():
         return empty(name, len(s))
+    if type(getattr(native, "dtype", None)).__name__ == "IntervalDtype":
+        return from_objects(name, native.to_numpy(dtype=object), typed=True)
     raise unfit(name, str(getattr(native, "dtype", kind)) if kind == nw.Unknown else str(kind))
 
 
@@ -366,7 +368,7 @@ def _levels(name: str, s: Any) -> Column:
     if hasattr(native, "dictionary_encode"):  # Arrow
         return arrow_levels(name, native.combine_chunks() if hasattr(native, "combine_chunks") else native)
     if hasattr(native, "cat") and hasattr(native, "factorize") and s.dtype in (nw.Categorical, nw.Enum):
-        return _used(name, np.asarray(native.cat.codes), native.cat.categories.tolist())
+        return _used(name, np.asarray(native.cat.codes), [_level(one) for one in native.cat.categories.tolist()])
     if hasattr(native, "factorize"):  # pandas and its kin
         codes, levels = native.factorize()
         return _ordered(name, np.asarray(codes), levels.tolist())
@@ -460,7 +462,8 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
             f"{row})\n\nhint: make it all numbers (missing cells as NaN or None) or all text"
         )
     if kinds == {"level"}:
-        return _ordered(name, codes, levels)
+        out = _ordered(name, codes, levels)
+        return Column(name, out.values, [_level(one) for one in out.levels or []])
     if not kinds and len(values) and (typed or not any(isinstance(v, (float, np.floating)) for v in values.tolist())):
         return empty(name, len(values))
     try:
@@ -473,11 +476,21 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
 
 
 def _kind(value: Any) -> str:
-    if isinstance(value, (str, bytes, bool, np.bool_)):
+    if isinstance(value, (str, bytes, bool, np.bool_)) or _is_interval(value):
         return "level"
     if isinstance(value, (Real, Decimal, np.number)) and not isinstance(value, (np.complexfloating, np.timedelta64)):
         return "number"
     return "other"
+
+
+def _is_interval(value: Any) -> bool:
+    """Whether a cell is a pandas interval, as `pandas.cut` makes them."""
+    return type(value).__name__ == "Interval" and hasattr(value, "closed")
+
+
+def _level(value: Any) -> Any:
+    """A level as models keep it: intervals as texts, such as '(1.0, 2.5]', which files and services can hold."""
+    return str(value) if _is_interval(value) else value
 
 
 def _nothing(value: Any) -> bool:

@@ -123,3 +123,20 @@ def test_task_045_the_first_call_of_partial_fit_says_what_to_pass():
     for model in (GaussianNB(), LogisticRegression()):
         with pytest.raises(DataError, match=r"must be passed on the first call to partial_fit.\n\nhint: classes="):
             model.partial_fit(ROWS[["x"]], LABELS)
+
+
+@pytest.mark.parametrize("kind", ["category", "interval"])
+def test_task_001_intervals_in_rows_files_and_models(kind, tmp_path):
+    bands = pd.cut(TABLE["x"], [-20.0, -1.0, 2.0, 10.0])
+    x = pd.DataFrame({"band": bands if kind == "category" else bands.astype("interval"), "c": TABLE["c"]})
+    model = MixedNB().fit(x, LABELS)
+    assert model.levels_["band"] == ["(-1.0, 2.0]", "(2.0, 10.0]"]
+    want = model.predict_proba(x)
+    np.testing.assert_array_equal(model.predict_proba(x.iloc[0].to_dict()), want[:1])
+    np.testing.assert_array_equal(model.predict_proba(x.to_dict("records")), want)
+    deciban.save(model, tmp_path / "m.deciban")
+    x.to_csv(tmp_path / "x.csv", index=False)
+    stored = deciban.load(tmp_path / "m.deciban")
+    np.testing.assert_array_equal(stored.predict_proba(pd.read_csv(tmp_path / "x.csv")), want)
+    with pytest.raises(DataError, match=r"column `band` holds float \(such as 5.5\), but was learned from str"):
+        model.predict(x.assign(band=5.5))
