@@ -134,6 +134,7 @@ def test_task_001_intervals_in_rows_files_and_models(kind, tmp_path):
     want = model.predict_proba(x)
     np.testing.assert_array_equal(model.predict_proba(x.iloc[0].to_dict()), want[:1])
     np.testing.assert_array_equal(model.predict_proba(x.to_dict("records")), want)
+    np.testing.assert_array_equal(MixedNB().fit_on(x.assign(label=LABELS)).predict_proba(x), want)
     deciban.save(model, tmp_path / "m.deciban")
     x.to_csv(tmp_path / "x.csv", index=False)
     stored = deciban.load(tmp_path / "m.deciban")
