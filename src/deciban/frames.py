@@ -235,7 +235,7 @@ def take_target(X: Any, y: Any) -> tuple[Any, Any]:
         )
     known = names(X)
     if y not in known:
-        near = get_close_matches(y, known, 1, 0.5)
+        near = [name for name in known if name.lower() == y.lower()] or get_close_matches(y, known, 1, 0.5)
         hint = (
             f"did you mean `{near[0]}`?" if near else f"the columns are {some(known)}; y is one of them, or the labels"
         )

@@ -17,6 +17,7 @@ from deciban import (
     MixedNB,
     TreeAugmentedNB,
 )
+from deciban.cli import main
 from deciban.errors import DataError
 
 TABLE = pd.DataFrame({"x": np.arange(60.0) % 7, "c": list("uvw") * 20, "label": ["a", "b"] * 30})
@@ -141,3 +142,12 @@ def test_task_001_intervals_in_rows_files_and_models(kind, tmp_path):
     np.testing.assert_array_equal(stored.predict_proba(pd.read_csv(tmp_path / "x.csv")), want)
     with pytest.raises(DataError, match=r"column `band` holds float \(such as 5.5\), but was learned from str"):
         model.predict(x.assign(band=5.5))
+
+
+def test_task_015_the_name_of_the_target_in_other_letters(tmp_path, capfd):
+    with pytest.raises(DataError, match="did you mean `Y`"):
+        MixedNB().fit(pd.DataFrame({"X": [1.0, 2.0], "Y": ["a", "b"]}), "y")
+    (tmp_path / "rows.csv").write_text("X,Y\n1,a\n2,b\n")
+    with pytest.raises(SystemExit):
+        main(["fit", str(tmp_path / "rows.csv"), "--target", "y"])
+    assert "did you mean --target Y?" in capfd.readouterr().err
