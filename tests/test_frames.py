@@ -70,6 +70,10 @@ NUMBER_COLUMNS = {
     "polars Float64": (pl.DataFrame({"x": REALS}), REALS),
     "polars NaN": (pl.DataFrame({"x": [0.5, float("nan"), -2.0, 0.5]}), REALS),
     "polars Int64": (pl.DataFrame({"x": WHOLE}), WHOLE),
+    "pandas objects of Decimals": (
+        pd.DataFrame({"x": [Decimal("0.5"), Decimal("NaN"), Decimal(-2), Decimal("0.5")]}),
+        REALS,
+    ),
     "polars Decimal": (pl.DataFrame({"x": [Decimal("0.5"), None, Decimal(-2), Decimal("0.5")]}), REALS),
     "arrow double": (pa.table({"x": REALS}), REALS),
     "arrow int": (pa.table({"x": WHOLE}), WHOLE),
@@ -94,25 +98,24 @@ NOTHING = {
 }
 DAY = dt.date(2020, 1, 2)
 UNFIT = {
-    "pandas datetime": (pd.DataFrame({"x": pd.to_datetime(["2020-01-02", None])}), "Datetime"),
+    "pandas datetime": (pd.DataFrame({"x": pd.to_datetime(["2020-01-02", None])}), "dates"),
     "pandas period": (pd.DataFrame({"x": pd.period_range("2020", periods=2, freq="M")}), "period"),
     "pandas complex": (pd.DataFrame({"x": np.array([1j, 2])}), "complex"),
     "pandas dates as objects": (pd.DataFrame({"x": pd.Series([None, DAY], dtype=object)}), "date"),
     "pandas lists": (pd.DataFrame({"x": [None, [1]]}), r"list objects \(such as \[1\], in row 1\)"),
     "pandas tuples of lists": (pd.DataFrame({"x": [([1],), ([2],)]}), "tuple"),
-    "pandas decimals": (pd.DataFrame({"x": [Decimal(1), Decimal(2)]}), "Decimal"),
     "pandas mixed": (pd.DataFrame({"x": [1.5, "u", None]}), r"mixes numbers .*1\.5.* str .*'u', in row 1"),
     "pandas numbers and bools": (pd.DataFrame({"x": pd.Series([2, True], dtype=object)}), "mixes numbers .* bool"),
     "pandas numbers past all floats": (pd.DataFrame({"x": pd.Series([10**400, 1], dtype=object)}), "past all floats"),
-    "polars date": (pl.DataFrame({"x": [DAY]}), "Date"),
+    "polars date": (pl.DataFrame({"x": [DAY]}), "dates"),
     "polars list": (pl.DataFrame({"x": [[1]]}), "List"),
     "polars struct": (pl.DataFrame({"x": [{"a": 1}]}), "Struct"),
     "polars objects": (pl.DataFrame({"x": pl.Series([1, "u"], dtype=pl.Object)}), "mixes"),
-    "arrow date": (pa.table({"x": [DAY]}), "Date"),
+    "arrow date": (pa.table({"x": [DAY]}), "dates"),
     "arrow list": (pa.table({"x": [[1]]}), "List"),
     "arrow struct": (pa.table({"x": [{"a": 1}]}), "Struct"),
-    "array of dates": (np.array([["2020-01-02"]], dtype="M8[D]"), "datetime64"),
-    "array of durations as objects": (np.array([[np.timedelta64(1, "D")]], dtype=object), "timedelta64"),
+    "array of dates": (np.array([["2020-01-02"]], dtype="M8[D]"), "dates"),
+    "array of durations as objects": (np.array([[np.timedelta64(1, "D")]], dtype=object), "durations"),
 }
 
 

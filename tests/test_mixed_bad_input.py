@@ -37,7 +37,7 @@ BAD_TRAINING = {
         ["two columns", "`u`"],
     ),
     "mixed objects": (NUMBERS.assign(m=[1, "u"] * 45), DataError, ["column `m`", "mixes", "1", "'u', in row 1"]),
-    "dates": (NUMBERS.assign(m=pd.Timestamp(2020, 1, 2)), DataError, ["column `m`", "Datetime"]),
+    "dates": (NUMBERS.assign(m=pd.Timestamp(2020, 1, 2)), DataError, ["column `m`", "dates"]),
     "dates as objects": (
         NUMBERS.assign(m=[None, DAY] * 45),
         DataError,
@@ -132,7 +132,7 @@ def test_numbers_for_a_column_of_texts_are_refused():
         ([np.nan] * 90, "NaN"),
         (pd.Series([pd.NA] * 90, dtype="Int64"), "NaN|missing"),
         ([*([1] * 45), *(["u"] * 45)], None),
-        (pd.Series([1, "u"] * 45), r"another a text\n\nhint"),
+        (pd.Series([1, "u"] * 45), r"one label is a text \(.u.\), another of type int \(1\)\n\nhint"),
         (np.linspace(0, 1, 90), "Unknown label type: continuous"),
         (Y[:3], "inconsistent numbers of samples"),
         (np.c_[Y, Y], "1d"),

@@ -19,7 +19,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from deciban import frames, ingest, tabular
 from deciban.classifiers.base import Generative
@@ -41,7 +40,8 @@ NO_ROWS = "there are no rows with a label\n\nhint: see whether the file has more
 
 @dataclass(frozen=True, repr=False)
 class Learned:
-    """A model, and what is known of it. `str` prints it as `deciban fit` does."""
+    """A model, and what is known of it. `str` prints it as `deciban fit` does, and below it what to look at: columns
+    that may know the outcome, copies, constants."""
 
     model: Any
     kind: Kind
@@ -57,7 +57,7 @@ class Learned:
 
     def read(self, X: Any) -> Any:
         """Rows as the model takes them: the columns that were kept, or the texts of one column."""
-        return X if self.found is None else self.found.rows(X)
+        return X if self.found is None else self.found.rows(frames.records(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row of X, which has all columns that were given to `learn`."""
@@ -71,11 +71,14 @@ class Learned:
         model = self.model
         many = len(model.vocabulary_) if self.text is not None else model.n_features_in_
         what = "columns" if self.text is None else f"words of `{self.text}`"
+        target = getattr(model, "target_name_", None)
+        of = "" if target is None else f" of `{target}`"
         lines = [
             f"{type(model).__name__} ({self.kind.words}), {self.rows:,} rows, {many:,} {what}, "
-            f"{len(model.classes_)} classes"
+            f"{len(model.classes_)} classes{of}"
         ]
-        return "\n".join(lines + [f"  {line}" for line in self.lines])
+        doubts = [f"warning: {leak}" for leak in self.leaks] + [f"note: {note}" for note in self.notes]
+        return "\n".join(lines + [f"  {line}" for line in [*self.lines, *doubts]])
 
     __repr__ = __str__
 
@@ -133,7 +136,7 @@ class Learned:
 def learn(
     X: Any, y: Any, model: str = "auto", *, updatable: bool = False, tell: Tell | None = None, text: Any = None
 ) -> Learned:
-    """Fit the classifier of that name, or the simplest of those that do best, to a frame or an array.
+    """Fit the classifier of that name, or the simplest of those that do best, to rows.
 
     Columns that cannot help (identifiers, free text, dates, counters of rows) are left out. Candidates are
     cross-validated in ten folds, on at most 10,000 rows drawn class by class; the simplest whose log loss is within one
@@ -143,10 +146,10 @@ def learn(
 
     Parameters
     ----------
-    X : frame or array of shape (n, d)
+    X : frame, array of shape (n, d), or dictionaries
         The rows.
-    y : array of shape (n,)
-        Their classes.
+    y : array of shape (n,), or str
+        Their classes, or the name of the column of X that holds them.
     model : str, default "auto"
         A name of `compare`, or "auto": choose.
     updatable : bool, default False
@@ -169,7 +172,8 @@ def learn(
     >>> learn(X, y, updatable=True).model.predict([["grey"]]).tolist()
     ['rain']
     """
-    X, y = frames.take_target(X, y)
+    called = frames.target_name(y)
+    X, y = ingest.labelled(X, y)
     labels = np.asarray(y)
     check_labels(labels)
     found = Readable.of(X, text)
@@ -189,10 +193,11 @@ def learn(
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         fitted = kind.make().fit(rows, labels)
+    fitted._name_target(called)
     held_out, how = _held_out(kind, found, rows, labels, comparison)
     if found.text is None and found.left_out:
         fitted._left_out = [str(name) for name in found.left_out]  # may be there again in rows to predict
-    notes = _notes(heard) + ([] if found.text is not None else _column_notes(rows, labels, getattr(y, "name", None)))
+    notes = _notes(heard) + ([] if found.text is not None else _column_notes(rows, labels, called))
     suspects = leaks(rows, labels) if found.text is None else []
     return Learned(
         fitted, kind, held_out, how, found.left_out, suspects, comparison, notes, found.text, len(labels), found
@@ -325,7 +330,7 @@ def _held_out(
         return out, folds_of(comparison.folds, comparison.rows, comparison.total, out.repeats)
     _, codes = ingest.labels(y, None)
     at = np.arange(len(y)) if adds_up else sample_rows(rows, codes, MOST)
-    some = rows if len(at) == len(y) else _safe_indexing(rows, at)
+    some = rows if len(at) == len(y) else ingest.rows_at(rows, at)
     folds, times = min(FOLDS, len(at)), repeats(found, len(at)) if kind.complexity < 2 and len(at) > FOLDS else 1
     deals = [folds_by_content(some, codes[at], folds, seed) for seed in range(times)]
     try:

@@ -15,6 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import get_close_matches
 from numbers import Real
 from types import NoneType
@@ -27,6 +28,17 @@ from narwhals.exceptions import DuplicateError
 from deciban.errors import DataError
 
 Name = str | int
+DATE_HINT = "make a number of it, such as the days since a date, the month or the hour; or leave the column out"
+SPAN_HINT = "make numbers of them, such as by `.dt.total_seconds()`; or leave the column out"
+TIMES = {  # types by the beginnings of their names in all libraries: what they are, what to do
+    "datetime": ("dates", DATE_HINT),
+    "timestamp": ("dates", DATE_HINT),
+    "date": ("dates", DATE_HINT),
+    "period": ("periods", DATE_HINT),
+    "timedelta": ("durations", SPAN_HINT),
+    "duration": ("durations", SPAN_HINT),
+    "time": ("times of day", DATE_HINT),
+}
 QUERIES = ("duckdb", "_duckdb", "ibis")  # libraries whose tables are queries
 
 
@@ -93,6 +105,18 @@ class Records:
 
     def __len__(self) -> int:
         return self.n
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n, len(self.cells)
+
+    def at(self, index: Sequence[int] | np.ndarray) -> Records:
+        """Some of the rows."""
+        return Records({name: [cells[i] for i in index] for name, cells in self.cells.items()}, len(index))
+
+    def only(self, names: Sequence[str]) -> Records:
+        """Some of the columns, in this order."""
+        return Records({name: self.cells[name] for name in names}, self.n)
 
     def column(self, name: str) -> Column:
         """One column; None is a missing cell."""
@@ -168,6 +192,15 @@ def names(X: Any) -> list[str]:
     return [str(name) for name in found]
 
 
+def with_text_names(X: Any) -> Any:
+    """A pandas frame with texts for all names of its columns, where some are texts and others are not: scikit-learn
+    takes texts, or no text at all. Anything else as it is."""
+    if not (hasattr(X, "set_axis") and hasattr(X, "columns")):
+        return X
+    are_texts = {isinstance(name, str) for name in X.columns}
+    return X.set_axis(names(X), axis=1) if len(are_texts) > 1 else X
+
+
 def library(X: Any) -> str | None:
     """The name of the library that a frame is of; None: of none."""
     return None if isinstance(X, Records) else nw.get_native_namespace(X).__name__
@@ -202,13 +235,13 @@ def take_target(X: Any, y: Any) -> tuple[Any, Any]:
         )
     known = names(X)
     if y not in known:
-        near = get_close_matches(y, known, 1, 0.5)
+        near = [name for name in known if name.lower() == y.lower()] or get_close_matches(y, known, 1, 0.5)
         hint = (
             f"did you mean `{near[0]}`?" if near else f"the columns are {some(known)}; y is one of them, or the labels"
         )
         raise DataError(f"there is no column `{y}` in X to take the labels from\n\nhint: {hint}")
     if isinstance(X, Records):
-        return Records({name: cells for name, cells in X.cells.items() if name != y}, X.n), list(X.cells[y])
+        return X.only([name for name in known if name != y]), list(X.cells[y])
     frame, at = nw.from_native(X, eager_only=True), known.index(y)
     return frame[:, [j for j in range(len(known)) if j != at]].to_native(), frame[:, at].to_native()
 
@@ -218,7 +251,7 @@ def without(X: Any, left_out: Collection[Name]) -> Any:
     if not left_out or not is_frame(X):
         return X
     if isinstance(X, Records):
-        return Records({name: cells for name, cells in X.cells.items() if name not in left_out}, X.n)
+        return X.only([name for name in X.cells if name not in left_out])
     keep = [j for j, name in enumerate(names(X)) if name not in left_out]
     return nw.from_native(X, eager_only=True)[:, keep].to_native()
 
@@ -253,9 +286,11 @@ def strings(X: Any, name: Name) -> list[str]:
     >>> strings(np.array([["a b", 1], [None, 2]], dtype=object), 0)
     ['a b', '']
     """
-    frame = is_frame(X)
     at: Any = name
-    cells = nw.from_native(X, eager_only=True)[at].to_list() if frame else np.asarray(X, dtype=object)[:, at]
+    if isinstance(X, Records):
+        cells: Any = X.cells[at]
+    else:
+        cells = nw.from_native(X, eager_only=True)[at].to_list() if is_frame(X) else np.asarray(X, dtype=object)[:, at]
     return ["" if _nothing(cell) else str(cell) for cell in cells]
 
 
@@ -287,14 +322,28 @@ def _from_series(name: str, s: Any) -> Column:
         return _from_series(name, nw.from_native(native.sparse.to_dense(), series_only=True))
     if len(s) == s.null_count():
         return empty(name, len(s))
+    if type(getattr(native, "dtype", None)).__name__ == "IntervalDtype":
+        return from_objects(name, native.to_numpy(dtype=object), typed=True)
     raise unfit(name, str(getattr(native, "dtype", kind)) if kind == nw.Unknown else str(kind))
 
 
 def unfit(name: Name, kind: str) -> DataError:
-    return DataError(
-        f"column `{name}` holds {kind}, which is neither a number nor a level\n\n"
-        "hint: turn it into numbers (e.g. days since a date) or text, or leave the column out"
-    )
+    """What to say of a column of a type (in the words of its library) that is neither numbers nor levels."""
+    what, hint = in_words(kind)
+    return DataError(f"column `{name}` holds {what}, which are neither numbers nor levels\n\nhint: {hint}")
+
+
+def in_words(kind: str) -> tuple[str, str]:
+    """(what a column of that type holds, what to do about it).
+
+    >>> in_words("Datetime(time_unit='us', time_zone=None)")[0], in_words("duration[ns]")[0], in_words("list<int64>")[0]
+    ('dates', 'durations', 'cells of type list<int64>')
+    """
+    found = next((words for start, words in TIMES.items() if kind.lower().startswith(start)), None)
+    if found is not None:
+        return found
+    what = kind if " objects" in kind else f"cells of type {kind}"
+    return what, "make numbers or texts of them, or leave the column out"
 
 
 def _numbers(s: Any) -> np.ndarray:
@@ -319,7 +368,7 @@ def _levels(name: str, s: Any) -> Column:
     if hasattr(native, "dictionary_encode"):  # Arrow
         return arrow_levels(name, native.combine_chunks() if hasattr(native, "combine_chunks") else native)
     if hasattr(native, "cat") and hasattr(native, "factorize") and s.dtype in (nw.Categorical, nw.Enum):
-        return _used(name, np.asarray(native.cat.codes), native.cat.categories.tolist())
+        return _used(name, np.asarray(native.cat.codes), [_level(one) for one in native.cat.categories.tolist()])
     if hasattr(native, "factorize"):  # pandas and its kin
         codes, levels = native.factorize()
         return _ordered(name, np.asarray(codes), levels.tolist())
@@ -400,7 +449,11 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
     if "other" in kinds:
         at = [_kind(level) for level in levels].index("other")
         wrong, row = levels[at], int(np.flatnonzero(codes == at)[0])
-        raise unfit(name, f"{type(wrong).__name__} objects (such as {wrong!r}, in row {row})")
+        what, hint = in_words(f"{type(wrong).__name__} objects")
+        raise DataError(
+            f"column `{name}` holds {what} (such as {wrong!r}, in row {row}), which are neither numbers nor levels\n\n"
+            f"hint: {hint}"
+        )
     if kinds == {"number", "level"}:
         number, text = (next(v for v in levels if _kind(v) == kind) for kind in ("number", "level"))
         row = int(np.flatnonzero(codes == [level is text for level in levels].index(True))[0])
@@ -409,7 +462,8 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
             f"{row})\n\nhint: make it all numbers (missing cells as NaN or None) or all text"
         )
     if kinds == {"level"}:
-        return _ordered(name, codes, levels)
+        out = _ordered(name, codes, levels)
+        return Column(name, out.values, [_level(one) for one in out.levels or []])
     if not kinds and len(values) and (typed or not any(isinstance(v, (float, np.floating)) for v in values.tolist())):
         return empty(name, len(values))
     try:
@@ -422,17 +476,27 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
 
 
 def _kind(value: Any) -> str:
-    if isinstance(value, (str, bytes, bool, np.bool_)):
+    if isinstance(value, (str, bytes, bool, np.bool_)) or _is_interval(value):
         return "level"
-    if isinstance(value, (Real, np.number)) and not isinstance(value, (np.complexfloating, np.timedelta64)):
+    if isinstance(value, (Real, Decimal, np.number)) and not isinstance(value, (np.complexfloating, np.timedelta64)):
         return "number"
     return "other"
+
+
+def _is_interval(value: Any) -> bool:
+    """Whether a cell is a pandas interval, as `pandas.cut` makes them."""
+    return type(value).__name__ == "Interval" and hasattr(value, "closed")
+
+
+def _level(value: Any) -> Any:
+    """A level as models keep it: intervals as texts, such as '(1.0, 2.5]', which files and services can hold."""
+    return str(value) if _is_interval(value) else value
 
 
 def _nothing(value: Any) -> bool:
     """Whether a cell is missing."""
     absent = value is None or type(value).__name__ in ("NAType", "NaTType")
-    return absent or (isinstance(value, (float, np.floating)) and value != value)
+    return absent or (isinstance(value, (float, np.floating, Decimal)) and value != value)
 
 
 def _factorised(values: np.ndarray) -> tuple[np.ndarray, list]:

@@ -15,13 +15,14 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy import sparse
 from sklearn import get_config
+from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from deciban import frames, numeric, ops
 from deciban.errors import DataError, DecibanError, SupportError, levels_up
 from deciban.frames import Column
-from deciban.labels import label_codes
+from deciban.labels import label_codes, no_label, several_types
 from deciban.table import Block, Codes, Counts, Mixed, Reals
 
 MOST_LEVELS = 1 << 26  # in one column
@@ -32,7 +33,7 @@ def features(estimator: Any, X: Any, block: str) -> Block:
     """X at prediction time. A plain array of the right width passes at once."""
     if _ready(X) and _as_before(estimator, X):
         return _block(X, block)
-    X = frames.without(frames.records(X), estimator.__dict__.get("_left_out", ()))
+    X = frames.with_text_names(frames.without(frames.records(X), estimator.__dict__.get("_left_out", ())))
     if isinstance(X, frames.Records):
         return _block(numeric.from_records(X, _known_names(estimator, X), block), block)
     numeric.check_columns(X, block, estimator.__dict__.get("feature_names_in_"))
@@ -47,6 +48,8 @@ def _target_checked(read: Callable) -> Callable:
     @wraps(read)
     def checked(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int = 1) -> Any:
         X, y = frames.take_target(X, y)
+        if isinstance(y, (list, tuple)):
+            refuse_missing(y)
         with missing_labels_named(y):
             out = read(estimator, X, y, block, reset, least)
         if reset:
@@ -61,18 +64,53 @@ def _target_checked(read: Callable) -> Callable:
 
 @contextmanager
 def missing_labels_named(y: Any) -> Iterator[None]:
-    """Say in which rows there is no label, where that is why y cannot be read."""
+    """Say in which rows there is no label, or that labels are of several types, where that is why y cannot be read."""
     try:
         yield
-    except ValueError as bad:
-        rows = [] if isinstance(bad, DecibanError) else frames.missing_rows(y)
-        if not rows:
+    except (TypeError, ValueError) as bad:
+        if isinstance(bad, DecibanError):
             raise
-        where = f"row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:5]))}"
-        where += f" and {len(rows) - 5} more" if len(rows) > 5 else ""
-        raise DataError(
-            f"Input y contains NaN: the target has no label in {where}\n\nhint: leave out the rows without a label"
-        ) from None
+        rows = frames.missing_rows(y)
+        if rows:
+            raise no_label(rows) from None
+        if "not supported between instances" in str(bad):
+            raise several_types(np.asarray(y, dtype=object).ravel().tolist()) from None
+        raise
+
+
+def labelled(X: Any, y: Any) -> tuple[Any, Any]:
+    """(rows, labels) for what looks at both itself: y may be the name of a column of X, and X dictionaries. Rows
+    without a label are refused.
+
+    >>> rows, y = labelled({"sky": ["grey", "blue"], "later": ["rain", "sun"]}, "later")
+    >>> rows.cells, y
+    ({'sky': ['grey', 'blue']}, ['rain', 'sun'])
+    """
+    X, y = frames.take_target(frames.records(X), y)
+    if isinstance(y, (list, tuple)) or np.asarray(y).dtype.kind in "fO":
+        refuse_missing(y)
+    return X, y
+
+
+def refuse_missing(y: Any) -> None:
+    """Refuse labels that are missing: of a list, NumPy would make the label "nan".
+
+    >>> refuse_missing(["a", float("nan")])
+    Traceback (most recent call last):
+      ...
+    deciban.errors.DataError: Input y contains NaN: the target has no label in row 1
+    <BLANKLINE>
+    hint: leave out the rows without a label
+    """
+    if not isinstance(y, (list, tuple)) or not set(map(type, y)) <= {str, int, bool}:
+        rows = frames.missing_rows(y)
+        if rows:
+            raise no_label(rows)
+
+
+def rows_at(X: Any, index: np.ndarray) -> Any:
+    """Some of the rows, as the kind of thing that they are."""
+    return X.at(index) if isinstance(X, frames.Records) else _safe_indexing(X, index)
 
 
 @_target_checked
@@ -84,7 +122,7 @@ def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int
             estimator.__dict__.pop("feature_names_in_", None)
             estimator.n_features_in_ = X.shape[1]
         return _block(X, block), y
-    X = frames.records(X)
+    X = frames.with_text_names(frames.records(X))
     if isinstance(X, frames.Records):
         return _training_records(estimator, X, y, block, reset, least)
     numeric.check_columns(X, block, None if reset else estimator.__dict__.get("feature_names_in_"))
@@ -141,7 +179,8 @@ def _rules(block: str) -> dict[str, Any]:
 
 def _block(X: Any, block: str) -> Block:
     if X.dtype.kind in "mM":
-        raise numeric.not_numbers("X", "dates" if X.dtype.kind == "M" else "durations", block, numeric.TIME_HINT)
+        what, hint = frames.in_words(str(X.dtype))
+        raise numeric.not_numbers("X", what, block, hint)
     if X.dtype.kind == "O":  # a frame with a categorical column comes so
         X = X.astype(np.float64)
     if block == "codes":
@@ -195,6 +234,11 @@ def name_classes(estimator: Any, classes: Any) -> None:
     known = getattr(estimator, "classes_", None)
     if known is not None and (classes is None or (type(classes) is np.ndarray and np.array_equal(classes, known))):
         return
+    if known is None and classes is None:
+        raise DataError(
+            "classes must be passed on the first call to partial_fit.\n\n"
+            "hint: classes=[...] names all labels that will ever come; or begin with `fit`"
+        )
     if classes is not None and len(np.unique(np.asarray(classes))) != len(classes):
         raise DataError(
             f"`classes={classes!r}` names a class twice, so it is not the same as on last call to partial_fit\n\n"
@@ -227,11 +271,16 @@ def supported(x: Block, support: str) -> bool:
     return support == "real" or isinstance(x, Mixed) or ops.least(x) >= 0  # a schema has looked at its own columns
 
 
-def refuse_negative(x: Block, whom: str) -> NoReturn:
+def called(column: Any, names: Any) -> str:
+    """A column by its name, where it has one, else by its number."""
+    return f"column {column}" if names is None else f"column `{names[int(column)]}`"
+
+
+def refuse_negative(x: Block, whom: str, names: Any = None) -> NoReturn:
     """Say where x is negative (or infinite, which is no level either)."""
     assert not isinstance(x, Mixed)
     if isinstance(x, Codes) and infinite(x):
-        refuse(x)
+        refuse(x, names)
     values = x.stored if isinstance(x, Counts) else x.values
     at = np.argwhere(values < 0)[0]
     row, column = (x.row_of()[at[0]], x.column_of()[at[0]]) if isinstance(x, Counts) else at
@@ -240,9 +289,8 @@ def refuse_negative(x: Block, whom: str) -> NoReturn:
         if isinstance(x, Codes)
         else "counts are ≥ 0; for real numbers use GaussianNB"
     )
-    raise SupportError(
-        f"Negative values in data passed to {whom} (input X): first in row {row}, column {column}\n\nhint: {cure}"
-    )
+    where = f"first in row {row}, {called(column, names)}"
+    raise SupportError(f"Negative values in data passed to {whom} (input X): {where}\n\nhint: {cure}")
 
 
 def infinite(x: Block) -> bool:
@@ -252,8 +300,8 @@ def infinite(x: Block) -> bool:
     return values.dtype.kind == "f" and bool(np.isinf(values).any())
 
 
-def refuse(x: Block) -> NoReturn:
-    """Say why sums over x are not finite."""
+def refuse(x: Block, names: Any = None) -> NoReturn:
+    """Say why sums over x are not finite; `names` are those of the columns."""
     if isinstance(x, Mixed):
         refuse(max(x.blocks, key=lambda block: np.nanmax(np.abs(block.values), initial=0.0)))
     if infinite(x):
@@ -263,7 +311,7 @@ def refuse(x: Block) -> NoReturn:
         else:
             row, column = (int(i) for i in np.argwhere(np.isinf(x.values))[0])
         raise SupportError(
-            f"Input X contains infinity (first in row {row}, column {column})\n\n"
+            f"Input X contains infinity (first in row {row}, {called(column, names)})\n\n"
             "hint: remove the cell's row, or put NaN there: a missing cell counts for nothing"
         )
     values = np.abs(x.stored if isinstance(x, Counts) else x.values)

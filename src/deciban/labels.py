@@ -7,8 +7,8 @@ from numbers import Real
 import numpy as np
 
 from deciban import ops
-from deciban.errors import MergeError
-from deciban.frames import Column
+from deciban.errors import DataError, MergeError
+from deciban.frames import Column, missing_rows
 
 FEW = 1024  # labels 0 … 1023 are found in one pass; a power of two
 
@@ -84,11 +84,39 @@ def _hashed_codes(y: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray
     """The same for texts and other objects: sorting the distinct ones alone is several times faster."""
     labels = y.tolist()
     known = dict.fromkeys(labels)
+    if y.dtype.kind == "O" and missing_rows(list(known)):
+        raise no_label(missing_rows(labels))
     if classes is None:
         classes = np.unique(np.array(list(known), dtype=y.dtype))
     place = {label: code for code, label in enumerate(classes.tolist())}
     known = {label: place.get(label, -1) for label in known}
     return classes, np.fromiter(map(known.__getitem__, labels), dtype=np.int32, count=len(labels))
+
+
+def no_label(rows: list[int]) -> DataError:
+    """What to say of rows that have no label."""
+    where = f"row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:5]))}"
+    where += f" and {len(rows) - 5} more" if len(rows) > 5 else ""
+    return DataError(
+        f"Input y contains NaN: the target has no label in {where}\n\nhint: leave out the rows without a label"
+    )
+
+
+def several_types(labels: list) -> DataError:
+    """What to say of labels that have no order, as some are texts and others are not.
+
+    >>> print(several_types(["no", 1]))
+    one label is a text ('no'), another of type int (1)
+    <BLANKLINE>
+    hint: make all labels texts
+    """
+    first = {type(label): label for label in reversed(labels)}
+    told = [
+        f"a text ({str(label)!r})" if issubclass(kind, str) else f"of type {kind.__name__} ({label!r})"
+        for kind, label in first.items()
+    ]
+    told.sort(key=lambda words: not words.startswith("a text"))
+    return DataError(f"one label is {told[0]}, another {told[1]}\n\nhint: make all labels texts")
 
 
 def _level_codes(y: Column, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

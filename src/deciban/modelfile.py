@@ -24,8 +24,9 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property, reduce
 from importlib import import_module
+from io import BytesIO
 from operator import add
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -48,7 +49,7 @@ NOT_KEPT = (
 
 def save(
     model: Any,
-    path: str | os.PathLike,
+    path: str | os.PathLike | BinaryIO,
     *,
     metrics: Mapping[str, Any] | None = None,
     source: str | None = None,
@@ -56,6 +57,7 @@ def save(
     text: str | None = None,
 ) -> None:
     """Write a fitted model to a file, `name.deciban`, whole or not at all: an older file of that name stays until then.
+    Or to a file that is open for writing bytes, such as `io.BytesIO()`.
 
     `metrics` (numbers by name), `source` (where the rows came from), `target` (the column of the classes) and `text`
     (that of the texts) are kept beside it, for `about` to tell.
@@ -67,6 +69,8 @@ def save(
     >>> load(path).predict([[0.9]]).tolist()
     [1]
     """
+    if not isinstance(path, str | os.PathLike) and not hasattr(path, "write"):
+        raise ModelFileError(f"{path!r:.80} is no file to write to\n\nhint: give a path, or a file open for bytes")
     cls = _own_class(model)
     check_is_fitted(model)
     sound.check(model)
@@ -80,8 +84,9 @@ def save(
     tensors.write(path, metadata | texts, encoder.arrays)
 
 
-def load(path: str | os.PathLike) -> Any:
-    """The model in a file: it predicts, updates, merges and forgets as the one that was saved.
+def load(path: str | os.PathLike | BinaryIO | bytes) -> Any:
+    """The model in a file: it predicts, updates, merges and forgets as the one that was saved. The file may also be
+    open for reading bytes, or be these bytes.
 
     >>> import tempfile, os
     >>> from deciban import GaussianNB
@@ -89,11 +94,18 @@ def load(path: str | os.PathLike) -> Any:
     >>> save(GaussianNB().fit([[0.0], [1.0], [4.0]], ["a", "a", "b"]), path)
     >>> load(path).forget([[1.0]], ["a"]).class_count_.tolist()
     [1.0, 1.0]
+
+    A model as bytes, for a database or a message:
+
+    >>> import io
+    >>> save(load(path), file := io.BytesIO())
+    >>> load(file.getvalue()).predict([[4.0]]).tolist()
+    ['b']
     """
     return _understood(path, _model)
 
 
-def about(path: str | os.PathLike) -> dict[str, Any]:
+def about(path: str | os.PathLike | BinaryIO | bytes) -> dict[str, Any]:
     """What a file tells of its model: class, settings, columns, classes, rows, date, source, metrics, versions.
 
     >>> import tempfile, os
@@ -145,7 +157,8 @@ def _own_class(model: Any) -> Any:
     cls: Any = type(model)
     if _public(cls.__name__) is not cls:
         raise ModelFileError(
-            f"a {cls.__module__}.{cls.__name__} is no classifier of this library\n\nhint: save the classifier inside it"
+            f"a {cls.__module__}.{cls.__name__} is no classifier of this library\n\n"
+            "hint: save the classifier inside it; the whole goes through joblib.dump"
         )
     return cls
 
@@ -204,22 +217,33 @@ def _about(model: Any, metrics: Mapping[str, Any] | None, **origin: str | None) 
 # reading
 
 
-def _understood(path: str | os.PathLike, make: Any) -> Any:
+def _understood(path: str | os.PathLike | BinaryIO | bytes, make: Any) -> Any:
     """What `make` makes of a file that is as it should be; an error that names the file, if it is not."""
+    name = os.fspath(path) if isinstance(path, str | os.PathLike) else "the bytes"
     try:
-        with open(path, "rb", buffering=0) as file:
+        with _opened(path) as file:
             header = tensors.Header.of(file)
             _check_format(header.metadata)
             return make(header.metadata, Decoder(header.arrays(file), _from_inside))
     except (OSError, MemoryError):
         raise
     except ModelFileError as error:
-        raise ModelFileError(f"{os.fspath(path)}: {error}") from None
+        raise ModelFileError(f"{name}: {error}") from None
     except Exception as error:  # a right checksum and a wrong content: made on purpose, so anything may be wrong
         raise ModelFileError(
-            f"{os.fspath(path)}: its content makes no model ({type(error).__name__}: {error})\n\n"
-            "hint: save the model again"
+            f"{name}: its content makes no model ({type(error).__name__}: {error})\n\nhint: save the model again"
         ) from error
+
+
+def _opened(path: str | os.PathLike | BinaryIO | bytes) -> BinaryIO:
+    if isinstance(path, str | os.PathLike):
+        return open(path, "rb", buffering=0)
+    whole = path.read() if hasattr(path, "read") else path
+    if not isinstance(whole, bytes | bytearray | memoryview):
+        raise ModelFileError(
+            f"no bytes, but {type(whole).__name__}\n\nhint: give a path, bytes, or a file open for reading bytes"
+        )
+    return BytesIO(whole)
 
 
 def _check_format(metadata: dict[str, str]) -> None:

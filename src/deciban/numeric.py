@@ -29,11 +29,9 @@ class CellTypeError(DataError, TypeError):
     """A cell of a type that is no number. Also a TypeError, which is what scikit-learn raises for such cells."""
 
 
-TIME_HINT = "make a number of it, such as the days since a date, the month or the hour; or leave the column out"
 OBJECT_HINT = "make a number of it, or leave the column out"
 CODE_HINT = "MixedNB takes such columns; or code the levels as 0, 1, … (sklearn.preprocessing.OrdinalEncoder)"
 TEXT_HINT = "MixedNB takes such columns; or make numbers of them (sklearn.preprocessing.OneHotEncoder)"
-TIMES = {"Datetime": "dates", "Date": "dates", "Time": "times of day", "Duration": "durations"}
 NOT_CONVERTED = ("could not convert string", "argument must be a", "bytes/strings", "setting an array element")
 
 
@@ -62,7 +60,8 @@ def _check_series(where: str, s: Any, block: str) -> None:
     elif kind == nw.String:
         raise not_numbers(where, f"text, {_first(s)}", block, _text_hint(block))
     elif kind.is_temporal():
-        raise not_numbers(where, TIMES[str(kind).partition("(")[0]], block, TIME_HINT)
+        what, hint = frames.in_words(str(kind))
+        raise not_numbers(where, what, block, hint)
     elif type(getattr(native, "dtype", None)).__name__ != "SparseDtype":
         cells = np.empty(len(s), dtype=object)
         cells[:] = s.to_list()
@@ -82,7 +81,8 @@ def check_cells(where: str, cells: np.ndarray, block: str, texts: bool = True, w
             if texts or not _number(cell):
                 raise not_numbers(where, f"text, {cell!r} in row {row}", block, _text_hint(block), why)
         elif isinstance(cell, dt.date | dt.time | dt.timedelta | np.datetime64 | np.timedelta64):
-            raise not_numbers(where, f"a date or time, {cell!r} in row {row}", block, TIME_HINT, why, CellTypeError)
+            what, hint = frames.in_words(type(cell).__name__)
+            raise not_numbers(where, f"{what}, {cell!r} in row {row}", block, hint, why, CellTypeError)
         elif type(cell).__name__ == "NAType":
             hint = "`X.convert_dtypes()` makes columns of numbers that may have missing cells; or put NaN there"
             raise not_numbers(where, f"objects, {cell!r} in row {row}", block, hint, why, CellTypeError)

@@ -70,8 +70,8 @@ def report(
         A fitted model.
     X : frame, array, sparse matrix or list of texts
         The rows; of a classifier of texts a list of texts.
-    y : array of shape (n,)
-        Their right classes.
+    y : array of shape (n,), or str
+        Their right classes, or the name of the column of X that holds them.
     path : path, optional
         Where the page is written; without it the page is only returned.
     train : X or (X, y), optional

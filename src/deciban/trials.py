@@ -20,7 +20,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from deciban import ingest, tabular
 from deciban.classifiers.counts import BernoulliNB, ComplementNB, MultinomialNB, PoissonNB
@@ -337,7 +336,7 @@ def compare(
     tell: Callable[[str, float], None] | None = None,
     text: Any = None,
 ) -> Comparison:
-    """Cross-validate the classifiers of these names, or all that suit X (a frame or an array), on the same folds.
+    """Cross-validate the classifiers of these names, or all that suit X, on the same folds.
 
     Of more than 10,000 rows as many are drawn, class by class and at least a few of each class. Which rows are drawn,
     and which are held out together, depends on their cells and not on their order. There are at most as many folds as
@@ -345,10 +344,10 @@ def compare(
 
     Parameters
     ----------
-    X : frame or array of shape (n, d)
+    X : frame, array of shape (n, d), or dictionaries
         The rows.
-    y : array of shape (n,)
-        Their classes.
+    y : array of shape (n,), or str
+        Their classes, or the name of the column of X that holds them.
     names : iterable of str, optional
         The classifiers to try. By default all that suit the columns.
     folds : int, default 10
@@ -370,6 +369,7 @@ def compare(
     >>> compare(X, y, ["gaussian", "poisson"], folds=3).unfit
     {'poisson': 'needs counts in every column'}
     """
+    X, y = ingest.labelled(X, y)
     found = Readable.of(X, text)
     return compare_readable(found, found.rows(X), np.asarray(y), names, folds, tell)
 
@@ -394,7 +394,7 @@ def compare_readable(
     suited = [kind for kind in chosen if kind.name not in unfit]
     suited = sorted(suited, key=lambda kind: kind.complexity) if race else suited
     at = sample_rows(rows, codes, MOST)
-    drawn, labels = _safe_indexing(rows, at) if len(at) < len(codes) else rows, y[at]
+    drawn, labels = ingest.rows_at(rows, at) if len(at) < len(codes) else rows, y[at]
     most = min(folds, len(at), MOST_FOLDS)
     times = 1 if most == len(at) else repeats(found, len(at))  # rows that are folds are always the same folds
     notes = [] if most == folds else [f"{folds} folds were asked for; {most} are used, for {len(at):,} rows"]

@@ -133,6 +133,8 @@ def nothing_left(columns: Columns) -> str:
 
 def taken(X: Any, names: list[Any]) -> Any:
     """Those columns of a frame or an array, in this order."""
+    if isinstance(X, frames.Records):
+        return X.only(names)
     if not frames.is_frame(X):
         return np.asarray(X)[:, names]
     return nw.from_native(X, eager_only=True).select(names).to_native()

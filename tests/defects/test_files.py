@@ -245,6 +245,17 @@ def test_b12_a_row_alone_may_lack_its_number(cell, capfd):
     assert "line 3: column `x` holds 'low'" in run("predict s.deciban new.csv", capfd, 1)[1]
 
 
+@pytest.mark.parametrize("cell", ["-", "none", "."])
+def test_task_028_a_file_whose_only_cell_is_the_mark_of_a_missing_number(cell, capfd):
+    deciban.save(fitted("x,y\n" + ROWS), "m.deciban")
+    Path("n.csv").write_text(f"x\n{cell}\n")
+    out, err = run("predict m.deciban n.csv", capfd)
+    assert out.splitlines()[1] == f"{cell},a,0.5,0.5"
+    assert f"cells such as '{cell}' are read as missing" in err
+    Path("n.csv").write_text(f"x\n{cell}\n3\ntall\n")
+    assert "n.csv, line 4: column `x` holds 'tall'" in run("predict m.deciban n.csv", capfd, 1)[1]
+
+
 def test_b12_late_marks_at_prediction(monkeypatch, capfd):
     from deciban.files import passing
 

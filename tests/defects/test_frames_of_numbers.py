@@ -31,7 +31,7 @@ FRAMES = {  # frame, the column to be named, what it holds
     "a date with a zone": (pd.DataFrame({"when": DAYS.tz_localize("UTC")}), "when", "dates"),
     "a date of polars": (pl.DataFrame({"when": DAYS.to_numpy()}), "when", "dates"),
     "a date of Arrow": (pa.table({"when": DAYS}), "when", "dates"),
-    "a date among objects": (pd.DataFrame({"when": DAYS.date}), "when", "a date or time"),
+    "a date among objects": (pd.DataFrame({"when": DAYS.date}), "when", "dates, datetime.date"),
     "a number and a date": (pd.DataFrame({"n": range(10), "when": DAYS}), "when", "dates"),
     "a duration": (pd.DataFrame({"took": pd.to_timedelta(range(10), unit="h")}), "took", "durations"),
     "a period": (pd.DataFrame({"month": pd.period_range("2020", periods=10, freq="M")}), "month", "Period"),
@@ -66,7 +66,7 @@ def test_b08_dates_are_refused_at_prediction_too(name):
 def test_b08_arrays_of_dates(name):
     with pytest.raises(DataError, match="X holds dates"):
         getattr(deciban, name)().fit(DAYS.to_numpy()[:, None], Y)
-    with pytest.raises(DataError, match="column 0 holds a date or time"):
+    with pytest.raises(DataError, match="column 0 holds dates"):
         getattr(deciban, name)().fit(DAYS.to_numpy(dtype=object)[:, None], Y)
     with pytest.raises(DataError, match="column 0 holds text"):
         getattr(deciban, name)().fit([["a"], ["b"]] * 5, Y)

@@ -150,6 +150,17 @@ def test_f13_every_picture_takes_a_model_and_its_rows():
             ]
 
 
+@pytest.mark.parametrize("name", ["roc", "confusion_matrix", "class_densities", "decision_regions", "sigmoid"])
+def test_task_015_the_labels_of_a_picture_may_be_a_column(name):
+    table = pd.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0) % 7, "sky": ["grey"] * 20 + ["blue"] * 20})
+    table = table.drop(columns="b") if name == "sigmoid" else table
+    model = GaussianNB().fit(table, "sky")
+    ax, named = (
+        getattr(plots, name)(model, *rows) for rows in ((table.drop(columns="sky"), table["sky"]), (table, "sky"))
+    )
+    assert [list(line.get_ydata()) for line in named.lines] == [list(line.get_ydata()) for line in ax.lines]
+
+
 def test_f13_errors_say_what_was_expected():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 2)), np.repeat([0, 1], 10)

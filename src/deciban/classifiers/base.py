@@ -349,7 +349,7 @@ class Generative(
         def of(span: tuple[int, int]) -> Bundle:
             chunk = table.rows(*span)
             if not ingest.supported(chunk.x, family.support):
-                ingest.refuse_negative(table.x, whom)
+                ingest.refuse_negative(table.x, whom, self.__dict__.get("feature_names_in_"))
             with np.errstate(all="ignore"):  # what is not finite is refused below
                 return self._tally_chunk(family, chunk)
 
@@ -360,7 +360,7 @@ class Generative(
         with np.errstate(all="ignore"):
             out = threads.total(spans, of, iadd)
         if not out.finite():
-            ingest.refuse(table.x)
+            ingest.refuse(table.x, self.__dict__.get("feature_names_in_"))
         return out
 
     def _tally_whole(self, table: Table) -> Bundle:

@@ -31,6 +31,7 @@ from deciban.classifiers.given_priors import PRIORS
 from deciban.classifiers.kdb import KDependenceBayes
 from deciban.classifiers.members_on_data import MembersOnData
 from deciban.classifiers.mixed import MixedNB
+from deciban.classifiers.on_data import OnData
 from deciban.classifiers.pooling import Pooling, all_have, draw
 from deciban.classifiers.settled import Settled
 from deciban.classifiers.standardised import Standardised
@@ -98,16 +99,22 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         these rows is left out, with a warning (`left_out_`)."""
         self._validate_params()
         with self._unchanged_on_failure():
-            self._fit_rows(self._pairs_for(X), X, y, sample_weight)
+            called, (X, y) = frames.target_name(y), frames.take_target(X, y)
+            self._fit_rows(self._pairs_for(X), X, y, sample_weight, called)
         return self
 
-    def _fit_rows(self, pairs: members.Named, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit_rows(self, pairs: members.Named, X: Any, y: Any, sample_weight: Any, called: str | None = None) -> None:
         self._take(
             pairs,
             *members.each_learned(
                 pairs, lambda _, model: clone(model).fit(X, y, **members.weighed(model, "fit", sample_weight))
             ),
         )
+        if called is not None:
+            for model in self.models_:
+                if isinstance(model, OnData):
+                    model._name_target(called)
+            self.target_name_ = called
         self._describe(y, sample_weight)
         self._weigh(X, y, sample_weight)
         members.say_left_out(self.left_out_)
@@ -129,7 +136,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
             learned = [m.partial_fit(X, y, **more, **members.weighed(m, "partial_fit", sample_weight)) for m in known]
             before = None if first else self.class_count_
             self._take(self._pairs(), list(zip(names, learned, strict=True)), {} if first else self.left_out_)
-            self._describe(y, sample_weight, before)
+            self._describe(frames.take_target(X, y)[1], sample_weight, before)
             self._weigh()
         return self
 

@@ -61,7 +61,7 @@ class Explaining:
             split = _by_column(fitted.family, fitted.params, x) if self._parted() else None
             parts = fitted.family.loglik(fitted.params, x)[:, :, None] if split is None else split
         if not ops.whole(parts) and ingest.infinite(x):
-            ingest.refuse(x)
+            ingest.refuse(x, self.__dict__.get("feature_names_in_"))
         prior, cells = self._prior(fitted, priors), self._cells(X, x)
         if fitted.weights is not None:
             parts, prior = fitted.said.parts(x) * fitted.weights.table, prior + fitted.weights.bias

@@ -85,6 +85,8 @@ class Inferring:
         sandwich errors (HC0). With more than two classes, each is told against `reference`, by default the first.
         intervals="profile" (without penalty, and for Firth's): by likelihood ratio instead of errors.
         """
+        if robust not in (True, False):
+            raise DataError(f"robust is {robust!r}\n\nhint: True (sandwich errors, HC0) or False")
         observed = self._asked(X, y, sample_weight)
         found, kind = observed.curvature, self._penalised()
         notes, ends = [*self._of_penalty(kind), *self._of_fit(observed, kind)], None

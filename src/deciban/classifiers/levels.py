@@ -129,7 +129,7 @@ class CategoricalNB(Smoothed):
 
     def _check_scored(self, chunk: Block, x: Block) -> None:
         if not ingest.supported(chunk, "level"):
-            ingest.refuse_negative(x, type(self).__name__)
+            ingest.refuse_negative(x, type(self).__name__, self.__dict__.get("feature_names_in_"))
 
     @property
     def category_count_(self) -> list[np.ndarray]:

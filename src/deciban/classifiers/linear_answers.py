@@ -256,7 +256,7 @@ def refuse(x: Block, names: np.ndarray | None = None, only_if_not_finite: bool =
     missing = np.isnan(values)
     at = tuple(np.argwhere(missing if missing.any() else bad)[0])
     row, column = (x.row_of()[at[0]], x.column_of()[at[0]]) if isinstance(x, Counts) else at
-    where = f"first in row {row}, column {column if names is None else f'`{names[column]}`'}"
+    where = f"first in row {row}, {ingest.called(column, names)}"
     if missing.any():
         raise SupportError(
             f"Input X contains NaN ({where}), and LogisticRegression takes no missing values\n\n"

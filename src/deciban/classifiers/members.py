@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
@@ -36,6 +36,7 @@ from deciban.decision import check_priors
 from deciban.dirichlet import log_evidence
 from deciban.errors import ColumnWarning, DataError, DecibanError, NotAdditiveError, levels_up
 from deciban.folds import fold_of_each
+from deciban.ingest import rows_at
 
 FOLDS = 5
 ENOUGH = 1 << 13  # rows held out, in as many of the folds as that takes
@@ -180,13 +181,6 @@ def said(model: Any, X: Any, classes: np.ndarray, priors: Any = None, shares: np
     return out
 
 
-def rows_at(X: Any, index: np.ndarray) -> Any:
-    """Some of the rows, as the kind of thing that they are."""
-    if isinstance(X, frames.Records):
-        return frames.Records({name: [cells[i] for i in index] for name, cells in X.cells.items()}, len(index))
-    return _safe_indexing(X, index)
-
-
 def suited(models: Sequence[Any], X: Any) -> list[tuple[Any, np.ndarray | None]]:
     """For each model the rows as it takes them, and which (n,) it can be asked of; None: all. Where some of the models
     take missing cells, the others are asked of rows that miss none; where some find columns by name, columns are put in
@@ -209,7 +203,7 @@ def _complete(model: Any, X: Any, by_name: bool) -> tuple[Any, np.ndarray | None
         if not set(names) <= set(frames.names(X)):
             return X, np.zeros(len(X), dtype=bool)
         if isinstance(X, frames.Records):
-            X = frames.Records({name: X.cells[name] for name in names}, X.n)
+            X = X.only(list(names))
         else:
             X = nw.from_native(X, eager_only=True).select(list(names)).to_native()
     cells = X if frames.is_frame(X) else np.asarray(X)
@@ -318,7 +312,8 @@ def account(model: Any) -> tuple[str, float]:
     try:
         value = float(inner.evidence_)
     except AttributeError as missing:
-        why = str(missing).split("\n")[0] or "it has no `evidence_`"
+        why = str(missing).split("\n")[0]
+        why = why if why and "object has no attribute" not in why else "there is no closed form of it"
         raise NoEvidenceError(
             f"{type(inner).__name__} has no evidence: {why}\n\n"
             f"hint: where there is `estimate`, set it to 'bayes'; or {HELD_OUT[6:]}"

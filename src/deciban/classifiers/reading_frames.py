@@ -19,8 +19,8 @@ from deciban.column_checks import column_notes
 from deciban.engines import threads
 from deciban.errors import ColumnWarning, DataError, levels_up
 from deciban.frames import some
-from deciban.ingest import missing_labels_named
-from deciban.labels import label_codes
+from deciban.ingest import missing_labels_named, refuse_missing
+from deciban.labels import label_codes, several_types
 from deciban.schema import Schema
 from deciban.table import Block, Mixed, Table
 from deciban.tallies import Bundle
@@ -123,6 +123,8 @@ class ReadingFrames:
         texts = frames.texts(y)
         if texts is not None and len(texts.values) and texts.values.min() >= 0:
             return texts
+        if isinstance(y, (list, tuple)):
+            refuse_missing(y)
         with missing_labels_named(y):
             if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
                 y = np.asarray(y)
@@ -134,13 +136,13 @@ class ReadingFrames:
         if y.dtype.kind == "O":
             labels = y.tolist()
             known = list(dict.fromkeys(labels))
-            kinds = sorted({"a text" if isinstance(v, str) else f"a {type(v).__name__}" for v in known})
-            if kinds == ["a text"]:
+            is_text = [isinstance(label, str) for label in known]
+            if known and all(is_text):
                 place = {label: code for code, label in enumerate(known)}
                 codes = np.fromiter(map(place.__getitem__, labels), dtype=np.int32, count=len(labels))
                 return frames.Column("y", codes, known)
-            if "a text" in kinds and len(kinds) > 1:
-                raise DataError(f"one label is {kinds[0]}, another {kinds[1]}\n\nhint: make all labels texts")
+            if any(is_text):
+                raise several_types(known)
         return y
 
     def _columns(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int, list[frames.Name]]:

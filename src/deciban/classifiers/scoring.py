@@ -135,7 +135,7 @@ class Scoring:
                     fitted.calibration.apply(scores)
             fine = ops.whole(scores)
             if (not fine or weights is not None) and ingest.infinite(chunk):
-                ingest.refuse(x)
+                ingest.refuse(x, self.__dict__.get("feature_names_in_"))
             if finish is None:
                 return added(scores, prior, family.carrier(params, chunk) if hasattr(family, "carrier") else None)
             place = whole[slice(*span)] if len(spans) > 1 else scores

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from deciban import hypotheses, tabular
+from deciban import frames, hypotheses, tabular
 from deciban.classifiers import members
 from deciban.errors import DataError
 
@@ -103,6 +103,7 @@ def select(models: Any, X: Any, y: Any, by: str = "map", *, prior: Any = None, s
     if not pairs:
         raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
     logs = dict(zip([name for name, _ in pairs], members.log_prior(prior, [name for name, _ in pairs]), strict=True))
+    X, y = frames.take_target(X, y)
     found, left_out = members.each_learned(
         pairs, lambda _, model: clone(model).fit(X, y, **members.weighed(model, "fit", sample_weight))
     )

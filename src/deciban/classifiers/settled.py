@@ -60,20 +60,6 @@ class Available(property):
             raise UnavailableError(str(wrong)) from wrong
 
 
-def _meant(name: str, names: list[str]) -> str:
-    """What may be meant by a setting that is not there; class priors have two names, as scikit-learn has.
-
-    >>> _meant("class_weight", ["priors"]), _meant("priors", ["class_prior", "fit_prior"])
-    ('`priors="uniform"` makes all classes equally probable beforehand', 'did you mean `class_prior`?')
-    """
-    own = next((one for one in ("priors", "class_prior") if one in names), None)
-    if own is not None and name == "class_weight":
-        return f'`{own}="uniform"` makes all classes equally probable beforehand'
-    if own is not None and name in ("priors", "class_prior", "prior"):
-        return f"did you mean `{own}`?"
-    return did_you_mean(name, names)
-
-
 def _suggesting(init: Callable) -> Callable:
     """The constructor, with an error for settings it does not have that says which one may be meant."""
     names = [name for name in signature(init).parameters if name != "self"]
@@ -82,7 +68,22 @@ def _suggesting(init: Callable) -> Callable:
     def constructor(self: Any, *args: Any, **settings: Any) -> None:
         for name in settings:
             if name not in names:
-                raise TypeError(f"{type(self).__name__} has no setting `{name}`\n\nhint: {_meant(name, names)}")
+                hint = _of_classes(name, names) or did_you_mean(name, names)
+                raise TypeError(f"{type(self).__name__} has no setting `{name}`\n\nhint: {hint}")
         init(self, *args, **settings)
 
     return constructor
+
+
+def _of_classes(name: str, names: list[str]) -> str:
+    """A hint about settings that weigh classes, which other classifiers have under other names; "" of all others."""
+    if name not in ("class_weight", "priors", "class_prior", "prior"):
+        return ""
+    own = next((one for one in ("priors", "class_prior") if one in names), None)
+    if name != "class_weight" and own is not None:
+        return f"did you mean `{own}`?"
+    if name != "class_weight" and "class_weight" in names:
+        return "`class_weight` weighs the rows of each class; predict_proba(X, priors=...) takes other class priors"
+    if own is not None:
+        return f'{own}="uniform" gives all classes the same weight; {own}={{class: share}} others'
+    return 'predict(X, priors="uniform") and predict_proba(X, priors="uniform") give all classes the same weight'

@@ -83,7 +83,8 @@ class TextState:
             raise DataError(f"{len(texts)} texts and {len(y)} labels\n\nhint: give each text one label")
         if len(y) == 0:
             raise DataError("no texts to learn from\n\nhint: pass at least one text and its label")
-        gone = [row for row, label in enumerate(y.tolist()) if label is None or label != label]
+        given = labels if isinstance(labels, (list, tuple)) else y.tolist()  # NumPy makes texts of a list with a NaN
+        gone = [row for row, label in enumerate(given) if label is None or label != label]
         if gone:
             raise DataError(f"the label of text {gone[0]} is missing\n\nhint: leave out texts without a label")
         terms, X = read(texts)

@@ -38,7 +38,7 @@ def target_of(source: files.Source, given: str | None) -> str:
     if given in names:
         return str(given)
     if given is not None:
-        close = get_close_matches(given, names, 1, 0.5)
+        close = [name for name in names if name.lower() == given.lower()] or get_close_matches(given, names, 1, 0.5)
         hint = f"did you mean --target {close[0]}?" if close else f"the columns are {some(names)}"
         hint += "; if another line of the file has their names: --header LINE" if source.header else ""
         one = f"; it was read as one column, as {source.kind}: is --delimiter right?" if len(names) == 1 else ""

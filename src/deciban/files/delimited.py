@@ -238,8 +238,10 @@ class _Table:
         if had is None and block[0] <= self.look.skip and was != "bool":
             texts = passing.parsed(block[1], self.look, {column: pa.string()}, [column])[column]
             found = amounts.find(texts.combine_chunks(), self.decimals)
-            if found is None and amounts.is_none(cell):  # as may be every cell of a few rows
-                found = amounts.following(None, cell, self.decimals)
+            given = [text for text in texts.drop_null().to_pylist() if not amounts.is_none(text)]
+            if not given:  # marks of missing numbers alone
+                found = Amount(self.look.decimal)
+            cell = next((text for text in given if not self._number(text)), cell)
         elif was != "bool":
             found = amounts.following(had, cell, self.look.decimal if had is None else had.decimal)
         if found is not None:
@@ -249,6 +251,10 @@ class _Table:
             f"{self.name}{self._place(column, cell, block)}: column `{column}` holds {cell!r}, but {kind} is expected "
             f"there\n\nhint: leave the cell empty if it is missing (or {', '.join(MISSING[1:4])})"
         ) from None
+
+    def _number(self, cell: str) -> bool:
+        """Whether a cell alone can be read as a number."""
+        return any(Amount(decimal, amounts.unit_of(cell)).reads(cell) for decimal in self.decimals)
 
     def _place(self, column: str, cell: str, block: Numbered) -> str:
         """The line of the first cell of a column that holds this."""

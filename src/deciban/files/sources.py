@@ -134,13 +134,23 @@ def _reader(frame: Any) -> pa.RecordBatchReader:
         return pa.Table.from_batches([frame]).to_reader()
     if _pandas(frame):
         frames.names(frame)  # no two the same
-        return pa.Table.from_pandas(frame, preserve_index=False).to_reader()  # an index is no column
+        return pa.Table.from_pandas(_intervals_named(frame), preserve_index=False).to_reader()  # an index is no column
     if hasattr(frame, "__arrow_c_stream__"):
         return pa.RecordBatchReader.from_stream(frame)
     raise DataError(
         f"a {type(frame).__module__}.{type(frame).__name__} is no frame\n\n"
         "hint: give frames of pandas, polars or Arrow, or whatever exports an Arrow stream"
     )
+
+
+def _intervals_named(frame: Any) -> Any:
+    """A pandas frame whose columns of intervals are categories of their texts, in the order of the intervals."""
+    for at, dtype in enumerate(frame.dtypes):
+        if "Interval" in (type(dtype).__name__[:8], type(getattr(dtype, "categories", None)).__name__[:8]):
+            column = frame.iloc[:, at].astype("category").cat.rename_categories(str)
+            frame = frame.copy(deep=False)
+            frame.isetitem(at, column)
+    return frame
 
 
 def _short(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -145,7 +145,7 @@ class Summary:
 
     @property
     def deviance(self) -> float:
-        return -2.0 * self.log_likelihood
+        return -2.0 * self.log_likelihood + 0.0  # no −0 where every row is certain
 
     @property
     def null_deviance(self) -> float:

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples
 
-from deciban import frames, ingest
+from deciban import ingest
 from deciban.errors import DataError
 from deciban.tallies import Bundle
 
@@ -38,7 +38,7 @@ class Rows:
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any) -> Rows:
-        X, y = frames.take_target(X, y)
+        X, y = ingest.labelled(X, y)
         with ingest.missing_labels_named(y):
             y = column_or_1d(y)
             check_classification_targets(y)
@@ -48,7 +48,7 @@ class Rows:
         return cls(_by_rows(X) if sparse.issparse(X) else X, y, classes, codes, ingest.weights(sample_weight, codes))
 
     def cells(self, index: np.ndarray) -> Any:
-        return _safe_indexing(self.X, index)
+        return ingest.rows_at(self.X, index)
 
     def taught(self, learn: Callable[..., Any], index: np.ndarray, **more: Any) -> Any:
         """What `fit` or `partial_fit` returns for some of the rows."""

@@ -59,7 +59,7 @@ def _into(a: Any, b: Any) -> Any:
     return a
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Objective:
     rows: Table
     ridge: np.ndarray  # (p,), 0 where there is no penalty
@@ -80,6 +80,17 @@ class Objective:
         if intercept:
             ridge[-1], lasso[-1] = bias_l2, bias_l1
         return cls(rows, ridge, lasso)
+
+    def __repr__(self) -> str:
+        """
+        >>> rows = Table(Reals(np.array([[1.0], [3.0]])), np.array([0, 1], dtype=np.int32), None, 2)
+        >>> Objective.of(rows, l2=1.0)
+        Objective of 2 parameters: 2 rows, 1 column, 2 classes
+        """
+        n, d, k = self.rows.n, self.rows.d, self.rows.k
+        return (
+            f"Objective of {self.m * len(self.ridge)} parameters: {n:,} rows, {d} column{'s' * (d != 1)}, {k} classes"
+        )
 
     @property
     def m(self) -> int:

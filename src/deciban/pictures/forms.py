@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from deciban import frames
 from deciban.errors import DataError
 
 
@@ -36,6 +37,7 @@ def takes_model(prepare: Callable[[Any, Any, Any], tuple[tuple, dict]], other: s
             if X is None or (y is None and needs_y):
                 name = draw.__name__
                 raise DataError(f"`{name}` of a model needs rows\n\nhint: {name}{form}, or {name}({other})")
+            X, y = frames.take_target(X, y)
             told, settings = prepare(args[0], X, y)
             return draw(*told, *rest, **{**settings, **given})
 

@@ -55,6 +55,7 @@ def decision_regions(
     >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()]
     ('x0', ['a', 'b'])
     """
+    X, y = frames.take_target(X, y)
     plane = _plane(X, y, columns)
     seen = _Seen.of(model, plane, steps or STEPS)
     shape = aspect or _aspect(seen.extent, plane.names)

@@ -31,7 +31,7 @@ def sigmoid(
     ----------
     model : fitted classifier with `predict_proba`
     X : array of shape (n,) or (n, 1), or a frame of one column
-    y : labels of shape (n,)
+    y : labels of shape (n,), or the name of a column of X
     ax : matplotlib axes, by default new ones
     label : name of the curve, by default the name of the model's class
     of : the class whose probability is drawn
@@ -45,6 +45,7 @@ def sigmoid(
     >>> ax.get_ylabel()
     'P(1 | x)'
     """
+    X, y = frames.take_target(X, y)
     column = _column(X, len(y))
     classes = np.asarray(model.classes_)
     place = int(outcomes.codes_of([classes[1] if of is None else of], classes)[0])

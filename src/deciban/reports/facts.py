@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
 from deciban import frames, ingest
 from deciban.errors import DataError, DecibanError
@@ -97,7 +96,7 @@ class Facts:
 
     def some(self, index: np.ndarray) -> Any:
         """Some of the rows, as the model reads them."""
-        return _safe_indexing(self.X, index)
+        return ingest.rows_at(self.X, index)
 
     def explain(self, index: np.ndarray, of: Any) -> Explanation:
         """Evidence of some of the rows for a class (or one each); linear scores count from the mean row."""
@@ -129,6 +128,7 @@ def gather(
 ) -> Facts:
     """Look at everything once."""
     row_names, target = _row_names(X), _target(y) if target is None else target
+    X, y = ingest.labelled(X, y)
     X, labels = _rows(model, X), np.asarray(y)
     n = len(X) if isinstance(X, list) else X.shape[0]
     if labels.shape != (n,) or not n:
@@ -177,8 +177,8 @@ def _row_names(X: Any) -> np.ndarray | None:
 
 
 def _target(y: Any) -> str | None:
-    """What a series of labels is called."""
-    name = getattr(y, "name", None)
+    """What a series of labels, or the column of the labels, is called."""
+    name = y if isinstance(y, str) else getattr(y, "name", None)
     return None if name is None else str(name)
 
 
@@ -202,7 +202,7 @@ def _rows(model: Any, X: Any) -> Any:
 def _pair(model: Any, train: Any) -> tuple[Any, np.ndarray | None] | None:
     if train is None:
         return None
-    x, y = train if isinstance(train, tuple) else (train, None)
+    x, y = ingest.labelled(*train) if isinstance(train, tuple) else (frames.records(train), None)
     return _rows(model, x), None if y is None else np.asarray(y)
 
 
@@ -265,5 +265,5 @@ def learned(model: Any, X: Any, y: np.ndarray) -> bool:
             return False
     # densities where there are any: weights of columns hang on which rows were held out together, and that on dtypes
     ask = "score_samples" if hasattr(model, "score_samples") else "predict_proba"
-    a, b = (np.asarray(getattr(one, ask)(_safe_indexing(X, some))) for one in (model, again))
+    a, b = (np.asarray(getattr(one, ask)(ingest.rows_at(X, some))) for one in (model, again))
     return bool(np.allclose(a, b, rtol=1e-6, atol=1e-9))

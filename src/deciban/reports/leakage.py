@@ -25,9 +25,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from deciban import frames, ingest, scores
 from deciban.classifiers.mixed import MixedNB
@@ -58,16 +56,16 @@ class Leak:
 
 
 def leaks(X: Any, y: Any) -> list[Leak]:
-    """The columns of a frame or an array that may know the outcome, most telling first.
+    """The columns that may know the outcome, most telling first.
 
     Of more than 20,000 rows as many are drawn, class by class; the words say so.
 
     Parameters
     ----------
-    X : frame or array of shape (n, d)
+    X : frame, array of shape (n, d), or dictionaries
         The rows.
-    y : array of shape (n,)
-        Their classes.
+    y : array of shape (n,), or str
+        Their classes, or the name of the column of X that holds them.
 
     Returns
     -------
@@ -79,6 +77,7 @@ def leaks(X: Any, y: Any) -> list[Leak]:
     >>> leaks([[0.0], [1.0], [0.5]], ["a", "b", "a"])  # too few rows to suspect anything
     []
     """
+    X, y = ingest.labelled(X, y)
     classes, codes = ingest.labels(np.asarray(y), None)
     n, k = len(codes), len(classes)
     if n < 20 or k < 2:
@@ -155,8 +154,7 @@ class Rows:
         """The rows without a column."""
         if isinstance(self.table, np.ndarray):
             return np.delete(self.table[self.at], j, axis=1)
-        rest = nw.from_native(self.table, eager_only=True).drop(frames.names(self.table)[j])
-        return _safe_indexing(rest.to_native(), self.at)
+        return ingest.rows_at(frames.without(self.table, [frames.names(self.table)[j]]), self.at)
 
     def by_absence(self, j: int) -> Leak | None:
         """Whether the rows that have a cell, or have none, are nearly all of one class."""

@@ -24,6 +24,7 @@ import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -42,8 +43,14 @@ BLANK = "0" * 64  # what stands for the checksum where the checksum is taken
 CHUNK = 1 << 24
 
 
-def write(path: str | os.PathLike, metadata: Mapping[str, str], arrays: Mapping[str, np.ndarray]) -> None:
-    """The file appears under its name when it is complete and on the disk; until then an older one stays."""
+def write(path: str | os.PathLike | BinaryIO, metadata: Mapping[str, str], arrays: Mapping[str, np.ndarray]) -> None:
+    """The file appears under its name when it is complete and on the disk; until then an older one stays. What has
+    `write` gets all bytes at once."""
+    if not isinstance(path, str | os.PathLike):
+        whole = BytesIO()
+        _fill(whole, metadata, arrays)
+        path.write(whole.getvalue())
+        return
     atomic.write(path, lambda file: _fill(file, metadata, arrays))
 
 
@@ -90,12 +97,17 @@ class Header:
 
     @classmethod
     def of(cls, file: BinaryIO) -> Header:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
-            raise _broken("it is no regular file")
+        """Of a file on the disk, or of bytes in memory (`io.BytesIO`)."""
+        if isinstance(file, BytesIO):
+            whole = len(file.getbuffer())
+        else:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise _broken("it is no regular file")
+            whole = found.st_size
         start = file.read(8)
         length = int.from_bytes(start, "little")
-        if len(start) < 8 or not 2 <= length <= min(LONGEST, found.st_size - 8):
+        if len(start) < 8 or not 2 <= length <= min(LONGEST, whole - 8):
             raise _broken("it does not start as a model file does")
         text = file.read(length)
         try:
@@ -106,7 +118,7 @@ class Header:
             fine = False
         if not fine or len(text) != length:
             raise _broken("its header cannot be read")
-        return cls(metadata, entries, start + text, found.st_size)
+        return cls(metadata, entries, start + text, whole)
 
     def arrays(self, file: BinaryIO) -> dict[str, np.ndarray]:
         """Read once, into one piece of memory that all arrays lie in."""
