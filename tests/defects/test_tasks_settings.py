@@ -36,7 +36,7 @@ Y = np.array(["a", "a", "b", "a", "b", "b"])
         (FisherDiscriminant, "class_weight", 'priors="uniform" gives'),
         (LinearDiscriminantAnalysis, "class_weight", 'priors="uniform" gives'),
         (BernoulliNB, "class_weight", 'class_prior="uniform" gives'),
-        (BayesOptimal, "class_weight", 'predict_proba(X, priors="uniform")'),
+        (BayesOptimal, "class_weight", 'priors="uniform" gives all classes the same weight'),
         (BernoulliNB, "priors", "did you mean `class_prior`?"),
         (GaussianNB, "class_prior", "did you mean `priors`?"),
         (LogisticRegression, "priors", "predict_proba(X, priors=...) takes other class priors"),
