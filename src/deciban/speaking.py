@@ -125,14 +125,26 @@ def _typical(model: Any) -> list[list]:
     drawn, _ = model.sample(DRAWN, random_state=0)
     columns = frames.columns(drawn if frames.is_frame(drawn) else np.asarray(drawn))
     out = []
-    for column in columns:
+    for column, (low, high) in zip(columns, _seen(model, len(columns)), strict=True):
         cells = column.named()
         given = [cell for cell in cells.tolist() if not absent(cell)]
         if column.levels is not None or not given:
             out.append(list(dict.fromkeys(given))[:LEVELS] or [None])
         else:
-            out.append(sorted(set(np.quantile(given, PLACES, method="nearest").tolist())))
+            inside = [cell for cell in given if low <= cell <= high]
+            out.append(sorted(set(np.quantile(inside or [low, high], PLACES, method="nearest").tolist())))
     return out
+
+
+def _seen(model: Any, d: int) -> list[tuple[float, float]]:
+    """Between which numbers the cells of each column lie that the model has seen, as far as it knows."""
+    known = model._candidates() if hasattr(model, "_candidates") else None
+    if known is None:
+        return [(-np.inf, np.inf)] * d
+    return [
+        (values.min(), values.max()) if values.dtype.kind == "f" and len(values) else (-np.inf, np.inf)
+        for values in map(np.asarray, known)
+    ]
 
 
 def _alone(model: Any, j: int, values: list, d: int) -> np.ndarray:

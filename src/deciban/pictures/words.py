@@ -9,6 +9,7 @@ import numpy as np
 from deciban import drawing
 from deciban.errors import DataError
 from deciban.palette import AGAINST, FOR, INK
+from deciban.pictures.forms import is_model
 from deciban.wording import short, signed
 
 UNITS = {
@@ -28,16 +29,24 @@ def top_words(
     most: int = 10,
     title: str = "Strongest words",
     both: bool = True,
+    of: Any = None,
 ) -> Any:
     """The words (or any names) with the largest values, and with `both` those with the smallest; returns the axes.
 
     Parameters
     ----------
     words, values : sequences
-        Names and one number for each; or, alone, what `TextClassifier.top_words` gives for a class.
+        Names and one number for each; or, alone, what `TextClassifier.top_words` gives for a class; or a fitted
+        `TextClassifier`.
     measure : str, optional
         What the values are, for the axis: "decibans", "evidence", "log_odds", "kl", or any other name. Words of
-        `TextClassifier.top_words` bring it along.
+        `TextClassifier.top_words` bring it along. Of a model: by what its words are ranked, "evidence" by default.
+    most : int, default 10
+        How many words on either side.
+    both : bool, default True
+        Whether the smallest values are drawn, too. Of a model with two classes these are the words of the other one.
+    of : label, optional
+        The class of a model whose words are drawn, by default the last.
 
     Examples
     --------
@@ -48,7 +57,13 @@ def top_words(
     >>> model = TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"])
     >>> top_words(model.top_words(2, by="log_odds")["spam"]).get_xlabel()
     'log odds (nats)'
+    >>> top_words(model, most=1).get_title(loc="left")
+    'Strongest words: spam'
     """
+    if is_model(words):
+        words, label = _of_model(words, of, measure or "evidence", most, both)
+        measure, title = words.measure, f"{title}: {short(str(label), 24)}"
+        words, values = _parted(words)
     measure = measure or getattr(words, "measure", None)
     if values is None:
         words, values = _parted(words)
@@ -78,6 +93,22 @@ def top_words(
     return ax
 
 
+def _of_model(model: Any, of: Any, by: str, most: int, both: bool) -> tuple[Any, Any]:
+    """The strongest words of a class, and its label; of two classes those of the other count against it."""
+    if not hasattr(model, "top_words"):
+        raise DataError(
+            f"{type(model).__name__} has no words\n\nhint: top_words(model) of a TextClassifier, or top_words(words, values)"
+        )
+    found = model.top_words(most, by=by)
+    label = list(found)[-1] if of is None else of
+    if label not in found:
+        raise DataError(f"class {label!r} is not among {list(found)}\n\nhint: `of` is a class of the model")
+    words = found.pop(label)
+    if both and by != "kl" and len(found) == 1:
+        words = type(words)([*words, *((word, -value) for word, value in next(iter(found.values())))], by)
+    return words, label
+
+
 def _parted(pairs: Any) -> tuple[list[Any], list[float]]:
     """Names and numbers of (name, number) pairs."""
     try:
@@ -85,5 +116,5 @@ def _parted(pairs: Any) -> tuple[list[Any], list[float]]:
     except (TypeError, ValueError):
         raise DataError(
             f"`words` is a {type(pairs).__name__} and there are no values\n\n"
-            "hint: give words and one number for each, or model.top_words()[label]"
+            "hint: give a TextClassifier, words and one number for each, or model.top_words()[label]"
         ) from None
