@@ -26,6 +26,7 @@ LEVELS = 50  # of a column that are heard
 PLACES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # quantiles of a column that are heard
 GRID = 97  # numbers of a column by which steps are found
 STEPS = 15  # that a column may have whose evidence is told by intervals
+LEAST = 0.05  # decibans that are evidence for a class
 HALVINGS = 40  # by which the border of an interval is found
 
 
@@ -62,7 +63,7 @@ def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
     """
     if hasattr(type(model), "top_words"):
         return {
-            label: [Evidence(one.word, None, one.decibans) for one in words]
+            label: [Evidence(one.word, None, one.decibans) for one in words if one.decibans > LEAST]
             for label, words in loudest(model, most).items()
         }
     names = frames.shown_names(model)
@@ -81,7 +82,7 @@ def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
         found = [
             Evidence(name, cells[j][at], float(size), _interval(steps[j], cells[j][at]))
             for j, (name, (at, size)) in enumerate(zip(names, best, strict=True))
-            if size > 0.05
+            if size > LEAST
         ]
         out[label] = sorted(found, key=lambda one: -one.decibans)[:most]
     return out

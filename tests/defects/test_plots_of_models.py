@@ -207,10 +207,13 @@ def test_task_64_whole_numbers_that_go_up_and_down_are_levels_of_the_nomogram():
 def test_task_66_top_words_of_a_model():
     model = deciban.TextClassifier().fit(["win a prize", "lunch at noon", "prize draw"], ["spam", "ham", "spam"])
     ax = plots.top_words(model, most=2)
-    again = plots.top_words(model.top_words(2, by="evidence")["spam"], most=2)
-    assert [label.get_text() for label in ax.get_yticklabels()][0] == "prize"
+    said = model.decibans(["prize", ""])[:, 1]
+    assert ax.get_yticklabels()[0].get_text() == "prize"
+    assert ax.patches[0].get_width() == pytest.approx(said[0] - said[1])
+    assert ax.patches[-1].get_width() < 0
     assert ax.get_title(loc="left") == "Strongest words: spam"
-    assert ax.get_xlabel() == again.get_xlabel() == "decibans"
+    assert ax.get_xlabel() == "decibans"
+    assert plots.top_words(model, measure="log_odds", most=2).get_xlabel() == "log odds (nats)"
     assert "lunch" in [label.get_text() for label in plots.top_words(model, of="ham", most=2).get_yticklabels()]
     with pytest.raises(DataError, match=r"class 'eggs' is not among .*\n\nhint: "):
         plots.top_words(model, of="eggs")

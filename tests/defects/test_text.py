@@ -354,3 +354,12 @@ def test_task_86_stop_words_and_ngrams():
         TextClassifier(features=CountVectorizer(), ngram_range=(1, 2)).fit(texts, ["-", "+"])
     with pytest.raises(DataError, match="a list of the words"):
         TextClassifier(stop_words="german").fit(texts, ["-", "+"])
+
+
+def test_task_88_words_against_a_class_are_not_among_its_strongest():
+    model = TextClassifier().fit(
+        ["lovely film", "lovely film", "awful film", "awful film"], ["pos", "pos", "neg", "neg"]
+    )
+    said = deciban.strongest(model)
+    assert [one.column for one in said["pos"]] == ["lovely"]
+    assert [one.column for one in said["neg"]] == ["awful"]

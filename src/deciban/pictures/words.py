@@ -40,11 +40,13 @@ def top_words(
         `TextClassifier`.
     measure : str, optional
         What the values are, for the axis: "decibans", "evidence", "log_odds", "kl", or any other name. Words of
-        `TextClassifier.top_words` bring it along. Of a model: by what its words are ranked, "evidence" by default.
+        `TextClassifier.top_words` bring it along. Of a model: "decibans" of each word as a text by itself, or
+        what its `top_words` is to rank them by.
     most : int, default 10
         How many words on either side.
     both : bool, default True
-        Whether the smallest values are drawn, too. Of a model with two classes these are the words of the other one.
+        Whether the smallest values are drawn, too. Of a model with two classes these are the words of the other
+        one, if the measure is "decibans".
     of : label, optional
         The class of a model whose words are drawn, by default the last.
 
@@ -61,9 +63,9 @@ def top_words(
     'Strongest words: spam'
     """
     if is_model(words):
-        words, label = _of_model(words, of, measure or "evidence", most, both)
-        measure, title = words.measure, f"{title}: {short(str(label), 24)}"
-        words, values = _parted(words)
+        measure = measure or "decibans"
+        label, words, values = _of_model(words, of, measure, most, both)
+        title = f"{title}: {short(str(label), 24)}"
     measure = measure or getattr(words, "measure", None)
     if values is None:
         words, values = _parted(words)
@@ -93,20 +95,25 @@ def top_words(
     return ax
 
 
-def _of_model(model: Any, of: Any, by: str, most: int, both: bool) -> tuple[Any, Any]:
-    """The strongest words of a class, and its label; of two classes those of the other count against it."""
+def _of_model(model: Any, of: Any, measure: str, most: int, both: bool) -> tuple[Any, list[str], list[float]]:
+    """(label, words, values): the strongest words of a class; of two classes those of the other count against it."""
     if not hasattr(model, "top_words"):
         raise DataError(
-            f"{type(model).__name__} has no words\n\nhint: top_words(model) of a TextClassifier, or top_words(words, values)"
+            f"{type(model).__name__} has no words\n\n"
+            "hint: top_words(model) of a TextClassifier, or top_words(words, values)"
         )
-    found = model.top_words(most, by=by)
-    label = list(found)[-1] if of is None else of
-    if label not in found:
-        raise DataError(f"class {label!r} is not among {list(found)}\n\nhint: `of` is a class of the model")
-    words = found.pop(label)
-    if both and by != "kl" and len(found) == 1:
-        words = type(words)([*words, *((word, -value) for word, value in next(iter(found.values())))], by)
-    return words, label
+    found = model.top_words(most, **({} if measure == "decibans" else {"by": measure}))
+    labels = list(found)
+    label = labels[-1] if of is None else of
+    if label not in labels:
+        raise DataError(f"class {label!r} is not among {labels}\n\nhint: `of` is a class of the model")
+    words, values = _parted(found[label])
+    rest = [other for other in labels if other != label] if both and len(labels) == 2 else []
+    if measure == "decibans":  # of each word as a text by itself
+        words += [word for other in rest for word, _ in found[other] if word not in words]
+        said = np.asarray(model.decibans([*words, ""]))[:, labels.index(label)]
+        values = (said[:-1] - said[-1]).tolist()
+    return label, words, values
 
 
 def _parted(pairs: Any) -> tuple[list[Any], list[float]]:
