@@ -186,6 +186,8 @@ def learn(
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         fitted = kind.make().fit(rows, labels)
+    if frames.target_name(y) is not None:
+        fitted.target_name_ = frames.target_name(y)
     held_out, how = _held_out(kind, found, rows, labels, comparison)
     if found.text is None and found.left_out:
         fitted._left_out = [str(name) for name in found.left_out]  # may be there again in rows to predict
@@ -283,7 +285,7 @@ def learn_on(
         how = f"leave-one-out of {len(y):,} of {rows.rows:,} rows (densities and smoothing as all rows chose them)"
     suspects = leaks(found.rows(X), y) if found.text is None else []
     notes = _notes(heard) + ([] if found.text is not None else _column_notes(found.rows(X), y, target))
-    notes += [f"{rows.gone:,} rows without a `{target}` were left out"] if rows.gone else []
+    notes += [f"{rows.gone:,} rows without `{target}` were left out"] if rows.gone else []
     return Learned(model, kind, held_out, how, found.left_out, suspects, None, notes, found.text, rows.rows, found)
 
 

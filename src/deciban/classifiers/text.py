@@ -280,8 +280,11 @@ class TextClassifier(
             out[label] = model
         return out
 
-    def leave_one_out(self, texts, labels) -> np.ndarray:
+    def leave_one_out(self, texts, labels, *, priors=None) -> np.ndarray:
         """log P(class | text) of each text, (n, k), by the model without it. The texts are among those learned.
+
+        priors : "uniform", probabilities in the order of `classes_`, or a mapping by label, instead of the learned
+        frequencies.
 
         >>> texts, labels = ["so it goes", "so it is", "wie es geht", "so ist es"], ["en", "en", "de", "de"]
         >>> TextClassifier().fit(texts, labels).leave_one_out(texts, labels).argmax(axis=1).tolist()
@@ -303,4 +306,5 @@ class TextClassifier(
         scores, prior = view.held_out(X, y)
         if self._calibration is not None:
             self._calibration.apply(scores)
-        return ops.posterior(np.ascontiguousarray(scores + prior), logs=True)
+        given = prior if priors is None else self._prior(view, priors)
+        return ops.posterior(np.ascontiguousarray(scores + given), logs=True)
