@@ -237,3 +237,17 @@ def test_task_63_the_legend_of_a_reliability_picture_hides_no_point():
     curve = next(line for line in ax.lines if line.get_gid() == "curve")
     points = ax.transData.transform(np.column_stack([curve.get_xdata(), curve.get_ydata()]))
     assert not any(box.contains(x, y) for x, y in points)
+
+
+def test_task_66_columns_rows_and_classes_that_are_not_there():
+    X, y = pd.DataFrame({"age": [0.0, 1.0, 4.0, 5.0], "size": [1.0, 2.0, 1.5, 2.5]}), ["u", "u", "v", "v"]
+    model = GaussianNB().fit(X, y)
+    for column in ("agee", 2, None):
+        with pytest.raises(DataError, match=r"there is no column .* among \['age', 'size'\]\n\nhint: "):
+            plots.class_densities(model, X, y, column=column)
+    assert plots.class_densities(model, X, y, column=-1).get_xlabel() == "size"
+    with pytest.raises(DataError, match=r"there is no row 7 among 4\n\nhint: "):
+        plots.waterfall(model, X, row=7)
+    for draw in (plots.roc, plots.precision_recall, plots.reliability):
+        with pytest.raises(DataError, match=r"class 'w' is not among \['u', 'v'\]\n\nhint: `of` is one of these"):
+            draw(model, X, y, of="w")
