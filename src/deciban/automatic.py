@@ -28,7 +28,20 @@ from deciban.errors import ColumnWarning, DataError, DecibanError
 from deciban.reports.leakage import Leak, leaks
 from deciban.sampling import folds_by_content, sample_rows
 from deciban.scores import shares_log_loss
-from deciban.trials import AUTO, FOLDS, MOST, Comparison, Kind, compare_readable, deal, folds_of, named, repeats
+from deciban.trials import (
+    AUTO,
+    FOLDS,
+    LONE,
+    MOST,
+    Comparison,
+    Kind,
+    compare_readable,
+    deal,
+    folds_of,
+    lone,
+    named,
+    repeats,
+)
 from deciban.usable import FREE, Readable
 from deciban.validate import CrossValidation, apart
 from deciban.wording import option
@@ -172,7 +185,8 @@ def learn(
     found = Readable.of(X, text)
     rows = found.rows(X)
     comparison = None
-    if model == "auto" and not updatable:
+    alone = lone(labels)
+    if model == "auto" and not updatable and not alone:
         names = [name for name in AUTO if _of_kind(name, found)]
         comparison = compare_readable(found, rows, labels, names, tell=tell, race=True)
         kind = comparison.chosen.kind
@@ -188,10 +202,11 @@ def learn(
         fitted = kind.make().fit(rows, labels)
     if frames.target_name(y) is not None:
         fitted.target_name_ = frames.target_name(y)
-    held_out, how = _held_out(kind, found, rows, labels, comparison)
+    held_out, how = (None, "") if alone else _held_out(kind, found, rows, labels, comparison)
     if found.text is None and found.left_out:
         fitted._left_out = [str(name) for name in found.left_out]  # may be there again in rows to predict
     notes = _notes(heard) + ([] if found.text is not None else _column_notes(rows, labels, getattr(y, "name", None)))
+    notes += [f"{LONE}: none could be held out to judge the model"] * alone
     suspects = leaks(rows, labels) if found.text is None else []
     return Learned(
         fitted, kind, held_out, how, found.left_out, suspects, comparison, notes, found.text, len(labels), found
@@ -277,7 +292,7 @@ def learn_on(
     check_labels(model.classes_, rows.rows)
     X, y = rows.kept()
     if len(y) == rows.rows:
-        held_out, how = _held_out(kind, found, found.rows(X), y, None)
+        held_out, how = (None, "") if lone(y) else _held_out(kind, found, found.rows(X), y, None)
     else:
         logs = model.leave_one_out(found.rows(X), y)
         codes = ingest.labels(y, model.classes_)[1]

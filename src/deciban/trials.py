@@ -39,6 +39,7 @@ from deciban.usable import Columns, Readable
 from deciban.validate import CrossValidation, apart, validated
 
 MOST = 10_000  # rows that are tried, drawn class by class
+LONE = "every class has one row"
 FOLDS = 10
 ENOUGH = 3  # folds after which one that takes long may be given up
 REPEATS = 3  # deals of folds
@@ -299,6 +300,15 @@ class Comparison:
         return tabular.preformatted(str(self))
 
 
+def lone(y: np.ndarray) -> bool:
+    """Whether no class has a second row, so that none can be left out and still be known.
+
+    >>> lone(np.array(["a", "b"])), lone(np.array(["a", "b", "a"]))
+    (True, False)
+    """
+    return bool(np.bincount(ingest.labels(y, None)[1]).max() < 2)
+
+
 def folds_of(folds: int, rows: int, total: int, times: int = 1) -> str:
     """How rows were held out, in words.
 
@@ -369,6 +379,8 @@ def compare_readable(
     classes, codes = ingest.labels(y, None)
     if len(classes) < 2:
         raise DataError(f"all rows are of one class, {classes.tolist()}\n\nhint: give rows of at least two classes")
+    if lone(y):
+        raise DataError(f"{LONE}: none can be held out to compare by\n\nhint: give two rows of a class, or more")
     wanted = [kind.name for kind in KINDS.values() if kind.texts == (found.text is not None)]
     chosen = [named(name) for name in (wanted if names is None else names)]
     unfit = {kind.name: why for kind in chosen if (why := kind.lacks(found))}

@@ -225,6 +225,8 @@ def _judged(model: Any, X: Any, y: np.ndarray, held_out: bool) -> tuple[np.ndarr
             warnings.simplefilter("ignore")
             fold = folds_by_content(X, np.unique(y, return_inverse=True)[1], min(FOLDS, len(y)))
             out = cross_validate(clone(model), X, y, fold)
+        if out.known is not None and not out.known.any():
+            raise DataError("no row can be scored\n\nhint: give more rows of each class")
     except (DecibanError, ValueError):
         how = "The model has learned from these rows, which are too few to be held out: the numbers flatter it."
         return np.asarray(said(model, X)), every, how
