@@ -283,9 +283,19 @@ class TextClassifier(
     def leave_one_out(self, texts, labels, *, priors=None) -> np.ndarray:
         """log P(class | text) of each text, (n, k), by the model without it. The texts are among those learned.
 
-        priors : "uniform", probabilities in the order of `classes_`, or a mapping by label, instead of the learned
-        frequencies.
+        Parameters
+        ----------
+        texts, labels
+            Texts that were learned, with their labels.
+        priors : "uniform", array or mapping by label, optional
+            Class priors instead of the learned frequencies.
 
+        Returns
+        -------
+        ndarray of shape (n, k)
+
+        Examples
+        --------
         >>> texts, labels = ["so it goes", "so it is", "wie es geht", "so ist es"], ["en", "en", "de", "de"]
         >>> TextClassifier().fit(texts, labels).leave_one_out(texts, labels).argmax(axis=1).tolist()
         [1, 1, 0, 1]
