@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -195,6 +197,19 @@ def test_task_64_a_nomogram_keeps_to_the_values_that_were_seen():
         cells = {one.column: one.value for one in evidence}
         assert 1 <= cells.get("pclass", 1) <= 3
         assert 0 <= cells.get("age", 0) <= 35
+
+
+def test_task_64_numbers_that_hardly_differ_range_over_their_density():
+    """The cells of such numbers are wide: one that holds them all has borders 10⁵ away."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    X = pd.DataFrame({"far": 1e9 + rng.normal(size=60) + 2 * y, "none": np.full(60, np.nan)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = MixedNB().fit(X, y)
+    (far, _) = scales_of(model).scales
+    assert abs(far.values - X["far"].mean()).max() < 100
+    deciban.nomogram(model)
 
 
 def test_task_64_whole_numbers_that_go_up_and_down_are_levels_of_the_nomogram():

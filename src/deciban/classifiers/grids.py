@@ -1,8 +1,7 @@
 """Values worth a tick: what each column of a fitted family ranges over, from its own parameters.
 
 Gaussians: mean ± 3 deviations, over all classes. Counts: from 0 to mean + 3 deviations. Presence: 0 and 1. Levels: all.
-A family that keeps its cells ranges over them, but for 2 of 1,000 at either end. A family that is not named here is
-asked for a sample.
+A family that is not named here is asked for a sample. One that keeps its cells does not range beyond them.
 
 >>> import numpy as np
 >>> from deciban import CategoricalNB
@@ -33,7 +32,6 @@ from deciban.subsets.averaging import Subsets
 from deciban.tallies.cells import BITS, cell_borders
 
 DRAWN = 4096
-ENDS = (0.002, 0.998)  # quantiles of the cells between which a scale is drawn
 EXACT = 1 << (BITS + 1)  # whole numbers below that have a cell of their own
 
 
@@ -49,20 +47,21 @@ def _of_sample(cells: np.ndarray) -> np.ndarray:
     distinct = np.unique(cells)
     if len(distinct) <= FEW and (distinct == np.rint(distinct)).all():
         return distinct
-    low, high = np.quantile(cells, ENDS)
+    low, high = np.quantile(cells, [0.002, 0.998])
     return np.linspace(low, high, STEPS)
 
 
-def _of_cells(keys: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """From the least to the largest of cells that hold so many rows; the cells themselves where they are few whole
-    numbers."""
+def _within(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """What a density ranges over, as far as there are cells; the cells themselves where they are few whole numbers."""
+    if len(keys) == 0:  # nothing but missing cells
+        return np.zeros(0)
     low, high = cell_borders(keys)
-    values = np.where(keys > 0, low, np.where(keys < 0, high, 0.0))  # the end next to 0
-    if len(values) <= FEW and (values == np.rint(values)).all() and np.abs(values).max() < EXACT:
-        return values
-    below = np.cumsum(rows)
-    first, last = np.searchsorted(below, np.array(ENDS) * below[-1])
-    return np.linspace(values[first], values[last], STEPS)
+    near = np.where(keys > 0, low, np.where(keys < 0, high, 0.0))  # the end next to 0
+    if len(keys) <= FEW and (near == np.rint(near)).all() and np.abs(near).max() < EXACT:
+        return near
+    least = max(float(values.min()), 0.0 if keys[0] == 0 else float(low[0]))
+    most = min(float(values.max()), 0.0 if keys[-1] == 0 else float(high[-1]))
+    return np.linspace(least, most, STEPS) if least < most else values
 
 
 def _around(mean: np.ndarray, deviation: np.ndarray) -> list[np.ndarray]:
@@ -94,8 +93,8 @@ def _(family: Subsets, params: Any, k: int) -> list[np.ndarray]:
 
 @grid.register
 def _(family: BestOf, params: Any, k: int) -> list[np.ndarray]:
-    found = zip(params.cells.keys, params.cells.columns(), strict=True)
-    return [_of_cells(keys, table.sum(axis=0)) if len(keys) else np.zeros(0) for keys, table in found]
+    own = grid(params.product, params.inner, k)
+    return [_within(values, keys) for values, keys in zip(own, params.cells.keys, strict=True)]
 
 
 @grid.register
