@@ -100,7 +100,7 @@ def test_each_kind_can_be_asked_for_and_answers(name, place, capfd):
 def test_a_folder_of_a_few_texts_is_read_as_texts(place, capfd):
     told = json.loads(said("fit corpus --model text -o x.deciban --json", capfd))
     assert (told["class"], told["target"], told["rows"]) == ("TextClassifier", "label", 12)
-    assert said("explain x.deciban corpus --row 1", capfd).startswith("row 1: drink against food")
+    assert said("explain x.deciban corpus --row 1", capfd).startswith("row 1: label = drink against food")
     assert code("fit corpus -o x.deciban") == 0
 
 

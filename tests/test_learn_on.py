@@ -52,7 +52,7 @@ def test_any_source_gives_the_model_of_all_labelled_rows(kind, tmp_path):
     X = labelled.select(["x", "sky"])
     assert_same(out, deciban.learn(X, labelled["label"].to_numpy(zero_copy_only=False), "mixed"), X)
     assert out.rows == X.num_rows
-    assert out.notes == ["12 rows without a `label` were left out"]
+    assert out.notes == ["12 rows without `label` were left out"]
 
 
 def test_many_rows_are_judged_by_some_of_them_and_that_is_told(monkeypatch):

@@ -46,7 +46,10 @@ class Assessment:
             "log_loss": out.log_loss,
             "brier": out.brier,
             "calibration_error": out.calibration_error,
-            "classes": {str(label): numbers for label, *numbers in self._by_class()},
+            "classes": {
+                str(label): dict(zip(("rows", "precision", "recall", "log_loss"), numbers, strict=True))
+                for label, *numbers in self._by_class()
+            },
             "confusion": out.confusion.astype(int).tolist(),
         }
 

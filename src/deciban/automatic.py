@@ -27,7 +27,20 @@ from deciban.errors import ColumnWarning, DataError, DecibanError
 from deciban.reports.leakage import Leak, leaks
 from deciban.sampling import folds_by_content, sample_rows
 from deciban.scores import shares_log_loss
-from deciban.trials import ALONE, AUTO, FOLDS, MOST, Comparison, Kind, compare_readable, deal, folds_of, named, repeats
+from deciban.trials import (
+    AUTO,
+    FOLDS,
+    LONE,
+    MOST,
+    Comparison,
+    Kind,
+    compare_readable,
+    deal,
+    folds_of,
+    lone,
+    named,
+    repeats,
+)
 from deciban.usable import FREE, Readable
 from deciban.validate import CrossValidation, apart
 from deciban.wording import option
@@ -89,9 +102,7 @@ class Learned:
     def lines(self) -> list[str]:
         """What is known of the model, for people."""
         out = []
-        if self.comparison is not None and self.held_out is None:
-            out.append(f"not compared: {ALONE}; {self.kind.name} is used")
-        elif self.comparison is not None:
+        if self.comparison is not None:
             others = [f"{t.name} {t.held_out.log_loss:.4f}" for t in self.comparison.trials]
             others += [f"{name} {why}" for name, why in self.comparison.unfit.items() if why.startswith("given up")]
             best = self.comparison.best
@@ -179,7 +190,8 @@ def learn(
     found = Readable.of(X, text)
     rows = found.rows(X)
     comparison = None
-    if model == "auto" and not updatable:
+    alone = lone(labels)
+    if model == "auto" and not updatable and not alone:
         names = [name for name in AUTO if _of_kind(name, found) and named(name).fewest <= len(labels)]
         comparison = compare_readable(found, rows, labels, names, tell=tell, race=True)
         kind = comparison.chosen.kind
@@ -194,10 +206,11 @@ def learn(
         warnings.simplefilter("always")
         fitted = kind.make().fit(rows, labels)
     fitted._name_target(called)
-    held_out, how = _held_out(kind, found, rows, labels, comparison)
+    held_out, how = (None, "") if alone else _held_out(kind, found, rows, labels, comparison)
     if found.text is None and found.left_out:
         fitted._left_out = [str(name) for name in found.left_out]  # may be there again in rows to predict
     notes = _notes(heard) + ([] if found.text is not None else _column_notes(rows, labels, called))
+    notes += [f"{LONE}: none could be held out to judge the model"] * alone
     suspects = leaks(rows, labels) if found.text is None else []
     return Learned(
         fitted, kind, held_out, how, found.left_out, suspects, comparison, notes, found.text, len(labels), found
@@ -283,7 +296,7 @@ def learn_on(
     check_labels(model.classes_, rows.rows)
     X, y = rows.kept()
     if len(y) == rows.rows:
-        held_out, how = _held_out(kind, found, found.rows(X), y, None)
+        held_out, how = (None, "") if lone(y) else _held_out(kind, found, found.rows(X), y, None)
     else:
         logs = model.leave_one_out(found.rows(X), y)
         codes = ingest.labels(y, model.classes_)[1]
@@ -291,7 +304,7 @@ def learn_on(
         how = f"leave-one-out of {len(y):,} of {rows.rows:,} rows (densities and smoothing as all rows chose them)"
     suspects = leaks(found.rows(X), y) if found.text is None else []
     notes = _notes(heard) + ([] if found.text is not None else _column_notes(found.rows(X), y, target))
-    notes += [f"{rows.gone:,} rows without a `{target}` were left out"] if rows.gone else []
+    notes += [f"{rows.gone:,} rows without `{target}` were left out"] if rows.gone else []
     return Learned(model, kind, held_out, how, found.left_out, suspects, None, notes, found.text, rows.rows, found)
 
 
@@ -325,8 +338,6 @@ def _held_out(
     adds_up = kind.updates and isinstance(kind.make(), Generative)
     if comparison is not None and (comparison.rows == len(y) or not adds_up):
         out = comparison.chosen.held_out
-        if out.nothing_scored:
-            return None, ""
         return out, folds_of(comparison.folds, comparison.rows, comparison.total, out.repeats)
     _, codes = ingest.labels(y, None)
     at = np.arange(len(y)) if adds_up else sample_rows(rows, codes, MOST)
@@ -334,7 +345,6 @@ def _held_out(
     folds, times = min(FOLDS, len(at)), repeats(found, len(at)) if kind.complexity < 2 and len(at) > FOLDS else 1
     deals = [folds_by_content(some, codes[at], folds, seed) for seed in range(times)]
     try:
-        out = deal(kind, some, y[at], deals)
+        return deal(kind, some, y[at], deals), folds_of(folds, len(at), len(y), times)
     except DecibanError:
         return None, ""
-    return (None, "") if out.nothing_scored else (out, folds_of(folds, len(at), len(y), times))

@@ -154,6 +154,8 @@ class Explanation:
 
     def account(self, row: int = 0, columns: int = 10) -> wording.Account:
         """One row for reading: the prior, the strongest `columns` columns, the sum of the others, the total."""
+        if not -len(self) <= row < len(self):
+            raise DataError(f"there is no row {row} among {len(self)}\n\nhint: rows are counted from 0")
         of, against = self.classes[self.chosen[row]], self.classes[self.rival[row]]
         one = self[row]
         prior, evidence, total = one.prior[0], one.decibans[0], one.total[0]

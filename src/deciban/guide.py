@@ -32,5 +32,11 @@ def family_guide() -> dict[str, str]:
 def _words(family: Any) -> str:
     text = (sys.modules[family.__module__].__doc__ or "").split(".\n")[0].split(": log p")[0].split(":")[0]
     what = " ".join(text.split())
-    holds = HOLDS["codes"] if family.block == "codes" else HOLDS.get(family.support, f"for {family.support} cells")
+    block, support = (_plain(family, name) for name in ("block", "support"))
+    holds = HOLDS["codes"] if block == "codes" else HOLDS.get(support, f"for {support} cells")
     return f"{what[0].lower()}{what[1:]}; {holds}"
+
+
+def _plain(family: Any, name: str) -> Any:
+    """What a family has by that name with default settings."""
+    return getattr(family() if isinstance(getattr(family, name), property) else family, name)

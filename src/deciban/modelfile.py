@@ -119,18 +119,22 @@ def about(path: str | os.PathLike | BinaryIO | bytes) -> dict[str, Any]:
     return _understood(path, _told)
 
 
-def merge(models: Iterable[Any]) -> Any:
-    """The model of all rows of all models, which may be models or paths of files. Files are read one at a time.
+def merge(*models: Any) -> Any:
+    """The model of all rows of all models, which may be models or paths of files, one by one or as one iterable. Files
+    are read one at a time.
 
     >>> from deciban import GaussianNB
     >>> parts = [GaussianNB().fit([[0.0], [1.0]], ["a", "b"]), GaussianNB().fit([[2.0], [4.0]], ["a", "c"])]
-    >>> merge(parts).class_count_.tolist()
-    [2.0, 1.0, 1.0]
+    >>> merge(parts).class_count_.tolist(), merge(*parts).classes_.tolist()
+    ([2.0, 1.0, 1.0], ['a', 'b', 'c'])
     """
-    if isinstance(models, str | os.PathLike):
-        raise MergeError(f"one path, {str(models)!r}, where several models were expected\n\nhint: give a list")
+    given: Iterable[Any] = models
+    if len(models) == 1 and isinstance(models[0], str | os.PathLike):
+        raise MergeError(f"one path, {str(models[0])!r}, where several models were expected\n\nhint: give a list")
+    if len(models) == 1 and isinstance(models[0], Iterable):
+        given = models[0]
     try:
-        return reduce(_plus, (load(m) if isinstance(m, str | os.PathLike) else copy.copy(m) for m in models))
+        return reduce(_plus, (load(m) if isinstance(m, str | os.PathLike) else copy.copy(m) for m in given))
     except TypeError as error:
         if "empty iterable" not in str(error):
             raise

@@ -64,6 +64,8 @@ def against_rest(y: Any, proba: Any, classes: Any = None, of: Any = None) -> lis
     """Every class against the rest; of two classes the second alone; or the class `of`."""
     known, codes, proba = checked(y, proba, classes)
     every = [1] if len(known) == 2 else list(range(len(known)))
+    if of is not None and of not in known.tolist():
+        raise DataError(f"class {of!r} is not among {known.tolist()}\n\nhint: `of` is one of these")
     places = every if of is None else codes_of([of], known).tolist()
     return [Outcome(known[c], c, codes == c, proba[:, c]) for c in places]
 

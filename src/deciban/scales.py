@@ -98,11 +98,17 @@ def scales_of(model: Any, of: Any = None, against: Any = None, names: Any = None
 
 def stepped(scale: Scale) -> Scale:
     """A scale of numbers that goes up and down in few steps (a histogram's) as levels: from – to."""
-    if scale.labels is not None or len(scale.values) < 50:
+    change = np.diff(scale.decibans)
+    starts = np.flatnonzero(np.r_[True, np.abs(change) > 1e-9])
+    if scale.labels is not None or len(starts) > STEPS or len(scale.values) == 0:
         return scale
-    starts = np.flatnonzero(np.r_[True, np.abs(np.diff(scale.decibans)) > 1e-9])
-    if len(starts) > STEPS:
-        return scale
+    if len(scale.values) < 50:  # values themselves; those that rise or fall one by one stay numbers
+        if len(scale.values) < 3 or (len(starts) == len(scale.values) and abs(np.sign(change).sum()) == len(change)):
+            return scale
+        ends = np.r_[starts[1:], len(scale.values)] - 1
+        runs = zip(scale.values[starts], scale.values[ends], strict=True)
+        labels = [f"{a:g}" if a == b else f"{a:g}–{b:g}" for a, b in runs]
+        return Scale(scale.name, scale.values[starts], scale.decibans[starts], tuple(labels), ())
     cuts = (scale.values[starts[1:] - 1] + scale.values[starts[1:]]) / 2
     cells = [f"{cut:.{max(0, 2 - int(np.floor(np.log10(np.ptp(scale.values)))))}f}" for cut in cuts]
     labels = [f"< {cells[0]}", *(f"{a}–{b}" for a, b in pairwise(cells)), f"≥ {cells[-1]}"] if cells else ["any"]

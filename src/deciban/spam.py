@@ -50,7 +50,7 @@ import numpy as np
 from deciban import atomic
 from deciban.classifiers.text import TextClassifier
 from deciban.errors import DataError, ForgetError
-from deciban.mail.messages import Mail, read
+from deciban.mail.messages import Mail, files_of, read
 from deciban.modelfile import load, save
 
 LABELS = ("ham", "spam")
@@ -261,13 +261,14 @@ def change(state: Path, sources: Any, label: str, how: Callable, only_new: bool 
 
 
 def check(state: Path, sources: Sequence[Any]) -> list[dict[str, Any]]:
-    """Of each message its source, subject, text, outcome and P(spam).
+    """Of each message its source (of a folder, the file in it), subject, text, outcome and P(spam).
 
     >>> [told["outcome"] for told in check(Path("no-such-file.deciban"), [b"Subject: Hello\\n\\n"])]
     ['unsure']
     """
     model = solved(state)
-    found = [("-" if isinstance(source, bytes) else source, mail) for source in sources for mail in read(source)]
+    each = [one for source in sources for one in ([source] if isinstance(source, bytes) else files_of(Path(source)))]
+    found = [("-" if isinstance(source, bytes) else str(source), mail) for source in each for mail in read(source)]
     texts = [text_of(mail) for _, mail in found]
     told = zip(found, texts, *outcomes(model, texts), strict=True)
     return [

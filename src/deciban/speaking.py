@@ -26,6 +26,7 @@ LEVELS = 50  # of a column that are heard
 PLACES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # quantiles of a column that are heard
 GRID = 97  # numbers of a column by which steps are found
 STEPS = 15  # that a column may have whose evidence is told by intervals
+LEAST = 0.05  # decibans that are evidence for a class
 HALVINGS = 40  # by which the border of an interval is found
 
 
@@ -62,7 +63,7 @@ def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
     """
     if hasattr(type(model), "top_words"):
         return {
-            label: [Evidence(one.word, None, one.decibans) for one in words]
+            label: [Evidence(one.word, None, one.decibans) for one in words if one.decibans > LEAST]
             for label, words in loudest(model, most).items()
         }
     names = frames.shown_names(model)
@@ -81,7 +82,7 @@ def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
         found = [
             Evidence(name, cells[j][at], float(size), _interval(steps[j], cells[j][at]))
             for j, (name, (at, size)) in enumerate(zip(names, best, strict=True))
-            if size > 0.05
+            if size > LEAST
         ]
         out[label] = sorted(found, key=lambda one: -one.decibans)[:most]
     return out
@@ -125,14 +126,26 @@ def _typical(model: Any) -> list[list]:
     drawn, _ = model.sample(DRAWN, random_state=0)
     columns = frames.columns(drawn if frames.is_frame(drawn) else np.asarray(drawn))
     out = []
-    for column in columns:
+    for column, (low, high) in zip(columns, _seen(model, len(columns)), strict=True):
         cells = column.named()
         given = [cell for cell in cells.tolist() if not absent(cell)]
         if column.levels is not None or not given:
             out.append(list(dict.fromkeys(given))[:LEVELS] or [None])
         else:
-            out.append(sorted(set(np.quantile(given, PLACES, method="nearest").tolist())))
+            inside = [cell for cell in given if low <= cell <= high]
+            out.append(sorted(set(np.quantile(inside or [low, high], PLACES, method="nearest").tolist())))
     return out
+
+
+def _seen(model: Any, d: int) -> list[tuple[float, float]]:
+    """Between which numbers the cells of each column lie that the model has seen, as far as it knows."""
+    known = model._candidates() if hasattr(model, "_candidates") else None
+    if known is None:
+        return [(-np.inf, np.inf)] * d
+    return [
+        (values.min(), values.max()) if values.dtype.kind == "f" and len(values) else (-np.inf, np.inf)
+        for values in map(np.asarray, known)
+    ]
 
 
 def _alone(model: Any, j: int, values: list, d: int) -> np.ndarray:

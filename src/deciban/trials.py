@@ -38,6 +38,7 @@ from deciban.usable import Columns, Readable
 from deciban.validate import CrossValidation, apart, validated
 
 MOST = 10_000  # rows that are tried, drawn class by class
+LONE = "every class has one row"
 FOLDS = 10
 ENOUGH = 3  # folds after which one that takes long may be given up
 REPEATS = 3  # deals of folds
@@ -45,7 +46,6 @@ FEW, SMALL = 2000, 50_000  # rows and cells of a table that is dealt out so ofte
 WORDS = 50  # columns that a text counts for
 MOST_FOLDS = 50
 SLIGHT = 0.002  # nats of log loss that are not worth a more complex classifier
-ALONE = "no class has two rows, so that one could be judged by the other"
 WORST = 1000.0  # nats: what a row of probability 0 costs where two classifiers are compared
 
 
@@ -185,8 +185,6 @@ class Trial:
         mine, theirs = (np.minimum(trial.held_out.losses, WORST) for trial in (self, other))
         more = mine - theirs
         more = more[~np.isnan(more)]
-        if len(more) == 0:
-            return 0.0, 0.0
         return float(more.mean()), float(more.std(ddof=1) / np.sqrt(len(more))) if len(more) > 1 else 0.0
 
 
@@ -236,8 +234,6 @@ class Comparison:
     def advice(self) -> str:
         """What to use, in plain words."""
         best, chosen = self.best, self.chosen
-        if best.held_out.nothing_scored:
-            return f"Nothing can be said: {ALONE}."
         if best.held_out.log_loss > 0.98 * self.base:
             return "None of them knows more than the class shares: these columns say nothing about the class."
         if chosen is best:
@@ -317,6 +313,15 @@ class Comparison:
         return tabular.preformatted(str(self))
 
 
+def lone(y: np.ndarray) -> bool:
+    """Whether no class has a second row, so that none can be left out and still be known.
+
+    >>> lone(np.array(["a", "b"])), lone(np.array(["a", "b", "a"]))
+    (True, False)
+    """
+    return bool(np.bincount(ingest.labels(y, None)[1]).max() < 2)
+
+
 def folds_of(folds: int, rows: int, total: int, times: int = 1) -> str:
     """How rows were held out, in words.
 
@@ -388,6 +393,8 @@ def compare_readable(
     classes, codes = ingest.labels(y, None)
     if len(classes) < 2:
         raise DataError(f"all rows are of one class, {classes.tolist()}\n\nhint: give rows of at least two classes")
+    if lone(y):
+        raise DataError(f"{LONE}: none can be held out to compare by\n\nhint: give two rows of a class, or more")
     wanted = [kind.name for kind in KINDS.values() if kind.texts == (found.text is not None)]
     chosen = [named(name) for name in (wanted if names is None else names)]
     unfit = {kind.name: why for kind in chosen if (why := kind.lacks(found))}

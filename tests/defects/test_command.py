@@ -53,7 +53,7 @@ def test_b15_a_model_without_names_reads_columns_by_position(capfd):
     assert "1 columns without names; two.csv has 2: id, age" in err
     Path("one.csv").write_text("age\n60\n")
     out, err = run("predict np.deciban one.csv", capfd)
-    assert err == "note: the model learned from columns without names: age are taken in this order\n"
+    assert err == "note: the model learned from columns without names: columns are taken in this order: age\n"
     assert float(out.splitlines()[1].split(",")[2]) == fitted.predict_proba([[60.0]])[0, 0]
     Path("labelled.csv").write_text("age,y\n60,yes\n30,no\n")
     out, _ = run("score np.deciban labelled.csv -t y --json", capfd)
@@ -227,3 +227,54 @@ def test_f16_show_tells_intervals(capfd):
     assert found["interval"] == pytest.approx([2.5, 7.5], abs=0.1)
     (found,) = [one for one in told["out"] if one["column"] == "wide"]
     assert found["interval"][0] is None or found["interval"][1] is None
+
+
+def test_task_97_explain_takes_priors(capfd, model):
+    fitted = deciban.load("m.deciban")
+    here = run("explain m.deciban people.csv --json --of a --priors a=0.8,b=0.2", capfd)[0]
+    assert json.loads(here)[0]["prior"] == pytest.approx(10 * np.log10(4))
+    even = json.loads(run("explain m.deciban people.csv --json --of a --priors uniform", capfd)[0])[0]
+    assert even["prior"] == pytest.approx(0.0)
+    assert even["columns"] == json.loads(here)[0]["columns"]
+    assert fitted.classes_.tolist() == ["a", "b"]
+    assert "--priors" in run("explain --help", capfd)[0]
+    assert "no class is called 'c'" in run("explain m.deciban people.csv --priors c=1", capfd, 1)[1]
+
+
+def test_task_93_explain_names_the_target(capfd, model):
+    out, _ = run("explain m.deciban people.csv --row 1", capfd)
+    assert out.startswith("row 1: y = b against a")
+
+
+def test_task_97_numbers_of_a_class_have_names(capfd, model):
+    out = json.loads(run("score m.deciban people.csv --json", capfd)[0])
+    assert set(out["classes"]["a"]) == {"rows", "precision", "recall", "log_loss"}
+    assert out["classes"]["a"]["rows"] == 30
+
+
+def test_task_98_model_and_data_in_the_wrong_order(capfd, model):
+    for verb in ("predict", "explain", "score", "report", "update", "forget"):
+        _, err = run(f"{verb} people.csv m.deciban", capfd, 1)
+        assert "people.csv is no model, m.deciban is one" in err
+        assert f"hint: the model comes first: deciban {verb} m.deciban people.csv" in err
+
+
+def test_task_98_a_cost_without_a_number(capfd, model):
+    _, err = run("predict m.deciban people.csv --costs a:b", capfd, 2)
+    assert "'a:b' does not end in =NUMBER" in err
+    _, err = run("predict m.deciban people.csv --costs a=5", capfd, 2)
+    assert "'a=5' does not name two classes, TRUE:DECIDED" in err
+
+
+def test_task_99_families_say_what_they_are_for(capfd):
+    out, _ = run("families", capfd)
+    assert "averaged out; for any numbers" in out
+    assert "<" not in out
+
+
+def test_task_98_hints_are_sentences(capfd, model):
+    _, err = run("fit people.csv -t yy", capfd, 1)
+    assert "did you mean --target y? If another line of the file has the names: --header LINE" in err
+    Path("gaps.csv").write_text(people().replace("nurse,1,b", "nurse,1,"))
+    _, err = run("score m.deciban gaps.csv", capfd)
+    assert "note: 15 rows without `y` were left out" in err

@@ -286,3 +286,27 @@ def test_f19_counts_leave_the_same_file_as_a_fit_without_the_rows(model, tmp_pat
     deciban.save(model().fit(X, y).forget(X[39:], y[39:]), tmp_path / "forgot")
     deciban.save(model().fit(X[:39], y[:39]), tmp_path / "never")
     assert (tmp_path / "forgot").read_bytes() == (tmp_path / "never").read_bytes()
+
+
+def test_task_115_what_goes_unnoticed_is_documented():
+    """Counts of each column know cells; those of distinct rows, which the structured models keep, know rows."""
+    X = pd.DataFrame({"a": list("uvuv") * 2, "b": list("xxyy") * 2})
+    y = ["p"] * 4 + ["q"] * 4
+    twice = pd.concat([X[:1], X[:1]])
+    assert MixedNB().fit(X, y).forget(twice, ["p", "p"]).class_count_.tolist() == [2, 4]
+    with pytest.raises(ForgetError, match="were learned"):
+        TreeAugmentedNB().fit(X, y).forget(twice, ["p", "p"])
+    words = " ".join(MixedNB.forget.__doc__.split())
+    assert "a row made of cells of other rows goes unnoticed" in words
+
+
+def test_task_117_models_are_merged_one_by_one_or_as_a_list(tmp_path):
+    X, y = [[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"]
+    one, two = GaussianNB().fit(X[:2], y[:2]), GaussianNB().fit(X[2:], y[2:])
+    deciban.save(two, tmp_path / "two.deciban")
+    whole = GaussianNB().fit(X, y).theta_
+    for merged in (deciban.merge([one, two]), deciban.merge(one, two), deciban.merge(one, tmp_path / "two.deciban")):
+        np.testing.assert_allclose(merged.theta_, whole)
+    np.testing.assert_array_equal(deciban.merge(one).theta_, one.theta_)
+    with pytest.raises(MergeError, match="no models to merge"):
+        deciban.merge()

@@ -399,3 +399,13 @@ def test_a_name_less_than_cells_is_noted():
     Path("rows.csv").write_text("x,y\n1,5,a\n2,6,b\n")
     with pytest.warns(UserWarning, match="a name less"):
         assert MixedNB().fit_on("rows.csv", "y").feature_names_in_.tolist() == ["x"]
+
+
+def test_task_112_the_target_has_to_be_named(tmp_path):
+    (tmp_path / "people.csv").write_text("age,job,buys\n34,cook,yes\n51,nurse,no\n")
+    with pytest.raises(DataError, match=r"hint: target=NAME, one of age, job, buys\. If another line of the file has"):
+        MixedNB().fit_on(tmp_path / "people.csv")
+    with pytest.raises(
+        DataError, match=r"hint: did you mean `buys`\? If another line of the file has the names, pass "
+    ):
+        MixedNB().fit_on(tmp_path / "people.csv", target="buy")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import deciban
 from deciban import GaussianNB, LogisticRegression, MixedNB, PoissonNB, plots
 from deciban.errors import DataError
+from deciban.scales import scales_of
 
 mpl.use("Agg")
 
@@ -175,3 +178,102 @@ def test_f13_errors_say_what_was_expected():
         plots.reliability(X, y)
     with pytest.raises(DataError, match=r"hint: pass `model.predict_proba"):
         plots.roc(y, ["a"] * 20)
+
+
+def seldom():
+    """A table whose densities reach beyond its rows: classes of passengers, and ages from 0."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    X = pd.DataFrame({"pclass": 1 + rng.binomial(2, 0.4 + 0.2 * y), "age": rng.uniform(0, 30, 600) + 5 * y})
+    return X, y
+
+
+def labels_of(ax, name):
+    """The numbers on the scale of a column."""
+    at = next(y for y, label in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True) if label.get_text() == name)
+    ticks = [text for text in ax.texts if text.get_gid() == "tick" and abs(text.get_position()[1] - at) < 1.5]
+    return [text.get_text().replace("−", "-") for text in ticks]
+
+
+def test_task_64_a_nomogram_keeps_to_the_values_that_were_seen():
+    X, y = seldom()
+    model = MixedNB().fit(X, y).forget(X[-20:], y[-20:])
+    found = {scale.name: scale.values for scale in scales_of(model).scales}
+    assert set(found["pclass"]) <= {1, 2, 3}
+    assert found["age"].min() >= 0
+    assert found["age"].max() <= 35
+    assert set(labels_of(deciban.nomogram(model), "pclass")) <= {"1", "2", "3"}
+    assert "0" in labels_of(deciban.nomogram(model, values={"pclass": (0, 5)}), "pclass")
+    for evidence in deciban.strongest(model).values():
+        cells = {one.column: one.value for one in evidence}
+        assert 1 <= cells.get("pclass", 1) <= 3
+        assert 0 <= cells.get("age", 0) <= 35
+
+
+def test_task_64_numbers_that_hardly_differ_range_over_their_density():
+    """The cells of such numbers are wide: one that holds them all has borders 10⁵ away."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    X = pd.DataFrame({"far": 1e9 + rng.normal(size=60) + 2 * y, "none": np.full(60, np.nan)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = MixedNB().fit(X, y)
+    (far, _) = scales_of(model).scales
+    assert abs(far.values - X["far"].mean()).max() < 100
+    deciban.nomogram(model)
+
+
+def test_task_64_whole_numbers_that_go_up_and_down_are_levels_of_the_nomogram():
+    y = np.repeat([0, 1], 200)
+    X = pd.DataFrame({"n": np.r_[np.tile([0, 0, 0, 1, 3], 40), np.tile([0, 1, 1, 1, 3], 40)]})
+    ax = deciban.nomogram(MixedNB().fit(X, y))
+    assert set(labels_of(ax, "n")) == {"0", "1", "3"}
+
+
+def test_task_66_top_words_of_a_model():
+    model = deciban.TextClassifier().fit(["win a prize", "lunch at noon", "prize draw"], ["spam", "ham", "spam"])
+    ax = plots.top_words(model, most=2)
+    said = model.decibans(["prize", ""])[:, 1]
+    assert ax.get_yticklabels()[0].get_text() == "prize"
+    assert ax.patches[0].get_width() == pytest.approx(said[0] - said[1])
+    assert ax.patches[-1].get_width() < 0
+    assert ax.get_title(loc="left") == "Strongest words: spam"
+    assert ax.get_xlabel() == "decibans"
+    assert plots.top_words(model, measure="log_odds", most=2).get_xlabel() == "log odds (nats)"
+    assert "lunch" in [label.get_text() for label in plots.top_words(model, of="ham", most=2).get_yticklabels()]
+    with pytest.raises(DataError, match=r"class 'eggs' is not among .*\n\nhint: "):
+        plots.top_words(model, of="eggs")
+    with pytest.raises(DataError, match=r"GaussianNB has no words\n\nhint: top_words\(model\) of a TextClassifier, or"):
+        plots.top_words(GaussianNB().fit([[0.0], [1.0]], [0, 1]))
+
+
+@pytest.mark.parametrize("name", ["coefficient_path", "learning_curve", "waterfall"])
+def test_task_66_rows_without_a_model_are_answered_with_the_forms(name):
+    """A frame was taken for the thing to draw: a raw KeyError of pandas."""
+    X, y = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0]}), pd.Series(["u", "u", "v", "v"])
+    with pytest.raises(DataError, match=rf"a DataFrame\n\nhint: {name}\(model, X"):
+        getattr(plots, name)(X, y)
+
+
+def test_task_63_the_legend_of_a_reliability_picture_hides_no_point():
+    y = np.repeat([0, 1], [2, 8])
+    ax = plots.reliability(y, np.r_[0.05, 0.95, np.full(3, 0.05), np.full(3, 0.35), 0.95, 0.95])
+    ax.figure.canvas.draw()
+    box = ax.get_legend().get_window_extent()
+    curve = next(line for line in ax.lines if line.get_gid() == "curve")
+    points = ax.transData.transform(np.column_stack([curve.get_xdata(), curve.get_ydata()]))
+    assert not any(box.contains(x, y) for x, y in points)
+
+
+def test_task_66_columns_rows_and_classes_that_are_not_there():
+    X, y = pd.DataFrame({"age": [0.0, 1.0, 4.0, 5.0], "size": [1.0, 2.0, 1.5, 2.5]}), ["u", "u", "v", "v"]
+    model = GaussianNB().fit(X, y)
+    for column in ("agee", 2, None):
+        with pytest.raises(DataError, match=r"there is no column .* among \['age', 'size'\]\n\nhint: "):
+            plots.class_densities(model, X, y, column=column)
+    assert plots.class_densities(model, X, y, column=-1).get_xlabel() == "size"
+    with pytest.raises(DataError, match=r"there is no row 7 among 4\n\nhint: "):
+        plots.waterfall(model, X, row=7)
+    for draw in (plots.roc, plots.precision_recall, plots.reliability):
+        with pytest.raises(DataError, match=r"class 'w' is not among \['u', 'v'\]\n\nhint: `of` is one of these"):
+            draw(model, X, y, of="w")

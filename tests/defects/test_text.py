@@ -144,6 +144,7 @@ def test_f24_priors_of_the_classifier_and_of_every_method():
         ["spam"] * 2 + ["ham"] * 3,
     )
     plain = TextClassifier().fit(texts, labels)
+    assert plain.alpha_ == TextClassifier(priors="uniform").fit(texts, labels).alpha_
     for given in ("uniform", [0.5, 0.5], {"ham": 0.5, "spam": 0.5}):
         even = TextClassifier(priors=given).fit(texts, labels)
         np.testing.assert_allclose(even.predict_proba(["zzz"]), [[0.5, 0.5]])
@@ -153,6 +154,8 @@ def test_f24_priors_of_the_classifier_and_of_every_method():
         assert plain.explain("win", priors=given).prior.tolist() == [0.0]
         plain.decide(["zzz"], priors=given, reject=0.1)
         np.testing.assert_allclose(even.class_prior_, [0.5, 0.5])
+        left = plain.leave_one_out(texts, labels, priors=given)
+        np.testing.assert_allclose(left, even.leave_one_out(texts, labels), rtol=1e-9)
     np.testing.assert_allclose(plain.class_prior_, [0.6, 0.4])
     with pytest.raises(DataError, match="hint"):
         TextClassifier(priors={"ham": 1.0}).fit(texts, labels)
@@ -315,7 +318,7 @@ def test_b20_a_text_file_is_one_text(films):
     why = run("explain t.deciban one.txt --json", b"", films)
     assert set(json.loads(why.stdout)[0]["columns"]) == {"wonderful", "film", "boring", "lovely"}
     piped = run("explain t.deciban - --row 1", b"boring\na wonderful film\n", films)
-    assert piped.stdout.startswith(b"row 1: pos against neg")
+    assert piped.stdout.startswith(b"row 1: label = pos against neg")
 
 
 def test_b20_a_table_through_a_pipe_is_still_a_table(films):
@@ -342,7 +345,7 @@ def test_coverage_09_the_axis_of_top_words_is_named_after_the_measure():
     assert plots.top_words(["a", "b"], [1.0, 2.0]).get_xlabel() == "value"
     assert plots.top_words(["a", "b"], [1.0, 2.0], measure="tf-idf").get_xlabel() == "tf-idf"
     with pytest.raises(DataError, match=r"hint: .*top_words"):
-        plots.top_words(model)
+        plots.top_words([1.0, 2.0])
 
 
 SPAM_WORDS = ["b b b", "b b b c c c", "a a a d", "b a d b e d a b"]
@@ -372,3 +375,33 @@ def test_task_86_stop_words_and_ngrams():
         TextClassifier(features=CountVectorizer(), ngram_range=(1, 2)).fit(texts, ["-", "+"])
     with pytest.raises(DataError, match="a list of the words"):
         TextClassifier(stop_words="german").fit(texts, ["-", "+"])
+
+
+def test_task_88_words_against_a_class_are_not_among_its_strongest():
+    model = TextClassifier().fit(
+        ["lovely film", "lovely film", "awful film", "awful film"], ["pos", "pos", "neg", "neg"]
+    )
+    said = deciban.strongest(model)
+    assert [one.column for one in said["pos"]] == ["lovely"]
+    assert [one.column for one in said["neg"]] == ["awful"]
+
+
+def test_task_91_messages_of_a_folder_are_called_by_their_files(tmp_path):
+    for number in range(3):
+        (tmp_path / "box").mkdir(exist_ok=True)
+        (tmp_path / "box" / f"{number}.eml").write_bytes(b"Subject: Lunch %d\n\nat noon" % number)
+    state = tmp_path / "f.deciban"
+    spam.change(state, tmp_path / "box", "ham", spam.learned)
+    told = spam.check(state, [str(tmp_path / "box"), b"Subject: x\n\n"])
+    assert [one["source"] for one in told] == [*(str(tmp_path / "box" / f"{n}.eml") for n in range(3)), "-"]
+
+
+def test_task_92_a_message_that_is_not_there(tmp_path):
+    spam.change(tmp_path / "f.deciban", b"Subject: Lunch\n\nat noon", "ham", spam.learned)
+    with pytest.raises(
+        DataError, match=r"there is no file or folder 'no.eml'\n\nhint: a raw message is given as bytes"
+    ):
+        spam.check(tmp_path / "f.deciban", ["no.eml"])
+    told = run("spam check f.deciban no.eml", b"", tmp_path)
+    assert told.returncode == 1
+    assert b"there is no file or folder 'no.eml'\nhint: - is standard input" in told.stderr

@@ -191,9 +191,10 @@ class Generative(
     def forget(self, X, y, sample_weight=None) -> Self:
         """Remove rows from the model: the state is that of a model never trained on them.
 
-        Rows that were never learned are refused where the state shows it: always where it holds counts (of levels,
-        histogram cells, distinct rows). Means and sums of squares show more rows of a class than there were, and values
-        further out than any row can have been; another value between those that were learned goes unnoticed.
+        Rows that were never learned are refused where the state shows it. Counts of distinct rows (structured models)
+        always do. Counts of each column (levels, histogram cells) show a cell that no row of the class has; a row made
+        of cells of other rows goes unnoticed. Means and sums of squares show more rows of a class than there were, and
+        values further out than any row can have been; another value between those that were learned goes unnoticed.
 
         Parameters
         ----------

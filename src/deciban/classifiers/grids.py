@@ -1,7 +1,7 @@
 """Values worth a tick: what each column of a fitted family ranges over, from its own parameters.
 
 Gaussians: mean ± 3 deviations, over all classes. Counts: from 0 to mean + 3 deviations. Presence: 0 and 1. Levels: all.
-A family that is not named here is asked for a sample.
+A family that is not named here is asked for a sample. One that keeps its cells does not range beyond them.
 
 >>> import numpy as np
 >>> from deciban import CategoricalNB
@@ -29,8 +29,10 @@ from deciban.families.poisson import Poisson
 from deciban.product import Product
 from deciban.ranges import FEW, STEPS
 from deciban.subsets.averaging import Subsets
+from deciban.tallies.cells import BITS, cell_borders
 
 DRAWN = 4096
+EXACT = 1 << (BITS + 1)  # whole numbers below that have a cell of their own
 
 
 @singledispatch
@@ -47,6 +49,19 @@ def _of_sample(cells: np.ndarray) -> np.ndarray:
         return distinct
     low, high = np.quantile(cells, [0.002, 0.998])
     return np.linspace(low, high, STEPS)
+
+
+def _within(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """What a density ranges over, as far as there are cells; the cells themselves where they are few whole numbers."""
+    if len(keys) == 0:  # nothing but missing cells
+        return np.zeros(0)
+    low, high = cell_borders(keys)
+    near = np.where(keys > 0, low, np.where(keys < 0, high, 0.0))  # the end next to 0
+    if len(keys) <= FEW and (near == np.rint(near)).all() and np.abs(near).max() < EXACT:
+        return near
+    least = max(float(values.min()), 0.0 if keys[0] == 0 else float(low[0]))
+    most = min(float(values.max()), 0.0 if keys[-1] == 0 else float(high[-1]))
+    return np.linspace(least, most, STEPS) if least < most else values
 
 
 def _around(mean: np.ndarray, deviation: np.ndarray) -> list[np.ndarray]:
@@ -78,7 +93,8 @@ def _(family: Subsets, params: Any, k: int) -> list[np.ndarray]:
 
 @grid.register
 def _(family: BestOf, params: Any, k: int) -> list[np.ndarray]:
-    return grid(params.product, params.inner, k)
+    own = grid(params.product, params.inner, k)
+    return [_within(values, keys) for values, keys in zip(own, params.cells.keys, strict=True)]
 
 
 @grid.register

@@ -31,6 +31,7 @@ from deciban.engines import picking, stream
 from deciban.errors import DataError, NotAdditiveError
 from deciban.progress import rows_shown
 
+TARGET = "label"  # the column of the classes, where none is named
 INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an index without a name when it writes files
 
 
@@ -111,7 +112,7 @@ class OnData(Steady):
     def fit_on(
         self,
         data: Any,
-        target: str = "label",
+        target: str = TARGET,
         features: str | Sequence[str] | None = None,
         engine: Any = None,
         sample_weight: str | None = None,
@@ -274,8 +275,9 @@ def check_there(name: str, names: Sequence[str], header: str = "") -> None:
     if name not in names:
         near = get_close_matches(str(name), names, 1, 0.5)
         told = ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
-        hint = f"did you mean `{near[0]}`?" if near else f"the columns are {told}"
+        hint = f"did you mean `{near[0]}`?" if near and name != TARGET else f"the columns are {told}"
+        hint = f"target=NAME, one of {told}" if name == TARGET else hint
         if header:
-            hint += "; if another line of the file has their names, pass header=LINE"
+            hint += ("" if hint[-1] == "?" else ".") + " If another line of the file has the names, pass header=LINE"
         told = f"; {header}" if header else ""
         raise DataError(f"there is no column `{name}` in the data{told}\n\nhint: {hint}")

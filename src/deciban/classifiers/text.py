@@ -31,7 +31,6 @@ from deciban.classifiers.steady import Steady
 from deciban.classifiers.text_answers import TextAnswers
 from deciban.classifiers.text_state import TextState, plain_labels
 from deciban.classifiers.text_telling import TextTelling
-from deciban.decision import check_priors
 from deciban.errors import DataError, MergeError, NotAdditiveError
 from deciban.text.word_tally import WordTally
 from deciban.text.word_weights import MODELS, WordWeights
@@ -282,9 +281,21 @@ class TextClassifier(
         return out
 
     def leave_one_out(self, texts, labels, *, priors=None) -> np.ndarray:
-        """log P(class | text) of each text, (n, k), by the model without it. The texts are among those learned;
-        `priors` replaces the class priors.
+        """log P(class | text) of each text, (n, k), by the model without it. The texts are among those learned.
 
+        Parameters
+        ----------
+        texts, labels
+            Texts that were learned, with their labels.
+        priors : "uniform", array or mapping by label, optional
+            Class priors instead of the learned frequencies.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+
+        Examples
+        --------
         >>> texts, labels = ["so it goes", "so it is", "wie es geht", "so ist es"], ["en", "en", "de", "de"]
         >>> TextClassifier().fit(texts, labels).leave_one_out(texts, labels).argmax(axis=1).tolist()
         [1, 1, 0, 1]
@@ -305,7 +316,5 @@ class TextClassifier(
         scores, prior = view.held_out(X, y)
         if self._calibration is not None:
             self._calibration.apply(scores)
-        if priors is not None:
-            with np.errstate(divide="ignore"):
-                prior = np.log(check_priors(priors, known))
-        return ops.posterior(np.ascontiguousarray(scores + prior), logs=True)
+        given = prior if priors is None else self._prior(view, priors)
+        return ops.posterior(np.ascontiguousarray(scores + given), logs=True)

@@ -51,9 +51,11 @@ def parsed_priors(model: Any, text: str | None) -> Any:
 def parsed_cost(model: Any, text: str) -> tuple[tuple[Any, Any], float]:
     """`spam:ham=5`: what taking spam for ham costs."""
     pair, _, value = text.rpartition("=")
-    true, _, decided = pair.partition(":")
-    labels = label_of(model, true.strip(), "--costs"), label_of(model, decided.strip(), "--costs")
-    return labels, number(value, "--costs", text)
+    cost = number(value, "--costs", text)
+    true, colon, decided = pair.partition(":")
+    if not colon:
+        raise click.BadParameter(f"{text!r} does not name two classes, TRUE:DECIDED", param_hint="--costs")
+    return (label_of(model, true.strip(), "--costs"), label_of(model, decided.strip(), "--costs")), cost
 
 
 def number(text: str, option: str, whole: str) -> float:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import click
 
-from deciban.cli.verb import Talk, how_to_read, table_options, verb
+from deciban.cli.verb import Talk, how_to_read, priors_option, table_options, verb
 
 
 @verb("explain", example="deciban explain t.deciban titanic.csv --row 3")
@@ -17,6 +17,7 @@ from deciban.cli.verb import Talk, how_to_read, table_options, verb
 @click.option("--of", metavar="CLASS", help="The class to explain; by default the most probable.")
 @click.option("--against", metavar="CLASS", help="The class to weigh it against; by default the runner-up.")
 @click.option("--columns", default=10, show_default=True, help="How many columns or words to show.")
+@priors_option
 @table_options
 def command(
     talk: Talk,
@@ -27,6 +28,7 @@ def command(
     of: str | None,
     against: str | None,
     columns: int,
+    priors: str | None,
     delimiter: str | None,
     no_header: bool,
 ) -> None:
@@ -39,9 +41,9 @@ def command(
 
     import deciban
     from deciban import files
-    from deciban.cli import rows
+    from deciban.cli import asking, rows
 
-    fitted = rows.loaded(model)
+    fitted = rows.loaded(model, data)
     about = deciban.about(model)
     source = rows.questions(fitted, about, data, how_to_read(delimiter, no_header))
     here = rows.columns_of(fitted, about, source, talk)
@@ -51,6 +53,6 @@ def command(
         for key, label in (("of", of), ("against", against))
         if label is not None
     }
-    why = fitted.explain(found, **pair)
+    why = fitted.explain(found, priors=asking.parsed_priors(fitted, priors), **pair)
     why = replace(why, rows=np.arange(row, row + len(why)))
     talk.give(why.text(count, columns), why.to_dict()["rows"])

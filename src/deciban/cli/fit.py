@@ -84,6 +84,7 @@ def command(
             )
 
     column, learned = files.restarted(data, learn, **how)
+    learned.model.target_name_ = column
     deciban.save(learned.model, out, metrics=learned.metrics, source=Path(data).name, target=column, text=learned.text)
     talk.give(_text(learned, column, out), _data(learned, column, out))
     if learned.metrics and learned.metrics["log_loss"] > learned.base:
@@ -124,7 +125,7 @@ def _data(learned: Any, target: str, out: str) -> dict[str, Any]:
         "held_out_rows": 0 if learned.held_out is None else len(learned.held_out.losses),
         "not_scored": {} if learned.held_out is None else {str(c): n for c, n in learned.held_out.unknown.items()},
         "metrics": learned.metrics,
-        "class_shares_log_loss": learned.base,
+        "class_shares_log_loss": learned.base if learned.metrics else None,
         "compared": {t.name: t.held_out.log_loss for t in learned.comparison.trials} if learned.comparison else {},
         "unfit": learned.comparison.unfit if learned.comparison else {},
         "left_out": {str(name): why for name, why in learned.left_out.items()},

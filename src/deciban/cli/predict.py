@@ -53,7 +53,7 @@ def command(
     from deciban.cli import asking, rows
 
     check_output(output, (model, data), force)
-    fitted = rows.loaded(model)
+    fitted = rows.loaded(model, data)
     asked = asking.Asked.of(fitted, priors, costs, reject)
     how = how_to_read(delimiter, no_header)
     about = deciban.about(model)

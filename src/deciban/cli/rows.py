@@ -7,25 +7,44 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+import click
 import numpy as np
 
 from deciban import files
 from deciban.cli.starting import alone
 from deciban.cli.verb import Talk
-from deciban.errors import DataError
+from deciban.errors import DataError, ModelFileError
 
 if alone():
     files.leave_signals()
 
 
-def loaded(path: str) -> Any:
-    """The model in a file, which has some rows."""
+def loaded(path: str, data: str, empty: bool = False) -> Any:
+    """The model in a file, which has some rows unless it may be empty; `data` is the file that it was named with."""
     import deciban
 
-    model = deciban.load(path)
-    if is_empty(model):
+    try:
+        model = deciban.load(path)
+    except ModelFileError as error:
+        if not _is_model(data):
+            raise
+        verb = click.get_current_context().command_path
+        raise DataError(
+            f"{path} is no model, {data} is one\n\nhint: the model comes first: {verb} {data} {path}"
+        ) from error
+    if is_empty(model) and not empty:
         raise DataError(f"no rows are left in {path}: all were forgotten\n\nhint: deciban update {path} DATA")
     return model
+
+
+def _is_model(path: str) -> bool:
+    import deciban
+
+    try:
+        deciban.about(path)
+    except (OSError, ModelFileError):
+        return False
+    return True
 
 
 def is_empty(model: Any) -> bool:
@@ -39,8 +58,8 @@ def target_of(source: files.Source, given: str | None) -> str:
         return str(given)
     if given is not None:
         close = [name for name in names if name.lower() == given.lower()] or get_close_matches(given, names, 1, 0.5)
-        hint = f"did you mean --target {close[0]}?" if close else f"the columns are {some(names)}"
-        hint += "; if another line of the file has their names: --header LINE" if source.header else ""
+        hint = f"did you mean --target {close[0]}?" if close else f"the columns are {some(names)}."
+        hint += " If another line of the file has the names: --header LINE" if source.header else ""
         one = f"; it was read as one column, as {source.kind}: is --delimiter right?" if len(names) == 1 else ""
         line = f"; {source.header}" if source.header and not one else ""
         raise DataError(f"{source.name} has no column {given!r}{one}{line}\n\nhint: {hint}")
@@ -164,7 +183,7 @@ def _by_position(model: Any, about: dict[str, Any], source: files.Source, talk: 
             f"{some(here)}\n\nhint: give a file with those columns alone, in the order of training; or learn from a "
             "table with names"
         )
-    talk.say(f"the model learned from columns without names: {some(here)} are taken in this order", "note")
+    talk.say(f"the model learned from columns without names: columns are taken in this order: {some(here)}", "note")
     return here
 
 
@@ -186,7 +205,7 @@ class Examples:
         may have no rows."""
         import deciban
 
-        fitted, about = deciban.load(model) if empty else loaded(model), deciban.about(model)
+        fitted, about = loaded(model, data, empty), deciban.about(model)
         column = target_of(opened(fitted, data, how), target or about.get("target"))
         if column in kinds(fitted):
             learned = about.get("target")
@@ -239,7 +258,7 @@ def labelled(source: files.Source, target: str, talk: Talk, what: str) -> Iterat
         if len(y):
             yield X, y
     if gone:
-        talk.say(f"{gone:,} rows without a `{target}` were left out", "note")
+        talk.say(f"{gone:,} rows without `{target}` were left out", "note")
 
 
 def label_of(model: Any, text: str, option: str) -> Any:

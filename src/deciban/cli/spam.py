@@ -23,6 +23,13 @@ def _sources(mails: tuple[str, ...]) -> list[str | bytes]:
     """Files and folders by their names; standard input as what it holds."""
     if mails.count("-") > 1:
         raise click.UsageError("- is named twice, and standard input can be read once")
+    for mail in mails:
+        if mail != "-" and not Path(mail).exists():
+            from deciban.errors import DataError
+
+            raise DataError(
+                f"there is no file or folder {mail!r}\n\nhint: - is standard input; or see what is there: ls"
+            )
     return [sys.stdin.buffer.read() if mail == "-" else mail for mail in mails]
 
 
@@ -38,9 +45,9 @@ def _label(function: Callable) -> Callable:
 def learn(talk: Talk, model: str, mails: tuple[str, ...], label: str, only_new: bool) -> None:
     """Learn messages as ham or as spam. The filter MODEL is made if it is not there.
 
-    MAIL is a file with a message, an mbox, a Maildir or a folder, or - for standard input (one message, or an mbox). A
-    message that it knows is an error, and then nothing is learned. MODEL holds the counts of words, and each message as
-    a bag of words.
+    MAIL is a file with a message, an mbox, a Maildir or a folder, or - for standard input (one message, or an mbox).
+    Copies of a message count once. A message that it knows is an error, and then nothing is learned. MODEL holds the
+    counts of words, and each message as a bag of words.
     """
     from deciban import spam
 

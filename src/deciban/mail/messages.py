@@ -126,13 +126,26 @@ def parse(message: Any) -> Mail:
 # messages of a path
 
 
+def files_of(path: Path) -> Iterator[Path]:
+    """The files with messages of a Maildir or a folder; a file itself.
+
+    >>> list(files_of(Path("new.eml")))
+    [PosixPath('new.eml')]
+    """
+    if not path.is_dir():
+        yield path
+        return
+    maildir = [path / name for name in ("new", "cur") if (path / name).is_dir()]
+    for folder in maildir or [path]:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file() and not any(part.startswith(".") for part in file.relative_to(folder).parts):
+                yield file
+
+
 def _from_path(path: Path) -> Iterator[Mail]:
     if path.is_dir():
-        maildir = [path / name for name in ("new", "cur") if (path / name).is_dir()]
-        for folder in maildir or [path]:
-            for file in sorted(folder.rglob("*")):
-                if file.is_file() and not any(part.startswith(".") for part in file.relative_to(folder).parts):
-                    yield from _from_path(file)
+        for file in files_of(path):
+            yield from _from_path(file)
     elif path.exists():
         with path.open("rb") as opened:
             box = opened.read(5) == b"From "

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from deciban import drawing, frames
+from deciban.errors import DataError
 from deciban.palette import INK, Look, of_class
 from deciban.pictures.forms import takes_model
 from deciban.wording import short
@@ -30,7 +31,9 @@ def class_densities(
     bins = bins or int(np.clip(2.2 * np.cbrt(len(y)), 8, 40))
     columns = frames.columns(X if frames.is_frame(X) else np.asarray(X))
     names = [one.name for one in columns]
-    j = names.index(column) if column in names else int(column)
+    if column not in names and not (isinstance(column, int | np.integer) and -len(names) <= column < len(names)):
+        raise DataError(f"there is no column {column!r} among {names}\n\nhint: `column` is a name, or a place from 0")
+    j = names.index(column) if column in names else range(len(names))[column]
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     own = ax is None
     ax = drawing.axes(ax, 5.4, 3.0)

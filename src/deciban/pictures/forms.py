@@ -10,11 +10,13 @@ from deciban import frames
 from deciban.errors import DataError
 
 
-def takes_model(prepare: Callable[[Any, Any, Any], tuple[tuple, dict]], other: str, needs_y: bool = True) -> Callable:
+def takes_model(
+    prepare: Callable[[Any, Any, Any], tuple[tuple, dict]], other: str, needs_y: bool = True, holds: str = ""
+) -> Callable:
     """Decorate a picture so that it takes `(model, X, y)`, too.
 
     `prepare(model, X, y)` gives the arguments that the picture takes instead, and settings; `other` names these
-    arguments in errors.
+    arguments in errors; `holds` is an attribute that the first of them has, by which it is told from a table.
 
     >>> @takes_model(lambda model, X, y: ((y, model.predict(X)), {}), "y, predicted")
     ... def count_right(y, predicted):
@@ -25,17 +27,20 @@ def takes_model(prepare: Callable[[Any, Any, Any], tuple[tuple, dict]], other: s
     """
 
     def decorate(draw: Callable) -> Callable:
-        form = "(model, X, y)" if needs_y else "(model, X)"
+        name, form = draw.__name__, "(model, X, y)" if needs_y else "(model, X)"
 
         @wraps(draw)
         def either(*args: Any, **more: Any) -> Any:
             if not args or not is_model(args[0]):
+                if args and holds and not hasattr(args[0], holds):
+                    raise DataError(
+                        f"`{other}` is a {type(args[0]).__name__}\n\nhint: {name}{form}, or {name}({other})"
+                    )
                 return draw(*args, **more)
             rest, given = list(args[1:]), dict(more)
             X = rest.pop(0) if rest else given.pop("X", None)
             y = rest.pop(0) if rest and needs_y else given.pop("y", None)
             if X is None or (y is None and needs_y):
-                name = draw.__name__
                 raise DataError(f"`{name}` of a model needs rows\n\nhint: {name}{form}, or {name}({other})")
             X, y = frames.take_target(X, y)
             told, settings = prepare(args[0], X, y)

@@ -8,7 +8,7 @@ from deciban.learning import curves
 from deciban.pictures.forms import takes_model
 
 
-@takes_model(lambda model, X, y: ((model.explain(X),), {}), "explanation", needs_y=False)
+@takes_model(lambda model, X, y: ((model.explain(X),), {}), "explanation", needs_y=False, holds="parts")
 def waterfall(explanation: Any, row: int = 0, ax: Any = None, columns: int = 10) -> Any:
     """One row of an explanation, or of (model, X), from its prior through its strongest columns to its total; returns
     the axes.
@@ -22,7 +22,7 @@ def waterfall(explanation: Any, row: int = 0, ax: Any = None, columns: int = 10)
     return explanation.plot(row, ax, columns)
 
 
-@takes_model(lambda model, X, y: ((model.path(X, y),), {}), "path")
+@takes_model(lambda model, X, y: ((model.path(X, y),), {}), "path", holds="Cs")
 def coefficient_path(path: Any, ax: Any = None, *, of: Any = None, columns: int = 8, standard: bool = True) -> Any:
     """The coefficients of a path of penalties (`LogisticRegression.path`, or `path_` where C="auto"), or of (model, X,
     y), whose path is made; returns the axes.
@@ -40,7 +40,7 @@ def coefficient_path(path: Any, ax: Any = None, *, of: Any = None, columns: int 
     return path.plot(ax, of=of, columns=columns, standard=standard)
 
 
-@takes_model(lambda model, X, y: ((curves.learning_curve(model, X, y),), {}), "curve")
+@takes_model(lambda model, X, y: ((curves.learning_curve(model, X, y),), {}), "curve", holds="sizes")
 def learning_curve(curve: Any, ax: Any = None, *, score: str = "accuracy", label: str | None = None) -> Any:
     """A learning curve (of `deciban.learning_curve`), or that of (model, X, y), over the rows learned from, on a log
     axis; returns the axes.

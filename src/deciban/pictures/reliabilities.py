@@ -62,7 +62,7 @@ def reliability(
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.03), aspect="equal")
     drawing.plain(ax, "both")
     drawing.titled(ax, "Reliability", f"probability of {what}, as said", "share of the rows where it is right")
-    drawing.legend(ax, loc="upper left")
+    drawing.legend(ax, loc="best")
     return ax
 
 
