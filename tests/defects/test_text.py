@@ -2,12 +2,13 @@
 
 import csv
 import gzip
+import io
 import json
 import lzma
 import re
 import shlex
-import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 
 import deciban
 from deciban import TextClassifier, spam
+from deciban.cli import main
 from deciban.errors import DataError
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -269,12 +271,27 @@ def test_issue_4_one_side_alone_is_unsure(tmp_path):
     assert [one["outcome"] for one in spam.check(state, [as_mail("win money", 3)])] == ["unsure"]
 
 
-def run(command: str, stdin: bytes, folder: Path) -> subprocess.CompletedProcess:
-    deciban_command = [sys.executable, "-m", "deciban", *shlex.split(command)]
-    return subprocess.run(deciban_command, input=stdin, capture_output=True, cwd=folder, timeout=120, check=False)
+@dataclass
+class Ended:
+    returncode: int
+    stdout: bytes
 
 
-def test_b21_a_mail_comes_through_a_pipe(tmp_path):
+@pytest.fixture
+def run(monkeypatch, capfdbinary):
+    """Runs a command in a folder with these bytes on standard input."""
+
+    def command(line: str, stdin: bytes, folder: Path) -> Ended:
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as ended:
+            main(shlex.split(line))
+        return Ended(ended.value.code or 0, capfdbinary.readouterr().out)
+
+    return command
+
+
+def test_b21_a_mail_comes_through_a_pipe(tmp_path, run):
     for number, text in enumerate(["win a prize now", "win money now"]):
         assert run("spam learn s.deciban - --as spam", as_mail(text, number), tmp_path).returncode == 0
     box = b"".join(b"From x\n" + as_mail(text, 10 + i) + b"\n" for i, text in enumerate(["lunch at noon", "noon then"]))
@@ -292,7 +309,7 @@ def test_b21_a_mail_comes_through_a_pipe(tmp_path):
 
 
 @pytest.fixture
-def films(tmp_path):
+def films(tmp_path, run):
     """A model of texts, made from a folder."""
     for kind, words in (("pos", "wonderful lovely film"), ("neg", "boring awful film")):
         (tmp_path / "t" / kind).mkdir(parents=True)
@@ -302,7 +319,7 @@ def films(tmp_path):
     return tmp_path
 
 
-def test_b20_standard_input_is_one_text_a_line(films):
+def test_b20_standard_input_is_one_text_a_line(films, run):
     told = run("predict t.deciban -", "a wonderful film\r\nboring, awful\n\nwünderful lovely".encode(), films)
     rows = list(csv.DictReader(told.stdout.decode().splitlines()))
     assert [row["text"] for row in rows] == ["a wonderful film", "boring, awful", "", "wünderful lovely"]
@@ -310,7 +327,7 @@ def test_b20_standard_input_is_one_text_a_line(films):
     assert float(rows[2]["p_pos"]) == 0.5  # an empty line gets the prior
 
 
-def test_b20_a_text_file_is_one_text(films):
+def test_b20_a_text_file_is_one_text(films, run):
     (films / "one.txt").write_text("a wonderful film\nwith a boring, lovely end; text\n")
     told = run("predict t.deciban one.txt --json", b"", films)
     (row,) = [json.loads(line) for line in told.stdout.splitlines()]
@@ -321,7 +338,7 @@ def test_b20_a_text_file_is_one_text(films):
     assert piped.stdout.startswith(b"row 1: label = pos against neg")
 
 
-def test_b20_a_table_through_a_pipe_is_still_a_table(films):
+def test_b20_a_table_through_a_pipe_is_still_a_table(films, run):
     told = run("predict t.deciban -", b"id,text\n7,a wonderful film\n", films)
     assert told.stdout.decode().splitlines()[1].startswith("7,a wonderful film,pos,")
     told = run("predict t.deciban -", b'{"text": "awful"}\n', films)
