@@ -20,7 +20,7 @@ demo: $(VENV)/installed  ## the tour: tennis, a real table, a race, texts, a rep
 	$(BIN)/python -m deciban demo
 
 test: $(VENV)/installed  ## all tests
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(VENV)/installed  ## ruff, format, mypy, import contract
 	$(BIN)/ruff check .

@@ -12,7 +12,6 @@ import pytest
 from deciban.demo import tour
 
 ROOT = Path(__file__).resolve().parents[1]
-pytestmark = pytest.mark.xdist_group("demo")  # one tour for all
 BEGIN, END = "<!-- demo:begin -->\n```text\n", "\n```\n<!-- demo:end -->"
 
 

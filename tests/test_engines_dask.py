@@ -21,8 +21,6 @@ dd = pytest.importorskip("dask.dataframe", reason="pip install 'deciban[dask]'")
 distributed = pytest.importorskip("distributed", reason="pip install 'deciban[dask]'")
 import dask  # noqa: E402
 
-pytestmark = pytest.mark.xdist_group("dask")
-
 
 @pytest.fixture(scope="module", autouse=True)
 def client():

@@ -15,7 +15,7 @@ from deciban.errors import DataError
 
 from . import clusters, sparks
 
-pytestmark = [pytest.mark.xdist_group("spark"), *sparks.quiet]
+pytestmark = sparks.quiet
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from deciban.errors import ClusterError
 
 from . import clusters, sparks
 
-pytestmark = [pytest.mark.xdist_group("spark"), *sparks.quiet]
+pytestmark = sparks.quiet
 CONNECT = """
 import sys
 import pandas as pd

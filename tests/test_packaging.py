@@ -80,17 +80,6 @@ def test_version_is_the_one_that_is_installed():
     assert deciban.__version__ == importlib.metadata.version("deciban")
 
 
-def sources() -> list[Path]:
-    code = {".py", ".cpp", ".hpp", ".h", ".cu"}
-    return [path for folder in ("src", "cpp") for path in (ROOT / folder).rglob("*") if path.suffix in code]
-
-
-def test_no_source_file_is_longer_than_500_lines():
-    longest = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in sources()}
-    assert longest
-    assert {name: lines for name, lines in longest.items() if lines > 500} == {}
-
-
 @pytest.mark.skipif(not editable(), reason="the package is installed, not read from this checkout")
 def test_new_family_file_is_seen_without_a_rebuild():
     path = ROOT / "src" / "deciban" / "families" / "dropped_by_a_test.py"

@@ -275,6 +275,7 @@ def test_issue_4_one_side_alone_is_unsure(tmp_path):
 class Ended:
     returncode: int
     stdout: bytes
+    stderr: bytes
 
 
 @pytest.fixture
@@ -286,7 +287,7 @@ def run(monkeypatch, capfdbinary):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         with pytest.raises(SystemExit) as ended:
             main(shlex.split(line))
-        return Ended(ended.value.code or 0, capfdbinary.readouterr().out)
+        return Ended(ended.value.code or 0, *capfdbinary.readouterr())
 
     return command
 
@@ -413,7 +414,7 @@ def test_task_91_messages_of_a_folder_are_called_by_their_files(tmp_path):
     assert [one["source"] for one in told] == [*(str(tmp_path / "box" / f"{n}.eml") for n in range(3)), "-"]
 
 
-def test_task_92_a_message_that_is_not_there(tmp_path):
+def test_task_92_a_message_that_is_not_there(tmp_path, run):
     spam.change(tmp_path / "f.deciban", b"Subject: Lunch\n\nat noon", "ham", spam.learned)
     with pytest.raises(
         DataError, match=r"there is no file or folder 'no.eml'\n\nhint: a raw message is given as bytes"
