@@ -65,9 +65,11 @@ def test_killed_executor_changes_nothing_and_a_lost_cluster_is_told(spark, tmp_p
         time.sleep(20)
 
     data = spread(clusters.cut(clusters.made(), 3), before)
-    threading.Timer(1.0, spark.stop).start()
+    stopping = threading.Timer(1.0, spark.stop)
+    stopping.start()
     with pytest.raises(ClusterError, match="lost"):
         clusters.fitted(deciban.GaussianNB(), data)
+    stopping.join()
     with pytest.raises(ClusterError, match="lost"):
         clusters.fitted(deciban.GaussianNB(), data)
 

@@ -3,7 +3,7 @@
 from hypothesis import HealthCheck, Phase, settings
 
 LAWS = settings(
-    max_examples=30,
+    max_examples=20,
     deadline=None,
     derandomize=True,
     database=None,
