@@ -127,8 +127,9 @@ class Generative(
         labels = y
         with self._unchanged_on_failure():
             x, y = self._training(X, y, reset=True, least=self._least_rows, whole=True)
-            notes = self.__dict__.pop("_notes", [])
             self.classes_, codes = ingest.labels(y, None)
+            noting = self.__dict__.pop("_notes", None)
+            notes = noting(codes, self.classes_) if noting is not None else []
             table = Table(x, codes, ingest.weights(sample_weight, codes), len(self.classes_))
             self._origin = Origin.of(X)
             self._name_target(frames.target_name(labels))

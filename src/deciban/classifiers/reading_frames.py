@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from deciban.engines import threads
 from deciban.errors import ColumnWarning, DataError, levels_up
 from deciban.frames import some
 from deciban.ingest import missing_labels_named, refuse_missing
-from deciban.labels import label_codes, several_types
+from deciban.labels import several_types
 from deciban.schema import Schema
 from deciban.table import Block, Mixed, Table
 from deciban.tallies import Bundle
@@ -59,8 +60,7 @@ class ReadingFrames:
         x, absent = self._schema.read(columns, n, learning=True)
         self._say(absent, new)
         if whole:
-            classes, codes = label_codes(y)
-            self._notes = column_notes(columns, codes, classes, target)
+            self._notes = partial(column_notes, columns, target=target)
         return x, y
 
     def _numbers_are_levels(self, name: Any) -> bool:
