@@ -87,6 +87,6 @@ def columns_for(model: Any, names: Sequence[str], features: Any = None) -> tuple
             f"hint: it learned from {getattr(model, 'n_features_in_', 1)} without names; name them here: features=[…]"
         )
     if spared:
-        told = f"{some(absent)} not in the data: taken as missing in every row"
-        warnings.warn(told, UserWarning, stacklevel=levels_up())
+        message = f"{some(absent)} not in the data: taken as missing in every row"
+        warnings.warn(message, UserWarning, stacklevel=levels_up())
     return here

@@ -274,10 +274,12 @@ def check_there(name: str, names: Sequence[str], header: str = "") -> None:
         raise DataError(f"two columns are named `{name}`\n\nhint: give every column a name of its own")
     if name not in names:
         near = get_close_matches(str(name), names, 1, 0.5)
-        told = ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
-        hint = f"did you mean `{near[0]}`?" if near and name != TARGET else f"the columns are {told}"
-        hint = f"target=NAME, one of {told}" if name == TARGET else hint
+        columns = ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
+        if name == TARGET:  # the default
+            hint = f"target=NAME, one of {columns}"
+        else:
+            hint = f"did you mean `{near[0]}`?" if near else f"the columns are {columns}"
         if header:
             hint += ("" if hint[-1] == "?" else ".") + " If another line of the file has the names, pass header=LINE"
-        told = f"; {header}" if header else ""
-        raise DataError(f"there is no column `{name}` in the data{told}\n\nhint: {hint}")
+        line = f"; {header}" if header else ""
+        raise DataError(f"there is no column `{name}` in the data{line}\n\nhint: {hint}")

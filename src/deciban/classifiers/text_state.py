@@ -25,6 +25,7 @@ from deciban.classifiers.text_logistic import blank_weights, trained
 from deciban.classifiers.text_view import Settings, View, listed
 from deciban.decision import check_priors
 from deciban.errors import DataError, NotAdditiveError
+from deciban.frames import missing_rows
 from deciban.labels import label_codes
 from deciban.mail.posts import check_parts, stripped
 from deciban.text.vocabulary import Terms
@@ -83,10 +84,9 @@ class TextState:
             raise DataError(f"{len(texts)} texts and {len(y)} labels\n\nhint: give each text one label")
         if len(y) == 0:
             raise DataError("no texts to learn from\n\nhint: pass at least one text and its label")
-        given = labels if isinstance(labels, (list, tuple)) else y.tolist()  # NumPy makes texts of a list with a NaN
-        gone = [row for row, label in enumerate(given) if label is None or label != label]
-        if gone:
-            raise DataError(f"the label of text {gone[0]} is missing\n\nhint: leave out texts without a label")
+        unlabelled = missing_rows(labels if isinstance(labels, (list, tuple)) else y)  # a NaN in a list is a text in y
+        if unlabelled:
+            raise DataError(f"the label of text {unlabelled[0]} is missing\n\nhint: leave out texts without a label")
         terms, X = read(texts)
         if X.nnz and X.data.min() < 0:
             raise DataError(

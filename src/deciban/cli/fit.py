@@ -84,7 +84,7 @@ def command(
             )
 
     column, learned = files.restarted(data, learn, **how)
-    learned.model.target_name_ = column
+    learned.model._name_target(column)
     deciban.save(learned.model, out, metrics=learned.metrics, source=Path(data).name, target=column, text=learned.text)
     talk.give(_text(learned, column, out), _data(learned, column, out))
     if learned.metrics and learned.metrics["log_loss"] > learned.base:
