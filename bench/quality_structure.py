@@ -55,10 +55,9 @@ split as published. Ours:
 - **logistic**: `LogisticRegression()` with imputation, scaling and one-hot columns.
 - **BayesOptimal**: `BayesOptimal(weights="loo")` over all of these: stacking, by rows left out.
 
-Where BayesOptimal is more than 1% behind its best member, it lacks half a nat to two nats over all tested rows, as the
-best member is hardly ever wrong there. Stacking learns from rows left out at random, and so knows nothing of rows of
-another kind: by the published splits `vowel` (other speakers) was 1.643 where its best member was 1.509, and
-`horse_colic` (68 rows) 0.456 and 0.426.
+BayesOptimal is more than 1% behind its best member on some sets: where that member is hardly ever wrong, on few rows,
+and, by most, on `horse_colic`. Stacking learns from rows left out at random, and so knows nothing of rows of another
+kind, such as those of other speakers.
 
 Far anchors: scikit-learn's `RandomForestClassifier` (**forest**) and `HistGradientBoostingClassifier` (**boosting**).
 The best of each line is bold; – means that there is no answer.
