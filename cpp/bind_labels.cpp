@@ -23,6 +23,10 @@ static void bind_integers(nb::module_& m) {
 void bind_labels(nb::module_& m) {
   bind_integers<std::int64_t>(m);
   bind_integers<std::int32_t>(m);
+  m.def("distinct_texts", [](nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> texts, nb::ndarray<std::int64_t, nb::c_contig> first, nb::ndarray<std::int32_t, nb::c_contig> code) {
+          return distinct_texts(texts.data(), static_cast<Size>(texts.shape(0)), static_cast<Size>(texts.shape(1)),
+                                static_cast<Size>(first.size()), first.data(), code.data());
+        }, "texts"_a, "first"_a, "code"_a, Free());
   // The best instruction set this processor and its operating system have, by the name of the module built for it.
   m.def("best", [] {
 #if defined(__x86_64__)

@@ -1,6 +1,8 @@
-// Integer labels → class codes, without sorting them.
+// Labels → class codes, without sorting them.
 #pragma once
 #include "views.hpp"
+#include <cstring>
+#include <vector>
 
 namespace deciban {
 
@@ -45,6 +47,30 @@ void label_marks(const I* y, Size n, std::int64_t low, std::uint8_t* seen) {
 template <class I>
 void label_codes(const I* y, Size n, std::int64_t low, const std::int32_t* table, std::int32_t* code) {
   for (Size i = 0; i < n; ++i) code[i] = table[static_cast<std::int64_t>(y[i]) - low];
+}
+
+// Texts of `wide` characters each: first[c] is the first row that has the distinct text c, code[i] the number of text i.
+// Returns how many distinct texts there are, or −1 if they are more than `most`.
+inline Size distinct_texts(const std::uint32_t* text, Size n, Size wide, Size most, std::int64_t* first, std::int32_t* code) {
+  std::size_t slots = 4;
+  while (slots < 4 * static_cast<std::size_t>(most)) slots *= 2;
+  std::vector<std::int32_t> table(slots, -1);
+  const std::size_t bytes = static_cast<std::size_t>(wide) * sizeof(std::uint32_t);
+  Size count = 0;
+  for (Size i = 0; i < n; ++i) {
+    const std::uint32_t* own = text + i * wide;
+    std::uint64_t hash = 0;
+    for (Size c = 0; c < wide; ++c) hash = (hash ^ own[c]) * 0x9E3779B97F4A7C15u;
+    std::size_t at = static_cast<std::size_t>(hash ^ hash >> 32) & (slots - 1);
+    while (table[at] >= 0 && std::memcmp(text + first[table[at]] * wide, own, bytes) != 0) at = (at + 1) & (slots - 1);
+    if (table[at] < 0) {
+      if (count == most) return -1;
+      table[at] = static_cast<std::int32_t>(count);
+      first[count++] = i;
+    }
+    code[i] = table[at];
+  }
+  return count;
 }
 
 }  // namespace deciban

@@ -88,12 +88,13 @@ def _objective(theta, scores, prior, y, w, strength: float) -> tuple[float, np.n
     mean = np.einsum("nk,nk->n", p, scores)
     gradient = strength * pull
     gradient[0] += float((w * (mean - scores[rows, y])).sum())
-    gradient[1:] += weighted.sum(axis=0) - np.bincount(y, w, minlength=k)
+    total = np.einsum("nk->k", weighted)
+    gradient[1:] += total - np.bincount(y, w, minlength=k)
     curvature = strength * np.eye(k + 1)
     centred = scores - mean[:, None]
     spread = weighted * centred
     curvature[0, 0] += float(np.einsum("nk,nk->", spread, scores))
-    curvature[0, 1:] += spread.sum(axis=0)
+    curvature[0, 1:] += np.einsum("nk->k", spread)
     curvature[1:, 0] = curvature[0, 1:]
-    curvature[1:, 1:] += np.diag(weighted.sum(axis=0)) - weighted.T @ p
+    curvature[1:, 1:] += np.diag(total) - weighted.T @ p
     return value, gradient, curvature

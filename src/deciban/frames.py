@@ -416,7 +416,7 @@ def _ordered(name: Name, codes: np.ndarray, levels: list) -> Column:
     order = in_order(levels)
     place = np.empty(len(levels) + 1, dtype=np.int32)
     place[order], place[-1] = np.arange(len(levels)), -1
-    return Column(name, place[codes], [levels[i] for i in order])
+    return Column(name, place.take(codes), [levels[i] for i in order])
 
 
 def in_order(levels: Sequence) -> list[int]:

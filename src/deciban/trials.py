@@ -42,7 +42,7 @@ LONE = "every class has one row"
 FOLDS = 10
 ENOUGH = 3  # folds after which one that takes long may be given up
 REPEATS = 3  # deals of folds
-FEW, SMALL = 2000, 50_000  # rows and cells of a table that is dealt out so often
+SMALL = 400_000  # cells of a table that is dealt out so often
 WORDS = 50  # columns that a text counts for
 MOST_FOLDS = 50
 SLIGHT = 0.002  # nats of log loss that are not worth a more complex classifier
@@ -424,9 +424,9 @@ def compare_readable(
 
 
 def repeats(found: Readable, rows: int) -> int:
-    """How often folds are dealt out for classifiers that learn fast: one deal of few rows is a matter of luck."""
+    """How often folds are dealt out for classifiers that learn fast: one deal is a matter of luck."""
     wide = len(found.columns.kept) if found.text is None else WORDS
-    return REPEATS if rows <= FEW and rows * wide <= SMALL else 1
+    return REPEATS if rows * wide <= SMALL else 1
 
 
 def deal(

@@ -270,6 +270,18 @@ def test_b17_the_default_is_stacked_and_as_good_as_its_best_member():
     assert log_loss(model, X[300:], y[300:]) < log_loss(conjugate, X[300:], y[300:])
 
 
+def test_b17_three_default_models_that_say_much_the_same_share_the_prior_of_one():
+    """A column that says nothing leaves the weights near the prior."""
+    X = pd.DataFrame({"a": ["x", "x", "y", "y"] * 10})
+    y = np.array(["no", "yes"] * 20)
+    model = BayesOptimal().fit(X, y)
+    w = dict(zip(model.names_, model.weights_, strict=True))
+    assert w["tree"] == pytest.approx(w["aode"]) == pytest.approx(w["kdb"])
+    assert w["tree"] + w["aode"] + w["kdb"] < 0.5
+    alike = BayesOptimal(prior=[1] * 5).fit(X, y)
+    assert sum(alike.weights_[2:]) > 0.55
+
+
 def test_b17_logistic_regression_is_a_member_where_all_columns_are_numbers():
     A = numbers()
     model = BayesOptimal().fit(pd.DataFrame(A, columns=list("abc")), LABELS)

@@ -203,6 +203,33 @@ def test_label_codes_equal_those_of_a_sort(build, y, classes, dtype):
 
 
 @every_build
+@given(
+    texts=st.lists(st.text("aäb\U0001f600", max_size=3), min_size=1, max_size=6),
+    repeats=st.integers(1, 3),
+    classes=st.none() | st.lists(st.text("aäb", min_size=1, max_size=3), min_size=1, unique=True).map(sorted),
+)
+def test_codes_of_texts_equal_those_of_a_sort(build, texts, repeats, classes):
+    y = np.tile(np.array([*texts, "ab"]), 600)[::repeats]
+    classes = None if classes is None else np.array(classes)
+    with ops.specification():
+        want = label_codes(y, classes)
+    with using(build):
+        got = label_codes(y, classes)
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert a.dtype == b.dtype
+
+
+@every_build
+def test_texts_that_all_differ_have_codes(build):
+    y = np.array([f"{i:05}" for i in range(3000)])
+    with using(build):
+        classes, codes = label_codes(y[::-1])
+    assert codes.tolist() == list(range(3000))[::-1]
+    assert classes.tolist() == y.tolist()
+
+
+@every_build
 def test_labels_at_the_ends_of_the_integers_have_codes(build):
     ends = np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min, 0])
     with using(build):

@@ -48,6 +48,7 @@ STACKED = {
     "kdb": KDependenceBayes(k=2, calibrate=True),
 }
 IN_PIECES = {"weighted": STACKED["weighted"], "tree": TreeAugmentedNB(), "aode": AODE(), "kdb": KDependenceBayes(k=2)}
+PRIOR = {"tree": 1 / 3, "aode": 1 / 3, "kdb": 1 / 3}  # three that say much the same share the part of one
 LINEAR = {"logistic": Standardised()}  # one more, where all columns are numbers and no cell is missing
 
 
@@ -224,6 +225,8 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
 
     def _log_of(self, weights: Any) -> np.ndarray:
         """log of the weights that were given to all models, of those that are there."""
+        if weights is None and self.models is None:
+            weights = {name: PRIOR.get(name, 1.0) for name in self._asked}
         logs = members.log_prior(weights, self._asked)
         some = np.array([logs[self._asked.index(name)] for name in self.names_])
         if np.isneginf(some).all():
@@ -312,7 +315,8 @@ class BayesOptimal(Ensemble):
         columns. With other weights than "loo", two whose evidence is closed: naive Bayes of normal numbers, and its
         average over all subsets of the columns.
     prior : weights in the order of the models, or {name: weight}
-        P(h) before any row was seen; by default all alike.
+        P(h) before any row was seen; by default all alike, but the tree, `AODE` and `KDependenceBayes` of the default
+        models, which say much the same, share the part of one (George 2010).
     weights : "loo", "evidence", "bic", or numbers
         "loo": stacking, the weights under which rows left out are most probable, for models of any kind: leave-one-out
         in closed form where a model has it and all rows have chosen nothing (families, cuts, a structure, a

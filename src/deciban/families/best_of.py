@@ -30,8 +30,9 @@ seen no more than that.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -220,7 +221,15 @@ def split(p: Params, x: Reals) -> Mixed:
     if len(p.product.columns) == 1:
         return Mixed((x,), x.n)
     values = np.asarray(x.values)
-    return Mixed(tuple(Reals(np.ascontiguousarray(values[:, list(at)])) for at in p.product.columns), x.n)
+    return Mixed(tuple(Reals(_taken(values, at)) for at in p.product.columns), x.n)
+
+
+def _taken(values: np.ndarray, at: Sequence[int]) -> np.ndarray:
+    """Some columns; one at a time is several times faster than all by a list of their numbers."""
+    out = np.empty((len(values), len(at)), dtype=values.dtype)
+    for j, place in enumerate(at):
+        out[:, j] = values[:, place]
+    return out
 
 
 def places(keys: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -253,7 +262,7 @@ class Limits:
         class without cells, whose density is that of all rows, is not above it."""
         every = bool(self.seen.all())
         among = parts if every else np.where(self.seen, parts, -np.inf)
-        top = among.max(axis=1, keepdims=True)
+        top = reduce(np.maximum, np.moveaxis(among, 1, 0))[:, None]  # along a short axis, `max` is slow
         out = np.maximum(parts, top - self.most)
         return out if every else np.where(self.seen | ~np.isfinite(top), out, np.minimum(out, top))
 
@@ -261,7 +270,8 @@ class Limits:
 def _limited_sum(family: Any, p: Any, x: Reals, limits: Limits) -> np.ndarray:
     out = np.empty((x.n, len(limits.most)))
     for rows, cells in blocks(x):
-        out[rows] = limits.apply(family.parts(p, Reals(cells))).sum(axis=2)
+        parts = limits.apply(family.parts(p, Reals(cells)))
+        out[rows] = parts[:, :, 0] if parts.shape[2] == 1 else parts.sum(axis=2)
     return out
 
 
