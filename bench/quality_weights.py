@@ -25,7 +25,7 @@ from bench.evaluate import evaluate
 from bench.measures import Measures
 from bench.tables import Table
 from deciban import LogisticRegression, MixedNB, decision
-from deciban.losses.design import alone
+from deciban.engines.threads import one_blas_thread
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
 from deciban.weighing import weights as weighing
@@ -124,7 +124,7 @@ def walks(table: Table) -> dict[str, Walk]:
 
 def _walk(under: weighing.Objective, start: np.ndarray, already: int) -> Walk:
     counted = Counted(under.pieces, under.prior, under.layout, under.ridge)
-    with alone():
+    with one_blas_thread():
         answer = solve(Newton(), counted, start, weighing.TOLERANCE, weighing.STEPS)
     return Walk(already + len(counted.asked), answer.steps)
 

@@ -21,7 +21,7 @@ from deciban import (
 from deciban.classifiers import several_passes
 from deciban.classifiers.parts import Reading
 from deciban.errors import DataError, NotAdditiveError, SupportError
-from deciban.solvers import by_sample
+from deciban.losses import minimisation
 
 
 def rows(n: int, d: int, k: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, pa.Table]:
@@ -236,7 +236,7 @@ def test_the_start_is_no_worse_where_rows_recur(monkeypatch):
 
 
 def test_a_sample_that_lacks_the_rows_that_matter_does_not_stop_wide_data(monkeypatch):
-    monkeypatch.setattr(by_sample, "NARROW", 0)
+    monkeypatch.setattr(minimisation, "NARROW", 0)
     monkeypatch.setattr(several_passes, "SAMPLE", 1000 * 6)
     rng = np.random.default_rng(3)
     X = rng.standard_t(1.2, size=(20_000, 6))

@@ -8,8 +8,8 @@ from deciban import LogisticRegression, ops, vectors
 from deciban.engines.threads import threads
 from deciban.losses import folded
 from deciban.losses.folded import Folded
+from deciban.losses.minimisation import minimise
 from deciban.losses.objectives import Objective
-from deciban.solvers import minimise
 from deciban.solvers.search import bottom, search
 from deciban.table import Counts, Reals, Table
 

@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from deciban import GaussianNB, LogisticRegression, threads
 from deciban.errors import DataError
+from deciban.losses.minimisation import SOLVERS, minimise
 from deciban.losses.objectives import Objective
-from deciban.solvers import SOLVERS, minimise
 from deciban.table import Counts, Reals, Table
 
 

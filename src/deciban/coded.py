@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -193,21 +193,3 @@ def kept_levels(t: Crosstab, nominal: Sequence[bool]) -> list[np.ndarray] | None
         some = (table != 0).any(axis=0) | (not named)
         out.append(np.where(some, np.cumsum(some) - 1, -1))
     return None if all((at >= 0).all() for at in out) else out
-
-
-def one_by_one(score: Callable[[Codes], np.ndarray], codes: np.ndarray, order: Sequence[int], k: int) -> np.ndarray:
-    """What each column adds to the score of those before it in the order, (n, k, d); a missing cell adds nothing.
-
-    >>> one_by_one(lambda x: -1.0 * (x.values >= 0).sum(axis=1, keepdims=True), np.array([[1, -1, 0]]), [2, 1, 0], 1)
-    array([[[-1.,  0., -1.]]])
-    """
-    shown, before = np.full_like(codes, -1), np.zeros((len(codes), k))
-    out = np.zeros((len(codes), k, codes.shape[1]))
-    for j in order:
-        some = np.flatnonzero(codes[:, j] >= 0)
-        shown[some, j] = codes[some, j]
-        after = score(Codes(shown[some]))
-        with np.errstate(invalid="ignore"):
-            out[some, :, j] = after - before[some]
-        before[some] = after
-    return np.nan_to_num(out, nan=0.0, posinf=np.inf, neginf=-np.inf)

@@ -17,58 +17,23 @@ with c, c1, c2 the numbers of classes in each part; then both parts are cut in t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import log, log2
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.special import xlogy
+
+from deciban import ops
+from deciban.table import Codes
 
 FEW = 16  # cuts: counting those below a number is faster than searching
 ENOUGH = 512  # values to choose cuts among; of more, neighbours are taken together
 
 
-def supervised(counts: np.ndarray, find: Callable[[np.ndarray], list[int]] | None = None) -> list[int]:
-    """Cut before these of the m ordered values, from their counts by class (k, m). `find`: what cuts few values."""
-    find = _among_few if find is None else find
+def supervised(counts: np.ndarray) -> list[int]:
+    """Cut before these of the m ordered values, from their counts by class (k, m)."""
     if counts.shape[1] > ENOUGH:
         runs = [0, *even(counts.sum(axis=0), ENOUGH)]
-        return [runs[cut] for cut in find(np.add.reduceat(counts, runs, axis=1))]
-    return find(counts)
-
-
-def _among_few(counts: np.ndarray) -> list[int]:
-    below = np.concatenate([np.zeros((len(counts), 1)), np.cumsum(counts, axis=1)], axis=1)
-    cuts: list[int] = []
-    open_parts = [(0, counts.shape[1])]
-    while open_parts:
-        start, stop = open_parts.pop()
-        cut = _best(below[:, start : stop + 1])
-        if cut is not None:
-            cuts.append(start + cut)
-            open_parts += [(start, start + cut), (start + cut, stop)]
-    return sorted(cuts)
-
-
-def _best(below: np.ndarray) -> int | None:
-    """The cut of one part that gains most, if it pays. `below` (k, m + 1): counts under each border."""
-    if below.shape[1] < 3:
-        return None
-    left = below[:, 1:-1] - below[:, :1]
-    whole = below[:, -1] - below[:, 0]
-    total = float(whole.sum())
-    both = np.stack([left, whole[:, None] - left])
-    sizes = both.sum(axis=1)  # (2, m − 1)
-    each = xlogy(sizes, sizes) - xlogy(both, both).sum(axis=1)  # N · H of either side, in nats
-    at = int(np.argmin(each[0] + each[1]))
-    n1, n2 = sizes[:, at].tolist()
-    if total <= 2 or n1 <= 0 or n2 <= 0:
-        return None
-    bits = (total * log(total) - float(xlogy(whole, whole).sum())) / log(2.0)
-    bits1, bits2 = (each[:, at] / log(2.0)).tolist()
-    c, c1, c2 = (int(np.count_nonzero(part > 0)) for part in (whole, both[0, :, at], both[1, :, at]))
-    power = c * log2(3.0) if c > 30 else log2(3.0**c - 2.0)
-    price = power - (c * bits / total - c1 * bits1 / n1 - c2 * bits2 / n2)
-    return at + 1 if bits - bits1 - bits2 > log2(max(total - 1, 1.0)) + price else None
+        return [runs[cut] for cut in ops.supervised_cuts(np.add.reduceat(counts, runs, axis=1))]
+    return ops.supervised_cuts(counts)
 
 
 def even(counts: np.ndarray, parts: int) -> list[int]:
@@ -96,3 +61,21 @@ def intervals(values: np.ndarray, at: np.ndarray) -> np.ndarray:
     if gone.any():
         code[gone] = -1
     return code
+
+
+def one_by_one(score: Callable[[Codes], np.ndarray], codes: np.ndarray, order: Sequence[int], k: int) -> np.ndarray:
+    """What each column adds to the score of those before it in the order, (n, k, d); a missing cell adds nothing.
+
+    >>> one_by_one(lambda x: -1.0 * (x.values >= 0).sum(axis=1, keepdims=True), np.array([[1, -1, 0]]), [2, 1, 0], 1)
+    array([[[-1.,  0., -1.]]])
+    """
+    shown, before = np.full_like(codes, -1), np.zeros((len(codes), k))
+    out = np.zeros((len(codes), k, codes.shape[1]))
+    for j in order:
+        some = np.flatnonzero(codes[:, j] >= 0)
+        shown[some, j] = codes[some, j]
+        after = score(Codes(shown[some]))
+        with np.errstate(invalid="ignore"):
+            out[some, :, j] = after - before[some]
+        before[some] = after
+    return np.nan_to_num(out, nan=0.0, posinf=np.inf, neginf=-np.inf)

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from deciban import cuts, spec
+from deciban import spec
 from deciban.packed import Packed
 from deciban.table import Apart, Codes, Counts, Plain, Reals, class_borders
 from deciban.tallies import Crosstab, Moments, Pairs, Quartic, RowScatter, Scatter, Sums
@@ -298,6 +298,6 @@ def largest(values: np.ndarray) -> float:
 
 
 def supervised_cuts(counts: np.ndarray) -> list[int]:
-    """Cut before these of the m ordered values, from their counts by class (k, m); see `cuts.supervised`."""
+    """Cut before these of the m ordered values, from their counts by class (k, m)."""
     counts = np.ascontiguousarray(counts, dtype=np.float64)
-    return cuts.supervised(counts, None if _core is None else _core.supervised_cuts)
+    return spec.supervised_cuts(counts) if _core is None else _core.supervised_cuts(counts)

@@ -5,8 +5,11 @@ Blocks in (`Reals`, `Counts`, `Codes`), class codes y (n,), weights w (n,) or No
 
 from __future__ import annotations
 
+from math import log, log2
+
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import xlogy
 
 from deciban.table import Codes, Counts, Plain, Reals
 from deciban.tallies import Crosstab, Moments, Pairs, Quartic, Scatter, Sums
@@ -208,3 +211,39 @@ def least(x: Plain) -> float:
 def largest(values: np.ndarray) -> float:
     """The largest |number|, 0 if there is none; NaN never is."""
     return float(max(np.fmax.reduce(values, initial=0.0), -np.fmin.reduce(values, initial=0.0)))
+
+
+def supervised_cuts(counts: np.ndarray) -> list[int]:
+    """Cut before these of the m ordered values, from their counts by class (k, m), by Fayyad and Irani (1993)."""
+    below = np.concatenate([np.zeros((len(counts), 1)), np.cumsum(counts, axis=1)], axis=1)
+    cuts: list[int] = []
+    open_parts = [(0, counts.shape[1])]
+    while open_parts:
+        start, stop = open_parts.pop()
+        cut = _best_cut(below[:, start : stop + 1])
+        if cut is not None:
+            cuts.append(start + cut)
+            open_parts += [(start, start + cut), (start + cut, stop)]
+    return sorted(cuts)
+
+
+def _best_cut(below: np.ndarray) -> int | None:
+    """The cut of one part that gains most, if it pays. `below` (k, m + 1): counts under each border."""
+    if below.shape[1] < 3:
+        return None
+    left = below[:, 1:-1] - below[:, :1]
+    whole = below[:, -1] - below[:, 0]
+    total = float(whole.sum())
+    both = np.stack([left, whole[:, None] - left])
+    sizes = both.sum(axis=1)  # (2, m − 1)
+    each = xlogy(sizes, sizes) - xlogy(both, both).sum(axis=1)  # N · H of either side, in nats
+    at = int(np.argmin(each[0] + each[1]))
+    n1, n2 = sizes[:, at].tolist()
+    if total <= 2 or n1 <= 0 or n2 <= 0:
+        return None
+    bits = (total * log(total) - float(xlogy(whole, whole).sum())) / log(2.0)
+    bits1, bits2 = (each[:, at] / log(2.0)).tolist()
+    c, c1, c2 = (int(np.count_nonzero(part > 0)) for part in (whole, both[0, :, at], both[1, :, at]))
+    power = c * log2(3.0) if c > 30 else log2(3.0**c - 2.0)
+    price = power - (c * bits / total - c1 * bits1 / n1 - c2 * bits2 / n2)
+    return at + 1 if bits - bits1 - bits2 > log2(max(total - 1, 1.0)) + price else None

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from deciban import ingest, ops, progress, solvers
+from deciban import ingest, ops, progress
 from deciban.classifiers import logistic_settings as settings
 from deciban.errors import DataError
 from deciban.folds import fold_of_each, folds_by_content
@@ -40,6 +40,7 @@ from deciban.inference.regularisation_path import (
     only_best,
     walk,
 )
+from deciban.losses import minimisation
 from deciban.losses.objectives import Objective
 from deciban.solvers.base import Solution
 from deciban.table import Table
@@ -113,13 +114,13 @@ class Choosing:
             self.C_ = self.path_.C
             best = self.path_.best
             answer = replace(fits[best].answer, steps=sum(fit.answer.steps for fit in fits[: best + 1]))
-            return solvers.finish(chosen.solver, chosen.penalising(objective)(self.C_), answer, np.iinfo(int).max)
+            return minimisation.finish(chosen.solver, chosen.penalising(objective)(self.C_), answer, np.iinfo(int).max)
         with progress.shown(self.verbose, "fit", self.tol * objective.weight) as tell:
             if self.penalty == "jeffreys":
                 return self._jeffreys(objective.rows, tell)
             watch = progress.watching(tell)
-            answer = solvers.minimise(chosen.solver, objective, start, self.tol, self.max_iter, watch)
-            return solvers.finish(chosen.solver, objective, answer, self.max_iter, watch)
+            answer = minimisation.minimise(chosen.solver, objective, start, self.tol, self.max_iter, watch)
+            return minimisation.finish(chosen.solver, objective, answer, self.max_iter, watch)
 
     def _walk(
         self,
@@ -142,7 +143,7 @@ class Choosing:
             def minimise(f: Objective, w: np.ndarray) -> Solution:
                 C = 1.0 / (f.ridge[0] + f.lasso[0])
                 watch = progress.watching(tell, f"C = {C:.3g}", np.searchsorted(steps, 0.999 * C) / len(steps))
-                return solvers.minimise(chosen.solver, f, w, self.tol, self.max_iter, watch)
+                return minimisation.minimise(chosen.solver, f, w, self.tol, self.max_iter, watch)
 
             score = scorer(held_out, objective, chosen, s, X, minimise)
             fits = walk(chosen.penalising(objective), steps, start, minimise, score, enough)

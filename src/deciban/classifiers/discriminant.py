@@ -21,8 +21,8 @@ from deciban import decision
 from deciban.classifiers import em, em_on_data
 from deciban.classifiers.base import Generative
 from deciban.classifiers.given_priors import PRIORS
-from deciban.classifiers.one_pass import rows_of
 from deciban.classifiers.origin import same_library
+from deciban.classifiers.parts import rows_of
 from deciban.classifiers.scoring import joined
 from deciban.covariance import Covariance, Full
 from deciban.errors import DataError, NotAdditiveError

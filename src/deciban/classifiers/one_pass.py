@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from deciban.classifiers.origin import Origin
-from deciban.classifiers.parts import Part, Reading
+from deciban.classifiers.parts import Part, Reading, rows_of
 from deciban.errors import DataError, NotAdditiveError
 from deciban.table import Block, Codes, Table
 
@@ -95,11 +95,3 @@ class OnePass:
             self._check_rows(part.rows)
         self._set(part.tally)
         self._check_fitted()
-
-
-def rows_of(table: Table) -> np.ndarray:
-    """How many rows of a weight above 0 each class has, (k,); one of weight 3 counts like three."""
-    if table.w is None:
-        return np.bincount(table.y, minlength=table.k)
-    real = np.bincount(table.y[table.w > 0], minlength=table.k)
-    return np.maximum(real, np.bincount(table.y, table.w, minlength=table.k).astype(np.int64))

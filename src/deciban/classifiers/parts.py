@@ -190,3 +190,11 @@ class Tallying:
             return self.model._part(batch, self.reading)
         except DecibanError as wrong:
             raise placed(wrong, names=self.reading.features) from None
+
+
+def rows_of(table: Table) -> np.ndarray:
+    """How many rows of a weight above 0 each class has, (k,); one of weight 3 counts like three."""
+    if table.w is None:
+        return np.bincount(table.y, minlength=table.k)
+    real = np.bincount(table.y[table.w > 0], minlength=table.k)
+    return np.maximum(real, np.bincount(table.y, table.w, minlength=table.k).astype(np.int64))

@@ -14,8 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
 
 from deciban import frames
-from deciban.classifiers.one_pass import rows_of
-from deciban.classifiers.parts import Part, Reading
+from deciban.classifiers.parts import Part, Reading, rows_of
 from deciban.column_checks import column_notes
 from deciban.engines import threads
 from deciban.errors import ColumnWarning, DataError, levels_up

@@ -30,9 +30,10 @@ from deciban.classifiers.parts import Reading, united
 from deciban.errors import DataError, DecibanError, NotAdditiveError, placed
 from deciban.folds import digests
 from deciban.losses.far import Distant, Far
-from deciban.losses.objectives import Objective, Sums
-from deciban.solvers import by_sample
+from deciban.losses.minimisation import minimise_elsewhere
+from deciban.losses.objectives import Objective
 from deciban.table import Reals, Table
+from deciban.tallies.base import SumTuple
 
 SAMPLE = 1 << 20  # cells
 
@@ -167,14 +168,14 @@ class Asked:
     def columns(self) -> tuple[str, ...]:
         return self.reading.columns
 
-    def __call__(self, batch: Any) -> Sums:
+    def __call__(self, batch: Any) -> SumTuple:
         try:
             rows = in_rows(self.reading.table(batch, self.classes)[1])
         except DecibanError as wrong:
             raise placed(wrong, names=self.reading.features) from None
         rows = replace(rows, w=weighted(rows.y, rows.w, self.share))
         said = getattr(Objective.of(rows, intercept=self.intercept), self.what)(*self.at)
-        return Sums(said if isinstance(said, tuple) else (said,))
+        return SumTuple(said if isinstance(said, tuple) else (said,))
 
 
 def weighted(y: np.ndarray, w: np.ndarray | None, share: np.ndarray | None) -> np.ndarray | None:
@@ -250,7 +251,7 @@ class SeveralPasses:
         rows = Distant(int(found.rows.sum()), d, len(found.classes))
         far = Far.over(rows, some, float(mass.sum()), Ask(job, found, share, self.fit_intercept), whole)
         with progress.shown(self.verbose, "fit", self.tol * far.weight) as tell:
-            answer = by_sample.minimise(chosen.solver, far, self.tol, self.max_iter, progress.watching(tell))
+            answer = minimise_elsewhere(chosen.solver, far, self.tol, self.max_iter, progress.watching(tell))
         self._set(whole, answer.w)
         for name in ("_stream", "_observed", "path_"):
             self.__dict__.pop(name, None)

@@ -29,9 +29,9 @@ from deciban.classifiers.parts import Part, Reading, Tallying
 from deciban.errors import DecibanError, placed
 from deciban.folds import NOWHERE, Kinds, digests, number_of
 from deciban.frames import Column
-from deciban.losses.objectives import Sums
 from deciban.schema import Schema
 from deciban.table import Block, Codes, Counts, Mixed, Reals, Table
+from deciban.tallies.base import SumTuple
 from deciban.weighing import weights as weighing
 from deciban.weighing.evidence import Dense, Silence
 
@@ -208,13 +208,13 @@ class Judging:
     def columns(self) -> tuple[str, ...]:
         return self.reading.columns
 
-    def __call__(self, batch: Any) -> Sums:
+    def __call__(self, batch: Any) -> SumTuple:
         try:
             plain = weighing.Objective(self.pieces(batch), self.prior, self.layout, np.zeros(self.layout.size))
         except DecibanError as wrong:
             raise placed(wrong, names=self.reading.features) from None
         said = getattr(plain, self.what)(*self.at)
-        return Sums(said if isinstance(said, tuple) else (said,))
+        return SumTuple(said if isinstance(said, tuple) else (said,))
 
     def pieces(self, batch: Any) -> list[weighing.Piece]:
         import pyarrow as pa

@@ -13,11 +13,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import reduce
+from functools import cache, reduce
 from itertools import chain, count, islice
 from operator import add
 from threading import Condition
 from typing import Any
+
+from threadpoolctl import ThreadpoolController
 
 AHEAD = 2  # chunks for each thread that may be done, or under way, before the one that is wanted is used up
 _pool: ThreadPoolExecutor | None = None
@@ -159,3 +161,21 @@ def each(chunks: Iterable, f: Callable[[Any], Any]) -> Iterator:
 def total(chunks: Iterable, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = add) -> Any:
     """Σ f(chunk), added from the first chunk to the last. `operator.iadd` as `plus` may add into what f made."""
     return reduce(plus, each(chunks, f))
+
+
+@cache
+def _blas_libraries() -> list[Any]:
+    return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Inside, BLAS uses the thread that calls it: its own threads and ours would wait for each other."""
+    before = [(library, library.get_num_threads()) for library in _blas_libraries()]
+    for library, _ in before:
+        library.set_num_threads(1)
+    try:
+        yield
+    finally:
+        for library, count in before:
+            library.set_num_threads(count)

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deciban import ops
-from deciban.coded import one_by_one
+from deciban.cuts import one_by_one
 from deciban.structure import backoff, parents
 from deciban.structure.parents import Parents
 from deciban.table import Codes

@@ -192,7 +192,7 @@ class Histogram:
     def places(self, counts: np.ndarray) -> list[int]:
         """Cut before these of the ordered values, from their counts by class (k, m)."""
         if self.cuts == "mdl":
-            return ops.supervised_cuts(counts)
+            return cuts.supervised(counts)
         if self.cuts == "values":
             return list(range(1, counts.shape[1]))
         return list(self.cuts) if isinstance(self.cuts, tuple) else cuts.even(counts.sum(axis=0), int(self.cuts))

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from deciban import ops
-from deciban.coded import one_by_one
+from deciban.cuts import one_by_one
 from deciban.errors import DataError
 from deciban.missingness import dependent
 from deciban.networks.left_rows import Column, Left

@@ -32,7 +32,7 @@ from deciban.engines import threads
 from deciban.errors import SingularError
 from deciban.inference.firth import centred
 from deciban.inference.likelihood import Curvature, Prior, probabilities
-from deciban.losses.design import alone, as_block
+from deciban.losses.design import as_block
 from deciban.table import Counts, Reals, borders
 
 CHUNK = 1 << 18  # numbers that a chunk of rows has, at least
@@ -67,7 +67,7 @@ class Posterior:
         x = as_block(X)
         m, p = self.mode.shape
         spans = borders(x.n, x.n * p * m, CHUNK)
-        with alone():
+        with threads.one_blas_thread():
             return np.concatenate(list(threads.each(spans, lambda span: self._chances(x.rows(*span)))))
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:

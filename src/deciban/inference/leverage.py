@@ -11,6 +11,8 @@ and A. Maleki 2020, who show it right also where columns are as many as rows.) u
 row, so that a row of weight 3 is three rows of which one leaves, and a row of weight ½ leaves as a whole.
 
 >>> import numpy as np
+
+from deciban.engines import threads
 >>> x, y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]), np.array([0, 0, 1, 0, 1, 1])
 >>> theta = np.array([[-1.9176, 0.7671]])  # the fit with C = 1, which gives its own third row a chance of 0.41
 >>> chance = np.exp(Leverage.of(x, y, None, k=2).without(theta, Prior(C=1.0)))
@@ -26,8 +28,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
+from deciban.engines import threads
 from deciban.inference.likelihood import Prior, check_size, information, probabilities, shared
-from deciban.losses.design import Design, alone
+from deciban.losses.design import Design
 from deciban.solvers.newton import Metric
 
 (_trtri,) = get_lapack_funcs(("trtri",), dtype=np.float64)
@@ -77,7 +80,7 @@ class Leverage:
         check_size(design.m * design.p)
         hessian = design.total(lambda a, y, w: information(a, probabilities(a @ standard.T)[0], w))
         each = design.back.T @ prior.precision(1, design.p, design.intercept) @ design.back
-        with alone():
+        with threads.one_blas_thread():
             metric = Metric.of(hessian + np.kron(shared(design.m), each), 1, np.zeros(0))
             half = np.tril(_trtri(metric.factor, lower=True)[0])
         return metric.scale[:, None] * half.T

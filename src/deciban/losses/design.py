@@ -16,15 +16,13 @@ Classes are told by their difference from the first: θ is (m, p) with m = k −
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import ThreadpoolController
 
 from deciban import ops
 from deciban.engines import threads
@@ -121,26 +119,8 @@ class Design:
             a = self.rows(span.start, span.stop) if a is None else a
             return f(a, self.y[span], np.ones(len(a)) if self.w is None else self.w[span])
 
-        with alone():
+        with threads.one_blas_thread():
             return threads.total(self._chunks, of, _plus)
-
-
-@cache
-def _libraries() -> list[Any]:
-    return ThreadpoolController().select(user_api="blas").lib_controllers
-
-
-@contextmanager
-def alone() -> Iterator[None]:
-    """Inside, BLAS uses the thread that calls it: its own threads and ours would wait for each other."""
-    before = [(library, library.get_num_threads()) for library in _libraries()]
-    for library, _ in before:
-        library.set_num_threads(1)
-    try:
-        yield
-    finally:
-        for library, count in before:
-            library.set_num_threads(count)
 
 
 def _plus(a: Any, b: Any) -> Any:

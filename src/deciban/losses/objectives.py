@@ -34,29 +34,11 @@ from deciban.errors import DataError
 from deciban.losses import loss_ops, loss_spec
 from deciban.packed import Packed
 from deciban.table import Counts, Reals, Table, borders
+from deciban.tallies.base import SumTuple
 from deciban.vectors import dot
 
 CHUNK = 1 << 20  # cells a chunk of rows has, at least
 MANY = 1 << 20  # margins that are worth keeping to look along a line
-
-
-@dataclass(frozen=True)
-class Sums:
-    """Numbers and arrays that add."""
-
-    parts: tuple[Any, ...]
-
-    def __add__(self, other: Sums) -> Sums:
-        return Sums(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
-
-    def __iadd__(self, other: Sums) -> Sums:
-        """Into this one's memory, which nobody else holds."""
-        return Sums(tuple(_into(a, b) for a, b in zip(self.parts, other.parts, strict=True)))
-
-
-def _into(a: Any, b: Any) -> Any:
-    a += b
-    return a
 
 
 @dataclass(frozen=True, repr=False)
@@ -257,9 +239,9 @@ class Objective:
         rows = self.rows
         spans = borders(rows.n, rows.x.cells, least or max(CHUNK, 2 * self.p * min(self.m, 3)))
 
-        def of(span: tuple[int, int]) -> Sums:
+        def of(span: tuple[int, int]) -> SumTuple:
             t = rows.rows(*span)
-            return Sums(f(t.x, t.y, t.w))
+            return SumTuple(f(t.x, t.y, t.w))
 
         with np.errstate(all="ignore"):  # what is not finite is looked at by the caller
             return (of(spans[0]) if len(spans) == 1 else threads.total(spans, of, iadd)).parts

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from deciban.coded import one_by_one
+from deciban.cuts import one_by_one
 from deciban.networks.graph import topological
 from deciban.networks.network import Network
 from deciban.table import Codes

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
-from deciban.losses.design import alone
+from deciban.engines import threads
 from deciban.solvers.base import Smooth, State
 from deciban.solvers.search import search
 
@@ -45,7 +45,7 @@ class Metric:
         while True:
             if more:
                 matrix.flat[:: size + 1] += more
-            with alone() if SMALL <= size < LARGE else nullcontext():
+            with threads.one_blas_thread() if SMALL <= size < LARGE else nullcontext():
                 factor, failed = _potrf(matrix, lower=True, clean=False)
             if not failed and factor.diagonal().min() > 1e-8:
                 return cls(factor, scale)

@@ -8,13 +8,12 @@ one that shrinks faster forgets the start too late where columns are correlated 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from deciban.losses import loss_ops
-from deciban.losses.objectives import Objective
 from deciban.solvers.base import Smooth, State
 from deciban.table import Counts, Reals, Table
 
@@ -50,71 +49,6 @@ def _spread(rows: Table):
     many = max(1, SPARSE // rows.d)
     for start in range(0, rows.n, many):
         yield rows.rows(start, min(start + many, rows.n))
-
-
-@dataclass(frozen=True)
-class Scaled:
-    """The objective of columns that are divided by the root of their curvature (their standard deviation, where there
-    is no penalty), after their mean is taken away where an intercept makes up for it and every cell is stored. The loss
-    and the penalty stay the same numbers."""
-
-    objective: Objective
-    mean: np.ndarray  # (d,)
-    scale: np.ndarray  # (d,)
-
-    @classmethod
-    def of(cls, objective: Objective) -> Scaled:
-        """
-        >>> rows = Table(Reals(np.array([[100.0], [300.0]])), np.array([0, 1], dtype=np.int32), None, 2)
-        >>> scaled = Scaled.of(Objective.of(rows))
-        >>> scaled.objective.x.dense().tolist(), scaled.unfold(np.array([1.0, 0.5])).tolist()
-        ([[-1.0], [1.0]], [0.01, -1.5])
-        """
-        x, d, w = objective.x, objective.rows.d, objective.rows.w
-        share = np.full(x.n, 1.0 / x.n) if w is None else w / w.sum()
-        penalty = (
-            4.0 * objective.ridge[:d] / objective.weight
-        )  # as curvature: a row has a quarter of its square at most
-        if isinstance(x, Reals):
-            cells = np.asarray(x.values, dtype=np.float64)
-            mean = share @ cells if objective.intercept else np.zeros(d)
-            scale = _positive_root(share @ (cells - mean) ** 2, mean**2, penalty)
-            scaled: Reals | Counts = Reals((cells - mean) / scale)
-        else:
-            cells, columns, mean = np.asarray(x.stored, dtype=np.float64), x.column_of(), np.zeros(d)
-            scale = _positive_root(np.bincount(columns, share[x.row_of()] * cells**2, minlength=d), mean, penalty)
-            scaled = Counts(x.indptr - x.indptr[0], columns, cells / scale[columns], d)
-        by = np.append(scale, 1.0) if objective.intercept else scale
-        rows = replace(objective.rows, x=scaled)
-        return cls(Objective(rows, objective.ridge / by**2, objective.lasso / by), mean, scale)
-
-    def fold(self, w: np.ndarray) -> np.ndarray:
-        """Parameters of the columns as they are as those of the scaled columns."""
-        table, d = self.objective.table(w).copy(), len(self.mean)
-        table[:, d:] += (table[:, :d] @ self.mean)[:, None]
-        table[:, :d] *= self.scale
-        return table.ravel()
-
-    def unfold(self, w: np.ndarray) -> np.ndarray:
-        """Parameters of the scaled columns as those of the columns as they are."""
-        table, d = self.objective.table(w).copy(), len(self.mean)
-        table[:, :d] /= self.scale
-        table[:, d:] -= (table[:, :d] @ self.mean)[:, None]
-        return table.ravel()
-
-    def unfold_gradient(self, gradient: np.ndarray) -> np.ndarray:
-        """The gradient by parameters of the scaled columns as that by those of the columns as they are."""
-        table, d = self.objective.table(gradient).copy(), len(self.mean)
-        table[:, :d] *= self.scale
-        if self.objective.intercept:
-            table[:, :d] += table[:, d:] * self.mean
-        return table.ravel()
-
-
-def _positive_root(variance: np.ndarray, size: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-    """What a column is divided by: 1 where it has neither spread nor penalty."""
-    total = np.where(variance > 1e-24 * size, variance, 0.0) + penalty
-    return np.where(total > 0, np.sqrt(total), 1.0)
 
 
 @dataclass(frozen=True)

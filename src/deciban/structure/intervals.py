@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from deciban import cuts, ops
+from deciban import cuts
 from deciban.tallies.cells import cell_borders
 
 DISTINCT = 10  # numbers of a column that may be levels each
@@ -41,7 +41,7 @@ def between(keys: np.ndarray, counts: np.ndarray) -> list[float]:
 
 def chosen(counts: np.ndarray) -> list[int]:
     """Cut before these of the m ordered values, from their counts by class (k, m)."""
-    out, many = ops.supervised_cuts(counts), counts.shape[1]
+    out, many = cuts.supervised(counts), counts.shape[1]
     if many < 2 or (out and many > DISTINCT):
         return out
     classes = counts.sum(axis=1)

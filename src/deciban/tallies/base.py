@@ -96,3 +96,22 @@ class Tally:
     def relabel(self, index: np.ndarray, k: int):
         """The same tally in a list of k classes, where class c stands at index[c]."""
         return replace(self, **{f.name: place(getattr(self, f.name), index, k) for f in fields(self)})
+
+
+@dataclass(frozen=True)
+class SumTuple:
+    """Numbers and arrays that add."""
+
+    parts: tuple[Any, ...]
+
+    def __add__(self, other: SumTuple) -> SumTuple:
+        return SumTuple(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __iadd__(self, other: SumTuple) -> SumTuple:
+        """Into this one's memory, which nobody else holds."""
+        return SumTuple(tuple(_into(a, b) for a, b in zip(self.parts, other.parts, strict=True)))
+
+
+def _into(a: Any, b: Any) -> Any:
+    a += b
+    return a

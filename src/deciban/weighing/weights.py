@@ -35,11 +35,10 @@ import numpy as np
 from deciban import ops
 from deciban.calibration import Calibration
 from deciban.engines import threads
-from deciban.losses.design import alone
-from deciban.losses.objectives import Sums
 from deciban.solvers.base import CONVERGED, Solution, solve
 from deciban.solvers.newton import Newton
 from deciban.solvers.newton_cg import NewtonCg
+from deciban.tallies.base import SumTuple
 from deciban.weighing.evidence import Dense, Sparse
 from deciban.weighing.pulling import ByEvidence, least, pulled
 
@@ -120,9 +119,9 @@ class Objective:
     def slope(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         table, bias = self._model(theta)
 
-        def of(piece: Piece) -> Sums:
+        def of(piece: Piece) -> SumTuple:
             loss, p = self._posterior(piece, table, bias)
-            return Sums((loss, self._slope(piece, p)))
+            return SumTuple((loss, self._slope(piece, p)))
 
         loss, slope = threads.total(self.pieces, of).parts
         return self._pulled(theta, loss, slope)
@@ -130,9 +129,9 @@ class Objective:
     def curve(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         table, bias = self._model(theta)
 
-        def of(piece: Piece) -> Sums:
+        def of(piece: Piece) -> SumTuple:
             loss, p = self._posterior(piece, table, bias)
-            return Sums((loss, self._slope(piece, p), bend(piece.rows.parts(), p, piece.w, self.layout.by_class)))
+            return SumTuple((loss, self._slope(piece, p), bend(piece.rows.parts(), p, piece.w, self.layout.by_class)))
 
         loss, slope, hessian = threads.total(self.pieces, of).parts
         hessian = self.layout.gathered(self.layout.gathered(hessian).T)
@@ -144,11 +143,11 @@ class Objective:
         table, bias = self._model(theta)
         turn, turn_bias = self.layout.spread_out(v)
 
-        def of(piece: Piece) -> Sums:
+        def of(piece: Piece) -> SumTuple:
             _, p = self._posterior(piece, table, bias)
             moved = piece.rows.scores(turn) + turn_bias
             moved = p * (moved - np.einsum("nk,nk->n", p, moved)[:, None]) * piece.w[:, None]
-            return Sums((self._back(piece, moved),))
+            return SumTuple((self._back(piece, moved),))
 
         return threads.total(self.pieces, of).parts[0] + self.ridge * v
 
@@ -157,12 +156,12 @@ class Objective:
         table, bias = self._model(theta)
         ones = np.ones_like(table)
 
-        def of(piece: Piece) -> Sums:
+        def of(piece: Piece) -> SumTuple:
             _, p = self._posterior(piece, table, bias)
             mass, whole = p * piece.w[:, None], piece.rows.scores(ones)
             together = (mass * whole**2).sum() - piece.w @ np.einsum("nk,nk->n", p, whole) ** 2
             biases = (mass * (1.0 - p)).sum(axis=0)
-            return Sums((np.concatenate([[together], piece.rows.spread(p, piece.w), biases]),))
+            return SumTuple((np.concatenate([[together], piece.rows.spread(p, piece.w), biases]),))
 
         diagonal = threads.total(self.pieces, of).parts[0] + self.ridge
         return np.zeros((1, self.layout.size)), diagonal[None]
@@ -235,7 +234,7 @@ def tempered(objective: Objective) -> np.ndarray:
 
 def minimise(objective: Objective, start: np.ndarray) -> Solution:
     inner = Newton() if objective.layout.size <= DENSE else NewtonCg()
-    with alone():
+    with threads.one_blas_thread():
         return solve(ByEvidence(inner), objective, start, TOLERANCE, STEPS)
 
 
