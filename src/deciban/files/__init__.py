@@ -1,7 +1,7 @@
 """Tables in files: a path (or `-`) becomes batches of rows, as Arrow's, one at a time; the whole is read only if asked.
 
 The format is told by the first bytes, then by the name: CSV and TSV (plain, gzip, bzip2, xz, zstd), Parquet, Arrow and
-Feather, JSON, ARFF, mbox, and folders with a sub-folder of texts for each class. Nothing else imports pyarrow.
+Feather, JSON, ARFF, mbox, and folders with a sub-folder of texts for each class.
 
 >>> import pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.csv"
@@ -23,17 +23,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from deciban.files.limits import limit, memory
-
-if limit() is not None:  # Arrow's own pools reserve much more than they use, which `ulimit -v` counts
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-try:
-    import pyarrow as pa
-except ImportError as bad:
-    raise ImportError("reading files needs pyarrow\n\nhint: pip install 'deciban[cli]'") from bad
-
 from deciban.errors import DataError
 from deciban.files import arff, cells, columnar, delimited, folders, json_tables, sources, texts
+from deciban.files.arrow import memory, pa
 from deciban.files.compressed import Bytes, File
 from deciban.files.delimited import LIKELY, Changed
 from deciban.files.reading import Source

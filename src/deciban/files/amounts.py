@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as compute
+from deciban.files.arrow import compute, pa
 
 UNITS = "$€£¥₹%"
 NO_NUMBER = ("", "-", "--", "–", "—", ".", "..", "missing", "none", "unknown", "na", "n/a", "n.a.", "nan", "null", "?")

@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-import pyarrow as pa
-
 from deciban.errors import DataError
+from deciban.files.arrow import pa
 from deciban.files.compressed import Bytes
 from deciban.files.delimited import GROWTH
 from deciban.files.reading import Source

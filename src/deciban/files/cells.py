@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from deciban.errors import DataError
+from deciban.files.arrow import pa
 from deciban.frames import Column, arrow_levels, empty, some, unfit
 from deciban.table import Apart
 

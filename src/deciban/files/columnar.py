@@ -7,10 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from deciban.errors import DataError
 from deciban.files import cells
+from deciban.files.arrow import pa
 from deciban.files.reading import ROWS, Piece, Source
 
 PARQUET, ARROW, FEATHER, STREAM = b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"

@@ -15,9 +15,8 @@ import lzma
 import zlib
 from typing import Any, BinaryIO
 
-import pyarrow as pa
-
 from deciban.errors import DataError
+from deciban.files.arrow import pa
 
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 HEAD, MOST = 1 << 18, 1 << 26  # bytes of a text that are looked at; and where lines are long

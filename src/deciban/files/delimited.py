@@ -14,12 +14,10 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as compute
-
 from deciban.errors import DataError
 from deciban.files import amounts, passing
 from deciban.files.amounts import Amount, Unread
+from deciban.files.arrow import compute, pa
 from deciban.files.compressed import Bytes, Utf8
 from deciban.files.passing import Numbered
 from deciban.files.reading import Piece, Source

@@ -25,9 +25,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import pyarrow as pa
-
 from deciban.errors import DataError
+from deciban.files.arrow import pa
 from deciban.files.reading import Piece, Source, Stamp
 
 ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".arrow", ".feather", ".jsonl", ".ndjson", ".arff")

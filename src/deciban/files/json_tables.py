@@ -14,9 +14,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
-import pyarrow as pa
-
 from deciban.errors import DataError
+from deciban.files.arrow import pa
 from deciban.files.compressed import Bytes
 from deciban.files.delimited import GROWTH, Changed
 from deciban.files.reading import Source

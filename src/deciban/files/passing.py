@@ -8,12 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as compute
-import pyarrow.csv as arrow_csv
-
 from deciban.errors import DataError
 from deciban.files import amounts
+from deciban.files.arrow import arrow_csv, compute, pa
 from deciban.files.rendering import cell_texts, text_of
 from deciban.files.sniffing import MISSING, Look
 

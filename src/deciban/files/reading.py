@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import pyarrow as pa
+from deciban.files.arrow import pa
 
 ROWS = 1 << 16  # of a batch, where the reader may choose
 Piece = Callable[[], Iterator[pa.RecordBatch]]  # a run of rows that a thread may read by itself

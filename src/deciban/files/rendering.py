@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.csv as arrow_csv
+from deciban.files.arrow import arrow_csv, pa
 
 
 def text_of(table: pa.Table, delimiter: str) -> pa.Buffer:

@@ -22,8 +22,8 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
+from deciban.files.arrow import pa
 from deciban.files.reading import Piece, Source
 from deciban.files.shaping import joined, split
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from deciban.errors import DataError
 from deciban.files.amounts import Amount
+from deciban.files.arrow import pa
 from deciban.files.reading import Source
 
 TEXT = pa.string()

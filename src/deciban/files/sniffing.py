@@ -21,10 +21,9 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-import pyarrow as pa
-
 from deciban.errors import DataError
 from deciban.files import amounts
+from deciban.files.arrow import pa
 from deciban.files.splitting import LINES, Row, best_delimiter, names_first, rows
 from deciban.wording import option, short
 

@@ -16,10 +16,9 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-import pyarrow as pa
-
 from deciban import frames
 from deciban.errors import DataError
+from deciban.files.arrow import pa
 from deciban.files.reading import ROWS, Piece, Source
 
 

@@ -9,9 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from deciban.errors import DataError
+from deciban.files.arrow import pa
 from deciban.files.reading import Source
 
 ROWS = 1 << 11

@@ -19,11 +19,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from deciban import atomic
 from deciban.errors import DataError
 from deciban.files import passing
+from deciban.files.arrow import pa
 from deciban.files.rendering import text_of
 
 FORMS = ("csv", "tsv", "txt", "parquet", "pq", "arrow", "feather", "jsonl", "ndjson")

@@ -1,4 +1,4 @@
-"""How much memory there is."""
+"""Arrow, for all that read and write files, and how much memory there is. Nothing else imports pyarrow at once."""
 
 from __future__ import annotations
 
@@ -23,3 +23,15 @@ def memory() -> float:
         free = float("inf")
     most = limit()
     return free if most is None else min(free, most / 2)
+
+
+if limit() is not None:  # Arrow's own pools reserve much more than they use, which `ulimit -v` counts
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+try:
+    import pyarrow as pa
+    import pyarrow.compute as compute
+    import pyarrow.csv as arrow_csv
+except ImportError as bad:
+    raise ImportError("reading files needs pyarrow\n\nhint: pip install 'deciban[cli]'") from bad
+
+__all__ = ["arrow_csv", "compute", "limit", "memory", "pa"]
