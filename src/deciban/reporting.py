@@ -17,9 +17,9 @@ from deciban.reports.page import page
 from deciban.sections import beliefs, confusion, data, metrics, reliability, summary, surprises, texts, words
 from deciban.wording import short
 
-JUDGED = (summary, metrics, reliability, confusion)
-OF_COLUMNS = (*JUDGED, beliefs, surprises, data)
-OF_TEXTS = (*JUDGED, words, surprises, texts)
+JUDGED = (summary.section, metrics.section, reliability.section, confusion.section)
+OF_COLUMNS = (*JUDGED, beliefs.section, surprises.section, data.section)
+OF_TEXTS = (*JUDGED, words.section, surprises.section, texts.section)
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,11 +106,11 @@ def report(
     facts = gather(model, X, y, train, held_out, rows, random_state, names, target)
     found = Findings.of(facts)
     parts = OF_COLUMNS if facts.texts is None else OF_TEXTS
-    sections = [told for part in parts if (told := part.section(facts, found)) is not None]
+    written = [section for part in parts if (section := part(facts, found)) is not None]
     of = "" if facts.target is None else f" of {short(facts.target, 60)}"
     name = title or f"{type(model).__name__}{of}: {facts.n:,} rows"
     out = Report(
-        page(name, _lead(model, facts.target), sections, _foot()),
+        page(name, _lead(model, facts.target), written, _foot()),
         found.doubts,
         {measure: (float(e.value), float(e.low), float(e.high)) for measure, e in found.measures.items()},
     )

@@ -20,7 +20,7 @@ LAST = "stream"  # takes all that others do not
 def known() -> dict[str, ModuleType]:
     """All engines of data, by name."""
     names = sorted((one.name for one in pkgutil.iter_modules(engines.__path__)), key=lambda name: (name == LAST, name))
-    found = {name: import_module(f"deciban.engines.{name}") for name in names if name != "picking"}
+    found = {name: import_module(f"deciban.engines.{name}") for name in names}
     return {name: engine for name, engine in found.items() if hasattr(engine, "takes")}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from deciban.learning import curves
 from deciban.pictures.forms import takes_model
 
 
@@ -40,7 +39,13 @@ def coefficient_path(path: Any, ax: Any = None, *, of: Any = None, columns: int 
     return path.plot(ax, of=of, columns=columns, standard=standard)
 
 
-@takes_model(lambda model, X, y: ((curves.learning_curve(model, X, y),), {}), "curve", holds="sizes")
+def _curve_of(model: Any, X: Any, y: Any) -> tuple[tuple, dict]:
+    from deciban.learning import curves  # which draws itself, and so needs the plots
+
+    return (curves.learning_curve(model, X, y),), {}
+
+
+@takes_model(_curve_of, "curve", holds="sizes")
 def learning_curve(curve: Any, ax: Any = None, *, score: str = "accuracy", label: str | None = None) -> Any:
     """A learning curve (of `deciban.learning_curve`), or that of (model, X, y), over the rows learned from, on a log
     axis; returns the axes.
