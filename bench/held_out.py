@@ -17,7 +17,7 @@ import numpy as np
 import deciban
 from bench import tables
 from deciban.errors import DecibanError
-from deciban.trials import MOST, named
+from deciban.model_selection.compare import MOST, named
 
 
 def main(argv: Sequence[str] | None = None) -> None:

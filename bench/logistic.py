@@ -24,7 +24,7 @@ from bench.data import Data
 from bench.logistic_data import Absent, Adult, Clouds, Correlated, Drawn, Frequent, News, Unscaled
 from bench.race import PAUSE_S
 from deciban import LogisticRegression
-from deciban.losses.minimisation import minimise
+from deciban.logistic.minimisation import minimise
 
 LEAST_GAP = 1e-7
 SHRINK = 20

@@ -78,7 +78,7 @@ def read(folder: Path, columns: list[str]) -> int:
 def once(folder: Path, name: str, plain: bool) -> None:
     """One pass in this process; prints what it took."""
     import deciban
-    from deciban import files  # noqa: F401 (what is imported once is no part of reading)
+    from deciban.io import readers  # noqa: F401 (what is imported once is no part of reading)
 
     features, target, make = MODELS[name]
     model = make(deciban)

@@ -26,10 +26,10 @@ from bench.measures import Measures
 from bench.tables import Table
 from deciban import LogisticRegression, MixedNB, decision
 from deciban.engines.threads import one_blas_thread
+from deciban.models import feature_weights as weighing
+from deciban.models.feature_weights import pulled
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
-from deciban.weighing import weights as weighing
-from deciban.weighing.pulling import pulled
 
 PAGE = Path(__file__).parent / "WEIGHTS.md"
 PLAIN, CALIBRATED, WEIGHTED, LOGISTIC = "naive Bayes", "calibrated", "weighted", "logistic"

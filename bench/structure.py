@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from deciban import AODE, TreeAugmentedNB, ops, threads
-from deciban.table import Codes
+from deciban.data.blocks import Codes
 
 ROWS, COLUMNS, LEVELS, CLASSES = 1_000_000, 30, 8, 3
 SHRINK = 20

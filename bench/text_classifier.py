@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from bench import report
 from bench.text_tasks import TASKS, rows
 from deciban import CountVectorizer, TextClassifier
-from deciban.validate import learning_curve
+from deciban.model_selection.cross_validation import learning_curve
 
 
 def quickest(tasks: dict[str, Callable[[], object]], rounds: int, repeat: int = 1) -> dict[str, float]:

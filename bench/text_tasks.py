@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deciban.mail.posts import stripped
+from deciban.mail.strip import stripped
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 SEEDS = 5

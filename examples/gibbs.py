@@ -60,8 +60,8 @@ def curves(draws: int = DRAWS, seed: int = 0, rows: tuple[int, ...] = ROWS, coun
 def picture(found: np.ndarray, path: str, rows: tuple[int, ...] = ROWS) -> None:
     from matplotlib.figure import Figure
 
-    from deciban import drawing
-    from deciban.palette import AGAINST, FOR, GREY
+    from deciban.display import AGAINST, FOR, GREY
+    from deciban.plots import style
 
     figure = Figure(figsize=(5.4, 3.6), layout="constrained")
     ax = figure.subplots()
@@ -73,8 +73,8 @@ def picture(found: np.ndarray, path: str, rows: tuple[int, ...] = ROWS) -> None:
     ax.set_xticks(at, [str(n) for n in rows])
     ax.set_ylim(bottom=0)
     ax.legend(frameon=False, fontsize=8.5)
-    drawing.plain(ax, "y")
-    drawing.titled(ax, "Errors about half-planes drawn from the prior", "rows seen", "mean error")
+    style.plain(ax, "y")
+    style.titled(ax, "Errors about half-planes drawn from the prior", "rows seen", "mean error")
     figure.savefig(path)
 
 

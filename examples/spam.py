@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from deciban.errors import DecibanError
-from deciban.mail.messages import parse
+from deciban.mail.message import parse
 from deciban.spam import change, check, learned, new, opened, outcomes, reasons, text_of, unlearned
 
 __all__ = ["change", "learned", "opened", "outcomes", "unlearned"]

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban import ops, spec
-from deciban.table import Apart, Reals
+from deciban import ops
+from deciban.data.blocks import Apart, Reals
+from deciban.ops import spec
 
 from .laws.close import assert_same_bits
 
@@ -16,8 +17,12 @@ pa = pytest.importorskip("pyarrow")
 
 from pyarrow import parquet  # noqa: E402
 
-from deciban import GaussianNB, files  # noqa: E402
-from deciban.files import cells, columnar  # noqa: E402
+from deciban import GaussianNB  # noqa: E402
+from deciban.io import (  # noqa: E402
+    batches,
+    readers,
+)
+from deciban.io import parquet as columnar  # noqa: E402
 
 WHOLE = st.integers(0, 100)
 KINDS = {
@@ -62,7 +67,7 @@ def test_any_columns_of_numbers_are_the_cells_that_arrow_has(given_columns):
     table = pa.table(arrays, names=names)
     forms = [table, *table.combine_chunks().to_batches()[:1]]
     for rows in forms:
-        x = cells.numbers(rows, names)
+        x = batches.numbers(rows, names)
         np.testing.assert_allclose(x.values, want, rtol=1e-15)  # Arrow rounds decimals its own way
         np.testing.assert_array_equal(ops.in_rows(x).values, x.values)
         y = np.zeros(x.n, dtype=np.int32)
@@ -72,14 +77,14 @@ def test_any_columns_of_numbers_are_the_cells_that_arrow_has(given_columns):
 
 def test_doubles_stay_where_arrow_has_them():
     batch = pa.record_batch({"a": np.arange(9.0), "b": np.arange(9.0)}).slice(2, 5)
-    for column, name in zip(cells.numbers(batch, ["b", "a"]).columns, "ba", strict=True):
+    for column, name in zip(batches.numbers(batch, ["b", "a"]).columns, "ba", strict=True):
         assert column.ctypes.data == batch.column(name).buffers()[1].address + 16
 
 
 def test_floats_stay_floats_and_others_make_doubles_of_them():
     batch = pa.record_batch({"a": pa.array([1.0], pa.float32()), "b": pa.array([2.0], pa.float32()), "c": [3]})
-    assert {column.dtype.name for column in cells.numbers(batch, ["a", "b"]).columns} == {"float32"}
-    assert {column.dtype.name for column in cells.numbers(batch, ["a", "c"]).columns} == {"float64"}
+    assert {column.dtype.name for column in batches.numbers(batch, ["a", "b"]).columns} == {"float32"}
+    assert {column.dtype.name for column in batches.numbers(batch, ["a", "c"]).columns} == {"float64"}
 
 
 def test_columns_apart_are_a_block_like_any_other():
@@ -99,7 +104,7 @@ def test_batches_are_whole_row_groups_and_any_columns_order_gives_the_same_bits(
     (tmp_path / "b").mkdir()
     parquet.write_table(rows, tmp_path / "a" / "rows.parquet", row_group_size=2000)
     parquet.write_table(rows.select(rows.column_names[::-1]), tmp_path / "b" / "rows.parquet", row_group_size=2000)
-    pieces = list(files.of(tmp_path / "a").pieces(names))
+    pieces = list(readers.of(tmp_path / "a").pieces(names))
     assert [batch.num_rows for piece in pieces for batch in piece()] == [2000, 2000, 2000]
     fits = [GaussianNB().fit_on(tmp_path / one, features=names).tally_ for one in "ab"]
     assert_same_bits(*fits)

@@ -10,10 +10,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 
 from deciban import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis
+from deciban.data.blocks import Reals
 from deciban.errors import DataError
 from deciban.families.gaussian_joint import GaussianJoint
 from deciban.families.gaussian_joint_bayes import GaussianJointBayes
-from deciban.table import Reals
 
 SCALE = np.array([[2.0, 0.3, 0.0], [0.3, 1.0, -0.2], [0.0, -0.2, 0.5]])
 FIXED = {"mean0": np.array([0.5, -1.0, 0.2]), "scale0": SCALE, "rows0": 0.7, "freedom0": 4.5}

@@ -17,10 +17,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import deciban
 from deciban import BayesNet
-from deciban.classifiers.telling_network import CLASS
+from deciban.classifiers.structured import CLASS
 from deciban.errors import DataError, ModelFileError, NotAdditiveError
-from deciban.networks import elimination, picture
-from deciban.networks.layout import place
+from deciban.networks import network
+from deciban.plots import networks
+from deciban.plots.networks import place
 
 mpl.use("Agg")
 EXAMPLE = Path(__file__).parents[1] / "examples" / "bayesnet.py"
@@ -376,7 +377,7 @@ def test_broken_and_absent_files_are_named(tmp_path):
 
 
 def test_picture_of_a_network_that_is_too_wide_has_edges_of_one_width(monkeypatch):
-    monkeypatch.setattr(elimination, "LONG", 3)
+    monkeypatch.setattr(network, "LONG", 3)
     with pytest.raises(DataError, match=r"(?s)too wide to ask about all its edges.*hint: leave out edges"):
         grass().network_.information()
     assert grass().plot().texts[-1].get_text() == "edges of one width: too wide to measure"
@@ -387,7 +388,7 @@ def test_picture_holds_edges_that_bend_beyond_the_boxes():
     nodes = ["a", "b" * 20, "c" * 20, "d"]
     edges = [(nodes[0], nodes[1]), (nodes[1], nodes[2]), (nodes[2], nodes[3]), (nodes[0], nodes[3])]
     model = BayesNet.from_edges(edges, {name: [0, 1, 1, 0] for name in nodes})
-    wide = [picture.PAD * 2 + picture.LETTER * max(2, len(name)) for name in nodes]
+    wide = [networks.PAD * 2 + networks.LETTER * max(2, len(name)) for name in nodes]
     at, routes = place(model.network_.parents, wide)
     bends = [x for route in routes.values() for x, _ in route]
     low, high = model.plot().get_xlim()

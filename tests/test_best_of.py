@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from deciban.classifiers.mixed import choice
-from deciban.families.best_of import BestOf
+from deciban.composites.best_of import BestOf
+from deciban.data.blocks import Reals
 from deciban.families.gaussian import Gaussian
 from deciban.families.histogram import Histogram
 from deciban.families.poisson import Poisson
 from deciban.families.student import Student
-from deciban.table import Reals
 
 AUTO = choice("auto", 1)
 Y = (np.arange(900) % 3).astype(np.int32)
@@ -197,6 +197,6 @@ def test_judging_by_some_of_very_many_rows_chooses_the_same(monkeypatch):
     rng = np.random.default_rng(0)
     x = np.stack([draw(rng, Y) for draw, _ in COLUMNS.values()], axis=1)
     whole = chosen(x)
-    monkeypatch.setattr("deciban.families.best_of.ENOUGH", 256)
+    monkeypatch.setattr("deciban.composites.best_of.ENOUGH", 256)
     some = chosen(x)
     assert sum(a == b for a, b in zip(whole, some, strict=True)) >= len(whole) - 1

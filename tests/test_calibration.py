@@ -9,9 +9,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from deciban import BernoulliNB, GaussianNB, LinearDiscriminantAnalysis, MixedNB, MultinomialNB, scores
-from deciban.calibration import FEW, PULL, Calibration
+from deciban import BernoulliNB, GaussianNB, LinearDiscriminantAnalysis, MixedNB, MultinomialNB, metrics
 from deciban.decision import log_prior
+from deciban.models.calibration import FEW, PULL, Calibration
 
 from .laws.models import CLASSES, each, rows_for
 
@@ -135,7 +135,9 @@ def test_naive_bayes_becomes_honest_on_breast_cancer(seed):
     for calibrate in (False, True):
         proba = GaussianNB(calibrate=calibrate).fit(x, y).predict_proba(x_new)
         np.testing.assert_allclose(proba.sum(axis=1), 1.0)
-        losses.append((scores.log_loss(y_new, np.log(proba + 1e-300)), scores.expected_calibration_error(y_new, proba)))
+        losses.append(
+            (metrics.log_loss(y_new, np.log(proba + 1e-300)), metrics.expected_calibration_error(y_new, proba))
+        )
     assert losses[1][0] < 0.5 * losses[0][0]
     assert losses[1][1] < losses[0][1]
 
@@ -224,7 +226,7 @@ def test_calibrating_by_some_of_very_many_rows_is_almost_calibrating_by_all(monk
     y = rng.integers(0, 2, 6000)
     x = np.repeat(rng.normal(size=(6000, 1)) + y[:, None], 5, axis=1) + 0.2 * rng.normal(size=(6000, 5))
     whole = GaussianNB(calibrate=True).fit(x, y)._fitted.calibration
-    monkeypatch.setattr("deciban.classifiers.leaving_out.ENOUGH", 1500)
+    monkeypatch.setattr("deciban.models.held_out.ENOUGH", 1500)
     some = GaussianNB(calibrate=True).fit(x, y)._fitted.calibration
     assert some.temperature == pytest.approx(whole.temperature, rel=0.2)  # a quarter of the rows, at random
     assert some.temperature != whole.temperature

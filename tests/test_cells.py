@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban import cell_ops
-from deciban.table import Reals
+from deciban.data.blocks import Reals
+from deciban.ops import cells as cell_ops
 from deciban.tallies import Cells
-from deciban.tallies.cells import BITS, cell_borders, cell_of
+from deciban.tallies.grid import BITS, cell_borders, cell_of
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -14,12 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
 from deciban import LogisticRegression, SeparationWarning, coefficient_path
+from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError, SupportError
-from deciban.folds import digests, folds_by_content
-from deciban.inference.leverage import Leverage
-from deciban.inference.likelihood import Prior, contrasts
-from deciban.inference.path_picture import spread
-from deciban.table import Counts, Reals
+from deciban.logistic.laplace import Leverage
+from deciban.logistic.likelihood import Prior, contrasts
+from deciban.plots.paths import spread
+from deciban.rows.folds import digests, folds_by_content
 
 mpl.use("Agg")
 
@@ -238,8 +238,8 @@ def test_noise_is_shrunk_and_signal_is_not():
 
 
 def test_wide_rows_are_chosen_in_folds_and_too_many_coefficients_are_not_kept(monkeypatch):
-    monkeypatch.setattr("deciban.inference.regularisation_path.WIDE", 5)
-    monkeypatch.setattr("deciban.classifiers.choosing.KEPT", 100)
+    monkeypatch.setattr("deciban.logistic.path.WIDE", 5)
+    monkeypatch.setattr("deciban.logistic.path.KEPT", 100)
     x, y = rows(3)
     model = LogisticRegression(C="auto").fit(x, y)
     assert model.path_.held_out == "5 folds"

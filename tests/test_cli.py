@@ -16,9 +16,9 @@ import pyarrow.parquet as parquet
 import pytest
 
 import deciban
-from deciban import files
 from deciban.cli import VERBS, main
 from deciban.cli.reference import errors, names, reference, verb
+from deciban.io import readers
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -66,7 +66,7 @@ def code(command: str) -> int:
 
 
 def table(path: str) -> pa.Table:
-    return files.read(path)
+    return readers.read(path)
 
 
 # what is documented
@@ -128,7 +128,7 @@ def test_fit_of_the_best_prints_what_learn_finds(place, capfd):
     assert code("fit titanic.csv -t survived --drop boat -o x.deciban --json") == 0
     told = json.loads(capfd.readouterr().out)
     X = table("titanic.csv").drop_columns(["boat"])
-    X, y, _ = files.split(X, "survived")
+    X, y, _ = readers.split(X, "survived")
     best = deciban.learn(X, y)
     assert told["kind"] == best.kind.name
     assert told["metrics"] == pytest.approx(best.metrics)
@@ -191,9 +191,9 @@ def test_strange_files_give_the_same_answers(kind, place):
 
 
 def test_a_small_block_cuts_rows_nowhere(place, monkeypatch):
-    from deciban.files import passing
+    from deciban.io import csv
 
-    monkeypatch.setattr(passing, "BLOCK", 100)
+    monkeypatch.setattr(csv, "LINES_BLOCK", 100)
     Path("strange.csv").write_text(STRANGE["a cell over two lines"])
     assert code("predict t.deciban strange.csv -o out.csv") == 0
     monkeypatch.undo()
@@ -215,7 +215,7 @@ def test_score_agrees_with_the_model(place, capfd):
     assert code("score t.deciban titanic.csv --json") == 0
     told = json.loads(capfd.readouterr().out)
     model = deciban.load("t.deciban")
-    X, y, _ = files.split(table("titanic.csv"), "survived")
+    X, y, _ = readers.split(table("titanic.csv"), "survived")
     assert told["accuracy"] == pytest.approx(model.score(X.select(list(model.feature_names_in_)), y))
     assert np.sum(told["confusion"]) == told["rows"] == 120
 
@@ -225,8 +225,8 @@ def test_update_forget_and_merge_equal_what_happens_in_memory(place):
     assert code("update -q one.deciban more.csv -o both.deciban") == 0
     assert code("merge -q a.deciban b.deciban -o merged.deciban") == 0
     assert code("forget -q both.deciban more.csv -o back.deciban") == 0
-    X, y, _ = files.split(table("titanic.csv"), "survived")
-    more, labels, _ = files.split(table("more.csv"), "survived")
+    X, y, _ = readers.split(table("titanic.csv"), "survived")
+    more, labels, _ = readers.split(table("more.csv"), "survived")
     kept = list(deciban.load("one.deciban").feature_names_in_)
     model = deciban.MixedNB().fit(X.select(kept), y)
     first = model.predict_proba(X.select(kept))
@@ -278,7 +278,7 @@ def test_streaming_learns_what_the_whole_learns(place, capfd):
     parquet.write_table(table("titanic.csv"), "titanic.parquet", row_group_size=30)
     assert code("fit titanic.parquet -t survived --stream -o s.deciban --json") == 0
     told = json.loads(capfd.readouterr().out)
-    X, y, _ = files.split(table("titanic.csv").select([*told["columns"], "survived"]), "survived")
+    X, y, _ = readers.split(table("titanic.csv").select([*told["columns"], "survived"]), "survived")
     whole = deciban.learn(X, y, "mixed")
     assert told["metrics"] == pytest.approx(whole.metrics)
     assert told["held_out"] == "10 folds, dealt 3 times"

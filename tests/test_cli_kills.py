@@ -12,7 +12,7 @@ from .test_cli import code, rows
 KILLS = int(os.environ.get("DECIBAN_KILLS", 12))
 DRIVER = """
 import os, random, signal, sys, time
-import deciban, deciban.files, deciban.modelfile
+import deciban, deciban.io.readers, deciban.model_file
 from deciban.cli import main, rows, update
 
 model, data, kills, rng = sys.argv[1], sys.argv[2], int(sys.argv[3]), random.Random()

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import deciban
-from deciban import TextClassifier, files, spam
+from deciban import TextClassifier, spam
 from deciban.cli import main
+from deciban.io import readers
 
 TALK = {"drink": "tea coffee milk cup pour sip", "food": "cake bread rice plate bake eat", "thing": "chair lamp desk"}
 COMMON = ["the", "a", "of", "and", "with", "some", "more", "again", "today", "never"]
@@ -64,8 +65,8 @@ def said(command: str, capfd) -> str:
 
 
 def rows_of(path: str) -> tuple[list[str], np.ndarray]:
-    X, y, _ = files.split(files.read(path), "label")
-    return files.strings(X, "what"), y
+    X, y, _ = readers.split(readers.read(path), "label")
+    return readers.strings(X, "what"), y
 
 
 # a model of words
@@ -127,14 +128,14 @@ def test_text_beside_other_columns_is_left_out_unless_it_is_named(place, capfd):
 
 def test_predict_appends_what_the_model_says(place, capfd):
     said("predict a.deciban a.csv -o out.csv", capfd)
-    out = files.read("out.csv")
+    out = readers.read("out.csv")
     texts = rows_of("a.csv")[0]
     model = deciban.load("a.deciban")
     assert out.column_names == ["what", "label", "predicted", "p_drink", "p_food"]
     assert np.allclose(out["p_food"].to_numpy(), model.predict_proba(texts)[:, 1])
     assert out["predicted"].to_pylist() == model.predict(texts).tolist()
     said("predict a.deciban a.csv -o out.jsonl --priors uniform --reject 0.1", capfd)
-    assert files.read("out.jsonl").num_rows == 80
+    assert readers.read("out.jsonl").num_rows == 80
 
 
 def test_the_only_column_beside_the_target_is_the_text_whatever_its_name(place, capfd):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.covariance import Full, Thin, shrink
+from deciban.gaussian.covariance import Full, Thin, shrink
 
 D = 9
 

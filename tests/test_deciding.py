@@ -10,7 +10,7 @@ from deciban import (
     MultinomialNB,
     QuadraticDiscriminantAnalysis,
 )
-from deciban.classifiers.deciding import Adapted
+from deciban.classifiers.base import Adapted
 from deciban.errors import DataError
 
 from .laws.models import MODELS, each, every_model, fitted, rows_for

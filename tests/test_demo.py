@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deciban.demo import tour
+from deciban.cli.tour import tour
 
 ROOT = Path(__file__).resolve().parents[1]
 BEGIN, END = "<!-- demo:begin -->\n```text\n", "\n```\n<!-- demo:end -->"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deciban.dirichlet import GRID, best_alpha, column_sums, held_out, log_shares, own_held_out, spread
+from deciban.estimation.dirichlet import GRID, best_alpha, column_sums, held_out, log_shares, own_held_out, spread
 
 LEVELS = np.array([3, 2, 4])
 OFFSET = np.r_[0, np.cumsum(LEVELS)]

@@ -10,9 +10,9 @@ from sklearn import datasets
 from sklearn.preprocessing import scale
 
 from deciban import LinearDiscriminantAnalysis
+from deciban.data.blocks import Reals, Table
 from deciban.families.fisher import Fisher
 from deciban.families.gaussian_joint import GaussianJoint
-from deciban.table import Reals, Table
 
 MIX = "mix"  # stands for priors that differ by class
 FAMILIES = {

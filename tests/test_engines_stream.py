@@ -23,8 +23,9 @@ from deciban import (
     MultinomialNB,
     QuadraticDiscriminantAnalysis,
     TextClassifier,
+    engines,
 )
-from deciban.engines import picking, stream
+from deciban.engines import stream
 from deciban.errors import DataError, NotAdditiveError, SupportError
 
 from .laws.close import assert_same_bits
@@ -34,9 +35,10 @@ pa = pytest.importorskip("pyarrow")
 
 from pyarrow import csv, dataset, feather, parquet  # noqa: E402
 
-from deciban import files  # noqa: E402
-from deciban.files import columnar, delimited  # noqa: E402
-from deciban.storage import checkpoints  # noqa: E402
+from deciban.io import csv as delimited  # noqa: E402
+from deciban.io import parquet as columnar  # noqa: E402
+from deciban.io import readers  # noqa: E402
+from deciban.model_file import checkpoint  # noqa: E402
 
 X, Y = table(300, seed=1)
 ROWS = pa.Table.from_pandas(X.assign(label=Y), preserve_index=False)
@@ -88,7 +90,7 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_data_gives_the_model_of_all_rows(kind, tmp_path):
     data = KINDS[kind](tmp_path)
-    assert picking.of(data) is stream
+    assert engines.of(data) is stream
     model = MixedNB().fit_on(data)
     assert model.levels_ == WHOLE.levels_
     assert model.families_ == WHOLE.families_
@@ -132,7 +134,7 @@ def test_csv_blocks_are_parsed_by_threads_with_the_same_bits(tmp_path, monkeypat
             fits.append(MixedNB().fit_on(path))
     for a, b in zip(fits[0].tally_.parts, fits[1].tally_.parts, strict=True):
         assert_same_bits(a, b)
-    assert sum(1 for _ in files.opened(path).pieces()) > 5
+    assert sum(1 for _ in readers.opened(path).pieces()) > 5
 
 
 def test_csv_column_that_turns_out_late_to_be_of_another_type_is_read_again(tmp_path, monkeypatch):
@@ -366,7 +368,7 @@ def test_folder_gives_a_folder(tmp_path):
         written(rows, tmp_path / "rows" / f"sky={sky}" / "some.parquet")
     out = WHOLE.predict_on(tmp_path / "rows", out=tmp_path / "answers")
     assert out == tmp_path / "answers"
-    found = files.read(out).to_pandas()
+    found = readers.read(out).to_pandas()
     np.testing.assert_allclose(answers(found), WHOLE.predict_proba(found[X.columns]), rtol=1e-12)
     assert WHOLE.predict_on(f"{tmp_path}/rows/sky=*", out=tmp_path / "all.parquet") == tmp_path / "all.parquet"
     assert parquet.read_table(tmp_path / "all.parquet").num_rows == len(found)
@@ -431,7 +433,7 @@ KILLED = """
     import os, signal, sys
     import deciban
     from deciban.storage import checkpoints
-    from deciban.files import columnar
+    from deciban.io.readers import columnar
     columnar.RUN, checkpoints.EVERY = 1, 0.0
 
     def stop(rows, share):
@@ -481,7 +483,7 @@ class Stopped(Exception):
 def stopped(path, kept, monkeypatch, model=None, features=None) -> None:
     """A job that has left a checkpoint behind."""
     monkeypatch.setattr(columnar, "RUN", 1)
-    monkeypatch.setattr(checkpoints, "EVERY", 0.0)
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
 
     def stop(rows, share):
         if share > 0.5:

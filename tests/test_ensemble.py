@@ -23,10 +23,10 @@ from deciban import (
     LogisticRegression,
     MixedNB,
     TreeAugmentedNB,
-    hypotheses,
     select,
 )
-from deciban.classifiers import members
+from deciban.classifiers import ensemble
+from deciban.models import hypotheses
 
 BAYES = [GaussianNB(estimate="bayes"), LinearDiscriminantAnalysis(estimate="bayes")]
 VOTES = {"h1": "+", "h2": "-", "h3": "-"}
@@ -117,8 +117,8 @@ def test_weights_by_evidence_are_the_posterior_of_the_models(rows):
     counts = np.unique(y, return_counts=True)[1]
     shares = stats.dirichlet_multinomial.logpmf(counts, np.ones(3), len(y))
     orders = stats.multinomial.logpmf(counts, len(y), counts / len(y)) - counts @ np.log(counts / len(y))
-    assert members.class_evidence(counts) == pytest.approx(shares - orders)
-    assert both.evidence_ == pytest.approx(np.logaddexp.reduce(logs) + members.class_evidence(counts))
+    assert ensemble.class_evidence(counts) == pytest.approx(shares - orders)
+    assert both.evidence_ == pytest.approx(np.logaddexp.reduce(logs) + ensemble.class_evidence(counts))
 
 
 def test_laplace_evidence_weighs_logistic_models(rows):

@@ -19,12 +19,12 @@ from deciban import (
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
 )
-from deciban.classifiers import em
+from deciban.data.blocks import Reals, Table
 from deciban.errors import DataError, NotAdditiveError, SupportError
 from deciban.families.gaussian_joint import GaussianJoint
 from deciban.families.gaussian_joint_bayes import GaussianJointBayes
-from deciban.gaussian.expectation import Gaussians, batches, expected
-from deciban.table import Reals, Table
+from deciban.models import em
+from deciban.models.em import Gaussians, batches, expected
 
 MODELS = [
     LinearDiscriminantAnalysis(),
@@ -132,7 +132,7 @@ def test_size_of_the_batches_is_free(monkeypatch):
     table, g = rows(n=300, d=6), Gaussians.of(*some_gaussians(d=6))
     whole = of_holes(table, g)
     assert len(batches(table.x, table.y, table.w, 3)) <= 6
-    monkeypatch.setattr("deciban.gaussian.expectation.BATCH", 1)
+    monkeypatch.setattr("deciban.models.em.BATCH", 1)
     assert len(batches(table.x, table.y, table.w, 3)) > 6
     np.testing.assert_allclose(of_holes(table, g).tally.scatter, whole.tally.scatter, rtol=1e-9)
 
@@ -142,7 +142,7 @@ def test_many_rows_of_one_kind_may_be_tallied_first(pooled, monkeypatch):
     table, g = rows(n=3000, share=0.4), Gaussians.of(*some_gaussians(pooled=pooled))
     crowded = of_holes(table, g, pooled)
     assert any(holes.scatter is not None for holes in batches(table.x, table.y, table.w, 3))
-    monkeypatch.setattr("deciban.gaussian.expectation.CROWD", 1e9)
+    monkeypatch.setattr("deciban.models.em.CROWD", 1e9)
     assert all(holes.scatter is None for holes in batches(table.x, table.y, table.w, 3))
     alone = of_holes(table, g, pooled)
     np.testing.assert_allclose(crowded.tally.mean, alone.tally.mean, rtol=1e-10)
@@ -336,7 +336,7 @@ def test_units_and_origin_of_the_columns_are_free(model):
 
 @every_model
 def test_any_number_of_threads_gives_the_same_bits(model, monkeypatch):
-    monkeypatch.setattr("deciban.gaussian.expectation.BATCH", 1)
+    monkeypatch.setattr("deciban.models.em.BATCH", 1)
     monkeypatch.setattr(em, "CHUNK", 32)
     x, y = holed(n=400)
     answers = set()

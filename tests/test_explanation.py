@@ -20,9 +20,9 @@ from deciban import (
     QuadraticDiscriminantAnalysis,
 )
 from deciban.decision import DECIBAN
+from deciban.display import format_probability, odds, signed
 from deciban.errors import DataError
-from deciban.explanation import Explanation
-from deciban.wording import chance, odds, signed
+from deciban.explain.explanation import Explanation
 
 # outlook (overcast, rainy, sunny), temperature (cool, hot, mild), humidity (high, normal), windy (false, true)
 TENNIS = np.array(
@@ -170,9 +170,9 @@ def test_one_class_has_nothing_to_be_weighed_against():
 
 
 def test_explanation_that_would_not_fit_is_refused_with_a_number_that_does(monkeypatch):
-    from deciban.classifiers import explaining
+    from deciban.classifiers import base
 
-    monkeypatch.setattr(explaining, "MOST", 1000)
+    monkeypatch.setattr(base, "MOST", 1000)
     x, y = iris()
     with pytest.raises(DataError, match=r"(?s)150 rows.*hint: explain fewer rows at a time, 83"):
         GaussianNB().fit(x, y).explain(x)
@@ -316,9 +316,9 @@ def test_odds_in_words(decibans, words):
 def test_numbers_in_words():
     assert signed(-0.01) == "+0.0"
     assert signed(3e7) == "+3.0e+07"
-    assert chance(1.0, 2e-9) == "1 − 2e-09"
-    assert chance(1.0, 0.0) == "1"
-    assert chance(1e-9, 1.0) == "1.0e-09"
+    assert format_probability(1.0, 2e-9) == "1 − 2e-09"
+    assert format_probability(1.0, 0.0) == "1"
+    assert format_probability(1e-9, 1.0) == "1.0e-09"
 
 
 # columns of several types

@@ -7,6 +7,7 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import betaln, gammaln
 
+from deciban.data.blocks import Codes, Reals
 from deciban.errors import DataError
 from deciban.families.bernoulli import Bernoulli
 from deciban.families.categorical import Categorical
@@ -16,8 +17,7 @@ from deciban.families.lognormal import Lognormal
 from deciban.families.multinomial import Multinomial
 from deciban.families.polya import Polya
 from deciban.families.student import Student
-from deciban.gaussian.independent import LEAST
-from deciban.table import Codes, Reals
+from deciban.gaussian.columns import LEAST
 
 from .laws.rows import SPARSE, forms, plain_rows
 

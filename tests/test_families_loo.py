@@ -185,7 +185,7 @@ def test_blocks_of_rows_do_not_show(family, monkeypatch):
     x = forms(family)[0](rows.cells)
     t = family.tally(x, rows.y, None, rows.k)
     whole = family.leave_one_out(t, x, rows.y, None)
-    monkeypatch.setattr("deciban.leaving.own_rows.BLOCK", 1)
+    monkeypatch.setattr("deciban.estimation.leave_one_out.BLOCK", 1)
     assert_scores(family.leave_one_out(t, x, rows.y, None), whole)
 
 

@@ -18,10 +18,10 @@ from deciban import (
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
 )
-from deciban.classifiers import several_passes
-from deciban.classifiers.parts import Reading
+from deciban.classifiers import logistic
 from deciban.errors import DataError, NotAdditiveError, SupportError
-from deciban.losses import minimisation
+from deciban.logistic import minimisation
+from deciban.rows.rows import Reading
 
 
 def rows(n: int, d: int, k: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, pa.Table]:
@@ -208,12 +208,12 @@ def test_a_checkpoint_of_several_passes_is_refused(model, tmp_path):
 
 
 def test_rows_that_recur_are_one_of_the_sample_with_all_their_weight(monkeypatch):
-    monkeypatch.setattr(several_passes, "SAMPLE", 64 * 3)
+    monkeypatch.setattr(logistic, "SAMPLE", 64 * 3)
     rng = np.random.default_rng(0)
     kinds = rng.normal(size=(80, 3))
     at = rng.integers(0, 80, 5000)
     table = pa.table({**{f"c{j}": kinds[at, j] for j in range(3)}, "label": rng.integers(0, 2, 5000)})
-    finding = several_passes.Finding(Reading(("c0", "c1", "c2"), "label"))
+    finding = logistic.Finding(Reading(("c0", "c1", "c2"), "label"))
     found = [reduce(add, map(finding, cut(table, size).to_batches())) for size in (5000, 700, 61)]
     for one in found:
         x, y, w = (some[np.lexsort((one.y, one.order))] for some in (one.x, one.y, one.w))
@@ -225,7 +225,7 @@ def test_rows_that_recur_are_one_of_the_sample_with_all_their_weight(monkeypatch
 
 
 def test_the_start_is_no_worse_where_rows_recur(monkeypatch):
-    monkeypatch.setattr(several_passes, "SAMPLE", 1000 * 8)
+    monkeypatch.setattr(logistic, "SAMPLE", 1000 * 8)
     _, _, table = rows(2000, 8, 2)
     names = [f"c{j}" for j in range(8)]
     steps = {
@@ -237,7 +237,7 @@ def test_the_start_is_no_worse_where_rows_recur(monkeypatch):
 
 def test_a_sample_that_lacks_the_rows_that_matter_does_not_stop_wide_data(monkeypatch):
     monkeypatch.setattr(minimisation, "NARROW", 0)
-    monkeypatch.setattr(several_passes, "SAMPLE", 1000 * 6)
+    monkeypatch.setattr(logistic, "SAMPLE", 1000 * 6)
     rng = np.random.default_rng(3)
     X = rng.standard_t(1.2, size=(20_000, 6))
     y = rng.random(20_000) < 1 / (1 + np.exp(-np.clip(X, -5, 5) @ rng.normal(size=6)))

@@ -12,10 +12,9 @@ import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pytest
 
-from deciban import files
 from deciban.errors import DataError
-from deciban.files import delimited
-from deciban.files.sniffing import Look
+from deciban.io import csv, readers
+from deciban.io.csv import Look
 
 TEXT = "sky,wind,wet\ngrey,3.5,true\nblue,?,false\n,1,true\n"
 ROWS = [
@@ -65,7 +64,7 @@ SAME = {
 @pytest.mark.parametrize("name", SAME)
 def test_every_format_gives_the_same_rows(name, tmp_path):
     (tmp_path / name).write_bytes(SAME[name])
-    assert files.read(tmp_path / name).to_pylist() == ROWS
+    assert readers.read(tmp_path / name).to_pylist() == ROWS
 
 
 @pytest.mark.parametrize(
@@ -73,7 +72,7 @@ def test_every_format_gives_the_same_rows(name, tmp_path):
 )
 def test_arff_dense_and_sparse(data, tmp_path):
     (tmp_path / "a.arff").write_text(ARFF + data)
-    found = files.read(tmp_path / "a.arff").to_pylist()
+    found = readers.read(tmp_path / "a.arff").to_pylist()
     assert found == [{**row, "wet": str(row["wet"]).lower()} for row in ROWS]
 
 
@@ -81,27 +80,27 @@ def test_folder_of_texts_has_a_class_for_each_sub_folder(tmp_path):
     for label in ("ham", "spam"):
         (tmp_path / label).mkdir()
         (tmp_path / label / "1.txt").write_text(f"this is {label}")
-    source = files.opened(tmp_path)
+    source = readers.opened(tmp_path)
     assert source.target == "label"
     assert source.table().to_pydict() == {"text": ["this is ham", "this is spam"], "label": ["ham", "spam"]}
 
 
 def test_mbox_gives_a_text_for_each_mail(tmp_path):
     (tmp_path / "box").write_text("From a@b Mon Jan  1 00:00:00 2024\nSubject: prize\n\nClaim it\n\n")
-    (text,) = files.read(tmp_path / "box")["text"].to_pylist()
+    (text,) = readers.read(tmp_path / "box")["text"].to_pylist()
     assert "subject_prize" in text
     assert "Claim it" in text
 
 
 def test_a_type_that_turns_out_late_is_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(delimited, "BLOCK", 200)
+    monkeypatch.setattr(csv, "BLOCK", 200)
     path = tmp_path / "late.csv"
     path.write_text("a,b\n" + "1,2\n" * 500 + "1.5,x\n")
-    found = files.read(path)
+    found = readers.read(path)
     assert [str(kind) for kind in found.schema.types] == ["double", "string"]
     assert found.to_pylist()[-1] == {"a": 1.5, "b": "x"}
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
-    assert files.read("-").equals(found)
+    assert readers.read("-").equals(found)
 
 
 @pytest.mark.parametrize(
@@ -122,14 +121,14 @@ def test_header_and_delimiter_are_found_by_looking(text, names):
 def test_latin_text_is_read_and_told(tmp_path):
     path = tmp_path / "old.csv"
     path.write_bytes("name,n\nZoë,1\nAndré,2\n".encode("latin-1"))
-    source = files.opened(path)
+    source = readers.opened(path)
     assert source.table()["name"].to_pylist() == ["Zoë", "André"]
     assert "Latin-1" in source.notes[0]
 
 
 def test_dates_stay_text(tmp_path):
     (tmp_path / "d.csv").write_text("day,n\n2024-01-01,1\n2024-01-02,2\n")
-    assert str(files.read(tmp_path / "d.csv").schema.field("day").type) == "string"
+    assert str(readers.read(tmp_path / "d.csv").schema.field("day").type) == "string"
 
 
 @pytest.mark.parametrize(
@@ -149,7 +148,7 @@ def test_dates_stay_text(tmp_path):
 def test_damaged_files_are_told_in_words(name, data, told, tmp_path):
     (tmp_path / name).write_bytes(data)
     with pytest.raises(DataError, match="hint: ") as error:
-        files.read(tmp_path / name)
+        readers.read(tmp_path / name)
     assert told in str(error.value)
 
 
@@ -162,6 +161,6 @@ def test_an_interrupted_write_leaves_what_was_there(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        files.write(broken(), path)
+        readers.write(broken(), path)
     assert path.read_text() == "old"
     assert [one.name for one in Path(tmp_path).iterdir()] == ["out.csv"]

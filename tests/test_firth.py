@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from deciban import LogisticRegression
 from deciban.errors import SingularError
-from deciban.inference.firth import firth
+from deciban.logistic.firth import firth
 
 
 def penalised(theta, a, y, w, k):

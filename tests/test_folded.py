@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from deciban import LogisticRegression, ops, vectors
+from deciban import LogisticRegression, ops
+from deciban.data.blocks import Counts, Reals, Table
 from deciban.engines.threads import threads
-from deciban.losses import folded
-from deciban.losses.folded import Folded
-from deciban.losses.minimisation import minimise
-from deciban.losses.objectives import Objective
-from deciban.solvers.search import bottom, search
-from deciban.table import Counts, Reals, Table
+from deciban.logistic import objective as folded
+from deciban.logistic.minimisation import minimise
+from deciban.logistic.objective import Folded, Objective
+from deciban.solvers import line_search
+from deciban.solvers.line_search import bottom, search
 
 
 def texts(n: int = 60, d: int = 300, k: int = 3, seed: int = 0) -> tuple[sp.csr_matrix, np.ndarray]:
@@ -79,15 +79,15 @@ def test_long_vectors_equal_their_specification(n):
     rng = np.random.default_rng(n)
     many, g, factors = tuple(rng.normal(size=(5, n))), rng.normal(size=n), rng.normal(size=5)
     want = np.stack(many)
-    np.testing.assert_allclose(vectors.dots(many, g), want @ g, atol=1e-9 * n)
-    np.testing.assert_allclose(vectors.plus(g.copy(), factors, many), g + factors @ want, atol=1e-12)
+    np.testing.assert_allclose(line_search.dots(many, g), want @ g, atol=1e-9 * n)
+    np.testing.assert_allclose(line_search.plus(g.copy(), factors, many), g + factors @ want, atol=1e-12)
     with ops.specification():
-        np.testing.assert_allclose(vectors.dots(many, g), want @ g, atol=1e-9 * n)
-        np.testing.assert_allclose(vectors.plus(g.copy(), factors, many), g + factors @ want, atol=1e-12)
+        np.testing.assert_allclose(line_search.dots(many, g), want @ g, atol=1e-9 * n)
+        np.testing.assert_allclose(line_search.plus(g.copy(), factors, many), g + factors @ want, atol=1e-12)
     with threads(1):
-        one = vectors.dots(many, g)
+        one = line_search.dots(many, g)
     with threads(3):
-        assert (vectors.dots(many, g) == one).all()
+        assert (line_search.dots(many, g) == one).all()
 
 
 @pytest.mark.parametrize("k", [2, 4])

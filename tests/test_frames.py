@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from deciban import frames
+from deciban.data import frames
+from deciban.data.frames import Column
 from deciban.errors import DataError
-from deciban.frames import Column
 
 TEXTS = ["b", None, "a", "b"]  # sorted: a, b
 BOOLS = [True, None, False, True]

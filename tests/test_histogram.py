@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deciban import cuts
+from deciban.data.blocks import Reals
+from deciban.estimation import discretise
 from deciban.families.histogram import Histogram
-from deciban.table import Reals
 
 
 def column(x) -> Reals:
@@ -109,38 +109,38 @@ def test_cuts_are_those_of_the_paper(seed):
     k, m = rng.integers(2, 5), rng.integers(2, 40)
     steps = np.repeat(rng.dirichlet(np.full(k, 0.4), 4), 10, axis=0)[:m]
     counts = rng.poisson(rng.uniform(1, 12) * steps).T.astype(float)
-    assert cuts.supervised(counts) == fayyad_irani(counts)
+    assert discretise.supervised(counts) == fayyad_irani(counts)
 
 
 def test_classes_that_are_alike_are_not_cut_and_those_apart_are():
-    assert cuts.supervised(np.full((3, 20), 5.0)) == []
+    assert discretise.supervised(np.full((3, 20), 5.0)) == []
     apart = np.zeros((3, 30))
     apart[0, :10] = apart[1, 10:20] = apart[2, 20:] = 4.0
-    assert cuts.supervised(apart) == [10, 20]
-    assert cuts.supervised(np.zeros((2, 5))) == []
-    assert cuts.supervised(np.zeros((2, 0))) == []
-    assert cuts.supervised(np.ones((1, 50))) == []
+    assert discretise.supervised(apart) == [10, 20]
+    assert discretise.supervised(np.zeros((2, 5))) == []
+    assert discretise.supervised(np.zeros((2, 0))) == []
+    assert discretise.supervised(np.ones((1, 50))) == []
 
 
 def test_very_many_classes_have_a_price():
     rng = np.random.default_rng(0)
     counts = np.eye(60).repeat(5, axis=1) * rng.integers(5, 9, 300)
-    assert cuts.supervised(counts)
+    assert discretise.supervised(counts)
 
 
 @pytest.mark.parametrize("parts", [1, 2, 5, 64])
 def test_even_cuts_make_runs_of_like_weight(parts):
     counts = np.random.default_rng(0).integers(1, 4, 1000).astype(float)
-    at = [0, *cuts.even(counts, parts), 1000]
+    at = [0, *discretise.even(counts, parts), 1000]
     assert len(at) == parts + 1
     mass = np.add.reduceat(counts, at[:-1])
     assert np.ptp(mass) <= 2 * counts.max() + 1
 
 
 def test_even_cuts_of_few_values_are_few():
-    assert cuts.even(np.array([5.0]), 8) == []
-    assert cuts.even(np.array([1.0, 100.0, 1.0]), 8) in ([1, 2], [2], [1])
-    assert cuts.even(np.ones(3), 64) == [1, 2]
+    assert discretise.even(np.array([5.0]), 8) == []
+    assert discretise.even(np.array([1.0, 100.0, 1.0]), 8) in ([1, 2], [2], [1])
+    assert discretise.even(np.ones(3), 64) == [1, 2]
 
 
 # the family

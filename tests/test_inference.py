@@ -9,10 +9,10 @@ from scipy.special import ndtr
 
 from deciban import LogisticRegression
 from deciban.errors import DataError
-from deciban.inference.firth import climb
-from deciban.inference.likelihood import Curvature, Design, Prior, contrasts
-from deciban.inference.observed import HELD
-from deciban.inference.summary import Summary
+from deciban.logistic.firth import climb
+from deciban.logistic.likelihood import Curvature, Design, Prior, contrasts
+from deciban.logistic.summary import Summary
+from deciban.logistic.training_rows import HELD
 
 CLASSES = (2, 3, 4)
 

@@ -6,8 +6,8 @@ from scipy.special import expit, softmax
 
 from deciban import LogisticRegression
 from deciban.errors import DataError, SingularError
-from deciban.inference.laplace import averaged
-from deciban.inference.likelihood import Prior
+from deciban.logistic.laplace import averaged
+from deciban.logistic.likelihood import Prior
 
 
 def rows_of(k, n, d, seed=0, strength=1.0):

@@ -10,8 +10,9 @@ import pyarrow.parquet as parquet
 import pytest
 
 import deciban
-from deciban import automatic, files
 from deciban.errors import DataError
+from deciban.io import readers
+from deciban.model_selection import auto
 
 WORDS = {"a": "tea coffee milk cup", "b": "cake bread rice plate"}
 
@@ -34,7 +35,7 @@ def as_file(table: pa.Table, kind: str, folder: Path) -> str:
     elif kind == "jsonl":
         path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
     else:
-        files.write(iter(table.to_batches()), path)
+        readers.write(iter(table.to_batches()), path)
     return str(path)
 
 
@@ -47,7 +48,7 @@ def assert_same(a, b, X) -> None:
 def test_any_source_gives_the_model_of_all_labelled_rows(kind, tmp_path):
     table = rows()
     data = table if kind == "table" else iter(table.to_batches(100)) if kind == "iterator" else None
-    out = automatic.learn_on(as_file(table, kind, tmp_path) if data is None else data, drop=["late"])
+    out = auto.learn_on(as_file(table, kind, tmp_path) if data is None else data, drop=["late"])
     labelled = table.filter(table["label"].is_valid())
     X = labelled.select(["x", "sky"])
     assert_same(out, deciban.learn(X, labelled["label"].to_numpy(zero_copy_only=False), "mixed"), X)
@@ -56,9 +57,9 @@ def test_any_source_gives_the_model_of_all_labelled_rows(kind, tmp_path):
 
 
 def test_many_rows_are_judged_by_some_of_them_and_that_is_told(monkeypatch):
-    monkeypatch.setattr(automatic, "SAMPLE", 1000)
+    monkeypatch.setattr(auto, "SAMPLE", 1000)
     table = rows(20_000, gaps=False)
-    out = automatic.learn_on(iter(table.to_batches(700)), drop=["late"])
+    out = auto.learn_on(iter(table.to_batches(700)), drop=["late"])
     assert out.how.startswith("leave-one-out of 1,000 of 20,000 rows")
     assert len(out.held_out.y) == 1000
     whole = deciban.learn(table.select(["x", "sky"]), table["label"].to_numpy(zero_copy_only=False), "mixed")
@@ -68,7 +69,7 @@ def test_many_rows_are_judged_by_some_of_them_and_that_is_told(monkeypatch):
 def test_which_rows_are_kept_does_not_hang_on_the_threads():
     kept = []
     for n in (1, 4):
-        found = files.Labelled(files.of(rows(5000)), "label", 200)
+        found = readers.Labelled(readers.of(rows(5000)), "label", 200)
         with deciban.threads(n):
             deciban.MixedNB().fit_on(found.source, "label", ["x", "sky"])
         kept.append(found.kept()[0])
@@ -79,7 +80,7 @@ def test_which_rows_are_kept_does_not_hang_on_the_threads():
 
 def test_kept_rows_are_drawn_evenly():
     table = pa.table({"x": np.arange(100_000), "label": ["a", "b"] * 50_000})
-    found = files.Labelled(files.of(iter(table.to_batches(3000))), "label", 2000)
+    found = readers.Labelled(readers.of(iter(table.to_batches(3000))), "label", 2000)
     for piece in found.source.pieces():
         for _ in piece():
             pass
@@ -94,25 +95,25 @@ def test_every_class_has_a_few_rows_among_those_kept():
     y[77_000:77_004], y[500:530] = "rare", "seldom"
     table = pa.table({"x": np.arange(100_000), "label": y})
     for step in (3000, 100_000):
-        found = files.Labelled(files.of(iter(table.to_batches(step))), "label", 2000)
+        found = readers.Labelled(readers.of(iter(table.to_batches(step))), "label", 2000)
         for piece in found.source.pieces():
             for _ in piece():
                 pass
         X, labels = found.kept()
         assert set(X["x"].to_pylist()) >= set(range(77_000, 77_004))
-        assert (labels == "seldom").sum() == files.sampling.LEAST
-        assert 2000 <= len(labels) <= 2000 + 2 * files.sampling.LEAST
+        assert (labels == "seldom").sum() == readers.sampling.LEAST
+        assert 2000 <= len(labels) <= 2000 + 2 * readers.sampling.LEAST
 
 
 def test_a_column_that_knows_too_much_is_found_in_pieces_too():
-    assert [leak.column for leak in automatic.learn_on(rows()).leaks] == ["late"]
+    assert [leak.column for leak in auto.learn_on(rows()).leaks] == ["late"]
 
 
 def test_texts_are_learned_in_pieces():
     rng = np.random.default_rng(0)
     y = rng.choice(["a", "b"], 200).tolist()
     texts = [" ".join(rng.choice(WORDS[c].split(), 8)) + f" and some more words, no. {i}" for i, c in enumerate(y)]
-    out = automatic.learn_on(iter(pa.table({"says": texts, "label": y}).to_batches(30)))
+    out = auto.learn_on(iter(pa.table({"says": texts, "label": y}).to_batches(30)))
     assert out.text == "says"
     whole = deciban.TextClassifier().fit(texts, y)
     np.testing.assert_allclose(out.model.predict_proba(texts), whole.predict_proba(texts))
@@ -122,12 +123,12 @@ def test_texts_are_learned_in_pieces():
 def test_a_type_that_turns_out_late_is_read_again(tmp_path):
     path = tmp_path / "late.csv"
     path.write_text("x,z,label\n" + "1,3,a\n2,4,b\n" * 400_000 + "1,word,a\n2,word,b\n")
-    out = files.restarted(str(path), lambda source: automatic.learn_on(source))
+    out = readers.restarted(str(path), lambda source: auto.learn_on(source))
     assert out.model.levels_ == {"z": ["3", "4", "word"]}
 
 
 def test_nothing_to_learn_from_is_told():
     with pytest.raises(DataError, match="no rows"):
-        automatic.learn_on(rows()[:0])
+        auto.learn_on(rows()[:0])
     with pytest.raises(DataError, match="one value in all rows"):
-        automatic.learn_on(pa.table({"x": [1.0, 2.0], "label": ["a", "a"]}))
+        auto.learn_on(pa.table({"x": [1.0, 2.0], "label": ["a", "a"]}))

@@ -18,14 +18,14 @@ from deciban import (
     MultinomialNB,
     TextClassifier,
     TfidfVectorizer,
-    scores,
-    validate,
+    metrics,
 )
 from deciban.classifiers.structured import Structured
-from deciban.classifiers.text_features import Features
+from deciban.classifiers.text_model import Features
 from deciban.errors import DataError
-from deciban.learning.curves import Held, counts_of, evenly, learning_curve
-from deciban.learning.lumping import possible
+from deciban.model_selection import cross_validation
+from deciban.model_selection.learning_curve import Held, counts_of, evenly, learning_curve
+from deciban.model_selection.merged_columns import possible
 from deciban.plots import learning_curve as picture
 
 from .laws.models import CLASSES, each, every_model, named, rows_for
@@ -48,7 +48,7 @@ def refitted(model, x, y, sizes, *, test=1 / 3, repeats=2, w=None, stratify=True
             told = np.full((len(here), len(classes)), -np.inf)
             told[:, np.searchsorted(classes, learned.classes_)] = learned.predict_log_proba(_safe_indexing(x, here))
             weight = None if w is None else w[here]
-            out.append((scores.accuracy(codes[here], told, weight), scores.log_loss(codes[here], told, weight)))
+            out.append((metrics.accuracy(codes[here], told, weight), metrics.log_loss(codes[here], told, weight)))
     accuracy, log_loss = np.array(out).T.reshape(2, repeats, len(sizes))
     return accuracy, log_loss
 
@@ -360,7 +360,7 @@ def test_the_model_given_is_left_alone():
 
 def test_it_tells_means_and_deviations():
     x, y = rows_for(GaussianNB())
-    curve = validate.learning_curve(GaussianNB(), x, y, [10, 60], repeats=4)
+    curve = cross_validation.learning_curve(GaussianNB(), x, y, [10, 60], repeats=4)
     frame = curve.to_frame()
     assert frame.columns.tolist() == ["rows", "accuracy", "accuracy_sd", "log_loss", "log_loss_sd"]
     np.testing.assert_allclose(frame["accuracy"], curve.accuracy.mean(axis=0))

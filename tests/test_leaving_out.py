@@ -120,7 +120,7 @@ def test_fixed_priors_stay(model):
 def test_spans_of_rows_do_not_show(monkeypatch):
     x, y = rows_for(GaussianNB(), n=200)
     whole = GaussianNB().fit(x, y).leave_one_out(x, y)
-    monkeypatch.setattr("deciban.classifiers.leaving_out.SPAN", 8)
+    monkeypatch.setattr("deciban.models.held_out.SPAN", 8)
     np.testing.assert_allclose(GaussianNB().fit(x, y).leave_one_out(x, y), whole, atol=1e-10)
 
 

@@ -8,10 +8,10 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from deciban import GaussianNB, LogisticRegression, threads
+from deciban.data.blocks import Counts, Reals, Table
 from deciban.errors import DataError
-from deciban.losses.minimisation import SOLVERS, minimise
-from deciban.losses.objectives import Objective
-from deciban.table import Counts, Reals, Table
+from deciban.logistic.minimisation import SOLVERS, minimise
+from deciban.logistic.objective import Objective
 
 
 def rows(n=400, d=5, k=3, seed=0):

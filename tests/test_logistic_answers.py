@@ -10,7 +10,7 @@ from scipy import sparse
 from deciban import LogisticRegression, nomogram, waterfall
 from deciban.decision import DECIBAN
 from deciban.errors import DataError
-from deciban.scales import scales_of
+from deciban.plots.nomograms import scales_of
 
 from .test_plots import assert_no_overlaps
 
@@ -140,7 +140,7 @@ def test_baseline_is_a_row():
 def test_explanation_that_would_not_fit_says_how_many_rows_would(monkeypatch):
     X, y = rows(2)
     model = LogisticRegression().fit(X, y)
-    monkeypatch.setattr("deciban.classifiers.explaining.MOST", 800)
+    monkeypatch.setattr("deciban.classifiers.base.MOST", 800)
     with pytest.raises(DataError, match="hint: explain fewer rows at a time, 100 at most"):
         model.explain(X)
     assert len(model.explain(X[:100])) == 100

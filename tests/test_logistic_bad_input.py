@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from deciban import LogisticRegression
 from deciban.errors import DataError, SingularError, SupportError
-from deciban.inference.separation import SeparationWarning
+from deciban.logistic.separation import SeparationWarning
 
 SMOOTH = ["auto", "newton", "lbfgs", "newton-cg"]
 FORMS = [np.asarray, sparse.csr_array]

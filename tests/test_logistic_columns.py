@@ -6,8 +6,8 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression as Sklearn
 
 from deciban import LogisticRegression, ops
-from deciban.losses import loss_ops, loss_spec
-from deciban.solvers.columnwise import curvature
+from deciban.ops import logistic, spec
+from deciban.solvers.coordinate import curvature
 
 
 def rows(k: int):
@@ -49,7 +49,7 @@ def test_the_compiled_descent_is_its_specification(k):
     q, share = curvature(objective, start)
     g, order = objective.slope(start)[1], np.arange(objective.size, dtype=np.int64)
     args = (objective.by_column, q, share, g, start, objective.lasso, objective.ridge, order, 1e-22, 3000)
-    (d, bent), (d_spec, bent_spec) = loss_ops.lasso_columns(*args), loss_spec.lasso_columns(*args)
+    (d, bent), (d_spec, bent_spec) = logistic.lasso_columns(*args), spec.lasso_columns(*args)
     np.testing.assert_allclose(d, d_spec, atol=1e-8)
     assert bent == pytest.approx(bent_spec, rel=1e-6)
     hessian = objective.hessian(start)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.errors import DataError
-from deciban.mail import hypertext
-from deciban.mail import messages as mail
-from deciban.mail.decoded import characters, named, readable
+from deciban.mail import html as hypertext
+from deciban.mail import message as mail
+from deciban.mail.message import characters, named, readable
 
 
 def message(text="Lunch at noon?", subject="Hello", **more) -> EmailMessage:

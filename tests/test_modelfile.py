@@ -17,19 +17,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 import deciban
-from deciban import (
-    GaussianNB,
-    LinearDiscriminantAnalysis,
-    LogisticRegression,
-    MixedNB,
-    MultinomialNB,
-    atomic,
-    modelfile,
-)
+from deciban import GaussianNB, LinearDiscriminantAnalysis, LogisticRegression, MixedNB, MultinomialNB, model_file
 from deciban.errors import MergeError, ModelFileError, NotAdditiveError
-from deciban.storage import tensors
-from deciban.storage.decoding import Decoder
-from deciban.storage.encoding import Encoder
+from deciban.io import atomic
+from deciban.model_file import tensors
+from deciban.model_file.codec import Decoder, Encoder
 
 X = np.array([[0.0, 1.0], [1.0, 0.5], [4.0, 5.0], [5.0, 4.0], [9.0, 9.5], [8.0, 9.0]])
 LABELS = {
@@ -127,7 +119,7 @@ def test_questions_about_coefficients_are_answered_without_the_rows(path):
 def test_about_tells_where_a_model_comes_from(path):
     model = GaussianNB().fit(pd.DataFrame(X, columns=["u", "v"]), list("aabbcc"), sample_weight=[2.0] * 6)
     deciban.save(model, path, source="rows.csv", metrics={"log loss": np.float64(0.25), "nested": {"nan": np.nan}})
-    told = modelfile.about(path)
+    told = model_file.about(path)
     assert (told["class"], told["source"], told["rows"], told["format"]) == ("GaussianNB", "rows.csv", 12.0, 1)
     assert (told["columns"], told["classes"], told["settings"]["ddof"]) == (["u", "v"], ["a", "b", "c"], 0)
     assert told["metrics"]["log loss"] == 0.25
@@ -292,7 +284,7 @@ def test_other_files_are_refused(path):
 
 def test_a_file_of_a_later_format_is_refused_by_name(path, monkeypatch):
     model = GaussianNB().fit(X, list("aabbcc"))
-    monkeypatch.setattr(modelfile, "FORMAT", 2)
+    monkeypatch.setattr(model_file, "FORMAT", 2)
     deciban.save(model, path)
     monkeypatch.undo()
     with pytest.raises(ModelFileError, match="format is 2"):

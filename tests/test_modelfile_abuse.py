@@ -15,7 +15,7 @@ import pytest
 
 import deciban
 from deciban.errors import ModelFileError
-from deciban.storage import tensors
+from deciban.model_file import tensors
 
 TIMES = int(os.environ.get("DECIBAN_ABUSE", "300"))
 KILLS = int(os.environ.get("DECIBAN_KILLS", "5"))

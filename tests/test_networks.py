@@ -12,10 +12,9 @@ from scipy import stats
 
 from deciban.errors import DataError
 from deciban.networks import bif
-from deciban.networks.answer import ask
-from deciban.networks.elimination import MOST, plan
 from deciban.networks.graph import cycle, layers, parents_of, topological
-from deciban.networks.network import Network
+from deciban.networks.network import MOST, Network, plan
+from deciban.networks.query import ask
 from deciban.networks.search import bdeu, search
 from deciban.tallies import Patterns
 

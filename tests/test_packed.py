@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from deciban import CategoricalNB, MultinomialNB, ops
-from deciban.packed import Packed
-from deciban.table import Codes, Reals
+from deciban.data.blocks import Codes, Reals
+from deciban.ops.packed import Packed
 
 
 @pytest.mark.parametrize("k", [1, 7, 8, 9, 16])

@@ -15,11 +15,13 @@ from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as TheirLDA
 
 import deciban
-from deciban import outcomes, plots, uncertainty
+from deciban import metrics as outcomes
+from deciban import metrics as uncertainty
+from deciban import plots
+from deciban.data.frames import columns
+from deciban.display import COLOURS, of_class
 from deciban.errors import DataError
-from deciban.frames import columns
-from deciban.palette import COLOURS, of_class
-from deciban.planes import discriminant_plane, slice_plane
+from deciban.plots.regions import discriminant_plane, slice_plane
 
 from .drawn import closed, iris  # noqa: F401
 
@@ -244,7 +246,7 @@ def test_the_example_draws_all_its_pictures(tmp_path, monkeypatch):
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    monkeypatch.setattr("deciban.pictures.regions.STEPS", 20)
+    monkeypatch.setattr("deciban.plots.regions.STEPS", 20)
     paths = module.main(str(tmp_path), "svg")
     assert len(paths) == len(module.PICTURES) >= 8
     assert all(path.stat().st_size > 5000 for path in paths)

@@ -23,9 +23,8 @@ from deciban import (
 )
 from deciban.decision import DECIBAN
 from deciban.errors import DataError
-from deciban.placing import branches
 from deciban.plots import nomogram, waterfall
-from deciban.scales import nice, scales_of
+from deciban.plots.nomograms import branches, nice, scales_of
 
 from .drawn import closed, iris  # noqa: F401
 from .test_explanation import PLAY, TENNIS, weather

@@ -16,14 +16,12 @@ from sklearn import metrics, naive_bayes
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import deciban
+from deciban.data.sampling import folds_by_content
+from deciban.display import COLOURS, GREY, INK, PAPER
 from deciban.errors import DataError
-from deciban.palette import COLOURS, GREY, INK, PAPER
-from deciban.reports.doubting import doubts
-from deciban.reports.drift import drift
-from deciban.reports.facts import gather
-from deciban.reports.page import POLICY
-from deciban.reports.style import DARK, STYLE
-from deciban.sampling import folds_by_content
+from deciban.reports.checks import doubts, drift
+from deciban.reports.data import gather
+from deciban.reports.render import DARK, POLICY, STYLE
 
 from .laws.models import CLASSES, rows_for
 from .tables import table

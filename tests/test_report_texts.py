@@ -9,8 +9,8 @@ import pytest
 import deciban
 from deciban import TextClassifier
 from deciban.errors import DataError
-from deciban.reports.doubting import doubts
-from deciban.reports.facts import gather
+from deciban.reports.checks import doubts
+from deciban.reports.data import gather
 
 from .test_report import EVIL, headings, sound
 

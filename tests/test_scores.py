@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from deciban import scores
+from deciban import metrics as scores
 
 
 def some(k: int, seed: int = 0, n: int = 300) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -8,9 +8,9 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from deciban import LogisticRegression
-from deciban.inference.firth import climb
-from deciban.inference.separation import SeparationWarning, certified, separation
-from deciban.losses.design import Design
+from deciban.logistic.design import Design
+from deciban.logistic.firth import climb
+from deciban.logistic.separation import SeparationWarning, certified, separation
 
 LECTURE = np.array([[1, 0, 0], [1, 0, 1], [0, 1, 0], [1, 1, 1], [1, 1, 0]], dtype=float)
 ANSWERS = np.array([0, 0, 0, 1, 1])
@@ -160,8 +160,8 @@ def test_any_solver_says_it_once(solver):
 
 
 def test_what_is_too_large_to_settle_is_not_said_to_overlap(monkeypatch):
-    monkeypatch.setattr("deciban.inference.separation.MOST", 10)
-    monkeypatch.setattr("deciban.inference.separation._climbed", lambda design: (False, None))
+    monkeypatch.setattr("deciban.logistic.separation.MOST", 10)
+    monkeypatch.setattr("deciban.logistic.separation._climbed", lambda design: (False, None))
     found = separation(LECTURE, ANSWERS)
     assert found.kind != "none"
     assert "not known" in str(separation(LECTURE @ [[1.0, 2.0], [2.0, 1.0], [0.0, 1.0]], np.array([0, 1, 0, 1, 0])))
@@ -171,7 +171,7 @@ def test_large_and_wide_data_are_told_without_a_programme(monkeypatch):
     rng = np.random.default_rng(0)
     wide = rng.normal(size=(40, 2500))
     assert separation(wide, rng.integers(0, 2, 40)).kind == "complete"
-    monkeypatch.setattr("deciban.inference.separation.FEW", 10)
+    monkeypatch.setattr("deciban.logistic.separation.FEW", 10)
     x = np.column_stack([rng.normal(size=100), np.arange(100) < 3])
     found = separation(x, np.append(np.ones(3, dtype=int), rng.integers(0, 2, 97)))
     assert (found.kind, found.columns) == ("quasi-complete", ("x1",))

@@ -15,14 +15,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from deciban import AODE, BayesNet, KDependenceBayes, TreeAugmentedNB, cross_validate
 from deciban.classifiers import structured
+from deciban.data.blocks import Codes
 from deciban.errors import DataError, MergeError
 from deciban.families.aode import Aode
 from deciban.families.kdb import Kdb
 from deciban.families.network import Graph
 from deciban.families.tree import Tree
-from deciban.structure import backoff
-from deciban.structure.dependence import class_information, conditional_information, spanning_tree
-from deciban.table import Codes
+from deciban.networks import tables as backoff
+from deciban.networks.dependence import class_information, conditional_information, spanning_tree
 
 from .laws.builds import every_build, using
 from .tables import table
@@ -190,13 +190,15 @@ def test_one_dependence_is_a_tree_where_the_order_allows_it():
 @every_build
 @pytest.mark.parametrize(("k", "d"), [(1, 1), (2, 4), (3, 7), (5, 3), (9, 2), (19, 5)])
 def test_averaged_scores_equal_their_specification(build, k, d):
-    from deciban.structure import parents
+    from deciban.networks import dependence
 
     x, y = rows(300, d, k, holes=0.2)
     _, p = learned(Aode(least=20.0), x, y)
     odd = Codes(np.asfortranarray(np.r_[x.values, np.full((2, d), -1), np.full((2, d), 99)]))
     with using(build):
-        np.testing.assert_allclose(parents.scores(p.parents, odd), parents.spec(p.parents, odd), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            dependence.scores(p.parents, odd), dependence.spec(p.parents, odd), rtol=1e-12, atol=1e-12
+        )
 
 
 # back-off

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
-from deciban.table import Codes, Counts, Reals, Table, borders, class_borders
+from deciban.data.blocks import Codes, Counts, Reals, Table, borders, class_borders
 
 from .laws.profile import LAWS
 from .laws.rows import CODES, DENSE, SPARSE

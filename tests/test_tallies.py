@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import ops
-from deciban.table import Codes, Reals
+from deciban.data.blocks import Codes, Reals
 from deciban.tallies import Bundle, Common, Crosstab, Labels, Moments, RowScatter, Sums
 
 from .laws.close import assert_close

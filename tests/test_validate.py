@@ -23,7 +23,7 @@ from sklearn.utils import _safe_indexing
 from deciban import CategoricalNB, GaussianNB, LinearDiscriminantAnalysis, MixedNB, QuadraticDiscriminantAnalysis
 from deciban.classifiers.structured import Structured
 from deciban.errors import DataError
-from deciban.validate import cross_validate, without_each
+from deciban.model_selection.cross_validation import cross_validate, without_each
 
 from .laws.models import CLASSES, each, every_model, named, rows_for
 

@@ -18,7 +18,7 @@ from sklearn.feature_extraction import text as theirs
 from deciban import CountVectorizer, HashingVectorizer, TfidfVectorizer, ops
 from deciban.engines.threads import threads
 from deciban.errors import DataError, NotAdditiveError
-from deciban.text import tokens
+from deciban.text import analysis
 
 TEXTS = ["The cat sat", "", "on the MAT, said Éva", "ΣΊΣΥΦΟΣ 日本語 naïve İ", "the " * 50 + "x" * 300]
 KINDS = {
@@ -194,7 +194,7 @@ def test_a_vocabulary_of_any_order_keeps_its_columns():
 )
 def test_what_the_reader_does_not_know_runs_in_python(options):
     ours = CountVectorizer(**options)
-    assert tokens.plan(ours) is None
+    assert analysis.plan(ours) is None
     assert same(ours.fit_transform(TEXTS), theirs.CountVectorizer(**options).fit_transform(TEXTS))
     assert same(ours.transform(TEXTS), theirs.CountVectorizer(**options).fit_transform(TEXTS))
     ours.set_params(analyzer="word", tokenizer=None, token_pattern=r"\w+")
@@ -224,7 +224,7 @@ PATTERNS = [
 def test_known_patterns_find_what_re_finds(pattern):
     text = "It's a 'test' of a-b--c, d_e@f.g. Ünder\u00a0\x1cthe  naïve\u0301 x²1 -a-"
     count = CountVectorizer(token_pattern=pattern, lowercase=False)
-    assert tokens.plan(count) is not None
+    assert analysis.plan(count) is not None
     assert set(count.fit([text]).vocabulary_) == set(re.findall(pattern, text))
 
 
@@ -233,7 +233,7 @@ UNKNOWN = [r"\b[a-z]+\b", r"\w*", r"\w", r"(\w+)", r"(?i)\w+", r"[^a]+", r"[\d]+
 
 @pytest.mark.parametrize("pattern", UNKNOWN)
 def test_other_patterns_are_left_to_re(pattern):
-    assert tokens.run(pattern) is None
+    assert analysis.run(pattern) is None
 
 
 def test_one_giant_text_is_counted():

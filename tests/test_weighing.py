@@ -22,19 +22,18 @@ from deciban import (
     PoissonNB,
     cross_validate,
     decision,
-    scores,
+    metrics,
 )
+from deciban.data.blocks import Counts, Reals, Table
 from deciban.errors import DataError, NotAdditiveError
 from deciban.families.bernoulli import Bernoulli
 from deciban.families.multinomial import Multinomial
 from deciban.families.poisson import Poisson
+from deciban.models import feature_weights as weighing
+from deciban.models.feature_evidence import Dense, Sparse, evidence_of
+from deciban.models.feature_weights import Layout, Objective, Piece, pulled
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
-from deciban.table import Counts, Reals, Table
-from deciban.weighing import weights as weighing
-from deciban.weighing.evidence import Dense, Sparse, evidence_of
-from deciban.weighing.pulling import pulled
-from deciban.weighing.weights import Layout, Objective, Piece
 
 from .laws.models import CLASSES, each, rows_for
 
@@ -307,7 +306,7 @@ def test_columns_that_repeat_each_other_no_longer_count_twice():
     for seed in range(3):
         here, new, y_here, y_new = train_test_split(x, y, test_size=0.4, random_state=seed)
         fits = [GaussianNB(**s).fit(here, y_here) for s in settings]
-        losses.append([scores.log_loss(y_new, model.predict_log_proba(new)) for model in fits])
+        losses.append([metrics.log_loss(y_new, model.predict_log_proba(new)) for model in fits])
     plain, calibrated, weighted = np.mean(losses, axis=0)
     assert weighted < 0.8 * calibrated < plain
 
@@ -322,5 +321,5 @@ def test_wide_sparse_words_are_weighed_without_making_them_dense(monkeypatch):
     monkeypatch.setattr(Dense, "parts", None)
     m, plain = (MultinomialNB(weights=weights).fit(x[:400], y[:400]) for weights in ("discriminative", None))
     assert m.feature_weights_.shape == (2500,)
-    weighted, unweighted = (scores.log_loss(y[400:], model.predict_log_proba(x[400:])) for model in (m, plain))
+    weighted, unweighted = (metrics.log_loss(y[400:], model.predict_log_proba(x[400:])) for model in (m, plain))
     assert weighted < 0.8 * unweighted

@@ -10,81 +10,84 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from deciban.assessing import assess
-    from deciban.automatic import learn, learn_on
-    from deciban.classifiers.aode import AODE
     from deciban.classifiers.bayes_net import BayesNet
-    from deciban.classifiers.counts import BernoulliNB, ComplementNB, MultinomialNB, PoissonNB
-    from deciban.classifiers.ensemble import BayesOptimal, Gibbs
-    from deciban.classifiers.fisher import FisherDiscriminant
-    from deciban.classifiers.gaussian import GaussianNB
-    from deciban.classifiers.kdb import KDependenceBayes
-    from deciban.classifiers.levels import CategoricalNB
-    from deciban.classifiers.linear_discriminant import LinearDiscriminantAnalysis
-    from deciban.classifiers.logistic import LogisticRegression
-    from deciban.classifiers.mixed import MixedNB
-    from deciban.classifiers.quadratic_discriminant import (
+    from deciban.classifiers.discriminant import (
+        FisherDiscriminant,
+        LinearDiscriminantAnalysis,
         QuadraticDiscriminantAnalysis,
         RegularizedDiscriminantAnalysis,
     )
+    from deciban.classifiers.ensemble import BayesOptimal, Gibbs
+    from deciban.classifiers.logistic import LogisticRegression
+    from deciban.classifiers.mixed import MixedNB
+    from deciban.classifiers.naive_bayes import (
+        BernoulliNB,
+        CategoricalNB,
+        ComplementNB,
+        GaussianNB,
+        MultinomialNB,
+        PoissonNB,
+    )
     from deciban.classifiers.selection import select
+    from deciban.classifiers.structured import AODE, KDependenceBayes, TreeAugmentedNB
     from deciban.classifiers.text import TextClassifier
-    from deciban.classifiers.tree import TreeAugmentedNB
     from deciban.engines.threads import threads
-    from deciban.guide import family_guide
-    from deciban.inference.separation import SeparationWarning
-    from deciban.learning.curves import learning_curve
-    from deciban.modelfile import about, load, merge, save
+    from deciban.explain.top_evidence import strongest
+    from deciban.families import family_guide
+    from deciban.logistic.separation import SeparationWarning
+    from deciban.model_file import about, load, merge, save
+    from deciban.model_selection.auto import learn, learn_on
+    from deciban.model_selection.compare import classifier_guide, compare
+    from deciban.model_selection.cross_validation import cross_validate
+    from deciban.model_selection.evaluate import assess
+    from deciban.model_selection.leakage import leaks
+    from deciban.model_selection.learning_curve import learning_curve
     from deciban.plots import coefficient_path, nomogram, waterfall
-    from deciban.reporting import report
-    from deciban.reports.leakage import leaks
-    from deciban.speaking import strongest
+    from deciban.reports import report
     from deciban.text.vectorizers import CountVectorizer, HashingVectorizer, TfidfVectorizer
-    from deciban.trials import classifier_guide, compare
-    from deciban.validate import cross_validate
 
 _HOMES = {
-    "AODE": "classifiers.aode",
+    "AODE": "classifiers.structured",
     "BayesNet": "classifiers.bayes_net",
     "BayesOptimal": "classifiers.ensemble",
-    "BernoulliNB": "classifiers.counts",
-    "CategoricalNB": "classifiers.levels",
-    "ComplementNB": "classifiers.counts",
+    "BernoulliNB": "classifiers.naive_bayes",
+    "CategoricalNB": "classifiers.naive_bayes",
+    "ComplementNB": "classifiers.naive_bayes",
     "CountVectorizer": "text.vectorizers",
-    "FisherDiscriminant": "classifiers.fisher",
-    "GaussianNB": "classifiers.gaussian",
+    "FisherDiscriminant": "classifiers.discriminant",
+    "GaussianNB": "classifiers.naive_bayes",
     "Gibbs": "classifiers.ensemble",
     "HashingVectorizer": "text.vectorizers",
-    "KDependenceBayes": "classifiers.kdb",
-    "LinearDiscriminantAnalysis": "classifiers.linear_discriminant",
+    "KDependenceBayes": "classifiers.structured",
+    "LinearDiscriminantAnalysis": "classifiers.discriminant",
     "LogisticRegression": "classifiers.logistic",
     "MixedNB": "classifiers.mixed",
-    "MultinomialNB": "classifiers.counts",
-    "PoissonNB": "classifiers.counts",
-    "QuadraticDiscriminantAnalysis": "classifiers.quadratic_discriminant",
-    "RegularizedDiscriminantAnalysis": "classifiers.quadratic_discriminant",
-    "SeparationWarning": "inference.separation",
+    "MultinomialNB": "classifiers.naive_bayes",
+    "PoissonNB": "classifiers.naive_bayes",
+    "QuadraticDiscriminantAnalysis": "classifiers.discriminant",
+    "RegularizedDiscriminantAnalysis": "classifiers.discriminant",
+    "SeparationWarning": "logistic.separation",
     "TextClassifier": "classifiers.text",
     "TfidfVectorizer": "text.vectorizers",
-    "TreeAugmentedNB": "classifiers.tree",
-    "about": "modelfile",
-    "assess": "assessing",
+    "TreeAugmentedNB": "classifiers.structured",
+    "about": "model_file",
+    "assess": "model_selection.evaluate",
     "coefficient_path": "plots",
-    "classifier_guide": "trials",
-    "compare": "trials",
-    "cross_validate": "validate",
-    "learning_curve": "learning.curves",
-    "family_guide": "guide",
-    "leaks": "reports.leakage",
-    "learn": "automatic",
-    "learn_on": "automatic",
-    "load": "modelfile",
-    "merge": "modelfile",
+    "classifier_guide": "model_selection.compare",
+    "compare": "model_selection.compare",
+    "cross_validate": "model_selection.cross_validation",
+    "learning_curve": "model_selection.learning_curve",
+    "family_guide": "families",
+    "leaks": "model_selection.leakage",
+    "learn": "model_selection.auto",
+    "learn_on": "model_selection.auto",
+    "load": "model_file",
+    "merge": "model_file",
     "nomogram": "plots",
-    "report": "reporting",
-    "save": "modelfile",
+    "report": "reports",
+    "save": "model_file",
     "select": "classifiers.selection",
-    "strongest": "speaking",
+    "strongest": "explain.top_evidence",
     "threads": "engines.threads",
     "waterfall": "plots",
 }

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from deciban import ops
+from deciban.display import Lines, plain, table_html, table_text
 from deciban.errors import DataError
-from deciban.tabular import Lines, as_html, as_text, plain
 
 DECIBAN = 10.0 / np.log(10.0)  # decibans in one unit of natural log odds
 REJECT = -1  # the code of saying nothing
@@ -71,12 +71,12 @@ class Adapted:
         return np.array(self.priors, dtype=dtype)
 
     def __str__(self) -> str:
-        return as_text(self._lines())
+        return table_text(self._lines())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return as_html(self._lines())
+        return table_html(self._lines())
 
     def _lines(self) -> Lines:
         rows = [(str(c), plain(p)) for c, p in zip(self.classes.tolist(), self.priors.tolist(), strict=True)]

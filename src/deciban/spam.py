@@ -47,11 +47,11 @@ from typing import Any
 
 import numpy as np
 
-from deciban import atomic
 from deciban.classifiers.text import TextClassifier
 from deciban.errors import DataError, ForgetError
-from deciban.mail.messages import Mail, files_of, read
-from deciban.modelfile import load, save
+from deciban.io import atomic
+from deciban.mail.message import Mail, files_of, read
+from deciban.model_file import load, save
 
 LABELS = ("ham", "spam")
 COSTS, UNSURE = {("ham", "spam"): 100.0, ("spam", "ham"): 1.0}, 0.1
@@ -74,7 +74,7 @@ def new() -> TextClassifier:
 def text_of(mail: Mail) -> str:
     """What is scored: the text, and the forms of what no tokeniser keeps. Nobody else's name is spoken.
 
-    >>> from deciban.mail.messages import parse
+    >>> from deciban.mail.message import parse
     >>> text_of(parse(b"Subject: Hi\\n\\nYou there? Call 0123 456"))
     'number_3 number_4 sign_question subject_hi type_text_plain\\nYou there? Call 0123 456'
     """
@@ -107,7 +107,7 @@ def _named_text_of(mail: Mail) -> str:
 def known(model: Model, mails: Iterable[Mail]) -> list[Mail]:
     """Those that were learned, as whatever.
 
-    >>> from deciban.mail.messages import parse
+    >>> from deciban.mail.message import parse
     >>> hello = parse(b"Subject: Hello\\n\\n")
     >>> known(None, [hello]), known(learned(None, [hello], "ham"), [hello]) == [hello]
     ([], True)
@@ -119,7 +119,7 @@ def known(model: Model, mails: Iterable[Mail]) -> list[Mail]:
 def learned(model: Model, mails: Iterable[Mail], label: str) -> Model:
     """The model with messages learned, each once; one that it knows already is an error.
 
-    >>> from deciban.mail.messages import parse
+    >>> from deciban.mail.message import parse
     >>> learned(None, [parse(b"Subject: Hello\\n\\n")], "ham").classes_.tolist()
     ['ham']
     """
@@ -135,7 +135,7 @@ def learned(model: Model, mails: Iterable[Mail], label: str) -> Model:
 def unlearned(model: Model, mails: Iterable[Mail], label: str) -> Model:
     """The model without messages that it learned as `label`; None where nothing is left.
 
-    >>> from deciban.mail.messages import parse
+    >>> from deciban.mail.message import parse
     >>> hello = parse(b"Subject: Hello\\n\\n")
     >>> unlearned(learned(None, [hello], "ham"), [hello], "ham") is None
     True

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import deciban
-from deciban import GaussianNB, MixedNB, files
+from deciban import GaussianNB, MixedNB
 from deciban.cli import main
 from deciban.errors import DataError
+from deciban.io import readers
 
 
 @pytest.fixture(autouse=True)
@@ -110,7 +111,7 @@ def test_b19_a_model_without_rows(model, capfd):
         assert err.count("\n") == 2
     run("update m.deciban people.csv", capfd)
     want = MixedNB().fit_on("people.csv", "y")
-    rows = files.read("people.csv").select(["age", "job", "room"])
+    rows = readers.read("people.csv").select(["age", "job", "room"])
     np.testing.assert_allclose(deciban.load("m.deciban").predict_proba(rows), want.predict_proba(rows))
 
 

@@ -277,7 +277,7 @@ class Noon:
 
 @pytest.mark.parametrize("model", [MixedNB, TreeAugmentedNB, AODE, KDependenceBayes, BayesNet, CategoricalNB])
 def test_f19_counts_leave_the_same_file_as_a_fit_without_the_rows(model, tmp_path, monkeypatch):
-    monkeypatch.setattr("deciban.modelfile.datetime", Noon)
+    monkeypatch.setattr("deciban.model_file.datetime", Noon)
     rng = np.random.default_rng(0)
     X, y = pd.DataFrame({name: rng.choice(list("uvw"), 40) for name in "abc"}), np.array(["p", "q"] * 20)
     X.loc[39, "a"] = "only"

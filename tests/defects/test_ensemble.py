@@ -150,7 +150,7 @@ def test_d2_b18_fit_and_fit_on_have_the_same_weights(settings, weighed):
 
 
 def test_d2_b18_rows_beyond_the_sample(monkeypatch):
-    monkeypatch.setattr("deciban.classifiers.weighing_on_data.SAMPLE", 300)
+    monkeypatch.setattr("deciban.models.feature_weights.SAMPLE", 300)
     rng = np.random.default_rng(2)
     y = rng.integers(0, 3, 2000)
     x = rng.normal(size=(2000, 3)) + y[:, None] * [0.6, 0.6, 0.0]
@@ -315,7 +315,7 @@ def test_b17_fit_on_is_fit_and_stacks_beyond_rows_in_memory(monkeypatch):
     assert far.names_ == near.names_
     np.testing.assert_allclose(far.weights_, near.weights_, atol=1e-6)
     np.testing.assert_allclose(far.predict_proba(X), near.predict_proba(X), atol=1e-6)
-    monkeypatch.setattr("deciban.classifiers.members_on_data.ROWS", 1000)
+    monkeypatch.setattr("deciban.classifiers.ensemble.ROWS", 1000)
     X, y = curved(3000, seed=1)
     table = pa.Table.from_pandas(X.assign(label=y), preserve_index=False)
     far = BayesOptimal().fit_on(in_batches(table, 1500))

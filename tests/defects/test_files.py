@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 import deciban
-from deciban import MixedNB, files
+from deciban import MixedNB
 from deciban.cli import main
 from deciban.errors import DataError
-from deciban.files import delimited
+from deciban.io import csv, readers
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def fitted(text: str, target: str = "y", name: str = "rows.csv", **how) -> Mixed
 
 
 def kinds(name: str = "rows.csv", **how) -> dict[str, str]:
-    return {field.name: str(field.type) for field in files.read(name, **how).schema}
+    return {field.name: str(field.type) for field in readers.read(name, **how).schema}
 
 
 ROWS = "1,a\n2,b\n1,a\n2,b\n1.5,a\n2.5,b\n"
@@ -61,7 +61,7 @@ def test_b06_blank_first_line(capfd):
 def test_b07_decimal_commas(capfd):
     model = fitted("x;y\n1,5;a\n2,5;b\n1,6;a\n2,7;b\n")
     assert model.levels_.get("x") is None
-    assert files.read("rows.csv")["x"].to_pylist() == [1.5, 2.5, 1.6, 2.7]
+    assert readers.read("rows.csv")["x"].to_pylist() == [1.5, 2.5, 1.6, 2.7]
     with pytest.warns(UserWarning, match="1,5 is read as 1.5") as heard:
         MixedNB().fit_on("rows.csv", "y")
     assert heard[0].filename == __file__  # not a line of the library
@@ -86,13 +86,13 @@ def test_b07_decimal_commas(capfd):
 )
 def test_b07_decimal_marks(text, x):
     Path("rows.csv").write_text(text)
-    assert files.read("rows.csv").column(0).to_pylist() == x
+    assert readers.read("rows.csv").column(0).to_pylist() == x
 
 
 def test_b07_a_late_decimal_comma_is_read(monkeypatch):
-    monkeypatch.setattr(delimited, "BLOCK", 200)
+    monkeypatch.setattr(csv, "BLOCK", 200)
     Path("rows.csv").write_text("x;z;y\n" + "1;2,5;a\n" * 300 + "1,5;2,5;b\n" + "-;1;b\n")
-    found = files.read("rows.csv")
+    found = readers.read("rows.csv")
     assert found["x"].to_pylist()[-2:] == [1.5, None]
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
@@ -134,7 +134,7 @@ def test_b11_headers(kind, capfd):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.predict_on("rows.csv", out="out.parquet")
-    assert files.read("out.parquet")["x"].to_pylist() == [1, 2, 1]
+    assert readers.read("out.parquet")["x"].to_pylist() == [1, 2, 1]
 
 
 def test_b11_numeric_names(capfd):
@@ -189,7 +189,7 @@ def test_b12_cells_without_a_number(cell, capfd):
     out, err = run("fit s.csv -t y --model mixed -o s.deciban", capfd)
     assert "left out" not in out
     assert ("are read as missing" in err) == (cell.strip() in ("-", ".", "missing", "None"))
-    found = files.read("s.csv")["x"]
+    found = readers.read("s.csv")["x"]
     assert (str(found.type), found.null_count) == ("double", 20)
     Path("plain.csv").write_text(spaced(""))
     want = MixedNB().fit_on("plain.csv", "y")
@@ -206,12 +206,12 @@ def test_b12_cells_without_a_number(cell, capfd):
 def test_b12_words_stay_words():
     Path("rows.csv").write_text("x,z,y\nnone,-,a\nlow,.,b\n7,-,a\n")
     assert kinds() == {"x": "string", "z": "string", "y": "string"}
-    assert files.read("rows.csv")["x"].to_pylist() == ["none", "low", "7"]
+    assert readers.read("rows.csv")["x"].to_pylist() == ["none", "low", "7"]
 
 
 def test_b12_blanks_are_missing_among_words():
     Path("rows.csv").write_text("x,y\n ,a\nlow,b\n  ,a\n")
-    assert files.read("rows.csv")["x"].to_pylist() == [None, "low", None]
+    assert readers.read("rows.csv")["x"].to_pylist() == [None, "low", None]
 
 
 @pytest.mark.parametrize("pipe", [False, True])
@@ -257,22 +257,22 @@ def test_task_028_a_file_whose_only_cell_is_the_mark_of_a_missing_number(cell, c
 
 
 def test_b12_late_marks_at_prediction(monkeypatch, capfd):
-    from deciban.files import passing
+    from deciban.io import csv
 
     Path("s.csv").write_text(spaced(""))
     run("fit -q s.csv -t y --model mixed -o s.deciban", capfd)
-    monkeypatch.setattr(passing, "BLOCK", 200)
-    monkeypatch.setattr(delimited, "BLOCK", 200)
+    monkeypatch.setattr(csv, "LINES_BLOCK", 200)
+    monkeypatch.setattr(csv, "BLOCK", 200)
     Path("new.csv").write_text("x,z\n" + "41.5,1\n" * 100 + '"1,041.5",1\n-,2\n')
     Path("plain.csv").write_text("x,z\n" + "41.5,1\n" * 100 + "1041.5,1\n,2\n")
     for ending in ("csv", "parquet"):
         run(f"predict s.deciban new.csv -o new_out.{ending}", capfd)
         run(f"predict s.deciban plain.csv -o plain_out.{ending}", capfd)
-        assert files.read(f"new_out.{ending}")["p_a"].equals(files.read(f"plain_out.{ending}")["p_a"])
+        assert readers.read(f"new_out.{ending}")["p_a"].equals(readers.read(f"plain_out.{ending}")["p_a"])
 
 
 def test_a_column_may_be_whole_then_real_then_text(monkeypatch):
-    monkeypatch.setattr(delimited, "BLOCK", 200)
+    monkeypatch.setattr(csv, "BLOCK", 200)
     Path("rows.csv").write_text("x,y\n" + "1,a\n" * 200 + "1.5,a\n" * 200 + "low,b\n")
     assert kinds()["x"] == "string"
     assert MixedNB().fit_on("rows.csv", "y").levels_["x"] == ["1", "1.5", "low"]
@@ -297,13 +297,13 @@ JSON = {
 @pytest.mark.parametrize("kind", JSON)
 def test_b13_json(kind, capfd):
     Path("rows.json").write_text(JSON[kind])
-    assert files.read("rows.json").to_pylist() == files.read("rows.json", expected=("y",)).to_pylist()
+    assert readers.read("rows.json").to_pylist() == readers.read("rows.json", expected=("y",)).to_pylist()
     want = [{"x": x, "z": z, "y": y} for x, z, y in [(1, 0.5, "a"), (2, None, "b"), (1, 1.5, "a"), (2, 2.0, "b")]]
-    assert files.read("rows.json").to_pylist() == want
+    assert readers.read("rows.json").to_pylist() == want
     model = MixedNB().fit_on("rows.json", "y")
     assert model.class_count_.tolist() == [2, 2]
     model.predict_on("rows.json", out="out.jsonl")
-    assert files.read("out.jsonl")["predicted"].to_pylist() == model.predict(TABLE[["x", "z"]]).tolist()
+    assert readers.read("out.jsonl")["predicted"].to_pylist() == model.predict(TABLE[["x", "z"]]).tolist()
     told = json.loads(run("fit rows.json -t y --model mixed -o m.deciban --json", capfd)[0])
     assert (told["columns"], told["rows"]) == (["x", "z"], 4)
     assert len(run("predict m.deciban rows.json", capfd)[0].splitlines()) == 5
@@ -321,7 +321,7 @@ def test_b13_json_keys_and_numbers_that_come_late():
     Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     model = MixedNB().fit_on("rows.jsonl", "y")
     assert model.feature_names_in_.tolist() == ["x", "late"]
-    assert files.read("rows.jsonl")["x"].to_pylist()[-1] == 1.5
+    assert readers.read("rows.jsonl")["x"].to_pylist()[-1] == 1.5
 
 
 # amounts
@@ -338,7 +338,7 @@ def test_f07_amounts_percents_and_codes(capfd):
         )
     Path("rows.csv").write_text("\n".join(lines) + "\n")
     assert kinds() == {"price": "double", "share": "double", "total": "double", "zip": "string", "y": "string"}
-    found = files.read("rows.csv")
+    found = readers.read("rows.csv")
     assert found["total"].to_pylist()[:2] == [1000.5, 1031.5]
     assert found["zip"].to_pylist()[:2] == ["00000", "00001"]
     out, err = run("fit rows.csv -t y --model mixed -o m.deciban", capfd)
@@ -351,7 +351,7 @@ def test_f07_amounts_percents_and_codes(capfd):
 
 def test_f07_euros_of_a_semicolon_file():
     Path("rows.csv").write_text("price;y\n1.234,50 €;a\n7 €;b\n")
-    assert files.read("rows.csv")["price"].to_pylist() == [1234.5, 7.0]
+    assert readers.read("rows.csv")["price"].to_pylist() == [1234.5, 7.0]
 
 
 def test_f07_units_are_not_mixed():
@@ -371,7 +371,7 @@ def test_classes_called_none_or_percent_are_classes():
 
 def test_a_column_of_texts_is_not_cut_at_spaces():
     Path("rows.csv").write_text("address\nroom 101\nroom 202\n")
-    assert files.read("rows.csv").to_pydict() == {"address": ["room 101", "room 202"]}
+    assert readers.read("rows.csv").to_pydict() == {"address": ["room 101", "room 202"]}
 
 
 def test_names_with_spaces_of_a_model_are_found():
@@ -379,17 +379,17 @@ def test_names_with_spaces_of_a_model_are_found():
     model = MixedNB().fit(frame[[" x", "z "]], frame.y)
     frame.to_csv("rows.csv", index=False)
     model.predict_on("rows.csv", out="out.csv")
-    assert files.read("out.csv")["predicted"].to_pylist() == model.predict(frame[[" x", "z "]]).tolist()
+    assert readers.read("out.csv")["predicted"].to_pylist() == model.predict(frame[[" x", "z "]]).tolist()
 
 
 def test_a_header_of_any_length():
     names = [f"a_rather_long_name_of_a_column_{j}" for j in range(12_000)]
     Path("wide.csv").write_text(",".join(["y", *names]) + "\n" + "\n".join(f"{c}" + ",1" * 12_000 for c in "abab"))
-    assert files.opened("wide.csv").names == ["y", *names]
+    assert readers.opened("wide.csv").names == ["y", *names]
 
 
 def test_types_that_change_late_are_learned_from_a_path(monkeypatch):
-    monkeypatch.setattr(delimited, "BLOCK", 200)
+    monkeypatch.setattr(csv, "BLOCK", 200)
     rows = "".join(f"{i % 3},{i % 5},{'ab'[i % 2]}\n" for i in range(300))
     Path("rows.csv").write_text("1,x,y\n" + rows + "1.5,low,a\n" * 5)
     assert deciban.learn_on("rows.csv", "y").model.feature_names_in_.tolist() == ["1", "x"]

@@ -9,10 +9,11 @@ import pytest
 from sklearn.datasets import load_iris
 
 import deciban
-from deciban import scores, trials
+from deciban import metrics
 from deciban.cli import main
+from deciban.data.sampling import LEAST, folds_by_content, sample_rows
 from deciban.errors import DataError
-from deciban.sampling import LEAST, folds_by_content, sample_rows
+from deciban.model_selection import compare
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -149,11 +150,11 @@ def test_b16_a_constant_column_of_even_classes_is_right_in_half_of_the_rows():
 
 def test_b16_ties_count_one_over_their_number():
     y, proba = np.array([0, 1, 2, 2]), np.array([[0.4, 0.4, 0.2], [0.2, 0.4, 0.4], [0.4, 0.4, 0.2], [0, 0, 1.0]])
-    assert scores.hits(y, proba).tolist() == [0.5, 0.5, 0.0, 1.0]
+    assert metrics.hits(y, proba).tolist() == [0.5, 0.5, 0.0, 1.0]
     with np.errstate(divide="ignore"):
-        assert scores.hits(y, np.log(proba)).tolist() == [0.5, 0.5, 0.0, 1.0]
+        assert metrics.hits(y, np.log(proba)).tolist() == [0.5, 0.5, 0.0, 1.0]
     nearly = np.log(np.array([[0.5, 0.5 + 1e-14]]))
-    assert scores.accuracy(np.array([0]), nearly) == 0.5
+    assert metrics.accuracy(np.array([0]), nearly) == 0.5
 
 
 # B10: classes that no other fold has
@@ -356,7 +357,7 @@ def test_f25_folds_of_one_row_are_said_to_be_that_and_many_are_capped():
     assert (out.folds, out.rows) == (40, 40)
     assert "of one row each (leave-one-out)" in str(out)
     assert "500 folds were asked for; 40 are used" in out.notes[0]
-    assert deciban.compare(*pairs(300), ["gaussian"], folds=250).folds == trials.MOST_FOLDS
+    assert deciban.compare(*pairs(300), ["gaussian"], folds=250).folds == compare.MOST_FOLDS
 
 
 # the choice among few rows

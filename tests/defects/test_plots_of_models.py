@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import deciban
 from deciban import GaussianNB, LogisticRegression, MixedNB, PoissonNB, plots
 from deciban.errors import DataError
-from deciban.scales import scales_of
+from deciban.plots.nomograms import scales_of
 
 mpl.use("Agg")
 

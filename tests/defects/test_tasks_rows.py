@@ -21,7 +21,7 @@ from deciban import (
 )
 from deciban.cli import main
 from deciban.errors import DataError
-from deciban.reports.facts import gather
+from deciban.reports.data import gather
 
 TABLE = pd.DataFrame({"x": np.arange(60.0) % 7, "c": list("uvw") * 20, "label": ["a", "b"] * 30})
 NUMBERS = pd.DataFrame({"x": np.arange(30.0) % 7, "z": np.arange(30.0) % 4, "label": ["a", "b", "b"] * 10})

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deciban.tallies import Bundle, Common, Crosstab, Patterns, RowScatter
-from deciban.tallies.base import column
+from deciban.tallies.basic import column
 
 ROUNDING = 1e-12
 # the power of x that a number is a sum of

@@ -15,8 +15,8 @@ from hypothesis import note
 from hypothesis import strategies as st
 from scipy import sparse
 
+from deciban.data.blocks import Apart, Block, Codes, Counts, Reals, Table
 from deciban.families import find
-from deciban.table import Apart, Block, Codes, Counts, Reals, Table
 
 # support → (cells, as kernels of any dtype hold them exactly; what stands for a missing one)
 SUPPORTS: dict[str, tuple[st.SearchStrategy, float]] = {

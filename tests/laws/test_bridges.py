@@ -5,7 +5,7 @@ import pytest
 
 from deciban import BernoulliNB, GaussianNB, LinearDiscriminantAnalysis, LogisticRegression, MultinomialNB
 from deciban.errors import DataError
-from deciban.scales import scales_of
+from deciban.plots.nomograms import scales_of
 
 from .models import every_model, fitted, named, rows_for
 from .test_posteriors import is_linear

@@ -11,11 +11,14 @@ from operator import add, iadd
 import numpy as np
 import pytest
 
-from deciban import cell_ops, cell_spec, cuts, ops
-from deciban.table import Reals
+from deciban import ops
+from deciban.data.blocks import Reals
+from deciban.estimation import discretise
+from deciban.ops import cells as cell_ops
+from deciban.ops import spec
 from deciban.tallies import Cells, Moments, Sums
-from deciban.tallies.base import column
-from deciban.tallies.cells import MISSING
+from deciban.tallies.basic import column
+from deciban.tallies.grid import MISSING
 
 from .builds import every_build, every_hard_case, using
 from .close import assert_same_bits
@@ -39,7 +42,7 @@ def assert_same_cells(got: Cells, want: Cells, exact: bool = True) -> None:
 
 
 def assert_shared(x: Reals, y, w, k: int) -> None:
-    got, want = cell_ops.shared(x, y, w, k), cell_spec.shared(x, y, w, k)
+    got, want = cell_ops.shared(x, y, w, k), spec.shared(x, y, w, k)
     for field in fields(want):
         mine, theirs = getattr(got, field.name), getattr(want, field.name)
         if field.name == "cells":
@@ -85,7 +88,7 @@ def test_odd_numbers_are_shared_like_others(build, weighed):
             sizes = np.abs(cells[:, [column]])
             assert_shared(Reals(np.where(sizes > 1e100, np.nan, cells[:, [column]])), y, w, 3)
         got = cell_ops.shared(Reals(cells), y, w, 3)
-        assert_same_cells(got.cells, cell_spec.cells(Reals(cells), y, w, 3), exact=not weighed)
+        assert_same_cells(got.cells, spec.cells(Reals(cells), y, w, 3), exact=not weighed)
 
 
 @every_build
@@ -115,7 +118,7 @@ def parts(seed: int, weighed: bool = False) -> list[tuple]:
 def test_rows_that_wait_are_counted_as_if_they_had_not(build, weighed, full, plus, monkeypatch):
     monkeypatch.setattr(cell_ops, "FULL", full)
     given = parts(0, weighed)
-    want = reduce(add, (cell_spec.cells(*part) for part in given))
+    want = reduce(add, (spec.cells(*part) for part in given))
     with using(build):
         assert_same_cells(reduce(plus, [cell_ops.cells(*part) for part in given]), want, exact=not weighed)
 
@@ -125,7 +128,7 @@ def test_counters_hold_no_more_than_they_can(build, monkeypatch):
     monkeypatch.setattr(cell_ops, "FULL", 1)
     monkeypatch.setattr(cell_ops, "MOST", 100)
     given = parts(1) * 2
-    want = reduce(add, (cell_spec.cells(*part) for part in given))
+    want = reduce(add, (spec.cells(*part) for part in given))
     with using(build):
         assert_same_cells(reduce(iadd, [cell_ops.cells(*part) for part in given]), want)
 
@@ -139,7 +142,7 @@ def test_a_sum_leaves_what_it_adds_alone(build, full, monkeypatch):
         once = reduce(add, [cell_ops.cells(*part) for part in given])
         twice = once + once
         more = once + cell_ops.cells(*given[2])
-        assert_same_cells(once, reduce(add, [cell_spec.cells(*part) for part in given]))
+        assert_same_cells(once, reduce(add, [spec.cells(*part) for part in given]))
         np.testing.assert_array_equal(twice.table, 2 * once.table)
         assert_same_cells(more - cell_ops.cells(*given[2]), once)
 
@@ -151,7 +154,7 @@ def test_rows_that_wait_are_relabelled_copied_and_pickled(build, full, monkeypat
     index = np.array([3, 0, 2])
     with using(build):
         for change in (copy.copy, lambda t: pickle.loads(pickle.dumps(t)), lambda t: t.relabel(index, 4)):
-            want = reduce(add, [cell_spec.cells(*part) for part in parts(3)])
+            want = reduce(add, [spec.cells(*part) for part in parts(3)])
             got = change(reduce(iadd, [cell_ops.cells(*part) for part in parts(3)]))
             assert_same_cells(got, change(want))
             assert got.d == 3
@@ -169,7 +172,7 @@ def test_bits_do_not_depend_on_when_rows_are_counted(monkeypatch):
 
 def test_no_number_has_the_key_of_a_missing_cell():
     largest = np.array([np.finfo(float).max, -np.finfo(float).max, np.inf, -np.inf])
-    found = cell_spec.by_class(Reals(largest[:, None]), np.zeros(4, dtype=np.int32), None, 1)
+    found = spec.by_class(Reals(largest[:, None]), np.zeros(4, dtype=np.int32), None, 1)
     assert (np.abs(found.keys) < MISSING).all()
 
 
@@ -184,9 +187,9 @@ def test_cuts_that_tell_classes_apart(build):
         if rng.random() < 0.3:
             counts *= rng.random(counts.shape)  # weights
         with using(build):
-            found.append(cuts.supervised(counts))
+            found.append(discretise.supervised(counts))
         with ops.specification():
-            assert found[-1] == cuts.supervised(counts)
+            assert found[-1] == discretise.supervised(counts)
     assert sum(map(len, found)) > 300
     with using(build), pytest.raises(ValueError, match="C order"):
         ops.core().supervised_cuts(np.asfortranarray(np.ones((2, 3))))

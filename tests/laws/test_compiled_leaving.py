@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from deciban import ops
-from deciban.leaving import left_ops, left_spec
-from deciban.leaving.left_spec import Shrunk
-from deciban.leaving.pairs import SAFE, PairsLeft
-from deciban.leaving.students import DEEP, GivenPrior, students
-from deciban.table import Reals
+from deciban.data.blocks import Reals
+from deciban.gaussian.leave_one_out import DEEP, SAFE_PAIR, GivenPrior, PairsLeft, students
+from deciban.ops import leave_one_out, spec
+from deciban.ops.spec import Shrunk
 
 from .builds import HARD, every_build, using
 from .rows import Rows
@@ -45,8 +44,8 @@ def test_left_normals_equals_its_specification(build, rows):
     mean, bias, far = np.tile(mean, (rows.k, 1)), rng.normal(size=rows.k), rng.uniform(1, 9, rows.k)
     with using(build), np.errstate(all="ignore"):
         for cells in memories(rows.cells):
-            want = left_spec.left_normals(cells, rows.y, mean, scale, bias, far, 1e-4)
-            assert_equal(left_ops.left_normals(cells, rows.y, mean, scale, bias, far, 1e-4), want)
+            want = spec.left_normals(cells, rows.y, mean, scale, bias, far, 1e-4)
+            assert_equal(leave_one_out.left_normals(cells, rows.y, mean, scale, bias, far, 1e-4), want)
 
 
 def pairs_of(d: int, q: int, seed: int = 0) -> tuple[PairsLeft, np.ndarray]:
@@ -69,8 +68,8 @@ def test_left_pairs_equals_its_specification(build, weighed, d, q):
     (p,) = left._pairs(0, np.arange(1, q + 1))
     with using(build):
         for rows in memories(cells):
-            got = left_ops.left_pairs(rows, w, p, SAFE)
-            assert_equal(got, left_spec.left_pairs(rows, w, p, SAFE))
+            got = leave_one_out.left_pairs(rows, w, p, SAFE_PAIR)
+            assert_equal(got, spec.left_pairs(rows, w, p, SAFE_PAIR))
             assert np.isnan(got).any()
             assert not np.isnan(got).all()
 
@@ -88,8 +87,8 @@ def test_pairs_told_from_either_side_share_their_coordinates():
 def test_pairs_too_many_to_keep_are_the_same(monkeypatch):
     left, cells = pairs_of(4, 3)
     want = left.odds(2, np.array([0, 1, 3]), cells, None)
-    monkeypatch.setattr("deciban.leaving.pairs.KEPT", 0)
-    monkeypatch.setattr("deciban.leaving.pairs.RUN", 1)
+    monkeypatch.setattr("deciban.gaussian.leave_one_out.KEPT", 0)
+    monkeypatch.setattr("deciban.gaussian.leave_one_out.RUN", 1)
     again = PairsLeft.of(left.n, left.mean, left.covs)
     assert not again.known
     assert_equal(again.odds(2, np.array([0, 1, 3]), cells, None), want)
@@ -105,8 +104,8 @@ def test_left_shrunk_equals_its_specification(build, f, p, d):
     phi, tau, gone = 0.01 * rng.random((f, m)), 1 + rng.random((f, 1)), 0.2 * rng.random((f, m))
     with using(build):
         for x in memories(rng.normal(size=(m, d))):
-            want = left_spec.left_shrunk(x, s, phi, tau, gone)
-            for got, each in zip(left_ops.left_shrunk(x, s, phi, tau, gone), want, strict=True):
+            want = spec.left_shrunk(x, s, phi, tau, gone)
+            for got, each in zip(leave_one_out.left_shrunk(x, s, phi, tau, gone), want, strict=True):
                 assert_equal(got, each, 1e-11)
 
 
@@ -123,8 +122,8 @@ def test_left_students_equals_its_specification(build, moves, rows):
         s = students(t, prior)
         with using(build):
             for cells in memories(rows.cells):
-                got = left_ops.left_students(cells, rows.y, s, DEEP)
-                want = left_spec.left_students(cells, rows.y, s, DEEP)
+                got = leave_one_out.left_students(cells, rows.y, s, DEEP)
+                want = spec.left_students(cells, rows.y, s, DEEP)
                 large = np.isnan(got).all(axis=1) & (np.abs(want) > 700).any(axis=1)  # a product does not fit a double
                 assert_equal(got[~large], want[~large])
 
@@ -138,4 +137,4 @@ def test_series_equals_its_specification(build, weighed, terms, n, d, k):
     coef, w = rng.normal(size=(terms, k, d)), rng.random(n) if weighed else None
     with using(build):
         for cells in memories(rng.normal(size=(n, d))):
-            assert_equal(left_ops.series(cells, w, coef), left_spec.series(cells, w, coef), 1e-11)
+            assert_equal(leave_one_out.series(cells, w, coef), spec.series(cells, w, coef), 1e-11)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deciban.losses import loss_ops, loss_spec
-from deciban.losses.objectives import Objective
-from deciban.table import Reals, Table
+from deciban.data.blocks import Reals, Table
+from deciban.logistic.objective import Objective
+from deciban.ops import logistic, spec
 
 from .builds import HARD, every_build, using
 from .rows import DENSE, SPARSE, Rows
@@ -44,10 +44,10 @@ def test_loss_and_gradient_equal_their_specification(build, rows, intercept):
         y, w, coef, _ = problem(rows, k, intercept)
         for form in forms(rows):
             x = form(rows.cells)
-            value, gradient = loss_spec.slope(x, y, w, coef)
+            value, gradient = spec.slope(x, y, w, coef)
             with using(build):
-                got, slope = loss_ops.slope(x, y, w, loss_ops.ready(x, coef), len(coef))
-                slope = loss_ops.plain(x, slope, len(coef))
+                got, slope = logistic.slope(x, y, w, logistic.ready(x, coef), len(coef))
+                slope = logistic.plain(x, slope, len(coef))
             assert got == pytest.approx(value, rel=1e-11)
             assert_close(slope, gradient, np.abs(rows.cells).sum(axis=0))
 
@@ -65,19 +65,19 @@ def test_curvature_equals_its_specification(build, rows):
         for form in forms(rows):
             x = form(rows.cells)
             with using(build):
-                value, gradient, blocks = loss_ops.curve(x, y, w, coef)
-                loss, *sums = loss_ops.diagonal(x, y, w, loss_ops.ready(x, coef), m)
-                steepness, first, second = (loss_ops.plain(x, a, m) for a in sums)
-                turned = loss_ops.product(x, w, loss_ops.ready(x, coef), loss_ops.ready(x, v), m)
-                turned = loss_ops.plain(x, turned, m)
-            want = loss_spec.slope(x, y, w, coef)
+                value, gradient, blocks = logistic.curve(x, y, w, coef)
+                loss, *sums = logistic.diagonal(x, y, w, logistic.ready(x, coef), m)
+                steepness, first, second = (logistic.plain(x, a, m) for a in sums)
+                turned = logistic.product(x, w, logistic.ready(x, coef), logistic.ready(x, v), m)
+                turned = logistic.plain(x, turned, m)
+            want = spec.slope(x, y, w, coef)
             assert (value, loss) == pytest.approx((want[0], want[0]), rel=1e-11)
             assert_close(gradient, want[1], np.abs(rows.cells).sum(axis=0))
             assert_close(steepness, want[1], np.abs(rows.cells).sum(axis=0))
-            assert_close(blocks, loss_spec.blocks(x, w, coef), size)
-            assert_close(first, loss_spec.diagonal(x, y, w, coef)[2], np.abs(rows.cells).sum(axis=0))
-            assert_close(second, loss_spec.diagonal(x, y, w, coef)[3], size)
-            assert_close(turned, loss_spec.product(x, w, coef, v), size * np.abs(v).max())
+            assert_close(blocks, spec.blocks(x, w, coef), size)
+            assert_close(first, spec.diagonal(x, y, w, coef)[2], np.abs(rows.cells).sum(axis=0))
+            assert_close(second, spec.diagonal(x, y, w, coef)[3], size)
+            assert_close(turned, spec.product(x, w, coef, v), size * np.abs(v).max())
 
 
 @every_build
@@ -93,7 +93,7 @@ def test_margins_far_out_lose_no_digits_of_the_loss(build, margin):
             top = max(others.max(), 0.0)
             want = top + np.log1p(np.exp(others - top).sum() - (top > 0) * (1.0 - np.exp(-top)))
             with using(build):
-                value, _ = loss_ops.slope(x, np.array([label], dtype=np.int32), None, coef, len(coef))
+                value, _ = logistic.slope(x, np.array([label], dtype=np.int32), None, coef, len(coef))
             np.testing.assert_allclose(value, want, rtol=1e-13, atol=1e-300)
 
 
@@ -104,8 +104,8 @@ def test_coordinate_descent_equals_its_specification(build):
         a = rng.normal(size=(size + 5, size))
         h, g, w, lasso = a.T @ a, rng.normal(size=size) * 5, rng.normal(size=size), rng.choice([0.0, 1.0, 4.0], size)
         with using(build):
-            d, turn = loss_ops.lasso_descent(h, g, w, lasso, 1e-26, 10_000)
-        want = loss_spec.lasso_descent(h, g, w, lasso, 1e-26, 10_000)
+            d, turn = logistic.lasso_descent(h, g, w, lasso, 1e-26, 10_000)
+        want = spec.lasso_descent(h, g, w, lasso, 1e-26, 10_000)
         np.testing.assert_allclose(d, want[0], atol=1e-9)
         np.testing.assert_allclose(turn, h @ d, atol=1e-9)
 
@@ -117,7 +117,7 @@ def test_online_rule_equals_its_specification(build):
         x, y = Reals(rng.normal(size=(90, d))), rng.integers(0, max(m, 2), 90).astype(np.int32)
         w, decay = rng.uniform(0, 2, 90), np.append(np.full(d, 0.01), 0.0)
         states = []
-        for use in (loss_spec.online, loss_ops.online):
+        for use in (spec.online, logistic.online):
             state = np.zeros((m, d + 1)), np.zeros((m, d + 1)), np.zeros(2)
             with using(build):
                 use(x, y, w, 0.5, decay, *state)

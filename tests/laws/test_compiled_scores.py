@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban import ops, spec
-from deciban.packed import Packed
-from deciban.table import Codes
+from deciban import ops
+from deciban.data.blocks import Codes
+from deciban.ops import spec
+from deciban.ops.packed import Packed
 
 from .builds import HARD, every_build, every_hard_case, using
 from .rows import CODES, DENSE, SPARSE, backwards

@@ -6,10 +6,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban import ops, spec
+from deciban import ops
+from deciban.data.blocks import Codes
 from deciban.families import find
-from deciban.labels import label_codes
-from deciban.table import Codes
+from deciban.ops import spec
+from deciban.rows.labels import label_codes
 
 from .builds import every_build, every_hard_case, using
 from .close import arrays, assert_same_bits

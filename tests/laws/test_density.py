@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from deciban.table import Codes, Counts, Reals
+from deciban.data.blocks import Codes, Counts, Reals
 
 from .rows import families, forms, plain_rows, tally
 

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deciban import MixedNB, files
-from deciban.files import delimited, passing
+from deciban import MixedNB
+from deciban.io import csv as delimited
+from deciban.io import csv as passing
+from deciban.io import readers
 
 WORDS = ["red", "blue", "dark red", "Ülm", "a;b", "c|d", "x, y", 'say "hi"']
 DRAW = {
@@ -67,12 +69,12 @@ def test_every_dialect_is_read_as_the_same_table(seed, tmp_path, monkeypatch):
     path.write_bytes(written(r, kinds, columns, y).encode())
     for module in (delimited, passing):
         monkeypatch.setattr(module, "BLOCK", r.choice([150, 400, 1 << 20]))
-    found = files.read(path, expected=("y",))
+    found = readers.read(path, expected=("y",))
     assert [column.to_pylist() for column in found.columns] == [*columns, y]
     X = found.drop_columns(["y"])
     model = MixedNB().fit_on(path, "y")
     np.testing.assert_allclose(model.predict_proba(X), MixedNB().fit(X, np.array(y)).predict_proba(X))
     for ending in ("csv", "parquet"):
         model.predict_on(path, out=tmp_path / f"out.{ending}")
-        answers = files.read(tmp_path / f"out.{ending}", expected=("y", "predicted"))
+        answers = readers.read(tmp_path / f"out.{ending}", expected=("y", "predicted"))
         np.testing.assert_allclose(answers["p_a"].to_numpy(), model.predict_proba(X)[:, 0])

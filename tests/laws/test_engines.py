@@ -17,8 +17,8 @@ from scipy import sparse
 import deciban
 from deciban import ops
 from deciban.classifiers import base
+from deciban.data.blocks import Counts
 from deciban.engines import threads
-from deciban.table import Counts
 
 from .close import assert_close, assert_same_bits
 from .rows import each_form, families, forms, plain_rows, some_rows, tally

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.tallies import Cells, Crosstab, Patterns
-from deciban.tallies.base import column
+from deciban.tallies.basic import column
 
 from .close import assert_close
 from .rows import SUPPORTS, Rows, each_form, families, forms, plain_rows, some_rows, tally

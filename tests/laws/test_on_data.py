@@ -19,7 +19,7 @@ pa = pytest.importorskip("pyarrow")
 
 from pyarrow import parquet  # noqa: E402
 
-from deciban.files import columnar  # noqa: E402
+from deciban.io import parquet as columnar  # noqa: E402
 
 
 def table(model, n: int = 240):

@@ -253,7 +253,7 @@ def test_rows_are_scored_alone(model):
 @every_model
 def test_any_number_of_threads_and_any_run_gives_the_same_bits(model, monkeypatch):
     monkeypatch.setattr("deciban.classifiers.base.Generative._chunk", 32)
-    monkeypatch.setattr("deciban.classifiers.scoring.SPAN", 32)
+    monkeypatch.setattr("deciban.classifiers.base.SPAN", 32)
     x, y = rows_for(model, n=400)
     answers = []
     for n in (1, 1, 2, 3):

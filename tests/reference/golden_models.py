@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import deciban
-from deciban.modelfile import FORMAT
+from deciban.model_file import FORMAT
 
 FOLDER = Path(__file__).parent / "model_files"
 ROWS = np.array([[1.0, 0.2], [1.5, np.nan], [0.5, 0.1], [4.0, 2.2], [4.5, 1.9], [3.5, 2.4], [7.0, 0.3], [8.0, 0.6]])

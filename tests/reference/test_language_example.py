@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer as TheirCounts
 from sklearn.naive_bayes import MultinomialNB
 
 from deciban import TextClassifier
-from deciban.mail.posts import stripped, without_headers
+from deciban.mail.strip import stripped, without_headers
 
 
 def test_more_words_tell_a_language_better(example, shared):

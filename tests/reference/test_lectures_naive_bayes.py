@@ -9,8 +9,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import OrdinalEncoder
 
 from deciban import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
+from deciban.data.blocks import Reals
 from deciban.families.gaussian import Gaussian
-from deciban.table import Reals
 
 TENNIS = """sunny hot high false no · sunny hot high true no · overcast hot high false yes
 · rainy mild high false yes · rainy cool normal false yes · rainy cool normal true no

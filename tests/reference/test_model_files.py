@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import deciban
-from deciban import modelfile
+from deciban import model_file
 
 from .golden_models import FOLDER, models
 
@@ -15,7 +15,7 @@ FILES = sorted(FOLDER.glob("v*/*.deciban"))
 
 def test_every_format_has_its_files():
     formats = {int(path.parent.name[1:]) for path in FILES}
-    assert formats == set(range(1, modelfile.FORMAT + 1))
+    assert formats == set(range(1, model_file.FORMAT + 1))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name} {path.stem}")
@@ -25,7 +25,7 @@ def test_a_file_of_every_format_is_read(path):
     assert repr(old) == repr(fresh)
     assert old.classes_.tolist() == fresh.classes_.tolist()
     np.testing.assert_allclose(old.predict_proba(rows), fresh.predict_proba(rows), rtol=1e-9, atol=1e-12)
-    told = modelfile.about(path)
+    told = model_file.about(path)
     assert (told["rows"], told["source"], told["metrics"]) == (8.0, "golden_models.py", {"rows": 8})
 
 

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from deciban.networks import bif
-from deciban.networks.answer import ask
 from deciban.networks.network import Network
+from deciban.networks.query import ask
 
 NETWORKS = {
     "alarm": (37, 46), "asia": (8, 8), "cancer": (5, 4), "child": (20, 25), "earthquake": (5, 4),

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from deciban import LogisticRegression
-from deciban.scores import log_loss
+from deciban.metrics import log_loss
 
 from .test_sklearn_logistic import heart
 

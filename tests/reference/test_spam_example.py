@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deciban.errors import DecibanError, ForgetError
-from deciban.mail.messages import parse
+from deciban.mail.message import parse
 
 GOODS = ["prize money winner", "cheap pills online", "claim your free prize now", "free money online now"]
 TALK = ["lunch at noon", "the report is attached", "see you at the meeting", "thanks for lunch yesterday"]

@@ -12,18 +12,16 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban.classifiers.base import Fitted
-from deciban.classifiers.structured import LEVELS, Structured
-from deciban.classifiers.telling_network import TellingNetwork
+from deciban.classifiers.structured import LEVELS, Structured, TellingNetwork
+from deciban.data.blocks import Table
 from deciban.errors import DataError, NotAdditiveError
 from deciban.families.network import Graph
 from deciban.networks import bif
-from deciban.networks.fixed import Fixed
 from deciban.networks.graph import parents_of
-from deciban.networks.network import Network
-from deciban.networks.rows import learned
+from deciban.networks.network import Fixed, Network
+from deciban.networks.query import learned
 from deciban.networks.search import check_cells
-from deciban.schema import Field, Schema
-from deciban.table import Table
+from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, Labels, Patterns
 
 

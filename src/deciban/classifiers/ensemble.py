@@ -8,36 +8,928 @@ P(h | D) = 0.4, 0.3, 0.3 and votes +, −, − the best single hypothesis says +
 >>> vote = BayesOptimal.of({"h1": "+", "h2": "-", "h3": "-"}, weights=[0.4, 0.3, 0.3])
 >>> vote.predict([[0]]).tolist(), vote.predict_proba([[0]]).round(9).tolist()  # of `classes_`, "+" and "-"
 (['-'], [[0.4, 0.6]])
+
+What several fitted models, each with a weight, say together of rows.
+
+An estimator made of estimators: their settings as its own, `name__setting`, and what input all of them take.
+
+Ensembles on data of any size: every model learns from all rows, one after the other, and then they are weighed.
+
+Weights by evidence follow from what the models have learned; Schwarz' take one more pass, for the likelihood. For
+weights by rows held out, up to `ROWS` rows are learned from as by `fit`; of more, a fifth of `ROWS` drawn rows are held
+out, and every model learns twice, without them and with them.
+
+>>> import pyarrow as pa
+>>> from deciban import BayesOptimal
+>>> rows = pa.table({"sky": ["grey", "blue", "grey", "blue"], "label": ["rain", "sun", "rain", "sun"]})
+>>> BayesOptimal().fit_on(rows).predict(pa.table({"sky": ["grey"]})).tolist()
+['rain']
+
+The hypotheses of an ensemble: their names, what they say of rows, and how well they account for the data.
+
+What makes evidences comparable is that they are probabilities of the same data. A generative model has p(X | y), which
+with p(y) (a uniform Dirichlet over the class shares, the same for all) is p(X, y); a discriminative one has p(y | X).
+The two never compare, nor do densities of numbers with masses of levels, nor transformed columns with plain ones: then
+rows held out do, as every model gives P(y | x) of those.
+
+>>> from deciban import GaussianNB, LogisticRegression
+>>> X, y = [[0.0], [1.0], [2.0], [4.0]], [0, 0, 1, 1]
+>>> account(GaussianNB(estimate="bayes").fit(X, y))[0], account(LogisticRegression().fit(X, y))[0]
+('p(X, y), densities', 'p(y | X)')
+
+Logistic regression whose penalty is in standard deviations of the columns, told in the columns' own units.
+
+Where units differ by orders of magnitude one penalty cannot suit all columns as they come. Learning from standardised
+columns and multiplying the coefficients back gives an ordinary `LogisticRegression`.
+
+>>> X = [[0.0, 5e5], [1.0, 2e5], [2.0, 9e5], [3.0, 6e5], [4.0, 4e5], [5.0, 8e5]]
+>>> model = Standardised().fit(X, ["no", "no", "yes", "no", "yes", "yes"])
+>>> type(model).__name__, model.predict([[0.5, 5e5], [4.5, 5e5]]).tolist()
+('LogisticRegression', ['no', 'yes'])
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from inspect import signature
 from typing import Any, Self
 
+import narwhals.stable.v1 as nw
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils._param_validation import StrOptions
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils._param_validation import InvalidParameterError, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples, column_or_1d
+from sklearn.utils.validation import _check_feature_names, _num_samples, column_or_1d, has_fit_parameter
 
-from deciban import frames, hypotheses, ingest, ops
-from deciban.classifiers import members
-from deciban.classifiers.aode import AODE
-from deciban.classifiers.base import Generative
-from deciban.classifiers.composed import Composed
-from deciban.classifiers.given_priors import PRIORS
-from deciban.classifiers.kdb import KDependenceBayes
-from deciban.classifiers.members_on_data import MembersOnData
+from deciban import decision, ops
+from deciban.classifiers.base import PRIORS, Deciding, Generative, Job, OnData, Settled, context, unfitted
+from deciban.classifiers.logistic import LogisticRegression
 from deciban.classifiers.mixed import MixedNB
-from deciban.classifiers.on_data import OnData
-from deciban.classifiers.pooling import Pooling, all_have, draw
-from deciban.classifiers.settled import Settled
-from deciban.classifiers.standardised import Standardised
-from deciban.classifiers.tree import TreeAugmentedNB
+from deciban.classifiers.structured import AODE, KDependenceBayes, Structured, TreeAugmentedNB
+from deciban.data import frames
+from deciban.data.blocks import Reals
 from deciban.decision import check_priors
-from deciban.errors import DataError, MergeError, NotAdditiveError, levels_up
+from deciban.errors import ColumnWarning, DataError, DecibanError, MergeError, NotAdditiveError, levels_up, placed
+from deciban.estimation.dirichlet import log_evidence
+from deciban.explain.explanation import Explanation
+from deciban.models import hypotheses
+from deciban.models.feature_weights import MIX, order_of_batch
+from deciban.rows import inputs
+from deciban.rows.folds import ODD, fold_of_each
+from deciban.rows.inputs import rows_at
+from deciban.rows.readers import Origin, ReadingFrames
+from deciban.rows.rows import Reading
+
+FOLDS = 5
+ENOUGH = 1 << 13  # rows held out, in as many of the folds as that takes
+TROUBLES = (DecibanError, ValueError, ArithmeticError, np.linalg.LinAlgError)  # what a model cannot learn from
+DENSITIES = ("Student", "GaussianJointBayes", "Exponential")
+HELD_OUT = "hint: compare models by rows held out instead: 'loo'"
+Named = list[tuple[str, Any]]
+
+
+class NoEvidenceError(DataError):
+    """A model has no evidence, or evidences are not of the same data."""
+
+
+def named(models: Any) -> Named:
+    """(name, model) of each, from a list of either kind or a mapping; a name that is there twice gets a number.
+
+    >>> from deciban import GaussianNB, MixedNB
+    >>> [name for name, _ in named([GaussianNB(), GaussianNB(ddof=1), ("mine", MixedNB())])]
+    ['gaussiannb', 'gaussiannb-2', 'mine']
+    """
+    given = list(models.items()) if isinstance(models, Mapping) else list(models)
+    out: Named = []
+    for one in given:
+        pair = isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str)
+        name, model = one if pair else (type(one).__name__.lower(), one)
+        known = [other for other, _ in out]
+        if name in known:
+            if pair:
+                raise DataError(f"two models are called {name!r}\n\nhint: give each a name of its own")
+            name = next(f"{name}-{i}" for i in range(2, len(given) + 2) if f"{name}-{i}" not in known)
+        out.append((name, model))
+    return out
+
+
+def weighed(model: Any, method: str, sample_weight: Any) -> dict[str, Any]:
+    """Arguments that hand the rows' weights on."""
+    if sample_weight is None:
+        return {}
+    if not has_fit_parameter(model, "sample_weight"):
+        raise DataError(
+            f"{type(model).__name__}.{method} takes no sample_weight\n\nhint: leave the weights out, or this model"
+        )
+    return {"sample_weight": sample_weight}
+
+
+def all_numbers(X: Any) -> bool:
+    """Whether every column holds numbers, and no cell is missing.
+
+    >>> all_numbers([[1.0, 2], [3, 4]]), all_numbers([[1.0, None]]), all_numbers(np.array([["a"]]))
+    (True, False, False)
+    """
+    if sparse.issparse(X):
+        return True
+    X = frames.records(X)
+    cells = X if frames.is_frame(X) else np.asarray(X)
+    if not frames.is_frame(X) and (cells.ndim != 2 or cells.dtype.kind not in "fiubO"):
+        return False
+    try:
+        columns = frames.columns(cells)
+    except DecibanError:
+        return False  # the models say what is wrong
+    return all(column.levels is None and bool(np.isfinite(column.values).all()) for column in columns)
+
+
+def each_learned(pairs: Named, learn: Callable[[str, Any], Any]) -> tuple[Named, dict[str, str]]:
+    """((name, learned model) of those that could learn, {name: why not} of the others). It is an error where none
+    could, and a wrong setting always is.
+
+    >>> each_learned([("one", 1), ("two", 0)], lambda name, x: 1 // x)
+    ([('one', 1)], {'two': 'integer division or modulo by zero'})
+    """
+    out: Named = []
+    left_out, first = {}, None
+    for name, template in pairs:
+        with warnings.catch_warnings():
+            if any(isinstance(model, ReadingFrames) for _, model in out):
+                warnings.simplefilter("ignore", ColumnWarning)  # one of them has named those columns
+            try:
+                out.append((name, learn(name, template)))
+            except InvalidParameterError:
+                raise
+            except TROUBLES as wrong:
+                first = first or wrong
+                left_out[name] = str(wrong).split("\n")[0]
+    if not out and first is not None:
+        raise first
+    return out, left_out
+
+
+def say_left_out(left_out: Mapping[str, str]) -> None:
+    for name, why in left_out.items():
+        warnings.warn(
+            f"`{name}` is left out: {why}\n\nhint: the others answer without it; take it out of `models`, or give it "
+            "what it needs",
+            UserWarning,
+            stacklevel=levels_up(),
+        )
+
+
+# what one says of rows
+
+
+class Prefit(BaseEstimator):
+    """A hypothesis that is not learned: a function of X that gives labels (n,) or probabilities (n, k), or a label."""
+
+    def __init__(self, rule: Any, classes: Any):
+        self.rule, self.classes = rule, classes
+        self.classes_ = np.asarray(classes)
+
+    def predict_log_proba(self, X) -> np.ndarray:
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        answer = np.asarray(self.rule(X)) if callable(self.rule) else np.full(n, self.rule)
+        if answer.ndim == 1:
+            known = answer[:, None] == self.classes_
+            if not known.any(axis=1).all():
+                strange = answer[~known.any(axis=1)][0]
+                raise DataError(f"a hypothesis says {strange!r}\n\nhint: the classes are {self.classes_.tolist()}")
+            answer = known * 1.0
+        with np.errstate(divide="ignore"):
+            return np.log(answer)
+
+
+def said(model: Any, X: Any, classes: np.ndarray, priors: Any = None, shares: np.ndarray | None = None) -> np.ndarray:
+    """log P(class | x) (n, k) in the order of `classes`; under other priors, if given, instead of the shares."""
+    asks = getattr(model, "predict_log_proba", None)
+    takes = priors is not None and asks is not None and "priors" in signature(asks).parameters
+    at = np.searchsorted(classes, model.classes_)  # a model may know fewer classes
+    own = None if priors is None else check_priors(priors, classes)[at]
+    with np.errstate(divide="ignore"):
+        more = {} if own is None or not takes else {"priors": own / own.sum()}
+        found = asks(X, **more) if asks is not None else np.log(model.predict_proba(X))
+        found = np.asarray(found, dtype=np.float64)
+        if own is not None and not takes:
+            if shares is None:
+                raise DataError("hypotheses that were not learned here have no priors to change\n\nhint: leave it out")
+            found = found + np.log(own) - decision.log_prior(shares)[at]
+            found = found - np.logaddexp.reduce(found, axis=1, keepdims=True)
+    if len(model.classes_) == len(classes):
+        return found
+    out = np.full((len(found), len(classes)), -np.inf)
+    out[:, at] = found
+    return out
+
+
+def suited(models: Sequence[Any], X: Any) -> list[tuple[Any, np.ndarray | None]]:
+    """For each model the rows as it takes them, and which (n,) it can be asked of; None: all. Where some of the models
+    take missing cells, the others are asked of rows that miss none; where some find columns by name, columns are put in
+    order for the others."""
+    takes = [_takes_gaps(model) for model in models]
+    if all(takes) or not any(takes) or sparse.issparse(X):
+        return [(X, None)] * len(models)
+    by_name = any(isinstance(model, ReadingFrames) for model in models)
+    return [(X, None) if takes_gaps else _complete(m, X, by_name) for m, takes_gaps in zip(models, takes, strict=True)]
+
+
+def _takes_gaps(model: Any) -> bool:
+    known = hasattr(model, "__sklearn_tags__") and not isinstance(model, Prefit)
+    return not known or bool(get_tags(model).input_tags.allow_nan)
+
+
+def _complete(model: Any, X: Any, by_name: bool) -> tuple[Any, np.ndarray | None]:
+    names = getattr(model, "feature_names_in_", None)
+    if by_name and frames.is_frame(X) and names is not None:
+        if not set(names) <= set(frames.names(X)):
+            return X, np.zeros(len(X), dtype=bool)
+        if isinstance(X, frames.Records):
+            X = X.only(list(names))
+        else:
+            X = nw.from_native(X, eager_only=True).select(list(names)).to_native()
+    cells = X if frames.is_frame(X) else np.asarray(X)
+    if not frames.is_frame(X) and (cells.ndim != 2 or cells.dtype.kind not in "fiubO"):
+        return X, None  # the model says what is wrong
+    columns = frames.columns(cells)
+    there = np.all([c.values >= 0 if c.levels is not None else ~np.isnan(c.values) for c in columns], axis=0)
+    return X, None if np.all(there) else there
+
+
+def said_where_suited(
+    models: Sequence[Any], X: Any, classes: np.ndarray, priors: Any, shares: np.ndarray | None
+) -> np.ndarray:
+    """log P(class | x) (m, n, k) of each model, NaN of rows that it cannot be asked of."""
+    out, X = [], frames.records(X)
+    for model, (rows, there) in zip(models, suited(models, X), strict=True):
+        if there is None:
+            out.append(said(model, rows, classes, priors, shares))
+            continue
+        found = np.full((len(there), len(classes)), np.nan)
+        if there.any():
+            found[there] = said(model, rows_at(rows, np.flatnonzero(there)), classes, priors, shares)
+        out.append(found)
+    return np.stack(out)
+
+
+def held_out(model: Any, template: Any, X: Any, y: np.ndarray, classes: np.ndarray, w: Any) -> tuple[np.ndarray, str]:
+    """log P(class | x) (n, k) of rows by models that have not seen them, and how: "leave-one-out" in closed form where
+    the (fitted) model has it and all rows have chosen nothing, else by folds; NaN in rows that are enough without."""
+    if hasattr(model, "leave_one_out") and not chooses(model):
+        try:
+            more = {} if w is None else {"sample_weight": w}
+            return np.asarray(model.leave_one_out(X, y, **more), dtype=np.float64), "leave-one-out"
+        except NotAdditiveError:  # a setting looks at all rows at once
+            pass
+    X, codes = _by_rows(X), np.searchsorted(classes, y)
+    fold = fold_of_each(min(FOLDS, len(codes)), None, codes)
+    folds = fold.max() + 1
+    out = np.full((len(codes), len(classes)), np.nan)
+    for f in range(_enough(fold)):
+        test, train = np.flatnonzero(fold == f), np.flatnonzero(fold != f)
+        more = weighed(template, "fit", None if w is None else w[train])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what a fold lacks is no news of the whole
+            learned = clone(template).fit(rows_at(X, train), y[train], **more)
+            out[test] = said(learned, rows_at(X, test), classes)
+    return out, f"{folds} folds" if _enough(fold) == folds else f"{_enough(fold)} of {folds} folds"
+
+
+def _enough(fold: np.ndarray) -> int:
+    """How many of the folds have `ENOUGH` rows, or all."""
+    return min(int(np.searchsorted(np.cumsum(np.bincount(fold)), ENOUGH)) + 1, int(fold.max()) + 1)
+
+
+def chooses(model: Any) -> bool:
+    """Whether all rows chose something that stays when one is left out: families, cuts, a structure, a calibration.
+    Such a model looks better than it is, and would be weighed so."""
+    if not isinstance(model, Generative):
+        return False
+    fields = getattr(getattr(model, "_schema", None), "fields", ())
+    searched = isinstance(model, Structured) or any(getattr(field.family, "searches", False) for field in fields)
+    return searched or bool(model._asked()) or bool(getattr(model, "calibrate", False))
+
+
+def held_out_of_each(
+    models: list, pairs: Named, X: Any, y: Any, classes: np.ndarray, w: Any
+) -> tuple[np.ndarray, np.ndarray, list[str], dict[str, str]]:
+    """(log probabilities (m, n) of the rows' own classes by models that have not seen them, the rows' weights (n,), how
+    each was asked, why others could not be), of rows that weigh anything: the others are in no fold, as if they were
+    not there. Where one of the models was asked of some rows only, all are judged by these."""
+    y = column_or_1d(y)
+    if w is not None:
+        some = np.flatnonzero(np.asarray(w) > 0)
+        X, y, w = rows_at(_by_rows(X), some), y[some], np.asarray(w, dtype=np.float64)[some]
+    fitted = dict(zip([name for name, _ in pairs], models, strict=True))
+    told, left_out = each_learned(pairs, lambda name, model: held_out(fitted[name], model, X, y, classes, w))
+    own = np.arange(len(y)), np.searchsorted(classes, y)
+    logs, w = np.stack([found[own] for _, (found, _) in told]), np.ones(len(y)) if w is None else w
+    asked = ~np.isnan(logs).any(axis=0)
+    return logs[:, asked], w[asked], [how for _, (_, how) in told], left_out
+
+
+def _by_rows(X: Any) -> Any:
+    """X of which rows may be taken."""
+    X = frames.records(X)
+    if isinstance(X, frames.Records):
+        return X
+    if not (isinstance(X, list) or hasattr(X, "shape")):
+        X = np.asarray(X)
+    return X.tocsr() if sparse.issparse(X) else X
+
+
+def copied(model: Any) -> Any:
+    """A copy that may learn on without changing the model: what fails must leave all models as they were."""
+    out = object.__new__(type(model))
+    out.__dict__.update(model.__dict__)
+    return out
+
+
+# how well one accounts for the data
+
+
+def account(model: Any) -> tuple[str, float]:
+    """(what it is the probability of, log of that, parameters averaged out)."""
+    inner = _last(model)
+    try:
+        value = float(inner.evidence_)
+    except AttributeError as missing:
+        why = str(missing).split("\n")[0]
+        why = why if why and "object has no attribute" not in why else "there is no closed form of it"
+        raise NoEvidenceError(
+            f"{type(inner).__name__} has no evidence: {why}\n\n"
+            f"hint: where there is `estimate`, set it to 'bayes'; or {HELD_OUT[6:]}"
+        ) from None
+    if not isinstance(inner, Generative):
+        return "p(y | X)", value
+    return f"p(X, y), {measure(model)}", value + class_evidence(inner.class_count_)
+
+
+def measure(model: Any) -> str:
+    """Of what a generative model's evidence is the density, or the mass."""
+    if isinstance(model, Pipeline):
+        return "columns that a pipeline made"
+    if isinstance(model, MixedNB | Structured):
+        of_numbers = "densities" if isinstance(model, MixedNB) else "intervals"
+        kinds = [of_numbers if field.levels is None else "levels" for field in model._schema.fields]
+        gaps = ", and which cells are missing" if model._schema.gaps is not None else ""
+        return (kinds[0] if len(set(kinds)) == 1 else "columns " + " ".join(kinds)) + gaps
+    family = type(model._check_is_fitted().family).__name__
+    return "densities" if family in DENSITIES else {"Categorical": "levels"}.get(family, f"{family}'s own cells")
+
+
+def class_evidence(n: np.ndarray) -> float:
+    """log p(y) of so many rows of each class (k,), shares drawn from a uniform Dirichlet.
+
+    >>> round(np.exp(-class_evidence(np.array([1.0, 1.0]))))  # 1/2 · 1/3
+    6
+    """
+    counts = np.asarray(n, dtype=np.float64)[None]
+    return float(log_evidence(counts, np.array([0, counts.shape[1]]), 1.0)[0, 0])
+
+
+def schwarz(model: Any, X: Any, y: np.ndarray, w: np.ndarray) -> tuple[str, float]:
+    """(what it is the probability of, log of that by Schwarz' approximation): log-likelihood − ½ parameters · log n."""
+    kind, logs = likelihood(model, X, y, w)
+    return kind, logs - penalty(model, w.sum())
+
+
+def likelihood(model: Any, X: Any, y: np.ndarray, w: np.ndarray) -> tuple[str, float]:
+    """(what it is the probability of, log of that by the model as it is)."""
+    own = np.arange(len(y)), np.searchsorted(model.classes_, y)
+    if isinstance(_last(model), Generative):
+        kind, logs = f"p(X, y), {measure(model)}", model.predict_joint_log_proba(X)[own]
+    else:
+        kind, logs = "p(y | X)", model.predict_log_proba(X)[own]
+    return kind, float(w @ np.asarray(logs, dtype=np.float64))
+
+
+def penalty(model: Any, weight: float) -> float:
+    """What Schwarz takes off the likelihood of rows of that weight."""
+    return 0.5 * parameters(_last(model)) * float(np.log(weight))
+
+
+def _last(model: Any) -> Any:
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
+def parameters(model: Any) -> int:
+    """How many numbers a model has learned freely."""
+    k = len(model.classes_)
+    if hasattr(model, "coef_") and not isinstance(model, Generative):
+        return (k - 1) * (model.coef_.shape[1] + bool(model.fit_intercept))
+    find: Callable | None = COUNTED.get(type(model._check_is_fitted().family).__name__) if _tallied(model) else None
+    if find is None:
+        raise DataError(
+            f"how many parameters a {type(model).__name__} has is not known\n\n{HELD_OUT}, or by 'evidence'"
+        )
+    return k - 1 + int(find(model, k, model.n_features_in_))
+
+
+def _tallied(model: Any) -> bool:
+    return isinstance(model, Generative)
+
+
+COUNTED: dict[str, Callable[[Any, int, int], int]] = {
+    "Gaussian": lambda model, k, d: 2 * k * d,
+    "Bernoulli": lambda model, k, d: k * d,
+    "Poisson": lambda model, k, d: k * d,
+    "Multinomial": lambda model, k, d: k * (d - 1),
+    "Categorical": lambda model, k, d: k * int((np.diff(model._check_is_fitted().params.offset) - 1).sum()),
+}
+
+
+def log_prior(prior: Any, names: Sequence[str]) -> np.ndarray:
+    """log P(h) (m,), from weights in the order of the models or by name; None: all alike."""
+    if prior is None:
+        return np.full(len(names), -np.log(len(names)))
+    if isinstance(prior, Mapping):
+        strange = [name for name in prior if name not in names]
+        if strange or len(prior) != len(names):
+            raise DataError(f"prior names {list(prior)}, but the models are {list(names)}\n\nhint: name each once")
+        prior = [prior[name] for name in names]
+    given = np.asarray(prior, dtype=np.float64)
+    if given.shape != (len(names),) or not (np.isfinite(given) & (given >= 0)).all() or not given.sum() > 0:
+        raise DataError(
+            f"weights of models are {prior!r}, and there are {len(names)} models\n\n"
+            "hint: give a number ≥ 0 for each, not all of them 0"
+        )
+    return decision.log_prior(given)
+
+
+def same_data(kinds: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse to compare probabilities of different data."""
+    if len(set(kinds)) > 1:
+        told = "; ".join(f"{name}: {kind}" for name, kind in zip(names, kinds, strict=True))
+        raise NoEvidenceError(f"these evidences are probabilities of different data ({told})\n\n{HELD_OUT}")
+
+
+TOGETHER = "(models together)"
+NOTE = f"columns: the mean over the models; {TOGETHER}: what averaging probabilities, not evidence, adds"
+
+
+def all_have(method: str) -> Callable[[Any], bool]:
+    """For `available_if`: whether every model has it."""
+    return lambda self: all(hasattr(model, method) for model in self._current())
+
+
+class Pooling(Deciding):
+    """Mixin: needs `models_`, `weights_` (m,), `classes_`, `class_count_` (None: not learned here)."""
+
+    models_: list
+    weights_: np.ndarray
+    names_: list[str]
+    class_count_: np.ndarray | None
+    priors: Any
+    _current: Callable[[], list]
+
+    # what users call
+
+    def predict_proba(self, X, *, priors=None) -> np.ndarray:
+        """P(class | x), (n, k); `priors` replaces the learned class priors for this call."""
+        return np.exp(self._log_posterior(X, priors))
+
+    def predict_log_proba(self, X, *, priors=None) -> np.ndarray:
+        """log P(class | x), (n, k)."""
+        return self._log_posterior(X, priors)
+
+    def predict(self, X, *, priors=None) -> np.ndarray:
+        """The most probable class of each row."""
+        best = self._log_posterior(X, priors).argmax(axis=1)
+        return self.classes_[best]
+
+    def log_odds(self, X, *, against=None, priors=None) -> np.ndarray:
+        """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
+        logs = self._log_posterior(X, priors)
+        return decision.log_odds(logs, None if against is None else self._place_of(against))
+
+    def decibans(self, X, *, against=None, priors=None) -> np.ndarray:
+        """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1."""
+        return self.log_odds(X, against=against, priors=priors) * decision.DECIBAN
+
+    @available_if(all_have("leave_one_out"))
+    def leave_one_out(self, X, y, sample_weight=None, *, priors=None) -> np.ndarray:
+        """log P(class | x) of each row, (n, k), by the models without that row; their weights stay."""
+        self._check_is_fitted()
+        more = {} if sample_weight is None else {"sample_weight": sample_weight}
+        priors = self._or_given(priors)
+        if priors is not None:
+            more["priors"] = decision.check_priors(priors, self.classes_)
+        return self._pooled(np.stack([model.leave_one_out(X, y, **more) for model in self.models_]))
+
+    @available_if(all_have("sample"))
+    def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
+        """Draw rows and their labels, (X, y), each from a model drawn by its weight; in the order of the models."""
+        self._check_is_fitted()
+        source = check_random_state(random_state)
+        counts = source.multinomial(n_samples, self.weights_ / self.weights_.sum())
+        drawn = [m.sample(int(n), random_state=source) for m, n in zip(self.models_, counts, strict=True) if n]
+        return reduce(_stacked, [x for x, _ in drawn]), np.concatenate([y for _, y in drawn])
+
+    @available_if(all_have("_evidence"))
+    def explain(self, X, *, of=None, against=None, priors=None) -> Explanation:
+        """Evidence by column in decibans: the mean over the models, by their weights, and one more part for what
+        averaging probabilities instead of evidence adds. prior + columns + that part = log odds."""
+        self._check_is_fitted()
+        priors = self._or_given(priors)
+        if priors is not None:
+            priors = decision.check_priors(priors, self.classes_)
+        asked = [
+            (weight, model, rows)
+            for weight, model, (rows, there) in zip(
+                self.weights_, self.models_, suited(self.models_, frames.records(X)), strict=True
+            )
+            if there is None
+        ]
+        told = [model._evidence(rows, priors) for _, model, rows in asked]
+        weights = np.array([weight for weight, *_ in asked])
+        weights = weights / weights.sum() if weights.any() else np.full(len(weights), 1 / len(weights))
+        if len({tuple(columns) for _, _, columns, _ in told}) > 1:
+            raise DataError(
+                "the models tell evidence of different columns (where columns interact, of all together)\n\n"
+                "hint: explain one of `models_`"
+            )
+        base = np.tensordot(weights, np.stack([base for base, *_ in told]), 1)
+        parts = np.tensordot(weights, np.stack([parts for _, parts, *_ in told]), 1)
+        logs = self._log_posterior(X, priors)
+        with np.errstate(invalid="ignore"):
+            rest = np.nan_to_num(logs - (base + parts.sum(axis=2)))
+        rest -= rest.mean(axis=1, keepdims=True)  # what all classes share says nothing
+        cells = np.asarray(told[0][3], dtype=object)
+        values = np.hstack([cells, np.full((len(cells), 1), "", dtype=object)])
+        parts = np.concatenate([parts, rest[:, :, None]], axis=2)
+        columns = [*told[0][2], TOGETHER]
+        more = context(self, X)
+        return Explanation.of_parts(self.classes_, columns, values, base, parts, of, against, NOTE, **more)
+
+    # inside
+
+    def _pooled(self, log_proba: np.ndarray) -> np.ndarray:
+        """log P(class | x) (n, k) from what every model says, (m, n, k)."""
+        raise NotImplementedError
+
+    def _log_posterior(self, X, priors) -> np.ndarray:
+        self._check_is_fitted()
+        given = self._or_given(priors)
+        return self._pooled(said_where_suited(self.models_, X, self.classes_, given, self.class_count_))
+
+    def _or_given(self, priors: Any) -> Any:
+        """The class priors of a call, or else those of the setting."""
+        return self.priors if priors is None else priors
+
+    def _prior(self, fitted: Any, priors: Any) -> np.ndarray:
+        if self.class_count_ is None:
+            raise DataError("hypotheses that were not learned here have no class priors\n\nhint: fit models on rows")
+        priors = self._or_given(priors)
+        if priors is None:
+            return decision.log_prior(np.asarray(self.class_count_, dtype=np.float64))
+        with np.errstate(divide="ignore"):
+            return np.log(decision.check_priors(priors, self.classes_))
+
+    def _place_of(self, label: Any) -> int:
+        at = np.flatnonzero(self.classes_ == label)
+        if len(at) == 0:
+            raise DataError(f"class {label!r} is not among {list(self.classes_)}\n\nhint: name a class of the model")
+        return int(at[0])
+
+    def _origin_of(self, X: Any) -> Origin:
+        return Origin.plain
+
+    def _check_is_fitted(self) -> Any:
+        if not self.__sklearn_is_fitted__():
+            raise unfitted(self)
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "models_" in self.__dict__
+
+
+def _stacked(a: Any, b: Any) -> Any:
+    """Drawn rows under each other, frames or arrays."""
+    if isinstance(a, np.ndarray):
+        return np.concatenate([a, b])
+    import narwhals as nw
+
+    return nw.concat([nw.from_native(a), nw.from_native(b)], how="vertical").to_native()
+
+
+def draw(weights: np.ndarray, n: int, per: str, random_state: Any) -> np.ndarray:
+    """Which model answers each of n rows: one drawn for each, or one for all. (n,)
+
+    >>> draw(np.array([0.5, 0.5]), 4, "row", 1).tolist(), len(set(draw(np.ones(9), 4, "prediction", 0).tolist()))
+    ([1, 1, 0, 1], 1)
+    """
+    rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
+    return hypotheses.draws(weights, n, rng) if per == "row" else np.repeat(hypotheses.draws(weights, 1, rng), n)
+
+
+class Composed:
+    """Mixin: needs `models`, and `models_` once fitted."""
+
+    models: Any
+    models_: list
+    _usual: Callable[[], Any]  # the models where none are named
+    __sklearn_is_fitted__: Callable[[], bool]
+
+    def _pairs(self) -> Named:
+        return named(self._usual() if self.models is None else self.models)
+
+    def _listed(self) -> Named:
+        """The models that were named, whatever else may be wrong with them."""
+        return self._pairs() if isinstance(self.models, list | tuple | Mapping) else []
+
+    def _current(self) -> list:
+        """The models as they are, fitted or not."""
+        return self.models_ if self.__sklearn_is_fitted__() else [model for _, model in self._pairs()]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name; `deep`: with the models and theirs, as `name` and `name__setting`."""
+        out = super().get_params(deep=False)  # type: ignore[misc]
+        for name, model in self._listed() if deep else ():
+            if hasattr(model, "get_params") and not isinstance(model, type):
+                out[name] = model
+                out.update({f"{name}__{key}": value for key, value in model.get_params(deep=True).items()})
+        return out
+
+    def set_params(self, **params: Any) -> Self:
+        """Change settings: own ones, a model by its name, or a model's as `name__setting`."""
+        if "models" in params:
+            self.models = params.pop("models")
+        names = [name for name, _ in self._listed()]
+        replaced = {name: params.pop(name) for name in list(params) if name in names}
+        if any(replaced[name] is not model for name, model in self._listed() if name in replaced):
+            self.models = [(name, replaced.get(name, model)) for name, model in self._pairs()]
+        return super().set_params(**params)  # type: ignore[misc]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        each = [get_tags(model) for model in self._current() if hasattr(model, "__sklearn_tags__")]
+        for name in ("allow_nan", "sparse", "categorical", "string", "positive_only"):
+            whole = any if name in ("positive_only", "allow_nan") else all  # who takes no gaps is not asked of them
+            setattr(tags.input_tags, name, whole(getattr(one.input_tags, name) for one in each))
+        tags.classifier_tags.multi_class = all(one.classifier_tags.multi_class for one in each if one.classifier_tags)
+        return tags
+
+
+ROWS = 1 << 13
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """How probable each model calls rows."""
+
+    kinds: tuple[str, ...]  # what it is the probability of
+    logs: np.ndarray  # (m,)
+    weight: float  # of the rows
+
+    def __add__(self, other: Told) -> Told:
+        return Told(self.kinds or other.kinds, self.logs + other.logs, self.weight + other.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Telling:
+    """batch → what models that have learned tell of its rows."""
+
+    reading: Reading
+    models: list
+    classes: np.ndarray
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.reading.columns
+
+    def __call__(self, batch: Any) -> Told:
+        w = self.reading.weights(batch)
+        w = np.ones(batch.num_rows) if w is None else w
+        if not w.sum() > 0:
+            return Told((), np.zeros(len(self.models)), 0.0)
+        y = self.classes[self.reading.codes(batch, self.classes)]
+        kinds, logs = [], []
+        for model in self.models:
+            try:
+                kind, value = likelihood(model, model._readable(batch, self.reading.features), y, w)
+            except DecibanError as wrong:
+                raise placed(wrong, names=self.reading.features) from None
+            kinds.append(kind)
+            logs.append(value)
+        return Told(tuple(kinds), np.array(logs), float(w.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Rows drawn evenly, by numbers that their cells tell: those of the `ROWS` least."""
+
+    table: Any  # of Arrow
+    key: np.ndarray  # (rows of it,)
+    rows: int  # that there are
+
+    def __add__(self, other: Drawn) -> Drawn:
+        import pyarrow as pa
+
+        tables = [table for table in (self.table, other.table) if table.num_rows] or [self.table]
+        both = pa.concat_tables(
+            [table.select(tables[0].schema.names) for table in tables], promote_options="permissive"
+        )
+        return Drawn(both, np.concatenate([self.key, other.key]), self.rows + other.rows).thinned()
+
+    def thinned(self) -> Drawn:
+        if len(self.key) <= ROWS:
+            return self
+        at = np.flatnonzero(self.key <= np.partition(self.key, ROWS - 1)[ROWS - 1])
+        return replace(self, table=self.table.take(at), key=self.key[at])
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """batch → Drawn."""
+
+    reading: Reading
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.reading.columns
+
+    def __call__(self, batch: Any) -> Drawn:
+        import pyarrow as pa
+
+        return Drawn(pa.Table.from_batches([batch]), keys(batch, self.reading), batch.num_rows).thinned()
+
+
+def keys(batch: Any, reading: Reading) -> np.ndarray:
+    """A number for each row of a batch, by its cells and how many rows before it are the same. (n,)"""
+    if batch.num_rows == 0:
+        return np.zeros(0, dtype=np.uint64)
+    digest = order_of_batch(batch, reading)
+    order = np.argsort(digest, kind="stable")
+    new = np.append(True, np.diff(digest[order]) != 0)
+    start = np.flatnonzero(new)
+    before = np.empty(len(digest), dtype=np.uint64)
+    before[order] = np.arange(len(digest)) - np.repeat(start, np.diff(np.append(start, len(digest))))
+    return (digest ^ (before * ODD)) * MIX >> np.uint64(3)
+
+
+def is_held_out(key: np.ndarray, last: np.uint64) -> np.ndarray:
+    """Which rows are held out, (n,)."""
+    return (key % np.uint64(FOLDS) == 0) & (key <= last)
+
+
+@dataclass(frozen=True, eq=False)
+class Without:
+    """batch → what f makes of the rows that are not held out."""
+
+    f: Any
+    reading: Reading
+    last: np.uint64
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.f.columns, *self.reading.columns)))
+
+    def __call__(self, batch: Any) -> Any:
+        import pyarrow as pa
+
+        return self.f(batch.filter(pa.array(~is_held_out(keys(batch, self.reading), self.last))))
+
+
+@dataclass(frozen=True)
+class Fewer(Job):
+    """A job that does not see the rows that are held out."""
+
+    last: Any = None
+
+    def total(self, f: Callable[[Any], Any]) -> Any:
+        return super().total(Without(f, self.reading, self.last))
+
+
+class MembersOnData(OnData):
+    """Mixin of the ensembles: `fit_on` and `predict_on`."""
+
+    models: Any
+    weights: Any
+    models_: list
+    names_: list[str]
+    classes_: np.ndarray
+    left_out_: dict[str, str]
+    _some_pairs: Callable[[], Named]
+    _pairs_for: Callable[[Any], Named]
+    _usual_in_pieces: Callable[[], Any]
+    _take: Callable[..., None]
+    _drop: Callable[..., None]
+    _fit_rows: Callable[..., None]
+    _describe: Callable[..., None]
+    _weigh: Callable[[], None]
+    _weigh_by: Callable[[list[tuple[str, float]]], None]
+    _weigh_by_rows: Callable[..., None]
+    _say_why_rows: Callable[[Exception], None]
+
+    def _learn_on(self, job: Any) -> None:
+        given = self.weights if isinstance(self.weights, str) else ""
+        with job.several() as again:
+            if given == "loo":
+                self._stack_on(again)
+                return
+            self._learn_members(self._some_pairs(), again)
+            if given == "bic":
+                told = again.total(Telling(again.reading, self.models_, self.classes_))
+                each = zip(self.models_, told.logs, strict=True)
+                self._weigh_by(
+                    [(kind, logs - penalty(m, told.weight)) for kind, (m, logs) in zip(told.kinds, each, strict=True)]
+                )
+                return
+            try:
+                self._weigh()
+            except NoEvidenceError as why:
+                self._say_why_rows(why)
+                self._stack_on(again)
+
+    def _learn_members(self, pairs: Named, job: Any) -> None:
+        """Every model of all rows."""
+        self._take(pairs, *each_learned(pairs, lambda name, model: learned(name, model, job)))
+        self._describe(None, None, self.models_[0].class_count_)
+        say_left_out(self.left_out_)
+
+    def _stack_on(self, job: Any) -> None:
+        """Weights by rows held out."""
+        from deciban.io import readers
+
+        drawn: Drawn | None = job.total(Drawing(job.reading))
+        pairs = self._some_pairs()
+        if drawn is None or drawn.rows == 0:
+            self._learn_members(pairs, job)  # which tells what is wrong
+            return
+        reading = job.reading
+        X, (labels, codes) = readers.selected(drawn.table, reading.features), reading.labels(drawn.table)
+        y, w = labels[codes], reading.weights(drawn.table)
+        if drawn.rows == len(drawn.key):
+            self._fit_rows(self._pairs_for(X), X, y, w)
+            return
+        pairs = named(self._usual_in_pieces()) if self.models is None else pairs
+        last = drawn.key.max()
+        at = np.flatnonzero(is_held_out(drawn.key, last))
+        fewer = Fewer(job.engine, job.data, reading, job.progress, job.checkpoint, last)
+        X, y = readers.selected(drawn.table.take(at), reading.features), y[at]
+        w = np.ones(len(at)) if w is None else w[at]
+        self._learn_members(pairs, job)
+        templates = dict(pairs)
+
+        def foretold(name: str, template: Any) -> np.ndarray:
+            return said(learned(name, template, fewer), X, self.classes_)
+
+        told, failed = each_learned([(name, templates[name]) for name in self.names_], foretold)
+        self._drop(failed)
+        say_left_out(failed)
+        own = np.arange(len(y)), np.searchsorted(self.classes_, y)
+        logs = np.stack([found[own] for _, found in told])
+        self._weigh_by_rows(logs, w, [f"{len(y)} rows held out"] * len(told))
+
+
+def learned(name: str, model: Any, job: Any) -> Any:
+    """A model of all rows that the job goes through."""
+    if not isinstance(model, OnData):
+        raise NotAdditiveError(
+            f"`{name}`, a {type(model).__name__}, learns from rows in memory only\n\n"
+            "hint: use `fit`, or leave it out of the models"
+        )
+    out = clone(model)
+    out._validate_params()
+    out._learn_on(job)
+    return out
+
+
+class Standardised(BaseEstimator):
+    """What makes a `LogisticRegression` of complete columns of numbers: `fit` returns it."""
+
+    def __init__(self, C: Any = "auto"):
+        self.C = C
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LogisticRegression:
+        X = frames.records(X)
+        columns = frames.columns(X if frames.is_frame(X) else np.asarray(X))
+        x = np.column_stack([np.asarray(column.values, dtype=np.float64) for column in columns])
+        w = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        mean = np.average(x, axis=0, weights=w)
+        spread = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=w))
+        spread[~(spread > 1e-12 * np.abs(x).max(axis=0, initial=1e-300))] = 1.0
+        model = LogisticRegression(C=self.C).fit((x - mean) / spread, y, sample_weight)
+        if isinstance(X, frames.Records):
+            model.feature_names_in_ = np.array(list(X.cells), dtype=object)
+        else:
+            _check_feature_names(model, X, reset=True)
+        model.__dict__.pop("path_", None)  # in other units
+        model.coef_ = model.coef_ / spread
+        model.intercept_ = model.intercept_ - model.coef_ @ mean
+        if "_means" in model.__dict__:
+            model._means = mean
+        _, codes = inputs.labels(np.asarray(y), model.classes_)
+        model._learn_inference(Reals(x), codes, inputs.weights(sample_weight, codes))
+        return model
+
 
 CONJUGATE = (MixedNB(families="student", alpha=1.0), MixedNB(families="student", alpha=1.0, average="subsets"))
 STACKED = {
@@ -79,7 +971,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         >>> few.predict_proba(np.array([[1.0], [3.0]])).round(9).tolist()
         [[0.3, 0.7], [0.0, 1.0]]
         """
-        pairs = members.named(hypotheses)
+        pairs = named(hypotheses)
         out = cls(pairs, weights=np.ones(len(pairs)) if weights is None else weights, **settings)
         fitted = [h for _, h in pairs if hasattr(h, "predict_proba") or hasattr(h, "predict_log_proba")]
         told = [h.classes_ for h in fitted] + [[h] for _, h in pairs if not callable(h) and h not in fitted]
@@ -87,10 +979,10 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
             raise DataError("functions do not say which classes there are\n\nhint: classes=[…]")
         labels = np.concatenate([np.asarray(some) for some in told]) if classes is None else classes
         out.classes_ = np.unique(labels)
-        out.models_ = [h if h in fitted else members.Prefit(h, out.classes_) for _, h in pairs]
+        out.models_ = [h if h in fitted else Prefit(h, out.classes_) for _, h in pairs]
         out.names_, out.class_count_ = [name for name, _ in pairs], None
         out.left_out_, out._asked = {}, out.names_
-        out.weights_ = np.exp(members.log_prior(out.weights, out.names_))
+        out.weights_ = np.exp(log_prior(out.weights, out.names_))
         return out
 
     # learning
@@ -104,12 +996,10 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
             self._fit_rows(self._pairs_for(X), X, y, sample_weight, called)
         return self
 
-    def _fit_rows(self, pairs: members.Named, X: Any, y: Any, sample_weight: Any, called: str | None = None) -> None:
+    def _fit_rows(self, pairs: Named, X: Any, y: Any, sample_weight: Any, called: str | None = None) -> None:
         self._take(
             pairs,
-            *members.each_learned(
-                pairs, lambda _, model: clone(model).fit(X, y, **members.weighed(model, "fit", sample_weight))
-            ),
+            *each_learned(pairs, lambda _, model: clone(model).fit(X, y, **weighed(model, "fit", sample_weight))),
         )
         if called is not None:
             for model in self.models_:
@@ -118,7 +1008,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
             self.target_name_ = called
         self._describe(y, sample_weight)
         self._weigh(X, y, sample_weight)
-        members.say_left_out(self.left_out_)
+        say_left_out(self.left_out_)
 
     @available_if(updates("partial_fit"))
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
@@ -127,14 +1017,10 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         self._validate_params()
         with self._unchanged_on_failure():
             first = not self.__sklearn_is_fitted__()
-            known = (
-                [clone(model) for _, model in self._some_pairs()]
-                if first
-                else [members.copied(m) for m in self.models_]
-            )
+            known = [clone(model) for _, model in self._some_pairs()] if first else [copied(m) for m in self.models_]
             more = {"classes": classes} if first or classes is not None else {}
             names = [name for name, _ in self._some_pairs()] if first else self.names_
-            learned = [m.partial_fit(X, y, **more, **members.weighed(m, "partial_fit", sample_weight)) for m in known]
+            learned = [m.partial_fit(X, y, **more, **weighed(m, "partial_fit", sample_weight)) for m in known]
             before = None if first else self.class_count_
             self._take(self._pairs(), list(zip(names, learned, strict=True)), {} if first else self.left_out_)
             self._describe(frames.take_target(X, y)[1], sample_weight, before)
@@ -147,7 +1033,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         self._check_is_fitted()
         with self._unchanged_on_failure():
             more = {} if sample_weight is None else {"sample_weight": sample_weight}
-            self.models_ = [members.copied(model).forget(X, y, **more) for model in self.models_]
+            self.models_ = [copied(model).forget(X, y, **more) for model in self.models_]
             self.class_count_ = np.asarray(self.models_[0].class_count_, dtype=np.float64)
             self._weigh()
         return self
@@ -197,19 +1083,19 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         """The same where there are too many rows to hold: calibration takes all of them at once."""
         return IN_PIECES if self._usual() is STACKED else CONJUGATE
 
-    def _some_pairs(self) -> members.Named:
+    def _some_pairs(self) -> Named:
         pairs = self._pairs()
         if not pairs:
             raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
         return pairs
 
-    def _pairs_for(self, X: Any) -> members.Named:
+    def _pairs_for(self, X: Any) -> Named:
         """The models that are to learn from X."""
         pairs = self._some_pairs()
-        more = self.models is None and self._usual() is STACKED and members.all_numbers(X)
+        more = self.models is None and self._usual() is STACKED and all_numbers(X)
         return [*pairs, *LINEAR.items()] if more else pairs
 
-    def _take(self, pairs: members.Named, learned: members.Named, left_out: dict[str, str]) -> None:
+    def _take(self, pairs: Named, learned: Named, left_out: dict[str, str]) -> None:
         """These models and nothing of an earlier fit; `pairs` are all that were to learn."""
         for name in [name for name in self.__dict__ if name.endswith("_")]:
             del self.__dict__[name]
@@ -227,7 +1113,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         """log of the weights that were given to all models, of those that are there."""
         if weights is None and self.models is None:
             weights = {name: PRIOR.get(name, 1.0) for name in self._asked}
-        logs = members.log_prior(weights, self._asked)
+        logs = log_prior(weights, self._asked)
         some = np.array([logs[self._asked.index(name)] for name in self.names_])
         if np.isneginf(some).all():
             told = "; ".join(f"{name}: {why}" for name, why in self.left_out_.items())
@@ -245,8 +1131,8 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
                 setattr(self, name, getattr(first, name))
         count = 0.0 if before is None else np.asarray(before, dtype=np.float64)
         if y is not None:
-            _, codes = ingest.labels(column_or_1d(y), self.classes_)
-            count = count + ops.class_weights(codes, ingest.weights(sample_weight, codes), len(self.classes_))
+            _, codes = inputs.labels(column_or_1d(y), self.classes_)
+            count = count + ops.class_weights(codes, inputs.weights(sample_weight, codes), len(self.classes_))
         self.class_count_ = np.asarray(count)
 
     def _weigh(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
@@ -258,11 +1144,11 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         elif self.weights == "bic":
             y = column_or_1d(y)
             w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-            self._weigh_by([members.schwarz(model, X, y, w) for model in self.models_])
+            self._weigh_by([schwarz(model, X, y, w) for model in self.models_])
         else:
             try:
-                self._weigh_by([members.account(model) for model in self.models_])
-            except members.NoEvidenceError as why:
+                self._weigh_by([account(model) for model in self.models_])
+            except NoEvidenceError as why:
                 if X is None:
                     raise
                 self._say_why_rows(why)
@@ -272,7 +1158,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         """Weights by rows held out."""
         templates = dict(self._pairs_for(X))
         pairs = [(name, templates[name]) for name in self.names_]
-        logs, w, how, failed = members.held_out_of_each(self.models_, pairs, X, y, self.classes_, sample_weight)
+        logs, w, how, failed = held_out_of_each(self.models_, pairs, X, y, self.classes_, sample_weight)
         self._drop(failed)
         self._weigh_by_rows(logs, w, how)
 
@@ -292,7 +1178,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
 
     def _weigh_by(self, found: list[tuple[str, float]]) -> None:
         """`weights_` by the probability that each model gives the data, and what data these are."""
-        members.same_data([kind for kind, _ in found], self.names_)
+        same_data([kind for kind, _ in found], self.names_)
         self.log_evidence_ = np.array([value for _, value in found])
         self.weights_ = hypotheses.posterior(self.log_evidence_, self._log_of(self.prior))
 
@@ -438,7 +1324,7 @@ class Gibbs(Ensemble):
         asked, places = np.unique(drawn, return_inverse=True)
         asked = asked if len(asked) else np.zeros(1, dtype=np.intp)  # of no rows, somebody must complain
         given = self._or_given(priors)
-        each = [members.said(self.models_[m], X, self.classes_, given, self.class_count_) for m in asked]
+        each = [said(self.models_[m], X, self.classes_, given, self.class_count_) for m in asked]
         return hypotheses.gibbs(np.stack(each), places)
 
     def __sklearn_tags__(self):

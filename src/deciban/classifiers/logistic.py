@@ -11,36 +11,868 @@ may be changed at prediction; evidence in decibans.
 (['no', 'yes'], [[0.885]])
 >>> model.predict_proba([[2.5]], priors=[0.9, 0.1]).round(3).tolist()
 [[0.9, 0.1]]
+
+What a fitted linear model of classes says about rows: scores, posteriors, odds, decisions and evidence.
+
+Needs `coef_` (m, d), `intercept_` (m,), `classes_` and `class_count_`, where m is 1 for two classes; they are read anew
+by every call, so a user may change them.
+
+Inference for logistic regression: errors and tests, separation, the Laplace posterior.
+
+`fit` leaves what it learned from by `_learn_inference`; the first question makes one more pass over those rows.
+
+>>> from deciban import LogisticRegression
+>>> model = LogisticRegression(C=1.0).fit([[0.0], [1.0], [1.0], [2.0]], ["no", "yes", "no", "yes"])
+>>> model.summary().odds_ratio.round(2).tolist()
+[[0.51, 1.96]]
+>>> model.predict_proba([[1.0], [9.0]]).round(2).tolist()
+[[0.5, 0.5], [0.0, 1.0]]
+>>> model.predict_proba([[1.0], [9.0]], posterior="laplace").round(2).tolist()
+[[0.5, 0.5], [0.22, 0.78]]
+
+From a generative model to the logistic regression of the same posterior, where log p(x | class) is linear in x:
+
+    P(class | x)  ∝  p(x | class) P(class)   ⇒   P(class | x) = softmax(coef · x + intercept)
+
+>>> from deciban import BernoulliNB, LogisticRegression
+>>> words = BernoulliNB().fit([[1, 0], [1, 1], [0, 1], [0, 1]], ["ham", "ham", "spam", "spam"])
+>>> LogisticRegression.from_generative(words).coef_.round(3).tolist()
+[[-2.197, 1.099]]
+
+Logistic regression on data of any size: one pass finds the classes and a sample, then each step is a pass.
+
+    rows → classes, weights, a sample → its minimum → { rows → loss, gradient, Hessian → step } until done
+
+The sample is of the rows whose cells hash lowest, each with the weight of all that are the same, so it does not hang on
+how the data are cut into batches.
+
+>>> import pyarrow as pa
+>>> from deciban import LogisticRegression
+>>> rows = pa.table({"size": [0.0, 2.0, 3.0, 5.0], "label": ["no", "no", "yes", "yes"]})
+>>> LogisticRegression().fit_on(rows).coef_.round(3).tolist()
+[[0.885]]
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count
 from numbers import Integral, Real
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
-from sklearn.utils import compute_class_weight
+from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils._param_validation import Hidden, Interval, InvalidParameterError, StrOptions
 
-from deciban import frames, ingest, ops
-from deciban.classifiers import adopting
-from deciban.classifiers import logistic_settings as settings
-from deciban.classifiers.choosing import Choosing
-from deciban.classifiers.inferring import Inferring
-from deciban.classifiers.linear_answers import LinearAnswers, as_floats, overflows
-from deciban.classifiers.on_data import OnData
-from deciban.classifiers.origin import Origin
-from deciban.classifiers.settled import Settled
-from deciban.classifiers.several_passes import SeveralPasses, weighted
-from deciban.classifiers.steady import Steady
-from deciban.errors import DataError
-from deciban.losses.objectives import Objective
-from deciban.solvers.sgd import Stream
-from deciban.table import Block, Table
+from deciban import decision, ops, progress
+from deciban.classifiers.base import Deciding, Explaining, OnData, Settled, Steady, check_size, context, unfitted
+from deciban.data import frames
+from deciban.data.blocks import Block, Counts, Reals, Table
+from deciban.data.frames import shown_names
+from deciban.decision import check_priors
+from deciban.errors import DataError, DecibanError, NotAdditiveError, SupportError, placed
+from deciban.explain.explanation import Explanation
+from deciban.logistic import profile_likelihood, settings
+from deciban.logistic.firth import firth
+from deciban.logistic.laplace import Posterior, as_coef
+from deciban.logistic.likelihood import Prior, contrasts
+from deciban.logistic.minimisation import minimise_elsewhere
+from deciban.logistic.objective import Distant, Far, Objective
+from deciban.logistic.path import Choosing
+from deciban.logistic.separation import WIDE, Separation, SeparationWarning, certified, large_margins, separation
+from deciban.logistic.summary import Summary
+from deciban.logistic.training_rows import Observed
+from deciban.progress import Tell
+from deciban.rows import inputs
+from deciban.rows.folds import digests
+from deciban.rows.readers import Origin, same_library
+from deciban.rows.rows import Reading, united
+from deciban.solvers.base import Solution
+from deciban.solvers.gradient import Stream
+from deciban.tallies.basic import SumTuple
+
+SQUARED = 1e150  # magnitudes up to which squares may be summed up
+
+
+class LinearAnswers(Deciding, Explaining):
+    """Mixin: needs `coef_`, `intercept_`, `classes_`, `class_count_`."""
+
+    coef_: Any
+    _averaged: Callable[..., np.ndarray]
+    intercept_: Any
+    class_count_: Any
+    _reads = "reals"
+    _keeps_kind = True
+    _sent = "coef_"  # an attribute that lives where X came from
+    _anchored = False  # a cell of 0 says nothing, wherever the column's values lie
+    _origin = Origin.plain
+    _means: Any = None  # (d,), of the training rows, where every cell is stored
+
+    @same_library
+    def decision_function(self, X) -> np.ndarray:
+        """log odds of the second class (n,), or a score for each class (n, k)."""
+        scores = self._scores(X)
+        return self._origin_of(X).send(scores[:, 0] if scores.shape[1] == 1 else scores)
+
+    @same_library
+    def predict_proba(self, X, *, priors=None, posterior=None) -> np.ndarray:
+        """P(class | x), (n, k); `priors` replaces the class shares of the training rows for this call;
+        posterior="laplace": coefficients averaged out, so less sure far from the rows that were learned."""
+        if posterior is not None:
+            return self._origin_of(X).send(self._averaged(X, priors, posterior))
+        return self._origin_of(X).send(self._posterior(X, priors, logs=False))
+
+    @same_library
+    def predict_log_proba(self, X, *, priors=None) -> np.ndarray:
+        """log P(class | x), (n, k)."""
+        return self._origin_of(X).send_logs(self._posterior(X, priors, logs=True))
+
+    @same_library
+    def predict(self, X, *, priors=None) -> np.ndarray:
+        """The most probable class of each row."""
+        scores = self._scores(X) if priors is None else self._joint(X, priors)
+        best = (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return self._origin_of(X).send_labels(self.classes_[best])
+
+    def log_odds(self, X, *, against=None, priors=None) -> np.ndarray:
+        """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
+        place = None if against is None else self._place_of(against)
+        return self._origin_of(X).send(decision.log_odds(self._joint(X, priors), place))
+
+    def decibans(self, X, *, against=None, priors=None) -> np.ndarray:
+        """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1."""
+        return self.log_odds(X, against=against, priors=priors) * decision.DECIBAN
+
+    def explain(self, X, *, of=None, against=None, priors=None, baseline=None) -> Explanation:
+        """Evidence for `of` (by default each row's most probable class) against another class (by default the most
+        probable one beside it), by column and in decibans: first line + columns = log odds. Labels may differ by row:
+        pass one for each.
+
+        The evidence of a column is its coefficient times its cell's distance from the baseline; the first line is the
+        log odds of the baseline.
+
+        Parameters
+        ----------
+        baseline : array of shape (d,), 0 or None
+            The row to count from. None: the mean of the training rows (the first line is "mean row"), or 0 where they
+            were sparse, so that an absent word is no evidence. 0: the first line is the intercept. A row: "baseline".
+
+        Examples
+        --------
+        >>> from deciban import LogisticRegression
+        >>> model = LogisticRegression().fit([[36.5], [37.0], [37.5], [38.5]], ["well", "well", "ill", "ill"])
+        >>> print(model.explain([[38.0]]))
+        row 0: ill against well
+          column    value  decibans
+          mean row             +0.0            │
+          x0           38      +2.2            │██████████
+          total                +2.3  odds 1.7 : 1, P(ill) = 0.628
+        >>> model.explain([[38.0]], baseline=0).to_frame().column.tolist()
+        ['intercept', 'x0']
+        """
+        at, start = self._baseline(baseline)
+        base, parts, columns, cells = self._evidence(X, priors, at)
+        more = context(self, X)
+        return Explanation.of_parts(self.classes_, columns, cells, base, parts, of, against, start=start, **more)
+
+    # inside
+
+    def _baseline(self, baseline: Any) -> tuple[Any, str]:
+        """The row to count evidence from (None: all 0), and what it is called."""
+        if baseline is None and self._means is not None:
+            return np.asarray(inputs.local(self._means), dtype=np.float64), "mean row"
+        zero = baseline is None or (np.ndim(baseline) == 0 and baseline == 0)
+        return (None, "intercept") if zero else (baseline, "baseline")
+
+    def _evidence(self, X, priors=None, baseline=None) -> tuple[np.ndarray, np.ndarray, list[str], np.ndarray]:
+        """(scores of the baseline (k,), coef · distance from it (n, k, d), column names, cells (n, d))."""
+        self._check_is_fitted()
+        x = X if isinstance(X, Block) else inputs.features(self, X, self._reads)
+        assert isinstance(x, Reals | Counts)
+        check_size(x.n, len(self.classes_), x.d)
+        cells, (coef, bias) = x.dense(), self._parameters()
+        if not ops.whole(cells):
+            self._refuse(x)
+        if len(coef) == 1:
+            coef, bias = np.concatenate([np.zeros_like(coef), coef]), np.concatenate([np.zeros_like(bias), bias])
+        coef, bias = coef.astype(np.float64), bias.astype(np.float64)
+        if baseline is None:
+            return bias + self._shift(priors), cells[:, None, :] * coef, self._column_names(), cells
+        start = check_baseline(baseline, x.d)
+        parts = (cells - start)[:, None, :] * coef
+        return bias + coef @ start + self._shift(priors), parts, self._column_names(), cells
+
+    def _keep_means(self, rows: Table, before: float) -> None:
+        """The columns' means after these rows, too; those learned so far have the weight `before`."""
+        means = column_means(rows)
+        if before > 0 and means is not None:
+            weight = float(rows.n if rows.w is None else rows.w.sum())
+            known = None if self._means is None else np.asarray(inputs.local(self._means))
+            means = None if known is None else (before * known + weight * means) / (before + weight)
+        self._means = None if means is None else self._origin.send(means)
+
+    def _splits(self) -> bool:
+        return True
+
+    def _parameters(self) -> tuple[np.ndarray, np.ndarray]:
+        """(coef, intercept) as NumPy's, dense."""
+        coef = self.coef_.toarray() if sparse.issparse(self.coef_) else np.asarray(inputs.local(self.coef_))
+        return coef, np.atleast_1d(np.asarray(inputs.local(self.intercept_)))
+
+    def _scores(self, X) -> np.ndarray:
+        """x · coef + intercept, as doubles, (n, m)."""
+        self._check_is_fitted()
+        x = inputs.features(self, X, "reals")
+        coef, bias = self._parameters()
+        with np.errstate(all="ignore"):
+            scores = affine(x, np.asarray(coef, dtype=np.float64), np.asarray(bias, dtype=np.float64))
+        if not ops.whole(scores):
+            self._refuse(x, only_if_not_finite=True)
+        return scores
+
+    def _joint(self, X, priors) -> np.ndarray:
+        """A score for each class, (n, k), whose softmax is the posterior."""
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            scores = np.concatenate([np.zeros_like(scores), scores], axis=1)
+        return scores if priors is None else scores + self._shift(priors)
+
+    def _posterior(self, X, priors, logs: bool) -> np.ndarray:
+        return ops.posterior(np.ascontiguousarray(self._joint(X, priors)), logs)
+
+    def _shift(self, priors) -> np.ndarray | float:
+        """What other priors add to the scores: log (new / training)."""
+        return 0.0 if priors is None else self._prior(None, priors) - self._prior(None, None)
+
+    def _prior(self, fitted: Any, priors) -> np.ndarray:
+        """log of the class shares, as given or as in the training rows."""
+        if priors is None:
+            return decision.log_prior(np.asarray(inputs.local(self.class_count_), dtype=np.float64))
+        with np.errstate(divide="ignore"):
+            return np.log(check_priors(priors, self.classes_))
+
+    def _refuse(self, x: Block, only_if_not_finite: bool = False) -> None:
+        refuse(x, self.__dict__.get("feature_names_in_"), only_if_not_finite)
+
+    def _place_of(self, label: Any) -> int:
+        at = np.flatnonzero(self.classes_ == label)
+        if len(at) == 0:
+            raise DataError(f"class {label!r} is not among {list(self.classes_)}\n\nhint: name one of these")
+        return int(at[0])
+
+    def _origin_of(self, X: Any) -> Origin:
+        return Origin.of(X)
+
+    def _check_is_fitted(self) -> Self:
+        if "coef_" not in self.__dict__:
+            raise unfitted(self)
+        return self
+
+
+def as_floats(x: Block) -> Reals | Counts:
+    """Rows of a dtype that the kernels know, converted once: every pass reads them."""
+    assert isinstance(x, Reals | Counts)
+    return x.rows(0, x.n)
+
+
+def column_means(rows: Table) -> np.ndarray | None:
+    """The mean of each column, (d,); None where rows are sparse, or weigh nothing."""
+    weight = float(rows.n if rows.w is None else rows.w.sum())
+    if not isinstance(rows.x, Reals) or not weight > 0:
+        return None
+    return ops.sums(rows.x, rows.y, rows.w, rows.k).total.sum(axis=0) / weight
+
+
+def affine(x: Block, coef: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """x · coef + bias, (n, m); packing the coefficients is left out where there are fewer cells than they have."""
+    x = as_floats(x)
+    if x.cells >= coef.size:
+        return ops.affine(x, coef, bias, strict=True)
+    if isinstance(x, Reals):
+        return x.values @ coef.T + bias
+    at = x.indptr - x.indptr[0]
+    return sparse.csr_array((x.stored, x.column_of(), at), shape=(x.n, x.d)) @ coef.T + bias
+
+
+def overflows(x: Block) -> bool:
+    """Whether the square of a cell is past all doubles."""
+    values = x.stored if isinstance(x, Counts) else x.values  # type: ignore[union-attr]
+    return float(np.abs(values).max(initial=0.0)) > SQUARED
+
+
+def check_baseline(baseline: Any, d: int) -> np.ndarray:
+    """A row to count evidence from, as doubles."""
+    try:
+        row = np.asarray(baseline, dtype=np.float64)
+    except (TypeError, ValueError):
+        row = np.empty(0)
+    if row.shape != (d,) or not ops.whole(row):
+        raise DataError(
+            f"`baseline` is not a row of {d} finite numbers\n\n"
+            "hint: give one for each column, as X.mean(axis=0), or 0 to count from there"
+        )
+    return row
+
+
+def refuse(x: Block, names: np.ndarray | None = None, only_if_not_finite: bool = False) -> None:
+    """Say which cell made an answer that is no number; `names` are those of the columns."""
+    values = x.stored if isinstance(x, Counts) else x.values  # type: ignore[union-attr]
+    bad = ~np.isfinite(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
+    if not bad.any():
+        if only_if_not_finite:
+            return
+        inputs.refuse(x)
+    missing = np.isnan(values)
+    at = tuple(np.argwhere(missing if missing.any() else bad)[0])
+    row, column = (x.row_of()[at[0]], x.column_of()[at[0]]) if isinstance(x, Counts) else at
+    where = f"first in row {row}, {inputs.called(column, names)}"
+    if missing.any():
+        raise SupportError(
+            f"Input X contains NaN ({where}), and LogisticRegression takes no missing values\n\n"
+            "hint: MixedNB does; or fill them in first (sklearn.impute)"
+        )
+    raise SupportError(
+        f"Input X contains infinity ({where}), and a linear score of it is no number\n\n"
+        "hint: leave the row out, or put the largest value there that makes sense"
+    )
+
+
+FAR = 1e-3  # nats that another step may promise where coefficients count as the optimum
+FIRTH = 1000  # steps of Fisher scoring; few are needed
+SMALL = 1 << 24  # multiplications that a proof against separation may cost after every fit without penalty
+
+
+class Inferring:
+    """Mixin: needs `coef_`, `intercept_`, `classes_` and scikit-learn's settings of LogisticRegression."""
+
+    classes_: np.ndarray
+    coef_: Any
+    intercept_: Any
+    n_features_in_: int
+    fit_intercept: bool
+    penalty: Any
+    C: Any
+    l1_ratio: Any
+    class_weight: Any
+    solver: str
+    intercept_scaling: float
+    _observed: Observed
+    _check_is_fitted: Callable[[], Any]
+    _parameters: Callable[[], tuple[np.ndarray, np.ndarray]]
+    _prior: Callable[..., np.ndarray]
+    _weights: Callable[..., np.ndarray | None]
+    _objective: Callable[..., Any]
+    _settled: Callable[..., Any]
+    _plain: Callable[[], Any]
+
+    # what users call
+
+    def summary(
+        self,
+        X=None,
+        y=None,
+        sample_weight=None,
+        *,
+        level: float = 0.95,
+        robust: bool = False,
+        reference=None,
+        intervals: str = "wald",
+    ) -> Summary:
+        """Coefficients with errors, z, p, intervals and odds ratios, and measures of fit; prints as a table.
+
+        Of the training rows, unless others (or those again, where they were too large to keep) are passed. `robust`:
+        sandwich errors (HC0). With more than two classes, each is told against `reference`, by default the first.
+        intervals="profile" (without penalty, and for Firth's): by likelihood ratio instead of errors.
+        """
+        if robust not in (True, False):
+            raise DataError(f"robust is {robust!r}\n\nhint: True (sandwich errors, HC0) or False")
+        observed = self._asked(X, y, sample_weight)
+        found, kind = observed.curvature, self._penalised()
+        notes, ends = [*self._of_penalty(kind), *self._of_fit(observed, kind)], None
+        if intervals != "wald":
+            ends = profile_likelihood.intervals(
+                observed.design(), found.theta, self.classes_, intervals, kind, level, reference
+            )
+            notes.append(profile_likelihood.NOTE)
+        used = float(np.count_nonzero(found.theta)) if kind == "l1" else None
+        return Summary.of(
+            found,
+            self.classes_,
+            self._column_names(),
+            prior=self._gaussian(),
+            level=level,
+            robust=robust,
+            reference=reference,
+            errors=kind != "l1",
+            parameters=used,
+            notes=notes,
+            ends=ends,
+        )
+
+    def separation(self, X=None, y=None, sample_weight=None) -> Separation:
+        """Whether the classes are separated, by which columns; then there is no finite estimate without penalty.
+
+        Of the training rows, or of these, for which no fit is needed.
+
+        >>> from deciban import LogisticRegression
+        >>> x = [[1, 0, 0], [1, 0, 1], [0, 1, 0], [1, 1, 1], [1, 1, 0]]
+        >>> found = LogisticRegression().fit(x, [0, 0, 0, 1, 1]).separation()
+        >>> found.kind, found.columns
+        ('complete', ('x0', 'x1'))
+        """
+        if X is not None and "coef_" not in self.__dict__:
+            model = self._plain()
+            rows = model._objective(X, y, sample_weight, self._settled(settings.read(self))).rows
+            return model._separation(rows.x, rows.y, rows.w)
+        rows, codes, w = self._asked(X, y, sample_weight).rows()
+        return self._separation(rows, codes, w)
+
+    @property
+    def evidence_(self) -> float:
+        """log p(y | X), coefficients averaged out (Laplace): choose C, or columns, by the largest. L2 penalty only."""
+        self._check_is_fitted()
+        if self._penalised() != "l2":
+            raise AttributeError(
+                "evidence needs a prior that is a density, and only an L2 penalty is one: Gaussian, of variance C\n\n"
+                "hint: fit with a finite C, l1_ratio=0"
+            )
+        try:
+            return self._laplace().evidence
+        except DataError as unknown:  # rows that are not here any more: `hasattr` and `dir` ask, too
+            raise AttributeError(str(unknown)) from None
+
+    def sample_coef(self, n_samples: int = 1, random_state=None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw from the Laplace posterior: coef (n, 1 or k, d) and intercept (n, 1 or k), as `coef_`, `intercept_`."""
+        posterior = self._laplace()
+        rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
+        coef, bias = self._parameters()
+        whole = np.column_stack([bias, coef]) if self.fit_intercept else coef
+        return as_coef(posterior.sample(n_samples, rng), self.fit_intercept, whole.mean(axis=0))
+
+    # what `fit` calls
+
+    def _jeffreys(self, rows: Table, tell: Tell) -> Solution:
+        """Firth's estimate of these rows, parameters as an objective has them: intercepts last."""
+        x, names = rows.x, self._column_names()
+        cells = x.stored if isinstance(x, Counts) else x.values  # type: ignore[union-attr]
+        if not ops.whole(cells):  # `fit` says which cell
+            return Solution(np.zeros(0), "stuck", 0, np.nan, np.zeros(0))
+        step = count(1)
+
+        def watch(theta: np.ndarray, promise: float) -> bool:
+            tell(next(step), slope=promise)
+            return False
+
+        settings: dict[str, Any] = {"fit_intercept": self.fit_intercept, "k": rows.k, "columns": names}
+        fit = firth(x, rows.y, rows.w, max_iter=FIRTH, watch=watch, **settings)
+        w = np.column_stack([fit.coef_, fit.intercept_]) if self.fit_intercept else fit.coef_
+        why = "gradient" if fit.why == "converged" else fit.why
+        return Solution(w.ravel(), why, fit.steps, -fit.penalised, np.zeros(w.size))
+
+    def _learn_inference(self, X, y: np.ndarray, w: np.ndarray | None) -> None:
+        """Remember rows, codes and weights (class weights in them), and where the fit ended; nothing is computed."""
+        theta = contrasts(*self._parameters(), self.fit_intercept)
+        self._observed = Observed(X, y, w, theta, len(self.classes_), self.fit_intercept)
+
+    def _warn_separated(self) -> bool:
+        """After a fit without penalty: say so where the classes are separated."""
+        if self._penalised() != "none":
+            return False
+        observed = self._observed
+        x, y, _ = observed.rows()
+        if x.n * observed.theta.size**2 > SMALL and not large_margins(x, y, *self._parameters()):
+            return False
+        found = self._looked(observed)
+        if found:
+            warnings.warn(str(found), SeparationWarning, stacklevel=3)
+        return bool(found)
+
+    # inside
+
+    def _averaged(self, X, priors, posterior: str) -> np.ndarray:
+        """P(class | x), (n, k), coefficients averaged out."""
+        if posterior != "laplace":
+            raise DataError(f"`posterior` is {posterior!r}\n\nhint: 'laplace', or None for the coefficients as fitted")
+        chances = self._laplace().chances(inputs.features(self, X, "reals"))
+        if priors is None:
+            return chances
+        with np.errstate(divide="ignore"):
+            moved = np.log(chances) + (self._prior(None, priors) - self._prior(None, None))
+        return ops.posterior(np.ascontiguousarray(moved), logs=False)
+
+    def _laplace(self) -> Posterior:
+        self._check_is_fitted()
+        if self._penalised() == "l1":
+            raise DataError(
+                "an L1 penalty has a corner at 0, where no Gaussian fits: there is no Laplace posterior\n\n"
+                "hint: fit with l1_ratio=0 on the columns that L1 chose"
+            )
+        return Posterior.of(self._current().curvature, self._gaussian())
+
+    def _penalised(self) -> str:
+        """Which penalty the settings mean: none, l2, l1 (alone or in an elastic net) or jeffreys."""
+        if self.penalty == "jeffreys":
+            return "jeffreys"
+        if self.penalty is None or self._strength() == np.inf:
+            return "none"
+        ratio = {"l2": 0.0, "l1": 1.0}.get(self.penalty, self.l1_ratio or 0.0)
+        return "l1" if ratio > 0 else "l2"
+
+    def _strength(self) -> float:
+        C = getattr(self, "C_", self.C)
+        return float(C) if isinstance(C, Real) else np.inf  # yet to be chosen
+
+    def _gaussian(self) -> Prior:
+        if self._penalised() != "l2":
+            return Prior()
+        C = self._strength()
+        return Prior(C, 1.0 / (C * self.intercept_scaling**2) if self.solver == "liblinear" else 0.0)
+
+    def _asked(self, X, y, sample_weight) -> Observed:
+        self._check_is_fitted()
+        observed = self._current()
+        if X is None:
+            return observed
+        if y is None:
+            raise DataError("X without y\n\nhint: pass both, summary(X, y), or neither")
+        x = inputs.features(self, X, "reals")
+        _, codes = inputs.labels(np.asarray(inputs.local(y)), self.classes_)
+        if len(codes) != x.n:
+            raise DataError(f"X has {x.n} rows and y {len(codes)}\n\nhint: pass the label of every row")
+        w = self._weights(inputs.weights(sample_weight, codes), codes)
+        seen = Observed(x, codes, w, observed.theta, observed.k, observed.intercept)
+        if not observed.alive and "curvature" not in observed.__dict__:
+            self._observed = seen
+        return seen
+
+    def _current(self) -> Observed:
+        """What is known about the coefficients as they are now: rows learned in pieces, or before, do not count."""
+        theta = contrasts(*self._parameters(), self.fit_intercept)
+        if "_observed" not in self.__dict__ or not np.array_equal(self._observed.theta, theta):
+            self._observed = Observed(None, None, None, theta, len(self.classes_), self.fit_intercept)
+        return self._observed
+
+    def _looked(self, observed: Observed) -> Separation:
+        """What separates the rows of a fit without penalty, looked for once; mostly the fit itself proves: nothing."""
+        if observed.separated is None:
+            sure = observed.theta.size <= WIDE and certified(observed.design(), observed.theta)
+            observed.separated = Separation("none") if sure else self._separation(*observed.rows())
+        return observed.separated
+
+    def _separation(self, x, y, w) -> Separation:
+        names = self._column_names()
+        theta = self._current().theta if "coef_" in self.__dict__ and self._penalised() == "none" else None
+        return separation(x, y, w, fit_intercept=self.fit_intercept, columns=names, classes=self.classes_, theta=theta)
+
+    def _of_penalty(self, kind: str) -> list[str]:
+        if kind == "none":
+            return []
+        if kind == "jeffreys":
+            return [
+                "Firth's estimate (Jeffreys' prior): errors by the information at it, log-likelihood without the prior"
+            ]
+        if kind == "l1":
+            return [
+                "an L1 penalty has no standard errors: chosen coefficients are shrunk, those left out are exactly 0"
+            ]
+        return [
+            f"errors are those of the penalised estimate: the posterior's spread under a Gaussian prior of variance "
+            f"C = {self._strength():g} (Laplace), without the bias to 0; parameters are counted as effective ones"
+        ]
+
+    def _of_fit(self, observed: Observed, kind: str) -> list[str]:
+        notes = []
+        if self.class_weight is not None:
+            notes.append("class weights count like repeated rows")
+        known = kind == "none" and (observed.alive or observed.separated is not None)
+        if known and (found := self._looked(observed)):
+            notes.append(str(found).replace("\n\nhint: ", "; "))
+        if kind in ("none", "l2") and (gain := observed.curvature.distance(self._gaussian())) > FAR and not notes:
+            notes.append(
+                f"the coefficients are not at the optimum of these rows: a step would gain {gain:.3g} nats; "
+                "fit with a smaller tol"
+            )
+        return notes
+
+    def _candidates(self) -> list[np.ndarray] | None:
+        """What columns range over, where that is known: a nomogram asks."""
+        observed = self._current()
+        return observed.ranges.candidates() if observed.ranged else None
+
+    def _column_names(self) -> list[str]:
+        return shown_names(self)
+
+
+def attributes(model: Any) -> dict[str, Any]:
+    """What a logistic regression with the posterior of this model has learned, by name."""
+    if not hasattr(model, "as_logistic"):
+        raise DataError(
+            f"{type(model).__name__} is no generative classifier with `as_logistic`\n\n"
+            "hint: pass a fitted LinearDiscriminantAnalysis, MultinomialNB, PoissonNB or BernoulliNB"
+        )
+    fitted, view = model._check_is_fitted(), model.as_logistic()
+    if (view.binarize or 0.0) >= 1.0:
+        raise DataError(
+            f"binarize={view.binarize:g} makes 0 and 1 the same, and a logistic regression takes cells as they are\n\n"
+            "hint: binarize the columns to 0 and 1 first, and fit BernoulliNB with binarize=0"
+        )
+    k = len(view.classes_)
+    if k < 2:
+        raise DataError(f"the model has one class, {view.classes_.tolist()}\n\nhint: fit it on rows of two classes")
+    if not (ops.whole(view.coef_) and ops.whole(view.intercept_)):
+        raise DataError(
+            f"this {type(model).__name__} calls some rows impossible, and no finite coefficient says so\n\n"
+            "hint: smooth its counts (alpha > 0), and give every class a prior above 0"
+        )
+    prior = np.exp(model._prior(fitted, None))
+    out = {
+        "classes_": view.classes_,
+        "coef_": np.array(view.coef_, dtype=np.float64),
+        "intercept_": np.array(view.intercept_, dtype=np.float64),
+        "class_count_": fitted.tally.parts[0].n.sum() * prior / prior.sum(),
+        "n_features_in_": model.n_features_in_,
+        "n_iter_": np.array([0], dtype=np.int32),
+        "_origin": Origin.plain,
+    }
+    theta = contrasts(out["coef_"], out["intercept_"], True)
+    out["_observed"] = Observed(None, None, None, theta, k, True, model._candidates)
+    if hasattr(model, "feature_names_in_"):
+        out["feature_names_in_"] = model.feature_names_in_
+    return out
+
+
+SAMPLE = 1 << 20  # cells
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What the first pass finds."""
+
+    classes: np.ndarray  # (k,)
+    rows: np.ndarray  # (k,), how many rows each has
+    mass: np.ndarray  # (k,), Σ w
+    total: np.ndarray  # (k, d), Σ w x
+    x: np.ndarray  # (s, d), the sample
+    y: np.ndarray  # (s,), codes
+    w: np.ndarray | None  # (s,)
+    order: np.ndarray  # (s,)
+
+    def __add__(self, other: Found) -> Found:
+        classes = united(self.classes, other.classes) if len(self.rows) and len(other.rows) else None
+        if classes is None:
+            return self if len(self.rows) else other
+        a, b = self._among(classes), other._among(classes)
+        last = _last(np.concatenate([a.order, b.order]), a.x.shape[1])
+        a, b = a._upto(last), b._upto(last)  # few of the rows, before they are copied
+        both = Found(
+            classes,
+            a.rows + b.rows,
+            a.mass + b.mass,
+            a.total + b.total,
+            np.concatenate([a.x, b.x]),
+            np.concatenate([a.y, b.y]),
+            None if a.w is None and b.w is None else np.concatenate([a.weights(), b.weights()]),
+            np.concatenate([a.order, b.order]),
+        )
+        return both.thinned() if last is None else both
+
+    def _among(self, classes: np.ndarray) -> Found:
+        at = np.searchsorted(classes, self.classes)
+        rows, mass = np.zeros(len(classes), dtype=np.int64), np.zeros(len(classes))
+        total = np.zeros((len(classes), self.total.shape[1]))
+        rows[at], mass[at], total[at] = self.rows, self.mass, self.total
+        return replace(self, classes=classes, rows=rows, mass=mass, total=total, y=at[self.y].astype(np.int32))
+
+    def weights(self) -> np.ndarray:
+        return np.ones(len(self.y)) if self.w is None else self.w
+
+    def thinned(self) -> Found:
+        """With those rows of the sample that come first."""
+        d = self.x.shape[1]
+        last = _last(self.order, d)
+        if last is not None:
+            return self._upto(last)
+        found, most = self._joined(), sample_rows(d)
+        return found._upto(np.partition(found.order, most - 1)[most - 1] if len(found.order) > most else None)
+
+    def _joined(self) -> Found:
+        """With rows that are the same as one of all their weight. They have one place in the order, so a sample of
+        the first rows would else be of few different ones, where rows recur."""
+        found = self._some(np.lexsort((self.y, self.order)))
+        other = (np.diff(found.order, prepend=~found.order[:1]) != 0) | (np.diff(found.y, prepend=-1) != 0)
+        first = np.flatnonzero(other)
+        return replace(found._some(first), w=np.add.reduceat(found.weights(), first))
+
+    def _upto(self, last: np.uint64 | None) -> Found:
+        keep = None if last is None else self.order <= last
+        return self if keep is None or keep.all() else self._some(keep)
+
+    def _some(self, at: np.ndarray) -> Found:
+        return replace(self, x=self.x[at], y=self.y[at], w=None if self.w is None else self.w[at], order=self.order[at])
+
+    def sample(self) -> Table:
+        """In an order of its own."""
+        some = self._some(np.lexsort((*self.x.T[:4], self.y, self.order)))
+        return Table(Reals(some.x), some.y, some.w, len(self.classes))
+
+
+def _last(order: np.ndarray, d: int) -> np.uint64 | None:
+    """The last place that a sample takes; None where rows recur."""
+    order = np.sort(order)
+    if (order[1:] == order[:-1]).any():
+        return None
+    return order[min(sample_rows(d), len(order)) - 1] if len(order) else np.uint64(0)
+
+
+def sample_rows(d: int) -> int:
+    return max(2 * d, min(1 << 15, SAMPLE // max(d, 1)))
+
+
+def in_rows(table: Table) -> Table:
+    """The same, cell after cell of a row, as many passes go through them."""
+    return replace(table, x=as_floats(ops.in_rows(table.x)))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """batch → Found."""
+
+    reading: Reading
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.reading.columns
+
+    def __call__(self, batch: Any) -> Found:
+        try:
+            classes, rows = self.reading.table(batch)
+            rows = in_rows(rows)
+            x = rows.x.values  # type: ignore[union-attr]
+            if not np.isfinite(x.sum()) and not np.isfinite(x).all():
+                refuse(rows.x, np.array(self.reading.features, dtype=object))
+        except DecibanError as wrong:
+            raise placed(wrong, names=self.reading.features) from None
+        count = np.bincount(rows.y, minlength=rows.k)
+        sums = ops.sums(rows.x, rows.y, rows.w, rows.k)  # type: ignore[arg-type]
+        mass = ops.class_weights(rows.y, rows.w, rows.k)
+        found = Found(classes, count, mass, sums.total, x, rows.y, rows.w, digests(rows.x))  # type: ignore[arg-type]
+        return found.thinned()
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """batch → what the objective of its rows, without penalty, says."""
+
+    reading: Reading
+    classes: np.ndarray
+    share: np.ndarray | None  # weights of the classes
+    intercept: bool
+    what: str
+    at: tuple[np.ndarray, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.reading.columns
+
+    def __call__(self, batch: Any) -> SumTuple:
+        try:
+            rows = in_rows(self.reading.table(batch, self.classes)[1])
+        except DecibanError as wrong:
+            raise placed(wrong, names=self.reading.features) from None
+        rows = replace(rows, w=weighted(rows.y, rows.w, self.share))
+        said = getattr(Objective.of(rows, intercept=self.intercept), self.what)(*self.at)
+        return SumTuple(said if isinstance(said, tuple) else (said,))
+
+
+def weighted(y: np.ndarray, w: np.ndarray | None, share: np.ndarray | None) -> np.ndarray | None:
+    """Rows' weights times their classes'."""
+    if share is None:
+        return w
+    return share[y] if w is None else share[y] * w
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """A question to all rows: one pass of the engine."""
+
+    job: Any
+    found: Found
+    share: np.ndarray | None
+    intercept: bool
+
+    def __call__(self, what: str, *at: np.ndarray) -> tuple:
+        asked = Asked(self.job.reading, self.found.classes, self.share, self.intercept, what, at)
+        with np.errstate(all="ignore"):
+            return self.job.total(asked).parts
+
+    def of_columns(self, at: np.ndarray) -> Ask:
+        reading = self.job.reading
+        some = replace(reading, features=tuple(reading.features[j] for j in at), kinds=())
+        return replace(self, job=replace(self.job, reading=some))
+
+
+class SeveralPasses:
+    """Mixin of `LogisticRegression`: `fit_on`."""
+
+    classes_: np.ndarray
+    class_count_: Any
+    n_iter_: Any
+    C_: float
+    penalty: Any
+    fit_intercept: bool
+    tol: float
+    max_iter: int
+    verbose: int
+    _origin: Origin
+    _means: Any
+    _shares: Callable[[np.ndarray], np.ndarray | None]
+    _set: Callable[[Objective, np.ndarray], None]
+    _check_mass: Callable[[np.ndarray, str], None]
+
+    def _learn_on(self, job: Any) -> None:
+        chosen = settings.read(self)
+        if chosen.among is not None or self.penalty == "jeffreys" or chosen.solver == "sgd":
+            name = "C" if chosen.among is not None else "penalty" if self.penalty == "jeffreys" else "solver"
+            raise NotAdditiveError(
+                f"{name}={getattr(self, name)!r} needs all rows in memory, which `fit_on` does without\n\n"
+                "hint: choose C on some of the rows by `fit` and give it as a number; for the online rule call "
+                "`partial_fit` with one batch after the other"
+            )
+        with job.several() as again:
+            self._solve_on(again, chosen)
+
+    def _solve_on(self, job: Any, chosen: settings.Settings) -> None:
+        found: Found | None = job.total(Finding(job.reading))
+        if found is None or not found.rows.any():
+            raise DataError("there are no rows to learn from\n\nhint: see whether the data have rows")
+        self.classes_, self._origin = found.classes, Origin.plain
+        self.feature_names_in_ = np.array(job.reading.features, dtype=object)
+        self.n_features_in_ = d = len(job.reading.features)
+        share = self._shares(found.mass)
+        mass = found.mass if share is None else found.mass * share
+        self._check_mass(mass, chosen.solver)
+        sample = found.sample()
+        some = Objective.of(replace(sample, w=weighted(sample.y, sample.w, share)), intercept=self.fit_intercept)
+        whole = Objective.of(sample, chosen.l2, chosen.l1, self.fit_intercept, chosen.bias_l2, chosen.bias_l1)
+        rows = Distant(int(found.rows.sum()), d, len(found.classes))
+        far = Far.over(rows, some, float(mass.sum()), Ask(job, found, share, self.fit_intercept), whole)
+        with progress.shown(self.verbose, "fit", self.tol * far.weight) as tell:
+            answer = minimise_elsewhere(chosen.solver, far, self.tol, self.max_iter, progress.watching(tell))
+        self._set(whole, answer.w)
+        for name in ("_stream", "_observed", "path_"):
+            self.__dict__.pop(name, None)
+        self.class_count_, self.C_ = mass, float(chosen.C)
+        self._means = (np.ones(len(mass)) if share is None else share) @ found.total / mass.sum()
+        self.n_iter_ = np.array([answer.steps], dtype=np.int32)
+        if not answer.converged:
+            message = settings.not_converged(chosen.solver, answer.why, answer.steps)
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
 
 class LogisticRegression(
@@ -184,7 +1016,7 @@ class LogisticRegression(
         ([[4.0]], [[0.92]])
         """
         out = cls(**arguments)
-        out.__dict__.update(adopting.attributes(model))
+        out.__dict__.update(attributes(model))
         return out
 
     def fit(self, X, y, sample_weight=None) -> Self:
@@ -217,13 +1049,13 @@ class LogisticRegression(
         chosen = self._settled(settings.read(self))
         first = "coef_" not in self.__dict__
         with self._unchanged_on_failure():
-            x, y = ingest.training(self, X, y, "reals", reset=first)
-            ingest.name_classes(self, classes)
-            _, codes = ingest.labels(y, self.classes_)
+            x, y = inputs.training(self, X, y, "reals", reset=first)
+            inputs.name_classes(self, classes)
+            _, codes = inputs.labels(y, self.classes_)
             rows = self._rows(x, codes, sample_weight)
             if first:
                 self._origin = Origin.of(X)
-            before = 0.0 if first else np.asarray(ingest.local(self.class_count_))
+            before = 0.0 if first else np.asarray(inputs.local(self.class_count_))
             self._keep_means(rows, 0.0 if first else float(np.sum(before)))
             self.class_count_ = self._origin.send(before + ops.class_weights(codes, rows.w, rows.k))
             objective = Objective.of(rows, chosen.l2, 0.0, self.fit_intercept, chosen.bias_l2)
@@ -249,8 +1081,8 @@ class LogisticRegression(
 
     def _objective(self, X, y, sample_weight, chosen: settings.Settings) -> Objective:
         self._origin = Origin.of(X) if chosen.solver != "liblinear" else Origin.plain
-        x, y = ingest.training(self, X, y, "reals", reset=True)
-        self.classes_, codes = ingest.labels(y, None)
+        x, y = inputs.training(self, X, y, "reals", reset=True)
+        self.classes_, codes = inputs.labels(y, None)
         rows = self._rows(x, codes, sample_weight)
         mass = ops.class_weights(codes, rows.w, rows.k)
         self._check_mass(mass, chosen.solver)
@@ -258,7 +1090,7 @@ class LogisticRegression(
         return Objective.of(rows, chosen.l2, chosen.l1, self.fit_intercept, chosen.bias_l2, chosen.bias_l1)
 
     def _rows(self, x: Block, codes: np.ndarray, sample_weight) -> Table:
-        w = self._weights(ingest.weights(sample_weight, codes), codes)
+        w = self._weights(inputs.weights(sample_weight, codes), codes)
         return Table(as_floats(x), codes, w, len(self.classes_))
 
     def _check_mass(self, mass: np.ndarray, solver: str) -> None:

@@ -1,8 +1,19 @@
-"""Naive Bayes for real tables: columns of any type, missing cells, unseen levels."""
+"""Naive Bayes for real tables: columns of any type, missing cells, unseen levels.
+
+Naive Bayes averaged over all subsets of its columns: `average="subsets"` (see `deciban.composites.subsets`).
+
+>>> import numpy as np
+>>> from deciban import MixedNB
+>>> rng = np.random.default_rng(0)
+>>> y = np.repeat(["a", "b"], 100)
+>>> X = np.column_stack([rng.normal(size=200) + (y == "b"), rng.normal(size=200)])  # a column, and noise
+>>> MixedNB(average="subsets").fit(X, y).inclusion_.round(2).tolist()
+[1.0, 0.11]
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
@@ -10,28 +21,86 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from deciban import frames, ops
-from deciban.classifiers.averaging import Averaging
-from deciban.classifiers.averaging_subsets import CONSTRAINTS, AveragingSubsets
-from deciban.classifiers.base import Generative
-from deciban.classifiers.explaining_mixed import ExplainingMixed
-from deciban.classifiers.given_priors import CLASS_WEIGHT, PRIORS, GivenPriors
-from deciban.classifiers.keeping_levels import KeepingLevels
-from deciban.classifiers.reading_frames import COLUMNS, ReadingFrames, some
-from deciban.classifiers.weighing_columns import CONSTRAINT, WeighingColumns
+from deciban import ops
+from deciban.classifiers.base import CLASS_WEIGHT, PRIORS, ExplainingMixed, Generative, GivenPriors
+from deciban.classifiers.feature_weights import CONSTRAINT, WeighingColumns
+from deciban.composites.best_of import BestOf
+from deciban.composites.product import Product
+from deciban.composites.subsets import Subsets
+from deciban.data import frames
+from deciban.data.blocks import Table
 from deciban.errors import DataError
 from deciban.families import find
-from deciban.families.best_of import BestOf
 from deciban.families.categorical import Categorical
 from deciban.families.gamma_poisson import GammaPoisson
 from deciban.families.gaussian import Gaussian
 from deciban.families.histogram import Histogram
 from deciban.families.student import Student
-from deciban.product import Product
-from deciban.schema import Field, Schema
-from deciban.subsets.averaging import Subsets
-from deciban.table import Table
+from deciban.models.model import Averaging
+from deciban.rows.levels import KeepingLevels
+from deciban.rows.readers import COLUMNS, ReadingFrames, some
+from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, Labels
+
+CONSTRAINTS: dict[str, list] = {
+    "average": [None, StrOptions({"subsets"})],
+    "inclusion": [Interval(Real, 0, 1, closed="both"), Mapping],
+}
+
+
+class AveragingSubsets:
+    """Mixin of `MixedNB`: needs `_schema`."""
+
+    average: str | None
+    inclusion: Any
+    missing: str
+    _schema: Schema
+    _check_is_fitted: Callable[[], Any]
+
+    @property
+    def inclusion_(self) -> np.ndarray:
+        """The posterior probability that each column matters, that is, depends on the class. (d,)"""
+        fitted = self._check_is_fitted()
+        if not isinstance(fitted.family, Subsets):
+            raise AttributeError("this model has no posterior over its columns\n\nhint: fit with average='subsets'")
+        return np.exp(fitted.params.log_in)
+
+    def _averaged(self, product: Product) -> Product | Subsets:
+        """The family of the model, from that of its columns."""
+        if self.average is None:
+            return product
+        if isinstance(self.inclusion, Mapping):
+            prior = tuple(float(self.inclusion.get(name, 0.5)) for name in self._schema.names)
+        else:
+            prior = (float(self.inclusion),) * len(self._schema.fields)
+        return Subsets(product, prior)
+
+    def _columns_of(self, fitted: Any) -> tuple[Product, tuple]:
+        """(families, parameters) of the columns, by class."""
+        if isinstance(fitted.family, Subsets):
+            return fitted.family.product, fitted.params.own
+        return fitted.family, fitted.params
+
+    def _check_settings(self) -> None:
+        super()._check_settings()  # type: ignore[misc]
+        if self.average is None:
+            return
+        if self.missing == "average":
+            raise DataError(
+                "missing='average' makes rows of levels that are not there, which averaging over subsets knows nothing "
+                "of\n\nhint: with average='subsets' use missing='ignore' or 'informative'"
+            )
+        if isinstance(self.inclusion, Mapping) and hasattr(self, "_schema"):
+            strange = [name for name in self.inclusion if name not in self._schema.names]
+            if strange:
+                raise DataError(
+                    f"inclusion names {strange}, but the columns are {self._schema.names}\n\n"
+                    "hint: name columns as X has them, by number (0, 1, …) if X is an array"
+                )
+            bad = {name: p for name, p in self.inclusion.items() if not (isinstance(p, Real) and 0 <= float(p) <= 1)}
+            if bad:
+                raise DataError(f"inclusion has {bad}\n\nhint: give probabilities, 0 … 1")
+
 
 BELL = Gaussian(each=True)
 LEAST = 0.01  # rows that a prior of a mean is worth, at least

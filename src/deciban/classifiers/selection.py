@@ -23,9 +23,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from deciban import frames, hypotheses, tabular
-from deciban.classifiers import members
+from deciban import display
+from deciban.classifiers import ensemble
+from deciban.data import frames
 from deciban.errors import DataError
+from deciban.models import hypotheses
 
 WAYS = ("map", "mdl", "loo")
 
@@ -50,21 +52,21 @@ class Selection:
         return self.models[self.chosen]
 
     def __str__(self) -> str:
-        return tabular.as_text(self._lines())
+        return display.table_text(self._lines())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return tabular.as_html(self._lines())
+        return display.table_html(self._lines())
 
-    def _lines(self) -> tabular.Lines:
+    def _lines(self) -> display.Lines:
         numbers = zip(self.data_bits, self.prior_bits, self.total_bits, self.weight, strict=True)
         rows = [
             (name, f"{data:.2f}", f"{prior:.2f}", f"{total:.2f}", f"{weight:.4f}", "yes" if i == self.chosen else "no")
             for i, (name, (data, prior, total, weight)) in enumerate(zip(self.names, numbers, strict=True))
         ]
         head = ("", "−log₂ P(D|h)", "−log₂ P(h)", "total bits", "P(h|D)", "chosen")
-        return tabular.Lines(f"D: {self.of}", head, rows, "; ".join(self.notes))
+        return display.Lines(f"D: {self.of}", head, rows, "; ".join(self.notes))
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with a line for each hypothesis."""
@@ -99,30 +101,30 @@ def select(models: Any, X: Any, y: Any, by: str = "map", *, prior: Any = None, s
     """
     if by not in WAYS:
         raise DataError(f"by is {by!r}\n\nhint: one of {', '.join(map(repr, WAYS))}")
-    pairs = members.named(models)
+    pairs = ensemble.named(models)
     if not pairs:
         raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
-    logs = dict(zip([name for name, _ in pairs], members.log_prior(prior, [name for name, _ in pairs]), strict=True))
+    logs = dict(zip([name for name, _ in pairs], ensemble.log_prior(prior, [name for name, _ in pairs]), strict=True))
     X, y = frames.take_target(X, y)
-    found, left_out = members.each_learned(
-        pairs, lambda _, model: clone(model).fit(X, y, **members.weighed(model, "fit", sample_weight))
+    found, left_out = ensemble.each_learned(
+        pairs, lambda _, model: clone(model).fit(X, y, **ensemble.weighed(model, "fit", sample_weight))
     )
     value, told, why = None, "", []
     if by != "loo":
         try:
-            each = [members.account(model) for _, model in found]
-            members.same_data([kind for kind, _ in each], [name for name, _ in found])
+            each = [ensemble.account(model) for _, model in found]
+            ensemble.same_data([kind for kind, _ in each], [name for name, _ in found])
             value, told = np.array([number for _, number in each]), each[0][0]
-        except members.NoEvidenceError as wrong:
+        except ensemble.NoEvidenceError as wrong:
             why = [f"rows left out decide: {str(wrong).split(chr(10))[0]}"]
     if value is None:
         some = [pair for pair in pairs if pair[0] not in left_out]
         models = [model for _, model in found]
-        rows, w, how, failed = members.held_out_of_each(models, some, X, y, models[0].classes_, sample_weight)
+        rows, w, how, failed = ensemble.held_out_of_each(models, some, X, y, models[0].classes_, sample_weight)
         found, left_out = [pair for pair in found if pair[0] not in failed], {**left_out, **failed}
         value = rows @ w
         told = f"p(y | X), each row by the others ({', '.join(dict.fromkeys(how))})"
-    members.say_left_out(left_out)
+    ensemble.say_left_out(left_out)
     names = tuple(name for name, _ in found)
     log_prior = np.array([logs[name] for name in names])
     log_prior = log_prior - np.logaddexp.reduce(log_prior)

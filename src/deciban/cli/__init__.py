@@ -14,8 +14,8 @@ from importlib import import_module
 
 import click
 
+from deciban.cli.options import first_sentence, tell_error
 from deciban.cli.starting import lighten
-from deciban.cli.verb import first_sentence, tell_error
 
 VERBS = (
     "fit",

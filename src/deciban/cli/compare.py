@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.verb import ClassifierOption, Talk, column_options, how_to_read, table_options, verb
+from deciban.cli.options import ClassifierOption, Talk, column_options, how_to_read, table_options, verb
 
 
 @verb("compare", example="deciban compare titanic.csv --target survived --drop boat --drop body")
@@ -32,15 +32,15 @@ def command(
     10,000 rows, 10,000 are drawn, class by class.
     """
     import deciban
-    from deciban import files
-    from deciban.cli import rows
+    from deciban.cli import inputs
+    from deciban.io import readers
 
-    def pieces(source: files.Source) -> tuple:
-        column = rows.target_of(source, target)
-        rows.check_drop(source, drop, column)
-        return *rows.lessons(source, column, drop, talk), text or source.text
+    def pieces(source: readers.Source) -> tuple:
+        column = inputs.target_of(source, target)
+        inputs.check_drop(source, drop, column)
+        return *inputs.lessons(source, column, drop, talk), text or source.text
 
-    X, y, text = files.restarted(data, pieces, **how_to_read(delimiter, no_header))
+    X, y, text = readers.restarted(data, pieces, **how_to_read(delimiter, no_header))
     with talk.bar("comparing") as tell:
         out = deciban.compare(X, y, names or None, folds, lambda what, share: tell(0, share), text)
     for name, why in out.left_out.items():

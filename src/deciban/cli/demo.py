@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.verb import Talk, verb
+from deciban.cli.options import Talk, verb
 
 
 @verb("demo", example="deciban demo")
@@ -15,7 +15,7 @@ def command(talk: Talk, output: str, rows: int) -> None:
 
     It takes under a minute; all numbers are computed there and then.
     """
-    from deciban.demo import tour
+    from deciban.cli.tour import tour
 
     data = tour(output, rows, (lambda line: None) if talk.json else click.echo)
     if talk.json:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import click
 
-from deciban.cli.verb import Talk, how_to_read, priors_option, table_options, verb
+from deciban.cli.options import Talk, how_to_read, priors_option, table_options, verb
 
 
 @verb("explain", example="deciban explain t.deciban titanic.csv --row 3")
@@ -40,19 +40,19 @@ def command(
     import numpy as np
 
     import deciban
-    from deciban import files
-    from deciban.cli import asking, rows
+    from deciban.cli import inputs
+    from deciban.io import readers
 
-    fitted = rows.loaded(model, data)
+    fitted = inputs.loaded(model, data)
     about = deciban.about(model)
-    source = rows.questions(fitted, about, data, how_to_read(delimiter, no_header))
-    here = rows.columns_of(fitted, about, source, talk)
-    found = rows.cells(fitted, files.some_rows(source, row, count), here)
+    source = inputs.questions(fitted, about, data, how_to_read(delimiter, no_header))
+    here = inputs.columns_of(fitted, about, source, talk)
+    found = inputs.cells(fitted, readers.some_rows(source, row, count), here)
     pair = {
-        key: rows.label_of(fitted, label, f"--{key}")
+        key: inputs.label_of(fitted, label, f"--{key}")
         for key, label in (("of", of), ("against", against))
         if label is not None
     }
-    why = fitted.explain(found, priors=asking.parsed_priors(fitted, priors), **pair)
+    why = fitted.explain(found, priors=inputs.parsed_priors(fitted, priors), **pair)
     why = replace(why, rows=np.arange(row, row + len(why)))
     talk.give(why.text(count, columns), why.to_dict()["rows"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deciban.cli.verb import Talk, verb
+from deciban.cli.options import Talk, verb
 
 
 @verb("families", example="deciban families")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from deciban.cli.verb import (
+from deciban.cli.options import (
     ClassifierOption,
     Talk,
     check_output,
@@ -61,29 +61,29 @@ def command(
     every choice (density, smoothing, calibration, weights) made again in each fold.
     """
     import deciban
-    from deciban import files
-    from deciban.cli import rows
+    from deciban.cli import inputs
+    from deciban.io import readers
 
     how = how_to_read(delimiter, no_header)
     out = output or f"{_stem(data)}.deciban"
-    files.writable(out)
+    readers.writable(out)
     check_output(out, (data,), force)
 
     def learn(source: Any) -> Any:
-        column = rows.target_of(source, target)
-        rows.check_drop(source, drop, column)
+        column = inputs.target_of(source, target)
+        inputs.check_drop(source, drop, column)
         words_of = text or source.text
-        if stream or source.bulk > SHARE * files.memory():
+        if stream or source.bulk > SHARE * readers.memory():
             talk.say(f"{data} is read in pieces: naive Bayes that can be updated", "note")
             with talk.bar("learning") as bar:
                 return column, deciban.learn_on(source, column, drop=drop, text=words_of, progress=bar)
-        X, y = rows.lessons(source, column, drop, talk)
+        X, y = inputs.lessons(source, column, drop, talk)
         with talk.bar("choosing") as bar:
             return column, deciban.learn(
                 X, y, name, updatable=updatable, tell=lambda what, share: bar(0, share), text=words_of
             )
 
-    column, learned = files.restarted(data, learn, **how)
+    column, learned = readers.restarted(data, learn, **how)
     learned.model._name_target(column)
     deciban.save(learned.model, out, metrics=learned.metrics, source=Path(data).name, target=column, text=learned.text)
     talk.give(_text(learned, column, out), _data(learned, column, out))

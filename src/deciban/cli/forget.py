@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from deciban.cli.changing import change_options, changed
-from deciban.cli.verb import Talk, verb
+from deciban.cli.options import Talk, verb
+from deciban.cli.update import change_options, changed
 
 
 @verb("forget", example="deciban forget u.deciban more.csv")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.verb import Talk, check_output, force_option, verb
+from deciban.cli.options import Talk, check_output, force_option, verb
 
 
 @verb("merge", example="deciban merge a.deciban b.deciban -o both.deciban")
@@ -17,9 +17,9 @@ def command(talk: Talk, models: tuple[str, ...], output: str, force: bool) -> No
     The models must be ones that can change: `deciban fit --updatable`.
     """
     import deciban
-    from deciban import files
+    from deciban.io import readers
 
-    files.writable(output)
+    readers.writable(output)
     check_output(output, models, force)
     whole = deciban.merge(models)
     told = [deciban.about(model) for model in models]

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from deciban.cli.verb import Talk, check_output, force_option, how_to_read, priors_option, table_options, verb
+from deciban.cli.options import Talk, check_output, force_option, how_to_read, priors_option, table_options, verb
 
 
 @verb("predict", example="deciban predict t.deciban titanic.csv -o answers.csv")
@@ -49,35 +49,35 @@ def command(
     input one text a line, unless it is a table that names the column of the texts.
     """
     import deciban
-    from deciban import files
-    from deciban.cli import asking, rows
+    from deciban.cli import inputs
+    from deciban.io import readers
 
     check_output(output, (model, data), force)
-    fitted = rows.loaded(model, data)
-    asked = asking.Asked.of(fitted, priors, costs, reject)
+    fitted = inputs.loaded(model, data)
+    asked = inputs.Asked.of(fitted, priors, costs, reject)
     how = how_to_read(delimiter, no_header)
     about = deciban.about(model)
-    source = rows.questions(fitted, about, data, how)
-    columns = rows.columns_of(fitted, about, source, talk)
+    source = inputs.questions(fitted, about, data, how)
+    columns = inputs.columns_of(fitted, about, source, talk)
 
     def answers(X: Any) -> Any:
-        labels, proba = asked.answer(rows.cells(fitted, X, columns))
+        labels, proba = asked.answer(inputs.cells(fitted, X, columns))
         said = {f"p_{label}": proba[:, c] for c, label in enumerate(fitted.classes_.tolist())}
-        return files.answers({"predicted": labels, **said}, source.names)
+        return readers.answers({"predicted": labels, **said}, source.names)
 
     def through() -> Iterator[Any]:
         assert source.lines is not None
         pieces = ((X.num_rows, (X, lines)) for X, lines in source.lines(columns) if len(lines))
-        for X, lines in rows.watched(source, pieces, talk, "predicting"):
+        for X, lines in inputs.watched(source, pieces, talk, "predicting"):
             yield lines, answers(X)
 
     def anew() -> Iterator[Any]:
-        for batch in rows.batches(source, talk, "predicting"):
-            yield files.appended(batch, answers(batch))
+        for batch in inputs.batches(source, talk, "predicting"):
+            yield readers.appended(batch, answers(batch))
 
     if talk.json and output == "-":
-        files.write_lines(anew())
-    elif files.keeps_lines(source, output):
-        files.write_beside(source, through(), output)
+        readers.write_lines(anew())
+    elif readers.keeps_lines(source, output):
+        readers.write_beside(source, through(), output)
     else:
-        files.write(anew(), output)
+        readers.write(anew(), output)

@@ -8,7 +8,7 @@ import click
 
 import deciban.errors
 from deciban.cli import VERBS, group
-from deciban.cli.verb import Verb
+from deciban.cli.options import Verb
 
 WIDTH = 100
 HEAD = """# The command line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.verb import Talk, check_output, force_option, how_to_read, known_target, table_options, verb
+from deciban.cli.options import Talk, check_output, force_option, how_to_read, known_target, table_options, verb
 
 
 @verb("report", example="deciban report t.deciban titanic.csv -o report.html")
@@ -29,12 +29,12 @@ def command(
     It shows the data, metrics, reliability, what the model believes, and surprises.
     """
     import deciban
-    from deciban import files
-    from deciban.cli import rows
+    from deciban.cli import inputs
+    from deciban.io import readers
 
-    files.writable(output)
+    readers.writable(output)
     check_output(output, (model, data), force)
-    found = rows.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk)
+    found = inputs.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk)
     X, y = found.whole(talk, "reading")
     deciban.report(found.model, X, y, output, target=found.target)
     talk.give(output, {"report": output})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.verb import Talk, how_to_read, known_target, priors_option, table_options, verb
+from deciban.cli.options import Talk, how_to_read, known_target, priors_option, table_options, verb
 
 
 @verb("score", example="deciban score t.deciban titanic.csv")
@@ -24,10 +24,10 @@ def command(
 ) -> None:
     """Measure a model on labelled rows: accuracy, log loss, calibration, confusion."""
     import deciban
-    from deciban.cli import asking, rows
+    from deciban.cli import inputs
 
-    found = rows.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk)
-    priors = asking.parsed_priors(found.model, priors)
+    found = inputs.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk)
+    priors = inputs.parsed_priors(found.model, priors)
     out = deciban.assess(found.model, found.pairs(talk, "scoring"), priors=priors)
     talk.give(str(out), out.as_dict())
     if out.as_learned(found.model):

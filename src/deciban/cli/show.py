@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from deciban.cli.verb import Talk, verb
+from deciban.cli.options import Talk, verb
 
 
 @verb("show", example="deciban show t.deciban")
@@ -18,7 +18,7 @@ def command(talk: Talk, model: str, most: int) -> None:
     For each class the cells, or the words, that speak for it most.
     """
     import deciban
-    from deciban.cli import rows
+    from deciban.cli import inputs
 
     about = deciban.about(model)
     fitted = deciban.load(model)
@@ -27,7 +27,7 @@ def command(talk: Talk, model: str, most: int) -> None:
     chosen = {key: value for key, value in getattr(fitted, "tuned_", {}).items() if not isinstance(value, dict)}
     data = {**about, "families": families, "chosen": chosen}
     data["strongest"] = {str(label): [_evidence(one) for one in said] for label, said in strongest.items()}
-    what = "words" if rows.reads_text(fitted) else "columns"
+    what = "words" if inputs.reads_text(fitted) else "columns"
     talk.give(_text(model, about, what, chosen, families, strongest), data)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from deciban.cli.verb import Talk, verb
+from deciban.cli.options import Talk, verb
 
 SHOWN = 10  # words of a message that are explained
 

@@ -1,11 +1,73 @@
-"""`deciban update`: more rows for a model."""
+"""`deciban update`: more rows for a model.
+
+What `update` and `forget` share: rows go into a model, or out of it, and the file is replaced when all is well.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from deciban.cli.changing import change_options, changed
-from deciban.cli.verb import Talk, verb
+import click
+
+from deciban.cli.options import (
+    Talk,
+    check_output,
+    force_option,
+    how_to_read,
+    known_target,
+    options,
+    table_options,
+    verb,
+)
+
+HINT = "hint: learn a model that can change: deciban fit --updatable"
+
+
+change_options = options(
+    click.argument("model"),
+    click.argument("data"),
+    click.option("--output", "-o", metavar="FILE", help="Where to write the model; by default in its place."),
+    known_target,
+    force_option,
+    table_options,
+)
+
+
+def changed(
+    talk: Talk,
+    forget: bool,
+    model: str,
+    data: str,
+    output: str | None,
+    target: str | None,
+    force: bool,
+    delimiter: str | None,
+    no_header: bool,
+) -> None:
+    import deciban
+    from deciban.cli import inputs
+    from deciban.errors import NotAdditiveError
+    from deciban.io import readers
+
+    out = readers.writable(output or model)
+    check_output(out, (data,), force)
+    found = inputs.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk, empty=not forget)
+    fitted, count = found.model, 0
+    try:
+        for X, y in found.pairs(talk, "forgetting" if forget else "learning"):
+            fitted = _step(fitted, X, y, forget)
+            count += len(y)
+    except NotAdditiveError as error:
+        raise NotAdditiveError(f"{str(error).partition(chr(10))[0]}\n\n{HINT}") from error
+    about = found.about
+    deciban.save(fitted, out, source=about["source"], target=found.target, text=about.get("text"))
+    total = float(fitted.class_count_.sum())
+    word = "forgot" if forget else "learned"
+    talk.give(f"{out}: {word} {count:,} rows, {total:,.0f} in all", {"model": out, word: count, "rows": total})
+
+
+def _step(fitted: Any, X: Any, y: Any, forget: bool) -> Any:
+    return fitted.forget(X, y) if forget else fitted.partial_fit(X, y)
 
 
 @verb("update", example="deciban update u.deciban more.csv")

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban import frames
+from deciban.data import frames
 from deciban.engines.partitions import added, each_of_partition, sum_of_partition, tree
 from deciban.errors import ClusterError, DataError, DecibanError
 

@@ -69,7 +69,7 @@ def even(batches: Iterable[pa.RecordBatch], rows: int | None = None) -> Iterator
 
 def batch_rows(columns: int) -> int:
     """How many rows a batch of so many columns has."""
-    from deciban.files.reading import ROWS
+    from deciban.io.source import ROWS
 
     return min(ROWS, max(1024, CELLS // max(columns, 1)))
 

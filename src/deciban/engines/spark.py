@@ -26,9 +26,9 @@ from operator import add, iadd
 from typing import Any
 
 from deciban.engines.partitions import FAN, added, even, tree
-from deciban.engines.spark_rows import ROW, Summing, Unreadable, error, of_runs, row
-from deciban.engines.spark_troubles import connected, quietly, told
-from deciban.engines.spark_ways import Kept, numbered, suited, ways
+from deciban.engines.spark_access import Kept, numbered, suited, ways
+from deciban.engines.spark_errors import connected, quietly, told
+from deciban.engines.spark_tasks import ROW, Summing, Unreadable, error, of_runs, row
 from deciban.errors import DataError
 
 AT_ONCE = 1 << 16  # bytes of a sum that goes straight to the driver: 10,000 of them are less than it takes by default

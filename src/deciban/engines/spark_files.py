@@ -8,7 +8,7 @@ one; Arrow reads the file in a fraction of that time. So the tasks get numbers, 
 What Spark has cached of unchanged files is in the files too, and had from there in less time. Any doubt leaves it to
 Spark: another plan or format, partitioned folders, other file systems, a column that a file lacks or has in another
 type, types with zones or rules of their own, files that changed since Spark listed them. A task that cannot open a file
-says so, and Spark reads the frame. `spark.deciban.files` = `false` switches it off.
+says so, and Spark reads the frame. `spark.deciban.io.readers` = `false` switches it off.
 
 >>> Pieces((("a.parquet", 10, 0), ("b.parquet", 10, 0)), (0, 2, 3), ("x",)).place(2)
 (1, 0)
@@ -27,10 +27,10 @@ from pathlib import Path
 from typing import Any
 
 from deciban.engines import threads
-from deciban.engines.spark_rows import Unreadable
-from deciban.engines.spark_troubles import connected, quietly
+from deciban.engines.spark_errors import connected, quietly
+from deciban.engines.spark_tasks import Unreadable
 
-SETTING, FIELD_IDS = "spark.deciban.files", "spark.sql.parquet.fieldId.read.enabled"
+SETTING, FIELD_IDS = "spark.deciban.io.readers", "spark.sql.parquet.fieldId.read.enabled"
 FILES = 10_000  # whose footers the driver reads, a thousand in a second or so
 EACH = 4  # pieces of a task, at most; there are four tasks for a core if there are as many pieces
 SOURCES = "org.apache.spark.sql.execution.datasources"
@@ -77,7 +77,7 @@ class Pieces:
         return []
 
     def _read(self, cut: list, piece: int, stamp: Stamp) -> Iterator[Any]:
-        from deciban.files.folders import stamp as now
+        from deciban.io.folders import stamp as now
 
         try:
             if now(Path(stamp[0])) != stamp:
@@ -161,7 +161,7 @@ def _kinds(frame: Any) -> dict[str, Any]:
 
 def _looked_at(listed: Stamp, kinds: Mapping[str, Any]) -> tuple[Stamp, int]:
     """(the stamp of a file, how many pieces it has)."""
-    from deciban.files.folders import stamp
+    from deciban.io.folders import stamp
 
     path, size, time = listed
     found = stamp(Path(path))
@@ -174,7 +174,7 @@ def _looked_at(listed: Stamp, kinds: Mapping[str, Any]) -> tuple[Stamp, int]:
 
 
 def _opened(path: str) -> Any:
-    from deciban.files.columnar import read_parquet
+    from deciban.io.parquet import read_parquet
 
     return read_parquet(Path(path), path)
 

@@ -55,19 +55,19 @@ def schema(data: Any) -> Any:
 
 def opened(data: Any, **how: Any) -> Any:
     """The data as a `files.Source`, ready to be read."""
-    from deciban import files
+    from deciban.io import readers
 
-    return files.of(data, **how)
+    return readers.of(data, **how)
 
 
 def ready(data: Any) -> Any:
     """Data that can be asked for names, types and rows, one after the other: an iterator gives its first frame once,
     and files that tell their types and rows beforehand are not opened for every question."""
-    from deciban import files
+    from deciban.io import readers
 
-    if files.once(data):
-        return files.of(data)
-    source = files.of(data) if files.is_path(data) else None
+    if readers.once(data):
+        return readers.of(data)
+    source = readers.of(data) if readers.is_path(data) else None
     return data if source is None or source.cut is None or source.rows is None else source
 
 
@@ -82,19 +82,19 @@ def total(
 ) -> Any:
     """Σ f(batch) over all batches; None where there are none. `f.columns` and `f.coded`, where f has them, say what is
     to be read. `start` goes on from where an earlier pass had come, `after` hears of every piece."""
-    from deciban import files
+    from deciban.io import readers
 
     plus = iadd if plus is add else plus  # what f made is nobody else's
     at = start or Reached()
     while True:
-        how = {"types": files.types_named(at.types)} if at.types else {}
+        how = {"types": readers.types_named(at.types)} if at.types else {}
         source = opened(data, **how)
         try:
             out = _pass(source, f, plus, progress, at, after)
             tell_notes(source)
             return out
-        except files.Changed as changed:  # a column of a CSV file turned out late to be of another type
-            if not files.is_path(data) or any(name not in source.names for name in changed.types):
+        except readers.Changed as changed:  # a column of a CSV file turned out late to be of another type
+            if not readers.is_path(data) or any(name not in source.names for name in changed.types):
                 raise  # who opened it, or asked for its names, does so again
             at = Reached(types=tuple((name, str(kind)) for name, kind in changed.types.items()))
 
@@ -147,10 +147,10 @@ class Here(Exception):
 
 def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
     """f of every batch, as the kind of thing that data are (a path: a reader of batches), made as it is asked for."""
-    from deciban import files
+    from deciban.io import readers
 
     source = opened(data)
-    return files.frames_like(source.like, answered(source, f, schema), schema)
+    return readers.frames_like(source.like, answered(source, f, schema), schema)
 
 
 def answered(source: Any, f: Callable[[Any], Any], schema: Any, progress: Tell | None = None) -> Iterator[Any]:
@@ -180,9 +180,9 @@ def answered(source: Any, f: Callable[[Any], Any], schema: Any, progress: Tell |
 @contextmanager
 def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """The data for several passes: as they are, unless they can be gone through once only."""
-    from deciban import files
+    from deciban.io import readers
 
-    if files.once(data):
+    if readers.once(data):
         name = getattr(data, "name", f"a {type(data).__name__}")
         raise DataError(
             f"{name} gives its rows once, and this model goes through them several times\n\n"

@@ -2,12 +2,18 @@
 
 >>> sorted(find())[:3]
 ['aode', 'bernoulli', 'categorical']
+
+The families in words: what each is, and what a column must hold for it.
+
+>>> family_guide()["poisson"]
+'event counts; for whole numbers ≥ 0'
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from functools import cache
 from typing import Any
 
@@ -18,3 +24,34 @@ def find() -> dict[str, Any]:
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
     return {name: module.FAMILY for name, module in modules.items() if hasattr(module, "FAMILY")}
+
+
+HOLDS = {
+    "real": "for any numbers",
+    "count": "for whole numbers ≥ 0",
+    "positive": "for numbers > 0",
+    "nonnegative": "for numbers ≥ 0",
+    "codes": "for words",
+}
+
+
+def family_guide() -> dict[str, str]:
+    """Each density of a column that `families=` of `MixedNB` takes, by name, in a few words.
+
+    >>> sorted(family_guide())[:2]
+    ['bernoulli', 'categorical']
+    """
+    return {name: _words(family) for name, family in find().items() if getattr(family, "columnwise", True)}
+
+
+def _words(family: Any) -> str:
+    text = (sys.modules[family.__module__].__doc__ or "").split(".\n")[0].split(": log p")[0].split(":")[0]
+    what = " ".join(text.split())
+    block, support = (_plain(family, name) for name in ("block", "support"))
+    holds = HOLDS["codes"] if block == "codes" else HOLDS.get(support, f"for {support} cells")
+    return f"{what[0].lower()}{what[1:]}; {holds}"
+
+
+def _plain(family: Any, name: str) -> Any:
+    """What a family has by that name with default settings."""
+    return getattr(family() if isinstance(getattr(family, name), property) else family, name)

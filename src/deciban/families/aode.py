@@ -9,7 +9,7 @@ Tally: `Pairs`; a pair counts where both cells are there. Estimate: θ(x | c, p)
 that by even shares (see `backoff`); with strength 0 it is (n + alpha) / (sum + alpha · levels).
 
 >>> import numpy as np
->>> from deciban.table import Codes
+>>> from deciban.data.blocks import Codes
 >>> f, x = Aode(strength=0.0), Codes(np.array([[0, 0], [1, 1], [1, 1], [0, 1]]))
 >>> p = f.estimate(f.tally(x, np.zeros(4, dtype=np.int32), None, 1))
 >>> np.exp(f.loglik(p, Codes(np.array([[1, 1], [-1, 1]])))).round(4).tolist()  # (3/6 · 3/4 + 4/6 · 3/5) / 2; 4/6
@@ -23,12 +23,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deciban import ops
-from deciban.cuts import one_by_one
-from deciban.structure import backoff, parents
-from deciban.structure.parents import Parents
-from deciban.table import Codes
+from deciban.data.blocks import Codes
+from deciban.estimation.discretise import one_by_one
+from deciban.networks import dependence
+from deciban.networks import tables as backoff
+from deciban.networks.dependence import Parents
 from deciban.tallies import Pairs
-from deciban.tallies.pairs import pair_cells
+from deciban.tallies.crosstab import pair_cells
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Aode:
         return np.vstack([_pair_strengths(t, counts, alone, self.alpha), np.reshape(alone, (1, t.d))])
 
     def loglik(self, p: Params, x: Codes) -> np.ndarray:
-        return parents.scores(p.parents, x)
+        return dependence.scores(p.parents, x)
 
     def parts(self, p: Params, x: Codes) -> np.ndarray:
         """What each column adds, (n, k, d), as they speak one after the other: the mean of speaking from the first to
@@ -128,7 +129,7 @@ class Aode:
                     both = rows[here[rows, i]]
                     pair = [*chain, np.maximum(t.pair(i, j), 0.0)]
                     each[both, i] += logs(pair, (-1, i), j, [codes[both, i]], both)
-        return parents.averaged(each, used, alone)
+        return dependence.averaged(each, used, alone)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """A parent is drawn for each row, then its level, then the others."""

@@ -5,7 +5,7 @@ left out takes 1 from `total` where it has the feature and from n − total wher
 so leave-one-out is a score with other weights.
 
 >>> import numpy as np
->>> from deciban.table import Reals
+>>> from deciban.data.blocks import Reals
 >>> b = Bernoulli(alpha=1.0)
 >>> spam = Reals(np.array([[0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 1, 0.0]]))
 >>> p = b.estimate(b.tally(spam, np.zeros(4, dtype=np.int32), None, 1))
@@ -21,12 +21,12 @@ import numpy as np
 from scipy.special import betaln
 
 from deciban import ops
+from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
-from deciban.leaving.own_rows import blocks, class_weight, set_own, weight
-from deciban.params import Linear
-from deciban.table import Counts, Reals
+from deciban.estimation.leave_one_out import blocks, class_weight, set_own, weight
+from deciban.estimation.linear import Linear
 from deciban.tallies import Sums
-from deciban.tallies.base import column, less
+from deciban.tallies.basic import column, less
 
 
 @dataclass(frozen=True)

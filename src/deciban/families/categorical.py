@@ -4,7 +4,7 @@ Tally: `Crosstab`. Estimate: θ = (count + alpha) / (count of all levels + alpha
 column the one of a grid under which held-out rows are most probable.
 
 >>> import numpy as np
->>> from deciban.table import Codes
+>>> from deciban.data.blocks import Codes
 >>> f = Categorical(alpha=1.0)
 >>> p = f.estimate(f.tally(Codes(np.array([[0], [0], [1]])), np.zeros(3, dtype=np.int32), None, 1))
 >>> np.exp(p.table).round(6).tolist()
@@ -18,12 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban import ops
-from deciban.dirichlet import best_alpha, column_sums, log_evidence, log_shares, own_held_out, spread
-from deciban.leaving.own_rows import class_weight, set_own
-from deciban.packed import Packed
-from deciban.table import Codes
+from deciban.data.blocks import Codes
+from deciban.estimation.dirichlet import best_alpha, column_sums, log_evidence, log_shares, own_held_out, spread
+from deciban.estimation.leave_one_out import class_weight, set_own
+from deciban.ops.packed import Packed
 from deciban.tallies import Crosstab
-from deciban.tallies.base import less
+from deciban.tallies.basic import less
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ score(x | c) = −Σ_j x_j log θ̃_j, θ̃ = (counts of all other classes + alp
 their sum. Tally: `Sums`. Rows are drawn from the multinomial that the same counts define.
 
 >>> import numpy as np
->>> from deciban.table import Reals
+>>> from deciban.data.blocks import Reals
 >>> f, y = Complement(), np.array([0, 1], dtype=np.int32)
 >>> p = f.estimate(f.tally(Reals(np.array([[3.0, 0.0], [0.0, 1.0]])), y, None, 2))
 >>> p.weights.round(2).tolist()
@@ -18,12 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban import ops
-from deciban.leaving import left_ops
-from deciban.leaving.own_rows import blocks, log_left, powers, row_totals, set_own, weight
-from deciban.params import Linear
-from deciban.table import Counts, Reals
+from deciban.data.blocks import Counts, Reals
+from deciban.estimation.leave_one_out import blocks, log_left, powers, row_totals, set_own, weight
+from deciban.estimation.linear import Linear
+from deciban.ops import leave_one_out
 from deciban.tallies import Sums
-from deciban.tallies.base import column, less, over
+from deciban.tallies.basic import column, less, over
 
 TINY = 1e-12  # what a term of a series may be, relative to the first, to be left out
 
@@ -98,10 +98,10 @@ class Complement:
         if terms is None:
             return False
         whole = others.sum(axis=1, keepdims=True)
-        out -= left_ops.series(words[:, None], w, np.stack([whole**-m / m for m in range(1, terms + 1)]))
+        out -= leave_one_out.series(words[:, None], w, np.stack([whole**-m / m for m in range(1, terms + 1)]))
         steps = [others**-m / m for m in range(1, terms + 1)]
         if isinstance(x, Reals):
-            out += left_ops.series(x.dense(), w, np.stack(steps))
+            out += leave_one_out.series(x.dense(), w, np.stack(steps))
             return True
         for m, coef in enumerate(steps, start=1):
             change = ops.affine(powers(x, m + 1), coef, np.zeros(len(others)))

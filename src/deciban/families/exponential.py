@@ -4,7 +4,7 @@ Tally: `Sums`. Estimate: the mean of a Gamma posterior, rate = (n + shape) / (to
 of the given mean, by default the mean of all rows, so that units do not matter. shape = 0 gives maximum likelihood.
 
 >>> import numpy as np
->>> from deciban.table import Reals
+>>> from deciban.data.blocks import Reals
 >>> f = Exponential(shape=0.0)
 >>> x, y = Reals(np.array([[1.0], [3.0], [10.0]])), np.array([0, 0, 1], dtype=np.int32)
 >>> p = f.estimate(f.tally(x, y, None, 2))
@@ -20,13 +20,13 @@ import numpy as np
 from scipy.special import gammaln
 
 from deciban import ops
+from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
-from deciban.leaving.own_rows import blocks, powers, remaining, set_own, weight
-from deciban.packed import Packed
-from deciban.params import Linear
-from deciban.table import Counts, Reals
+from deciban.estimation.leave_one_out import blocks, powers, remaining, set_own, weight
+from deciban.estimation.linear import Linear
+from deciban.ops.packed import Packed
 from deciban.tallies import Sums
-from deciban.tallies.base import column, less, over
+from deciban.tallies.basic import column, less, over
 
 LINEAR = 1e-6  # a relative change of a rate up to here changes the score in proportion, as far as doubles can tell
 FLOOR = 1e-290  # the least sum of a column: a class of zeros has a rate, if a high one

@@ -9,7 +9,7 @@ Tally: `Scatter`. Rows are drawn from (and `log_density` is) the Gaussian with t
 entropy that has them.
 
 >>> import numpy as np
->>> from deciban.table import Reals
+>>> from deciban.data.blocks import Reals
 >>> f, x = Fisher(), Reals(np.array([[0.0], [2.0], [8.0], [12.0]]))
 >>> p = f.estimate(f.tally(x, np.array([0, 0, 1, 1], dtype=np.int32), None, 2))
 >>> np.abs(f.loglik(p, Reals(np.array([[4.0]])))).round(3).tolist()  # 1 + 3 · 1 = 10 − 3 · 2: three deviations each
@@ -24,13 +24,12 @@ import numpy as np
 from scipy import linalg
 
 from deciban import ops
-from deciban.covariance import Covariance, Full, class_covariances
+from deciban.data.blocks import Reals
 from deciban.errors import DataError
+from deciban.gaussian.covariance import Covariance, Full, class_covariances
 from deciban.gaussian.joint import Own, by_pattern, draw, mixed
-from deciban.leaving.downdate import remembered
-from deciban.leaving.pairs import PairsLeft
-from deciban.packed import Packed
-from deciban.table import Reals
+from deciban.gaussian.leave_one_out import PairsLeft, remembered
+from deciban.ops.packed import Packed
 from deciban.tallies import RowScatter, Scatter
 
 

@@ -5,7 +5,7 @@ Under a Gamma(shape, exposure) prior, with a = total + shape and b = n + exposur
 factorials are the same for all classes, and stand in `carrier`.
 
 >>> import numpy as np
->>> from deciban.table import Reals
+>>> from deciban.data.blocks import Reals
 >>> f = GammaPoisson(shape=1.0, exposure=1.0)
 >>> p = f.estimate(f.tally(Reals(np.array([[1.0]])), np.zeros(1, dtype=np.int32), None, 1))
 >>> np.exp(f.loglik(p, Reals(np.array([[0.0], [1.0]])))).round(4).tolist()  # (2/3)², 2 (2/3)² / 3
@@ -20,11 +20,11 @@ import numpy as np
 from scipy.special import gammaln
 
 from deciban import ops
+from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
-from deciban.leaving.own_rows import blocks, set_own, weight
-from deciban.table import Counts, Reals
+from deciban.estimation.leave_one_out import blocks, set_own, weight
 from deciban.tallies import Sums
-from deciban.tallies.base import column, less
+from deciban.tallies.basic import column, less
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ rows). `ddof=1` is the sample variance. A missing cell is integrated out: it add
 column has the moments of all rows there.
 
 >>> import numpy as np
->>> from deciban.table import Reals
+>>> from deciban.data.blocks import Reals
 >>> g = Gaussian(smoothing=0)
 >>> x, y = Reals(np.array([[1.0], [3.0], [10.0], [14.0]])), np.array([0, 0, 1, 1], dtype=np.int32)
 >>> p = g.estimate(g.tally(x, y, None, 2))
@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban import ops
-from deciban.gaussian import independent as normals
-from deciban.gaussian.independent import Normals
-from deciban.table import Counts, Reals
+from deciban.data.blocks import Counts, Reals
+from deciban.gaussian import columns as normals
+from deciban.gaussian.columns import Normals
 from deciban.tallies import Moments
 
 Params = Normals

@@ -7,7 +7,7 @@ is one covariance for all: the log likelihood is linear in x up to a term that a
 Training leaves out rows with missing cells; scoring integrates missing cells out, a marginal for each pattern of them.
 
 >>> import numpy as np
->>> from deciban.table import Reals
+>>> from deciban.data.blocks import Reals
 >>> f, x = GaussianJoint(blend=1.0), Reals(np.array([[0.0, 0], [2, 0], [0, 2], [4, 4], [6, 4], [4, 6]]))
 >>> p = f.estimate(f.tally(x, np.repeat([0, 1], 3).astype(np.int32), None, 2))
 >>> p.covs[0].dense().round(3).tolist()
@@ -22,12 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban import ops
-from deciban.covariance import Covariance, class_covariances, shrink
+from deciban.data.blocks import Reals
 from deciban.errors import DataError
+from deciban.gaussian.covariance import Covariance, class_covariances, ledoit_wolf, shrink
 from deciban.gaussian.joint import Own, Pooled, by_pattern, draw, floored, mixed
-from deciban.leaving.downdate import Separate, Shared, Span, remembered
-from deciban.shrinkage import ledoit_wolf
-from deciban.table import Reals
+from deciban.gaussian.leave_one_out import Separate, Shared, Span, remembered
 from deciban.tallies import Quartic, RowScatter, Scatter
 
 Params = Own | Pooled

@@ -15,7 +15,7 @@ variance too. As ν₀ − d is fixed, the density of some columns is the one th
 there. No covariance is ever singular.
 
 >>> import numpy as np
->>> from deciban.table import Reals
+>>> from deciban.data.blocks import Reals
 >>> f, x = GaussianJointBayes(), Reals(np.array([[0.0, 0], [2, 1], [9, 9]]))  # fewer rows than columns, in class 1
 >>> p = f.estimate(f.tally(x, np.array([0, 0, 1], dtype=np.int32), None, 2))
 >>> p.freedom.tolist(), (f.loglik(p, Reals(np.array([[8.0, 8]]))).argmax(axis=1)).tolist()
@@ -30,10 +30,10 @@ import numpy as np
 from scipy.special import multigammaln
 
 from deciban import ops
-from deciban.covariance import Covariance, Full, class_covariances
+from deciban.data.blocks import Reals
 from deciban.errors import DataError
+from deciban.gaussian.covariance import Covariance, Full, class_covariances
 from deciban.gaussian.joint import Students, by_pattern, mixed, plus_rows, usual_variances
-from deciban.table import Reals
 from deciban.tallies import RowScatter, Scatter
 
 Sums = Scatter | RowScatter

@@ -11,7 +11,7 @@ under which held-out rows are most probable. With `smooth`, each interval gives 
 neighbour, so many times over: a density that changes slowly is learned from fewer rows.
 
 >>> import numpy as np
->>> from deciban.table import Reals
+>>> from deciban.data.blocks import Reals
 >>> h, x = Histogram(alpha=1.0), Reals(np.r_[np.arange(20.0), np.arange(40.0, 60.0)][:, None])
 >>> p = h.estimate(h.tally(x, np.repeat([0, 1], 20).astype(np.int32), None, 2))
 >>> p.cuts[0].round(1).tolist(), np.exp(h.loglik(p, Reals(np.array([[3.0]])))).round(3).tolist()
@@ -25,12 +25,14 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from deciban import cell_ops, cuts, ops
-from deciban.dirichlet import best_alpha, log_shares, own_held_out
-from deciban.packed import Packed
-from deciban.table import Codes, Reals
+from deciban import ops
+from deciban.data.blocks import Codes, Reals
+from deciban.estimation import discretise
+from deciban.estimation.dirichlet import best_alpha, log_shares, own_held_out
+from deciban.ops import cells as cell_ops
+from deciban.ops.packed import Packed
 from deciban.tallies import Cells
-from deciban.tallies.cells import cell_borders
+from deciban.tallies.grid import cell_borders
 
 PIECES = 64  # of the finer histogram, at most, in one interval
 
@@ -117,7 +119,7 @@ class Params:
         values = np.asarray(x.values)
         out = np.empty(values.shape, dtype=np.int32, order="F")
         for j, at in enumerate(self.cuts):
-            out[:, j] = cuts.intervals(values[:, j], at)
+            out[:, j] = discretise.intervals(values[:, j], at)
         return out
 
 
@@ -192,10 +194,10 @@ class Histogram:
     def places(self, counts: np.ndarray) -> list[int]:
         """Cut before these of the ordered values, from their counts by class (k, m)."""
         if self.cuts == "mdl":
-            return cuts.supervised(counts)
+            return discretise.supervised(counts)
         if self.cuts == "values":
             return list(range(1, counts.shape[1]))
-        return list(self.cuts) if isinstance(self.cuts, tuple) else cuts.even(counts.sum(axis=0), int(self.cuts))
+        return list(self.cuts) if isinstance(self.cuts, tuple) else discretise.even(counts.sum(axis=0), int(self.cuts))
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
         return ops.lookup(Codes(p.codes(x)), p.offset, p.packed, np.zeros(p.packed.k))

@@ -11,7 +11,7 @@ shares, the parent that tells least being dropped first (see `backoff`); with st
 alpha · levels). Rows that miss a cell of a table count nothing in it.
 
 >>> import numpy as np
->>> from deciban.table import Codes
+>>> from deciban.data.blocks import Codes
 >>> x = Codes(np.array([[0, 0, 0], [1, 1, 0], [0, 1, 1], [1, 0, 1]]))  # the third is whether the others differ
 >>> f = Kdb(strength=0.0, order=((), (0,), (0, 1)))
 >>> p = f.estimate(f.tally(x, np.zeros(4, dtype=np.int32), None, 1))
@@ -27,15 +27,15 @@ from math import prod
 import numpy as np
 
 from deciban import ops
+from deciban.data.blocks import Codes
 from deciban.errors import DataError
-from deciban.missingness import dependent
-from deciban.networks.backed import Backed, Smoothing
+from deciban.estimation.missingness import dependent
+from deciban.networks.dependence import class_information, conditional_information
 from deciban.networks.graph import Parents
 from deciban.networks.search import MOST, counts, marginal, table_sizes
-from deciban.structure.dependence import class_information, conditional_information
-from deciban.table import Codes
+from deciban.networks.tables import Backed, Smoothing
 from deciban.tallies import Patterns
-from deciban.tallies.pairs import pair_cells
+from deciban.tallies.crosstab import pair_cells
 
 
 @dataclass(frozen=True)

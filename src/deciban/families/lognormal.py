@@ -5,7 +5,7 @@ same for all classes, and stands in `carrier`. A number that is not positive cou
 it tells no class from another, and its density is e^−745, the least there is.
 
 >>> import numpy as np
->>> from deciban.table import Reals
+>>> from deciban.data.blocks import Reals
 >>> f, x = Lognormal(smoothing=0), Reals(np.exp([[1.0], [3.0]]))
 >>> p = f.estimate(f.tally(x, np.zeros(2, dtype=np.int32), None, 1))
 >>> p.mean.tolist(), p.var.tolist(), (f.loglik(p, x)[0] + f.carrier(p, x)[0]).round(3).tolist()
@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban import ops
-from deciban.gaussian import independent as normals
-from deciban.gaussian.independent import Normals, logs
-from deciban.table import Reals
+from deciban.data.blocks import Reals
+from deciban.gaussian import columns as normals
+from deciban.gaussian.columns import Normals, logs
 from deciban.tallies import Moments
 
 Params = Normals

@@ -3,7 +3,7 @@
 Tally: `Sums` of the counts. Estimate: θ = (total + alpha) / (all words of the class + Σ alpha).
 
 >>> import numpy as np
->>> from deciban.table import Reals
+>>> from deciban.data.blocks import Reals
 >>> m = Multinomial(alpha=1.0)
 >>> spam = Reals(np.array([[0, 3, 0], [0, 3, 3], [3, 0, 0], [2, 3, 0.0]]))
 >>> p = m.estimate(m.tally(spam, np.zeros(4, dtype=np.int32), None, 1))
@@ -19,12 +19,12 @@ import numpy as np
 from scipy.special import gammaln
 
 from deciban import ops
+from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
-from deciban.leaving.own_rows import log_left, row_totals, set_own
-from deciban.params import Linear
-from deciban.table import Counts, Reals
+from deciban.estimation.leave_one_out import log_left, row_totals, set_own
+from deciban.estimation.linear import Linear
 from deciban.tallies import Sums
-from deciban.tallies.base import less, over
+from deciban.tallies.basic import less, over
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deciban.networks.backed import Backed, Smoothing
+from deciban.data.blocks import Codes
 from deciban.networks.graph import Parents, parents_of
 from deciban.networks.search import bdeu, counts, marginal, search
-from deciban.table import Codes
+from deciban.networks.tables import Backed, Smoothing
 from deciban.tallies import Patterns
 
 

@@ -5,7 +5,7 @@ likelihood. A class without any cell of a column has the sums of all rows there.
 classes, and stand in `carrier`.
 
 >>> import numpy as np
->>> from deciban.table import Reals
+>>> from deciban.data.blocks import Reals
 >>> f = Poisson(shape=0.0, exposure=0.0)
 >>> p = f.estimate(f.tally(Reals(np.array([[1.0], [3.0]])), np.zeros(2, dtype=np.int32), None, 1))
 >>> p.rate.tolist(), (f.loglik(p, Reals(np.array([[2.0]]))) + f.carrier(p, Reals(np.array([[2.0]])))).round(4).tolist()
@@ -20,11 +20,11 @@ import numpy as np
 from scipy.special import gammaln
 
 from deciban import ops
-from deciban.leaving.own_rows import blocks, log_left, row_totals, set_own, times_log, weight
-from deciban.params import Linear
-from deciban.table import Counts, Reals
+from deciban.data.blocks import Counts, Reals
+from deciban.estimation.leave_one_out import blocks, log_left, row_totals, set_own, times_log, weight
+from deciban.estimation.linear import Linear
 from deciban.tallies import Sums
-from deciban.tallies.base import column, less, over
+from deciban.tallies.basic import column, less, over
 
 
 @dataclass(frozen=True)

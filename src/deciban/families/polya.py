@@ -5,7 +5,7 @@ not missing, N = Σ x:  log p(x | c) = log Γ(A) − log Γ(A + N) + Σ_j log Γ
 Tally: `Sums`, as `multinomial`. Words that come in bursts count for less than there.
 
 >>> import numpy as np
->>> from deciban.table import Reals
+>>> from deciban.data.blocks import Reals
 >>> f = Polya(alpha=1.0)
 >>> t = f.tally(Reals(np.array([[1.0, 0.0]])), np.zeros(1, dtype=np.int32), None, 1)
 >>> np.exp(f.loglik(f.estimate(t), Reals(np.array([[2.0, 0.0]])))).round(4).tolist()  # 2/3 · 3/4
@@ -20,11 +20,11 @@ import numpy as np
 from scipy.special import gammaln
 
 from deciban import ops
+from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
-from deciban.leaving.own_rows import row_totals, set_own
-from deciban.table import Counts, Reals
+from deciban.estimation.leave_one_out import row_totals, set_own
 from deciban.tallies import Sums
-from deciban.tallies.base import column, less, over
+from deciban.tallies.basic import column, less, over
 
 
 @dataclass(frozen=True)

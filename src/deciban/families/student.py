@@ -7,7 +7,7 @@ variance of all rows): a prior worth 2 · shape rows. Tally: `Moments`. With `lo
 −Σ log x is the same for all classes, and stands in `carrier`.
 
 >>> import numpy as np
->>> from deciban.table import Reals
+>>> from deciban.data.blocks import Reals
 >>> f, x = Student(mean=0.0, kappa=1.0, shape=1.0, scale=1.0), Reals(np.array([[1.0], [3.0]]))
 >>> t = f.tally(x, np.zeros(2, dtype=np.int32), None, 1)
 >>> p = f.estimate(t)
@@ -23,15 +23,14 @@ import numpy as np
 from scipy.special import gammaln
 
 from deciban import ops
-from deciban.gaussian import independent as normals
-from deciban.leaving import left_ops
-from deciban.leaving.downdate import remembered
-from deciban.leaving.left_spec import Students
-from deciban.leaving.own_rows import blocks, moments_left, row_sums, set_own, weight
-from deciban.leaving.students import DEEP, GivenPrior, students
-from deciban.table import Counts, Reals
+from deciban.data.blocks import Counts, Reals
+from deciban.estimation.leave_one_out import blocks, moments_left, row_sums, set_own, weight
+from deciban.gaussian import columns as normals
+from deciban.gaussian.leave_one_out import DEEP, GivenPrior, remembered, students
+from deciban.ops import leave_one_out
+from deciban.ops.spec import Students
 from deciban.tallies import Moments
-from deciban.tallies.base import column, over
+from deciban.tallies.basic import column, over
 
 FLOOR = 1e-290  # the least scale: a column of one value has a density, if a high one
 
@@ -143,7 +142,7 @@ class Student:
         x = self._read(x)
         if w is not None or not isinstance(x, Reals) or t.n.ndim > 1 or (t.n <= 0).any():
             return self._by_cell(t, x, y, w)
-        out = left_ops.left_students(x.dense(), y, remembered(self, t, self._students), DEEP)
+        out = leave_one_out.left_students(x.dense(), y, remembered(self, t, self._students), DEEP)
         odd = np.flatnonzero(np.isnan(out[:, 0]))  # a cell is missing, or rounding would show
         if len(odd):
             out[odd] = self._by_cell(t, x.take(odd), y[odd], None)

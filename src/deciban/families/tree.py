@@ -10,7 +10,7 @@ Tally: `Pairs`; a pair counts where both cells are there. Estimate: θ(x | c, p)
 that by even shares (see `backoff`); with strength 0 it is (n + alpha) / (sum + alpha · levels).
 
 >>> import numpy as np
->>> from deciban.table import Codes
+>>> from deciban.data.blocks import Codes
 >>> f, x = Tree(alpha=1.0, strength=0.0), Codes(np.array([[0, 0], [1, 1], [1, 1], [0, 1]]))
 >>> p = f.estimate(f.tally(x, np.zeros(4, dtype=np.int32), None, 1))
 >>> p.parents, np.exp(p.tables[1][0]).tolist()  # (1 + 1) / (2 + 2), …
@@ -29,18 +29,18 @@ import numpy as np
 from scipy.special import gammaln
 
 from deciban import ops
-from deciban.cuts import one_by_one
+from deciban.data.blocks import Codes
 from deciban.errors import DataError
-from deciban.missingness import dependent
-from deciban.networks.left_rows import Column, Left
+from deciban.estimation.discretise import one_by_one
+from deciban.estimation.missingness import dependent
+from deciban.networks import tables as backoff
+from deciban.networks.dependence import conditional_information, spanning_tree
 from deciban.networks.network import Network
+from deciban.networks.query import Column, Left
 from deciban.networks.tables import Tables
-from deciban.packed import Packed
-from deciban.structure import backoff
-from deciban.structure.dependence import conditional_information, spanning_tree
-from deciban.table import Codes
+from deciban.ops.packed import Packed
 from deciban.tallies import Pairs
-from deciban.tallies.pairs import pair_cells
+from deciban.tallies.crosstab import pair_cells
 
 BATCH = 1 << 20  # numbers that the messages of one column may have
 

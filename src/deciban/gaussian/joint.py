@@ -2,10 +2,16 @@
 each class, or one for all.
 
 >>> import numpy as np
->>> from deciban.covariance import Full
+>>> from deciban.gaussian.covariance import Full
 >>> own = Own.of(np.zeros((1, 2)), [Full(np.eye(2))])
 >>> own.loglik(Reals(np.zeros((1, 2)))).round(4).tolist()  # −log 2π
 [[-1.8379]]
+
+Directions that separate classes: the projection of linear discriminant analysis.
+
+>>> import numpy as np
+>>> Axes.generalised(np.eye(2), np.eye(2) + np.diag([3.0, 1.0])).ratio.tolist()
+[0.75, 0.25]
 """
 
 from __future__ import annotations
@@ -15,12 +21,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy import linalg
 from scipy.special import betaln, gammaln
 
 from deciban import ops
-from deciban.covariance import Covariance, Full, Precision, Thin
-from deciban.packed import Packed
-from deciban.table import Reals
+from deciban.data.blocks import Reals
+from deciban.gaussian.covariance import Covariance, Full, Precision, Thin
+from deciban.ops.packed import Packed
 
 LOG_2PI = np.log(2.0 * np.pi)
 
@@ -227,3 +234,44 @@ def parts_by_pattern(x: Reals, p) -> np.ndarray:
             part = some.parts(Reals(np.ascontiguousarray(x.values[np.ix_(rows, here)])))
             out[rows[:, None, None], np.arange(len(p.mean))[:, None], here] = part
     return out
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The directions that separate the class means best, in units of the deviation within classes."""
+
+    scalings: np.ndarray  # (d, r)
+    ratio: np.ndarray  # (r,), their shares of the variance between classes
+
+    @classmethod
+    def from_means(cls, p: Pooled, weights: np.ndarray, tol: float) -> Axes:
+        """Whiten within classes, then the principal axes of the means; axes under `tol` of the first are dropped."""
+        white = p.precision.scale[:, None] * p.precision.basis
+        spread = np.sqrt(weights)[:, None] * ((p.mean - p.centre) @ white)
+        _, size, turn = np.linalg.svd(spread, full_matrices=False)
+        rank = int((size > tol * size[0]).sum()) if len(size) else 0
+        return cls(upright(white @ turn.T[:, :rank]), size**2 / max((size**2).sum(), 1e-300))
+
+    @classmethod
+    def from_inverse(cls, p: Pooled, weights: np.ndarray) -> Axes:
+        """The same through k × k matrices, for any invertible covariance."""
+        spread = np.sqrt(weights)[:, None] * (p.mean - p.centre)
+        inner = p.precision.apply(spread)
+        size, turn = linalg.eigh(spread @ inner.T)
+        size, turn = np.maximum(size[::-1], 0.0), turn[:, ::-1]
+        keep = size > 1e-12 * max(size[0], 1e-300)
+        return cls(upright(inner.T @ turn[:, keep] / np.sqrt(size[keep])), size / max(size.sum(), 1e-300))
+
+    @classmethod
+    def generalised(cls, within: np.ndarray, total: np.ndarray) -> Axes:
+        """Eigenvectors of (total − within) against within."""
+        size, vectors = linalg.eigh(total - within, within)
+        return cls(upright(vectors[:, ::-1]), np.sort(size / size.sum())[::-1])
+
+
+def upright(axes: np.ndarray) -> np.ndarray:
+    """The same axes, each turned so that its largest entry is positive: the same rows give the same signs."""
+    if axes.size == 0:
+        return axes
+    largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
+    return axes * np.where(largest < 0, -1.0, 1.0)

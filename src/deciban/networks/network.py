@@ -10,6 +10,28 @@ Everything asked of it is one question: log P(some nodes, what is known of the o
 ... )
 >>> np.exp(wet.log_joint(np.array([[-1, 1]]), [0])).round(12).tolist()
 [[0.08, 0.16]]
+
+Sums of products of tables, one variable after the other, in an order that keeps tables small.
+
+A product of factors f(A) g(A, B) h(B, C), summed over B and C, is worked out from the inside: Σ_B g Σ_C h. What an
+order costs follows from the graph alone, and is known before anything is computed. Every factor may have an axis of
+rows in front, so that many rows with the same cells missing are done at once.
+
+>>> import numpy as np
+>>> rain, wet = np.array([[0.2, 0.8]]), np.array([[[0.9, 0.1], [0.5, 0.5]]])
+>>> joint, log_scale = eliminate([((0,), rain), ((0, 1), wet)], kept=[1], order=[0])
+>>> (joint * np.exp(log_scale)).round(12).tolist()
+[[0.58, 0.42]]
+
+A network whose tables are given, as what a classifier asks of a family: log p(x | c), whichever node c is.
+
+>>> import numpy as np
+>>> from deciban.networks.network import Network
+>>> from deciban.data.blocks import Codes
+>>> tables = {"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.2, 0.8]]}
+>>> wet = Network.of({"rain": ["no", "yes"], "wet": ["no", "yes"]}, [("rain", "wet")], tables)
+>>> np.exp(Fixed(wet, 0).loglik(None, Codes(np.array([[1]])))).round(3).tolist()
+[[0.1, 0.8]]
 """
 
 from __future__ import annotations
@@ -22,9 +44,162 @@ from typing import Any
 
 import numpy as np
 
+from deciban.data.blocks import Codes
 from deciban.errors import DataError
-from deciban.networks.elimination import Factor, Plan, aligned, check_width, check_work, eliminate, plan
+from deciban.estimation.discretise import one_by_one
 from deciban.networks.graph import Parents, above, cycle, parents_of, topological
+from deciban.tallies import Patterns
+
+Scope = tuple[int, ...]
+Factor = tuple[Scope, np.ndarray]  # an axis of rows (or of length 1), then one for each variable of the scope
+MOST = 1 << 26  # numbers in the largest table that may be made: half a gigabyte
+LONG = 1 << 26  # numbers in all tables that many questions may make: a second or so
+ENOUGH = 1 << 12  # a largest table of up to so many numbers is not worth another order
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An order to sum variables out in, the number of cells of its largest table, and of all tables together."""
+
+    order: tuple[int, ...]
+    largest: int
+    total: int
+
+
+def plan(scopes: Iterable[Scope], sizes: Sequence[int], kept: Iterable[int]) -> Plan:
+    """The better of two greedy orders: least table first, and fewest new neighbours first."""
+    scopes, kept = list(scopes), set(kept)
+    best = _greedy(scopes, sizes, kept, fill=False)
+    if best.largest > ENOUGH:
+        other = _greedy(scopes, sizes, kept, fill=True)
+        best = min(best, other, key=lambda one: (one.largest, one.total))
+    return best
+
+
+def _neighbours(scopes: list[Scope]) -> dict[int, int]:
+    """The variables that share a factor with each variable (itself too), as bits of a number."""
+    out: dict[int, int] = {}
+    for scope in scopes:
+        bits = sum(1 << v for v in scope)
+        for v in scope:
+            out[v] = out.get(v, 0) | bits
+    return out
+
+
+def _members(bits: int) -> list[int]:
+    out = []
+    while bits:
+        low = bits & -bits
+        out.append(low.bit_length() - 1)
+        bits ^= low
+    return out
+
+
+def _greedy(scopes: list[Scope], sizes: Sequence[int], kept: set[int], fill: bool) -> Plan:
+    near = _neighbours(scopes)
+    left = set(near) - kept
+
+    def score(v: int) -> tuple[int, int, int]:
+        members = _members(near[v])
+        cells = prod(sizes[u] for u in members)
+        new = sum((near[v] & ~near[u]).bit_count() for u in members) if fill else 0
+        return (new, cells, v) if fill else (cells, new, v)
+
+    scores = {v: score(v) for v in left}
+    order, largest, total = [], prod(sizes[v] for v in kept & set(near)), 0
+    while scores:
+        v = min(scores, key=scores.__getitem__)
+        members = _members(near[v])
+        cells = prod(sizes[u] for u in members)
+        largest, total = max(largest, cells), total + cells
+        order.append(v)
+        del scores[v]
+        clique = near.pop(v) & ~(1 << v)
+        for u in _members(clique):
+            near[u] = (near[u] | clique) & ~(1 << v)
+        changed = clique
+        if fill:  # the neighbours of neighbours may have fewer edges to wait for
+            for u in _members(clique):
+                changed |= near[u]
+        for u in _members(changed):
+            if u in scores:
+                scores[u] = score(u)
+    return Plan(tuple(order), largest, total)
+
+
+def check_width(width: int) -> None:
+    """Refuse a table that is too large, before it is made."""
+    if width > MOST:
+        raise DataError(
+            f"this network is too wide for exact answers: a table of {float(width):.1e} numbers "
+            f"({8.0 * width / 2**30:.3g} GiB) would have to be made, the limit is {float(MOST):.1e}\n\n"
+            "hint: give more evidence, ask for fewer variables at a time, leave out edges, or estimate from `sample`"
+        )
+
+
+def check_work(cells: int) -> None:
+    """Refuse many questions that would take long, before the first is answered."""
+    if cells > LONG:
+        raise DataError(
+            f"this network is too wide to ask about all its edges: tables of more than {float(LONG):.1e} numbers would "
+            "have to be made\n\nhint: leave out edges, or `query` those that matter"
+        )
+
+
+def eliminate(factors: list[Factor], kept: Sequence[int], order: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """(table of the kept variables after an axis of rows, logs (rows,) of what it is to be multiplied by). The largest
+    number of every table that is made is 1 (or all are 0), so that products of many small ones stay numbers."""
+    log_scale = np.zeros(1)
+    for v in order:
+        mine = [factor for factor in factors if v in factor[0]]
+        factors = [factor for factor in factors if v not in factor[0]]
+        scope = tuple(sorted({u for own, _ in mine for u in own} - {v}))
+        made, log_size = _scaled(_summed(mine, scope, v))
+        factors.append((scope, made))
+        log_scale = log_scale + log_size
+    table, log_size = _scaled(_product(factors, tuple(kept)))
+    return table, log_scale + log_size
+
+
+def aligned(factor: Factor, scope: Scope) -> np.ndarray:
+    """The factor's table with an axis for every variable of the scope, of length 1 where it has none."""
+    own, table = factor
+    axes = [own.index(v) for v in scope if v in own]
+    table = table.transpose(0, *(1 + a for a in axes))
+    shape, places = [table.shape[0]], iter(table.shape[1:])
+    shape += [next(places) if v in own else 1 for v in scope]
+    return table.reshape(shape)
+
+
+def _product(factors: list[Factor], scope: Scope) -> np.ndarray:
+    out = np.ones((1, *(1 for _ in scope)))
+    for factor in sorted(factors, key=lambda one: one[1].size):
+        out = out * aligned(factor, scope)
+    return out
+
+
+def _summed(factors: list[Factor], scope: Scope, v: int) -> np.ndarray:
+    """Σ_v of the product. The last two are multiplied and added up in one go: their product is never stored."""
+    inner = (*scope, v)
+    *small, last = sorted(factors, key=lambda one: one[1].size)
+    if not small:
+        return aligned(last, inner).sum(axis=-1)
+    own = tuple(u for u in inner if any(u in one[0] for one in small))
+    left, right = _product(small, own), last
+    # numpy names axes by numbers below 52; here those of the variables' places
+    name = {u: i + 1 for i, u in enumerate(inner)}
+    rows = max(left.shape[0], right[1].shape[0])
+    left, right_table = (np.broadcast_to(t, (rows, *t.shape[1:])) if rows > 1 else t for t in (left, right[1]))
+    out = [0, *(name[u] for u in scope)]
+    return np.einsum(left, [0, *(name[u] for u in own)], right_table, [0, *(name[u] for u in right[0])], out)
+
+
+def _scaled(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the table over its largest number, the log of that), row by row."""
+    largest = table.reshape(len(table), -1).max(axis=1) if table.size else np.zeros(len(table))
+    some = np.where(largest > 0, largest, 1.0)
+    return table / some.reshape(-1, *[1] * (table.ndim - 1)), np.log(some)
+
 
 CELLS = 1 << 22  # numbers in a table of several rows, about
 CLOSE = 1e-2  # how far from 1 the probabilities of a row in a table may add up; files round them
@@ -228,3 +403,41 @@ def check_table(name: str, table: np.ndarray, shape: tuple[int, ...], where: str
             f"{where}a row of the table of `{name}` sums to {wrong:.6g}, not to 1\n\n"
             "hint: the probabilities of a node's levels, for each combination of its parents' levels, sum to 1"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed:
+    """Columns are the nodes without the target, in their order."""
+
+    network: Network
+    target: int
+    block, support = "codes", "level"
+    columnwise = False
+    structured = True
+
+    @cached_property
+    def log_prior(self) -> np.ndarray:
+        """log P(target), (k,)."""
+        return self.network.log_joint(np.full((1, len(self.network.names)), -1), [self.target])[0]
+
+    def size(self, levels: np.ndarray, k: int) -> int:
+        return k
+
+    def tally(self, x: Codes, y, w, k: int) -> Patterns:
+        return Patterns.of(x.values, y, w, k)
+
+    def estimate(self, t: Patterns) -> None:
+        """There is nothing to estimate."""
+
+    def loglik(self, p: None, x: Codes) -> np.ndarray:
+        """log p(x | c), (n, k); −∞ for a class that has no probability at all."""
+        rows = np.insert(np.asarray(x.values, dtype=np.int64), self.target, -1, axis=1)
+        joint = self.network.log_joint(rows, [self.target])
+        prior = self.log_prior
+        return np.where(np.isneginf(prior), -np.inf, joint - np.where(np.isneginf(prior), 0.0, prior))
+
+    def parts(self, p: None, x: Codes) -> np.ndarray:
+        """What each column adds to those before it, parents first, (n, k, d)."""
+        order = [i - (i > self.target) for i in topological(self.network.parents) if i != self.target]
+        codes = np.asarray(x.values, dtype=np.int64)
+        return one_by_one(lambda shown: self.loglik(p, shown), codes, order, len(self.log_prior))

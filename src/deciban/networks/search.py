@@ -27,7 +27,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from deciban.errors import DataError
-from deciban.missingness import dependent
+from deciban.estimation.missingness import dependent
 from deciban.networks.graph import Parents
 from deciban.tallies import Patterns
 

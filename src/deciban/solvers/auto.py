@@ -13,8 +13,7 @@ import numpy as np
 
 from deciban.solvers.base import State, solve
 from deciban.solvers.lbfgs import SEEN, Lbfgs, Memory
-from deciban.solvers.newton import Metric, Newton
-from deciban.solvers.newton_cg import NewtonCg
+from deciban.solvers.newton import Metric, Newton, NewtonCg
 
 
 @dataclass(frozen=True)

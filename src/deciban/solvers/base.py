@@ -5,9 +5,9 @@ By default a state is done when no cell of the mean gradient is over `tol` and t
 a thousandth of `tol` of the value.
 
 >>> import numpy as np
->>> from deciban.losses.objectives import Objective
+>>> from deciban.logistic.objective import Objective
 >>> from deciban.solvers.newton import Newton
->>> from deciban.table import Reals, Table
+>>> from deciban.data.blocks import Reals, Table
 >>> rows = Table(Reals(np.array([[1.0], [3.0]])), np.array([0, 1], dtype=np.int32), None, 2)
 >>> answer = solve(Newton(), Objective.of(rows, l2=1.0), np.zeros(2), tol=1e-9, max_iter=50)
 >>> answer.why, answer.w.round(4).tolist()

@@ -1,6 +1,13 @@
 """Batch gradient descent: w ← w − α · gradient, the rule of the lectures; α is searched for, and kept while it does.
 
 For teaching and comparison: `newton` and `lbfgs` need far fewer passes.
+
+The online rule θ ← θ + α (y − h(x)) x, a row at a time, with the running average of θ as the answer.
+
+The step α is `speed` over the rows' mean square length, so that the columns' common unit does not matter; `Scaled`
+makes their spreads equal first, since one step cannot suit columns of different units. Averaging (Polyak and Juditsky
+1992) lets it shrink slowly, by (1 + rows / 1000)^−⅓: a step that stays leaves a bias of its own size in the average,
+one that shrinks faster forgets the start too late where columns are correlated (Bach and Moulines 2011).
 """
 
 from __future__ import annotations
@@ -10,8 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from deciban.data.blocks import Counts, Reals, Table
+from deciban.ops import logistic
 from deciban.solvers.base import Smooth, State
-from deciban.solvers.search import search
+from deciban.solvers.line_search import search
 
 
 @dataclass(frozen=True)
@@ -31,3 +40,65 @@ class Gradient(Smooth):
     def _state(self, w: np.ndarray, value: float, gradient: np.ndarray, rate: float) -> State:
         ahead = -rate * gradient
         return State(w, value, gradient, ahead, -0.5 * float(gradient @ ahead), kept=rate)
+
+
+SPARSE = 1 << 20  # cells of sparse rows spread out at a time
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Where the rule is: the parameters, their average, and {rows, Σ |x|²} so far."""
+
+    coef: np.ndarray  # (m, p)
+    mean: np.ndarray
+    past: np.ndarray
+
+    @classmethod
+    def start(cls, coef: np.ndarray) -> Stream:
+        return cls(coef.copy(), coef.copy(), np.zeros(2))
+
+    def read(self, rows: Table, decay: np.ndarray, speed: float = 1.0) -> Stream:
+        """After these rows."""
+        coef, mean, past = (np.array(a, order="C") for a in (self.coef, self.mean, self.past))
+        for chunk in _spread(rows):
+            logistic.online(chunk.x, chunk.y, chunk.w, speed, decay, coef, mean, past)
+        return Stream(coef, mean, past)
+
+
+def _spread(rows: Table):
+    """Sparse rows a few at a time, since the rule takes them dense."""
+    if isinstance(rows.x, Reals):
+        yield rows
+        return
+    assert isinstance(rows.x, Counts)
+    many = max(1, SPARSE // rows.d)
+    for start in range(0, rows.n, many):
+        yield rows.rows(start, min(start + many, rows.n))
+
+
+@dataclass(frozen=True)
+class Sgd(Smooth):
+    """Passes over the rows, each a step and in an order of its own. The answer is the average of the parameters at the
+    ends of the passes, pass t weighing t: there the pulls of single rows have nearly cancelled. The rule's step shrinks
+    by passes^−⅓, slowly enough for directions of little curvature."""
+
+    speed: float = 1.0
+    seed: int = 0
+
+    def init(self, objective: Any, w: np.ndarray) -> State:
+        return self._state(objective, w, objective.table(w), 0)
+
+    def step(self, objective: Any, state: State) -> State:
+        rows, (coef, passes) = objective.rows, state.kept
+        order = np.random.default_rng([self.seed, passes]).permutation(rows.n)
+        shuffled = Table(rows.x.take(order), rows.y[order], None if rows.w is None else rows.w[order], rows.k)
+        decay, speed = objective.ridge / objective.weight, self.speed / np.cbrt(1.0 + passes)
+        coef = Stream.start(coef).read(shuffled, decay, speed).coef
+        return self._state(objective, state.w + 2.0 / (passes + 2.0) * (coef.ravel() - state.w), coef, passes + 1)
+
+    def done(self, objective: Any, state: State, tol: float) -> str | None:
+        return "gradient" if state.steepness <= tol * objective.weight else None
+
+    def _state(self, objective: Any, w: np.ndarray, coef: np.ndarray, passes: int) -> State:
+        value, gradient = objective.slope(w)
+        return State(w, value, gradient, np.zeros_like(w), np.inf, kept=(coef, passes))

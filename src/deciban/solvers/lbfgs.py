@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deciban.solvers.base import Smooth, State
-from deciban.solvers.search import search
-from deciban.vectors import dot, dots, plus
+from deciban.solvers.line_search import dot, dots, plus, search
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,11 @@ reweights them. The class axis comes first. `n` is (k,) while every cell was see
 ([[7.0], [1.0]], [1.0, 0.0])
 """
 
-from deciban.tallies.base import Tally
-from deciban.tallies.bundle import Bundle, Common, reordered
-from deciban.tallies.cells import Cells
-from deciban.tallies.crosstab import Crosstab
-from deciban.tallies.moments import Moments
-from deciban.tallies.pairs import Pairs
-from deciban.tallies.patterns import Patterns
-from deciban.tallies.quartic import Quartic
-from deciban.tallies.scatter import RowScatter, Scatter
-from deciban.tallies.sums import Labels, Sums
+from deciban.tallies.basic import Bundle, Common, Labels, Moments, Sums, Tally, reordered
+from deciban.tallies.crosstab import Crosstab, Pairs
+from deciban.tallies.distinct_rows import Patterns
+from deciban.tallies.grid import Cells
+from deciban.tallies.scatter import Quartic, RowScatter, Scatter
 
 __all__ = [
     "Bundle",

@@ -1,12 +1,24 @@
-"""Level counts of coded columns, by class."""
+"""Level counts of coded columns, by class.
+
+Level counts of coded columns and of every two of them together, by class.
+
+Pairs of columns i < j stand in the order (0, 1), (0, 2), …, (1, 2), …; the counts of levels a, b of one are at
+start + a · levels[j] + b. A pair counts where both cells are there.
+
+>>> import numpy as np
+>>> t = Pairs(np.array([3.0]), np.array([[1.0, 2.0, 3.0]]), np.array([2, 1]), np.array([[1.0, 2.0]]))
+>>> t.pair(0, 1).tolist(), t.pair(1, 0).tolist(), (t + t).pair(0, 1).tolist()
+([[[1.0], [2.0]]], [[[1.0, 2.0]]], [[[2.0], [4.0]]])
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from deciban.tallies.base import Tally, doubles, less, place
+from deciban.tallies.basic import Tally, doubles, less, place
 
 
 @dataclass(frozen=True)
@@ -76,3 +88,149 @@ class Crosstab(Tally):
 
     def relabel(self, index: np.ndarray, k: int) -> Crosstab:
         return Crosstab(place(self.n, index, k), place(self.table, index, k), self.levels)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the pairs of columns with so many levels stand."""
+
+    first: np.ndarray  # (p,), the columns i
+    second: np.ndarray  # (p,), the columns j > i
+    start: np.ndarray  # (p + 1,)
+
+    @classmethod
+    def of(cls, levels: np.ndarray) -> Layout:
+        levels = np.asarray(levels, dtype=np.int64)
+        first, second = np.triu_indices(len(levels), 1)
+        return cls(first, second, np.concatenate([[0], np.cumsum(levels[first] * levels[second])]).astype(np.int64))
+
+    def cells(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(pair, level a of its first column, level b of its second) of each count."""
+        pair = np.repeat(np.arange(len(self.first)), np.diff(self.start))
+        within, wide = np.arange(self.start[-1]) - self.start[pair], levels[self.second[pair]]
+        return pair, within // np.maximum(wide, 1), within % np.maximum(wide, 1)
+
+
+def pair_cells(levels: np.ndarray) -> int:
+    """How many counts of pairs a class has: Σ_(i < j) levels[i] · levels[j].
+
+    >>> pair_cells(np.array([2, 3, 4]))
+    26
+    """
+    levels = np.asarray(levels, dtype=object)  # whole numbers of any size
+    return int(levels.sum() ** 2 - (levels**2).sum()) // 2
+
+
+@dataclass(frozen=True)
+class Pairs(Crosstab):
+    """A `Crosstab` with the counts of every two columns' levels together beside it."""
+
+    pairs: np.ndarray  # (k, Σ_(i < j) levels[i] · levels[j])
+
+    @cached_property
+    def layout(self) -> Layout:
+        return Layout.of(self.levels)
+
+    def crosstab(self) -> Crosstab:
+        """The counts of each column by itself."""
+        return Crosstab(self.n, self.table, self.levels)
+
+    def pair(self, i: int, j: int) -> np.ndarray:
+        """Counts (k, levels[i], levels[j]) of two columns."""
+        low, high = min(i, j), max(i, j)
+        at = low * (2 * self.d - low - 1) // 2 + high - low - 1
+        cut = self.pairs[:, self.layout.start[at] : self.layout.start[at + 1]]
+        out = cut.reshape(self.k, self.levels[low], self.levels[high])
+        return out if i < j else out.transpose(0, 2, 1)
+
+    def missing(self, j: int) -> np.ndarray:
+        """The weight (k,) of the rows that lack column j."""
+        return np.maximum(less(self.n, self.table[:, self.offset[j] : self.offset[j + 1]].sum(axis=1)), 0.0)
+
+    def lacking(self, j: int) -> np.ndarray:
+        """The level counts (k, sum of levels) of the rows that lack column j: pairs count where both cells are there,
+        so what the others have beyond them is without j."""
+        out = np.zeros_like(self.table)
+        for i in range(self.d):
+            if i != j:
+                own = slice(self.offset[i], self.offset[i + 1])
+                out[:, own] = np.maximum(less(self.table[:, own], self.pair(i, j).sum(axis=2)), 0.0)
+        return out
+
+    def with_missing(self, columns: np.ndarray) -> Pairs:
+        """The same counts where the missing cells of these columns (d,) are a level of their own, the last one."""
+        if not np.any(columns):
+            return self
+        out = self.relevel(self.levels + np.asarray(columns, dtype=np.int64))
+        gone = {j: self.missing(j) for j in np.flatnonzero(columns).tolist()}
+        lacking = {j: self.lacking(j) for j in gone}
+        for j, rows in gone.items():
+            out.table[:, out.offset[j + 1] - 1] = rows
+            for i in range(self.d):
+                if i == j:
+                    continue
+                pair, alone = out.pair(i, j), lacking[j][:, self.offset[i] : self.offset[i + 1]]
+                pair[:, : self.levels[i], -1] = alone
+                if i in gone:
+                    pair[:, -1, -1] = np.maximum(less(rows, alone.sum(axis=1)), 0.0)
+        return out
+
+    def relevel(self, levels: np.ndarray, index: list[np.ndarray] | None = None) -> Pairs:
+        """The same counts in columns of `levels` levels, where level l of column j stands at index[j][l] (or at l);
+        those at −1 are left out."""
+        levels = np.asarray(levels, dtype=np.int64)
+        if index is None and np.array_equal(levels, self.levels):
+            return self
+        places = [np.asarray(p, dtype=np.int64) for p in index or map(np.arange, self.levels)]
+        at = np.concatenate([*places, np.zeros(0, dtype=np.int64)])
+        known, column = at >= 0, np.repeat(np.arange(self.d), self.levels)
+        offset = np.concatenate([[0], np.cumsum(levels)])
+        table = np.zeros((self.k, offset[-1]))
+        table[:, (offset[column] + at)[known]] = self.table[:, known]
+        old, new = self.layout, Layout.of(levels)
+        pair, a, b = old.cells(self.levels)
+        a, b = at[self.offset[old.first[pair]] + a], at[self.offset[old.second[pair]] + b]
+        known = (a >= 0) & (b >= 0)
+        pairs = np.zeros((self.k, new.start[-1]))
+        pairs[:, (new.start[pair] + a * levels[old.second[pair]] + b)[known]] = self.pairs[:, known]
+        return Pairs(self.n, table, levels, pairs)
+
+    def part(self, columns) -> Pairs:
+        """Of some of the columns."""
+        columns = list(columns)
+        tables, levels = self.columns(), self.levels[columns]
+        both = [self.pair(i, j).reshape(self.k, -1) for at, i in enumerate(columns) for j in columns[at + 1 :]]
+        empty = [np.zeros((self.k, 0))]
+        return Pairs(self.n, np.hstack(empty + [tables[j] for j in columns]), levels, np.hstack(empty + both))
+
+    def sound(self) -> bool:
+        if not super().sound() or self.n.ndim != 1:
+            return False
+        return self.pairs.shape == (self.k, pair_cells(self.levels)) and self.pairs.dtype == np.float64
+
+    def short(self) -> np.ndarray:
+        return super().short() | (self.pairs < 0).any(axis=1)
+
+    def _both(self, other: Crosstab) -> tuple[Pairs, Pairs]:
+        levels = np.maximum(self.levels, other.levels)
+        return self.relevel(levels), other.relevel(levels)  # type: ignore[return-value]
+
+    def __add__(self, other: Crosstab) -> Pairs:
+        a, b = self._both(other)
+        return Pairs(a.n + b.n, a.table + b.table, a.levels, a.pairs + b.pairs)
+
+    def __iadd__(self, other: Crosstab) -> Pairs:
+        """The same, into this tally's memory: for large tables that nobody else holds."""
+        a, b = self._both(other)
+        return Pairs(a.n + b.n, a.table + b.table, a.levels, np.add(a.pairs, b.pairs, out=a.pairs))
+
+    def __sub__(self, other: Crosstab) -> Pairs:
+        a, b = self._both(other)
+        return Pairs(less(a.n, b.n), less(a.table, b.table), a.levels, less(a.pairs, b.pairs))
+
+    def __mul__(self, scale: float) -> Pairs:
+        return replace(self, n=self.n * scale, table=self.table * scale, pairs=self.pairs * scale)
+
+    def relabel(self, index: np.ndarray, k: int) -> Pairs:
+        n, table, pairs = (place(a, index, k) for a in (self.n, self.table, self.pairs))
+        return Pairs(n, table, self.levels, pairs)

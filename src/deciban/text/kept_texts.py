@@ -11,7 +11,7 @@ level than a model that never had them; those smallest keys are the same until m
 
 >>> import numpy as np
 >>> from scipy import sparse
->>> from deciban.text.vocabulary import Terms
+>>> from deciban.text.analysis import Terms
 >>> X, y = sparse.csr_array([[2.0, 1.0], [0.0, 3.0]]), np.array([0, 1])
 >>> kept = KeptTexts.from_rows(Terms.of(["buy", "now"]), X, y, 2, whole=True)
 >>> sorted(kept.matrix(2).toarray().tolist()), kept.value.dtype
@@ -26,7 +26,7 @@ import numpy as np
 from scipy import sparse
 
 from deciban.errors import ForgetError
-from deciban.text.vocabulary import Terms
+from deciban.text.analysis import Terms
 
 MOST, FEWEST = 1 << 14, 1 << 8  # texts of a sample, in all and of one class
 CELLS, ENOUGH = 1 << 18, 16  # words of all texts that choices look at, about; texts of one class, at least

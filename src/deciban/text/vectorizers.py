@@ -28,10 +28,8 @@ from sklearn.feature_extraction import text as theirs
 from sklearn.preprocessing import normalize
 
 from deciban.errors import DataError, NotAdditiveError
-from deciban.text.counting import hashed, learned, looked_up
-from deciban.text.documents import Source
-from deciban.text.tokens import Plan, plan
-from deciban.text.vocabulary import Compiled, Terms, compiled
+from deciban.text.analysis import Compiled, Plan, Terms, compiled, plan
+from deciban.text.reader import Source, hashed, learned, looked_up
 
 _HIDDEN = ("_compiled", "_made")  # made again when needed: not part of a pickle
 

@@ -28,9 +28,9 @@ from scipy import sparse
 from deciban import ops
 from deciban.engines.threads import each
 from deciban.errors import ForgetError
-from deciban.tallies.base import NOTHING
+from deciban.tallies.basic import NOTHING
+from deciban.text.analysis import Terms
 from deciban.text.kept_texts import KeptTexts
-from deciban.text.vocabulary import Terms
 
 CELLS = 1 << 20  # of rows, for one thread to add up
 

@@ -1,0 +1,543 @@
+"""From texts to named columns: the vectoriser that `features` names or is, and what it can do.
+
+A `CountVectorizer` that keeps every word has no state that matters: words are keyed by their spelling, and new ones may
+come. Any other vectoriser (tf-idf, hashes, min_df of its own) is fitted once, and its columns stay.
+
+>>> terms, X = Features.of("words").learn(["to be", "to do"])
+>>> terms.strings(), X.toarray().tolist()
+(['be', 'do', 'to'], [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+
+What a text classifier makes of its tally: the words that count, their weights, and a vocabulary to look them up in.
+
+Everything here follows from the tally and the settings, so it is made when first asked for and never stored.
+
+>>> limits(1, 0.5, 10.0)
+(1, 5.0)
+
+Logistic regression of words, as weights of words.
+
+    logistic      x = (1 + log count) · idf, to length 1; one softmax over all classes
+    nb-logistic   x = presence · r[c], for each class against the rest: columns are multiplied by naive Bayes' log-count
+                  ratios r[c] = log θ[c] / θ[rest] (Wang and Manning 2012). counts=True: tf-idf, as above, times r[c]
+
+A regression of x ∘ r is naive Bayes where its coefficients are all alike, and may correct each word from there.
+
+Many words are in the same texts: most of all those that are in one text only. m equal columns x with coefficients w are
+one column √m x with the coefficient √m w, at the same penalty, so that a regression has the distinct columns alone.
+
+>>> from deciban import TextClassifier
+>>> model = TextClassifier("nb-logistic").fit(["good film", "bad film", "good", "bad"], ["+", "-", "+", "-"])
+>>> model.predict(["a good one"]).tolist()
+['+']
+
+Which smoothing suits the texts: alpha, what it multiplies, and how much the words of a text depend on each other.
+
+Every candidate is judged by the log loss of texts that are left out, each with its copies, among the texts that the
+tally keeps. A model of long texts is asked about short ones too: one question in ten is taken to be a piece of ten
+words. What is chosen follows from the tally, so it is the same after updates, merges and forgetting as after one fit.
+
+    Σ (0.9 log loss of the text + 0.1 log loss of its piece) + (ln alpha)² + 0.1 (ln dependence / 0.03)² + 2 [corpus]
+
+The last three terms are worth a few texts: a few texts stay near Laplace's rule, thousands choose freely. Kind by kind,
+alpha walks along its grid to where the best dependence has the least sum.
+
+>>> from deciban import TextClassifier
+>>> texts, labels = ["tea and milk", "tea", "cake and milk", "cake"], ["drink", "drink", "food", "food"]
+>>> model = TextClassifier().fit(texts * 9, labels * 9)
+>>> model.tuned_
+{'alpha': 1.0, 'smoothing': 'even', 'dependence': 0.01}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction import text as theirs
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from threadpoolctl import threadpool_limits
+
+from deciban import decision, ops
+from deciban.classifiers.logistic import LogisticRegression
+from deciban.errors import DataError
+from deciban.models.calibration import Calibration
+from deciban.models.held_out import LOST
+from deciban.text.analysis import Terms, plan
+from deciban.text.kept_texts import mixed
+from deciban.text.naive_bayes import (
+    LOG_COUNT,
+    MODELS,
+    PRESENCE,
+    LeftOut,
+    Model,
+    Multinomial,
+    WordWeights,
+    design_effect,
+)
+from deciban.text.reader import learned
+from deciban.text.scorer import Lookup, scaled, source
+from deciban.text.vectorizers import CountVectorizer
+from deciban.text.word_tally import WordTally, united
+
+NAMED: dict[str, dict[str, Any]] = {
+    "words": {},
+    "words+bigrams": {"ngram_range": (1, 2)},
+    "chars": {"analyzer": "char_wb", "ngram_range": (1, 5)},
+}
+
+
+def open_ended(vectorizer: Any) -> bool:
+    """Whether new words may come: a CountVectorizer that keeps all of them."""
+    counts = isinstance(vectorizer, theirs.CountVectorizer) and not isinstance(vectorizer, theirs.TfidfVectorizer)
+    if not counts or vectorizer.vocabulary is not None:
+        return False
+    return (vectorizer.min_df, vectorizer.max_df, vectorizer.max_features) == (1, 1.0, None)
+
+
+def _range(ngram_range: Any) -> dict[str, Any]:
+    if ngram_range is None:
+        return {}
+    low, high = ngram_range if isinstance(ngram_range, tuple | list) and len(ngram_range) == 2 else (0, 0)
+    if not (isinstance(low, int | np.integer) and isinstance(high, int | np.integer) and 1 <= low <= high):
+        raise DataError(
+            f"`ngram_range` is {ngram_range!r}\n\n"
+            "hint: the least and the most words in a row: (1, 2) are words and pairs, which is features='words+bigrams'"
+        )
+    return {"ngram_range": (int(low), int(high))}
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """A vectoriser; a fitted one, where its columns are fixed."""
+
+    vectorizer: Any
+
+    @classmethod
+    def of(cls, features: Any, ngram_range: Any = None) -> Features:
+        """From the settings: a name, and how many words or characters in a row; or a vectoriser, which stays as it is.
+
+        >>> Features.of("words", (1, 2)).vectorizer.ngram_range
+        (1, 2)
+        """
+        if isinstance(features, str):
+            if features not in NAMED:
+                raise DataError(f"`features` is {features!r}\n\nhint: one of {list(NAMED)}, or a vectoriser")
+            return cls(CountVectorizer(**NAMED[features] | _range(ngram_range)))
+        if ngram_range is not None:
+            raise DataError(
+                "`ngram_range` is given, and `features` is a vectoriser\n\nhint: give the vectoriser its `ngram_range`"
+            )
+        if not (hasattr(features, "fit_transform") and hasattr(features, "transform")):
+            raise DataError(f"`features` is {features!r:.60}\n\nhint: one of {list(NAMED)}, or a vectoriser")
+        return cls(clone(features))
+
+    @property
+    def open(self) -> bool:
+        return open_ended(self.vectorizer)
+
+    def learn(self, texts: Any) -> tuple[Terms, sparse.csr_array]:
+        """The terms of the texts, sorted, and how often each occurs in each; fits a vectoriser with fixed columns."""
+        if not self.open:
+            X = self.vectorizer.fit_transform(texts)
+            return self._names, self._ordered(X)
+        how = plan(self.vectorizer)
+        if how is not None:
+            return learned(how, source(texts, self.vectorizer, how), np.float64, self.vectorizer.binary)
+        own = clone(self.vectorizer)
+        try:
+            X = own.fit_transform(texts)
+        except ValueError as nothing:
+            if "empty vocabulary" not in str(nothing):
+                raise
+            return Terms.of([]), sparse.csr_array((len(texts), 0), dtype=np.float64)
+        return Terms.of(own.get_feature_names_out()), sparse.csr_array(X, dtype=np.float64)
+
+    def read(self, texts: Any) -> tuple[Terms, sparse.csr_array]:
+        """The same of more texts: open-ended vectorisers find new words, others know theirs."""
+        return self.learn(texts) if self.open else (self._names, self._ordered(self.vectorizer.transform(texts)))
+
+    def count(self, words: np.ndarray) -> Callable[[Any], sparse.csr_array] | None:
+        """What counts some of the terms (by number), where columns are fixed."""
+        if self.open:
+            return None
+        return lambda texts: self._ordered(self.vectorizer.transform(texts))[:, words]
+
+    @cached_property
+    def _labels(self) -> tuple[list[str], np.ndarray]:
+        """The columns' names, sorted, and the column of each."""
+        try:
+            names = [str(name) for name in self.vectorizer.get_feature_names_out()]
+        except (AttributeError, NotFittedError):  # hashes have no names
+            d = self.vectorizer.transform([""]).shape[1]
+            names = [f"column {j:0{len(str(d))}}" for j in range(d)]
+        order = np.argsort(np.array(names, dtype=object), kind="stable")
+        return [names[j] for j in order], order
+
+    @property
+    def _names(self) -> Terms:
+        return Terms.of(self._labels[0])
+
+    def _ordered(self, X: Any) -> sparse.csr_array:
+        return sparse.csr_array(X, dtype=np.float64)[:, self._labels[1]]
+
+
+def limits(min_df: float, max_df: float, n: float) -> tuple[float, float]:
+    """In how many of n texts a word must be, at least and at most: numbers of texts, or shares of them."""
+    low, high = (df if isinstance(df, Integral) else df * n for df in (min_df, max_df))
+    return low, high
+
+
+def allowed(tally: WordTally, stop_words: Any) -> np.ndarray:
+    """Which terms are not made of stop words alone, (d,)."""
+    stops = listed(stop_words)
+    if not stops:
+        return np.ones(tally.d, dtype=bool)
+    return np.array([not stops.issuperset(term.split()) for term in tally.terms.strings()], dtype=bool)
+
+
+def listed(stop_words: Any) -> frozenset[str]:
+    """The words that do not count.
+
+    >>> sorted(listed(["the", "a"])), "the" in listed("english")
+    (['a', 'the'], True)
+    """
+    if isinstance(stop_words, str):
+        if stop_words != "english":
+            raise DataError(
+                f"`stop_words` is {stop_words!r}\n\nhint: 'english', or a list of the words of another language"
+            )
+        return ENGLISH_STOP_WORDS
+    return frozenset(str(word) for word in stop_words or ())
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Of the view: what may be changed without learning again."""
+
+    model: str
+    alpha: float
+    smoothing: str
+    dependence: float
+    counts: bool
+    stop_words: Any
+    min_df: float
+    max_df: float
+    prior: np.ndarray | None = None  # (k,), class probabilities; None: as frequent as they are
+    class_weight: np.ndarray | None = None  # (k,), what a text of each class counts for
+
+    def family(self) -> Model:
+        return MODELS[self.model](self.alpha, self.smoothing, self.counts, self.dependence)
+
+
+class View:
+    """A tally seen through settings."""
+
+    def __init__(self, settings: Settings, tally: WordTally, features: Features, trained: WordWeights | None = None):
+        self.settings, self.tally, self.features, self._trained = settings, tally, features, trained
+
+    @cached_property
+    def allowed(self) -> np.ndarray:
+        return allowed(self.tally, self.settings.stop_words)
+
+    @cached_property
+    def limits(self) -> tuple[float, float]:
+        return limits(self.settings.min_df, self.settings.max_df, self.tally.n.sum())
+
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """Which words count, (d,)."""
+        low, high = self.limits
+        texts = self.tally.texts
+        return self.allowed & (texts >= low) & (texts <= high)
+
+    @cached_property
+    def words(self) -> WordTally:
+        """The tally of the words that count."""
+        return self.tally.part(self.kept)
+
+    @cached_property
+    def weights(self) -> WordWeights:
+        return self._trained or self.settings.family().weights(self.words)
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        return self.looking_up(self.words, self.weights)
+
+    def looking_up(self, words: WordTally, weights: WordWeights) -> Lookup:
+        """Some of the words, with these weights."""
+        count = None
+        if not self.features.open:
+            count = self.features.count(united(self.features._names, words.terms)[1])
+        return Lookup(self.features.vectorizer, words.terms, weights, count)
+
+    @cached_property
+    def log_prior(self) -> np.ndarray:
+        return log_prior(self.settings, self.tally.n)
+
+    @property
+    def discriminative(self) -> bool:
+        """Whether the weights were trained to tell classes apart, priors included."""
+        return self._trained is not None
+
+    @property
+    def learned_prior(self) -> np.ndarray:
+        """The log prior that is inside trained weights, (k,)."""
+        return decision.log_prior(weighed(self.settings, self.tally.n))
+
+    def held_out(self, X: sparse.csr_array, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(scores, log priors), (n, k) each, of learned texts X (n, d of the whole tally) without themselves."""
+        return self.leaving_out(X, y).scores(self.settings.family()), self.held_out_prior(y, np.ones(len(y)))
+
+    def leaving_out(
+        self, X: sparse.csr_array, y: np.ndarray, copies: np.ndarray | None = None, part: np.ndarray | None = None
+    ) -> LeftOut:
+        return LeftOut(self.tally, X, y, self.kept, self.limits, self.allowed, copies, part)
+
+    def held_out_prior(self, y: np.ndarray, copies: np.ndarray) -> np.ndarray:
+        """log priors (n, k) without each text and its copies."""
+        n, out = self.tally.n, np.empty((len(y), self.tally.k))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for c, times in np.unique(np.stack([y, copies], axis=1), axis=0):
+                left = n - times * (np.arange(len(n)) == c)
+                out[(y == c) & (copies == times)] = log_prior(self.settings, left)
+        return out
+
+    def vocabulary(self) -> list[str]:
+        return self.words.terms.strings()
+
+
+def log_prior(settings: Settings, n: np.ndarray) -> np.ndarray:
+    """log P(class), (k,), from how many texts each has; 0 where coefficients have it, or none is taken."""
+    if settings.prior is not None:
+        with np.errstate(divide="ignore"):
+            prior = np.log(settings.prior)
+        return prior if settings.model in MODELS else prior - decision.log_prior(weighed(settings, n))
+    if settings.model not in ("multinomial", "bernoulli"):
+        return np.zeros(len(n))
+    return decision.log_prior(weighed(settings, n))
+
+
+def weighed(settings: Settings, n: np.ndarray) -> np.ndarray:
+    """How many texts each class counts for, (k,)."""
+    return n if settings.class_weight is None else n * settings.class_weight
+
+
+STRENGTH = {"logistic": 10.0, "nb-logistic": 1.0}  # C, where none is given
+TOL = {"logistic": 1e-3, "nb-logistic": 1e-2}  # of the gradient; words are many, and answers do not change any more
+
+
+def trained(
+    kind: str,
+    counts: bool,
+    t: WordTally,
+    X: sparse.csr_array,
+    y: np.ndarray,
+    C: float | None,
+    alpha: float,
+    class_weight: np.ndarray | None = None,
+) -> WordWeights:
+    """The weights of words (d, k) that tell texts X (n, d) of classes y apart."""
+    C = STRENGTH[kind] if C is None else C
+    blank = blank_weights(kind, counts, t)
+    if t.d == 0:  # no word to tell the classes apart by
+        return replace(blank, bias=decision.log_prior(t.n if class_weight is None else t.n * class_weight))
+    with threadpool_limits(1):  # products of short vectors: BLAS threads would only wait for each other
+        w = None if class_weight is None else class_weight[y]
+        x = Distinct.of(scaled(X, blank))
+        return (_softmax if kind == "logistic" else _ratios)(t, x, y, w, C, alpha, blank)
+
+
+def blank_weights(kind: str, counts: bool, t: WordTally) -> WordWeights:
+    """Weights to be filled in: what words are worth in a text, before anything is learned of them."""
+    nothing, scale = np.zeros(t.k), None
+    if kind == "logistic" or counts:
+        scale = 1.0 + np.log((1.0 + t.n.sum()) / (1.0 + t.texts))
+    value = PRESENCE if scale is None else LOG_COUNT
+    return WordWeights(t.start, t.label, t.count, nothing, nothing, value, scale)
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """The distinct columns of a matrix, each times the root of how often it is there.
+
+    >>> x = Distinct.of(sparse.csr_array([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]))
+    >>> x.columns.toarray().round(2).tolist(), x.spread(np.array([[1.0, 3.0]])).round(2).tolist()
+    ([[1.41, 0.0], [0.0, 2.0]], [[0.71, 3.0, 0.71]])
+    """
+
+    columns: sparse.csr_array  # (n, distinct)
+    first: np.ndarray  # (distinct,), a column that is such
+    place: np.ndarray  # (d,), where each column went
+    root: np.ndarray  # (distinct,)
+
+    @classmethod
+    def of(cls, x: sparse.csr_array) -> Distinct:
+        by_column = x.tocsc()
+        row = mixed(by_column.indices.astype(np.uint64) + np.uint64(1))
+        cells = row * mixed(np.ascontiguousarray(by_column.data).view(np.uint64))
+        total = np.concatenate([[np.uint64(0)], np.cumsum(cells, dtype=np.uint64)])
+        key = total[by_column.indptr[1:]] - total[by_column.indptr[:-1]]
+        _, first, place, times = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+        order = np.argsort(first)
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        first, root = first[order], np.sqrt(times[order])
+        some = sparse.csr_array(by_column[:, first])
+        some.data *= root[some.indices]
+        return cls(some, first, rank[place.ravel()], root)
+
+    def times(self, factor: np.ndarray) -> sparse.csr_array:
+        """The columns times a factor that equal columns share, (d,)."""
+        x = self.columns
+        return sparse.csr_array((x.data * factor[self.first][x.indices], x.indices, x.indptr), shape=x.shape)
+
+    def spread(self, coef: np.ndarray) -> np.ndarray:
+        """Coefficients of distinct columns (k, distinct) as those of all, (k, d)."""
+        return (coef / self.root)[:, self.place]
+
+
+def _fit(x: sparse.csr_array, y: np.ndarray, w: np.ndarray | None, C: float, kind: str) -> LogisticRegression:
+    return LogisticRegression(C=C, tol=TOL[kind], max_iter=500).fit(x, y, sample_weight=w)
+
+
+def _softmax(t: WordTally, x: Distinct, y: np.ndarray, w: Any, C: float, alpha: float, blank: WordWeights):
+    fitted = _fit(x.columns, y, w, C, "logistic")
+    coef, bias = x.spread(fitted.coef_), fitted.intercept_
+    if t.k == 2:
+        coef, bias = np.vstack([np.zeros_like(coef), coef]), np.append(0.0, bias)
+    return _dense(coef.T, bias, blank)
+
+
+def _ratios(t: WordTally, x: Distinct, y: np.ndarray, w: Any, C: float, alpha: float, blank: WordWeights):
+    coef, bias = np.zeros((t.k, t.d)), np.zeros(t.k)
+    for c in [1] if t.k == 2 else range(t.k):
+        shares = Multinomial(alpha, "even").shares(t.against_rest(c))
+        ratio = np.log(shares[:, 1] / shares[:, 0])
+        fitted = _fit(x.times(ratio), y == c, w, C, "nb-logistic")
+        coef[c], bias[c] = x.spread(fitted.coef_)[0] * ratio, fitted.intercept_[0]
+    return _dense(coef.T, bias, blank)
+
+
+def _dense(coef: np.ndarray, bias: np.ndarray, blank: WordWeights) -> WordWeights:
+    d, k = coef.shape
+    label = np.tile(np.arange(k, dtype=np.int32), d)
+    start = np.arange(0, d * k + 1, k, dtype=np.int64)
+    return WordWeights(start, label, np.ascontiguousarray(coef).ravel(), blank.unit, bias, blank.value, blank.scale)
+
+
+ALPHAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+DEPENDENCES = (0.0, 0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3)
+KINDS = ("even", "corpus")
+PIECE, PIECES = 10, 0.1  # words; the share of questions that are such pieces
+START = 0.3  # where alpha begins its walk
+ALPHA_PULL, DEPENDENCE_PULL, CORPUS_PULL = 1.0, 0.1, 2.0
+USUAL_DEPENDENCE, LEAST_DEPENDENCE = 0.03, 0.001
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Kept texts, each to be judged without itself and its copies."""
+
+    view: View
+
+    @cached_property
+    def texts(self) -> np.ndarray:
+        """Which of the kept texts; one without which nothing is left of its class is none of them."""
+        kept: Any = self.view.tally.kept
+        at = kept.judged()
+        return at[kept.copies[at] < self.view.tally.n[kept.label[at]]]
+
+    @cached_property
+    def y(self) -> np.ndarray:
+        kept: Any = self.view.tally.kept
+        return kept.label[self.texts].astype(np.int64)
+
+    @cached_property
+    def w(self) -> np.ndarray:
+        """What each text counts for, a sample of a large class more: (n,), 1 on average."""
+        n = self.view.tally.n
+        share = n / np.maximum(np.bincount(self.y, minlength=len(n)), 1)
+        return share[self.y] / share[self.y].mean()
+
+    @cached_property
+    def prior(self) -> np.ndarray:
+        kept: Any = self.view.tally.kept
+        return self.view.held_out_prior(self.y, kept.copies[self.texts])
+
+    def left_out(self, piece: int | None = None) -> LeftOut:
+        """The texts, or pieces of so many words of them, to be scored by a tally without the whole texts."""
+        tally = self.view.tally
+        kept: Any = tally.kept
+        part = None if piece is None else kept.pieces(self.texts, piece)
+        return self.view.leaving_out(kept.matrix(tally.d)[self.texts], self.y, kept.copies[self.texts], part)
+
+    def loss(self, scores: np.ndarray) -> float:
+        """Σ log loss over the texts."""
+        logs = ops.posterior(np.ascontiguousarray(scores + self.prior), logs=True)
+        return -float(self.w @ np.maximum(logs[np.arange(len(self.y)), self.y], -LOST))
+
+    def calibration(self) -> Calibration:
+        """Temperature and biases of the view's own settings."""
+        return Calibration.fit(self.left_out().scores(self.view.settings.family()), self.prior, self.y, self.w)
+
+
+def choose(view: View, asked: tuple[str, ...]) -> dict[str, Any]:
+    """The asked of "alpha", "smoothing" and "dependence" for which texts left out have the least log loss."""
+    judged = Judged(view)
+    given = view.settings
+    if not len(judged.y) or view.tally.k < 2:
+        best = {"alpha": 1.0, "smoothing": "even", "dependence": USUAL_DEPENDENCE}
+        return {name: best[name] for name in asked}
+    kinds = KINDS if "smoothing" in asked else (given.smoothing,)
+    alphas = ALPHAS if "alpha" in asked else (given.alpha,)
+    dependences = DEPENDENCES if "dependence" in asked else (given.dependence,)
+    lengths = (None,) if given.model == "bernoulli" else (None, PIECE)
+    shares = np.array([1.0] if given.model == "bernoulli" else [1.0 - PIECES, PIECES])
+    left_out = [(one := judged.left_out(piece), one.words(given.family())[:, None]) for piece in lengths]
+    tried: dict[tuple[str, int], tuple[float, float]] = {}
+
+    def trial(kind: str, at: int) -> tuple[float, float]:
+        """(the sum to be least, the dependence that makes it so)."""
+        if not 0 <= at < len(alphas):
+            return np.inf, 0.0
+        if (kind, at) not in tried:
+            family = replace(given, alpha=alphas[at], smoothing=kind, dependence=0.0).family()
+            scored = [(one.scores(family), words) for one, words in left_out]
+            pull = ALPHA_PULL * np.log(alphas[at]) ** 2 + CORPUS_PULL * (kind == "corpus")
+            losses = [
+                shares @ [judged.loss(scores / design_effect(words, one)) for scores, words in scored]
+                + pull
+                + _pull(one)
+                for one in dependences
+            ]
+            tried[kind, at] = min(zip(map(float, losses), dependences, strict=True))
+        return tried[kind, at]
+
+    for kind in kinds:
+        at = int(np.argmin(np.abs(np.log(np.array(alphas) / START))))
+        while trial(kind, at) > min(trial(kind, at - 1), trial(kind, at + 1)):
+            at += 1 if trial(kind, at + 1) < trial(kind, at - 1) else -1
+    kind, at = min(tried, key=lambda one: tried[one][0])
+    best = {"alpha": alphas[at], "smoothing": kind, "dependence": tried[kind, at][1]}
+    return {name: best[name] for name in asked}
+
+
+def _pull(dependence: float) -> float:
+    return DEPENDENCE_PULL * float(np.log(max(dependence, LEAST_DEPENDENCE) / USUAL_DEPENDENCE)) ** 2
+
+
+def asked_of(model: str, alpha: Any, smoothing: str, dependence: float | None) -> tuple[str, ...]:
+    """The settings that are left to the texts: none where alpha is given, or naive Bayes is not the model."""
+    if model not in MODELS or alpha != "auto":
+        return ()
+    names = ["alpha"]
+    names += ["smoothing"] * (model == "multinomial" and smoothing == "auto")
+    names += ["dependence"] * (model != "bernoulli" and dependence is None)
+    return tuple(names)

@@ -1,0 +1,338 @@
+"""Rows of files for models: the columns and labels that a model knows, batch by batch.
+
+What users ask of a prediction: priors, costs and rejects, as they write them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import click
+import numpy as np
+
+from deciban.cli.options import Talk
+from deciban.cli.starting import alone
+from deciban.errors import DataError, ModelFileError
+from deciban.io import readers
+
+if alone():
+    readers.leave_signals()
+
+
+def loaded(path: str, data: str, empty: bool = False) -> Any:
+    """The model in a file, which has some rows unless it may be empty; `data` is the file that it was named with."""
+    import deciban
+
+    try:
+        model = deciban.load(path)
+    except ModelFileError as error:
+        if not _is_model(data):
+            raise
+        verb = click.get_current_context().command_path
+        raise DataError(
+            f"{path} is no model, {data} is one\n\nhint: the model comes first: {verb} {data} {path}"
+        ) from error
+    if is_empty(model) and not empty:
+        raise DataError(f"no rows are left in {path}: all were forgotten\n\nhint: deciban update {path} DATA")
+    return model
+
+
+def _is_model(path: str) -> bool:
+    import deciban
+
+    try:
+        deciban.about(path)
+    except (OSError, ModelFileError):
+        return False
+    return True
+
+
+def is_empty(model: Any) -> bool:
+    return float(np.sum(getattr(model, "class_count_", 1.0))) == 0.0
+
+
+def target_of(source: readers.Source, given: str | None) -> str:
+    """The column of the classes: the one that was named, or that such files have, or whose name says so."""
+    names = source.names
+    if given in names:
+        return str(given)
+    if given is not None:
+        close = [name for name in names if name.lower() == given.lower()] or get_close_matches(given, names, 1, 0.5)
+        hint = f"did you mean --target {close[0]}?" if close else f"the columns are {some(names)}."
+        hint += " If another line of the file has the names: --header LINE" if source.header else ""
+        one = f"; it was read as one column, as {source.kind}: is --delimiter right?" if len(names) == 1 else ""
+        line = f"; {source.header}" if source.header and not one else ""
+        raise DataError(f"{source.name} has no column {given!r}{one}{line}\n\nhint: {hint}")
+    if source.target is not None:
+        return source.target
+    likely = [name for name in names if name.lower() in readers.LIKELY]
+    if len(likely) == 1:
+        return likely[0]
+    line = "" if source.named else f" ({source.header})"
+    raise DataError(
+        f"which column of {source.name} holds the classes?{line}\n\nhint: --target COLUMN, one of {some(names)}"
+    )
+
+
+def check_drop(source: readers.Source, drop: tuple[str, ...], target: str) -> None:
+    """Refuse to leave out a column that is not there, or the target."""
+    for column in drop:
+        if column not in source.names or column == target:
+            what = "that is the target" if column == target else f"{source.name} has no such column"
+            raise DataError(f"--drop {column}: {what}\n\nhint: the columns are {some(source.names)}")
+
+
+def some(names: list[str]) -> str:
+    return ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
+
+
+def kinds(model: Any) -> dict[str, str]:
+    """What each column of a model holds: "number", "truth" or "text"."""
+    levels = getattr(model, "levels_", {})
+    return {str(name): _kind(levels.get(name)) for name in getattr(model, "feature_names_in_", [])}
+
+
+def _kind(levels: list | None) -> str:
+    if levels is None:
+        return "number"
+    if not levels:  # yet to come, or forgotten
+        return "text"
+    return "truth" if isinstance(levels[0], bool) else "text" if isinstance(levels[0], str) else "number"
+
+
+def opened(model: Any, path: str, how: dict[str, Any], target: str | None = None) -> readers.Source:
+    """A file as a model wants it: its columns by their kinds, all others as the text that they are."""
+    how = how | {"expected": tuple(map(str, getattr(model, "feature_names_in_", ())))}
+    if is_empty(model) or not (reads_text(model) or hasattr(model, "feature_names_in_")):
+        return readers.opened(path, **how)  # it knows no levels, or no names: the columns are what they look like
+    known = kinds(model)
+    if target is not None:
+        label = model.classes_.tolist()[0]
+        known[target] = _kind([label])
+    return readers.opened(path, types=readers.kinds_for(known), rest=readers.TEXT, **how)
+
+
+def questions(model: Any, about: dict[str, Any], path: str, how: dict[str, Any]) -> readers.Source:
+    """Rows to be answered. To a model of texts, a .txt file is one text and standard input one a line, unless it is a
+    table that names the column of the texts or the target."""
+    if reads_text(model) and how.get("delimiter") is None and how.get("header") is None:
+        how = {**how, "texts_unless": [about.get("text") or "text", about.get("target") or "label"]}
+    return opened(model, path, how)
+
+
+def reads_text(model: Any) -> bool:
+    """Whether it is a classifier of texts, which reads one column."""
+    return hasattr(type(model), "top_words")
+
+
+def cells(model: Any, rows: Any, here: list[str]) -> Any:
+    """Those columns of rows, as the model reads them; a column that is not there is missing in every row."""
+    some = readers.selected(rows, here)
+    if reads_text(model):
+        return readers.strings(some, here[0])
+    if not hasattr(model, "feature_names_in_"):
+        return readers.array(some)
+    return readers.with_missing(
+        some, readers.kinds_for({name: kind for name, kind in kinds(model).items() if name not in here})
+    )
+
+
+def text_of(about: dict[str, Any], source: readers.Source) -> str:
+    """The column of the texts: that of training, or that such files have, or the only one beside the target."""
+    for known in (about.get("text"), source.text):
+        if known in source.names:
+            return str(known)
+    beside = [name for name in source.names if name != about.get("target")]
+    if len(beside) == 1:
+        return beside[0]
+    raise DataError(
+        f"which column of {source.name} holds the texts? It has {some(source.names)}\n\n"
+        f"hint: call it `{about.get('text') or 'text'}`, as in training"
+    )
+
+
+def columns_of(model: Any, about: dict[str, Any], source: readers.Source, talk: Talk) -> list[str]:
+    """The names of the model's columns that a file has. One that it has not is missing in every row."""
+    if reads_text(model):
+        return [text_of(about, source)]
+    wanted = [str(name) for name in getattr(model, "feature_names_in_", [])]
+    here = [name for name in wanted if name in source.names]
+    absent = [name for name in wanted if name not in source.names]
+    if not wanted:
+        return _by_position(model, about, source, talk)
+    if not here or (absent and not hasattr(model, "levels_")):
+        close = [get_close_matches(name, source.names, 1, 0.6) for name in absent]
+        near = [f"`{found[0]}` for `{name}`" for name, found in zip(absent, close, strict=True) if found]
+        line = "" if source.named else f"; {source.header}"
+        raise DataError(
+            f"the model learned from {some(wanted)}; {source.name} has {some(source.names)} and lacks {some(absent)}"
+            f"{line}\n\nhint: "
+            f"{'it may have ' + ', '.join(near[:3]) if near else 'give the columns their names of training'}"
+        )
+    if absent:
+        talk.say(f"{source.name} has no {some(absent)}: taken as missing in every row", "note")
+    return here
+
+
+def _by_position(model: Any, about: dict[str, Any], source: readers.Source, talk: Talk) -> list[str]:
+    """All columns but the target, for a model that knows no names."""
+    here = [name for name in source.names if name != about.get("target")]
+    if len(here) != model.n_features_in_:
+        raise DataError(
+            f"the model learned from {model.n_features_in_} columns without names; {source.name} has {len(here)}: "
+            f"{some(here)}\n\nhint: give a file with those columns alone, in the order of training; or learn from a "
+            "table with names"
+        )
+    talk.say(f"the model learned from columns without names: columns are taken in this order: {some(here)}", "note")
+    return here
+
+
+@dataclass(frozen=True)
+class Examples:
+    """The rows of a file whose classes are known, for the model of another: its columns, and the target."""
+
+    model: Any
+    about: dict[str, Any]
+    target: str
+    source: readers.Source
+    columns: list[str]
+
+    @classmethod
+    def of(
+        cls, model: str, data: str, target: str | None, how: dict[str, Any], talk: Talk, empty: bool = False
+    ) -> Examples:
+        """From two files; `target` names the column of the classes, if it is not that of training; `empty`: the model
+        may have no rows."""
+        import deciban
+
+        fitted, about = loaded(model, data, empty), deciban.about(model)
+        column = target_of(opened(fitted, data, how), target or about.get("target"))
+        if column in kinds(fitted):
+            learned = about.get("target")
+            cure = f"its classes are those of {learned}: --target {learned}" if learned else "name another --target"
+            raise DataError(f"the model reads `{column}`, which cannot be the target too\n\nhint: {cure}")
+        source = opened(fitted, data, how, column)
+        return cls(fitted, about, column, source, columns_of(fitted, {**about, "target": column}, source, talk))
+
+    def pairs(self, talk: Talk, what: str) -> Iterator[tuple[Any, np.ndarray]]:
+        """(rows, labels) as the model takes them, batch by batch."""
+        for X, y in labelled(self.source, self.target, talk, what):
+            yield cells(self.model, X, self.columns), as_learned(self.model, y)
+
+    def whole(self, talk: Talk, what: str) -> tuple[Any, np.ndarray]:
+        """All of them at once."""
+        pieces = [(readers.selected(X, self.columns), y) for X, y in labelled(self.source, self.target, talk, what)]
+        X, y = readers.joined(pieces)
+        return cells(self.model, X, self.columns), as_learned(self.model, y)
+
+
+def lessons(source: readers.Source, target: str, drop: tuple[str, ...], talk: Talk) -> tuple[Any, np.ndarray]:
+    """(rows, labels) of a file, all at once, without the columns to be left out."""
+    X, y = readers.joined(list(labelled(source, target, talk, "reading")))
+    return X.drop_columns(list(drop)), y
+
+
+def batches(source: readers.Source, talk: Talk, what: str) -> Iterator[Any]:
+    """The batches of a file, with a bar."""
+    yield from watched(source, ((batch.num_rows, batch) for batch in source.batches()), talk, what)
+
+
+def watched(source: readers.Source, pieces: Iterable[tuple[int, Any]], talk: Talk, what: str) -> Iterator[Any]:
+    """Pieces of a file that come with their numbers of rows, with a bar."""
+    seen = 0
+    with talk.bar(what) as tell:
+        for count, piece in pieces:
+            yield piece
+            seen += count
+            tell(seen, source.done())
+    for note in source.notes:
+        talk.say(note, "note")
+
+
+def labelled(source: readers.Source, target: str, talk: Talk, what: str) -> Iterator[tuple[Any, np.ndarray]]:
+    """(rows, labels) of each batch, without the rows that have no label."""
+    gone = 0
+    for batch in batches(source, talk, what):
+        X, y, without = readers.split(batch, target)
+        gone += without
+        if len(y):
+            yield X, y
+    if gone:
+        talk.say(f"{gone:,} rows without `{target}` were left out", "note")
+
+
+def label_of(model: Any, text: str, option: str) -> Any:
+    """The class of a model that a user wrote."""
+    for label in model.classes_.tolist():
+        if str(label) == text:
+            return label
+    close = get_close_matches(text, [str(c) for c in model.classes_.tolist()], 1)
+    hint = (
+        f"did you mean {close[0]}?" if close else f"the classes are {some([str(c) for c in model.classes_.tolist()])}"
+    )
+    raise DataError(f"{option}: no class is called {text!r}\n\nhint: {hint}")
+
+
+def as_learned(model: Any, y: np.ndarray) -> np.ndarray:
+    """Labels in the type of the model's classes."""
+    kind = model.classes_.dtype.kind
+    if kind in "iu" and y.dtype.kind == "f":
+        return y.astype(model.classes_.dtype) if (y == np.floor(y)).all() else y
+    return y
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model and how to ask it."""
+
+    model: Any
+    priors: Any
+    costs: dict[tuple[Any, Any], float]
+    reject: float | None
+
+    @classmethod
+    def of(cls, model: Any, priors: str | None, costs: tuple[str, ...], reject: float | None) -> Asked:
+        return cls(model, parsed_priors(model, priors), dict(parsed_cost(model, cost) for cost in costs), reject)
+
+    def answer(self, X: Any) -> tuple[Any, np.ndarray]:
+        """(labels, probabilities) of rows; a label that is not given is None."""
+        proba = np.asarray(self.model.predict_proba(X, priors=self.priors))
+        if not self.costs and self.reject is None:
+            return self.model.classes_[proba.argmax(axis=1)], proba
+        labels = self.model.decide(X, costs=self.costs or None, reject=self.reject, priors=self.priors)
+        return labels.tolist(), proba
+
+
+def parsed_priors(model: Any, text: str | None) -> Any:
+    """`yes=0.2,no=0.8` as probabilities by class, made to sum to 1; or `uniform`: what `priors` of a model takes."""
+    if text is None or text == "uniform":
+        return text
+    given = {}
+    for part in text.split(","):
+        name, _, value = part.rpartition("=")
+        given[label_of(model, name.strip(), "--priors")] = number(value, "--priors", part)
+    absent = [label for label in model.classes_.tolist() if label not in given]
+    if absent:
+        raise click.BadParameter(f"no prior for {absent}", param_hint="--priors")
+    whole = sum(given.values()) or 1.0
+    return {label: weight / whole for label, weight in given.items()}
+
+
+def parsed_cost(model: Any, text: str) -> tuple[tuple[Any, Any], float]:
+    """`spam:ham=5`: what taking spam for ham costs."""
+    pair, _, value = text.rpartition("=")
+    cost = number(value, "--costs", text)
+    true, colon, decided = pair.partition(":")
+    if not colon:
+        raise click.BadParameter(f"{text!r} does not name two classes, TRUE:DECIDED", param_hint="--costs")
+    return (label_of(model, true.strip(), "--costs"), label_of(model, decided.strip(), "--costs")), cost
+
+
+def number(text: str, option: str, whole: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise click.BadParameter(f"{whole!r} does not end in =NUMBER", param_hint=option) from None

@@ -1,0 +1,273 @@
+"""What all verbs share: help that ends in an example, the options of every verb, and one way to fail."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import sys
+import textwrap
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+STOPPED = 130
+FOR_PYTHON = re.compile(r"sklearn\.|features=")  # hints that nobody on the command line can follow
+IN_WORDS = "`deciban fit --model mixed` takes any columns; or leave this one out: --drop COLUMN"
+HEADER = "deciban.header"  # what --header says, for `how_to_read`
+
+
+class Verb(click.Command):
+    """A command whose help ends in an example that can be run."""
+
+    def __init__(self, *args: Any, example: str, **more: Any):
+        super().__init__(*args, **more)
+        self.example = example
+        self.short_help = first_sentence(self.help)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_paragraph()
+        formatter.write("Example:\n" + textwrap.indent(self.example.strip(), "  ") + "\n")
+
+
+class ClassifierOption(click.Option):
+    """An option for the name of a classifier, whose help lists the names."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        import deciban  # takes its time to import
+
+        known = ", ".join(deciban.classifier_guide())
+        if self.help and known not in self.help:
+            self.help = f"{self.help} One of {known}."
+        return super().get_help_record(ctx)
+
+
+def first_sentence(text: str | None) -> str:
+    """
+    >>> first_sentence("Do this, as e.g. that. And more.")
+    'Do this, as e.g. that.'
+    """
+    paragraph = " ".join((text or "").strip().partition("\n\n")[0].split())
+    end = re.search(r"[.?](?= [A-Z])", paragraph)
+    return paragraph[: end.end()] if end else paragraph
+
+
+@dataclass(frozen=True)
+class Talk:
+    """Words to stderr, data to stdout: as text, or as JSON where it was asked for."""
+
+    json: bool
+    quiet: bool
+
+    def say(self, text: str, kind: str = "") -> None:
+        """A word to the user."""
+        if not self.quiet:
+            mark = click.style(f"{kind}: ", bold=True) if kind else ""
+            click.echo(mark + text, err=True)
+
+    def give(self, text: str, data: Any) -> None:
+        """The answer."""
+        click.echo(json.dumps(finite(data), ensure_ascii=False, default=plain, indent=2) if self.json else text)
+
+    @contextmanager
+    def warned(self) -> Iterator[None]:
+        """Warnings for users as one line each, once; those for programmers are left out."""
+        seen: set[str] = set()
+
+        def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
+            text = " ".join(str(message).split())
+            if issubclass(category, UserWarning) and text not in seen:
+                seen.add(text)
+                self.say(text, "warning")
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.showwarning = show
+            yield
+
+    @contextmanager
+    def bar(self, what: str) -> Iterator[Callable[[int, float | None], None]]:
+        """A bar with rows a second and the time left, where someone looks: tell it (rows so far, share done)."""
+        if self.quiet or not sys.stderr.isatty():
+            yield lambda rows, share: None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[told]}"),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task(what, total=1.0, told="")
+
+            def tell(rows: int, share: float | None) -> None:
+                spent = progress.tasks[0].elapsed or 0.0
+                speed = f", {rows / spent:,.0f} rows/s" if rows and spent > 0.5 else ""
+                told = f"{rows:,} rows{speed}" if rows else ""
+                progress.update(task, completed=share or 0.0, total=None if share is None else 1.0, told=told)
+
+            yield tell
+
+
+def finite(data: Any) -> Any:
+    """Without NaN and infinities, which JSON does not have.
+
+    >>> finite({"log_loss": [0.5, float("nan")], "rows": 2})
+    {'log_loss': [0.5, None], 'rows': 2}
+    """
+    if isinstance(data, dict):
+        return {key: finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [finite(value) for value in data]
+    if hasattr(data, "tolist"):
+        return finite(data.tolist())
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def plain(value: Any) -> Any:
+    """NumPy's numbers and arrays, and anything else, as JSON has them."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return value if isinstance(value, int | float) else str(value)
+
+
+def options(*given: Callable) -> Callable[[Callable], Callable]:
+    """Several options (and arguments) as one, in the order of the help."""
+
+    def add(function: Callable) -> Callable:
+        for option in reversed(given):
+            function = option(function)
+        return function
+
+    return add
+
+
+_common = options(
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors."),
+    click.option("--debug", is_flag=True, expose_value=False, help="Show where an error was raised."),
+)
+
+
+def verb(name: str, example: str) -> Callable[[Callable], Verb]:
+    """A function (talk, …) as a verb with the options of all verbs."""
+
+    def make(function: Callable) -> Verb:
+        def run(as_json: bool, quiet: bool, **arguments: Any) -> Any:
+            from deciban.display import on_command_line  # takes its time to import
+
+            talk = Talk(as_json, quiet)
+            with on_command_line(), talk.warned():
+                return function(talk, **arguments)
+
+        run.__doc__ = function.__doc__
+        run.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
+        return click.command(name, cls=Verb, example=example)(_common(run))
+
+    return make
+
+
+table_options = options(  # how to read a CSV file where looking at it is not enough
+    click.option("--delimiter", metavar="CHAR", help=r"What separates the cells of a CSV file (\t: tab)."),
+    click.option(
+        "--header",
+        type=click.IntRange(min=1),
+        metavar="LINE",
+        expose_value=False,
+        callback=lambda ctx, option, line: ctx.meta.__setitem__(HEADER, line),
+        help="The line of a CSV file with the names of the columns; the first line is 1.",
+    ),
+    click.option("--no-header", is_flag=True, help="The first line of a CSV file is a row: columns are x0, x1, …"),
+)
+column_options = options(  # what to learn from
+    click.option("--target", "-t", metavar="COLUMN", help="The column of the classes."),
+    click.option("--drop", multiple=True, metavar="COLUMN", help="Learn nothing from this column. Repeat for more."),
+    click.option("--text", metavar="COLUMN", help="Learn from the words of this column, and nothing else."),
+)
+known_target = click.option(
+    "--target", "-t", metavar="COLUMN", help="The column of the classes; by default that of training."
+)
+priors_option = click.option(
+    "--priors", metavar="CLASS=P,…", help="Other class priors than those of training, or `uniform`."
+)
+
+
+force_option = click.option("--force", is_flag=True, help="Write even over a file that is read.")
+
+
+def check_output(output: str | os.PathLike, inputs: Sequence[str | os.PathLike], force: bool) -> None:
+    """Refuse to write over a file that is read."""
+    from deciban.errors import DataError
+
+    for one in inputs:
+        if not force and os.path.exists(output) and os.path.exists(one) and os.path.samefile(output, one):
+            raise DataError(f"{output} is read, and would be replaced\n\nhint: name another file, or pass --force")
+
+
+def how_to_read(delimiter: str | None, no_header: bool) -> dict[str, Any]:
+    """The table options as `files.opened` takes them."""
+    delimiter = delimiter and delimiter.replace("\\t", "\t")
+    if delimiter is not None and len(delimiter) != 1:
+        raise click.BadParameter(f"{delimiter!r} is not one character", param_hint="--delimiter")
+    ctx = click.get_current_context()
+    line, target = ctx.meta.get(HEADER), ctx.params.get("target")
+    if line and no_header:
+        raise click.BadParameter("a line with names and --no-header do not go together", param_hint="--header")
+    return {"delimiter": delimiter, "header": 0 if no_header else line, "expected": (target,) if target else ()}
+
+
+def tell_error(error: BaseException, debug: bool) -> int:
+    """Say what is wrong and how to cure it; the exit code."""
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code
+    if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
+        click.echo("stopped: nothing was written", err=True)
+        return STOPPED
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return 2
+    if isinstance(error, click.UsageError):
+        where = f"\n\nhint: {error.ctx.command_path} --help" if error.ctx and error.ctx.parent else ""
+        told = error.format_message()
+        click.echo(_error(told if "hint:" in told else told + where), err=True)
+        return 2
+    if debug:
+        traceback.print_exception(error)
+    click.echo(_error(words_of(error)), err=True)
+    return 1
+
+
+def words_of(error: BaseException) -> str:
+    """What a user can do something about."""
+    from deciban.errors import DecibanError
+
+    if isinstance(error, DecibanError):
+        what, _, hint = str(error).partition("\n\nhint: ")
+        return f"{what}\n\nhint: {IN_WORDS}" if FOR_PYTHON.search(hint) else str(error)
+    if isinstance(error, ImportError):
+        return str(error)
+    if isinstance(error, FileNotFoundError):
+        return f"there is no file {error.filename}\n\nhint: see what is there: ls"
+    if isinstance(error, IsADirectoryError):
+        return f"{error.filename} is a folder\n\nhint: name a file"
+    if isinstance(error, OSError):
+        return f"{error}\n\nhint: see whether there is room on the disk, and whether you may read and write there"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory\n\nhint: `deciban fit --stream` and `deciban predict` need little"
+    return f"{error or type(error).__name__}\n\nhint: `--debug` shows where this came from"
+
+
+def _error(text: str) -> str:
+    """One paragraph: what is wrong, then the cure."""
+    wrong, _, hint = text.partition("\n\nhint: ")
+    mark = click.style("error: ", fg="red", bold=True)
+    return mark + " ".join(wrong.split()) + (f"\nhint: {' '.join(hint.split())}" if hint else "")

@@ -1,0 +1,1 @@
+"""Families made of families."""

@@ -1,0 +1,195 @@
+"""A family of levels over columns of any kind: numbers become the levels of the intervals that they fall in.
+
+>>> import numpy as np
+>>> from deciban.families.categorical import Categorical
+>>> from deciban.data.blocks import Codes, Mixed, Reals
+>>> both = Coded(Categorical(alpha=1.0), ((1,), (0,)), (Cuts((2.5,), 0.0, 5.0), None), (2, 3))
+>>> x = Mixed((Codes(np.array([[2], [0]])), Reals(np.array([[1.0], [3.0]]))), 2)
+>>> both.codes(x).values.tolist()
+[[0, 2], [1, 0]]
+>>> p = both.estimate(both.tally(x, np.array([0, 1], dtype=np.int32), None, 2))
+>>> np.exp(both.loglik(p, x)).round(3).tolist()  # ⅔ · ½, ⅓ · ¼
+[[0.333, 0.083], [0.083, 0.333]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from deciban.data.blocks import Codes, Mixed
+from deciban.estimation import discretise, missingness
+from deciban.tallies import Crosstab
+
+SURE = 2.0  # standard errors by which rows left out must be more probable where missing cells are levels
+USUAL = 64  # ways in which rows lack cells
+LOST = 700.0  # nats: what a held-out row with probability 0 costs
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Where a column of numbers is cut, and between which numbers its cells lie; NaN where it has none."""
+
+    at: tuple[float, ...]
+    low: float
+    high: float
+    learned: bool = False  # from the rows, not given
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Ends of the intervals, (len(at) + 2,); the outer ones are moved out where cuts lie beyond all cells."""
+        if not self.at:
+            return np.array([self.low, self.high])
+        inner = np.array(self.at)
+        room = float(np.diff(inner).mean()) if len(inner) > 1 else max(abs(self.at[0]), 1.0)
+        low = self.low if self.low < inner[0] else inner[0] - room
+        high = self.high if self.high > inner[-1] else inner[-1] + room
+        return np.array([low, *inner, high])
+
+    def drawn(self, interval: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """A number from each interval (n,), evenly; NaN for −1."""
+        edges = self.edges
+        at = np.maximum(interval, 0)
+        out = rng.uniform(edges[at], edges[at + 1])
+        return np.where(interval < 0, np.nan, np.clip(out, edges[at], np.nextafter(edges[at + 1], -np.inf)))
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a family learned from counts, and which columns have a level for missing cells: the one after the last."""
+
+    params: Any  # of the family
+    levels: np.ndarray  # (d,), without those of missing cells
+    gaps: np.ndarray  # (d,), whether a missing cell is a level
+    counts: Any = field(repr=False)  # the tally with those levels
+
+    def codes(self, x: Codes) -> Codes:
+        """Rows as the family knows them: a level that was never seen is missing (−1), a missing cell may be a level."""
+        if not self.gaps.any():
+            return x
+        values = np.asarray(x.values)
+        known = np.where(values < self.levels, values, -1)
+        return Codes(np.asfortranarray(np.where((values < 0) & self.gaps, self.levels, known), dtype=np.int32))
+
+
+@dataclass(frozen=True)
+class Coded:
+    family: Any  # of a block of codes
+    columns: tuple[tuple[int, ...], ...]  # which columns of the table each block's columns are
+    cuts: tuple[Cuts | None, ...]  # of each column; None: it has levels
+    levels: tuple[int, ...]  # how many each column has places for
+    missing: str | tuple[bool, ...] = "ignore"  # which columns' missing cells are a level; "auto": see `estimate`
+    block, support = "mixed", "real"
+
+    def codes(self, x: Mixed) -> Codes:
+        """Rows as levels (n, d), one column after the other in memory."""
+        out = np.empty((len(self.cuts), x.n), dtype=np.int32)
+        for block, columns in zip(x.blocks, self.columns, strict=True):
+            for values, j in zip(np.asarray(block.values).T, columns, strict=True):
+                cut = self.cuts[j]
+                out[j] = values if cut is None else discretise.intervals(values, np.array(cut.at))
+        return Codes(out.T)
+
+    def size(self, k: int, d: int) -> int:
+        """Numbers that a tally has: chunks of rows are larger than that."""
+        return self.family.size(np.array(self.levels), k)
+
+    def tally(self, x: Mixed, y, w, k: int) -> Any:
+        tally = self.family.tally(self.codes(x), y, w, k)
+        return tally.relevel(np.maximum(tally.levels, self.levels))
+
+    def estimate(self, t: Any) -> Learned:
+        if self.missing != "auto":
+            return self._learned(t, self._asked(t))
+        plain, tells = self._learned(t, np.zeros(len(t.levels), dtype=bool)), missingness.informative(t)
+        if not tells.any():
+            return plain
+        other, at = self._learned(t, tells), _usual(t)
+        gain, w = self._held_out(other, t, at) - self._held_out(plain, t, at), t.w[at]
+        return other if w @ gain > SURE * np.sqrt(w @ gain**2) else plain
+
+    def _learned(self, t: Any, gaps: np.ndarray) -> Learned:
+        counts = t.with_missing(gaps) if gaps.any() else t
+        return Learned(self.family.estimate(counts), np.asarray(t.levels), gaps, counts)
+
+    def _asked(self, t: Any) -> np.ndarray:
+        """(d,), which columns' missing cells are a level: only those that some row lacks."""
+        if self.missing == "ignore":
+            return np.zeros(len(t.levels), dtype=bool)
+        asked = (True,) * len(t.levels) if isinstance(self.missing, str) else self.missing
+        return np.array([ask and bool(t.missing(j).any()) for j, ask in enumerate(asked)], dtype=bool)
+
+    def _held_out(self, p: Learned, t: Any, at: np.ndarray) -> np.ndarray:
+        """log P(own class) of these of the rows that a tally holds (`Patterns`), each judged without itself."""
+        y, w = t.y[at], np.minimum(t.w[at], 1.0)
+        codes = p.codes(Codes(t.rows[at]))
+        nominal = np.array([cut is None for cut in self.cuts])
+        with np.errstate(divide="ignore"):
+            logs = self.family.leave_one_out(p.counts, codes, y, w, p.params, self._lone(p, codes, w, nominal))
+            logs = logs + np.log(np.maximum(t.n - w[:, None] * (y[:, None] == np.arange(t.k)), 0.0))
+            own = logs[np.arange(len(logs)), y] - np.logaddexp.reduce(logs, axis=1)
+        return np.maximum(np.nan_to_num(own, nan=-LOST), -LOST)
+
+    def settled(self, p: Learned) -> Coded:
+        """What would choose as it did for `p` whatever the counts."""
+        return replace(self, family=self.family.settled(p.params), missing=tuple(p.gaps.tolist()))
+
+    def loglik(self, p: Learned, x: Mixed) -> np.ndarray:
+        return self.scores(p, self.codes(x))
+
+    def scores(self, p: Learned, x: Codes) -> np.ndarray:
+        """The same of rows that are levels already."""
+        return self.family.loglik(p.params, p.codes(x))
+
+    def parts(self, p: Learned, x: Mixed) -> np.ndarray:
+        return self.family.parts(p.params, p.codes(self.codes(x)))
+
+    def leave_one_out(self, p: Learned, x: Mixed, y, w, nominal: np.ndarray) -> np.ndarray:
+        """As the family has it; the rows are among those that `p` was learned from. A level of a nominal column (d,),
+        or of missing cells, that no other row has leaves with its row."""
+        codes = p.codes(self.codes(x))
+        return self.family.leave_one_out(p.counts, codes, y, w, p.params, self._lone(p, codes, w, nominal))
+
+    def _lone(self, p: Learned, x: Codes, w, nominal: np.ndarray) -> np.ndarray:
+        """Which cells (n, d) have a level that no other row has."""
+        t, codes = p.counts.crosstab(), np.asarray(x.values)
+        weight = np.ones((1, 1)) if w is None else w[:, None]
+        pooled = np.append(t.table.sum(axis=0), np.inf)
+        counted = (codes >= 0) & (codes < t.levels) & (nominal | (codes >= p.levels))
+        return pooled[np.where(counted, t.offset[:-1] + codes, -1)] <= weight * (1 + 1e-9)
+
+    def evidence(self, p: Learned) -> np.ndarray:
+        """log marginal likelihood (k,) of each class's rows, the structure being given."""
+        return self.family.settled(p.params).evidence(p.counts)
+
+    def sample(self, p: Learned, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Levels (n, d); −1 is missing."""
+        out = self.family.sample(p.params, y, rng)
+        return np.where(out < p.levels, out, -1)
+
+
+def _usual(t: Any) -> np.ndarray:
+    """The rows of a tally (`Patterns`) that lack cells in one of the `USUAL` most frequent ways: these do not
+    depend on the order of rows or levels."""
+    ways, which = np.unique(t.rows < 0, axis=0, return_inverse=True)
+    weight = np.bincount(which.ravel(), t.w, minlength=len(ways))
+    order = np.lexsort([*ways.T, -np.round(weight, 9)])[:USUAL]
+    return np.flatnonzero(np.isin(which.ravel(), order))
+
+
+def kept_levels(t: Crosstab, nominal: Sequence[bool]) -> list[np.ndarray] | None:
+    """Where each column's levels stand, −1: gone, once those of nominal columns that no row has are left out; None:
+    where they are.
+
+    >>> t = Crosstab(np.array([2.0]), np.array([[0.0, 2.0, 0.0, 2.0]]), np.array([2, 2]))
+    >>> [at.tolist() for at in kept_levels(t, [True, False])]
+    [[-1, 0], [0, 1]]
+    """
+    out = []
+    for table, named in zip(t.columns(), nominal, strict=True):
+        some = (table != 0).any(axis=0) | (not named)
+        out.append(np.where(some, np.cumsum(some) - 1, -1))
+    return None if all((at >= 0).all() for at in out) else out

@@ -1,0 +1,93 @@
+"""Independent columns of several kinds: log p(x | c) = Σ over the factors, each a family with columns of its own.
+
+Tally: a `Bundle` of the factors' tallies. A column may belong to more than one factor (its value, and whether it is
+missing); its evidence is the sum.
+
+>>> import numpy as np
+>>> from deciban.families.poisson import Poisson
+>>> from deciban.data.blocks import Mixed, Reals
+>>> both = Product((Poisson(), Poisson()), ((1,), (0,)), 2)
+>>> x = Mixed((Reals(np.array([[1.0], [4.0]])), Reals(np.array([[2.0], [2.0]]))), 2)
+>>> p = both.estimate(both.tally(x, np.array([0, 1], dtype=np.int32), None, 2))
+>>> parts = both.parts(p, x)
+>>> parts.shape, bool(np.allclose(parts.sum(axis=2), both.loglik(p, x)))
+((2, 2, 2), True)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from deciban.data.blocks import Mixed
+from deciban.tallies import Bundle
+
+
+@dataclass(frozen=True)
+class Product:
+    factors: tuple[Any, ...]
+    columns: tuple[tuple[int, ...], ...]  # which columns of the table each factor's columns are
+    d: int
+    block, support = "mixed", "real"
+
+    def tally(self, x: Mixed, y, w, k: int) -> Bundle:
+        return Bundle(tuple(f.tally(b, y, w, k) for f, b in zip(self.factors, x.blocks, strict=True)))
+
+    def estimate(self, t: Bundle) -> tuple:
+        return tuple(f.estimate(part) for f, part in zip(self.factors, t.parts, strict=True))
+
+    def as_chosen(self, p: tuple) -> Product:
+        """The same, where factors that choose families have those that they chose for these parameters."""
+        both = zip(self.factors, p, strict=True)
+        return replace(self, factors=tuple(f.as_chosen(own) if hasattr(f, "as_chosen") else f for f, own in both))
+
+    def loglik(self, p: tuple, x: Mixed) -> np.ndarray:
+        first, *rest = self._each(p, x)
+        out = first[0].loglik(*first[1:])
+        for f, params, block in rest:
+            out += f.loglik(params, block)
+        return out
+
+    def parts(self, p: tuple, x: Mixed) -> np.ndarray:
+        out: Any = 0.0
+        for (f, params, block), columns in zip(self._each(p, x), self.columns, strict=True):
+            parts = f.parts(params, block)
+            if np.ndim(out) == 0:
+                out = np.zeros((x.n, parts.shape[1], self.d))
+            out[:, :, list(columns)] += parts
+        return out
+
+    def carrier(self, p: tuple, x: Mixed) -> np.ndarray:
+        out = np.zeros(x.n)
+        for f, params, block in self._each(p, x):
+            if hasattr(f, "carrier"):
+                out += f.carrier(params, block)
+        return out
+
+    def leave_one_out(self, p: tuple, t: Bundle, x: Mixed, y, w) -> np.ndarray:
+        """As the factors say it; `p` are the parameters of t, for those that would have to search for them again."""
+        out: Any = 0.0
+        for (f, params, block), part in zip(self._each(p, x), t.parts, strict=True):
+            known = {"p": params} if getattr(f, "searches", False) else {}
+            out = out + f.leave_one_out(part, block, y, w, **known)
+        return out
+
+    def evidence(self, t: Bundle) -> np.ndarray:
+        """log marginal likelihood (k,), where every factor has one."""
+        for f, at in zip(self.factors, self.columns, strict=True):
+            if not hasattr(f, "evidence"):
+                what = "densities that the rows chose have" if hasattr(f, "candidates") else f"{type(f).__name__} has"
+                raise AttributeError(
+                    f"{what} no evidence in closed form ({len(at)} of {self.d} columns)\n\n"
+                    "hint: families='student' or 'categorical' has one"
+                )
+        return sum((f.evidence(part) for f, part in zip(self.factors, t.parts, strict=True)), np.zeros(t.k))
+
+    def sample(self, p: tuple, y: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
+        """A draw of each factor's columns."""
+        return [f.sample(params, y, rng) for f, params in zip(self.factors, p, strict=True)]
+
+    def _each(self, p: tuple, x: Mixed) -> list[tuple]:
+        return list(zip(self.factors, p, x.blocks, strict=True))

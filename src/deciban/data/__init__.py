@@ -1,0 +1,1 @@
+"""Blocks of cells, columns of frames, samples of rows."""

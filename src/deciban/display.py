@@ -1,0 +1,287 @@
+"""Evidence in words: numbers, odds and probabilities as one reads them, and tables of them as text and as HTML.
+
+>>> signed(12.34), signed(float("-inf")), odds(20.0), odds(-3.0), format_probability(0.25, 0.75)
+('+12.3', 'impossible', '100 : 1', '1 : 2', '0.250')
+
+Tables of numbers as aligned text and as HTML.
+
+>>> print(table_text(Lines("yes against no", ("", "coef", "p"), [("dose", plain(1.5), format_pvalue(0.0001))])))
+yes against no
+            coef       p
+  dose    1.5000  <0.001
+
+The colours of all pictures, told apart by every eye: those of Okabe and Ito (2008), and marks beside them.
+
+Colour is never all there is: classes differ by marker too, lines by dashes, so that a grey print still reads.
+
+>>> [of_class(c, 3).colour for c in range(3)]
+['#0072b2', '#d55e00', '#009e73']
+>>> of_class(8, 9).colour == of_class(1, 9).colour, of_class(8, 9).marker == of_class(1, 9).marker
+(True, False)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from html import escape
+from typing import Any
+
+import numpy as np
+
+FOR, AGAINST = "#0072b2", "#d55e00"  # blue and vermilion
+INK, GREY, PALE, PAPER = "#333333", "#6b6b6b", "#d9d9d9", "#ffffff"
+# without the yellow that paper swallows
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
+STYLES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a class is drawn: its points and its lines."""
+
+    colour: str
+    marker: str
+    style: Any
+
+
+def of_class(c: int, k: int) -> Look:
+    """The look of class c of k: two classes are blue and vermilion, as evidence for and against is."""
+    colour = COLOURS[(1 - c) if k == 2 else c % len(COLOURS)]
+    return Look(colour, MARKERS[c % len(MARKERS)], STYLES[c // len(COLOURS) % len(STYLES)])
+
+
+HALF = 10  # characters of a bar to either side of nothing
+MISSING = "missing"
+_users = ["python"]  # who reads hints: the last one
+
+
+@contextmanager
+def on_command_line() -> Iterator[None]:
+    """Hints name options of the command line in here, arguments of Python elsewhere.
+
+    >>> with on_command_line():
+    ...     option("header=LINE", "--header LINE")
+    '--header LINE'
+    """
+    _users.append("command line")
+    try:
+        yield
+    finally:
+        _users.pop()
+
+
+def option(python: str, command: str) -> str:
+    """What to write in a hint, in Python or on the command line.
+
+    >>> option("header=LINE", "--header LINE")
+    'header=LINE'
+    """
+    return python if _users[-1] == "python" else command
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a table of evidence."""
+
+    name: str
+    value: str
+    decibans: float
+
+
+@dataclass(frozen=True)
+class Account:
+    """All that is said about one row: a title, the prior, columns from the strongest, the total and what it means."""
+
+    title: str
+    lines: Sequence[Line]  # the prior, then the columns
+    total: float
+    verdict: str
+
+    @property
+    def largest(self) -> float:
+        """The longest bar, in decibans; never 0."""
+        sizes = [abs(line.decibans) for line in self.lines if np.isfinite(line.decibans)]
+        return max(sizes, default=0.0) or 1.0
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """The end of a hint about a name that is not known.
+
+    >>> did_you_mean("GausianNB", ["GaussianNB", "MixedNB"]), did_you_mean("q", ["a", "b"])
+    ('did you mean `GaussianNB`?', 'there are a, b')
+    """
+    near = get_close_matches(name, known, 1, 0.6) or [one for one in known if one.lower() == name.lower()]
+    if near:
+        return f"did you mean `{near[0]}`?"
+    return f"there are {', '.join(known)}" if known else "there are none"
+
+
+def absent(cell: Any) -> bool:
+    """Whether a cell is missing: None, NaN, NaT or a frame's own NA."""
+    return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)
+
+
+def short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def cell_text(cell: Any, most: int = 20) -> str:
+    if absent(cell):
+        return MISSING
+    return f"{cell:.4g}" if isinstance(cell, float | np.floating) else short(str(cell), most)
+
+
+def signed(decibans: float) -> str:
+    if np.isnan(decibans):  # one cell rules out the one class, another the other
+        return "undecided"
+    if np.isinf(decibans):
+        return "certain" if decibans > 0 else "impossible"
+    return f"{decibans:+.1f}".replace("-0.0", "+0.0") if abs(decibans) < 1e6 else f"{decibans:+.1e}"
+
+
+def odds(decibans: float) -> str:
+    """Odds as two numbers, the larger one rounded."""
+    if np.isinf(decibans):
+        return "1 : 0" if decibans > 0 else "0 : 1"
+    size = abs(decibans) / 10.0
+    many = f"10^{size:.0f}" if size >= 6 else f"{10.0**size:.3g}"
+    if size < 6 and 10.0**size >= 999.5:
+        many = f"{10.0**size:,.0f}"
+    if size < 1:
+        many = f"{10.0**size:.2g}"
+    return f"{many} : 1" if decibans >= 0 else f"1 : {many}"
+
+
+def format_probability(p: float, rest: float) -> str:
+    """A probability, and where it is all but 1, how little is left."""
+    if 0.0005 <= p < 0.9995:
+        return f"{p:.3f}"
+    if p < 0.5:
+        return f"{p:.1e}" if p > 0 else "0"
+    return f"1 − {rest:.0e}" if rest > 0 else "1"
+
+
+def bar(decibans: float, largest: float) -> str:
+    """A bar that grows from the middle: to the right for, to the left against."""
+    share = 0.0 if np.isnan(decibans) else float(np.clip(decibans / largest, -1.0, 1.0))
+    size = round(abs(share) * HALF)
+    left, right = ("█" * size, "") if share < 0 else ("", "█" * size)
+    return f"{left:>{HALF}}│{right}"
+
+
+def evidence_text(account: Account) -> str:
+    """An aligned table."""
+    names = [short(line.name, 40) for line in account.lines]
+    marks = [signed(line.decibans) for line in account.lines] + [signed(account.total), "decibans"]
+    wide = max(map(len, [*names, "column"]))
+    value = max(len(line.value) for line in [*account.lines, Line("", "value", 0.0)])
+    mark = max(map(len, marks))
+    rows = [account.title, f"  {'column':<{wide}}  {'value':>{value}}  {'decibans':>{mark}}"]
+    for name, line in zip(names, account.lines, strict=True):
+        told = f"  {name:<{wide}}  {line.value:>{value}}  {signed(line.decibans):>{mark}}"
+        rows.append(f"{told}  {bar(line.decibans, account.largest)}")
+    rows.append(f"  {'total':<{wide}}  {'':>{value}}  {signed(account.total):>{mark}}  {account.verdict}")
+    return "\n".join(rows)
+
+
+def evidence_html(account: Account) -> str:
+    """The same as a table that brings its own style."""
+    cell = "padding:1px 8px;text-align:"
+    head = "".join(
+        f'<th style="{cell}{side}">{word}</th>'
+        for word, side in (("column", "left"), ("value", "right"), ("decibans", "right"), ("", "left"))
+    )
+    rows = [
+        f'<tr><td style="{cell}left">{escape(line.name)}</td><td style="{cell}right">{escape(line.value)}</td>'
+        f'<td style="{cell}right">{signed(line.decibans)}</td>'
+        f'<td style="{cell}left">{_html_bar(line, account)}</td></tr>'
+        for line in account.lines
+    ]
+    last = (
+        f'<tr style="border-top:1px solid #888"><th style="{cell}left">total</th><td></td>'
+        f'<th style="{cell}right">{signed(account.total)}</th>'
+        f'<td style="{cell}left">{escape(account.verdict)}</td></tr>'
+    )
+    caption = f'<caption style="text-align:left;font-weight:bold">{escape(account.title)}</caption>'
+    table = '<table style="border-collapse:collapse;margin-bottom:1em">'
+    return f"{table}{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}{last}</tbody></table>"
+
+
+def _html_bar(line: Line, account: Account) -> str:
+    share = 0.0 if np.isnan(line.decibans) else float(np.clip(line.decibans / account.largest, -1.0, 1.0))
+    size, start = 60 * abs(share), 60 + 60 * min(share, 0.0)
+    colour = FOR if share > 0 else AGAINST
+    inner = f"margin-left:{start:.0f}px;width:{size:.0f}px;height:0.8em;background:{colour}"
+    middle = "background:linear-gradient(#888,#888) 60px 0/1px 100% no-repeat"
+    return f'<div style="width:120px;{middle}"><div style="{inner}"></div></div>'
+
+
+LONGEST = 40  # characters of a name
+
+
+@dataclass(frozen=True)
+class Lines:
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]  # the first cell of each is a name
+    end: str = ""
+
+
+def plain(a: float) -> str:
+    """Four decimals, or three digits where those would say little."""
+    if np.isnan(a):
+        return "–"
+    if np.isinf(a):
+        return "∞" if a > 0 else "−∞"
+    return f"{a:.4f}" if a == 0 or 1e-3 <= abs(a) < 1e6 else f"{a:.3g}"
+
+
+def two(a: float) -> str:
+    return f"{a:.2f}" if np.isfinite(a) and abs(a) < 1e6 else plain(a)
+
+
+def format_pvalue(p: float) -> str:
+    if np.isnan(p):
+        return "–"
+    return f"{p:.3f}" if p >= 0.001 else "<0.001"
+
+
+def table_text(lines: Lines) -> str:
+    rows = [lines.head, *lines.rows]
+    cells = [[short(row[0], LONGEST), *row[1:]] for row in rows]
+    wide = [max(len(row[j]) for row in cells) for j in range(len(lines.head))]
+    wide = [wide[0], *(max(size, 8) for size in wide[1:-1]), wide[-1]]
+    told = [
+        "  " + "  ".join([f"{row[0]:<{wide[0]}}", *(f"{c:>{size}}" for c, size in zip(row[1:], wide[1:], strict=True))])
+        for row in cells
+    ]
+    return "\n".join([lines.title, *told, *([f"  {lines.end}"] if lines.end else [])])
+
+
+def table_html(lines: Lines) -> str:
+    cell = "padding:1px 8px;text-align:"
+    head = "".join(f'<th style="{cell}{_side(j)}">{escape(word)}</th>' for j, word in enumerate(lines.head))
+    rows = "".join(
+        "<tr>" + "".join(f'<td style="{cell}{_side(j)}">{escape(word)}</td>' for j, word in enumerate(row)) + "</tr>"
+        for row in lines.rows
+    )
+    caption = f'<caption style="text-align:left;font-weight:bold">{escape(lines.title)}</caption>'
+    table = '<table style="border-collapse:collapse;margin-bottom:1em">'
+    return f"{table}{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{paragraphs([lines.end])}"
+
+
+def preformatted(text: str) -> str:
+    """Aligned text as HTML."""
+    return f'<pre style="line-height:1.3">{escape(text)}</pre>'
+
+
+def paragraphs(lines: Sequence[str]) -> str:
+    return "".join(f"<p>{escape(line)}</p>" for line in lines if line)
+
+
+def _side(column: int) -> str:
+    return "right" if column else "left"

@@ -1,0 +1,1 @@
+"""What families share: smoothing, cuts, linear scores, leaving rows out of sums."""

@@ -1,0 +1,136 @@
+"""Taking a row out of the sums that it went into, for many rows at once: what leave-one-out is made of.
+
+Each row i leaves the sums of its own class y[i] with its own weight. What rounding alone leaves behind is nothing, as
+where tallies are subtracted.
+
+>>> import numpy as np
+>>> from deciban.data.blocks import Reals
+>>> x, y = Reals(np.array([[1.0, 2.0], [3.0, 0.0]])), np.array([0, 0], dtype=np.int32)
+>>> log_left(np.array([[4.0, 2.0]]), 1.0, x, y, None).round(3).tolist()  # 1 log(4 − 1 + 1) + 2 log(2 − 2 + 1), 3 log 2
+[1.386, 2.079]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from deciban.data.blocks import Counts, Reals
+from deciban.tallies import Moments
+from deciban.tallies.basic import NOTHING, column, less, over
+
+BLOCK = 1 << 16  # cells a block of rows has: arrays of them stay in cache, and calls are few
+LEAST = 16  # rows a block has, at least
+
+
+def blocks(x: Reals | Counts, size: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
+    """Runs of rows and their cells as doubles, (m, d), to read and not to write."""
+    step = max(LEAST, (size or BLOCK) // max(1, x.d))
+    for start in range(0, x.n, step):
+        stop = min(x.n, start + step)
+        yield slice(start, stop), x.rows(start, stop).dense()
+
+
+def weight(w: np.ndarray | None, rows: slice | np.ndarray) -> np.ndarray:
+    """The weights of some rows beside their cells, (m, 1), or just 1, ()."""
+    return np.ones(()) if w is None else w[rows, None]
+
+
+def class_weight(y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray | None:
+    """The weight (k, 1) that all these rows of a class have; None where rows of one class have different weights."""
+    if w is None:
+        return np.ones((k, 1))
+    out = np.zeros(k)
+    out[y] = w
+    return out[:, None] if np.array_equal(out[y], w) else None
+
+
+def set_own(out: np.ndarray, y: np.ndarray, own: np.ndarray, rows: slice = slice(None)) -> None:
+    """Put own (m,) where some rows meet their own classes."""
+    part = out[rows]
+    part[np.arange(len(part)), y[rows]] = own
+
+
+def row_sums(a: np.ndarray) -> np.ndarray:
+    return np.einsum("ij->i", a)
+
+
+def row_totals(x: Reals | Counts) -> np.ndarray:
+    """Σ_j x[i, j] without the missing cells, (n,)."""
+    if isinstance(x, Counts):
+        return x.map(lambda cell: np.asarray(cell, dtype=np.float64))
+    out = np.einsum("ij->i", x.values, dtype=np.float64)
+    return np.asarray(np.nansum(x.values, axis=1, dtype=np.float64)) if np.isnan(out).any() else out
+
+
+def powers(x: Reals | Counts, exponent: int) -> Reals | Counts:
+    """x^exponent, cell by cell; exponent ≥ 1."""
+    cells = x.dense() if isinstance(x, Reals) else np.asarray(x.stored, dtype=np.float64)
+    out = cells
+    for _ in range(exponent - 1):
+        out = out * cells
+    return Reals(out) if isinstance(x, Reals) else Counts(x.indptr - x.indptr[0], x.column_of(), out, x.d)
+
+
+def remaining(whole: np.ndarray, part: np.ndarray) -> np.ndarray:
+    """whole − part of sums ≥ 0, where what rounding leaves is nothing."""
+    left = whole - part
+    if not left.min(initial=1.0) > NOTHING * whole.max(initial=0.0):
+        left[left <= NOTHING * whole] = 0.0
+    return left
+
+
+def log_left(total: np.ndarray, plus: float | np.ndarray, x: Reals | Counts, y, w) -> np.ndarray:
+    """Σ_j x_j log(total[y, j] − w x_j + plus_j), the sums without the row itself; cells of 0 count 0. → (n,)"""
+    if isinstance(x, Counts):
+        row, col = x.row_of(), x.column_of()
+        v = np.nan_to_num(np.asarray(x.stored, dtype=np.float64))
+        whole = total.ravel().take(y.astype(np.int64)[row] * x.d + col)
+        left = whole - (v if w is None else v * w[row])
+        left[left <= NOTHING * whole] = 0.0
+        left += plus if np.ndim(plus) == 0 else np.asarray(plus)[col]
+        return np.bincount(row, times_log(v, left), minlength=x.n)
+    out, dust = np.empty(x.n), NOTHING * total.max(initial=0.0)
+    for rows, cells in blocks(x):
+        left = total.take(y[rows], axis=0)
+        left -= cells if w is None else cells * w[rows, None]
+        if not left.min(initial=1.0) > dust:  # or some cells are missing
+            left[left <= NOTHING * total.take(y[rows], axis=0)] = 0.0
+        left += plus
+        with np.errstate(divide="ignore", invalid="ignore"):
+            own = np.einsum("ij,ij->i", cells, np.log(left, out=left))
+        odd = np.flatnonzero(~np.isfinite(own))  # a cell is missing, or 0 · log 0
+        if len(odd):
+            v = np.nan_to_num(cells[odd])
+            own[odd] = np.where(v > 0, v * left[odd], 0.0).sum(axis=1)
+        out[rows] = own
+    return out
+
+
+def times_log(x: np.ndarray, left: np.ndarray) -> np.ndarray:
+    """x log(left), 0 where x is."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(x > 0, x * np.log(left), 0.0)
+
+
+def moments_left(t: Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, ...]:
+    """(n, mean, m2): the moments of each row's class without that row, as subtracting the row's own tally leaves them;
+    where a cell is missing, as they are. (m, d) each; n may be (m, 1)."""
+    mean, m2 = t.mean.take(y, axis=0), t.m2.take(y, axis=0)
+    n = column(t.n).take(y, axis=0)
+    delta = mean - cells
+    gone = np.isnan(delta)
+    if gone.any():
+        w, delta[gone] = ~gone * w, 0.0
+    left = less(n, w)
+    mean += delta * over(w, left)
+    delta *= delta
+    delta *= w * over(n, left)
+    square = m2 - delta
+    m2 *= 1e-9
+    empty = (square <= m2) & (square >= -m2) | (left <= 0)
+    if empty.any():
+        square[empty] = 0.0
+        mean *= left > 0
+    return left, mean, square

@@ -1,0 +1,1 @@
+"""Explanations: evidence of columns and words in decibans."""

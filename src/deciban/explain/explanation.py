@@ -1,0 +1,334 @@
+"""Evidence one can read: for two classes a and b, in decibans,
+
+    10 log₁₀ P(a | x) / P(b | x)  =  10 log₁₀ P(a) / P(b)  +  Σ_j 10 log₁₀ p(x_j | a) / p(x_j | b)
+              total               =          prior         +  Σ     decibans of column j
+
+Ten decibans are odds of 10 : 1. The sum is exact for any *pair* of classes. Against "all the others" there is no such
+sum, so a row is explained as a class (by default the most probable) against a rival (by default the runner-up); the
+parts of all classes are kept, and `of` and `against` ask for another pair. A missing cell is evidence of exactly 0.
+
+>>> import numpy as np
+>>> table = Explanation.of_parts(
+...     np.array(["no", "yes"]), ["wind"], np.array([["strong"]]), np.log([0.25, 0.75]), np.log([[[0.8], [0.1]]])
+... )
+>>> print(table)
+row 0: no against yes
+  column   value  decibans
+  prior               -4.8       █████│
+  wind    strong      +9.0            │██████████
+  total               +4.3  odds 2.7 : 1, P(no) = 0.727
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from deciban import decision, display
+from deciban.errors import DataError
+from deciban.plots import style
+
+PRIOR = "prior"  # what evidence is added to, unless a model calls it something else
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Explanation:
+    """Prior and columns → decibans, for every row and any pair of classes.
+
+    >>> from deciban import GaussianNB
+    >>> model = GaussianNB().fit([[0.0, 5.0], [1.0, 7.0], [4.0, 6.0], [5.0, 5.0]], ["a", "a", "b", "b"])
+    >>> why = model.explain([[1.5, float("nan")]])
+    >>> why.prior.tolist(), why.decibans.round(1).tolist(), why.total.round(1).tolist()
+    ([0.0], [[69.5, 0.0]], [69.5])
+    >>> why.of("b").total.round(1).tolist()
+    [-69.5]
+    """
+
+    classes: np.ndarray  # (k,), labels
+    columns: tuple[str, ...]  # (d,), names
+    values: np.ndarray  # (n, d), the cells; None or NaN: missing
+    base: np.ndarray  # (k,), log prior
+    parts: np.ndarray  # (n, k, d), log likelihood by column
+    rows: np.ndarray  # (n,), row numbers, or the labels of a frame's index
+    chosen: np.ndarray  # (n,), the place in `classes` of the class explained
+    rival: np.ndarray  # (n,), and of the class that it is weighed against
+    note: str = ""
+    start: str = PRIOR  # what `base` is: the prior; of a linear score "mean row", "intercept" (all cells 0), "baseline"
+    target: str = ""  # what the classes are classes of, where it has a name
+    library: str | None = None  # the dataframe library of the rows, for `to_frame`
+    _kind: ClassVar[str] = "columns"  # what evidence comes from
+
+    @classmethod
+    def of_parts(
+        cls,
+        classes: np.ndarray,
+        columns: Sequence[str],
+        values: np.ndarray,
+        base: np.ndarray,
+        parts: np.ndarray,
+        of: Any = None,
+        against: Any = None,
+        note: str = "",
+        start: str = PRIOR,
+        rows: np.ndarray | None = None,
+        target: str = "",
+        library: str | None = None,
+    ) -> Explanation:
+        """From log priors (k,) and the log likelihoods by column (n, k, d); `of` and `against` are labels, or None.
+        `rows` are the labels of the rows, by default their numbers."""
+        if len(classes) < 2:
+            raise DataError(
+                f"there is one class, {classes.tolist()}, and nothing to weigh it against\n\n"
+                "hint: fit on rows of at least two classes"
+            )
+        n = len(parts)
+        labels, nothing = np.arange(n) if rows is None else rows, np.zeros(n, int)
+        some = cls(classes, tuple(columns), values, base, parts, labels, nothing, nothing, note, start, target, library)
+        chosen = some.joint.argmax(axis=1) if of is None else some._places(of)
+        rival = some._best_but(chosen) if against is None else some._places(against)
+        if of is None:
+            chosen = np.where(chosen == rival, some._best_but(rival), chosen)
+        return some._pair(chosen, rival)
+
+    # another pair
+
+    def of(self, label: Any) -> Explanation:
+        """The same rows as evidence for this class (or a class for each row); the rival is kept where it is another."""
+        chosen = self._places(label)
+        return self._pair(chosen, np.where(self.rival == chosen, self._best_but(chosen), self.rival))
+
+    def against(self, label: Any) -> Explanation:
+        """The same rows against this class (or one for each row); the class explained is kept where it is another."""
+        rival = self._places(label)
+        return self._pair(np.where(self.chosen == rival, self._best_but(rival), self.chosen), rival)
+
+    # numbers
+
+    @property
+    def prior(self) -> np.ndarray:
+        """Log odds of the pair before any column, in decibans, (n,): of the prior, or what `start` says."""
+        return decision.DECIBAN * _gap(self.base[self.chosen], self.base[self.rival])
+
+    @property
+    def decibans(self) -> np.ndarray:
+        """Evidence of each column for the pair, (n, d)."""
+        each = np.arange(len(self))
+        return decision.DECIBAN * _gap(self.parts[each, self.chosen], self.parts[each, self.rival])
+
+    @property
+    def total(self) -> np.ndarray:
+        """Posterior log odds of the pair, in decibans, (n,): prior + the sum of all columns."""
+        joint, each = self.joint, np.arange(len(self))
+        return decision.DECIBAN * _gap(joint[each, self.chosen], joint[each, self.rival])
+
+    @property
+    def joint(self) -> np.ndarray:
+        """log P(x, class) up to what all classes share, (n, k)."""
+        with np.errstate(invalid="ignore"):
+            return decision.settled(self.base + self.parts.sum(axis=2), self.base)
+
+    @property
+    def probability(self) -> np.ndarray:
+        """P(the class explained | x) among all classes, (n,)."""
+        joint = self.joint
+        return np.exp(joint[np.arange(len(self)), self.chosen] - decision.log_evidence(joint))
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __getitem__(self, index: Any) -> Explanation:
+        """Some of the rows: a number, a slice, or an array of numbers."""
+        at = np.atleast_1d(np.arange(len(self))[index])
+        return replace(
+            self,
+            values=self.values[at],
+            parts=self.parts[at],
+            rows=self.rows[at],
+            chosen=self.chosen[at],
+            rival=self.rival[at],
+        )
+
+    # what one looks at
+
+    def account(self, row: int = 0, columns: int = 10) -> display.Account:
+        """One row for reading: the prior, the strongest `columns` columns, the sum of the others, the total."""
+        if not -len(self) <= row < len(self):
+            raise DataError(f"there is no row {row} among {len(self)}\n\nhint: rows are counted from 0")
+        of, against = self.classes[self.chosen[row]], self.classes[self.rival[row]]
+        one = self[row]
+        prior, evidence, total = one.prior[0], one.decibans[0], one.total[0]
+        order = np.argsort(-np.abs(evidence), kind="stable")
+        shown, rest = (order, order[:0]) if len(order) <= columns + 1 else (order[:columns], order[columns:])
+        lines = [display.Line(self.start, "", prior)]
+        lines += [display.Line(self.columns[j], display.cell_text(self.values[row, j]), evidence[j]) for j in shown]
+        if len(rest):
+            with np.errstate(invalid="ignore"):
+                lines.append(display.Line(f"and {len(rest)} more {self._kind}", "", evidence[rest].sum()))
+        joint = one.joint[0]
+        others = np.delete(joint, self.chosen[row])
+        left = float(np.exp(np.logaddexp.reduce(others) - np.logaddexp.reduce(joint)))
+        name = f"{display.short(self.target, 40)} = " if self.target else ""
+        verdict = (
+            f"odds {display.odds(total)}, P({name}{of}) = {display.format_probability(float(one.probability[0]), left)}"
+        )
+        return display.Account(f"row {self.rows[row]}: {name}{of} against {against}", lines, total, verdict)
+
+    def text(self, rows: int = 3, columns: int = 10) -> str:
+        """The first rows as aligned tables, each with its strongest columns."""
+        told = [display.evidence_text(self.account(row, columns)) for row in range(min(rows, len(self)))]
+        return "\n\n".join([*told, *self._ends(rows)])
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        told = [display.evidence_html(self.account(row)) for row in range(min(3, len(self)))]
+        return "".join([*told, *(f"<p>{display.escape(line)}</p>" for line in self._ends(3))])
+
+    def _ends(self, rows: int) -> list[str]:
+        more = len(self) - rows
+        return ([f"… and {more} more row{'s' * (more > 1)}"] if more > 0 else []) + ([self.note] if self.note else [])
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers as plain Python values, for JSON.
+
+        Returns
+        -------
+        dict
+            `target` (name of what is predicted, or None), `classes`, `note`, `start` (what evidence is counted from:
+            "prior"; of linear scores "mean row", "intercept" or "baseline"), and `rows`, a list: for each row its `row`
+            label, `of`, `against`, `probability` (of `of`), the decibans of the start, by its name, `columns`, by name:
+            `value` (None: missing) and `decibans`, and `total`. Infinite decibans are "inf" and "-inf".
+
+        Examples
+        --------
+        >>> import json
+        >>> from deciban import GaussianNB
+        >>> model = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"])
+        >>> (row,) = json.loads(json.dumps(model.explain([[2.0]]).to_dict()))["rows"]
+        >>> row["of"], round(row["total"], 1), row["columns"]["x0"]["value"]
+        ('a', 34.7, 2.0)
+        """
+        prior, decibans, total, probability = self.prior, self.decibans, self.total, self.probability
+        rows = [
+            {
+                "row": _plain(self.rows[i]),
+                "of": _plain(self.classes[self.chosen[i]]),
+                "against": _plain(self.classes[self.rival[i]]),
+                "probability": float(probability[i]),
+                self.start: _plain(prior[i]),
+                "columns": {
+                    self.columns[j]: {"value": _plain_cell(self.values[i, j]), "decibans": _plain(decibans[i, j])}
+                    for j in self._own_columns(i)
+                },
+                "total": _plain(total[i]),
+            }
+            for i in range(len(self))
+        ]
+        classes = [_plain(label) for label in self.classes]
+        head = {"target": self.target or None, "classes": classes, "note": self.note, "start": self.start}
+        return head | {"rows": rows}
+
+    def _own_columns(self, row: int) -> Sequence[int]:
+        """The columns that a row has."""
+        return range(len(self.columns))
+
+    def to_frame(self) -> Any:
+        """A line for each row and column (and for its prior), as a frame of the same library as the rows that were
+        explained; pandas for arrays.
+
+        Returns
+        -------
+        DataFrame
+            Columns `row`, `of`, `against`, `column`, `value`, `decibans`. The decibans of a row sum to its total. Where
+            the library has one type a column (polars, Arrow), cells of several types are texts.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from deciban import MixedNB
+        >>> X = pl.DataFrame({"sky": ["grey", "blue", "grey", "blue"]})
+        >>> MixedNB(alpha=1).fit(X, ["rain", "sun", "rain", "sun"]).explain(X[:1]).to_frame()["value"].to_list()
+        [None, 'grey']
+        """
+        n, d = len(self), len(self.columns)
+        values = np.empty((n, d + 1), dtype=object)
+        values[:, 0] = None
+        values[:, 1:] = self.values
+        data = {
+            "row": np.repeat(self.rows, d + 1),
+            "of": np.repeat(self.classes[self.chosen], d + 1),
+            "against": np.repeat(self.classes[self.rival], d + 1),
+            "column": np.tile(np.array([self.start, *self.columns], dtype=object), n),
+            "value": values.ravel(),
+            "decibans": np.column_stack([self.prior, self.decibans]).ravel(),
+        }
+        if self.library in (None, "pandas"):
+            try:
+                import pandas as pd
+            except ImportError as bad:
+                raise ImportError("to_frame makes a pandas DataFrame of arrays\n\nhint: pip install pandas") from bad
+            return pd.DataFrame(data)
+        import narwhals.stable.v1 as nw
+
+        cells = [_plain_cell(cell) for cell in values.ravel()]
+        several = len({isinstance(cell, str | bool) for cell in cells if cell is not None}) > 1
+        own = {name: column.tolist() for name, column in data.items()}
+        own["value"] = [None if cell is None else display.cell_text(cell) for cell in cells] if several else cells
+        backend: Any = self.library
+        return nw.from_dict(own, backend=backend).to_native()
+
+    def plot(self, row: int = 0, ax: Any = None, columns: int = 10) -> Any:
+        """A waterfall of one row: from the prior through the strongest columns to the total. Returns the axes."""
+        return style.waterfall(self.account(row, columns), ax)
+
+    # inside
+
+    def _pair(self, chosen: np.ndarray, rival: np.ndarray) -> Self:
+        if (chosen == rival).any():
+            row = int(np.flatnonzero(chosen == rival)[0])
+            raise DataError(
+                f"`of` and `against` are both {self.classes[chosen[row]]!r} in row {row}\n\n"
+                f"hint: weigh two different ones of the classes {self.classes.tolist()}"
+            )
+        return replace(self, chosen=chosen, rival=rival)
+
+    def _places(self, label: Any) -> np.ndarray:
+        """The place in `classes` of a label, or of one label for each row, (n,)."""
+        labels = np.asarray(label)
+        found = labels[..., None] == self.classes
+        if labels.shape not in ((), (len(self),)) or np.shape(found)[-1:] != self.classes.shape:
+            raise DataError(f"`of` and `against` take one label, or one for each of the {len(self)} rows")
+        if not found.any(axis=-1).all():
+            strange = np.unique(labels[~found.any(axis=-1)] if labels.ndim else labels).tolist()
+            raise DataError(f"class {strange} is not among {self.classes.tolist()}\n\nhint: name a class of the model")
+        return np.broadcast_to(found.argmax(axis=-1), (len(self),))
+
+    def _best_but(self, place: np.ndarray) -> np.ndarray:
+        """The most probable class of each row beside the one in this place."""
+        joint = np.maximum(self.joint, np.finfo(float).min)  # nanargmax takes NaN for −∞: no class is that
+        joint[np.arange(len(self)), place] = np.nan
+        return np.nanargmax(joint, axis=1) if len(self) else place
+
+
+def _gap(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a − b, and 0 where they are the same, −∞ among them."""
+    with np.errstate(invalid="ignore"):
+        return np.where(a == b, 0.0, a - b)
+
+
+def _plain(value: Any) -> Any:
+    """A label or a number as JSON has it: other things are texts, infinities "inf" and "-inf"."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _plain_cell(cell: Any) -> Any:
+    return None if display.absent(cell) else _plain(cell)

@@ -1,0 +1,169 @@
+"""What speaks loudest for each class: of every column the values a model thinks typical, each heard alone.
+
+    decibans of a value for a class = log odds of the class given that cell alone − its prior log odds
+
+>>> from deciban import MixedNB
+>>> X, y = [["grey"], ["grey"], ["blue"], ["blue"]], ["rain", "rain", "sun", "sun"]
+>>> [str(one) for one in strongest(MixedNB(alpha=1).fit(X, y))["rain"]]
+['x0 = grey: +4.8 decibans']
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deciban.data import frames
+from deciban.display import absent, cell_text, signed
+from deciban.errors import DecibanError
+from deciban.explain.text import loudest
+
+DRAWN = 400  # rows that the model imagines, to see what is typical
+LEVELS = 50  # of a column that are heard
+PLACES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # quantiles of a column that are heard
+GRID = 97  # numbers of a column by which steps are found
+STEPS = 15  # that a column may have whose evidence is told by intervals
+LEAST = 0.05  # decibans that are evidence for a class
+HALVINGS = 40  # by which the border of an interval is found
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One cell and what it says for a class."""
+
+    column: str
+    value: Any  # None: the column is a word, and it is there
+    decibans: float
+    interval: tuple[float | None, float | None] | None = None  # from – to, where all numbers in it say the same
+
+    def __str__(self) -> str:
+        return f"{self._cell()}: {signed(self.decibans)} decibans"
+
+    def _cell(self) -> str:
+        low, high = self.interval or (None, None)
+        if low is not None:
+            return f"{self.column} ≥ {low:.4g}" if high is None else f"{self.column} {low:.4g}–{high:.4g}"
+        if high is not None:
+            return f"{self.column} < {high:.4g}"
+        return self.column if self.value is None else f"{self.column} = {cell_text(self.value)}"
+
+    __repr__ = __str__
+
+
+def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
+    """For each class the cells that speak for it most, one a column; nothing where the model cannot hear one by itself.
+
+    >>> from deciban import GaussianNB
+    >>> model = GaussianNB().fit([[0.0, 1.0], [1.0, 2.0], [7.0, 1.5], [9.0, 2.5]], ["a", "a", "b", "b"])
+    >>> [one.column for one in strongest(model)["b"]]
+    ['x0', 'x1']
+    """
+    if hasattr(type(model), "top_words"):
+        return {
+            label: [Evidence(one.word, None, one.decibans) for one in words if one.decibans > LEAST]
+            for label, words in loudest(model, most).items()
+        }
+    names = frames.shown_names(model)
+    try:
+        cells = _typical(model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            steps = [_steps(model, j, values, len(names)) for j, values in enumerate(cells)]
+            cells = [_in_steps(values, at) for values, at in zip(cells, steps, strict=True)]
+            heard = [_alone(model, j, values, len(names)) for j, values in enumerate(cells)]
+    except (DecibanError, AttributeError, ValueError):
+        return {label: [] for label in model.classes_.tolist()}
+    out: dict[Any, list[Evidence]] = {}
+    for c, label in enumerate(model.classes_.tolist()):
+        best = [(said[:, c].argmax(), said[:, c].max()) for said in heard]
+        found = [
+            Evidence(name, cells[j][at], float(size), _interval(steps[j], cells[j][at]))
+            for j, (name, (at, size)) in enumerate(zip(names, best, strict=True))
+            if size > LEAST
+        ]
+        out[label] = sorted(found, key=lambda one: -one.decibans)[:most]
+    return out
+
+
+def _steps(model: Any, j: int, values: list, d: int) -> np.ndarray | None:
+    """The numbers at which the evidence of column j changes, where it is the same between them; None: it goes up and
+    down all along."""
+    if not isinstance(values[0], float) or len(values) < 2 or all(value.is_integer() for value in values):
+        return None
+    grid = np.unique([*np.linspace(min(values), max(values), GRID), *values])
+    said = _alone(model, j, grid.tolist(), d)
+    at = np.flatnonzero((np.abs(np.diff(said, axis=0)) > 1e-9).any(axis=1))
+    if not 0 < len(at) <= STEPS:
+        return None
+    low, high, left = grid[at], grid[at + 1], said[at]
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        same = (np.abs(_alone(model, j, middle.tolist(), d) - left) <= 1e-9).all(axis=1)
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return high
+
+
+def _in_steps(values: list, steps: np.ndarray | None) -> list:
+    """A number in each interval; of numbers without steps those from the 5 % quantile to that of 95 %."""
+    if steps is not None:
+        borders = np.array([min(values), *steps, max(values)])
+        return ((borders[:-1] + borders[1:]) / 2).tolist()
+    return values[1:-1] if isinstance(values[0], float) and len(values) == len(PLACES) else values
+
+
+def _interval(steps: np.ndarray | None, value: Any) -> tuple[float | None, float | None] | None:
+    if steps is None:
+        return None
+    place = int(np.searchsorted(steps, value, side="right"))
+    return (float(steps[place - 1]) if place else None, float(steps[place]) if place < len(steps) else None)
+
+
+def _typical(model: Any) -> list[list]:
+    """For each column some cells: all levels, or numbers from the least to the largest."""
+    drawn, _ = model.sample(DRAWN, random_state=0)
+    columns = frames.columns(drawn if frames.is_frame(drawn) else np.asarray(drawn))
+    out = []
+    for column, (low, high) in zip(columns, _seen(model, len(columns)), strict=True):
+        cells = column.named()
+        given = [cell for cell in cells.tolist() if not absent(cell)]
+        if column.levels is not None or not given:
+            out.append(list(dict.fromkeys(given))[:LEVELS] or [None])
+        else:
+            inside = [cell for cell in given if low <= cell <= high]
+            out.append(sorted(set(np.quantile(inside or [low, high], PLACES, method="nearest").tolist())))
+    return out
+
+
+def _seen(model: Any, d: int) -> list[tuple[float, float]]:
+    """Between which numbers the cells of each column lie that the model has seen, as far as it knows."""
+    known = model._candidates() if hasattr(model, "_candidates") else None
+    if known is None:
+        return [(-np.inf, np.inf)] * d
+    return [
+        (values.min(), values.max()) if values.dtype.kind == "f" and len(values) else (-np.inf, np.inf)
+        for values in map(np.asarray, known)
+    ]
+
+
+def _alone(model: Any, j: int, values: list, d: int) -> np.ndarray:
+    """Decibans for each class of rows that have cell j alone, less those of a row without cells. (len(values), k)"""
+    rows = np.full((len(values) + 1, d), np.nan, dtype=object if isinstance(values[0], str | bool) else np.float64)
+    for at, value in enumerate(values):
+        rows[at, j] = value
+    said = np.asarray(model.decibans(_as_learned(model, rows)))
+    return said[:-1] - said[-1]
+
+
+def _as_learned(model: Any, rows: np.ndarray) -> Any:
+    """Rows as a frame, if the model was learned from one."""
+    library = getattr(model, "_library", None)
+    if library is None:
+        return rows
+    columns = [
+        frames.Column(name, np.array([None if absent(c) else c for c in rows[:, j]], dtype=object))
+        for j, name in enumerate(model.feature_names_in_)
+    ]
+    return frames.assembled(columns, library)

@@ -1,0 +1,240 @@
+"""Independent normal densities of all columns: scored, and with each row in turn left out.
+
+The variance of a class is m2 / (n − ddof) + epsilon, epsilon = smoothing · (variance of all rows, of the column itself
+or the largest of any column). A class without any cell of a column has the moments of all rows there, so that the
+column tells it neither from nor for the others; a column without any cell at all is no evidence.
+Without row i of class c the squares of c fall by n / (n − 1) · (x − mean)², and epsilon moves for every class.
+
+>>> import numpy as np
+>>> from deciban import ops
+>>> from deciban.data.blocks import Reals
+>>> x, y = Reals(np.array([[1.0], [3.0], [8.0]])), np.zeros(3, dtype=np.int32)
+>>> t = ops.moments(x, y, None, 1)
+>>> leave_one_out(t, x, y, None).round(3).tolist()  # the last: 8 under mean 2, variance 1
+[[-3.455], [-2.264], [-18.919]]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deciban import ops
+from deciban.data.blocks import Counts, Reals
+from deciban.estimation.leave_one_out import blocks, moments_left, row_sums, set_own, weight
+from deciban.ops import leave_one_out as left_ops
+from deciban.tallies import Moments
+from deciban.tallies.basic import column, less, negligible, over
+
+FLOOR = 1e-290  # the least variance: its root can still divide, its log is finite
+LARGE = 1 << 18  # cells of a block where little is made of them
+NOTICED = 1e-12  # a relative change of a variance that is less is not looked at
+LINEAR = 1e-6  # and one up to here changes the score in proportion: what that leaves out is less than NOTICED
+Moved = tuple[np.ndarray, ...]  # n, mean, m2 of each row: its class, or all rows, without it
+LEAST = -745.0  # log of the least positive double, about
+DEEP = -9.0  # log of what is left of the variances, below which rounding would show: the row is taken out cell by cell
+
+
+@dataclass(frozen=True)
+class Normals:
+    mean: np.ndarray  # (k, d)
+    var: np.ndarray  # (k, d)
+    scale: np.ndarray  # (k, d), 1 / deviation
+    share: np.ndarray  # (k, d), log of the density at the mean
+    bias: np.ndarray  # (k,), its sum
+
+    @classmethod
+    def of(cls, t: Moments, epsilon: float | np.ndarray, ddof: float = 0.0) -> Normals:
+        t = t.filled()
+        var = np.maximum(variances(t, ddof) + epsilon, FLOOR)
+        share, scale = -0.5 * np.log(2.0 * np.pi * var), 1.0 / np.sqrt(var)
+        never = np.broadcast_to(column(t.n) <= 0, var.shape)
+        if never.any():
+            var, share, scale = np.where(never, 1.0, var), np.where(never, 0.0, share), np.where(never, 0.0, scale)
+        return cls(t.mean, var, scale, share, share.sum(axis=1))
+
+    def loglik(self, x: Reals | Counts) -> np.ndarray:
+        return ops.quadratic_diagonal(x, self.mean, self.scale, self.bias, self.share)
+
+    def parts(self, x: Reals | Counts) -> np.ndarray:
+        z = (x.dense()[:, None, :] - self.mean) * self.scale
+        return np.where(np.isnan(z), 0.0, self.share - 0.5 * z**2)
+
+
+def variances(t: Moments, ddof: float) -> np.ndarray:
+    """m2 / (n − ddof), (k, d)."""
+    free = np.maximum(column(t.n) - ddof, 0.0)
+    return over(np.maximum(t.m2, 0.0), np.broadcast_to(free, t.m2.shape))
+
+
+def epsilon(everything: Moments, smoothing: float, each: bool = False) -> Any:
+    """What is added to every variance, from the moments of all rows as one class: a number, or one for each column."""
+    spread = over(everything.m2, column(everything.n))
+    return smoothing * (spread[0] if each else float(spread.max(initial=0.0)))
+
+
+def leave_one_out(
+    t: Moments,
+    x: Reals | Counts,
+    y,
+    w,
+    smoothing: float = 0.0,
+    ddof: float = 0.0,
+    everything: Moments | None = None,
+    each: bool = False,
+) -> np.ndarray:
+    """Log likelihoods (n, k) of rows under t without the row itself. `everything`: the moments of all rows, unweighted,
+    that epsilon comes from; by default those of t. `each`: whether every column is smoothed by its own variance."""
+    pooled, among = (t.collapse(), w) if everything is None else (everything, None)
+    added = epsilon(pooled, smoothing, each)
+    p = Normals.of(t, added, ddof)
+    out = p.loglik(x)
+    left = np.empty((x.n, x.d if each else 1))  # epsilon without the row
+    left[:] = added
+    if smoothing:
+        of = variances_left if each else largest_left
+        for rows, cells in blocks(x, LARGE):
+            left[rows] = smoothing * of(pooled, cells, weight(among, rows))
+        _move(out, p, variances(t.filled(), ddof), x, left - added, left)
+    everyone, empty = t.collapse(), np.broadcast_to(column(t.n) <= 0, t.mean.shape)
+    for c in np.flatnonzero(empty.any(axis=1)):  # has the moments of all rows somewhere, and they move
+        for rows, cells in blocks(x):
+            mine = column(t.n)[c], t.mean[c], t.m2[c]
+            moments = _instead(empty[c], _left_of_all(everyone, cells, weight(w, rows)), mine)
+            out[rows, c] = _density(moments, cells, left[rows], ddof)
+    quick = Quick.of(t, added, ddof) if w is None and t.n.ndim == 1 else None
+    for rows, cells in blocks(x, LARGE):
+        own = np.full(len(cells), np.nan) if quick is None else quick(cells, y[rows], left[rows] - added)
+        rest = np.flatnonzero(np.isnan(own))
+        if len(rest):
+            at = rest + rows.start
+            moments = moments_left(t, cells[rest], y[at], weight(w, at))
+            if (moments[0] <= 0).any():
+                moments = _instead(moments[0] <= 0, _left_of_all(everyone, cells[rest], weight(w, at)), moments)
+            own[rest] = _density(moments, cells[rest], left[at], ddof)
+        set_own(out, y, own, rows)
+    return out
+
+
+def variances_left(pooled: Moments, cells: np.ndarray, w: np.ndarray, j: Any = slice(None)) -> np.ndarray:
+    """The variances of columns j without each of the rows, (m, columns)."""
+    n = np.broadcast_to(column(pooled.n), pooled.mean.shape)[0, j]
+    mean, m2 = pooled.mean[0, j], pooled.m2[0, j]
+    square = cells[:, j] - mean
+    square *= square
+    gone = np.isnan(square)
+    some = gone.any()
+    taken = w * ~gone if some else w
+    rest = less(n, taken)
+    square *= taken * over(n, rest)
+    if some:
+        square[gone] = 0.0
+    np.subtract(m2, square, out=square)
+    square[negligible(square, m2)] = 0.0
+    square *= over(np.ones(1), rest)
+    return square
+
+
+def largest_left(pooled: Moments, cells: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """The largest variance of any column without each of the rows, (m, 1)."""
+    n, m2 = np.broadcast_to(column(pooled.n), pooled.mean.shape)[0], pooled.m2[0]
+    if len(cells) == 0 or len(n) == 0:
+        return np.zeros((len(cells), 1))
+    top = int(over(m2, n).argmax())
+    out = variances_left(pooled, cells, w, [top])
+    # a row that leaves takes squares along: no column can end above all its squares over the rest of its weight
+    rest = n - np.max(w)
+    near = (rest <= 0) | (over(m2, np.maximum(rest, 0.0)) >= out.min())
+    near[top] = False
+    if near.any():
+        others = variances_left(pooled, cells, w, np.flatnonzero(near))
+        np.maximum(out, others.max(axis=1, keepdims=True), out=out)
+    return out
+
+
+def _move(out: np.ndarray, p: Normals, bare: np.ndarray, x, change: np.ndarray, left: np.ndarray) -> None:
+    """Score under epsilon + change = left (n, 1 or d) instead of epsilon, in place: in proportion where that is exact
+    enough and all columns move alike."""
+    most = (np.abs(change).max(axis=0, initial=0.0) / p.var).max(axis=1, initial=0.0)  # (k,)
+    small = most <= (LINEAR if change.shape[1] == 1 else NOTICED)
+    if (small & (most > NOTICED)).any():
+        steep = np.where(small[:, None], 1.0 / p.var, 0.0)
+        slope = ops.quadratic_diagonal(x, p.mean, steep, 0.5 * steep.sum(axis=1), 0.5 * steep)
+        out -= slope * change
+    for c in np.flatnonzero(~small):
+        for rows, cells in blocks(x):
+            var = np.maximum(bare[c] + left[rows], FLOOR)
+            terms = -0.5 * (np.log(2.0 * np.pi * var) + (cells - p.mean[c]) ** 2 / var)
+            out[rows, c] = np.nansum(terms, axis=1)
+
+
+def _instead(here: np.ndarray, these: Moved, of: Moved) -> Moved:
+    return tuple(np.where(here, a, b) for a, b in zip(these, of, strict=True))
+
+
+def _left_of_all(everyone: Moments, cells: np.ndarray, w: np.ndarray) -> Moved:
+    """The moments of all rows without each of these."""
+    return moments_left(everyone, cells, np.zeros(len(cells), dtype=np.int32), w)
+
+
+def _density(moments: Moved, cells: np.ndarray, left: np.ndarray, ddof: float) -> np.ndarray:
+    """Log likelihood (m,) of rows that have moments of their own, cell by cell; no moments, no evidence."""
+    n, mean, m2 = moments
+    var = np.maximum(over(np.maximum(m2, 0.0), np.maximum(n - ddof, 0.0)) + left, FLOOR)
+    terms = -0.5 * (np.log(2.0 * np.pi * var) + (cells - mean) ** 2 / var)
+    return np.nansum(np.where(n > 0, terms, 0.0), axis=1)
+
+
+@dataclass(frozen=True)
+class Quick:
+    """Own-class scores of complete rows of weight 1, in a few passes over the cells. With free = n − 1 − ddof,
+    V = m2 / free + epsilon, g = n / (n − 1) / free and e = g (x − mean)² / V, the variance left is V (1 − e), and the
+    squared distance n · free / (n − 1) · e / (1 − e)."""
+
+    mean: np.ndarray  # (k, d)
+    scale: np.ndarray  # (k, d), √(g / V)
+    inverse: np.ndarray  # (k, d), 1 / V
+    bias: np.ndarray  # (k,)
+    far: np.ndarray  # (k,)
+
+    @classmethod
+    def of(cls, t: Moments, added: float | np.ndarray, ddof: float) -> Quick:
+        rest = t.n - 1.0
+        free = rest - ddof
+        with np.errstate(all="ignore"):
+            free = np.where(free > 1e-6, free, np.nan)  # NaN: no quick way for this class
+            var = np.maximum(t.m2, 0.0) / free[:, None] + added
+            var = np.where(var > 1e10 * FLOOR, var, np.nan)
+            scale = np.sqrt((t.n / rest / free)[:, None] / var)
+            return cls(t.mean, scale, 1.0 / var, -0.5 * np.log(2.0 * np.pi * var).sum(axis=1), t.n * free / rest)
+
+    def __call__(self, cells: np.ndarray, y: np.ndarray, change: np.ndarray) -> np.ndarray:
+        """(m,); NaN for a row that has to be taken out cell by cell."""
+        if np.abs(change).max(initial=0.0) * self.inverse.max(initial=0.0) <= NOTICED:
+            return left_ops.left_normals(cells, y, self.mean, self.scale, self.bias, self.far, np.exp(DEEP))
+        e = cells - self.mean.take(y, axis=0)
+        e *= self.scale.take(y, axis=0)
+        e *= e
+        rest = 1.0 - e
+        moved = self.inverse.take(y, axis=0)
+        moved *= change
+        rest += moved
+        e /= rest
+        with np.errstate(invalid="ignore", divide="ignore"):
+            logs = row_sums(np.log(rest, out=rest))
+        own = self.bias[y] - 0.5 * (logs + self.far[y] * row_sums(e))
+        own[~(logs > DEEP)] = np.nan
+        return own
+
+
+def logs(x: Reals | Counts) -> Reals:
+    """log of each cell; NaN, like a missing one, where there is none."""
+    cells = x.dense()
+    return Reals(np.log(cells, out=np.full_like(cells, np.nan), where=cells > 0))
+
+
+def log_jacobian(x: Reals | Counts) -> np.ndarray:
+    """−Σ log x of each row (n,), what turns a density of logarithms into one of x; LEAST for what has no logarithm."""
+    return np.nansum(np.where(x.dense() <= 0, LEAST, -logs(x).values), axis=1)

@@ -1,0 +1,460 @@
+"""Batches of Arrow as what classifiers learn from: a block of numbers, columns by name, class codes, weights.
+
+Columns are found by name, so that their order, the widths of their numbers and batches without rows make no difference.
+
+>>> batch = pa.record_batch({"a": [1, None], "sky": ["grey", "blue"], "y": [True, False]})
+>>> numbers(batch, ["a"]).values.tolist(), labels(batch, "y").tolist()
+([[1.0], [nan]], [True, False])
+>>> columns(batch, ["sky"])[0].levels
+['blue', 'grey']
+
+Batches of rows cut to what is asked of them: some columns, some rows, labels apart, answers appended.
+
+Rows on their way to a model: those without a label are left out and counted, and some are kept, drawn evenly from
+all that go by, and at least a few of every class. Which ones depends on their places alone, not on which thread was
+first.
+
+>>> from deciban.io.source import of
+>>> table = pa.table({"a": list(range(100)), "y": [*["no", "yes"] * 49, None, None]})
+>>> rows = Labelled(of(table), "y", 30)
+>>> sum(batch.num_rows for piece in rows.source.pieces() for batch in piece()), rows.gone
+(98, 2)
+>>> X, y = rows.kept()
+>>> X.num_rows, len(y), X.column_names
+(30, 30, ['a'])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from deciban.data.blocks import Apart
+from deciban.data.frames import Column, arrow_levels, empty, some, unfit
+from deciban.errors import DataError
+from deciban.io.arrow import pa
+from deciban.io.csv import Amount
+from deciban.io.source import Piece, Source
+
+NUMBER, LEVEL = "number", "level"  # what a column may hold
+DOUBLE = pa.float64()
+
+
+def kind(given: pa.DataType) -> str | None:
+    """What a column of that type holds; None: nothing that is known yet."""
+    if pa.types.is_dictionary(given):
+        return kind(given.value_type) and LEVEL
+    if pa.types.is_null(given):
+        return None
+    if _numeric(given):
+        return NUMBER
+    return LEVEL if pa.types.is_boolean(given) or _text(given) else "neither"
+
+
+def taken_for(column: pa.Array, known: str | None) -> str:
+    """What a column holds, "" where nothing tells: one without a cell may be of any type, as pandas' empty ones are."""
+    if column.null_count == len(column) and known is not None:
+        return known
+    return kind(column.type) or ""
+
+
+def _numeric(given: pa.DataType) -> bool:
+    return pa.types.is_integer(given) or pa.types.is_floating(given) or pa.types.is_decimal(given)
+
+
+def _text(given: pa.DataType) -> bool:
+    return pa.types.is_string(given) or pa.types.is_large_string(given) or pa.types.is_string_view(given)
+
+
+def column_of(batch: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
+    at = batch.schema.get_field_index(name)
+    if at < 0:
+        raise DataError(
+            f"there is no column `{name}` among {some(batch.schema.names)}\n\n"
+            "hint: all parts of the data need the same names of columns"
+        )
+    column = batch.column(at)
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    whole = column.combine_chunks()
+    return whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
+
+
+def numbers(batch: pa.RecordBatch, names: Sequence[str]) -> Apart:
+    """Those columns, where Arrow has them unless they are of another type than most; a missing cell is NaN."""
+    return Apart([plain(column_of(batch, name), name) for name in names])
+
+
+def codes(batch: pa.RecordBatch, names: Sequence[str]) -> np.ndarray:
+    """Those columns of levels 0, 1, … as one array; whole numbers where no cell is missing, else NaN is."""
+    found = [column_of(batch, name) for name in names]
+    if any(column.null_count or not pa.types.is_integer(column.type) for column in found):
+        return numbers(batch, names).values
+    out = np.empty((len(found), batch.num_rows), dtype=np.int64)
+    for row, column in zip(out, found, strict=True):
+        row[:] = column.to_numpy(zero_copy_only=False)
+    return out.T
+
+
+def plain(column: pa.Array, name: str) -> np.ndarray:
+    """A column of numbers, whole ones as they are where none is missing; NaN where one is."""
+    given = column.type
+    if given == DOUBLE and not column.null_count:
+        return column.to_numpy()
+    if pa.types.is_null(given) or column.null_count == len(column) > 0:
+        return np.full(len(column), np.nan)
+    if pa.types.is_dictionary(given):
+        return plain(column.dictionary_decode(), name)
+    if pa.types.is_boolean(given):
+        column = column.cast(pa.int8())
+    elif pa.types.is_decimal(given) or pa.types.is_float16(given):
+        column = column.cast(pa.float64())
+    elif not _numeric(given):
+        raise _no_number(column, name)
+    return column.to_numpy(zero_copy_only=False)
+
+
+def _no_number(column: pa.Array, name: str) -> DataError:
+    row = int(np.argmax(column.is_valid().to_numpy(zero_copy_only=False)))
+    if not _text(column.type):
+        return unfit(name, str(column.type))
+    return DataError(
+        f"column `{name}` holds text, {column[row].as_py()!r} in row {row}\n\n"
+        "hint: MixedNB takes such columns; or make numbers of them, or leave the column out: features=[…]"
+    )
+
+
+def columns(batch: pa.RecordBatch, names: Sequence[str], kinds: Mapping[str, str] | None = None) -> list[Column]:
+    """Those columns, numbers or levels as their types say, or (all missing) as `kinds` do."""
+    return [_column(column_of(batch, name), name, (kinds or {}).get(name)) for name in names]
+
+
+def _column(column: pa.Array, name: str, wanted: str | None) -> Column:
+    found = kind(column.type)
+    if column.null_count == len(column) and wanted != found and wanted is not None:
+        if wanted == NUMBER:
+            return Column(name, np.full(len(column), np.nan))
+        return empty(name, len(column))
+    if found is None:
+        return empty(name, len(column))
+    if found == LEVEL:
+        return arrow_levels(name, column)
+    return Column(name, np.asarray(plain(column, name), dtype=np.float64))
+
+
+def labels(batch: pa.RecordBatch, name: str) -> np.ndarray | Column:
+    """The labels: texts as levels, numbers and truth values as they are. None may be missing."""
+    column = column_of(batch, name)
+    if column.null_count:
+        raise DataError(
+            f"the label in row {_first_null(column)} is missing (column `{name}`)\n\n"
+            "hint: leave out rows without a label"
+        )
+    if pa.types.is_boolean(column.type):
+        return column.to_numpy(zero_copy_only=False)
+    if kind(column.type) == LEVEL:
+        return arrow_levels(name, column)
+    values = plain(column, name)
+    if values.dtype.kind == "f":
+        _check_amounts(values, name)
+        return values
+    return values.astype(np.int64, copy=False)
+
+
+def _first_null(column: pa.Array) -> int:
+    return int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+
+
+def _check_amounts(values: np.ndarray, name: str) -> None:
+    wrong = ~(np.floor(values) == values)
+    if wrong.any():
+        row = int(wrong.argmax())
+        told = f"the label in row {row} is missing" if np.isnan(values[row]) else f"{values[row]:g} in row {row}"
+        raise DataError(
+            f"column `{name}` holds amounts, not classes: {told}\n\n"
+            "hint: name a column of classes as `target`, or cut the amount into some, such as low and high"
+        )
+
+
+def weights(batch: pa.RecordBatch, name: str | None) -> np.ndarray | None:
+    """Weights ≥ 0 as doubles."""
+    if name is None:
+        return None
+    values = np.array(plain(column_of(batch, name), name), dtype=np.float64)
+    wrong = ~(np.isfinite(values) & (values >= 0))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise DataError(
+            f"the weight in row {row} is {values[row]:g} (column `{name}`), but weights are numbers ≥ 0\n\n"
+            "hint: a row of weight 0 counts for nothing"
+        )
+    return values
+
+
+def strings(batch: pa.RecordBatch, name: str) -> Any:
+    """A column of texts, a missing one empty."""
+    column = column_of(batch, name)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.string())
+    if not _text(column.type):
+        raise DataError(
+            f"column `{name}` holds {column.type}, not text\n\nhint: name the column of the texts: features=…"
+        )
+    return column.fill_null("")
+
+
+TEXT = pa.string()
+
+
+def frame(columns: Mapping[str, Any]) -> pa.Table:
+    """Columns by name as a table.
+
+    >>> frame({"sky": ["grey", "blue"]}).num_rows
+    2
+    """
+    return pa.table({name: pa.array(list(cells)) for name, cells in columns.items()})
+
+
+def kinds_for(columns: Mapping[str, str]) -> dict[str, pa.DataType]:
+    """Arrow types for columns that are "number", "truth" or "text".
+
+    >>> kinds_for({"wind": "number"})["wind"]
+    DataType(double)
+    """
+    kinds = {"number": pa.float64(), "truth": pa.bool_(), "text": pa.dictionary(pa.int32(), pa.string())}
+    return {name: kinds[kind] for name, kind in columns.items()}
+
+
+def types_named(names: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Arrow types by column, from their names.
+
+    >>> types_named([("wind", "double")])["wind"]
+    DataType(double)
+    """
+    return {name: Amount.named(kind) if kind.startswith("amount ") else pa.type_for_alias(kind) for name, kind in names}
+
+
+def split(rows: pa.RecordBatch | pa.Table, target: str) -> tuple[pa.Table, Any, int]:
+    """(the other columns, the labels as an array, how many rows were left out because they have no label).
+
+    >>> X, y, gone = split(pa.table({"a": [1, 2], "y": ["no", None]}), "y")
+    >>> X.to_pydict(), y.tolist(), gone
+    ({'a': [1]}, ['no'], 1)
+    """
+    table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
+    gone = table[target].null_count
+    if gone:
+        table = table.filter(table[target].is_valid())
+    labels = table[target].combine_chunks() if table[target].num_chunks != 1 else table[target].chunk(0)
+    if pa.types.is_dictionary(labels.type):
+        labels = labels.dictionary_decode()
+    return table.drop_columns([target]), labels.to_numpy(zero_copy_only=False), gone
+
+
+def answers(columns: Mapping[str, Any], taken: Sequence[str]) -> pa.Table:
+    """New columns (arrays, by name); a name that is taken gets a `_`.
+
+    >>> answers({"p": [0.5]}, ["p"]).column_names
+    ['p_']
+    """
+    names = []
+    for name in columns:
+        while name in taken or name in names:
+            name += "_"
+        names.append(name)
+    return pa.table([pa.array(values) for values in columns.values()], names=names)
+
+
+def told(classes: np.ndarray, proba: np.ndarray, taken: Sequence[str]) -> pa.Table:
+    """What a model says of rows: the most probable class, `predicted`, and the probability `p_…` of each, (n, k).
+
+    >>> told(np.array(["no", "yes"]), np.array([[0.2, 0.8]]), ["a"]).to_pylist()
+    [{'predicted': 'yes', 'p_no': 0.2, 'p_yes': 0.8}]
+    """
+    labels = pa.array(classes.tolist())
+    predicted = labels.take(pa.array(proba.argmax(axis=1))) if len(proba) else labels[:0]
+    said = {f"p_{label}": proba[:, c] for c, label in enumerate(classes.tolist())}
+    return answers({"predicted": predicted, **said}, taken)
+
+
+def widened(rows: pa.RecordBatch, more: pa.Table) -> pa.RecordBatch:
+    """A batch with more columns at its end.
+
+    >>> widened(pa.record_batch({"a": [1]}), pa.table({"b": [2]})).schema.names
+    ['a', 'b']
+    """
+    new = [
+        pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type) for column in more.columns
+    ]
+    return pa.record_batch([*rows.columns, *new], names=[*rows.schema.names, *more.column_names])
+
+
+def appended(rows: pa.RecordBatch | pa.Table, more: pa.Table) -> pa.Table:
+    """Rows with more columns at their end."""
+    table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
+    return pa.table([*table.columns, *more.columns], names=[*table.column_names, *more.column_names])
+
+
+def joined(pieces: Sequence[tuple[pa.Table, Any]]) -> tuple[pa.Table, Any]:
+    """Pieces (rows, labels) as one.
+
+    >>> X, y = joined([(pa.table({"a": [1]}), np.array(["no"])), (pa.table({"a": [2]}), np.array(["yes"]))])
+    >>> X.num_rows, y.tolist()
+    (2, ['no', 'yes'])
+    """
+    if not pieces:
+        raise DataError("there are no rows with a label\n\nhint: see whether the file has more than its header")
+    tables = pa.concat_tables([X for X, _ in pieces], promote_options="permissive")
+    return tables, np.concatenate([y for _, y in pieces])
+
+
+def selected(rows: pa.RecordBatch | pa.Table, columns: Sequence[str]) -> pa.Table:
+    """Those columns alone."""
+    table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
+    return table.select(list(columns))
+
+
+def with_missing(table: pa.Table, columns: Mapping[str, pa.DataType]) -> pa.Table:
+    """The table with these columns too, missing in every row.
+
+    >>> with_missing(pa.table({"a": [1]}), {"b": pa.string()}).to_pylist()
+    [{'a': 1, 'b': None}]
+    """
+    for name, kind in columns.items():
+        table = table.append_column(name, pa.nulls(table.num_rows, kind))
+    return table
+
+
+def array(table: pa.Table) -> np.ndarray:
+    """The cells as an array: numbers, or objects where a column holds others.
+
+    >>> array(pa.table({"a": [1, None], "b": [2.5, 3.0]})).tolist()
+    [[1.0, 2.5], [nan, 3.0]]
+    """
+    number = all(pa.types.is_integer(field.type) or pa.types.is_floating(field.type) for field in table.schema)
+    out = np.empty((table.num_rows, table.num_columns), dtype=np.float64 if number else object)
+    for j, column in enumerate(table.columns):
+        out[:, j] = column.to_numpy()
+    return out
+
+
+def some_rows(source: Source, start: int, count: int) -> pa.Table:
+    """Rows from `start` on, and nothing after them is read."""
+    found, before = [], 0
+    for batch in source.batches():
+        here = batch.slice(max(start - before, 0), max(0, start + count - before - max(start - before, 0)))
+        found += [here] if here.num_rows else []
+        before += batch.num_rows
+        if before >= start + count:
+            break
+    if not found:
+        raise DataError(f"{source.name} has {before:,} rows, none with number {start}\n\nhint: the first row is 0")
+    return pa.Table.from_batches(found)
+
+
+PRUNE = 2  # times as many rows as wanted may be held before some are let go
+LEAST = 10  # rows of each class that are kept beside those with the lowest draws
+
+
+class Labelled:
+    """A source without the rows that have no label; `kept` gives up to `most` of its rows once it was gone through."""
+
+    def __init__(self, source: Source, target: str, most: int):
+        self.target, self.most = target, most
+        self.rows, self.gone = 0, 0
+        self._held: list[tuple[np.ndarray, pa.Table]] = []
+        self._below = 1.0  # draws that may be among the lowest
+        self._class_below: dict[Any, float] = {}  # and among the lowest of their class
+        self._new_class = 1.0  # and of a class that was not met yet
+        self._lock = Lock()
+        self.first, inner = _peeked(source)
+        self.source = replace(source, batches=lambda: self._all(inner), cut=partial(self._cut, inner))
+
+    def _all(self, inner: Source) -> Iterator[pa.RecordBatch]:
+        for piece in self._cut(inner, None, ()):
+            yield from piece()
+
+    def _cut(self, inner: Source, columns: Sequence[str] | None, coded: Sequence[str]) -> Iterator[Piece]:
+        for number, piece in enumerate(inner.pieces(columns, coded)):
+            yield partial(self._passing, number, piece)
+
+    def _passing(self, number: int, piece: Piece) -> Iterator[pa.RecordBatch]:
+        for place, batch in enumerate(piece()):
+            column = batch.column(batch.schema.get_field_index(self.target))
+            some = batch.filter(column.is_valid()) if column.null_count else batch
+            self._hold(some, np.random.default_rng((number, place)).random(some.num_rows), column.null_count)
+            yield some
+
+    def _hold(self, batch: pa.RecordBatch, draw: np.ndarray, gone: int) -> None:
+        """Keep the rows with the lowest draws, of all and of each class."""
+        classes, code = self._classes(batch.column(batch.schema.get_field_index(self.target)))
+        limits = np.array([max(self._below, self._class_below.get(label, self._new_class)) for label in classes])
+        low = np.flatnonzero(draw < limits[code]) if len(classes) else np.zeros(0, dtype=np.int64)
+        some = pa.Table.from_batches([_plain(batch.take(pa.array(low)))])
+        with self._lock:
+            self.rows += batch.num_rows
+            self.gone += gone
+            self._held.append((draw[low], some))
+            most = self.most + LEAST * len(self._class_below)
+            if sum(len(draws) for draws, _ in self._held) > PRUNE * most:
+                self._held = [self._lowest()]
+
+    def _lowest(self) -> tuple[np.ndarray, pa.Table]:
+        """Those held, in the order of their draws; what they leave for others to come is noted."""
+        draws = np.concatenate([draws for draws, _ in self._held])
+        whole = pa.concat_tables([rows for _, rows in self._held], promote_options="permissive")
+        classes, code = self._classes(whole[self.target])
+        order = np.argsort(draws, kind="stable")
+        by_class = order[np.argsort(code[order], kind="stable")]
+        many = np.bincount(code, minlength=len(classes))
+        least = LEAST if LEAST * len(classes) <= self.most else 0  # labels that name rows are no classes
+        self._new_class = 1.0 if least else 0.0
+        rank = np.arange(len(order)) - np.repeat(np.cumsum(many) - many, many)
+        self._class_below = {
+            label: float(draws[by_class[end - n + least - 1]])
+            for label, n, end in zip(classes, many, np.cumsum(many), strict=True)
+            if 0 < least <= n
+        }
+        if len(order) > self.most:
+            self._below = float(draws[order[self.most - 1]])
+        keep = np.zeros(len(order), dtype=bool)
+        keep[order[: self.most]] = keep[by_class[rank < least]] = True
+        order = order[keep[order]]
+        return draws[order], whole.take(pa.array(order))
+
+    def _classes(self, column: pa.Array | pa.ChunkedArray) -> tuple[list, np.ndarray]:
+        """The labels that a column has, and the place of each row's among them."""
+        whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        coded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+        return coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+
+    def kept(self) -> tuple[pa.Table, np.ndarray]:
+        """(rows, labels)."""
+        X, y, _ = split(self._lowest()[1], self.target) if self._held else (None, None, 0)
+        return joined([(X, y)] if X is not None else [])
+
+
+def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Codes as what they stand for: batches have dictionaries of their own."""
+    coded = [pa.types.is_dictionary(column.type) for column in batch.columns]
+    if not any(coded):
+        return batch
+    columns = [c.dictionary_decode() if d else c for c, d in zip(batch.columns, coded, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _peeked(source: Source) -> tuple[pa.RecordBatch | None, Source]:
+    """(the first batch, the source from its beginning)."""
+    if source.cut is not None:
+        return next((batch for piece in source.pieces() for batch in piece()), None), source
+    batches = source.batches()
+    first = next(batches, None)
+    return first, replace(source, batches=lambda: chain([] if first is None else [first], batches))

@@ -1,0 +1,142 @@
+"""Bytes of a file or of standard input, decompressed as they are read: gzip, bzip2, xz and zstd, told by their
+first bytes.
+
+>>> import gzip, io
+>>> stream = Bytes.of(io.BytesIO(gzip.compress(b"a,b")), "some.csv.gz")
+>>> stream.head(2), stream.read(9), stream.consumed > 0
+(b'a,', b'a,b', True)
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import lzma
+import zlib
+from typing import Any, BinaryIO
+
+from deciban.errors import DataError
+from deciban.io.arrow import pa
+
+MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+HEAD, MOST = 1 << 18, 1 << 26  # bytes of a text that are looked at; and where lines are long
+BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, pa.ArrowInvalid)
+
+
+class File(io.FileIO):
+    """A file that closes itself when nobody holds it any more."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class Counted:
+    """A binary file that tells how much of it was read."""
+
+    def __init__(self, raw: Any):
+        self.raw, self.count, self.closed = raw, 0, False
+
+    def read(self, size: int = -1) -> bytes:
+        out = self.raw.read(size)
+        self.count += len(out)
+        return out
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Bytes(Counted):
+    """The same, with a beginning one may look at before it is read, and errors that name the file."""
+
+    def __init__(self, raw: Any, under: Counted, name: str, kind: str | None):
+        super().__init__(raw)
+        self.under, self.name, self.kind, self.ahead = under, name, kind, b""
+
+    @classmethod
+    def of(cls, file: BinaryIO, name: str) -> Bytes:
+        plain = cls(file, Counted(file), name, None)
+        plain.raw = plain.under
+        first = plain.head(6)
+        kind = next((kind for magic, kind in MAGIC.items() if first.startswith(magic)), None)
+        if kind is None:
+            return plain
+        unpacked: Any = (
+            lzma.LZMAFile if kind == "xz" else lambda file: pa.CompressedInputStream(pa.PythonFile(file, "r"), kind)
+        )
+        inner: Any = unpacked(plain)
+        return cls(inner, plain.under, name, kind)
+
+    @property
+    def consumed(self) -> int:
+        """Bytes of the file itself that were read."""
+        return self.under.count
+
+    def head(self, size: int) -> bytes:
+        """The first bytes, which stay to be read."""
+        while len(self.ahead) < size:
+            more = self._more(size - len(self.ahead))
+            if not more:
+                break
+            self.ahead += more
+        return self.ahead[:size]
+
+    def first_lines(self) -> bytes:
+        """The first bytes of a text, with some whole lines; they stay to be read."""
+        size = HEAD
+        head = self.head(size)
+        while len(head) == size < MOST and head.count(b"\n") + head.count(b"\r") < 3:
+            size *= 4
+            head = self.head(size)
+        return head
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0 or size > len(self.ahead):
+            out = self.ahead + self._more(size if size < 0 else size - len(self.ahead))
+            self.ahead = b""
+        else:
+            out, self.ahead = self.ahead[:size], self.ahead[size:]
+        self.count += len(out)
+        return out
+
+    def _more(self, size: int) -> bytes:
+        try:
+            return self.raw.read(size) if size >= 0 else b"".join(iter(lambda: self.raw.read(1 << 20), b""))
+        except BROKEN as error:
+            if self.kind is None:
+                raise
+            raise DataError(
+                f"{self.name} breaks off or is damaged in its {self.kind} compression, after {self.consumed:,} "
+                "bytes\n\n"
+                "hint: copy or download it again, and try `gzip -t` (or xz -t, zstd -t) on it"
+            ) from error
+
+
+class Utf8:
+    """Text of any encoding as UTF-8, lines ending in \\n or \\r\\n.
+
+    >>> Utf8(io.BytesIO("a\\rb".encode("utf-16")), "utf-16", old_mac=True).read(100)
+    b'a\\nb'
+    """
+
+    def __init__(self, stream: Any, encoding: str, old_mac: bool = False):
+        self.stream, self.old_mac, self.first = stream, old_mac, True
+        self.decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
+
+    def read(self, size: int) -> bytes:
+        """Some bytes, none only at the end."""
+        while True:
+            raw = self.stream.read(size)
+            out = raw if self.decoder is None else self.decoder.decode(raw, final=not raw).encode()
+            if self.first:
+                out, self.first = out.removeprefix(codecs.BOM_UTF8), False
+            if out or not raw:
+                return out.replace(b"\r", b"\n") if self.old_mac else out

@@ -1,0 +1,245 @@
+"""Tables in files: a path (or `-`) becomes batches of rows, as Arrow's, one at a time; the whole is read only if asked.
+
+The format is told by the first bytes, then by the name: CSV and TSV (plain, gzip, bzip2, xz, zstd), Parquet, Arrow and
+Feather, JSON, ARFF, mbox, and folders with a sub-folder of texts for each class.
+
+>>> import pathlib, tempfile
+>>> path = pathlib.Path(tempfile.mkdtemp()) / "small.csv"
+>>> _ = path.write_text("sky,wind\\ngrey,3\\nblue,?\\n")
+>>> opened(path).names, read(path).to_pylist()
+(['sky', 'wind'], [{'sky': 'grey', 'wind': 3}, {'sky': 'blue', 'wind': None}])
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from deciban.data.frames import strings
+from deciban.errors import DataError
+from deciban.io import arff, batches, csv, folders, json_tables, parquet
+from deciban.io import source as sources
+from deciban.io.arrow import memory, pa
+from deciban.io.batches import (
+    TEXT,
+    Labelled,
+    answers,
+    appended,
+    array,
+    frame,
+    joined,
+    kinds_for,
+    selected,
+    some_rows,
+    split,
+    told,
+    types_named,
+    widened,
+    with_missing,
+)
+from deciban.io.compression import Bytes, File
+from deciban.io.csv import LIKELY, Changed
+from deciban.io.source import Described, Source, frames_like, is_path, once
+from deciban.io.writers import keeps_lines, named_beside, writable, write, write_beside, write_lines
+
+PIPE = "standard input"
+__all__ = [
+    "LIKELY",
+    "TEXT",
+    "Changed",
+    "Described",
+    "Labelled",
+    "Source",
+    "answers",
+    "appended",
+    "array",
+    "batches",
+    "frame",
+    "frames_like",
+    "is_glob",
+    "is_path",
+    "joined",
+    "keeps_lines",
+    "kinds_for",
+    "leave_signals",
+    "listed",
+    "memory",
+    "named_beside",
+    "of",
+    "once",
+    "opened",
+    "read",
+    "restarted",
+    "selected",
+    "some_rows",
+    "split",
+    "strings",
+    "told",
+    "types_named",
+    "widened",
+    "with_missing",
+    "writable",
+    "write",
+    "write_beside",
+    "write_lines",
+]
+
+
+def leave_signals() -> None:
+    """Leave Ctrl-C to Python in this process: Arrow's own handler loses one that comes as a short call ends."""
+    pa.enable_signal_handlers(False)
+
+
+def opened(
+    path: str | os.PathLike,
+    types: Mapping[str, Any] | None = None,
+    rest: Any = None,
+    root: Path | None = None,
+    texts_unless: Sequence[str] | None = None,
+    **how: Any,
+) -> Source:
+    """The table in a file, ready to be read. `types` (Arrow's, by column) and `rest` (of all other columns) are for
+    files that do not say; `how` a CSV file is to be read (see `Described`) where looking is not enough; `root` is the
+    folder whose sub-folders, up to the file, may be columns. `texts_unless`: where texts are expected, a .txt file is
+    one text and standard input one a line, unless the first line names one of these columns."""
+    if isinstance(path, Described):
+        how, path = {**path.how, **how}, path.path
+        types = {**how.pop("types", {}), **(types or {})}
+    name = os.fspath(path)
+    if name == "-":
+        piped = _once(_piped())
+        if texts_unless is not None and folders.is_plain(piped().head(1 << 12), texts_unless):
+            return folders.read_lines(piped, PIPE)
+        return _of_bytes(piped, PIPE, None, None, types, rest, **how)
+    where = Path(name)
+    one = partial(opened, rest=rest, **how)
+    if not where.exists():
+        found = folders.matching(name) if folders.is_glob(name) else []
+        if not found:
+            raise DataError(f"there is no file {name}\n\nhint: {_near(where)}")
+        return folders.read(found, folders.root_of(name), name, one, dict(types or {}))
+    if where.is_dir():
+        found = folders.tables(where)
+        return folders.read(found, where, name, one, dict(types or {})) if found else folders.read_folder(where)
+
+    if root is not None and folders.has_keys(where, root):
+        return folders.read([where], root, name, one, dict(types or {}))
+
+    def again() -> Bytes:
+        try:
+            return Bytes.of(File(where), name)
+        except PermissionError:
+            raise DataError(f"{name} may not be read\n\nhint: see its permissions: ls -l {name}") from None
+
+    plain = texts_unless is not None and where.suffix.lower() == ".txt"
+    if plain and folders.is_plain(again().head(1 << 12), texts_unless or ()):
+        return folders.read_whole(again, name)
+    found_one = _of_bytes(again, name, where, where.stat().st_size, types, rest, **how)
+    return replace(found_one, stamps=(folders.stamp(where),))
+
+
+def listed(path: str | os.PathLike) -> tuple[Path, list[Path]] | None:
+    """(the folder that all are under, the files) where a path is a folder of tables or a glob; None: it is one file."""
+    name, where = os.fspath(path), Path(path)
+    if where.is_dir():
+        found = folders.tables(where)
+        return (where, found) if found else None
+    return (folders.root_of(name), folders.matching(name)) if is_glob(path) else None
+
+
+def is_glob(path: str | os.PathLike) -> bool:
+    return folders.is_glob(os.fspath(path)) and not Path(path).exists()
+
+
+def of(data: Any, **how: Any) -> Source:
+    """The rows of anything that holds some: a path, a frame, a stream of Arrow batches, an iterator of frames.
+
+    >>> of(pa.table({"a": [1, 2]})).rows
+    2
+    """
+    return opened(data, **how) if is_path(data) else sources.of(data)
+
+
+def read(path: str | os.PathLike, **how: Any) -> pa.Table:
+    """All rows of a file as an Arrow table."""
+    return restarted(path, lambda source: source.table(), **how)
+
+
+def restarted(path: str | os.PathLike, use: Callable[[Source], Any], **how: Any) -> Any:
+    """use(source), from the start again where a column of a CSV file turns out late to be of another type. What comes
+    through a pipe is kept in memory for that."""
+    kept = sys.stdin.buffer.read() if os.fspath(path) == "-" else None
+    types: dict[str, Any] = dict(how.pop("types", None) or {})
+    while True:
+        try:
+            if kept is None:
+                return use(opened(path, types, **how))
+            return use(_of_bytes(lambda: Bytes.of(BytesIO(kept), PIPE), PIPE, None, len(kept), types, **how))
+        except csv.Changed as changed:
+            types = changed.types
+
+
+def _of_bytes(
+    again: Callable[[], Bytes],
+    name: str,
+    where: Path | None,
+    size: int | None,
+    types: Mapping[str, Any] | None,
+    rest: Any = None,
+    **how: Any,
+) -> Source:
+    first = again().head(1 << 12)
+    if first.startswith((parquet.PARQUET, parquet.ARROW, parquet.FEATHER, parquet.STREAM)):
+        place = where if where is not None else pa.BufferReader(again().read())
+        if first.startswith(parquet.PARQUET):
+            return parquet.read_parquet(place, name)
+        return parquet.read_arrow(place, name, first, size)
+    start = first.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"{") or re.match(rb"\[\s*[\[{]", start):
+        return json_tables.read(again, name, size, types or {}, rest is not None, how.get("expected", ()))
+    if start.lower().startswith(b"@relation") or (start.startswith(b"%") and ".arff" in name.lower()):
+        return arff.read(again, name, size)
+    if first.startswith(b"From ") and where is not None and not name.endswith((".csv", ".tsv")):
+        return folders.read_mbox(where)
+    return csv.read(again, name, size, types or {}, rest, **how)
+
+
+_pipes: list[tuple[Any, Bytes]] = []  # standard input, which may be opened again as long as no row was read
+
+
+def _piped() -> Bytes:
+    if not _pipes or _pipes[0][0] is not sys.stdin.buffer:
+        _pipes[:] = [(sys.stdin.buffer, Bytes.of(sys.stdin.buffer, PIPE))]
+    return _pipes[0][1]
+
+
+def _once(stream: Bytes) -> Callable[[], Bytes]:
+    """A pipe from its beginning, as long as no more than its head was looked at."""
+
+    def give() -> Bytes:
+        if stream.count == 0:
+            return stream
+        raise DataError(
+            "standard input must be read again from its beginning, which a pipe cannot\n\n"
+            "hint: write it to a file first, and name the file"
+        )
+
+    return give
+
+
+def _near(where: Path) -> str:
+    """What the user may have meant."""
+    try:
+        names = [one.name for one in where.parent.iterdir()]
+    except OSError:
+        return f"there is no folder {where.parent} either"
+    close = get_close_matches(where.name, names, 1, 0.6)
+    return f"did you mean {where.parent / close[0]}?" if close else f"see what is there: ls {where.parent}"

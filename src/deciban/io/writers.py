@@ -1,0 +1,152 @@
+"""Writing tables, batch by batch: CSV to a pipe or a file, Parquet, Arrow, JSON lines by the ending of the name.
+
+A file is there when it is whole; an interruption leaves what was there before.
+
+>>> import pathlib, tempfile
+>>> path = pathlib.Path(tempfile.mkdtemp()) / "out.csv"
+>>> write(iter([pa.table({"a": [1], "b": ["x, y"]}), pa.table({"a": [2], "b": [None]})]), path)
+>>> path.read_text()
+'a,b\\n1,"x, y"\\n2,\\n'
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from deciban.errors import DataError
+from deciban.io import atomic, csv
+from deciban.io.arrow import pa
+from deciban.io.csv import text_of
+
+FORMS = ("csv", "tsv", "txt", "parquet", "pq", "arrow", "feather", "jsonl", "ndjson")
+OTHERS = ("dat", "data", "out", "tab", "text")  # endings of tables that are written as CSV
+PACKED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+
+
+def write(tables: Iterable[pa.Table | pa.RecordBatch], path: str | os.PathLike) -> None:
+    """Write tables (or batches) one after the other to a file, or for "-" as CSV to standard output."""
+    name = os.fspath(path)
+    if name == "-":
+        _csv(tables, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+        return
+    where = writable(name)
+    atomic.write(where, partial(_form(where.suffixes), tables))
+
+
+def writable(path: str | os.PathLike) -> Path:
+    """A path that a file can be written to.
+
+    >>> writable("rows.csv").name
+    'rows.csv'
+    """
+    name, where = os.fspath(path), Path(path)
+    if where.is_dir():
+        raise DataError(f"{name} is a folder\n\nhint: name a file to write to")
+    if not where.parent.is_dir():
+        raise DataError(
+            f"there is no folder {where.parent} to write {where.name} into\n\nhint: make it: mkdir -p {where.parent}"
+        )
+    return where
+
+
+def write_beside(source: Any, found: Iterable[tuple[pa.Array, pa.Table]], path: str | os.PathLike) -> None:
+    """Write lines of a CSV source with answers at their ends."""
+    texts = csv.beside(source.heads or source.names, found, source.delimiter)
+    if path == "-":
+        sys.stdout.buffer.writelines(texts)
+        sys.stdout.buffer.flush()
+    else:
+        atomic.write(writable(path), lambda file: file.writelines(texts))
+
+
+def named_beside(path: str | os.PathLike) -> Path:
+    """Where answers to the rows of a file go, unless told otherwise.
+
+    >>> named_beside("rows.csv.gz").name, named_beside("rows.arff").name
+    ('rows.predicted.csv.gz', 'rows.predicted.csv')
+    """
+    where = Path(path)
+    stem, _, endings = where.name.partition(".")
+    last = [ending for ending in endings.lower().split(".") if f".{ending}" not in PACKED][-1:]
+    return where.with_name(f"{stem}.predicted.{endings if last and last[0] in FORMS else 'csv'}")
+
+
+def keeps_lines(source: Any, path: str | os.PathLike) -> bool:
+    """Whether the lines of a source can go as they are into a file of that name."""
+    path = os.fspath(path)
+    ending = {",": (".csv", ".txt"), "\t": (".tsv",)}.get(source.delimiter or "", ())
+    return source.lines is not None and (path == "-" or path.endswith(ending))
+
+
+def write_lines(tables: Iterable[pa.Table]) -> None:
+    """Write tables as JSON lines to standard output."""
+    _lines(tables, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
+
+
+def _form(endings: list[str]) -> Callable[[Iterable[pa.Table], Any], None]:
+    """How to write a file with these endings."""
+    last = endings[-1].lower() if endings else ""
+    if last in PACKED:
+        return partial(_packed, kind=PACKED[last], form=_form(endings[:-1]))
+    if last in (".parquet", ".pq"):
+        from pyarrow import parquet  # takes its time to import
+
+        return partial(_columns, make=parquet.ParquetWriter)
+    if last in (".arrow", ".feather"):
+        return partial(_columns, make=pa.ipc.new_file)
+    if last in (".jsonl", ".ndjson"):
+        return _lines
+    if last.lstrip(".") not in ("", *FORMS, *OTHERS):
+        raise DataError(
+            f"what is a file that ends in {last}?\n\n"
+            "hint: end it in .csv, .tsv (also .gz, .zst), .parquet, .arrow or .jsonl"
+        )
+    return partial(_csv, delimiter="\t" if last == ".tsv" else ",")
+
+
+def _packed(tables: Iterable[pa.Table], file: Any, kind: str, form: Callable) -> None:
+    with pa.CompressedOutputStream(pa.PythonFile(_Lent(file), mode="w"), kind) as packed:
+        form(tables, packed)
+
+
+class _Lent:
+    """A file that stays open when who writes to it is done."""
+
+    def __init__(self, file: Any):
+        self.write, self.flush, self.closed = file.write, file.flush, False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def _columns(tables: Iterable[pa.Table], file: Any, make: Callable) -> None:
+    inner = None
+    try:
+        for table in tables:
+            inner = make(file, table.schema) if inner is None else inner
+            (inner.write_table if isinstance(table, pa.Table) else inner.write_batch)(table)
+    finally:  # who is stopped closes it too, while the file is still there
+        if inner is not None:
+            inner.close()
+
+
+def _lines(tables: Iterable[pa.Table], file: Any) -> None:
+    for table in tables:
+        for row in table.to_pylist():
+            file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+
+
+def _csv(tables: Iterable[pa.Table], file: Any, delimiter: str = ",") -> None:
+    for number, table in enumerate(tables):
+        if number == 0:
+            names = pa.table({str(at): [name] for at, name in enumerate(table.column_names)})
+            file.write(text_of(names, delimiter))
+        file.write(text_of(table, delimiter))

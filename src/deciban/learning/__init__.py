@@ -1,1 +1,0 @@
-"""Learning curves: how good a model becomes with more rows."""

@@ -1,1 +1,0 @@
-"""Rows scored without themselves: what leave-one-out is made of."""

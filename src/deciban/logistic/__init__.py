@@ -1,0 +1,1 @@
+"""Logistic regression: objective, solvers by shape, penalty paths and inference."""

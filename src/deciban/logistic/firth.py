@@ -1,0 +1,237 @@
+"""Firth's logistic regression: the likelihood times Jeffreys' prior, finite for every data set, separated ones too.
+
+    maximise   ℓ(θ) + ½ log det H(θ)
+    score      Σ w r ⊗ a + ½ Σ w V (diag Q − 2 Q P) ⊗ a        Q_bc = aᵀ [H⁻¹]_bc a
+    two classes: Σ [w (y − P) + h (½ − P)] a                   h = w P (1 − P) aᵀ H⁻¹ a, the row's leverage
+
+(D. Firth 1993; G. Heinze and M. Schemper 2002 for separation.) The prior is the same whatever the units, the shift of
+columns or the class that others are compared with. Fisher scoring, corrected by what the last steps did to the slope,
+with step halving; every step is a sum over rows.
+
+One row of each kind, and one more of the first: the estimate adds half a row to every cell of the table.
+
+>>> import numpy as np
+>>> fit = firth(np.array([[0.0], [0.0], [1.0]]), np.array([0, 0, 1]))
+>>> np.allclose(fit.intercept_ , np.log(0.5 / 2.5)), np.allclose(fit.intercept_ + fit.coef_[0], np.log(1.5 / 0.5))
+(True, True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deciban.errors import SingularError
+from deciban.logistic.design import Design
+from deciban.logistic.likelihood import NULL, check_size, information, probabilities
+
+MEMORY = 10  # steps that are remembered
+
+
+@dataclass(frozen=True, eq=False)
+class Ascent:
+    """Where a climb ended: θ (m, p) of the columns themselves, and why."""
+
+    theta: np.ndarray
+    log_likelihood: float
+    penalised: float  # with ½ log det H
+    steps: int
+    why: str  # "converged", "max_iter", "stuck", or "watch"
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """(1, d) for two classes; else (k, d) that sum to 0."""
+        return self._all[:, self._first :]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        return self._all[:, 0] if self._first else np.zeros(len(self._all))
+
+    intercept: bool = True
+
+    @property
+    def _first(self) -> int:
+        return int(self.intercept)
+
+    @property
+    def _all(self) -> np.ndarray:
+        return centred(self.theta)
+
+
+def centred(theta: np.ndarray) -> np.ndarray:
+    """Differences from the first class (…, m, p) → as `coef_` has them: themselves if m = 1, else k that sum to 0."""
+    if theta.shape[-2] == 1:
+        return theta
+    whole = np.concatenate([np.zeros_like(theta[..., :1, :]), theta], axis=-2)
+    return whole - whole.mean(axis=-2, keepdims=True)
+
+
+def firth(
+    X: Any,
+    y: np.ndarray,
+    w: np.ndarray | None = None,
+    *,
+    fit_intercept: bool = True,
+    k: int | None = None,
+    tol: float = 1e-16,
+    max_iter: int = 200,
+    columns: Sequence[str] | None = None,
+    watch: Callable[[np.ndarray, float], bool] | None = None,
+) -> Ascent:
+    """Fit codes y (0 … k − 1) by the columns of X; weights count like repeated rows."""
+    design = Design.of(X, y, w, int(np.max(y)) + 1 if k is None else k, fit_intercept)
+    refuse_collinear(design, columns)
+    return climb(design, jeffreys=True, tol=tol, max_iter=max_iter, watch=watch)
+
+
+def climb(
+    design: Design,
+    *,
+    jeffreys: bool,
+    tol: float = 1e-16,
+    max_iter: int = 200,
+    watch: Callable[[np.ndarray, float], bool] | None = None,
+    start: np.ndarray | None = None,
+    held: np.ndarray | None = None,
+) -> Ascent:
+    """Fisher scoring from 0 until a step promises less than `tol` nats, or `watch(θ, promise)` says enough.
+
+    `start` and `held` are in standard columns, (m, p): steps do not change `held` · parameters.
+    """
+    check_size(design.m * design.p)
+    here = np.zeros((design.m, design.p)) if start is None else start
+    at = _value(design, here, jeffreys)
+    slope, changes = _slope(design, here, at, jeffreys), _Changes(())
+    why, steps = "max_iter", 0
+    while steps < max_iter:
+        step = changes.ahead(slope, at.root)
+        if held is not None:
+            along = changes.ahead(held, at.root)
+            step = step - np.sum(held * step) / np.sum(held * along) * along
+        promise = 0.5 * float(np.sum(slope * step))
+        if promise <= tol:
+            why = "converged"
+            break
+        if watch is not None and watch(here @ design.back.T, promise):
+            why = "watch"
+            break
+        steps += 1
+        step, there = _halved(design, here, step, at, jeffreys)
+        if there is None:
+            if changes.pairs:  # what was learned of the curvature misleads here
+                changes = _Changes(())
+                continue
+            why = "stuck"
+            break
+        here, at, before = here + step, there, slope
+        slope = _slope(design, here, at, jeffreys)
+        if jeffreys:
+            changes = changes.with_(step, before - slope)
+    return Ascent(here @ design.back.T, at.log_likelihood, at.penalised(design), steps, why, design.intercept)
+
+
+def _halved(
+    design: Design, here: np.ndarray, step: np.ndarray, at: _Point, jeffreys: bool
+) -> tuple[Any, _Point | None]:
+    """The first of step, step / 2, step / 4, … that does not lead down."""
+    for _ in range(40):
+        there = _value(design, here + step, jeffreys)
+        if there.value >= at.value - 1e-12 * abs(at.value):
+            return step, there
+        step = step / 2
+    return step, None
+
+
+@dataclass(frozen=True)
+class _Changes:
+    """The last steps and what they did to the slope. H leaves out the prior's curvature, by which Fisher scoring alone
+    may swing about the maximum for ever; these supply it (L-BFGS around H)."""
+
+    pairs: tuple[tuple[np.ndarray, np.ndarray, float], ...]
+
+    def with_(self, step: np.ndarray, change: np.ndarray) -> _Changes:
+        along = float(np.sum(step * change))
+        return _Changes((*self.pairs, (step, change, 1.0 / along))[-MEMORY:]) if along > 1e-300 else self
+
+    def ahead(self, slope: np.ndarray, root: np.ndarray) -> np.ndarray:
+        shares, out = [], slope.copy()
+        for step, change, over in reversed(self.pairs):
+            shares.append(over * float(np.sum(step * out)))
+            out -= shares[-1] * change
+        out = (root @ (root.T @ out.ravel())).reshape(slope.shape)
+        for (step, change, over), share in zip(self.pairs, reversed(shares), strict=True):
+            out += (share - over * float(np.sum(change * out))) * step
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    log_likelihood: float
+    log_det: float  # of the information in standard columns
+    value: float  # what is climbed
+    score: np.ndarray  # (m, p)
+    root: np.ndarray  # (q, ·), root rootᵀ = H⁻¹
+
+    def penalised(self, design: Design) -> float:
+        return self.log_likelihood + 0.5 * self.log_det - design.m * float(np.log(np.diag(design.back)).sum())
+
+
+def _value(design: Design, standard: np.ndarray, jeffreys: bool) -> _Point:
+    def sums(a, y, w):
+        margins = np.column_stack([np.zeros(len(a)), a @ standard.T])
+        chance, level = probabilities(margins[:, 1:])
+        right = np.take_along_axis(margins, y[:, None].astype(np.intp), 1)[:, 0]
+        rest = (y[:, None] == np.arange(1, design.k)) - chance[:, 1:]
+        return np.sum(w * (right - level)), (w[:, None] * rest).T @ a, information(a, chance, w)
+
+    log_likelihood, score, matrix = design.total(sums)
+    size = np.sqrt(np.diag(matrix))
+    unit = 1.0 / np.where(size > 0, size, 1.0)
+    values, vectors = np.linalg.eigh(matrix * np.outer(unit, unit))
+    known = values > 1e-14 * len(values)
+    root = (unit[:, None] * vectors[:, known]) / np.sqrt(values[known])
+    log_det = float(np.log(values[known]).sum() - 2 * np.log(unit).sum()) if known.all() else -np.inf
+    value = float(log_likelihood) + (0.5 * log_det if jeffreys else 0.0)
+    return _Point(float(log_likelihood), log_det, value, score, root)
+
+
+def _slope(design: Design, standard: np.ndarray, at: _Point, jeffreys: bool) -> np.ndarray:
+    return at.score + (_pull(design, standard, at.root) if jeffreys else 0.0)
+
+
+def _pull(design: Design, standard: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """½ ∂ log det H / ∂θ, (m, p)."""
+    roots = root.reshape(design.m, design.p, -1)
+
+    def sums(a, y, w):
+        chance = probabilities(a @ standard.T)[0][:, 1:]
+        lever = np.einsum("np,mpq->nmq", a, roots, optimize=True)
+        size = np.einsum("nmq,nmq->nm", lever, lever)  # diag Q
+        across = np.einsum("nmq,nq->nm", lever, np.einsum("nmq,nm->nq", lever, chance))  # Q P
+        push = chance * (size - 2 * across)
+        push -= chance * push.sum(axis=1, keepdims=True)
+        return (0.5 * w[:, None] * push).T @ a
+
+    return design.total(sums)
+
+
+def refuse_collinear(design: Design, columns: Sequence[str] | None = None) -> None:
+    """Jeffreys' prior needs columns none of which is a combination of others."""
+    gram = design.total(lambda a, y, w: a.T @ (a * w[:, None]))
+    size = np.sqrt(np.diag(gram))
+    unit = 1.0 / np.where(size > 0, size, 1.0)
+    values, vectors = np.linalg.eigh(gram * np.outer(unit, unit))
+    blind = np.abs(vectors[:, values <= NULL]).max(axis=1, initial=0.0) > 1e-6
+    blind = blind[int(design.intercept) :]
+    if not (values <= NULL).any():
+        return
+    names = [f"x{j}" for j in range(len(blind))] if columns is None else columns
+    told = [str(name) for name, out in zip(names, blind, strict=True) if out]
+    raise SingularError(
+        f"penalty='jeffreys' has no answer: {design.x.n} rows do not tell columns {told[:6]}"
+        f"{' and more' if len(told) > 6 else ''} apart (constant, repeated, or a combination of others)\n\n"
+        "hint: leave some of them out, or use an L2 penalty (a finite C)"
+    )

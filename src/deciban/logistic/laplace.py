@@ -1,0 +1,225 @@
+"""The posterior of coefficients as a Gaussian around its mode (Laplace), and what follows from it.
+
+    θ | data ≈ N(θ̂, S)            S = (H + Λ)⁻¹, Λ the precision of the Gaussian prior that the L2 penalty is
+    margin of a row: N(μ, s²)      μ = a·θ̂, s² = aᵀ S a
+    two classes   P(1 | x) = ∫ σ(t) N(t; μ, s²) dt ≈ σ(μ / √(1 + π s²/8))        (D. MacKay 1992; within 0.02)
+    more classes  the mean of the softmax of 512 scores, drawn as N(μ, S_x) by a fixed low-discrepancy sequence
+    evidence      log p(y | X) ≈ ℓ(θ̂) + log p(θ̂) + (q/2) log 2π − ½ log det(H + Λ)
+
+With more classes the margins of a row are k − 1 numbers, and formulas like MacKay's are off by 0.05 on average where
+they spread by 2; the fixed sequence is off by 0.01 at 10 classes, by less at fewer, and the same rows always get the
+same answer. In the evidence the intercepts' flat prior counts as density 1: compare models that all have one.
+
+>>> import numpy as np
+>>> from deciban.logistic.likelihood import Curvature, Design, Prior
+>>> x, y = np.array([[-1.0], [0.0], [0.0], [1.0]]), np.array([0, 1, 0, 1])
+>>> mode = np.array([[0.0, 0.6748]])
+>>> posterior = Posterior.of(Curvature.at(Design.of(x, y, None, k=2), mode), Prior(C=1.0))
+>>> posterior.chances(np.array([[0.0], [4.0]])).round(3).tolist()  # 4 is far from all that was seen; at the mode: 0.937
+[[0.5, 0.5], [0.245, 0.755]]
+
+What a logistic model would say of each row had it not learned from it: approximate leave-one-out.
+
+A fit is the minimum of F(θ) = Σ w loss(θ·a, y) + penalty. Without row i, one Newton step away from it leads to
+
+    z̃ = z + u (I − u Q V)⁻¹ Q r        z = θ·a, the row's margins        r = P − [y], its pull on the margins
+                                       V = diag(P) − P Pᵀ                Q_bc = aᵀ [H⁻¹]_bc a,  H the Hessian of F
+    two classes:  z̃ = z + u q r / (1 − h)                               h = u q P (1 − P), the row's leverage
+
+for all rows from one pass, with no fit but the one. (A. Beirami, M. Razaviyayn, S. Shahrampour, V. Tarokh 2017; K. Rad
+and A. Maleki 2020, who show it right also where columns are as many as rows.) u is the weight that leaves: that of one
+row, so that a row of weight 3 is three rows of which one leaves, and a row of weight ½ leaves as a whole.
+
+>>> import numpy as np
+
+from deciban.engines import threads
+>>> x, y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]), np.array([0, 0, 1, 0, 1, 1])
+>>> theta = np.array([[-1.9176, 0.7671]])  # the fit with C = 1, which gives its own third row a chance of 0.41
+>>> chance = np.exp(Leverage.of(x, y, None, k=2).without(theta, Prior(C=1.0)))
+>>> round(float(chance[2, 1]), 2)  # a fit without that row says 0.2
+0.24
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy.linalg import get_lapack_funcs
+from scipy.special import ndtri
+
+from deciban.data.blocks import Counts, Reals, borders
+from deciban.engines import threads
+from deciban.errors import SingularError
+from deciban.logistic.design import Design, as_block
+from deciban.logistic.firth import centred
+from deciban.logistic.likelihood import Curvature, Prior, check_size, information, probabilities, shared
+from deciban.solvers.newton import Metric
+
+CHUNK = 1 << 18  # numbers that a chunk of rows has, at least
+DRAWS = 512  # for more than two classes
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """θ (m, p) ~ N(mode, covariance); differences from the first class, the intercept in front."""
+
+    mode: np.ndarray  # (m, p)
+    covariance: np.ndarray  # (m p, m p)
+    intercept: bool
+    evidence: float  # −∞ where the prior is flat
+
+    @classmethod
+    def of(cls, found: Curvature, prior: Prior) -> Posterior:
+        spread = found.spread(prior)
+        if not spread.determined.all():
+            raise SingularError(
+                f"{int((~spread.determined).sum())} of {spread.determined.size} coefficients are not determined by the "
+                "rows, so their posterior has no spread\n\n"
+                "hint: an L2 penalty (a finite C) gives them a prior; or leave out repeated and constant columns"
+            )
+        q = found.theta.size
+        evidence = found.log_likelihood + 0.5 * (q * np.log(2 * np.pi) - spread.log_det)
+        evidence += -np.inf if np.isinf(prior.C) else prior.log_density(found.theta, found.intercept)
+        return cls(found.theta, spread.matrix, found.intercept, float(evidence))
+
+    def chances(self, X: Any) -> np.ndarray:
+        """P(class | x) averaged over the posterior, (n, k)."""
+        x = as_block(X)
+        m, p = self.mode.shape
+        spans = borders(x.n, x.n * p * m, CHUNK)
+        with threads.one_blas_thread():
+            return np.concatenate(list(threads.each(spans, lambda span: self._chances(x.rows(*span)))))
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """n draws of θ, (n, m, p)."""
+        values, vectors = np.linalg.eigh(_unit(self.covariance)[0])
+        root = _unit(self.covariance)[1][:, None] * vectors * np.sqrt(np.maximum(values, 0.0))
+        return self.mode + (rng.standard_normal((n, self.mode.size)) @ root.T).reshape(n, *self.mode.shape)
+
+    def _chances(self, x: Reals | Counts) -> np.ndarray:
+        a = x.dense()
+        if not len(a):
+            return np.empty((0, len(self.mode) + 1))
+        if self.intercept:
+            a = np.column_stack([np.ones(len(a)), a])
+        m, p = self.mode.shape
+        blocks = self.covariance.reshape(m, p, m, p)
+        shared = np.empty((len(a), m, m))
+        for b in range(m):
+            for c in range(b + 1):
+                shared[:, b, c] = shared[:, c, b] = np.einsum("np,np->n", a @ blocks[b, :, c], a)
+        return averaged(a @ self.mode.T, shared)
+
+
+def averaged(margins: np.ndarray, shared: np.ndarray) -> np.ndarray:
+    """Chances (n, k) from means of margins against the first class (n, m) and their covariances (n, m, m).
+
+    >>> averaged(np.array([[2.0]]), np.zeros((1, 1, 1))).round(4).tolist()
+    [[0.1192, 0.8808]]
+    """
+    n, m = margins.shape
+    if m == 1:
+        margins = margins / np.sqrt(1.0 + np.pi / 8 * np.maximum(shared[:, :, 0], 0.0))
+        return probabilities(margins)[0]
+    values, vectors = np.linalg.eigh(shared)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    out = np.zeros((n, m + 1))
+    for point in _points(m):
+        turn = root @ point
+        out += probabilities(margins + turn)[0] + probabilities(margins - turn)[0]
+    return out / out.sum(axis=1, keepdims=True)
+
+
+@cache
+def _points(m: int) -> np.ndarray:
+    """Half of the draws from N(0, 1) in m dimensions, (256, m); the others are these with the other sign."""
+    from scipy.stats import qmc
+
+    even = qmc.Sobol(m, scramble=False).random(DRAWS // 2)
+    shifted = (even + np.random.default_rng(0).random(m)) % 1.0  # off the corner that it starts in
+    return ndtri(np.clip(shifted, 1e-9, 1 - 1e-9))
+
+
+def as_coef(theta: np.ndarray, intercept: bool, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Draws (…, m, p) as (`coef_`, `intercept_`) have them, around the same mean over classes (p,)."""
+    whole = centred(theta)
+    if theta.shape[-2] > 1:
+        whole = whole + middle
+    return (whole[..., 1:], whole[..., 0]) if intercept else (whole, np.zeros(whole.shape[:-1]))
+
+
+def _unit(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A covariance as correlations and standard deviations."""
+    size = np.sqrt(np.diag(matrix))
+    rate = 1.0 / np.where(size > 0, size, 1.0)
+    return matrix * np.outer(rate, rate), size
+
+
+(_trtri,) = get_lapack_funcs(("trtri",), dtype=np.float64)
+LEAST = 1e-12  # of 1 − h, which is over 0 but for rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Leverage:
+    """Rows of a fit. In `learned` weights are those of the fit, in `leaving` what leaves with one row."""
+
+    learned: Design
+    leaving: Design
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: np.ndarray,
+        w: np.ndarray | None,
+        k: int,
+        intercept: bool = True,
+        times: np.ndarray | None = None,
+    ) -> Leverage:
+        """`times` (n,) says how many rows each row stands for: its part of w that is not a class's weight."""
+        design = Design.of(X, y, w, k, intercept)
+        if times is None or w is None or not (times > 1).any():
+            return cls(design, design)
+        return cls(design, replace(design, w=design.w / np.maximum(times, 1.0)))
+
+    def without(self, theta: np.ndarray, prior: Prior) -> np.ndarray:
+        """log P(class | x) of each row, (n, k), by the fit θ (m, p), of this L2 penalty, without the row."""
+        design = self.learned
+        standard = design.standard(theta)
+        roots = self._root(standard, prior).reshape(design.m, design.p, -1)
+
+        def left(a: np.ndarray, y: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
+            margins = a @ standard.T
+            margins = margins + _step(a, y, u, probabilities(margins)[0][:, 1:], roots)
+            whole = np.column_stack([np.zeros(len(a)), margins])
+            return [whole - probabilities(margins)[1][:, None]]
+
+        return np.concatenate(self.leaving.total(left))
+
+    def _root(self, standard: np.ndarray, prior: Prior) -> np.ndarray:
+        """R with R Rᵀ = H⁻¹, in standard columns, (q, q)."""
+        design = self.learned
+        check_size(design.m * design.p)
+        hessian = design.total(lambda a, y, w: information(a, probabilities(a @ standard.T)[0], w))
+        each = design.back.T @ prior.precision(1, design.p, design.intercept) @ design.back
+        with threads.one_blas_thread():
+            metric = Metric.of(hessian + np.kron(shared(design.m), each), 1, np.zeros(0))
+            half = np.tril(_trtri(metric.factor, lower=True)[0])
+        return metric.scale[:, None] * half.T
+
+
+def _step(a: np.ndarray, y: np.ndarray, u: np.ndarray, chance: np.ndarray, roots: np.ndarray) -> np.ndarray:
+    """u (I − u Q V)⁻¹ Q r of each row, (n, m); chances (n, m) are those of the classes but the first."""
+    m = chance.shape[1]
+    pull = chance - (y[:, None] == np.arange(1, m + 1))
+    lever = np.einsum("np,mpq->nmq", a, roots, optimize=True)
+    if m == 1:
+        q = u * np.einsum("nmq,nmq->n", lever, lever)
+        curved = chance[:, 0] * (1.0 - chance[:, 0])
+        return (q * pull[:, 0] / np.maximum(1.0 - q * curved, LEAST))[:, None]
+    reach = u[:, None, None] * (lever @ lever.transpose(0, 2, 1))
+    curved = reach * chance[:, None, :] - (reach @ chance[:, :, None]) * chance[:, None, :]
+    return np.linalg.solve((1.0 + LEAST) * np.eye(m) - curved, reach @ pull[:, :, None])[:, :, 0]

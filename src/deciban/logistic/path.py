@@ -1,0 +1,476 @@
+"""The strength of the penalty chosen by what it does to rows held out, and the path of fits that shows it.
+
+`C="auto"` walks from a strong penalty to a weak one (see `regularisation_path`), each fit from the last one's, until it
+has been getting worse for a while, and keeps the C of least held-out log loss: by approximate leave-one-out (L2), or by
+5 folds where the penalty has a corner (L1, elastic net) or there are too many coefficients for a Hessian. Rows held out
+count by the weights that they have in the fit. A list of numbers as C has these tried instead.
+
+>>> from deciban import LogisticRegression
+>>> model = LogisticRegression(C="auto").fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1])
+>>> round(model.C_, 3), model.path_.held_out
+(1.0, 'leave-one-out')
+
+The fits of one model from a strong penalty to a weak one, each from where the last one ended, and which is best.
+
+    C from all but none …            L2: to coefficients that are hardly shrunk any more, four a decade
+    to hardly any penalty            L1: from the C at which the first column gets a coefficient other than 0, eight
+    held out                         log loss of rows by fits without them: approximate leave-one-out (see `leverage`),
+                                     or folds: where the penalty has a corner, or there are too many coefficients
+
+>>> import numpy as np
+>>> from deciban import LogisticRegression
+>>> x, y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]), [0, 0, 1, 0, 1, 1]
+>>> path = LogisticRegression().path(x, y, Cs=[0.01, 0.1, 1.0, 10.0], held_out="loo")
+>>> path.coef[:, 0, 0].round(2).tolist(), path.C
+([0.03, 0.25, 0.77, 1.13], 1.0)
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from deciban import display, ops, progress
+from deciban.data.blocks import Table
+from deciban.errors import DataError
+from deciban.logistic import minimisation, settings
+from deciban.logistic.laplace import Leverage
+from deciban.logistic.likelihood import Prior, contrasts
+from deciban.logistic.objective import Objective
+from deciban.metrics import log_loss
+from deciban.plots import paths
+from deciban.rows import inputs
+from deciban.rows.folds import fold_of_each, folds_by_content
+from deciban.solvers.base import Solution
+from deciban.solvers.lbfgs import Columns
+
+WIDE = 1000  # coefficients up to which leave-one-out is by the Hessian,
+COSTLY = 1 << 34  # if it costs no more multiplications than this
+SMOOTH, CORNERED = 4, 8  # penalties in a decade, L2 and L1
+NOTHING = np.zeros(0)
+TINY = 1e-10  # columns that are smaller than the largest by this (as a square) do not set the end of a grid
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Coefficients for each C, from the strongest penalty to the weakest, and the log loss of rows held out.
+
+    `coef` and `intercepts` are None where they would be too many numbers to keep (`fit` with C="auto"), `log_loss`
+    where nothing was held out.
+    """
+
+    Cs: np.ndarray  # (c,)
+    coef: np.ndarray | None  # (c, 1 or k, d), as `coef_`
+    intercepts: np.ndarray | None  # (c, 1 or k)
+    n_iter: np.ndarray  # (c,)
+    log_loss: np.ndarray | None  # (c,)
+    loss: np.ndarray  # (c,), mean log loss of the rows learned from
+    held_out: str  # how: "leave-one-out", "5 folds", or ""
+    classes: np.ndarray  # (k,)
+    columns: tuple[str, ...]  # (d,)
+    deviation: np.ndarray  # (d,), of each column: what makes coefficients comparable
+
+    @property
+    def best(self) -> int:
+        """The place of the least held-out log loss, the strongest penalty where several have it."""
+        if self.log_loss is None:
+            raise ValueError("nothing was held out\n\nhint: path(X, y, held_out='auto')")
+        return least(self.log_loss)
+
+    @property
+    def C(self) -> float:
+        """The best of them."""
+        return float(self.Cs[self.best])
+
+    def _lines(self) -> display.Lines:
+        head = ["C", "log loss of the rows learned", "steps"]
+        if self.coef is not None:
+            head.append("coefficients not 0")
+        if self.log_loss is not None:
+            head += [f"log loss by {self.held_out}", ""]
+        rows = []
+        for i, C in enumerate(self.Cs):
+            row = [f"{C:.4g}", display.plain(float(self.loss[i])), str(int(self.n_iter[i]))]
+            if self.coef is not None:
+                row.append(str(int(np.count_nonzero(self.coef[i]))))
+            if self.log_loss is not None:
+                row += [display.plain(float(self.log_loss[i])), "best" if i == self.best else ""]
+            rows.append(row)
+        title = f"{len(self.Cs)} penalties, {len(self.columns)} columns, {len(self.classes)} classes"
+        return display.Lines(title, head, rows)
+
+    def __str__(self) -> str:
+        return display.table_text(self._lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return display.table_html(self._lines())
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a line for each C, class and column."""
+        try:
+            import pandas as pd
+        except ImportError as bad:
+            raise ImportError("to_frame makes a pandas DataFrame\n\nhint: pip install pandas") from bad
+        coef = self.kept()
+        c, m, d = coef.shape
+        labels = self.classes[-1:] if m == 1 else self.classes
+        frame = {
+            "C": np.repeat(self.Cs, m * d),
+            "class": np.tile(np.repeat(labels, d), c),
+            "column": list(self.columns) * (c * m),
+            "coef": coef.ravel(),
+        }
+        return pd.DataFrame(frame)
+
+    def kept(self) -> np.ndarray:
+        """The coefficients, if they are here."""
+        if self.coef is None:
+            raise ValueError(
+                f"the coefficients of {len(self.Cs)} penalties were too many to keep\n\nhint: path(X, y) keeps them"
+            )
+        return self.coef
+
+    def plot(self, ax: Any = None, *, of: Any = None, columns: int = 8, standard: bool = True) -> Any:
+        """Draw the coefficients over C (see `plots.coefficient_path`); returns the axes."""
+        coef = self.kept()
+        at = len(self.classes) - 1 if of is None else self.classes.tolist().index(of)
+        shown = coef[:, min(at, coef.shape[1] - 1)] * (1.0 if coef.shape[1] > 1 or at else -1.0)
+        return paths.draw(
+            self.Cs,
+            shown * self.deviation if standard else shown,
+            self.columns,
+            title=str(self.classes[at])
+            + (f" against {self.classes[1 - at]}" if len(self.classes) == 2 else " against the rest"),
+            label="coefficient × deviation of its column" if standard else "coefficient",
+            mark=None if self.log_loss is None else (self.C, float(self.log_loss[self.best]), self.held_out),
+            most=columns,
+            ax=ax,
+        )
+
+
+def least(values: np.ndarray) -> int:
+    """The first place of the least; 0 where there is none."""
+    return int(np.nanargmin(values)) if not np.isnan(values).all() else 0
+
+
+class Fit(NamedTuple):
+    C: float
+    answer: Solution
+    loss: float  # mean, of the rows learned from
+    log_loss: float  # of rows held out; NaN where none were
+
+
+Minimise = Callable[[Objective, np.ndarray], Solution]
+HeldOut = Callable[[float, Objective, np.ndarray], float]
+
+
+def walk(
+    at: Callable[[float], Objective],
+    Cs: Iterable[float],
+    w: np.ndarray,
+    minimise: Minimise,
+    held_out: HeldOut | None = None,
+    enough: Callable[[Fit], bool] | None = None,
+) -> Iterator[Fit]:
+    """The fit of each C, from the last one's, until it is enough."""
+    for C in Cs:
+        objective = at(C)
+        answer = replace(minimise(objective, w), gradient=NOTHING, kept=None)  # which may be far larger than w
+        w, table = answer.w, objective.table(answer.w)
+        penalty = float((0.5 * objective.ridge * table**2 + objective.lasso * np.abs(table)).sum())
+        loss = (answer.value - penalty) / objective.weight
+        fit = Fit(C, answer, loss, np.nan if held_out is None else held_out(C, objective, w))
+        yield fit
+        if enough is not None and enough(fit):
+            return
+
+
+def only_best(fits: Iterable[Fit]) -> list[Fit]:
+    """All fits, but parameters only with the best of them."""
+    out: list[Fit] = []
+    for fit in fits:
+        out.append(fit)
+        best = least(np.array([each.log_loss for each in out]))
+        for i in range(len(out)):
+            if i != best and len(out[i].answer.w):
+                out[i] = out[i]._replace(answer=replace(out[i].answer, w=NOTHING))
+    return out
+
+
+class Stale:
+    """Enough, when so many fits in a row have not been the best."""
+
+    def __init__(self, patience: int):
+        self.patience, self.best, self.since = patience, np.inf, 0
+
+    def __call__(self, fit: Fit) -> bool:
+        self.best, self.since = (fit.log_loss, 0) if fit.log_loss < self.best else (self.best, self.since + 1)
+        return self.since >= self.patience and bool(np.isfinite(self.best))
+
+
+class Saturated:
+    """Enough, when a weaker penalty has nothing left to win: the fit is all but perfect, or the same for long."""
+
+    def __init__(self, null_loss: float, patience: int):
+        self.null, self.patience, self.last, self.since = null_loss, patience, null_loss, 0
+
+    def __call__(self, fit: Fit) -> bool:
+        won, self.last = self.last - fit.loss, fit.loss
+        self.since = self.since + 1 if won < 1e-4 * self.null < 0.1 * (self.null - fit.loss) else 0
+        return fit.loss < 0.01 * self.null or self.since >= self.patience
+
+
+def null(objective: Objective) -> np.ndarray:
+    """Parameters of the fit without columns: intercepts from the shares of the classes."""
+    out = np.zeros((objective.m, objective.p))
+    if objective.intercept:
+        mass = ops.class_weights(objective.rows.y, objective.rows.w, objective.rows.k)
+        level = np.log(np.maximum(mass, 1e-9 * mass.sum()))
+        out[:, -1] = level[1] - level[0] if objective.m == 1 else level - level.mean()
+    return out.ravel()
+
+
+def grid(objective: Objective, l1_ratio: float) -> np.ndarray:
+    """Values of C from all but no coefficients to hardly any penalty, for rows of any number and columns of any unit.
+
+    L2: a column of curvature h at the fit without columns is shrunk to h C / (1 + h C) of what it would be.
+    """
+    free = replace(objective, ridge=np.zeros(objective.p), lasso=np.zeros(objective.p))
+    start, d = null(objective), objective.rows.d
+    if l1_ratio > 0:
+        pull = np.abs(objective.table(free.slope(start)[1])[:, :d]).max(initial=0.0)
+        first = l1_ratio / pull * (1 - 1e-9) if pull > 0 else 1e-2
+        decades = 4.0 - np.log10(l1_ratio)
+        return first * 10.0 ** (np.arange(round(CORNERED * decades) + 1) / CORNERED)
+    first, second = free.diagonal(start)
+    curvature = Columns.of(first, second, free.intercept).diagonal[:, :d].max(axis=0, initial=0.0)
+    felt = curvature[curvature > TINY * curvature.max(initial=0.0)]
+    felt = felt if len(felt) else np.array([1.0])
+    ends = np.log10([0.1 / felt.sum(), 1e4 / felt.min()]) * SMOOTH
+    return 10.0 ** (np.arange(np.floor(ends[0]), np.ceil(ends[1]) + 1) / SMOOTH)
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Held out one by one, approximately; for L2."""
+
+    rows: Leverage
+    w: np.ndarray | None
+    bias: float  # the intercept's precision, times C
+    name = "leave-one-out"
+
+    @classmethod
+    def of(cls, objective: Objective, times: np.ndarray | None, bias: float = 0.0) -> LeftOut:
+        """`times` (n,): how many rows each row stands for."""
+        rows = objective.rows
+        return cls(Leverage.of(rows.x, rows.y, rows.w, rows.k, objective.intercept, times), rows.w, bias)
+
+    def __call__(self, C: float, objective: Objective, w: np.ndarray) -> float:
+        table, last = objective.table(w), objective.rows.d
+        bias = table[:, last] if objective.intercept else np.zeros(1)
+        theta = contrasts(table[:, :last], bias, objective.intercept)
+        with np.errstate(all="ignore"):
+            return mean_loss(self.rows.without(theta, Prior(C, self.bias / C)), objective.rows.y, self.w)
+
+
+@dataclass(frozen=True, eq=False)
+class InFolds:
+    """Held out a fold at a time, by a weight of 0: no rows are copied. Each fit starts from that of all rows."""
+
+    fold: np.ndarray  # (n,), −1: never held out
+    minimise: Minimise
+
+    @property
+    def name(self) -> str:
+        return f"{self.fold.max(initial=-1) + 1} folds"
+
+    def __call__(self, C: float, objective: Objective, w: np.ndarray) -> float:
+        rows, d = objective.rows, objective.rows.d
+        whole = np.ones(rows.n) if rows.w is None else rows.w
+        said = np.zeros((rows.n, rows.k))
+        for i in range(self.fold.max(initial=-1) + 1):
+            out = self.fold == i
+            some = replace(objective, rows=replace(rows, w=np.where(out, 0.0, whole)))
+            table = objective.table(self.minimise(some, w).w)
+            bias = table[:, d] if objective.intercept else np.zeros(objective.m)
+            scores = ops.affine(objective.x.rows(0, rows.n), np.ascontiguousarray(table[:, :d]), bias)
+            if objective.m == 1:
+                scores = np.column_stack([np.zeros(rows.n), scores])
+            said[out] = ops.posterior(np.ascontiguousarray(scores), logs=True)[out]
+        return mean_loss(said, rows.y, np.where(self.fold < 0, 0.0, whole))
+
+
+def mean_loss(log_proba: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> float:
+    """Mean of −log P(true class); what is not a number is as bad as can be."""
+    loss = log_loss(np.asarray(y, dtype=np.intp), log_proba, w)
+    return np.inf if np.isnan(loss) and (w is None or (w > 0).any()) else loss
+
+
+def narrow(objective: Objective) -> bool:
+    """Whether leave-one-out has a Hessian, at a price that can be paid for every C."""
+    size = (objective.rows.k - 1) * objective.p
+    return not objective.lasso.any() and size <= WIDE and objective.rows.n * size**2 <= COSTLY
+
+
+FOLDS = 5
+PATIENCE = 8  # penalties in a row without a better score, and the search is over
+KEPT = 1_000_000  # coefficients that a chosen C leaves behind, at most
+
+
+class Choosing:
+    """Mixin: needs scikit-learn's settings of LogisticRegression, `_objective` and `_jeffreys`."""
+
+    classes_: np.ndarray
+    C_: float
+    path_: Path
+    penalty: Any
+    tol: float
+    max_iter: int
+    verbose: int
+    _objective: Callable[..., Objective]
+    _jeffreys: Callable[..., Solution]
+    _column_names: Callable[[], list[str]]
+    _validate_params: Callable[[], None]
+    _plain: Callable[[], Any]
+    _refuse: Callable[..., None]
+
+    def path(self, X, y, Cs: Sequence[float] | None = None, sample_weight=None, *, held_out: Any = None) -> Path:
+        """The fits of these rows from a strong penalty to a weak one; the model itself stays as it is.
+
+        Cs: by default from all but no coefficients on, until a weaker penalty would change next to nothing. held_out:
+        also the log loss of rows by fits without them: "loo" (approximate leave-one-out, L2 only), a number of folds,
+        the fold of each row, a scikit-learn splitter, or "auto", what C="auto" takes.
+
+        >>> from deciban import LogisticRegression
+        >>> path = LogisticRegression(l1_ratio=1.0).path([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 1.0]], [0, 1, 0, 1])
+        >>> path.coef.shape == (len(path.Cs), 1, 2), path.coef[0].any()
+        (True, np.False_)
+        """
+        self._validate_params()
+        chosen = settings.read(self, C=1.0)
+        if np.isinf(chosen.C):
+            raise DataError(
+                f"penalty={self.penalty!r} has no strength to vary\n\nhint: l1_ratio=0 (L2), 1 (L1) or between have"
+            )
+        model = self._plain()
+        objective = model._objective(X, y, sample_weight, chosen)
+        s = inputs.weights(sample_weight, objective.rows.y)
+        start = objective.slope(null(objective))[0] / objective.weight
+        fits, score = model._walk(
+            objective, chosen, s, Cs, held_out, X, Saturated(start, PATIENCE) if Cs is None else None
+        )
+        if not all(fit.answer.converged for fit in fits):
+            warnings.warn(
+                "some fits of the path did not converge\n\nhint: increase max_iter", ConvergenceWarning, stacklevel=2
+            )
+        return model._as_path(objective, fits, score)
+
+    def _settled(self, chosen: settings.Settings) -> settings.Settings:
+        """Where C is yet to be chosen: with that of the last fit, or 1."""
+        return chosen if chosen.among is None else chosen.at(getattr(self, "C_", 1.0))
+
+    def _minimum(self, objective: Objective, start: np.ndarray, chosen: settings.Settings, sample_weight) -> Solution:
+        """The fit, by whatever penalty the settings mean; leaves `C_`, and `path_` where C was chosen."""
+        self.__dict__.pop("path_", None)
+        self.C_ = float(chosen.C)
+        if chosen.among is not None:
+            s = inputs.weights(sample_weight, objective.rows.y)
+            Cs = None if isinstance(chosen.among, str) else chosen.among
+            fits, score = self._walk(objective, chosen, s, Cs, "auto", None, Stale(PATIENCE), KEPT)
+            self.path_ = self._as_path(objective, fits, score)
+            self.C_ = self.path_.C
+            best = self.path_.best
+            answer = replace(fits[best].answer, steps=sum(fit.answer.steps for fit in fits[: best + 1]))
+            return minimisation.finish(chosen.solver, chosen.penalising(objective)(self.C_), answer, np.iinfo(int).max)
+        with progress.shown(self.verbose, "fit", self.tol * objective.weight) as tell:
+            if self.penalty == "jeffreys":
+                return self._jeffreys(objective.rows, tell)
+            watch = progress.watching(tell)
+            answer = minimisation.minimise(chosen.solver, objective, start, self.tol, self.max_iter, watch)
+            return minimisation.finish(chosen.solver, objective, answer, self.max_iter, watch)
+
+    def _walk(
+        self,
+        objective: Objective,
+        chosen: settings.Settings,
+        s: np.ndarray | None,
+        Cs: Sequence[float] | None,
+        held_out: Any,
+        X: Any,
+        enough: Callable[[Fit], bool] | None = None,
+        most: float = np.inf,
+    ) -> tuple[list[Fit], Any]:
+        """(the fits, what scored them); with more than `most` coefficients in all, only the best fit keeps its own."""
+        start = null(objective)
+        if not np.isfinite(objective.slope(start)[1]).all():
+            self._refuse(objective.rows.x)
+        steps = grid(objective, chosen.ratio) if Cs is None else check_strengths(Cs)
+        with progress.shown(self.verbose, "path") as tell:
+
+            def minimise(f: Objective, w: np.ndarray) -> Solution:
+                C = 1.0 / (f.ridge[0] + f.lasso[0])
+                watch = progress.watching(tell, f"C = {C:.3g}", np.searchsorted(steps, 0.999 * C) / len(steps))
+                return minimisation.minimise(chosen.solver, f, w, self.tol, self.max_iter, watch)
+
+            score = scorer(held_out, objective, chosen, s, X, minimise)
+            fits = walk(chosen.penalising(objective), steps, start, minimise, score, enough)
+            return (list(fits) if len(steps) * objective.size <= most else only_best(fits)), score
+
+    def _as_path(self, objective: Objective, fits: list[Fit], score: Any) -> Path:
+        d, kept = objective.rows.d, all(len(fit.answer.w) for fit in fits)
+        tables = np.stack([objective.table(fit.answer.w) for fit in fits]) if kept else None
+        bias = None if tables is None else tables[:, :, d:].sum(axis=2)  # 0 where there is none
+        return Path(
+            np.array([fit.C for fit in fits]),
+            None if tables is None else tables[:, :, :d].copy(),
+            bias,
+            np.array([fit.answer.steps for fit in fits], dtype=np.int32),
+            np.array([fit.log_loss for fit in fits]) if score else None,
+            np.array([fit.loss for fit in fits]),
+            score.name if score else "",
+            self.classes_,
+            tuple(self._column_names()),
+            deviations(objective.rows),
+        )
+
+
+def scorer(
+    how: Any, objective: Objective, chosen: settings.Settings, s: np.ndarray | None, X: Any, minimise: Minimise
+) -> LeftOut | InFolds | None:
+    """What holds rows out; `s` are their weights as given, without those of classes."""
+    rows = objective.rows
+    if how is None:
+        return None
+    if isinstance(how, str):
+        if how not in ("auto", "loo"):
+            raise DataError(f"`held_out` is {how!r}\n\nhint: 'auto', 'loo', a number of folds, or a splitter")
+        if how == "loo" and objective.lasso.any():
+            raise DataError("leave-one-out needs a penalty without a corner\n\nhint: held_out=5, or l1_ratio=0")
+        if how == "loo" or narrow(objective):
+            return LeftOut.of(objective, s, chosen.bias_l2)
+        how = min(FOLDS, rows.n)
+    if isinstance(how, Integral) and 2 <= int(how) <= rows.n:
+        return InFolds(folds_by_content(objective.x, rows.y, int(how), rows.w), minimise)
+    return InFolds(fold_of_each(how, X, rows.y), minimise)
+
+
+def check_strengths(Cs: Any) -> np.ndarray:
+    """Given values of C, the strongest penalty first."""
+    out = np.unique(np.asarray(Cs, dtype=np.float64).ravel())
+    if len(out) == 0 or not (out > 0).all() or not np.isfinite(out).all():
+        raise DataError(f"C is to be chosen among {Cs!r}\n\nhint: numbers over 0, as [0.1, 1, 10]")
+    return out
+
+
+def deviations(rows: Table) -> np.ndarray:
+    """The standard deviation of each column, (d,)."""
+    found = ops.moments(rows.x.rows(0, rows.n), np.zeros(rows.n, dtype=np.int32), rows.w, 1)  # type: ignore[arg-type]
+    return np.sqrt(found.m2[0] / found.n.sum())

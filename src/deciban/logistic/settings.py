@@ -1,0 +1,136 @@
+"""The settings of logistic regression as scikit-learn 1.9 reads them: what they warn of, refuse and mean."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from deciban.logistic.objective import Objective
+
+OURS = ("auto", "newton", "coordinate", "gradient", "sgd")
+THEIRS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
+LASSO = ("liblinear", "saga", "auto", "coordinate")  # solvers that know the corner of |coef|
+
+
+@dataclass(frozen=True)
+class Settings:
+    solver: str
+    l2: float
+    l1: float
+    bias_l2: float = 0.0  # penalties of the intercept, which only liblinear's objective has
+    bias_l1: float = 0.0
+    C: float = np.inf
+    ratio: float = 0.0
+    among: Any = None  # "auto", or the values of C to choose from; the penalties are those of C = 1 until then
+
+    def at(self, C: float) -> Settings:
+        """The same with another C."""
+        t = self.C / C
+        return replace(
+            self, l2=t * self.l2, l1=t * self.l1, bias_l2=t * self.bias_l2, bias_l1=t * self.bias_l1, C=C, among=None
+        )
+
+    def penalising(self, objective: Objective) -> Callable[[float], Objective]:
+        """The objective, which has these penalties, as one of C."""
+        return lambda C: replace(objective, ridge=objective.ridge * (self.C / C), lasso=objective.lasso * (self.C / C))
+
+
+def read(model: Any, C: Any = None) -> Settings:
+    """Check the settings of a model, warn as scikit-learn does, and say what they mean (for this C, if given)."""
+    C = model.C if C is None else C
+    C, among = (C, None) if isinstance(C, Real) else (1.0, C)
+    penalty = _penalty(model, C)
+    if penalty == "jeffreys":
+        if model.solver != "auto":
+            raise ValueError(f"penalty='jeffreys' needs solver='auto', got {model.solver!r}")
+        return Settings(model.solver, 0.0, 0.0)
+    _check_solver(model.solver, penalty, model.dual)
+    _warn(model, penalty)
+    ratio = {"l1": 1.0, "elasticnet": model.l1_ratio}.get(penalty or "", 0.0)
+    if model.penalty is None:
+        if among is not None or C != 1.0:
+            warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters", stacklevel=4)
+        C, among = np.inf, None
+    l2, l1 = (1.0 - ratio) / C, ratio / C
+    if model.solver != "liblinear" or not model.fit_intercept:
+        return Settings(model.solver, l2, l1, C=C, ratio=ratio, among=among)
+    biases = l2 / model.intercept_scaling**2, l1 / model.intercept_scaling
+    return Settings(model.solver, l2, l1, *biases, C, ratio, among)
+
+
+def _penalty(model: Any, C: float) -> str | None:
+    if model.penalty == "jeffreys":  # ours alone
+        return "jeffreys"
+    if model.penalty != "deprecated":  # scikit-learn warns of every `penalty`; here it is a setting like others
+        return model.penalty
+    if model.l1_ratio is None:
+        warnings.warn(
+            "'l1_ratio=None' was deprecated in version 1.8 and will trigger an error in 1.10. "
+            "Use 0<=l1_ratio<=1 instead.",
+            FutureWarning,
+            stacklevel=5,
+        )
+    if np.inf == C:
+        return None
+    return "l2" if not model.l1_ratio else "l1" if model.l1_ratio == 1 else "elasticnet"
+
+
+def _check_solver(solver: str, penalty: str | None, dual: bool) -> None:
+    if solver not in LASSO and penalty not in ("l2", None):
+        raise ValueError(
+            f"Solver {solver} supports only 'l2' or None penalties, got {penalty} penalty.\n\n"
+            "hint: solver='auto' or 'coordinate' takes every penalty"
+        )
+    if solver != "liblinear" and dual:
+        raise ValueError(f"Solver {solver} supports only dual=False, got dual={dual}")
+    if penalty == "elasticnet" and solver == "liblinear":
+        raise ValueError(f"Only 'saga' solver supports elasticnet penalty, got solver={solver}.")
+    if solver == "liblinear" and penalty is None:
+        raise ValueError("C=np.inf as well as penalty=None is not supported for the liblinear solver")
+
+
+def _warn(model: Any, penalty: str | None) -> None:
+    ratio = model.l1_ratio
+    if penalty != "elasticnet" and ratio is not None and 0 < ratio < 1:
+        warnings.warn(
+            f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty})", stacklevel=5
+        )
+    if (model.penalty == "l2" and ratio not in (0, None)) or (model.penalty == "l1" and ratio not in (0, 1, None)):
+        warnings.warn(
+            f"Inconsistent values: penalty={model.penalty} with l1_ratio={ratio}: l1_ratio is ignored\n\n"
+            "hint: leave out one of them",
+            stacklevel=5,
+        )
+    if penalty == "elasticnet" and ratio is None:
+        raise ValueError("l1_ratio must be specified when penalty is elasticnet.")
+    if model.n_jobs is not None:
+        warnings.warn(
+            "'n_jobs' has no effect since 1.8 and will be removed in 1.10. You provided "
+            f"'n_jobs={model.n_jobs}', please leave it unspecified.",
+            FutureWarning,
+            stacklevel=5,
+        )
+
+
+SAID = {  # scikit-learn's words, which some look for
+    "newton-cg": "newton-cg failed to converge. Increase the number of iterations.",
+    "liblinear": "Liblinear failed to converge, increase the number of iterations.",
+    "sag": "The max_iter was reached which means the coef_ did not converge",
+    "saga": "The max_iter was reached which means the coef_ did not converge",
+    "lbfgs": "lbfgs failed to converge after {steps} iterations",
+    "newton-cholesky": "Newton solver did not converge after {steps} iterations",
+}
+
+
+def not_converged(solver: str, why: str, steps: int) -> str:
+    """What to warn of where the minimum was not reached."""
+    said = SAID.get(solver, "solver '{solver}' did not converge after {steps} iterations").format(
+        solver=solver, steps=steps
+    )
+    cure = "increase max_iter" if why == "max_iter" else "scale the columns, or add a penalty (a smaller C)"
+    return f"{said} ({why})\n\nhint: {cure}"

@@ -1,0 +1,287 @@
+"""How good probabilities are: log loss, Brier score, accuracy, calibration, confusion.
+
+Class codes y (n,) and probabilities (n, k) in, numbers out; weights w (n,) count like repetitions.
+
+>>> import numpy as np
+>>> y, proba = np.array([0, 1, 1]), np.array([[0.8, 0.2], [0.4, 0.6], [0.7, 0.3]])
+>>> round(log_loss(y, np.log(proba)), 4), round(brier(y, proba), 4), round(accuracy(y, proba), 4)
+(0.646, 0.46, 0.6667)
+
+Labels and probabilities as yes or no: was it this class, and how probable was that said to be?
+
+>>> import numpy as np
+>>> for one in against_rest(["a", "b", "b"], np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])):
+...     print(one.label, one.hit.tolist(), one.score.tolist())
+b [False, True, True] [0.1, 0.8, 0.4]
+
+How far numbers from n rows may be off: 95 % intervals.
+
+    shares   Wilson: (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n), good for few rows and for 0 and 1
+    means    mean ± z · deviation / √n
+    others   the middle 95 % of what rows drawn again with replacement give, moved so that its middle is the value: a
+             calibration error of drawn rows is larger than that of the rows
+
+>>> estimate = share(9, 10)
+>>> round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3)
+(0.9, 0.596, 0.982)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from deciban.errors import DataError
+
+TIE = 1e-9  # relative difference of (log) probabilities that is rounding
+
+
+def log_loss(y: np.ndarray, log_proba: np.ndarray, w: np.ndarray | None = None, floor: float = -np.inf) -> float:
+    """Mean of −log P(true class). A true class of probability 0 makes it ∞, unless log probabilities are cut off at
+    `floor` (scikit-learn's is log 2.2e-16).
+
+    >>> y, log_proba = np.array([1]), np.array([[0.0, -np.inf]])
+    >>> log_loss(y, log_proba), log_loss(y, log_proba, floor=-9)
+    (inf, 9.0)
+    """
+    true = np.take_along_axis(log_proba, y[:, None], axis=1)[:, 0]
+    return 0.0 - _mean(np.maximum(true, floor), w)
+
+
+def shares_log_loss(y: np.ndarray) -> float:
+    """The log loss of one who knows how common each class is, and nothing of the rows.
+
+    >>> round(shares_log_loss(np.array([0, 1, 1, 1])), 4)
+    0.5623
+    """
+    share = np.bincount(y) / max(len(y), 1)
+    share = share[share > 0]
+    return 0.0 - float((share * np.log(share)).sum())
+
+
+def brier(y: np.ndarray, proba: np.ndarray, w: np.ndarray | None = None) -> float:
+    """Mean of Σ_c (P(c) − [c is true])², 0 … 2. (For two classes scikit-learn's is half of it.)
+
+    >>> brier(np.array([0]), np.array([[0.0, 1.0]]))
+    2.0
+    """
+    return _mean(((proba - np.eye(proba.shape[1])[y]) ** 2).sum(axis=1), w)
+
+
+def accuracy(y: np.ndarray, proba: np.ndarray, w: np.ndarray | None = None) -> float:
+    """Share of the rows whose most probable class (or largest log probability) is the true one; where m classes share
+    the largest, a row counts 1/m if the true one is among them.
+
+    >>> accuracy(np.array([0, 0]), np.array([[0.6, 0.4], [0.3, 0.7]])), accuracy(np.array([1]), np.array([[0.5, 0.5]]))
+    (0.5, 0.5)
+    """
+    return _mean(hits(y, proba), w)
+
+
+def hits(y: np.ndarray, proba: np.ndarray) -> np.ndarray:
+    """Of each row, what it adds to the accuracy: 1, 0, or 1/m where m classes share the largest probability. (n,)
+
+    >>> hits(np.array([0, 2]), np.array([[0.4, 0.4, 0.2], [0.4, 0.4, 0.2]])).tolist()
+    [0.5, 0.0]
+    """
+    top = proba.max(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # −∞ in all classes
+        first = (proba >= top - TIE * np.maximum(np.abs(top), 1.0)) | (proba == top)
+    return np.take_along_axis(first, y[:, None], axis=1)[:, 0] / np.maximum(first.sum(axis=1), 1)
+
+
+def expected_calibration_error(
+    y: np.ndarray, proba: np.ndarray, w: np.ndarray | None = None, bins: int = 15, equal_mass: bool = False
+) -> float:
+    """Mean over rows of |share of hits − mean confidence| in the row's bin, of the most probable class.
+
+    Bins cut the confidence 0 … 1 into pieces of even width, or hold even numbers of rows (`equal_mass`; rows of one
+    confidence stay together).
+
+    >>> proba = np.array([[0.9, 0.1]] * 10)
+    >>> round(expected_calibration_error(np.array([0] * 7 + [1] * 3), proba), 4)
+    0.2
+    """
+    confidence, hit = proba.max(axis=1), proba.argmax(axis=1) == y
+    inner = np.arange(1, bins) / bins
+    edges = np.quantile(confidence, inner) if equal_mass else inner
+    place = np.searchsorted(edges, confidence, side="left")  # a bin holds its upper edge
+    w = np.ones(len(y)) if w is None else w
+    gap = np.bincount(place, w * (hit - confidence), minlength=bins)
+    return float(np.abs(gap).sum() / w.sum())
+
+
+def confusion(y: np.ndarray, decided: np.ndarray, k: int, w: np.ndarray | None = None) -> np.ndarray:
+    """How much weight of each true class (rows) was decided as each class (columns). (k, k)
+
+    >>> confusion(np.array([0, 0, 1]), np.array([0, 1, 1]), 2).tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
+    return np.bincount(y * k + decided, w, minlength=k * k).astype(np.float64).reshape(k, k)
+
+
+def _mean(values: np.ndarray, w: np.ndarray | None) -> float:
+    """Rows of weight 0 count for nothing, even where they are infinite; the mean of nothing is NaN."""
+    if w is None:
+        return float(values.mean()) if len(values) else np.nan
+    some = w > 0
+    return float(values[some] @ w[some] / w[some].sum()) if some.any() else np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One class against the rest."""
+
+    label: Any
+    place: int  # of the class among all
+    hit: np.ndarray  # (n,), bool
+    score: np.ndarray  # (n,), the probability that it was said to have
+
+
+def codes_of(y: Any, classes: np.ndarray) -> np.ndarray:
+    """The places of labels among the classes; all must be there."""
+    y, order = np.asarray(y), np.argsort(classes)
+    at = order[np.minimum(np.searchsorted(classes, y, sorter=order), len(classes) - 1)]
+    strange = classes[at] != y
+    if strange.any():
+        raise DataError(
+            f"class {np.unique(y[strange]).tolist()} is not among {classes.tolist()}\n\n"
+            "hint: give `classes`, the classes of the columns of `proba`, in their order (a model's `classes_`)"
+        )
+    return at
+
+
+def checked(y: Any, proba: Any, classes: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(classes (k,), y as codes (n,), proba (n, k)); probabilities (n,) are those of the second of two classes."""
+    try:
+        y, proba = np.asarray(y), np.asarray(proba, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            "what should be probabilities are no numbers\n\nhint: pass `model.predict_proba(X)`, or (model, X, y)"
+        ) from None
+    if y.ndim != 1:
+        raise DataError(f"y has shape {y.shape}\n\nhint: give (y, proba), or (model, X, y)")
+    known = np.unique(y) if classes is None else np.asarray(classes)
+    if proba.ndim == 1:
+        proba = np.column_stack([1 - proba, proba])
+    if proba.shape != (len(y), len(known)):
+        raise DataError(
+            f"probabilities of {len(y)} rows and {len(known)} classes should be {(len(y), len(known))}, "
+            f"not {proba.shape}\n\nhint: pass `model.predict_proba(X)` and classes=model.classes_"
+        )
+    return known, codes_of(y, known), proba
+
+
+def against_rest(y: Any, proba: Any, classes: Any = None, of: Any = None) -> list[Outcome]:
+    """Every class against the rest; of two classes the second alone; or the class `of`."""
+    known, codes, proba = checked(y, proba, classes)
+    every = [1] if len(known) == 2 else list(range(len(known)))
+    if of is not None and of not in known.tolist():
+        raise DataError(f"class {of!r} is not among {known.tolist()}\n\nhint: `of` is one of these")
+    places = every if of is None else codes_of([of], known).tolist()
+    return [Outcome(known[c], c, codes == c, proba[:, c]) for c in places]
+
+
+def roc(hit: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Shares of misses and of hits that score at least as much, for every distinct score from the top; from (0, 0).
+
+    >>> [line.tolist() for line in roc(np.array([True, False]), np.array([0.9, 0.2]))]
+    [[0.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
+    """
+    hits, taken = _taken(hit, score)
+    misses = taken - hits
+    return misses / max(misses[-1], 1), hits / max(hits[-1], 1)
+
+
+def precision_recall(hit: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """(recall, precision, average precision) for every distinct score from the top.
+
+    >>> recall, precision, average = precision_recall(np.array([True, False, True]), np.array([0.9, 0.5, 0.2]))
+    >>> recall.tolist(), precision.round(2).tolist(), round(average, 3)
+    ([0.5, 0.5, 1.0], [1.0, 0.5, 0.67], 0.833)
+    """
+    hits, taken = (a[1:] for a in _taken(hit, score))
+    recall, precision = hits / max(hits[-1], 1), hits / taken
+    return recall, precision, float((np.diff(recall, prepend=0.0) * precision).sum())
+
+
+def _taken(hit: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Hits, and all rows, that score at least as much as each distinct score, from the top; 0 first."""
+    order = np.argsort(-score, kind="stable")
+    ends = np.flatnonzero(np.r_[np.diff(score[order]) != 0, True]) if len(order) else np.zeros(0, int)
+    return np.r_[0, np.cumsum(hit[order])[ends]], np.r_[0, ends + 1]
+
+
+Z = 1.959963984540054
+DRAWS = 200
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number and the interval that it is good for; NaN where the rows say nothing."""
+
+    value: float
+    low: float
+    high: float
+
+
+def share(hits: float, n: float) -> Estimate:
+    """A share of n rows, by Wilson's interval.
+
+    >>> share(0, 0)
+    Estimate(value=nan, low=0.0, high=1.0)
+    """
+    if n <= 0:
+        return Estimate(np.nan, 0.0, 1.0)
+    p = hits / n
+    middle, half = p + Z * Z / (2 * n), Z * np.sqrt(p * (1 - p) / n + (Z / (2 * n)) ** 2)
+    low, high = (middle - half) / (1 + Z * Z / n), (middle + half) / (1 + Z * Z / n)
+    return Estimate(float(p), float(max(low, 0.0)), float(min(high, 1.0)))
+
+
+def mean(values: np.ndarray, low: float = -np.inf, high: float = np.inf) -> Estimate:
+    """The mean of one number a row, which lies within `low` and `high` by nature.
+
+    >>> mean(np.array([1.0, 3.0])).value
+    2.0
+    """
+    centre = float(values.mean())
+    if len(values) < 2 or not np.isfinite(centre):
+        return Estimate(centre, low, high)
+    off = Z * float(values.std(ddof=1)) / np.sqrt(len(values))
+    return Estimate(centre, max(centre - off, low), min(centre + off, high))
+
+
+def area(hit: np.ndarray, score: np.ndarray) -> Estimate:
+    """P(a hit scores above a miss), ties half: the area under the ROC curve, its error by DeLong et al. (1988).
+
+    >>> area(np.array([False, True, True]), np.array([0.1, 0.4, 0.1])).value
+    0.75
+    """
+    hits, misses = int(hit.sum()), int((~hit).sum())
+    if not hits or not misses:
+        return Estimate(np.nan, 0.0, 1.0)
+    rank = rankdata(score)
+    above = (rank[hit] - rankdata(score[hit])) / misses  # of each hit, the share of misses below it
+    below = 1 - (rank[~hit] - rankdata(score[~hit])) / hits
+    value = float(above.mean())
+    error = np.sqrt(sum(v.var(ddof=1) / len(v) for v in (above, below) if len(v) > 1))
+    return Estimate(value, max(0.0, value - Z * error), min(1.0, value + Z * error))
+
+
+def redrawn(statistic: Callable[[np.ndarray], float], n: int, seed: int = 0, draws: int = DRAWS) -> Estimate:
+    """A number of weighted rows, statistic(w), and how it scatters when rows are drawn again.
+
+    >>> values = np.array([1.0, 2.0, 3.0])
+    >>> estimate = redrawn(lambda w: float(values @ w / w.sum()), 3)
+    >>> estimate.value, 1.0 <= estimate.low < 2.0 < estimate.high <= 3.0
+    (2.0, True)
+    """
+    rng = np.random.default_rng(seed)
+    drawn = [statistic(np.bincount(rng.integers(n, size=n), minlength=n).astype(np.float64)) for _ in range(draws)]
+    value, (low, middle, high) = statistic(np.ones(n)), np.quantile(drawn, [0.025, 0.5, 0.975])
+    return Estimate(value, value + float(low - middle), value + float(high - middle))

@@ -1,0 +1,105 @@
+"""How far a pass over files has come, in a file: what was added up, and which pieces it is the sum of.
+
+A job that was killed goes on from there and ends in the same bits, for pieces are always added in their order. The file
+has the form of a model file (safetensors, never pickle), is written whole or not at all, and tells which data and which
+settings it belongs to: those of another job are refused. It goes when the job is done.
+
+>>> import pathlib, tempfile
+>>> import numpy as np
+>>> from deciban.rows.rows import Part
+>>> keeper = Keeper(pathlib.Path(tempfile.mkdtemp()) / "fit.checkpoint", {"settings": "GaussianNB()"}, every=0.0)
+>>> keeper.after(Reached(2, 2000, Part(np.array(["a"], dtype=object), np.array([2000]))))
+>>> keeper.start().rows, keeper.start().total.classes.tolist()
+(2000, ['a'])
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from deciban.engines.stream import Reached
+from deciban.errors import DataError, ModelFileError
+from deciban.model_file import tensors
+from deciban.model_file.codec import Decoder, Encoder
+from deciban.rows.rows import Part
+
+FORMAT = "1"
+EVERY = 10.0  # seconds between two checkpoints
+
+
+def mark(model: Any, reading: Any, source: Any) -> dict[str, str]:
+    """What a checkpoint belongs to, in words that are compared."""
+    if not source.stamps:
+        raise DataError(
+            f"a checkpoint of {source.name} could not go on: only files can be read from the middle on\n\n"
+            "hint: write the rows to files, Parquet or CSV, and give their path"
+        )
+    encoder = Encoder()
+    settings = encoder.members(model.get_params(deep=False), "settings")
+    digest = hashlib.sha256()
+    for name, array in encoder.arrays.items():
+        digest.update(f"{name}{array.dtype}{array.shape}".encode())
+        digest.update(array.tobytes())
+    columns = (reading.features, reading.target, reading.weight)
+    return {
+        "files": json.dumps(source.stamps),
+        "columns": json.dumps([[field.name, str(field.type)] for field in source.schema]),
+        "settings": json.dumps([type(model).__name__, settings, digest.hexdigest(), *columns]),
+    }
+
+
+class Keeper:
+    """Writes a checkpoint now and then, and finds where an earlier job had come."""
+
+    def __init__(self, path: str | os.PathLike, mark: Mapping[str, str], every: float | None = None):
+        self.path, self.mark = Path(path), dict(mark)
+        self.every, self.last = EVERY if every is None else every, time.monotonic()
+
+    def after(self, reached: Reached) -> None:
+        """Heard of every piece."""
+        if time.monotonic() - self.last >= self.every and isinstance(reached.total, Part) and not reached.total.again:
+            self.write(reached)
+            self.last = time.monotonic()
+
+    def write(self, reached: Reached) -> None:
+        encoder = Encoder()
+        node = {
+            "at": encoder.members({"pieces": reached.pieces, "rows": reached.rows, "types": dict(reached.types)}, "at"),
+            "total": encoder.members({f.name: getattr(reached.total, f.name) for f in fields(Part)}, "total"),
+        }
+        told = {"checkpoint": FORMAT, "state": json.dumps(node, allow_nan=False), **self.mark}
+        tensors.write(self.path, told, encoder.arrays)
+
+    def start(self) -> Reached | None:
+        """Where to go on; None: at the beginning."""
+        if not self.path.exists():
+            return None
+        try:
+            with open(self.path, "rb", buffering=0) as file:
+                header = tensors.Header.of(file)
+                arrays = header.arrays(file)
+        except ModelFileError as wrong:
+            raise self._refused("no whole checkpoint") from wrong
+        if header.metadata.get("checkpoint") != FORMAT:
+            raise self._refused("no checkpoint of this version of the library")
+        for what, words in self.mark.items():
+            if header.metadata.get(what) != words:
+                raise self._refused(f"the checkpoint of another job: its {what} are not those of this one")
+        node, decoder = json.loads(header.metadata["state"]), Decoder(arrays)
+        at = decoder.members(node["at"])
+        total = Part(**decoder.members(node["total"]))
+        return Reached(at["pieces"], at["rows"], total, tuple(at["types"].items()))
+
+    def _refused(self, why: str) -> DataError:
+        return DataError(f"{self.path} is {why}\n\nhint: delete it to begin anew, or name another file")
+
+    def done(self) -> None:
+        """The job is: the next one begins anew."""
+        self.path.unlink(missing_ok=True)

@@ -1,0 +1,414 @@
+"""Values as JSON and arrays: numbers, texts, sequences, mappings, arrays, and this library's frozen dataclasses.
+
+What JSON has is itself; all else is an object with one tag: {"float": "nan"}, {"tuple": [...]}, {"array": name}, …
+Long sequences of one type are arrays too. What stands in two places is written once: {"same": 3} is the fourth array or
+dataclass of the file. Only classes that `known` finds are ever made, by their names and with fields of their types.
+
+>>> import numpy as np
+>>> from deciban.model_file.codec import Decoder
+>>> from deciban.tallies import Labels
+>>> encoder = Encoder()
+>>> node = encoder.encode((Labels(np.array([2.0, 1.0])), float("inf")), "state")
+>>> node
+{'tuple': [{'of': 'Labels', 'with': {'n': {'array': 'state.0.n'}}}, {'float': 'inf'}]}
+>>> Decoder(encoder.arrays).decode(node)
+(Labels(n=array([2., 1.])), inf)
+
+Values again, from what `encoding` made of them, with suspicion: a file may have been written by anybody.
+
+Nothing is run but the constructors of classes that `stored.known` finds; a name, tag or array that is not as it should
+be ends in an error (of whatever kind: `modelfile` makes one of them all).
+
+>>> Decoder({}).decode({"tuple": [1, {"float": "nan"}]})
+(1, nan)
+
+What a stored model may be made of: the classes that a file may name, and whether their fields are of their types.
+
+>>> known("Moments").__name__, fits((1.5, 2), tuple[float, ...]), fits(None, int | str)
+('Moments', True, False)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache, singledispatchmethod
+from importlib import import_module
+from numbers import Integral, Real
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from deciban import families
+from deciban.errors import ModelFileError
+from deciban.logistic.training_rows import Observed
+from deciban.model_file import tensors
+from deciban.rows import inputs
+from deciban.rows.readers import Origin
+from deciban.tallies import Tally
+
+# whose frozen dataclasses models hold, beside all families and tallies; looked through in this order, the quickest to
+# import first
+ROOMS = (
+    "tallies",
+    "rows.readers",
+    "rows.schema",
+    "models.calibration",
+    "composites.discretised",
+    "gaussian.covariance",
+    "composites.best_of",
+    "estimation.ranges",
+    "models.feature_weights",
+    "solvers.gradient",
+    "text.word_tally",
+    "text.kept_texts",
+    "text.naive_bayes",
+    "logistic.likelihood",
+    "networks.network",
+    "logistic.separation",
+    "logistic.path",
+)
+
+
+@cache
+def known(name: str) -> type:
+    """The dataclass of that name: a family, or a frozen public one of the ROOMS."""
+    own = {family.__name__: family for family in families.find().values()}
+    if name in own:
+        return own[name]
+    for room in ROOMS:
+        thing: Any = getattr(import_module(f"deciban.{room}"), name, None)
+        if not name.startswith("_") and _frozen(thing) and thing.__module__.startswith(f"deciban.{room}"):
+            return thing
+    raise ModelFileError(
+        f"no part of a model is called {name[:80]!r}\n\nhint: deciban.model_file.codec.ROOMS says where to look"
+    )
+
+
+def _frozen(thing: Any) -> bool:
+    return isinstance(thing, type) and is_dataclass(thing) and getattr(thing, "__dataclass_params__").frozen  # noqa: B009
+
+
+@cache
+def types_of(cls: type) -> dict[str, Any]:
+    hints = get_type_hints(cls)
+    return {field.name: hints[field.name] for field in fields(cls)}
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of an annotated type.
+
+    >>> fits((1.5, 2), tuple[float, ...]), fits(None, int | str)
+    (True, False)
+    """
+    origin, args = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if origin in (Union, UnionType):
+        return any(fits(value, arg) for arg in args)
+    if origin is tuple and args and args[-1] is not Ellipsis:
+        return isinstance(value, tuple) and len(value) == len(args) and all(map(fits, value, args))
+    if origin in (tuple, list):
+        return isinstance(value, origin) and all(fits(item, args[0]) for item in value)
+    return isinstance(value, {float: Real, int: Integral}.get(hint, origin or hint))
+
+
+def check_fields(thing: Any) -> Any:
+    """A dataclass whose fields are of their types."""
+    cls: Any = type(thing)
+    for name, hint in types_of(cls).items():
+        if not fits(value := getattr(thing, name), hint):
+            raise unfit(f"{cls.__name__}.{name}", value)
+    return thing
+
+
+def unfit(where: str, value: Any) -> ModelFileError:
+    return ModelFileError(
+        f"`{where}` holds {type(value).__module__}.{type(value).__qualname__}, which no model file can hold there\n\n"
+        "hint: use plain numbers, texts, lists and arrays"
+    )
+
+
+@cache
+def covariances() -> dict[str, type]:
+    """scikit-learn's estimators of covariances, which a model may have as a setting."""
+    module = import_module("sklearn.covariance")
+    found = {name: getattr(module, name) for name in module.__all__}
+    return {name: thing for name, thing in found.items() if isinstance(thing, type)}
+
+
+@cache
+def vectorizers() -> dict[str, type]:
+    """The vectorisers that a model may have as a setting."""
+    module = import_module("deciban.text.vectorizers")
+    return {name: getattr(module, name) for name in ("CountVectorizer", "HashingVectorizer", "TfidfVectorizer")}
+
+
+LONG = 64  # items from which a sequence of one type is an array
+
+
+class Encoder:
+    """Collects `arrays` by name while values become JSON."""
+
+    def __init__(self, inside: Callable[[Encoder, Any, str], Any] | None = None) -> None:
+        self.inside = inside  # what makes JSON of a model inside of a model
+        self.arrays: dict[str, np.ndarray] = {}
+        self._places: dict[int, int] = {}
+        self._weights: dict[tuple[tuple[int, ...], bytes], np.ndarray] = {}  # of the classes, in tallies
+        self._kept: list[Any] = []  # what has a place stays alive, so that no other thing gets its id
+
+    def encode(self, value: Any, where: str) -> Any:
+        """`where` names its arrays, and the culprit where something cannot be stored."""
+        if id(value) in self._places:
+            return {"same": self._places[id(value)]}
+        return self._encode(value, where)
+
+    def _placed(self, value: Any, node: Any) -> Any:
+        self._places[id(value)] = len(self._places)
+        self._kept.append(value)
+        return node
+
+    def _shared(self, n: np.ndarray) -> np.ndarray:
+        """The same weights of the classes that another tally has, if one has: they are stored once, whether the tallies
+        came from one pass over the rows or were changed since."""
+        return self._weights.setdefault((n.shape, n.tobytes()), n)
+
+    def _put(self, a: np.ndarray, where: str) -> str:
+        name = where
+        while name in self.arrays:
+            name += "'"
+        self.arrays[name] = a
+        return name
+
+    @singledispatchmethod
+    def _encode(self, value: Any, where: str) -> Any:
+        if is_dataclass(value) and not isinstance(value, type) and known(type(value).__name__) is type(value):
+            parts = {f.name: getattr(value, f.name) for f in fields(value)}
+            if isinstance(value, Tally):
+                parts["n"] = self._shared(value.n)
+            node = {"of": type(value).__name__, "with": self.members(parts, where)}
+            return self._placed(check_fields(value), node)
+        if sparse.issparse(value):
+            own = sparse.csr_matrix(value)
+            return {"sparse": [self.encode(part, where) for part in (own.data, own.indices, own.indptr, own.shape)]}
+        if type(value) in covariances().values():
+            return {"covariance": type(value).__name__, "with": self.members(value.get_params(deep=False), where)}
+        if type(value) in vectorizers().values():
+            usual = type(value)().get_params(deep=False)  # among them a dtype that is a class, which no file holds
+            own = {name: part for name, part in value.get_params(deep=False).items() if part is not usual[name]}
+            return {"vectorizer": type(value).__name__, "with": self.members(own, where)}
+        if isinstance(value, type):
+            raise unfit(where, value)
+        if self.inside is not None and isinstance(value, BaseEstimator):
+            return {"model": self.inside(self, value, where)}
+        if hasattr(value, "__array__") or hasattr(value, "__array_namespace__"):
+            return self._encode(np.asarray(inputs.local(value)), where)
+        raise unfit(where, value)
+
+    def members(self, parts: Mapping[str, Any], where: str) -> dict[str, Any]:
+        return {name: self.encode(value, f"{where}.{name}") for name, value in parts.items()}
+
+    @_encode.register(NoneType)
+    @_encode.register(bool)
+    @_encode.register(str)
+    def _(self, value: Any, where: str) -> Any:
+        return value
+
+    @_encode.register
+    def _(self, value: int, where: str) -> Any:
+        return value if abs(value) < 1 << 1000 else {"int": hex(value)}  # JSON readers have limits
+
+    @_encode.register
+    def _(self, value: float, where: str) -> Any:
+        return value if np.isfinite(value) else {"float": repr(float(value))}
+
+    @_encode.register
+    def _(self, value: bytes, where: str) -> Any:
+        return {"bytes": value.hex()}
+
+    @_encode.register
+    def _(self, value: np.dtype, where: str) -> Any:
+        return {"dtype": value.name}
+
+    @_encode.register
+    def _(self, value: np.generic, where: str) -> Any:
+        if value.dtype.kind not in "biuf":
+            raise unfit(where, value)
+        return {"scalar": [value.dtype.name, self.encode(value.item(), where)]}
+
+    @_encode.register
+    def _(self, value: list, where: str) -> Any:
+        kinds = set(map(type, value)) if len(value) >= LONG else set()
+        if kinds == {str}:
+            texts = [text.encode("utf-8", "surrogatepass") for text in value]
+            letters = np.frombuffer(b"".join(texts), dtype=np.uint8)
+            ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+            return {"texts": [self._put(letters, f"{where}.letters"), self._put(ends, f"{where}.ends")]}
+        if kinds == {float} or (kinds == {int} and min(value) >= -(1 << 63) and max(value) < 1 << 63):
+            return {"numbers": self._put(np.array(value), where)}
+        return [self.encode(item, f"{where}.{i}") for i, item in enumerate(value)]
+
+    @_encode.register
+    def _(self, value: tuple, where: str) -> Any:
+        return {"tuple": self._encode(list(value), where)}
+
+    @_encode.register
+    def _(self, value: Mapping, where: str) -> Any:
+        return {"dict": [self._encode(list(value), f"{where}.keys"), self._encode(list(value.values()), where)]}
+
+    @_encode.register
+    def _(self, value: np.ndarray, where: str) -> Any:
+        if value.dtype.kind in "OUT":
+            items = self._encode(value.ravel().tolist(), where)
+            kind: Any = value.dtype.itemsize // 4 if value.dtype.kind == "U" else value.dtype.kind
+            return self._placed(value, {"objects": items, "shape": list(value.shape), "kind": kind})
+        if tensors.little(value.dtype) not in tensors.NAMES:
+            raise unfit(where, value.dtype.type())
+        if value.flags.c_contiguous:
+            return self._placed(value, {"array": self._put(value, where)})
+        axes = np.argsort([-abs(step) for step in value.strides], kind="stable").tolist()
+        name = self._put(np.ascontiguousarray(value.transpose(axes)), where)  # sums depend on how numbers lie
+        return self._placed(value, {"array": name, "axes": axes})
+
+    @_encode.register
+    def _(self, value: Origin, where: str) -> Any:
+        return {"of": "Origin", "with": {"dtype": self.encode(value.dtype, where)}}  # models come back to NumPy
+
+    @_encode.register
+    def _(self, value: Observed, where: str) -> Any:
+        """What the rows say, never the rows."""
+        state = value.__getstate__()
+        return {"observed": self.members({name: state[name] for name in state if not name.startswith("_")}, where)}
+
+
+WIDTH = 64  # letters that an array of texts keeps room for, whether used or not
+
+
+class Decoder:
+    """Makes values of JSON and arrays, or refuses: an array must be used as what it is, and every tag be known."""
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], inside: Callable[[Decoder, dict], Any] | None = None):
+        self.inside = inside  # what makes a model inside of a model of JSON
+        self.arrays = arrays
+        self._placed: list[Any] = []
+
+    def decode(self, node: Any) -> Any:
+        if isinstance(node, list):
+            return [self.decode(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        tag = next(iter(node))
+        make = getattr(self, f"tag_{tag}", None)
+        if make is None:
+            raise ModelFileError(f"a value tagged {tag[:80]!r}\n\nhint: there is no such tag")
+        return make(*node.values())
+
+    def members(self, node: dict) -> dict[str, Any]:
+        return {name: self.decode(value) for name, value in node.items()}
+
+    def _keep(self, value: Any) -> Any:
+        self._placed.append(value)
+        return value
+
+    def tag_same(self, place: int) -> Any:
+        return self._placed[range(len(self._placed))[place]]
+
+    def tag_of(self, name: str, members: dict) -> Any:
+        cls = known(name)
+        out = check_fields(cls(**self.members(members)))
+        if isinstance(out, Origin):
+            if out != Origin(out.dtype):
+                raise unfit("Origin", out.library)
+            return out
+        return self._keep(out)
+
+    def tag_float(self, text: str) -> float:
+        return {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}[text]
+
+    def tag_int(self, text: str) -> int:
+        return int(text, 16)
+
+    def tag_bytes(self, text: str) -> bytes:
+        return bytes.fromhex(text)
+
+    def tag_dtype(self, name: str) -> np.dtype:
+        return np.dtype({"float16": "f2", "float32": "f4", "float64": "f8"}[name])
+
+    def tag_scalar(self, pair: list) -> Any:
+        name, value = pair
+        return next(dtype for dtype in tensors.NAMES if dtype.name == name).type(self.decode(value))
+
+    def tag_tuple(self, items: Any) -> tuple:
+        return tuple(self._list(items))
+
+    def tag_dict(self, pair: list) -> dict:
+        keys, values = (self._list(part) for part in pair)
+        return dict(zip(keys, values, strict=True))
+
+    def _list(self, node: Any) -> list:
+        out = self.decode(node)
+        if not isinstance(out, list):
+            raise unfit("a sequence", out)
+        return out
+
+    def tag_numbers(self, name: str) -> list:
+        return self._flat(name, "fi").tolist()
+
+    def tag_texts(self, names: list) -> list[str]:
+        letters, ends = self._flat(names[0], "u").tobytes(), self._flat(names[1], "i")
+        if len(ends) == 0 or (np.diff(ends, prepend=0) < 0).any() or ends[-1] != len(letters):
+            raise unfit("texts", ends)
+        starts = [0, *ends[:-1].tolist()]
+        return [letters[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends.tolist(), strict=True)]
+
+    def _flat(self, name: str, kinds: str) -> np.ndarray:
+        a = self.arrays[name]
+        if a.ndim != 1 or a.dtype.kind not in kinds:
+            raise unfit(name, a)
+        return a
+
+    def tag_objects(self, items: Any, shape: list, kind: Any) -> np.ndarray:
+        values = self._list(items)
+        out = np.empty(len(values), dtype=object)
+        out[:] = values
+        if kind != "O":
+            longest = max(map(len, values), default=1)
+            if kind != "T":
+                kind = f"U{max(longest, min(kind, WIDTH), 1)}"
+            out = np.array(["".join([value]) for value in values], dtype=kind)
+        return self._keep(out.reshape(shape))
+
+    def tag_array(self, name: str, axes: list | None = None) -> np.ndarray:
+        a = self.arrays[name]
+        return self._keep(a if axes is None else a.transpose(np.argsort(axes)))
+
+    def tag_sparse(self, parts: list) -> Any:
+        data, indices, indptr, shape = self.decode(parts)
+        out = sparse.csr_matrix((data, indices, indptr), shape=shape)
+        out.check_format(full_check=True)
+        return out
+
+    def tag_covariance(self, name: str, members: dict) -> Any:
+        return covariances()[name](**self.members(members))
+
+    def tag_vectorizer(self, name: str, members: dict) -> Any:
+        return vectorizers()[name](**self.members(members))
+
+    def tag_model(self, parts: dict) -> Any:
+        if self.inside is None:
+            raise ModelFileError("a model where none can be\n\nhint: save the model again")
+        return self.inside(self, parts)
+
+    def tag_observed(self, members: dict) -> Observed:
+        parts = self.members(members)
+        out = Observed(None, None, None, parts["theta"], parts["k"], parts["intercept"])
+        strange = [
+            name for name in parts if name.startswith("_") or not (name in out.__dict__ or hasattr(Observed, name))
+        ]
+        if strange:
+            raise unfit(f"Observed.{strange[0][:80]}", None)
+        out.__dict__.update(parts)
+        return out

@@ -1,0 +1,1 @@
+"""Cross-validation, comparison and automatic choice of classifiers, learning curves."""

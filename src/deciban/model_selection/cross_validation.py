@@ -1,0 +1,274 @@
+"""Cross-validation in one pass: each fold is tallied once, and a fold's model is the sum of the other folds' tallies.
+
+That is the whole less the fold, added up instead of taken away, so that no digit cancels: the same numbers as learning
+anew from the other folds, but every row is read once to learn and once to predict. Where the other folds have fewer
+than two rows of some class, where something needs all rows at once (EM over missing cells),
+and for estimators of other libraries, the model is learned anew.
+
+>>> import numpy as np
+>>> from deciban import GaussianNB
+>>> rng = np.random.default_rng(0)
+>>> y = np.repeat([0, 1], 50)
+>>> print(cross_validate(GaussianNB(), rng.normal(size=(100, 2)) + 2 * y[:, None], y, folds=3))
+        rows  accuracy  log loss   Brier
+fold 0    34    0.8824    0.3237  0.2045
+fold 1    33    0.9394    0.2421  0.1250
+fold 2    33    0.9091    0.2594  0.1557
+all      100    0.9100    0.2756  0.1622
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from deciban import display, metrics
+from deciban.classifiers.base import Generative
+from deciban.errors import ColumnWarning, DecibanError, NotAdditiveError
+from deciban.model_selection.labelled_rows import Rows, left_out, said
+from deciban.model_selection.learning_curve import learning_curve
+from deciban.rows.folds import fold_of_each, rows_of
+
+__all__ = ["CrossValidation", "cross_validate", "learning_curve"]
+
+LINES = 20  # folds that are printed one by one, at most
+NAMED = 12  # classes that are named, at most
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation:
+    """What models that never saw them say of all rows. Its numbers are weighted where the rows are. Where the folds
+    were dealt out several times, all rows come as often, one deal after the other."""
+
+    classes: np.ndarray  # (k,)
+    y: np.ndarray  # (n,), the true classes as places in `classes`
+    fold: np.ndarray  # (n,), 0, 1, …
+    log_proba: np.ndarray  # (n, k); −∞ for a class that the other folds do not have
+    weight: np.ndarray | None  # (n,)
+    refitted: tuple[int, ...]  # the folds whose model was learned anew
+    known: np.ndarray | None = None  # (n,), whether the class of the row is in the other folds; None: always
+    repeats: int = 1  # how often the folds were dealt out
+
+    @property
+    def unknown(self) -> dict[Any, int]:
+        """Classes with rows that the other folds cannot teach, and the number of those rows. They are in no score."""
+        if self.known is None:
+            return {}
+        one = len(self.y) // self.repeats
+        labels, rows = np.unique(self.y[:one][~self.known[:one]], return_counts=True)
+        return dict(zip(self.classes[labels].tolist(), rows.tolist(), strict=True))
+
+    @property
+    def nothing_scored(self) -> bool:
+        """Whether no row has a class that the other folds know."""
+        return self.known is not None and not self.known.any()
+
+    @cached_property
+    def proba(self) -> np.ndarray:
+        """P(class | x) out of fold, (n, k)."""
+        return np.exp(self.log_proba)
+
+    @property
+    def predicted(self) -> np.ndarray:
+        """The most probable class of each row, as a label. (n,)"""
+        return self.classes[self.log_proba.argmax(axis=1)]
+
+    @property
+    def accuracy(self) -> float:
+        """Of rows whose class was known; a tie of m classes counts 1/m."""
+        return metrics.accuracy(*self._scored(self.log_proba))
+
+    @property
+    def log_loss(self) -> float:
+        return metrics.log_loss(*self._scored(self.log_proba))
+
+    @property
+    def brier(self) -> float:
+        return metrics.brier(*self._scored(self.proba))
+
+    @property
+    def calibration_error(self) -> float:
+        """Expected calibration error of the most probable class, in 15 bins of even width."""
+        return metrics.expected_calibration_error(*self._scored(self.proba))
+
+    def _scored(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """(y, values, weights) of the rows that are scored."""
+        if self.known is None:
+            return self.y, values, self.weight
+        return self.y[self.known], values[self.known], None if self.weight is None else self.weight[self.known]
+
+    @cached_property
+    def losses(self) -> np.ndarray:
+        """−log P(true class) of each row, NaN where it is not scored; the mean over the repeats."""
+        out = -np.take_along_axis(self.log_proba, self.y[:, None], axis=1)[:, 0]
+        if self.known is not None:
+            out[~self.known] = np.nan
+        return out.reshape(self.repeats, -1).mean(axis=0)
+
+    @classmethod
+    def joined(cls, parts: list[CrossValidation]) -> CrossValidation:
+        """Several deals of the same rows as one."""
+        if len(parts) == 1:
+            return parts[0]
+        first = np.cumsum([0, *(part.fold.max() + 1 for part in parts)])
+        weight = None if parts[0].weight is None else np.concatenate([part.weight for part in parts])
+        known = np.concatenate([np.ones(len(p.y), dtype=bool) if p.known is None else p.known for p in parts])
+        return cls(
+            parts[0].classes,
+            np.concatenate([part.y for part in parts]),
+            np.concatenate([part.fold + start for part, start in zip(parts, first, strict=False)]),
+            np.concatenate([part.log_proba for part in parts]),
+            weight,
+            tuple(i + int(start) for part, start in zip(parts, first, strict=False) for i in part.refitted),
+            None if known.all() else known,
+            len(parts),
+        )
+
+    @property
+    def confusion(self) -> np.ndarray:
+        """Weight of each true class (rows) by predicted class (columns), (k, k)."""
+        return metrics.confusion(self.y, self.log_proba.argmax(axis=1), len(self.classes), self.weight)
+
+    @cached_property
+    def by_fold(self) -> dict[str, np.ndarray]:
+        """`rows`, `accuracy`, `log_loss` and `brier` of each fold."""
+        parts = [self._part(rows) for rows in rows_of(self.fold)]
+        return {
+            "rows": np.array([len(part.y) for part in parts]),
+            "accuracy": np.array([part.accuracy for part in parts]),
+            "log_loss": np.array([part.log_loss for part in parts]),
+            "brier": np.array([part.brier for part in parts]),
+        }
+
+    def _part(self, rows: np.ndarray) -> CrossValidation:
+        w = None if self.weight is None else self.weight[rows]
+        known = None if self.known is None else self.known[rows]
+        return CrossValidation(self.classes, self.y[rows], self.fold[rows], self.log_proba[rows], w, (), known)
+
+    def __str__(self) -> str:
+        lines = [(f"fold {i}", *line) for i, line in enumerate(zip(*self.by_fold.values(), strict=True))]
+        lines = lines if len(lines) <= LINES else []
+        lines.append(("all", len(self.y), self.accuracy, self.log_loss, self.brier))
+        first, second = (max(len(str(line[at])) for line in lines) for at in (0, 1))
+        second = max(second, len("rows"))
+        head = f"{'':{first}}  {'rows':>{second}}  accuracy  log loss   Brier"
+        return "\n".join(
+            [
+                head,
+                *(f"{a:{first}}  {n:{second}d}  {x:8.4f}  {y:8.4f}  {z:6.4f}" for a, n, x, y, z in lines),
+                *apart(self.unknown),
+            ]
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return display.preformatted(str(self))
+
+
+def cross_validate(
+    model, X, y, folds=10, *, sample_weight=None, random_state=None, stratify: bool = True
+) -> CrossValidation:
+    """Predict each fold by a model of all others. The model itself is left as it is.
+
+    folds: their number, or the fold of each row (n,), or a scikit-learn splitter that tests each row once. A number of
+    folds is dealt out row by row, class by class (`stratify`), in the order of the rows unless `random_state` is given,
+    which shuffles them first. Any classifier with `predict_log_proba` or `predict_proba` will do.
+
+    >>> from deciban import CategoricalNB
+    >>> X, y = [[0, 0], [0, 1], [0, 1], [1, 0], [1, 0], [1, 1]], ["no", "no", "no", "yes", "yes", "yes"]
+    >>> out = cross_validate(CategoricalNB(), X, y, folds=[0, 1, 2, 0, 1, 2])
+    >>> out.predicted.tolist(), out.accuracy, out.by_fold["rows"].tolist()
+    (['no', 'no', 'no', 'yes', 'yes', 'yes'], 1.0, [2, 2, 2])
+    """
+    rows = Rows.of(X, y, sample_weight)
+    fold = fold_of_each(folds, rows.X, rows.codes, random_state, stratify)
+    return validated(model, rows, fold)
+
+
+def validated(
+    model: Any, rows: Rows, fold: np.ndarray, go_on: Callable[[int, np.ndarray], bool] | None = None
+) -> CrossValidation:
+    """The same of rows whose folds are known. `go_on(folds done, losses)` is asked after each fold, losses (n,) being
+    NaN where a row is not judged yet or not scored; where it says no, `GivenUpError` is raised."""
+    parts = rows_of(fold)
+    log_proba = np.full((len(fold), len(rows.classes)), -np.inf)
+    refitted, known, losses = [], np.ones(len(fold), dtype=bool), np.full(len(fold), np.nan)
+    few = few_without(rows, fold)
+    for i, (here, learned) in enumerate(zip(parts, by_addition(model, rows, parts), strict=True)):
+        if learned is None or few[i]:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ColumnWarning)  # `fit` on all rows has it
+                learned = rows.taught(clone(model).fit, np.flatnonzero(fold != i))
+            refitted.append(i)
+        else:
+            learned._check_fitted()
+        places = np.searchsorted(rows.classes, learned.classes_)
+        log_proba[np.ix_(here, places)] = said(learned, rows.cells(here))
+        known[here] = np.isin(rows.codes[here], places)
+        losses[here] = np.where(known[here], -log_proba[here, rows.codes[here]], np.nan)
+        if go_on is not None and not go_on(i + 1, losses):
+            raise GivenUpError(f"given up after {i + 1} of {len(parts)} folds")
+    every = None if known.all() else known
+    return CrossValidation(rows.classes, rows.codes, fold, log_proba, rows.w, tuple(refitted), every)
+
+
+class GivenUpError(DecibanError):
+    """A cross-validation was stopped before its end, as whoever asked for it wished."""
+
+
+def apart(unknown: dict[Any, int]) -> list[str]:
+    """A line that names the classes whose rows are not scored, if there are any.
+
+    >>> apart({"c": 1, "d": 2})
+    ['not scored, as the other folds have no row of the class: 1 of `c`, 2 of `d`']
+    """
+    some = [f"{rows:,} of `{label}`" for label, rows in list(unknown.items())[:NAMED]]
+    more = [f"{len(unknown) - NAMED} more classes"] if len(unknown) > NAMED else []
+    return [f"not scored, as the other folds have no row of the class: {', '.join(some + more)}"] if some else []
+
+
+def few_without(rows: Rows, fold: np.ndarray) -> np.ndarray:
+    """Whether some class has fewer than two rows (of any weight) outside of each fold: whether, and what, such rows
+    can teach is for `fit` to say."""
+    k, folds = len(rows.classes), fold.max() + 1
+    real = None if rows.w is None else rows.w > 0
+    inside = np.bincount(fold * k + rows.codes, real, minlength=folds * k).reshape(folds, k)
+    return (inside.sum(axis=0) - inside < 2).any(axis=1)
+
+
+def by_addition(model: Any, rows: Rows, places: list[np.ndarray]) -> list[Any]:
+    """For each fold the model of all others, or None where it cannot be had by adding."""
+    try:
+        if not isinstance(model, Generative):
+            raise NotAdditiveError
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what concerns the rows, and not a fold by itself, comes again
+            pieces = [rows.taught(clone(model).partial_fit, here, classes=rows.classes) for here in places]
+            if any(left_out(piece.tally_) for piece in pieces):
+                raise NotAdditiveError
+            return list(without_each(pieces))
+    except DecibanError:  # so do errors: `fit` will raise them
+        return [None] * len(places)
+
+
+def without_each(pieces: list[Any], rest: Any = None) -> Iterator[Any]:
+    """rest + Σ_(j ≠ i) pieces[j] for each i in turn, in m log m additions.
+
+    >>> list(without_each([1, 10, 100]))
+    [110, 101, 11]
+    """
+    if len(pieces) == 1:
+        yield rest
+        return
+    half = len(pieces) // 2
+    left, right = pieces[:half], pieces[half:]
+    for mine, others in ((left, right), (right, left)):
+        yield from without_each(mine, reduce(add, others if rest is None else [rest, *others]))

@@ -1,0 +1,131 @@
+"""How good a model is on rows whose classes are known: as a table to read, or as numbers.
+
+>>> from deciban import GaussianNB
+>>> X, y = [[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]], ["a", "a", "a", "b", "b", "b"]
+>>> print(assess(GaussianNB().fit(X, y), [(X, y)]))
+6 rows: accuracy 1.0000, log loss 0.0000, Brier 0.0000, calibration error 0.0000
+<BLANKLINE>
+class  rows  precision  recall  log loss
+    a     3     1.0000  1.0000    0.0000
+    b     3     1.0000  1.0000    0.0000
+<BLANKLINE>
+true / predicted  a  b
+               a  3  0
+               b  0  3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deciban import display
+from deciban.errors import DataError
+from deciban.metrics import log_loss
+from deciban.model_selection.cross_validation import CrossValidation
+from deciban.rows import inputs
+
+HEAD = "true / predicted"
+SHOWN = 20  # classes that a confusion table is printed for
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What a model says of rows, beside what is true."""
+
+    said: CrossValidation
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        out = self.said
+        return {
+            "rows": len(out.y),
+            "accuracy": out.accuracy,
+            "log_loss": out.log_loss,
+            "brier": out.brier,
+            "calibration_error": out.calibration_error,
+            "classes": {
+                str(label): dict(zip(("rows", "precision", "recall", "log_loss"), numbers, strict=True))
+                for label, *numbers in self._by_class()
+            },
+            "confusion": out.confusion.astype(int).tolist(),
+        }
+
+    def as_learned(self, model: Any) -> bool:
+        """Whether each class has as many rows here as the model learned from: these may be the same rows."""
+        known = getattr(model, "class_count_", None)
+        return known is not None and np.array_equal(np.bincount(self.said.y, minlength=len(known)), known)
+
+    def _by_class(self) -> list[tuple[Any, int, float, float, float]]:
+        """(label, rows, precision, recall, log loss) of each class."""
+        out, table = self.said, self.said.confusion
+        lines = []
+        for c, label in enumerate(out.classes.tolist()):
+            rows = out.y == c
+            decided, hit = table[:, c].sum(), table[c, c]
+            lines.append(
+                (
+                    label,
+                    int(rows.sum()),
+                    float(hit / decided) if decided else float("nan"),
+                    float(hit / rows.sum()) if rows.any() else float("nan"),
+                    log_loss(out.y[rows], out.log_proba[rows]) if rows.any() else float("nan"),
+                )
+            )
+        return lines
+
+    def __str__(self) -> str:
+        out = self.said
+        labels = [str(label) for label in out.classes.tolist()]
+        wide = max(5, *map(len, labels))
+        lines = [
+            f"{len(out.y):,} rows: accuracy {out.accuracy:.4f}, log loss {out.log_loss:.4f}, Brier {out.brier:.4f}, "
+            f"calibration error {out.calibration_error:.4f}",
+            "",
+            f"{'class':>{wide}}  {'rows':>4}  precision  recall  log loss",
+        ]
+        lines += [
+            f"{label!s:>{wide}}  {n:>4}  {p:9.4f}  {r:6.4f}  {loss:8.4f}" for label, n, p, r, loss in self._by_class()
+        ]
+        if len(labels) <= SHOWN:
+            table = out.confusion.astype(int)
+            cell = max([len(f"{table.max():,}"), *map(len, labels)])
+            first = max(wide, len(HEAD))
+            lines += ["", f"{HEAD:>{first}}" + "".join(f"  {label:>{cell}}" for label in labels)]
+            lines += [
+                f"{label:>{first}}" + "".join(f"  {n:>{cell},}" for n in row)
+                for label, row in zip(labels, table, strict=True)
+            ]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return display.preformatted(str(self))
+
+
+def assess(model: Any, chunks: Iterable[tuple[Any, Any]], priors: Any = None) -> Assessment:
+    """Score a fitted model on chunks (X, y) of rows, one in memory at a time.
+
+    >>> from deciban import GaussianNB
+    >>> X, y = [[0.0], [1.0], [5.0], [6.0]], ["a", "a", "b", "b"]
+    >>> assess(GaussianNB().fit(X, y), [(X, y)]).as_dict()["accuracy"]
+    1.0
+    """
+    logs, codes = [], []
+    for X, y in chunks:
+        strange = sorted(set(np.asarray(y).tolist()) - set(model.classes_.tolist()), key=str)
+        if strange:
+            raise DataError(
+                f"the target has {strange[:5]}, which the model does not know: its classes are "
+                f"{model.classes_.tolist()[:12]}\n\nhint: is it the right column? Else update the model with such rows"
+            )
+        codes.append(inputs.labels(np.asarray(y), model.classes_)[1])
+        logs.append(np.asarray(model.predict_log_proba(X, **({} if priors is None else {"priors": priors}))))
+    if not codes:
+        raise DataError("there are no rows with a label\n\nhint: see whether the file has more than its header")
+    y = np.concatenate(codes)
+    return Assessment(CrossValidation(model.classes_, y, np.zeros(len(y), int), np.concatenate(logs), None, ()))

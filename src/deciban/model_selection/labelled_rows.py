@@ -1,0 +1,92 @@
+"""Rows as users have them, some of which teach a model, and what a model says of others.
+
+>>> from deciban import GaussianNB
+>>> rows = Rows.of([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"], None)
+>>> model = rows.taught(GaussianNB().fit, np.array([0, 1, 2, 3]))
+>>> said(model, rows.cells(np.array([0]))).argmax(axis=1).tolist()
+[0]
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples
+
+from deciban.errors import DataError
+from deciban.rows import inputs
+from deciban.tallies import Bundle
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows as users have them, and what is known of them."""
+
+    X: Any
+    y: np.ndarray  # (n,), labels
+    classes: np.ndarray  # (k,)
+    codes: np.ndarray  # (n,)
+    w: np.ndarray | None  # (n,)
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any) -> Rows:
+        X, y = inputs.labelled(X, y)
+        with inputs.missing_labels_named(y):
+            y = column_or_1d(y)
+            check_classification_targets(y)
+        if _num_samples(X) != len(y):
+            raise DataError(f"X has {_num_samples(X)} rows, y has {len(y)}\n\nhint: give one label for each row")
+        classes, codes = inputs.labels(y, None)
+        return cls(_by_rows(X) if sparse.issparse(X) else X, y, classes, codes, inputs.weights(sample_weight, codes))
+
+    def cells(self, index: np.ndarray) -> Any:
+        return inputs.rows_at(self.X, index)
+
+    def taught(self, learn: Callable[..., Any], index: np.ndarray, **more: Any) -> Any:
+        """What `fit` or `partial_fit` returns for some of the rows."""
+        if self.w is not None:
+            more["sample_weight"] = self.w[index]
+        return learn(self.cells(index), self.y[index], **more)
+
+    def taught_few(self, learn: Callable[..., Any], index: np.ndarray) -> Any:
+        """The same of rows that may be about as many as there are classes, which is no reason to doubt the labels."""
+        with no_doubt():
+            return self.taught(learn, index)
+
+
+@contextmanager
+def no_doubt() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes is greater", UserWarning)
+        yield
+
+
+def _by_rows(X: Any) -> Any:
+    """Sparse X as rows that are sorted, once: else each part that is cut out would be sorted by whom it teaches."""
+    out = X.tocsr()
+    if not out.has_canonical_format:
+        out = out.copy() if out is X else out
+        out.sum_duplicates()
+    return out
+
+
+def left_out(tally: Bundle) -> bool:
+    """Whether rows with missing cells are not in the tally: `fit`, which has all rows at once, may do better."""
+    part = tally.parts[1]
+    return not getattr(part, "every_row", True) and part.n.sum() < tally.parts[0].n.sum() * (1 - 1e-9)
+
+
+def said(model: Any, X: Any) -> np.ndarray:
+    """log P(class | x), (n, k), of any classifier that has probabilities."""
+    if hasattr(model, "predict_log_proba"):
+        return model.predict_log_proba(X)
+    with np.errstate(divide="ignore"):
+        return np.log(model.predict_proba(X))

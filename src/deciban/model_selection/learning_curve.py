@@ -1,0 +1,295 @@
+"""Learning curves: how good a model is that has seen 10, 20, 40, … rows, scored on rows that it has not seen.
+
+The samples of one repeat are nested, each the beginning of the next, so rows are tallied once: what a size adds to the
+one before is added to its tally, tally(n₂) = tally(n₁) + tally(rows n₁ … n₂), and parameters are estimated at each
+size. These are the numbers of learning anew. Where a class has fewer than two rows yet, and for models that have no
+tally (logistic regression, other libraries' estimators), the model is learned anew.
+
+>>> import numpy as np
+>>> from deciban import GaussianNB
+>>> rng = np.random.default_rng(0)
+>>> y = np.repeat([0, 1], 150)
+>>> print(learning_curve(GaussianNB(), rng.normal(size=(300, 5)) + y[:, None], y, [10, 50, 200], repeats=3))
+GaussianNB, 100 rows held out, 3 times
+  rows  accuracy         ±  log loss       ±
+    10    0.7467    0.0651    1.8990  0.7725
+    50    0.8667    0.0153    0.3208  0.0562
+   200    0.8500    0.0265    0.2975  0.0593
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from deciban import metrics
+from deciban.classifiers.base import Generative
+from deciban.classifiers.text import TextClassifier
+from deciban.display import Lines, plain, table_html, table_text
+from deciban.errors import DataError, DecibanError, NotAdditiveError
+from deciban.model_selection import merged_columns, word_curve
+from deciban.model_selection.labelled_rows import Rows, left_out, said
+from deciban.plots import curves as curve_picture
+
+SHORT = (merged_columns, word_curve)  # ways to the same numbers that are faster, each for some models
+HALVINGS = 10  # of all training rows, where no sizes are given
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Scores of the rows held out by models of more and more rows, for each repeat (r) and size (s)."""
+
+    model: str
+    sizes: np.ndarray  # (s,), rows learned from
+    held_out: int  # rows
+    accuracy: np.ndarray  # (r, s)
+    log_loss: np.ndarray  # (r, s); ∞ where a class was not among the rows learned from, yet came
+    refitted: np.ndarray  # (r, s), whether the model was learned anew
+    note: str = ""  # why all of them were
+
+    def mean(self, score: str = "accuracy") -> np.ndarray:
+        """Over the repeats, (s,); `score` is "accuracy" or "log_loss"."""
+        return self._of(score).mean(axis=0)
+
+    def spread(self, score: str = "accuracy") -> np.ndarray:
+        """The standard deviation over the repeats, (s,): NaN where there is one repeat."""
+        values = self._of(score)
+        if len(values) < 2:
+            return np.full(len(self.sizes), np.nan)
+        with np.errstate(invalid="ignore"):  # ∞ − ∞
+            return values.std(axis=0, ddof=1)
+
+    def _of(self, score: str) -> np.ndarray:
+        if score not in ("accuracy", "log_loss"):
+            raise DataError(f"there is no score {score!r}\n\nhint: ask for 'accuracy' or 'log_loss'")
+        return getattr(self, score)
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a line for each size: rows, and mean and deviation of both scores."""
+        try:
+            import pandas as pd
+        except ImportError as bad:
+            raise ImportError("to_frame makes a pandas DataFrame\n\nhint: pip install pandas") from bad
+        numbers = {"rows": self.sizes}
+        for score in ("accuracy", "log_loss"):
+            numbers |= {score: self.mean(score), f"{score}_sd": self.spread(score)}
+        return pd.DataFrame(numbers)
+
+    def plot(self, ax: Any = None, *, score: str = "accuracy", label: str | None = None) -> Any:
+        """Mean and spread over the number of rows, on a logarithmic axis; returns the axes.
+
+        A second curve in the same axes takes the next colour and line; `label` names it, by default the model's class.
+        """
+        name = self.model if label is None else label
+        return curve_picture.draw(self.sizes, self._of(score), name, score.replace("_", " "), ax)
+
+    def __str__(self) -> str:
+        return table_text(self._lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return table_html(self._lines())
+
+    def _lines(self) -> Lines:
+        columns = [of(score) for score in ("accuracy", "log_loss") for of in (self.mean, self.spread)]
+        lines = [(str(n), *map(plain, line)) for n, *line in zip(self.sizes, *columns, strict=True)]
+        first = max(len("rows"), *(len(line[0]) for line in lines))
+        rows = [(line[0].rjust(first), *line[1:]) for line in lines]
+        head = ("rows".rjust(first), "accuracy", "±", "log loss", "±")
+        times = "once" if len(self.accuracy) == 1 else f"{len(self.accuracy)} times"
+        return Lines(f"{self.model}, {self.held_out} rows held out, {times}", head, rows, self.note)
+
+
+def learning_curve(
+    model: Any,
+    X: Any,
+    y: Any,
+    sizes: Sequence[float] | None = None,
+    *,
+    test: Any = 1 / 3,
+    repeats: int = 5,
+    random_state: Any = 0,
+    stratify: bool = True,
+    sample_weight: Any = None,
+) -> LearningCurve:
+    """Scores of models of more and more rows. The model itself is left as it is.
+
+    sizes: numbers of rows to learn from, or shares (≤ 1.0) of those that are not held out; by default all of them, a
+    half, a quarter … down to 1/1024. test: the share of the rows, or their number, that each repeat holds out anew; or
+    True for each row (n,) that is held out every time. `stratify`: classes keep their shares at every size, and come
+    early. Any classifier with `predict_log_proba` or `predict_proba` will do; those without a tally are refitted.
+
+    >>> from deciban import CategoricalNB
+    >>> X, y = [[0, 0], [0, 1], [0, 1], [1, 0], [1, 0], [1, 1]] * 4, ["no", "no", "no", "yes", "yes", "yes"] * 4
+    >>> curve = learning_curve(CategoricalNB(), X, y, [2, 0.5, 1.0], test=12, repeats=2)
+    >>> curve.sizes.tolist(), curve.mean().tolist(), curve.refitted[0].tolist()
+    ([2, 6, 12], [1.0, 1.0, 1.0], [True, False, False])
+    """
+    rows = Rows.of(X, y, sample_weight)
+    held = Held.of(test, len(rows.y))
+    counts = counts_of(sizes, len(rows.y) - held.number, len(rows.classes))
+    if not isinstance(repeats, Integral) or repeats < 1:
+        raise DataError(f"repeats is {repeats!r}\n\nhint: give how often to draw the rows anew, 1 or more")
+    rng = check_random_state(random_state)
+    short = next(
+        (way for way in SHORT if way.possible(model, rows.X) and (rows.w is None or way is merged_columns)), None
+    )
+    rows = replace(rows, X=short.ready(model, rows.X)) if short else rows
+    out = [_repeat(model, rows, *held.drawn(rows.codes, rng, stratify), counts, short) for _ in range(repeats)]
+    accuracy, log_loss, refitted = (np.array([each[i] for each in out]) for i in range(3))
+    note = next((each[3] for each in out if each[3]), "")
+    return LearningCurve(type(model).__name__, counts, held.number, accuracy, log_loss, refitted, note)
+
+
+def _repeat(model: Any, rows: Rows, train: np.ndarray, test: np.ndarray, counts: np.ndarray, short: Any) -> Any:
+    """(accuracy, log loss, refitted, note) of one draw, (s,) each."""
+    models = Models(model, rows, train, counts)
+    steps = short.steps(models, test) if short else models.on(rows.cells(test))
+    y, w = rows.codes[test], None if rows.w is None else rows.w[test]
+    told = np.full((len(test), len(rows.classes)), -np.inf)
+    accuracy, log_loss = np.empty(len(counts)), np.empty(len(counts))
+    for i, (logs, places) in enumerate(steps):
+        told[:] = -np.inf
+        told[:, places] = logs
+        accuracy[i], log_loss[i] = metrics.accuracy(y, told, w), metrics.log_loss(y, told, w)
+    return accuracy, log_loss, models.refitted, models.note
+
+
+class Models:
+    """The models of the first counts[0], counts[1], … of the training rows, one after the other."""
+
+    def __init__(self, model: Any, rows: Rows, train: np.ndarray, counts: np.ndarray):
+        self.model, self.rows, self.train, self.counts = model, rows, train, counts
+        self.spans = list(pairwise([0, *counts.tolist()]))
+        self.few = few_at(rows, train, counts)
+        self.refitted, self.note = self.few.copy(), ""
+
+    def on(self, cells: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """(log posteriors of the cells, the places of their classes) by the model of each size."""
+        running = clone(self.model)
+        if not hasattr(running, "forget"):  # what can be taken away was added up
+            self.note = f"{type(running).__name__} has no tally that adds up: each size was learned anew"
+        for i, (start, stop) in enumerate(self.spans):
+            self._go_on(running, self.train[start:stop])
+            if self.note or self.few[i]:
+                self.refitted[i] = True
+                learned = self.rows.taught_few(clone(self.model).fit, self.train[:stop])
+            else:
+                learned = running
+                if isinstance(learned, Generative):
+                    learned._check_fitted()
+            yield said(learned, cells), np.searchsorted(self.rows.classes, learned.classes_)
+
+    def _go_on(self, running: Any, index: np.ndarray) -> None:
+        """Add rows to the running model, unless it cannot be had by adding."""
+        if self.note:
+            return
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what concerns all rows will come again
+                self.rows.taught(running.partial_fit, index, classes=self.rows.classes)
+            if isinstance(running, Generative) and left_out(running.tally_):
+                raise NotAdditiveError("rows with missing cells are not in the tally")
+            if isinstance(running, TextClassifier) and not running._features().open:
+                raise NotAdditiveError("the vectoriser has the columns of the first texts")
+            if any(cut is not None and cut.learned for cut in getattr(running, "_cuts", None) or ()):
+                raise NotAdditiveError("numbers are cut as the first rows have it")
+        except DecibanError as bad:  # if the rows are at fault, `fit` will say so
+            self.note = f"each size was learned anew: {str(bad).splitlines()[0]}"
+
+
+@dataclass(frozen=True)
+class Held:
+    """Which rows are held out: so many of those drawn, or always the same."""
+
+    number: int
+    always: np.ndarray | None = None  # (n,), bool
+
+    @classmethod
+    def of(cls, test: Any, n: int) -> Held:
+        if isinstance(test, int | float | np.number) and not isinstance(test, bool):
+            share = not isinstance(test, int | np.integer)
+            number, always = round(float(test) * n) if share and test < 1 else 0 if share else int(test), None
+        else:
+            always = np.asarray(test)
+            if always.shape != (n,) or always.dtype != bool:
+                raise DataError(
+                    f"test is neither a number nor a truth value for each of the {n} rows\n\n"
+                    "hint: give a share such as 0.3, a number of rows, or a mask such as split == 'test'"
+                )
+            number = int(always.sum())
+        if not 0 < number < n:
+            raise DataError(
+                f"of {n} rows, {number} would be held out\n\nhint: leave at least one to learn from, and hold one out"
+            )
+        return cls(number, always)
+
+    def drawn(self, codes: np.ndarray, rng: Any, stratify: bool) -> tuple[np.ndarray, np.ndarray]:
+        """(rows to learn from, in the order in which they come; rows held out)."""
+        free = np.arange(len(codes)) if self.always is None else np.flatnonzero(~self.always)
+        order = free[rng.permutation(len(free))]
+        if stratify:
+            order = order[evenly(codes[order])]
+        if self.always is not None:
+            return order, np.flatnonzero(self.always)
+        return order[: -self.number], np.sort(order[-self.number :])
+
+
+def evenly(codes: np.ndarray) -> np.ndarray:
+    """An order in which each class (n,) has its share of every beginning, to within a row, and comes early.
+
+    >>> codes = np.array([0, 0, 0, 0, 1, 1])
+    >>> codes[evenly(codes)].tolist()
+    [0, 1, 0, 0, 1, 0]
+    """
+    by_class = np.argsort(codes, kind="stable")
+    n = np.bincount(codes)
+    rank = np.empty(len(codes))
+    rank[by_class] = np.arange(len(codes)) - np.repeat(np.cumsum(n) - n, n)
+    return np.argsort(rank / n[codes], kind="stable")
+
+
+def few_at(rows: Rows, train: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Whether some class has fewer than two rows (of any weight) at each size, (s,): then `fit` judges."""
+    second = []
+    for c in range(len(rows.classes)):
+        real = rows.codes[train] == c if rows.w is None else (rows.codes[train] == c) & (rows.w[train] > 0)
+        where = np.flatnonzero(real)
+        second.append(where[1] if len(where) > 1 else len(train))
+    return counts <= max(second)
+
+
+def counts_of(sizes: Any, n: int, k: int) -> np.ndarray:
+    """Numbers of rows, ascending, of n that there are to learn from.
+
+    >>> counts_of(None, 1000, 3).tolist(), counts_of([1.0, 0.1, 7], 1000, 3).tolist()
+    ([4, 8, 16, 31, 62, 125, 250, 500, 1000], [7, 100, 1000])
+    """
+    if sizes is None:
+        halved = np.unique(np.rint(n / 2.0 ** np.arange(HALVINGS + 1)).astype(np.int64))
+        return halved[halved >= min(n, max(2, k))]
+    given = [sizes] if np.ndim(sizes) == 0 else list(sizes)
+    counts = [_count(size, n) for size in given]
+    wrong = [size for size, count in zip(given, counts, strict=True) if not 1 <= count <= n]
+    if wrong or not given:
+        raise DataError(
+            f"there are {n} rows to learn from, and sizes is {wrong or given}\n\n"
+            f"hint: give whole numbers from 1 to {n}, or shares up to 1.0"
+        )
+    return np.unique(np.array(counts, dtype=np.int64))
+
+
+def _count(size: Any, n: int) -> int:
+    """One size as a number of rows; 0 where it is none."""
+    if isinstance(size, int | np.integer):
+        return int(size)
+    return round(float(size) * n) if isinstance(size, float | np.floating) and 0 < size <= 1 else 0

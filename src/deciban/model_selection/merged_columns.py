@@ -1,0 +1,139 @@
+"""Multinomial models of sparse counts in few columns, for the posteriors of given rows alone.
+
+Columns that those rows do not have, and columns that no training row has (yet), can be put together without a change
+of any posterior: a column's pseudo-counts add up as its counts do, so the whole of each class stays what it was, and
+
+    Σ_j x_j log(alpha_j / whole_c)  =  (Σ_j x_j) log(Σ_j alpha_j / whole_c) + what does not depend on the class c
+
+where no class has any of the columns j. A few rows have few of the words of a language: their table is small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from deciban.classifiers.naive_bayes import ALPHA_MIN, ComplementNB, MultinomialNB
+from deciban.data.blocks import Counts, Table
+from deciban.model_selection.labelled_rows import no_doubt
+from deciban.tallies import Bundle, Sums
+
+
+def possible(model: Any, X: Any) -> bool:
+    """Whether columns of X may be put together: sparse counts, and a model where each column has but its own weight.
+
+    >>> possible(MultinomialNB(), sparse.csr_array(np.eye(3))), possible(ComplementNB(norm=True), np.eye(3))
+    (True, False)
+    """
+    if not sparse.issparse(X) or type(model) not in (MultinomialNB, ComplementNB) or not X.nnz:
+        return False
+    settings = model.get_params()
+    alpha = settings["alpha"]
+    if isinstance(alpha, str) or np.shape(alpha) not in ((), (X.shape[1],)) or not np.min(alpha) >= ALPHA_MIN:
+        return False
+    plain = settings["weights"] is None and settings["calibrate"] is False and not settings.get("norm")
+    return plain and X.data.dtype.kind in "fiu" and bool(np.isfinite(X.data.sum()) and X.data.min() >= 0)
+
+
+def ready(_: Any, X: Any) -> Any:
+    """Counts as the kernels take them, once for all that follows."""
+    return X if X.data.dtype.kind == "f" else X.astype(np.float64)
+
+
+def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(log posteriors, the places of their classes) by the model of each size, in the columns that matter there."""
+    rows, few = models.rows, models.few
+    train = models.train[: models.counts[-1]]
+    alpha = np.broadcast_to(models.model.alpha, rows.X.shape[1])
+    columns = Columns(rows.X[train], rows.X[test], models.spans, alpha)
+    codes, w = rows.codes[train], None if rows.w is None else rows.w[train]
+    every, tally = np.arange(len(rows.classes)), None
+    base = clone(models.model)
+    base.classes_ = every
+    for i, (start, stop) in enumerate(models.spans):
+        model = _in_columns(base, columns.alpha(i))
+        weights = None if w is None else w[start:stop]
+        new = model._tally(Table(columns.learned(start, stop, i), codes[start:stop], weights, len(every)))
+        tally = new if tally is None else _grown(tally, new)
+        if few[i]:  # whether, and what, such rows can teach is for `fit` to say
+            with no_doubt():
+                model.fit(columns.known_rows(stop, i), codes[:stop], None if w is None else w[:stop])
+        else:
+            model._set(tally)
+        yield model.predict_log_proba(columns.predicted(i)), model.classes_
+
+
+def _in_columns(base: Any, alpha: np.ndarray) -> Any:
+    """A model with its own pseudo-counts, that has learned nothing yet."""
+    out = base._plain()
+    out.alpha, out.n_features_in_ = alpha, len(alpha)
+    out._validate_params()
+    out._check_settings()
+    return out
+
+
+class Columns:
+    """Columns in a new order: those that are not asked for as one, then the others as training rows come to have them.
+    At each size, those that have not come yet are one at the end."""
+
+    def __init__(self, known: Any, asked: Any, spans: list[tuple[int, int]], alpha: np.ndarray):
+        d = known.shape[1]
+        came = np.full(d, len(spans) - 1, dtype=np.int16)  # at which size; at the last, all that is left
+        for i, (start, stop) in reversed(list(enumerate(spans[:-1]))):
+            came[_among(known.indices[known.indptr[start] : known.indptr[stop]], d)] = i
+        wanted = _among(asked.indices, d)
+        order = np.flatnonzero(wanted)
+        order = order[np.argsort(came[order], kind="stable")]
+        self.first = int(len(order) < d)  # how many columns stand for those that are not asked for
+        place = np.zeros(d, dtype=known.indices.dtype)
+        place[order] = np.arange(self.first, self.first + len(order))
+        self.there = np.cumsum(np.bincount(came[order], minlength=len(spans))) + self.first
+        self.alphas = np.concatenate([[alpha[~wanted].sum()][: self.first], alpha[order]])
+        self.known, self.known_at = known, place.take(known.indices, mode="clip")
+        self.asked, self.asked_at = asked, place.take(asked.indices, mode="clip")
+
+    def alpha(self, i: int) -> np.ndarray:
+        """The pseudo-counts of the columns at size i."""
+        there = self.there[i]
+        return np.append(self.alphas[:there], self.alphas[there:].sum()) if there < len(self.alphas) else self.alphas
+
+    def wide(self, i: int) -> int:
+        return min(int(self.there[i]) + 1, len(self.alphas))
+
+    def learned(self, start: int, stop: int, i: int) -> Counts:
+        """Training rows start … stop in the columns of size i."""
+        return Counts(self.known.indptr[start : stop + 1], self.known_at, self.known.data, self.wide(i))
+
+    def known_rows(self, stop: int, i: int) -> Any:
+        """The training rows up to there as a matrix."""
+        end = self.known.indptr[stop]
+        return self._matrix(self.known.data[:end], self.known_at[:end], self.known.indptr[: stop + 1], i)
+
+    def predicted(self, i: int) -> Any:
+        """The rows to predict, as a matrix."""
+        at = np.minimum(self.asked_at, self.asked_at.dtype.type(self.there[i]))
+        return self._matrix(self.asked.data, at, self.asked.indptr, i)
+
+    def _matrix(self, data: np.ndarray, at: np.ndarray, ends: np.ndarray, i: int) -> Any:
+        out = sparse.csr_array((data, at, ends), shape=(len(ends) - 1, self.wide(i)))
+        # sums do not ask for order, nor whether a column comes twice: to sort would cost more than to count
+        out.has_canonical_format = out.has_sorted_indices = True
+        return out
+
+
+def _among(columns: np.ndarray, d: int) -> np.ndarray:
+    """Which of d columns are there, (d,). (To count them is faster than to tick them off.)"""
+    return np.bincount(columns, minlength=d) > 0
+
+
+def _grown(before: Bundle, new: Bundle) -> Bundle:
+    """The sum of two tallies, where columns have come since the first; what it has in the last is for all of those: 0.
+    It goes into the memory of the second."""
+    total, old = new.parts[1].total, before.parts[1].total
+    wide = min(old.shape[1], total.shape[1])
+    total[:, :wide] += old[:, :wide]
+    return Bundle((new.parts[0] + before.parts[0], Sums(new.parts[1].n + before.parts[1].n, total)))

@@ -1,0 +1,125 @@
+"""Learning curves of texts: every text is read once, for all sizes and repeats.
+
+Columns stay those of all texts, so that what a size adds is added cell by cell; a size knows the words that its own
+texts have, and looks at the rows held out, which are counted, through those. The posteriors are those of a
+`TextClassifier` that learned the texts of each size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from deciban import ops
+from deciban.classifiers.text import TextClassifier
+from deciban.classifiers.text_model import Features
+from deciban.data.blocks import Counts
+from deciban.engines.threads import each
+from deciban.errors import DataError
+from deciban.ops.packed import Packed
+from deciban.text.analysis import Terms
+from deciban.text.naive_bayes import MODELS, WordWeights, design_effect
+from deciban.text.word_tally import WordTally
+
+ROWS = 512  # to score at a time
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Texts, counted."""
+
+    terms: Terms
+    X: sparse.csr_array
+
+
+def possible(model: Any, _: Any) -> bool:
+    """Whether texts may be counted before it is known which of them are learned.
+
+    >>> [possible(model, []) for model in (TextClassifier(), TextClassifier("logistic"))]
+    [True, False]
+    """
+    if type(model) is not TextClassifier or ops.core() is None or model.model not in MODELS:
+        return False
+    model._validate_params()
+    return not model.calibrate and Features.of(model.features, model.ngram_range).open
+
+
+def ready(model: Any, texts: Any) -> Counted:
+    """All texts, counted once."""
+    return Counted(*Features.of(model.features, model.ngram_range).learn(model._texts(texts)))
+
+
+def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(log posteriors, the places of their classes) by the model of each size; sizes are worked on at once."""
+    rows, k = models.rows, len(models.rows.classes)
+    counted: Counted = rows.X
+    asked = Asked.of(counted.X[test])
+    models.refitted[:] = False  # one row of a class is enough
+
+    def tally(span: tuple[int, int]) -> WordTally:
+        index = models.train[slice(*span)]
+        return WordTally.of_all(counted.terms, counted.X[index], rows.codes[index], k, models.model._keeps)
+
+    tallies = list(accumulate(each(models.spans, tally), WordTally.plus))
+    for whole, logs in zip(tallies, each(tallies, lambda t: asked.told_by(models.model, t, rows.classes)), strict=True):
+        yield logs, np.flatnonzero(whole.n)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Texts to predict, and which columns they have."""
+
+    X: sparse.csr_array
+    columns: np.ndarray  # (d,), bool
+
+    @classmethod
+    def of(cls, X: sparse.csr_array) -> Asked:
+        return cls(X, np.bincount(X.indices, minlength=X.shape[1]) > 0)
+
+    def told_by(self, settings: TextClassifier, tally: WordTally, classes: np.ndarray) -> np.ndarray:
+        """The log posteriors by a text classifier of this tally, whose words are the columns. (n, k)"""
+        there = np.diff(tally.start) > 0
+        if not there.any():
+            raise DataError(
+                f"the first {tally.n.sum():.0f} texts have no word that could be counted\n\n"
+                "hint: leave out small sizes, or texts without words"
+            )
+        model = clone(settings)
+        model._reset()
+        if model.stop_words is None:  # else nobody asks how words are spelt
+            tally = replace(tally, letters=tally.letters[:0], offsets=np.zeros_like(tally.offsets))
+        tally, have = tally.part(there).without_empty_classes()
+        model.classes_ = np.asarray(classes)[have]
+        model._set(tally)
+        view = model._view()
+        return ops.posterior(
+            self.scored(np.flatnonzero(there)[view.kept], view.weights), logs=True, prior=view.log_prior
+        )
+
+    def scored(self, words: np.ndarray, weights: WordWeights) -> np.ndarray:
+        """The scores by the weights of words with these columns, (n, k): a table of all classes is read along rows."""
+        known = words[self.columns[words]]
+        place = np.full(len(self.columns), len(known), dtype=self.X.indices.dtype)  # a row of zeros for all others
+        place[known] = np.arange(len(known))
+        coef = Packed.zeros(len(weights.unit), len(known) + 1)
+        coef.rows[:, : coef.k] = weights.unit
+        coef.rows[np.repeat(place[words], np.diff(weights.start)), weights.label] += weights.weight
+        coef.rows[-1] = 0.0
+        n, out = self.X.shape[0], []
+        for start, stop in pairwise([*range(0, n, ROWS), n]):
+            ends = self.X.indptr[start : stop + 1]
+            here = slice(ends[0], ends[-1])
+            at, values = place.take(self.X.indices[here]), weights.worth(self.X.data[here])
+            made = ops.affine(Counts(ends - ends[0], at, values, len(known) + 1), coef, weights.bias)
+            if weights.dependence:
+                row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+                words = np.bincount(row, values * (at < len(known)), minlength=len(ends) - 1)
+                made = weights.bias + (made - weights.bias) / design_effect(words, weights.dependence)[:, None]
+            out.append(made)
+        return np.concatenate(out)

@@ -1,0 +1,1 @@
+"""Settings, state and posterior of generative classifiers."""

@@ -1,0 +1,186 @@
+"""What each column says of each class, as weights multiply it: log p(x_j | c) less its mean over the classes.
+
+Units and whatever else all classes share cancel, so that a weight means the same for every family. Where a score is
+linear in x, so is this. A cell counts at most `MOST` nats against a class, beside the class that it fits best: where a
+family is linear this holds for x_j = 1, and rows may have more of it. A missing cell says 0.
+
+>>> import numpy as np
+>>> from deciban.families.poisson import Poisson
+>>> from deciban.data.blocks import Reals
+>>> f, x = Poisson(0.0, 0.0), Reals(np.array([[1.0], [4.0]]))
+>>> said = evidence_of(f, f.estimate(f.tally(x, np.array([0, 1], dtype=np.int32), None, 2)))
+>>> said.parts(x).round(3).tolist()  # 1.5 nats of the rate, and log 4 times the count
+[[[0.807], [-0.807]], [[-1.273], [1.273]]]
+>>> said.scores(x, np.array([[2.0], [2.0]])).round(3).tolist()
+[[1.614, -1.614], [-2.545, 2.545]]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from deciban import ops
+from deciban.data.blocks import Block, Counts, Reals
+from deciban.estimation.linear import Linear
+
+MOST = 50.0  # nats
+
+
+def evidence_of(family: Any, params: Any) -> ByParts | ByCoefficients:
+    linear = getattr(params, "linear", None)
+    if isinstance(linear, Linear):
+        present = linear.present()
+        absent = np.zeros_like(present) if linear.share is None else linear.share
+        if linear.veto is not None:
+            absent = np.where(linear.veto.share > 0, -np.inf, absent) if linear.veto.share is not None else absent
+        present, absent = centred(present), centred(absent)
+        return ByCoefficients(present - absent, absent, getattr(family, "above", None))
+    return ByParts(family, params)
+
+
+def centred(parts: np.ndarray) -> np.ndarray:
+    """Parts (…, k, d) less their mean over the classes, after what is far behind the best was brought nearer."""
+    best = parts.max(axis=-2, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        gap = np.maximum(parts - best, -MOST)
+    gap[np.isnan(gap)] = 0.0  # impossible for all classes alike
+    gap -= gap.mean(axis=-2, keepdims=True)
+    return gap
+
+
+@dataclass(frozen=True)
+class ByParts:
+    """Of any family with parts."""
+
+    family: Any
+    params: Any
+
+    def parts(self, x: Block) -> np.ndarray:
+        """(n, k, d)"""
+        with np.errstate(all="ignore"):
+            return centred(self.family.parts(self.params, x))
+
+    def scores(self, x: Block, weights: np.ndarray) -> np.ndarray:
+        """Σ_j weights[c, j] parts[i, c, j], (n, k)."""
+        return np.einsum("nkd,kd->nk", self.parts(x), weights)
+
+
+@dataclass(frozen=True)
+class ByCoefficients:
+    """Of a family whose score is linear: parts[i, c, j] = share[c, j] + coef[c, j] x[i, j], or [x > above]."""
+
+    coef: np.ndarray  # (k, d)
+    share: np.ndarray  # (k, d)
+    above: float | None
+
+    def parts(self, x: Reals | Counts) -> np.ndarray:
+        cells = x.dense()
+        gone = np.isnan(cells)
+        if self.above is not None:
+            cells = (cells > self.above).astype(np.float64)
+        out = np.nan_to_num(cells)[:, None, :] * self.coef + self.share
+        if gone.any():
+            out *= ~gone[:, None, :]
+        return out
+
+    def scores(self, x: Reals | Counts, weights: np.ndarray) -> np.ndarray:
+        share = weights * self.share
+        return ops.affine(x, weights * self.coef, share.sum(axis=1), share, self.above)
+
+    def linear(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(coef (k, d), bias (k,)) of the scores."""
+        return weights * self.coef, (weights * self.share).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Silence:
+    """No column says anything."""
+
+    k: int
+    d: int
+
+    def parts(self, x: Block) -> np.ndarray:
+        return np.zeros((x.n, self.k, self.d))
+
+
+@dataclass(frozen=True)
+class Dense:
+    """The parts of some rows, kept or made anew whenever they are asked for."""
+
+    said: Any  # has parts(x)
+    x: Block
+    kept: bool
+
+    @cached_property
+    def _kept(self) -> np.ndarray:
+        return self.said.parts(self.x)
+
+    def parts(self) -> np.ndarray:
+        return self._kept if self.kept else self.said.parts(self.x)
+
+    def scores(self, weights: np.ndarray) -> np.ndarray:
+        return np.einsum("nkd,kd->nk", self.parts(), weights)
+
+    def back(self, amounts: np.ndarray) -> np.ndarray:
+        """Σ_i amounts[i, c] parts[i, c, j], (k, d)."""
+        return np.einsum("nk,nkd->kd", amounts, self.parts())
+
+    def spread(self, p: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Σ_i w_i times the variance over classes, by p (n, k), of each column's parts. (d,)"""
+        parts = self.parts()
+        mean = np.einsum("nk,nkd->nd", p, parts)
+        return np.einsum("nk,nkd,nkd->d", p * w[:, None], parts, parts) - w @ mean**2
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """The parts of sparse rows under a linear family, of which only stored cells are ever looked at one by one."""
+
+    said: ByCoefficients
+    x: Counts
+    kept: bool = True
+
+    @cached_property
+    def _cells(self) -> tuple[csr_array, csr_array | None]:
+        """(cells, which are missing)"""
+        stored = np.asarray(self.x.stored, dtype=np.float64)
+        gone = np.isnan(stored)
+        values = np.nan_to_num(stored) if self.said.above is None else (stored > self.said.above).astype(np.float64)
+        at, shape = (self.x.column_of(), self.x.indptr - self.x.indptr[0]), (self.x.n, self.x.d)
+        return csr_array((values, *at), shape=shape), csr_array((gone * 1.0, *at), shape=shape) if gone.any() else None
+
+    def parts(self) -> np.ndarray:
+        return self.said.parts(self.x)
+
+    def scores(self, weights: np.ndarray) -> np.ndarray:
+        return self.said.scores(self.x, weights)
+
+    def back(self, amounts: np.ndarray) -> np.ndarray:
+        cells, gone = self._cells
+        here = amounts.sum(axis=0)[:, None]
+        if gone is not None:
+            here = here - (gone.T @ amounts).T
+        return (cells.T @ amounts).T * self.said.coef + here * self.said.share
+
+    def spread(self, p: np.ndarray, w: np.ndarray) -> np.ndarray:
+        # as if all cells were 0, and what the stored ones change
+        cells, gone = self._cells
+        coef, share, mass = self.said.coef, self.said.share, p * w[:, None]
+        row, column = self.x.row_of(), cells.indices
+        out = mass.sum(axis=0) @ share**2 - np.einsum("cj,ce,ej->j", share, mass.T @ p, share)
+        sums = np.zeros((4, len(row)))  # of parts and their squares, stored and as if 0
+        for c in range(p.shape[1]):
+            q, zero = p[row, c], share[c, column]
+            for at, part in ((0, cells.data * coef[c, column] + zero), (2, zero)):
+                sums[at] += q * part
+                sums[at + 1] += q * part**2
+        stored = sums[1] - sums[0] ** 2
+        if gone is not None:
+            stored[gone.data > 0] = 0.0
+        change = stored - (sums[3] - sums[2] ** 2)
+        return out + np.bincount(column, w[row] * change, minlength=self.x.d)

@@ -1,0 +1,368 @@
+"""What a network says: P(targets | evidence) as a table with names.
+
+>>> import numpy as np
+>>> answer = Answer(("rain",), (("no", "yes"),), np.array([0.25, 0.75]), {"wet": "yes"}, np.log(0.4))
+>>> print(answer)
+P(rain | wet = yes)
+  rain       P
+  no    0.2500
+  yes   0.7500
+>>> float(answer["yes"]), answer.most_probable, answer.to_dict()
+(0.75, {'rain': 'yes'}, {'rain': ['no', 'yes'], 'P': [0.25, 0.75]})
+
+Rows of named levels as the codes of a network, and codes as rows.
+
+>>> import numpy as np
+>>> from deciban.networks.network import Network
+>>> one = Network.of({"rain": ["no", "yes"]}, [], {"rain": [0.8, 0.2]})
+>>> coded(one, np.array([["yes"], [None]], dtype=object)).tolist()
+[[1], [-1]]
+
+Scores of rows that leave the counts, where a level leaves with its only row, or cells are missing.
+
+A level that only this row has is gone with the row: its column has one level less, the cell counts as missing, and the
+columns below are summed over the levels that are left. Only the parts of tables that a row needs are made, for all rows
+with the same cells missing at once.
+
+>>> import numpy as np
+>>> chain = [np.array([2.0, 1.0]), np.array([[2.0, 1.0]])]  # two rows with the first level, one with the second
+>>> column = Column((), chain, (0.0,))
+>>> left = Left([column], lambda sizes: 1.0)
+>>> rows, y = np.array([[0], [1]]), np.zeros(2, dtype=np.int32)
+>>> np.exp(left.scores(rows, y, None, np.array([[False], [True]]))).round(3).tolist()  # (2 − 1 + 1) / (2 + 2); nothing
+[[0.5], [1.0]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from deciban.data import frames
+from deciban.display import Lines, plain, table_html, table_text
+from deciban.errors import DataError
+from deciban.networks.graph import above, parents_of
+from deciban.networks.network import Factor, Network, eliminate, plan
+from deciban.tallies import Patterns
+from deciban.tallies.basic import less
+
+SHOWN = 40  # lines of a table that is printed
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """P(targets | evidence): `values` has an axis for each target."""
+
+    names: tuple
+    levels: tuple[tuple, ...]
+    values: np.ndarray
+    evidence: dict
+    log_evidence: float  # log P(evidence)
+
+    def __getitem__(self, levels: Any) -> Any:
+        """The probability of a level, or of a tuple of levels, one for each target."""
+        given = levels if isinstance(levels, tuple) and len(self.names) > 1 else (levels,)
+        if len(given) != len(self.names):
+            raise DataError(f"{len(given)} levels for the targets {list(self.names)}\n\nhint: give one for each")
+        return self.values[tuple(_code(n, own, v) for n, own, v in zip(self.names, self.levels, given, strict=True))]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    @property
+    def most_probable(self) -> dict:
+        """The level of each target that together have the largest probability; the first of several."""
+        at = np.unravel_index(int(self.values.argmax()), self.values.shape)
+        return {name: own[i] for name, own, i in zip(self.names, self.levels, at, strict=True)}
+
+    def to_dict(self) -> dict[Any, list]:
+        """A column of levels for each target and one, `P`, of probabilities, as plain lists."""
+        rows = list(product(*self.levels))
+        out = {name: [row[i] for row in rows] for i, name in enumerate(self.names)}
+        return {**out, "P": self.values.ravel().tolist()}
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """The same as a frame of pandas, polars or pyarrow."""
+        columns = [
+            frames.Column(name, np.array([*cells, None], dtype=object)[:-1]) for name, cells in self.to_dict().items()
+        ]
+        return frames.assembled(columns, library)
+
+    def _lines(self) -> Lines:
+        given = ", ".join(f"{name} = {level}" for name, level in self.evidence.items())
+        title = f"P({', '.join(map(str, self.names))}{f' | {given}' if given else ''})"
+        rows = [(*map(str, row), plain(p)) for row, p in zip(product(*self.levels), self.values.ravel(), strict=True)]
+        more = f"… and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
+        return Lines(title, (*map(str, self.names), "P"), rows[:SHOWN], more)
+
+    def __str__(self) -> str:
+        return table_text(self._lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return table_html(self._lines())
+
+
+def _code(name: Any, levels: Sequence, level: Any) -> int:
+    if level not in levels:
+        known = ", ".join(map(str, levels[:12])) + ", …" * (len(levels) > 12)
+        raise DataError(f"`{name}` has no level {level!r}\n\nhint: it has {known}")
+    return levels.index(level)
+
+
+def _place(network: Network, name: Any) -> int:
+    if name not in network.place:
+        known = ", ".join(map(str, network.names[:12])) + ", …" * (len(network.names) > 12)
+        raise DataError(f"the network has no `{name}`\n\nhint: it has {known}")
+    return network.place[name]
+
+
+def ask(network: Network, targets: Any, evidence: Mapping | None = None) -> Answer:
+    """P(targets | evidence), exactly."""
+    names = [targets] if isinstance(targets, str) or not isinstance(targets, Sequence) else list(targets)
+    kept, given = [_place(network, name) for name in names], dict(evidence or {})
+    if not kept or len(set(kept)) < len(kept):
+        raise DataError(f"the targets are {names}\n\nhint: name one or more, each once")
+    row = np.full((1, len(network.names)), -1)
+    for name, level in given.items():
+        at = _place(network, name)
+        if at in kept:
+            raise DataError(f"`{name}` is asked for and given\n\nhint: leave it out of one of the two")
+        row[0, at] = _code(name, network.levels[at], level)
+    joint = network.log_joint(row, kept)[0]
+    top = joint.max()
+    if top == -np.inf:
+        raise _impossible(network, row)
+    values = np.exp(joint - top)
+    log_evidence = float(top + np.log(values.sum()))
+    return Answer(tuple(names), tuple(network.levels[i] for i in kept), values / values.sum(), given, log_evidence)
+
+
+def _impossible(network: Network, row: np.ndarray) -> DataError:
+    """Evidence of probability 0, told by a part of it that is impossible by itself."""
+    row = row.copy()
+    for at in np.flatnonzero(row[0] >= 0).tolist():
+        kept, row[0, at] = row[0, at], -1
+        if network.log_joint(row)[0] > -np.inf:
+            row[0, at] = kept
+    told = [f"{network.names[i]} = {network.levels[i][row[0, i]]}" for i in np.flatnonzero(row[0] >= 0)]
+    return DataError(
+        f"the evidence has probability 0: the network rules out {' with '.join(told)}\n\n"
+        "hint: leave out one of these, or make no probability in the tables exactly 0"
+    )
+
+
+def coded(network: Network, rows: Any, read: Mapping[Any, Any] | None = None) -> np.ndarray:
+    """Codes (n, nodes) of a frame's cells, by name, or of an array's, by position; −1 where a cell or a column is
+    missing. `read` has for some nodes what makes codes of their column."""
+    columns = _columns(rows)
+    if isinstance(columns[0].name, int) and isinstance(network.names[0], str):
+        if len(columns) != len(network.names):
+            raise DataError(
+                f"rows of {len(columns)} columns for a network of {len(network.names)} nodes\n\n"
+                "hint: give a column for each node in their order, or a frame with names"
+            )
+        columns = [frames.Column(name, c.values, c.levels) for name, c in zip(network.names, columns, strict=True)]
+    strange = [column.name for column in columns if column.name not in network.place]
+    if strange:
+        raise DataError(f"column `{strange[0]}` is no node of the network\n\nhint: the nodes are {list(network.names)}")
+    out = np.full((len(columns[0].values), len(network.names)), -1, dtype=np.int64)
+    for column in columns:
+        at = network.place[column.name]
+        own = (read or {}).get(column.name)
+        out[:, at] = codes_of(column, network.levels[at]) if own is None else own(column)
+    return out
+
+
+def _columns(rows: Any) -> list[frames.Column]:
+    if isinstance(rows, Mapping):
+        columns = [
+            frames.from_objects(name, np.array([*cells, None], dtype=object)[:-1]) for name, cells in rows.items()
+        ]
+    else:
+        columns = frames.columns(rows if frames.is_frame(rows) else _array(rows))
+    if not columns:
+        raise DataError("the rows have no columns\n\nhint: give a column for each node that is known")
+    return columns
+
+
+def _array(rows: Any) -> np.ndarray:
+    out = np.asarray(rows, dtype=None if isinstance(rows, np.ndarray) else object)
+    if out.ndim != 2:
+        raise DataError(f"rows of shape {out.shape}\n\nhint: give a table, (rows, nodes)")
+    return out
+
+
+def codes_of(column: frames.Column, levels: tuple) -> np.ndarray:
+    column = column.as_levels()
+    place = {level: code for code, level in enumerate(levels)}
+    unknown = [level for level in column.levels or () if level not in place]
+    if unknown:
+        row = int(np.flatnonzero(column.values == (column.levels or []).index(unknown[0]))[0])
+        known = ", ".join(map(repr, levels[:12])) + ", …" * (len(levels) > 12)
+        raise DataError(f"`{column.name}` is {unknown[0]!r} in row {row}\n\nhint: its levels are {known}")
+    return np.array([*(place[level] for level in column.levels or ()), -1])[column.values]
+
+
+def named(network: Network, codes: np.ndarray, library: str | None, without: int = -1) -> Any:
+    """Codes as a frame of the library of that name, or as an array of levels; one node may be left out."""
+    columns = [
+        frames.Column(name, np.array([*levels, None], dtype=object)[own])
+        for i, (name, levels, own) in enumerate(zip(network.names, network.levels, codes.T, strict=True))
+        if i != without
+    ]
+    return frames.assembled(columns, library)
+
+
+def learned(rows: Any, edges: Any, prior: float) -> Network:
+    """The network of these edges with tables from rows: (count + a) / (sum + a · levels), a = prior over the cells;
+    even shares where there is neither count nor prior."""
+    columns = [column.as_levels() for column in _columns(rows)]
+    if len(columns[0].values) == 0:
+        raise DataError("there are no rows to learn tables from\n\nhint: give rows, or `tables`")
+    empty = [column.name for column in columns if not column.levels]
+    if empty:
+        raise DataError(f"column `{empty[0]}` has no level: every cell is missing\n\nhint: leave it out")
+    names = tuple(column.name for column in columns)
+    parents = parents_of(names, edges)
+    codes = np.stack([column.values for column in columns], axis=1)
+    t = Patterns.of(
+        codes, np.zeros(len(codes), dtype=np.int32), None, 1, np.array([len(c.levels or ()) for c in columns])
+    )
+    tables = []
+    for i, own in enumerate(parents):
+        count = t.counts([*own, i])[0]
+        cell = prior / count.size
+        whole = np.broadcast_to(count.sum(axis=-1, keepdims=True) + cell * count.shape[-1], count.shape)
+        even = np.full(count.shape, 1.0 / count.shape[-1])
+        tables.append(np.divide(count + cell, whole, out=even, where=whole > 0))
+    return Network(names, tuple(tuple(column.levels or ()) for column in columns), parents, tuple(tables))
+
+
+CELLS = 1 << 22  # numbers in the tables of several rows, about
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its parents, the counts of its levels (of all rows, by class, by class and the first parent, …), and
+    how strongly each table is drawn to the one before."""
+
+    parents: tuple[int, ...]
+    chain: Sequence[np.ndarray]
+    strengths: Sequence[float]
+
+    @cached_property
+    def sums(self) -> list[np.ndarray]:
+        return [table.sum(axis=-1) for table in self.chain]
+
+    @property
+    def levels(self) -> int:
+        return self.chain[0].shape[-1]
+
+
+@dataclass(frozen=True)
+class Left:
+    columns: Sequence[Column]
+    alpha: Callable[[Sequence[int]], float]  # the pseudo-count of a cell, from the levels of the parents and the column
+
+    @property
+    def k(self) -> int:
+        return len(self.columns[0].chain[1])
+
+    def scores(self, rows: np.ndarray, y: np.ndarray, w: np.ndarray | None, lone: np.ndarray) -> np.ndarray:
+        """log p(x | c), (n, k), of known codes (n, d), −1 = missing, each row taken out of the counts; `lone` (n, d)
+        are the cells whose level leaves with the row."""
+        weight = np.ones(len(rows)) if w is None else w
+        state = np.where(lone, 2, (rows >= 0).astype(np.int8))
+        patterns, which = np.unique(state, axis=0, return_inverse=True)
+        out = np.zeros((len(rows), self.k))
+        for at, pattern in enumerate(patterns):
+            own = np.flatnonzero(which.ravel() == at)
+            out[own] = self._alike(rows[own], y[own], weight[own], pattern)
+        return out
+
+    def _alike(self, rows: np.ndarray, y: np.ndarray, w: np.ndarray, state: np.ndarray) -> np.ndarray:
+        """The same of rows with the same cells missing and leaving."""
+        seen, d = set(np.flatnonzero(state == 1).tolist()), len(self.columns)
+        parents = tuple(column.parents for column in self.columns)
+        sizes = [max(column.levels, 1) for column in self.columns] + [self.k]
+        nodes = sorted(above(parents, seen))
+        free = {j: tuple(i for i in (*parents[j], j) if i not in seen) for j in nodes}
+        hard = [j for j in nodes if free[j]]
+        order = plan([(d, *free[j]) for j in hard], sizes, [d])
+        step = max(1, CELLS // max(order.largest, *(self.k * prod(sizes[i] for i in free[j]) for j in nodes), 1))
+        out = np.zeros((len(rows), self.k))
+        for start in range(0, len(rows), step):
+            span = slice(start, start + step)
+            part = rows[span], y[span], w[span], state
+            with np.errstate(divide="ignore"):
+                for j in nodes:
+                    if not free[j]:
+                        out[span] += np.log(self._shares(j, *part))
+                if hard:
+                    factors: list[Factor] = [((d, *free[j]), self._shares(j, *part)) for j in hard]
+                    table, scale = eliminate(factors, [d], order.order)
+                    out[span] += np.log(table) + scale[:, None]
+        return out
+
+    def _shares(self, j: int, rows: np.ndarray, y: np.ndarray, w: np.ndarray, state: np.ndarray) -> np.ndarray:
+        """θ of column j without the row, (rows, k, levels of parents that are not seen …, own levels if not seen)."""
+        column, own_seen = self.columns[j], state[j] == 1
+        sizes = [max(self.columns[i].levels - (state[i] == 2), 1) for i in (*column.parents, j)]
+        mine = w[:, None] * (y[:, None] == np.arange(self.k))
+        out = np.full((1, 1) if own_seen else (1, 1, max(column.levels, 1)), 1.0 / sizes[-1])
+        for depth, m in enumerate((0.0, *column.strengths)):
+            given = column.parents[: max(depth - 1, 0)]
+            count, whole = self._sliced(column, depth, given, j, rows, state)
+            if depth > 1 and state[given[-1]] != 1:  # one more condition
+                out = out[..., None] if own_seen else out[..., None, :]
+            # a row counts where it has all cells; those of levels that are gone do not matter
+            if state[j] > 0 and all(state[i] == 1 or (state[i] == 2 and self.columns[i].levels == 1) for i in given):
+                leaves = (mine if depth else w[:, None]).reshape(len(rows), -1, *(1,) * (whole.ndim - 2))
+                whole = np.maximum(less(whole, leaves), 0.0)
+                if own_seen:
+                    count = np.maximum(less(count, leaves), 0.0)
+            alpha = self.alpha([*sizes[: len(given)], sizes[-1]])
+            whole = whole + m + alpha * sizes[-1]
+            whole = whole if own_seen else whole[..., None]
+            if (whole > 0).all():
+                out = _divided((count + alpha) + m * out, whole)
+            else:  # neither count nor pseudo-count: as the table before has it
+                base = np.broadcast_to(out, np.broadcast_shapes(out.shape, count.shape, whole.shape))
+                out = np.divide(count + m * base + alpha, whole, out=base.copy(), where=whole > 0)
+        if out.shape[0] < len(rows):
+            out = np.repeat(out, len(rows), axis=0)
+        if state[j] == 2 and column.levels > 1:
+            out[np.arange(len(rows)), ..., rows[:, j]] = 0.0
+        return out
+
+    def _sliced(self, column: Column, depth: int, given: Sequence[int], j: int, rows: np.ndarray, state: np.ndarray):
+        """(counts, sums over the levels) of a table at what the rows have: (rows, k, conditions not seen …, own levels
+        if not seen), and without the own levels."""
+        table, whole = column.chain[depth], column.sums[depth]
+        if depth == 0:
+            count = table[rows[:, j]][:, None] if state[j] == 1 else table[None, None]
+            return count, whole.reshape(1, 1)
+        known = [a for a, i in enumerate(given) if state[i] == 1]
+        free = [a for a, i in enumerate(given) if state[i] != 1]
+        at = tuple(rows[:, given[a]] for a in known)
+        whole = whole.transpose(*(1 + a for a in known), 0, *(1 + a for a in free))
+        own = 1 + len(given)
+        if state[j] == 1:
+            count = table.transpose(*(1 + a for a in known), own, 0, *(1 + a for a in free))[(*at, rows[:, j])]
+        else:
+            count = table.transpose(*(1 + a for a in known), 0, *(1 + a for a in free), own)
+            count = count[at] if at else count[None]
+        return count, whole[at] if at else whole[None]
+
+
+def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a / b, in the memory of a where it is large enough."""
+    return np.divide(a, b, out=a) if np.broadcast_shapes(a.shape, b.shape) == a.shape else a / b

@@ -1,0 +1,303 @@
+"""The operations that all families are made of. `spec` says what they mean; the compiled twin makes them fast.
+
+Compiled kernels run optimistically: they add NaN like any number, and only where the result is not finite is the input
+looked at again for missing cells. So data without missing values pay nothing for the question.
+
+>>> import numpy as np
+>>> from deciban.data.blocks import Reals
+>>> sums(Reals(np.array([[1.0], [2.0], [np.nan]])), np.array([0, 1, 1], dtype=np.int32), None, 2).total.tolist()
+[[1.0], [2.0]]
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from deciban.data.blocks import Apart, Codes, Counts, Plain, Reals, class_borders
+from deciban.ops import spec
+from deciban.ops.packed import Packed
+from deciban.tallies import Crosstab, Moments, Pairs, Quartic, RowScatter, Scatter, Sums
+from deciban.tallies.crosstab import Layout
+
+
+def _load():
+    """The compiled module for this processor, or None where none was built."""
+    try:
+        core = importlib.import_module("deciban._core")
+        return importlib.import_module(f"deciban.{core.best()}")
+    except ImportError:
+        return None
+
+
+_core = _load()
+PARTS = 16  # of a pass over numbers whose parts are done at once
+_SMALL = 256  # columns up to which our own matrix kernels beat a call into BLAS
+
+
+def core():
+    """The compiled module in use, or None: then every operation runs its specification."""
+    return _core
+
+
+@contextmanager
+def specification() -> Iterator[None]:
+    """Inside, every operation runs its NumPy specification (for tests; not for use across threads)."""
+    global _core
+    kept, _core = _core, None
+    try:
+        yield
+    finally:
+        _core = kept
+
+
+def whole(a: np.ndarray) -> bool:
+    """Whether all of a is finite. In long arrays: whether their sum is, which is NaN or infinite if any term is."""
+    if a.size < 1024:
+        return bool(np.isfinite(a).all())
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(a.sum()))
+
+
+def _missing(x: Reals | Counts) -> bool:
+    return any(bool(np.isnan(cells).any()) for cells in (x.arrays if isinstance(x, Reals) else [x.stored]))
+
+
+def in_rows(x: Reals) -> Reals:
+    """The same cells, those of a row side by side."""
+    if _core is None or not isinstance(x, Apart):
+        return spec.in_rows(x)
+    out = np.empty((x.n, x.d), dtype=x.columns[0].dtype)
+    _core.in_rows(x.columns, out)
+    return Reals(out)
+
+
+def class_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray:
+    """Σ w of each class, (k,)."""
+    n = np.zeros(k)
+    if _core is None:
+        return np.bincount(y, w, minlength=k).astype(np.float64)
+    _core.weights(y, w, n)
+    return n
+
+
+def sums(x: Reals | Counts, y, w, k: int, above: float | None = None) -> Sums:
+    """Per class Σ w x, or Σ w [x > above]."""
+    if _core is None:
+        return spec.sums(x, y, w, k, above)
+    total = np.zeros((k, x.d))
+    name, extra = ("sums", ()) if above is None else ("sums_above", (above,))
+    if isinstance(x, Counts):
+        _by_class("csr_" + name, x, y, w, extra, total)
+    else:
+        getattr(_core, name)(x.held, y, w, *extra, total)
+    if whole(total) or not _missing(x):
+        return Sums(class_weights(y, w, k), total)
+    if isinstance(x, Counts):
+        return spec.sums(x, y, w, k, above)
+    seen, total = np.zeros((k, x.d)), np.zeros((k, x.d))
+    getattr(_core, name + "_missing")(x.held, y, w, *extra, seen, total)
+    return Sums(seen, total)
+
+
+def _by_class(name: str, x: Counts, y, w, extra: tuple, *out: np.ndarray) -> None:
+    """Fill tables whose first axis is the class: all of them, or some classes at a time where x has parts done at once.
+    A class's rows are added in their order either way, so the bits are the same."""
+
+    def fill(classes: tuple[int, int]) -> None:
+        tables = (table[slice(*classes)] for table in out)
+        getattr(_core, name)(x.indptr, x.indices, x.values, y, w, classes[0], *extra, *tables)
+
+    k = len(out[0])
+    deque(map(fill, [(0, k)]) if x.each is None else x.each(fill, class_borders(x, y, k)), maxlen=0)
+
+
+def moments(x: Reals | Counts, y, w, k: int) -> Moments:
+    """Per class n, mean, Σ w (x − mean)²."""
+    if _core is None:
+        return spec.moments(x, y, w, k)
+    n, mean, m2 = np.zeros(k), np.zeros((k, x.d)), np.zeros((k, x.d))
+    if isinstance(x, Counts):
+        _by_class("csr_moments", x, y, w, (), n, mean, m2)
+        return Moments(n, mean, m2) if whole(m2) or not _missing(x) else spec.moments(x, y, w, k)
+    _core.moments(x.held, y, w, n, mean, m2)
+    if whole(m2) or not _missing(x):
+        return Moments(n, mean, m2)
+    n, mean, m2 = np.zeros((k, x.d)), np.zeros((k, x.d)), np.zeros((k, x.d))
+    _core.moments_missing(x.held, y, w, n, mean, m2)
+    return Moments(n, mean, m2)
+
+
+def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatter:
+    """Per class n, mean and scatter matrix. Rows with a missing cell are left out; few wide rows are kept as rows."""
+    if x.n < x.d:
+        return _complete(_rows, x, y, w, k, pooled) if _missing(x) else _rows(x, y, w, k, pooled)
+    if _core is None or x.d > _SMALL:
+        out = spec.scatter(x, y, w, k, pooled)
+    else:
+        out = Scatter(np.zeros(k), np.zeros((k, x.d)), np.zeros((1 if pooled else k, x.d, x.d)), pooled)
+        _core.scatter(x.held, y, w, out.n, out.mean, out.scatter)
+    if whole(out.scatter) or not _missing(x):
+        return out
+    return _complete(scatter, x, y, w, k, pooled)
+
+
+def quartic(x: Reals, y, w, k: int) -> Quartic | RowScatter:
+    """Per class n, mean, scatter matrix and mixed fourth moments, of the rows without missing cells."""
+    if x.n < x.d:
+        return _complete(_rows, x, y, w, k, False, True) if _missing(x) else _rows(x, y, w, k, False, True)
+    out = spec.quartic(x, y, w, k)
+    return out if whole(out.p22) or not _missing(x) else _complete(quartic, x, y, w, k)
+
+
+def _rows(x: Reals, y, w, k: int, pooled: bool, fourth: bool = False) -> RowScatter:
+    return RowScatter.of(x.values, y, w, k, pooled, fourth)
+
+
+def _complete(op, x: Reals, y, w, k: int, *more):
+    """The operation on the rows that have all their cells."""
+    here = np.flatnonzero(~np.isnan(x.values).any(axis=1))
+    return op(x.take(here), y[here], None if w is None else w[here], k, *more)
+
+
+def code_range(x: Codes) -> tuple[int, np.ndarray]:
+    """(the smallest code, or 0 if that is smaller; the largest of each column, or −1), looked up once."""
+    if "range" not in x.known:
+        top = np.full(x.d, -1, dtype=np.int64)
+        if _core is None:
+            least, top = int(spec.least(x)), x.values.max(axis=0, initial=-1)
+        else:
+            least = _core.code_range(x.values, top)
+        x.known["range"] = least, top
+    return x.known["range"]
+
+
+def crosstab(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Crosstab:
+    """Per class how often each level of each column is there; `levels` is the least number of levels to list."""
+    if _core is None:
+        return spec.crosstab(x, y, w, k, levels)
+    seen = code_range(x)[1] + 1
+    levels = seen if levels is None else np.maximum(seen, levels)
+    offset = np.concatenate([[0], np.cumsum(levels)])
+    table = np.zeros((k, offset[-1]))
+    _core.crosstab(x.values, y, w, offset, table)
+    return Crosstab(class_weights(y, w, k), table, levels)
+
+
+def pairs(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Pairs:
+    """A crosstab, and per class how often every two levels of every two columns are there together."""
+    if _core is None:
+        return spec.pairs(x, y, w, k, levels)
+    alone = crosstab(x, y, w, k, levels)
+    layout = Layout.of(alone.levels)
+    table = np.zeros((k, layout.start[-1]))
+    _core.pairs(x.values, y, w, alone.levels, layout.start, table)
+    return Pairs(alone.n, alone.table, alone.levels, table)
+
+
+def affine(
+    x: Reals | Counts, coef: np.ndarray | Packed, bias, share=None, above: float | None = None, strict=False
+) -> np.ndarray:
+    """bias[c] + Σ_j coef[c, j] x[i, j], or of [x > above]. A missing cell takes back its share of the bias; where
+    `strict`, it makes its row NaN."""
+    packed = Packed.of(coef)
+    if _core is None or (isinstance(x, Reals) and above is None and packed.rows.size > _SMALL**2):
+        return spec.affine(x, packed.table, bias, share, above, strict)
+    out = np.empty((x.n, len(bias)))
+    cells = (x.values,) if isinstance(x, Reals) else (x.indptr, x.indices, x.values)
+    name = ("affine" if isinstance(x, Reals) else "csr_affine") + ("" if above is None else "_above")
+    getattr(_core, name)(*cells, packed.rows, bias, *(() if above is None else (above,)), out)
+    return out if strict or whole(out) or not _missing(x) else spec.affine(x, packed.table, bias, share, above)
+
+
+def quadratic_diagonal(x: Reals | Counts, mean, scale, bias, share) -> np.ndarray:
+    """bias[c] − ½ Σ_j ((x[i, j] − mean[c, j]) scale[c, j])². A missing cell takes back its share of the bias."""
+    if _core is None:
+        return spec.quadratic_diagonal(x, mean, scale, bias, share)
+    if isinstance(x, Counts):
+        return _quadratic_sparse(x, mean, scale, bias, share)
+    out = np.empty((x.n, len(bias)))
+    _core.quadratic_diagonal(x.values, mean, scale, bias, out)
+    if not whole(out) and _missing(x):
+        _core.quadratic_missing(x.values, mean, scale, share, bias, out)
+    return out
+
+
+def _quadratic_sparse(x: Counts, mean, scale, bias, share) -> np.ndarray:
+    """Zeros first, then the change that each stored cell makes; columns far from 0 are scored as dense ones."""
+    dense, far, rest, near = spec.split_far(x, mean * scale)
+    start: np.ndarray | float = 0.0
+    if len(far):
+        start = quadratic_diagonal(dense, mean[:, far], scale[:, far], np.zeros(len(bias)), share[:, far])
+        mean, scale, share = mean[:, near], scale[:, near], share[:, near]
+    a, b = Packed.of(mean * scale**2).rows, Packed.of(-0.5 * scale**2).rows
+    out = np.empty((x.n, len(bias)))
+    zeros = bias - 0.5 * ((mean * scale) ** 2).sum(axis=1)
+    _core.csr_quadratic(rest.indptr, rest.indices, rest.values, a, b, zeros, out)
+    if not whole(out) and _missing(rest):
+        out = spec.quadratic_diagonal(rest, mean, scale, bias, share)
+    return out + start
+
+
+def quadratic_full(x: Reals, mean, white, bias) -> np.ndarray:
+    """bias[c] − ½ |white[c] (x[i] − mean[c])|²; the matrices are lower triangular."""
+    if _core is None or x.d > _SMALL:
+        return spec.quadratic_full(x, mean, white, bias)
+    out = np.empty((x.n, len(bias)))
+    _core.quadratic_full(x.values, mean, white, bias, out)
+    return out
+
+
+def lookup(x: Codes, offset, table: np.ndarray | Packed, bias) -> np.ndarray:
+    """bias[c] + Σ_j table[c, offset[j] + x[i, j]]."""
+    packed = Packed.of(table)
+    if _core is None:
+        return spec.lookup(x, offset, packed.table, bias)
+    out = np.empty((x.n, len(bias)))
+    _core.lookup(x.values, offset, packed.rows, bias, out)
+    return out
+
+
+def posterior(
+    scores: np.ndarray, logs: bool, prior: np.ndarray | None = None, out: np.ndarray | None = None
+) -> np.ndarray:
+    """e^(score + prior) over its sum in each row, or the log of that; into `out`, by default in place. A row of −∞
+    alone becomes NaN."""
+    prior = np.zeros(scores.shape[1]) if prior is None else prior
+    out = scores if out is None else out
+    if _core is None:
+        with np.errstate(all="ignore"):
+            out[:] = spec.posterior(scores + prior, logs)
+    elif scores.flags.c_contiguous and out.flags.c_contiguous:
+        _core.posterior(scores, prior, logs, out)
+    else:  # the kernel goes along rows
+        out[:] = posterior(np.ascontiguousarray(scores), logs, prior)
+    return out
+
+
+def least(x: Plain) -> float:
+    """The smallest (stored) number, or 0 if that is smaller."""
+    arrays = x.arrays if isinstance(x, Reals) else [x.stored if isinstance(x, Counts) else x.values]
+    if _core is None or not all(cells.flags.forc for cells in arrays):
+        return spec.least(x)
+    arrays = [cells.ravel(order="K") for cells in arrays]
+    if isinstance(x, Counts) and x.each is not None:
+        return min(x.each(_core.least, np.array_split(arrays[0], PARTS)))
+    return min(map(_core.least, arrays))
+
+
+def largest(values: np.ndarray) -> float:
+    """The largest |number| of a column, 0 if there is none; NaN never is."""
+    if _core is None or values.dtype != np.float64 or not values.flags.c_contiguous:
+        return spec.largest(values)
+    return _core.largest(values)
+
+
+def supervised_cuts(counts: np.ndarray) -> list[int]:
+    """Cut before these of the m ordered values, from their counts by class (k, m)."""
+    counts = np.ascontiguousarray(counts, dtype=np.float64)
+    return spec.supervised_cuts(counts) if _core is None else _core.supervised_cuts(counts)

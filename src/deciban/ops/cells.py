@@ -1,0 +1,129 @@
+"""What several families want of the same cells, in one pass over them; `cell_spec` says what the operations mean.
+
+>>> import numpy as np
+>>> x, y = Reals(np.array([[1.0], [2.5], [-3.0]])), np.zeros(3, dtype=np.int32)
+>>> found = shared(x, y, None, 1)
+>>> found.moments.mean.round(3).tolist(), found.whole.total.tolist(), found.wrong["positive"].tolist()
+([[0.167]], [[1.0]], [[1.0]])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from deciban import ops
+from deciban.data.blocks import Reals
+from deciban.ops import spec
+from deciban.ops.spec import Rows, Shared
+from deciban.tallies import Cells, Moments, Sums
+
+INFINITE, GONE = 1, 2  # what the kernel may find
+FULL = 1 << 23  # cells that wait until they are gathered: 32 MB
+FEW = 1 << 12  # rows a class, up to which sorting beats counters that lie far apart
+MOST = 1 << 31  # rows that are gathered before they are written down: a counter holds no more
+
+
+def shared(x: Reals, y, w, k: int) -> Shared:
+    """Moments, moments of logarithms, sums of whole numbers, counts on a grid, and the weight of what is no such."""
+    core = ops.core()
+    if core is None:
+        return spec.shared(x, y, w, k)
+    tables, keys, start = np.empty((10, k, x.d)), np.empty((x.d, x.n), dtype=np.int32), np.empty(k + 1, dtype=np.int64)
+    found = core.share(x.held, y, w, tables, keys, start)
+    seen, mean, m2, positive, log_mean, log_m2, whole, total, not_positive, not_whole = tables
+    n, gone = ops.class_weights(y, w, k), bool(found & GONE)
+    sorted_w = None if w is None else w[np.argsort(y, kind="stable")]
+    rows = Rows(keys, np.stack([start[:-1], start[1:]], axis=1), sorted_w)
+    return Shared(
+        Moments(seen if gone else n, mean, m2),
+        Moments(positive if gone or not_positive.any() else n, log_mean, log_m2),
+        Sums(whole if gone or not_whole.any() else n, total),
+        Cells.later(n, Waiting(Cells.none(k, x.d), (rows,), endless=bool(found & INFINITE))),
+        {"positive": not_positive, "count": not_whole},
+    )
+
+
+def cells(x: Reals, y, w, k: int) -> Cells:
+    """Counts on a grid that does not depend on the data."""
+    return shared(x, y, w, k).cells
+
+
+def counted(known: Cells, rows: Sequence[Rows]) -> Cells:
+    """What is known, and some rows, of each column and class."""
+    core = ops.core()
+    if core is None or sum(some.keys.shape[1] for some in rows) < FEW * known.k:
+        return spec.counted(known, rows)
+    count = core.count_weighed if _weighed(rows) else core.count
+    return _cells(known, count(*_lines(known), *_lists(rows)))
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Rows that wait until they are many, then counters that go on counting until somebody asks what they hold."""
+
+    known: Cells
+    rows: tuple[Rows, ...] = ()
+    grids: Any = None  # the compiled counters,
+    gathered: int = 0  # and how many rows they have counted
+    endless: bool = False  # whether some number is infinite
+
+    @property
+    def d(self) -> int:
+        return self.known.d
+
+    @property
+    def shares(self) -> bool:
+        return self.grids is not None
+
+    def plus(self, other: Waiting | Cells) -> Waiting:
+        other = Waiting(other) if isinstance(other, Cells) else other
+        known = other.counted() if other.shares else other.known
+        rows = self.rows if other.shares else (*self.rows, *other.rows)
+        out = replace(self, known=self.known + known, rows=rows, endless=self.endless or other.endless)
+        return out._gathered() if sum(some.keys.size for some in rows) >= FULL else out
+
+    def _gathered(self) -> Waiting:
+        """The rows that wait go to the counters; weights, and more than counters can hold, are written down."""
+        core, size = ops.core(), sum(some.keys.shape[1] for some in self.rows)
+        if core is None or _weighed(self.rows) or self.gathered + size >= MOST:
+            return Waiting(self.counted(), endless=self.endless)
+        grids = core.Grids(self.known.k, self.known.d) if self.grids is None else self.grids
+        grids.add(*_lists(self.rows))
+        return replace(self, rows=(), grids=grids, gathered=self.gathered + size)
+
+    def relabel(self, index: np.ndarray, k: int) -> Waiting:
+        known = self.counted() if self.shares else self.known
+        rows = () if self.shares else tuple(some.relabel(index, k) for some in self.rows)
+        return Waiting(known.relabel(index, k), rows, endless=self.endless)
+
+    def finite(self) -> bool:
+        return not self.endless and self.known.finite()
+
+    def counted(self) -> Cells:
+        known = self.known
+        if self.grids is not None:
+            known = _cells(known, self.grids.read(*_lines(known)))
+        return counted(known, self.rows) if self.rows else known
+
+
+def _weighed(rows: Sequence[Rows]) -> bool:
+    return any(some.w is not None for some in rows)
+
+
+def _lists(rows: Sequence[Rows]) -> tuple[list, list, list]:
+    weights = [np.zeros(0) if some.w is None else some.w for some in rows]
+    return [some.keys for some in rows], [some.bounds for some in rows], weights
+
+
+def _lines(known: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *known.keys]), known.offset, known.table
+
+
+def _cells(known: Cells, found: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Cells:
+    keys, offset, table = found
+    return Cells(known.n, tuple(keys[a:b] for a, b in pairwise(offset)), table.reshape(known.k, -1))

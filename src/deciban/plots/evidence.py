@@ -1,0 +1,214 @@
+"""Pictures that things draw of themselves: a row's evidence, a path of penalties, a learning curve.
+
+The words that speak loudest: bars to the right for a class, to the left against it.
+
+Which columns matter: the posterior probability of each, as bars.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from deciban.display import AGAINST, FOR, INK, short, signed
+from deciban.errors import DataError
+from deciban.plots import style
+from deciban.plots.style import is_model, takes_model
+
+
+@takes_model(lambda model, X, y: ((model.explain(X),), {}), "explanation", needs_y=False, holds="parts")
+def waterfall(explanation: Any, row: int = 0, ax: Any = None, columns: int = 10) -> Any:
+    """One row of an explanation, or of (model, X), from its prior through its strongest columns to its total; returns
+    the axes.
+
+    >>> from deciban import GaussianNB
+    >>> model = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"])
+    >>> ax = waterfall(model.explain([[2.0]]))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['prior', 'x0 = 2', 'total']
+    """
+    return explanation.plot(row, ax, columns)
+
+
+@takes_model(lambda model, X, y: ((model.path(X, y),), {}), "path", holds="Cs")
+def coefficient_path(path: Any, ax: Any = None, *, of: Any = None, columns: int = 8, standard: bool = True) -> Any:
+    """The coefficients of a path of penalties (`LogisticRegression.path`, or `path_` where C="auto"), or of (model, X,
+    y), whose path is made; returns the axes.
+
+    One line a column, over C from a strong penalty to a weak one. The `columns` that are strongest (at the best C, if
+    rows were held out) have a colour and their name at the right edge. `standard`: times the deviation of the column,
+    so that columns of different units compare. `of` is the class whose coefficients are drawn, by default the last.
+
+    >>> from deciban import LogisticRegression
+    >>> path = LogisticRegression().path([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 1.0]], [0, 1, 0, 1])
+    >>> ax = coefficient_path(path)
+    >>> [text.get_text() for text in ax.texts]
+    ['x0', 'x1']
+    """
+    return path.plot(ax, of=of, columns=columns, standard=standard)
+
+
+def _curve_of(model: Any, X: Any, y: Any) -> tuple[tuple, dict]:
+    from deciban.model_selection import learning_curve as curves  # which draws itself, and so needs the plots
+
+    return (curves.learning_curve(model, X, y),), {}
+
+
+@takes_model(_curve_of, "curve", holds="sizes")
+def learning_curve(curve: Any, ax: Any = None, *, score: str = "accuracy", label: str | None = None) -> Any:
+    """A learning curve (of `deciban.learning_curve`), or that of (model, X, y), over the rows learned from, on a log
+    axis; returns the axes.
+
+    The band is the deviation of the repeats. `score` may be "log_loss". More curves go into the same axes, each in a
+    colour and with a mark of its own.
+
+    >>> import deciban
+    >>> X, y = [[0.0], [1.0], [4.0], [5.0]] * 9, [0, 0, 1, 1] * 9
+    >>> curve = deciban.learning_curve(deciban.GaussianNB(), X, y, [4, 20])
+    >>> ax = learning_curve(curve)
+    >>> ax.lines[0].get_xdata().tolist(), ax.get_ylabel()
+    ([4, 20], 'accuracy')
+    """
+    return curve.plot(ax, score=score, label=label)
+
+
+UNITS = {
+    "decibans": "decibans",
+    "evidence": "decibans",
+    "log_odds": "log odds (nats)",
+    "kl": "share of the KL divergence (nats)",
+}
+
+
+def top_words(
+    words: Any,
+    values: Any = None,
+    ax: Any = None,
+    *,
+    measure: str | None = None,
+    most: int = 10,
+    title: str = "Strongest words",
+    both: bool = True,
+    of: Any = None,
+) -> Any:
+    """The words (or any names) with the largest values, and with `both` those with the smallest; returns the axes.
+
+    Parameters
+    ----------
+    words, values : sequences
+        Names and one number for each; or, alone, what `TextClassifier.top_words` gives for a class; or a fitted
+        `TextClassifier`.
+    measure : str, optional
+        What the values are, for the axis: "decibans", "evidence", "log_odds", "kl", or any other name. Words of
+        `TextClassifier.top_words` bring it along. Of a model: "decibans" of each word as a text by itself, or
+        what its `top_words` is to rank them by.
+    most : int, default 10
+        How many words on either side.
+    both : bool, default True
+        Whether the smallest values are drawn, too. Of a model with two classes these are the words of the other
+        one, if the measure is "decibans".
+    of : label, optional
+        The class of a model whose words are drawn, by default the last.
+
+    Examples
+    --------
+    >>> ax = top_words(["the", "prize", "meeting"], [0.1, 12.0, -9.5], measure="decibans", most=1)
+    >>> [label.get_text() for label in ax.get_yticklabels()], ax.get_xlabel()
+    (['prize', 'meeting'], 'decibans')
+    >>> from deciban import TextClassifier
+    >>> model = TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"])
+    >>> top_words(model.top_words(2, by="log_odds")["spam"]).get_xlabel()
+    'log odds (nats)'
+    >>> top_words(model, most=1).get_title(loc="left")
+    'Strongest words: spam'
+    """
+    if is_model(words):
+        measure = measure or "decibans"
+        label, words, values = _of_model(words, of, measure, most, both)
+        title = f"{title}: {short(str(label), 24)}"
+    measure = measure or getattr(words, "measure", None)
+    if values is None:
+        words, values = _parted(words)
+    evidence = np.asarray(values, dtype=np.float64)
+    if evidence.shape != (len(words),):
+        raise DataError(f"{len(words)} words, but values of shape {evidence.shape}\n\nhint: give one number a word")
+    order = np.argsort(-evidence, kind="stable")
+    chosen = [*order[:most], *order[max(most, len(order) - most) :]] if both else order[:most]
+    size = evidence[chosen]
+    ax = style.axes(ax, 4.6, 0.9 + 0.24 * max(len(chosen), 2))
+    reach = float(np.abs(size).max(initial=1e-9))
+    for place, value in enumerate(size):
+        ax.barh(place, value, height=0.68, color=FOR if value >= 0 else AGAINST)
+        side = 1 if value >= 0 else -1
+        at, ha = value + 0.015 * reach * side, "left" if side > 0 else "right"
+        ax.text(at, place, signed(value).replace("-", "−"), va="center", ha=ha, fontsize=8, color=INK)
+    ax.set_yticks(range(len(chosen)), [short(str(words[j]), 28) for j in chosen])
+    style.literal(*ax.get_yticklabels())
+    ax.axvline(0, color=INK, lw=0.8)
+    low, high = min(size.min(initial=0.0), 0.0), max(size.max(initial=0.0), 0.0)
+    pad = 0.18 * (high - low or 1.0)
+    ax.set(xlim=(low - pad * (low < 0), high + pad * (high > 0)), ylim=(len(chosen) - 0.4, -0.6))
+    style.plain(ax, "x")
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    style.titled(ax, title, UNITS.get(measure, measure) if measure else "value")
+    return ax
+
+
+def _of_model(model: Any, of: Any, measure: str, most: int, both: bool) -> tuple[Any, list[str], list[float]]:
+    """(label, words, values): the strongest words of a class; of two classes those of the other count against it."""
+    if not hasattr(model, "top_words"):
+        raise DataError(
+            f"{type(model).__name__} has no words\n\n"
+            "hint: top_words(model) of a TextClassifier, or top_words(words, values)"
+        )
+    found = model.top_words(most, **({} if measure == "decibans" else {"by": measure}))
+    labels = list(found)
+    label = labels[-1] if of is None else of
+    if label not in labels:
+        raise DataError(f"class {label!r} is not among {labels}\n\nhint: `of` is a class of the model")
+    words, values = _parted(found[label])
+    rest = [other for other in labels if other != label] if both and len(labels) == 2 else []
+    if measure == "decibans":  # of each word as a text by itself
+        words += [word for other in rest for word, _ in found[other] if word not in words]
+        said = np.asarray(model.decibans([*words, ""]))[:, labels.index(label)]
+        values = (said[:-1] - said[-1]).tolist()
+    return label, words, values
+
+
+def _parted(pairs: Any) -> tuple[list[Any], list[float]]:
+    """Names and numbers of (name, number) pairs."""
+    try:
+        return [word for word, _ in pairs], [float(value) for _, value in pairs]
+    except (TypeError, ValueError):
+        raise DataError(
+            f"`words` is a {type(pairs).__name__} and there are no values\n\n"
+            "hint: give a TextClassifier, words and one number for each, or model.top_words()[label]"
+        ) from None
+
+
+def inclusion(model: Any, ax: Any = None, *, most: int = 30) -> Any:
+    """The probability that each column of MixedNB(average="subsets") matters, the most probable first; returns the
+    axes.
+
+    >>> from deciban import MixedNB
+    >>> X, y = [[0, 1], [0, 2], [9, 1], [9, 2]] * 5, [0, 0, 1, 1] * 5
+    >>> ax = inclusion(MixedNB(average="subsets", families={0: "student", 1: "student"}).fit(X, y))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['x0', 'x1']
+    """
+    chances, names = model.inclusion_, model._column_names()
+    order = np.argsort(-chances, kind="stable")[:most]
+    ax = style.axes(ax, 4.6, 0.9 + 0.24 * max(len(order), 2))
+    ax.barh(range(len(order)), chances[order], height=0.68, color=FOR)
+    for place, chance in enumerate(chances[order]):
+        ax.text(chance + 0.015, place, f"{chance:.2f}", va="center", ha="left", fontsize=8, color=INK)
+    ax.set_yticks(range(len(order)), [short(names[j], 28) for j in order])
+    style.literal(*ax.get_yticklabels())
+    ax.set(xlim=(0, 1.12), ylim=(len(order) - 0.4, -0.6), xticks=[0, 0.25, 0.5, 0.75, 1])
+    style.plain(ax, "x")
+    ax.tick_params(axis="y", length=0)
+    of_all = f": {len(order)} of {len(chances)}" if len(order) < len(chances) else ""
+    style.titled(ax, f"Columns that matter{of_all}", "posterior probability")
+    return ax

@@ -1,0 +1,1 @@
+"""Whatever the user has, as rows that can be passed over."""

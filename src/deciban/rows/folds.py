@@ -1,0 +1,171 @@
+"""Folds: which rows are held out together.
+
+>>> import numpy as np
+>>> fold_of_each(2, None, np.array(["a", "a", "a", "b", "b", "b"])).tolist()
+[0, 1, 0, 1, 0, 1]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from deciban.data.blocks import Counts, Reals
+from deciban.errors import DataError
+
+ODD = np.uint64(0x9E3779B97F4A7C15)
+CELLS = 1 << 18  # that are digested at a time
+EVERY, NOWHERE = -1, -2  # in the place of a fold
+COMMON = 5  # rows that are the same, and each of them is judged by the others
+
+
+def fold_of_each(folds: Any, X: Any, y: np.ndarray, random_state: Any = None, stratify: bool = True) -> np.ndarray:
+    """The fold 0, 1, … of each row (n,), from their number, from names (n,) or from a scikit-learn splitter.
+
+    A number of folds is dealt out like cards, class by class where `stratify`: folds, and the classes in them, differ
+    by one row at most.
+    """
+    n = len(y)
+    if hasattr(folds, "split"):
+        return once_each(list(folds.split(X, y)), n)
+    if isinstance(folds, Integral):
+        folds = int(folds)
+        if not 2 <= folds <= n:
+            raise DataError(f"folds is {folds}, and there are {n} rows\n\nhint: give at least 2, at most one a row")
+        order = np.arange(n) if random_state is None else check_random_state(random_state).permutation(n)
+        if stratify:
+            order = order[np.argsort(y[order], kind="stable")]
+        fold = np.empty(n, dtype=np.intp)
+        fold[order] = np.arange(n) % folds
+        return fold
+    given = np.asarray(folds)
+    if given.shape != (n,):
+        raise DataError(
+            f"folds has shape {given.shape}, and there are {n} rows\n\n"
+            "hint: give a number of folds, the fold of each row, or a scikit-learn splitter such as KFold(5)"
+        )
+    names, fold = np.unique(given, return_inverse=True)
+    if len(names) < 2:
+        raise DataError(f"all rows are in fold {names.tolist()[0]!r}\n\nhint: give at least two folds")
+    return fold
+
+
+def once_each(splits: list[tuple[np.ndarray, np.ndarray]], n: int) -> np.ndarray:
+    """The fold of each row (n,) of splits that test each row once and learn from all others."""
+    fold, times = np.empty(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
+    for i, (_, test) in enumerate(splits):
+        fold[test] = i
+        times[test] += 1
+    if (times != 1).any() or any(len(train) + len(test) != n for train, test in splits):
+        raise DataError(
+            "the splitter does not test each row once while learning from all others\n\n"
+            "hint: KFold, StratifiedKFold and PredefinedSplit do; for the rest see sklearn.model_selection"
+        )
+    return fold
+
+
+def rows_of(fold: np.ndarray) -> list[np.ndarray]:
+    """The rows of each fold, in their order."""
+    return np.split(np.argsort(fold, kind="stable"), np.cumsum(np.bincount(fold))[:-1])
+
+
+def folds_by_content(x: Reals | Counts, y: np.ndarray, folds: int, w: np.ndarray | None = None) -> np.ndarray:
+    """The fold 0, 1, … of each row (n,): rows that are the same share one, in whatever order they come, so that a row
+    of weight 2 is held out like two rows. −1 for a class of a single kind of row, which nobody else could teach.
+
+    >>> x = Reals(np.array([[1.0], [2.0], [3.0], [4.0], [2.0]]))
+    >>> fold = folds_by_content(x, np.array([0, 0, 0, 1, 0]), 2)
+    >>> bool(fold[1] == fold[4]), int(fold[3]), sorted(set(fold.tolist()))
+    (True, -1, [-1, 0, 1])
+    """
+    at, digest = np.arange(x.n) if w is None else np.flatnonzero(w > 0), digests(x)
+    order = at[np.lexsort((digest[at], y[at]))]
+    first = np.append(True, (np.diff(digest[order]) != 0) | (np.diff(y[order]) != 0))
+    code = y[order][first]
+    alone = np.bincount(code)[code] < 2
+    dealt = np.where(alone, -1, (np.cumsum(~alone) - 1) % folds)
+    fold = np.full(x.n, -1, dtype=np.intp)
+    fold[order] = dealt[np.cumsum(first) - 1]
+    return fold
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Rows of the same cells and class taken as one, in the order of their classes and digests."""
+
+    at: np.ndarray  # (m,), a row of each kind
+    times: np.ndarray  # (m,), how many rows are of it
+    weight: np.ndarray  # (m,), and what they weigh together
+
+    @classmethod
+    def of(cls, digest: np.ndarray, y: np.ndarray, w: np.ndarray, times: np.ndarray | None = None) -> Kinds:
+        """From a digest, a class and a weight of each row, and how many rows it stands for; weights are above 0.
+
+        >>> few = Kinds.of(np.array([7, 3, 7, 7]), np.array([0, 0, 0, 1]), np.array([1.0, 1.0, 0.5, 2.0]))
+        >>> few.at.tolist(), few.times.tolist(), few.weight.tolist()
+        ([1, 0, 3], [1, 2, 1], [1.0, 1.5, 2.0])
+        """
+        order = np.lexsort((digest, y))
+        if len(order) == 0:
+            return cls(order, np.zeros(0, dtype=np.int64), np.zeros(0))
+        new = np.append(True, (np.diff(digest[order]) != 0) | (np.diff(y[order]) != 0))
+        start = np.flatnonzero(new)
+        rows = np.diff(np.append(start, len(order))) if times is None else np.add.reduceat(times[order], start)
+        return cls(order[start], rows, np.add.reduceat(w[order], start))
+
+
+def dealt(y: np.ndarray, times: np.ndarray, folds: int, least: int) -> np.ndarray:
+    """The fold of each kind of row (m,), from classes and numbers of rows in the order that `Kinds` have.
+
+    A kind of `COMMON` rows or more is in `EVERY` fold, with an equal share of its weight: were all of it held out, it
+    would be judged by counts that lack just its own cells, and where there are few kinds all evidence would seem to be
+    against the classes that it is for. The others are dealt in turn. `NOWHERE`: a class that is in fewer than `least`
+    folds. Rows are counted, not their weight, which may be in any unit.
+
+    >>> dealt(np.array([0, 0, 0, 0, 1]), np.array([1, 40, 2, 1, 1]), 3, 2).tolist()
+    [0, -1, 1, 2, -2]
+    """
+    common = times >= COMMON
+    fold = np.where(common, EVERY, 0)
+    fold[~common] = np.arange((~common).sum()) % folds
+    met = np.where(np.bincount(y, common) > 0, folds, np.minimum(np.bincount(y), folds))
+    fold[(met < least)[y]] = NOWHERE
+    return fold
+
+
+def number_of(level: Any) -> float:
+    """A level as a number that its name alone tells, for digests; a number is its own.
+
+    >>> number_of("blue") == number_of("blue"), number_of(2), number_of(True) == number_of("True")
+    (True, 2.0, True)
+    """
+    if isinstance(level, (int, float, np.integer, np.floating)) and not isinstance(level, bool):
+        return float(level)
+    return float(crc32(str(level).encode()))
+
+
+def digests(x: Reals | Counts) -> np.ndarray:
+    """A number for each row (n,) that the same cells have too, dense or sparse; whole numbers add without rounding.
+
+    >>> a, b, c = digests(Reals(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -0.0]]))).tolist()
+    >>> a == c, a == b
+    (True, False)
+    """
+    factor = np.random.default_rng(0).integers(1 << 62, size=x.d, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    if isinstance(x, Counts):
+        out = np.zeros(x.n, dtype=np.uint64)
+        np.add.at(out, x.row_of(), _mixed(x.stored) * factor[x.column_of()])
+        return out
+    step = max(1, CELLS // max(x.d, 1))
+    return np.concatenate([_mixed(x.values[i : i + step]) @ factor for i in range(0, max(x.n, 1), step)])
+
+
+def _mixed(cells: np.ndarray) -> np.ndarray:
+    """The bits of each number, stirred; 0 for a 0."""
+    bits = np.ascontiguousarray(cells + 0.0, dtype=np.float64).view(np.uint64) * ODD
+    return (bits ^ (bits >> np.uint64(29))) * ODD

@@ -1,0 +1,226 @@
+"""What a table's columns are: their names, the family of each, the levels of the nominal ones.
+
+Columns of equal families lie in one block. Frames are read by name: a reordered frame is aligned, a column that is not
+there is all missing, one that was never learned is ignored.
+
+>>> import numpy as np
+>>> from deciban.families.categorical import Categorical
+>>> from deciban.data.frames import Column
+>>> schema = Schema((Field("sky", Categorical(), ("grey", "red")),))
+>>> block, absent = schema.read([Column("sky", np.array([0, -1], dtype=np.int32), ["red"])], 2)
+>>> block.blocks[0].values.tolist(), absent
+([[1], [-1]], [])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deciban import ops
+from deciban.data.blocks import Apart, Codes, Mixed, Reals
+from deciban.data.frames import Column, Name
+from deciban.data.support import NEEDS, outside
+from deciban.errors import DataError, MergeError, SupportError
+
+HUGE = 1e150  # numbers past this have no squares that add up
+
+
+@dataclass(frozen=True)
+class Field:
+    """One column: its family, and its levels in the order of their codes if it is nominal."""
+
+    name: Name
+    family: Any
+    levels: tuple | None = None
+
+    @property
+    def named(self) -> str:
+        """The name as messages have it."""
+        return str(self.name) if isinstance(self.name, int) else f"`{self.name}`"
+
+    @cached_property
+    def place(self) -> dict[Any, int]:
+        """The code of each level."""
+        return {level: code for code, level in enumerate(self.levels or ())}
+
+    def grown(self, levels: Sequence) -> Field:
+        """The same with levels that were not there before, at the end."""
+        if self.levels is None:
+            return self
+        known = set(self.levels)
+        return replace(self, levels=(*self.levels, *(level for level in levels if level not in known)))
+
+
+@dataclass(frozen=True)
+class Schema:
+    fields: tuple[Field, ...]
+    gaps: Any = None  # the family of [cell is missing], where that is evidence
+    reserve: bool = False  # whether a level never seen has a code, the one after the last
+
+    @cached_property
+    def groups(self) -> list[tuple[Any, tuple[int, ...]]]:
+        """(family, columns) of each block."""
+        groups: dict[Any, list[int]] = {}
+        for j, field in enumerate(self.fields):
+            groups.setdefault(field.family, []).append(j)
+        out = [(family, tuple(columns)) for family, columns in groups.items()]
+        return out if self.gaps is None else [*out, (self.gaps, tuple(range(len(self.fields))))]
+
+    @property
+    def names(self) -> list[Name]:
+        return [field.name for field in self.fields]
+
+    def grown(self, columns: list[Column]) -> Schema:
+        """The same with the levels that these columns have and it has not."""
+        given = {column.name: column for column in columns}
+        fields = [
+            field.grown(given[field.name].as_levels().levels or ())
+            if field.levels is not None and field.name in given
+            else field
+            for field in self.fields
+        ]
+        return replace(self, fields=tuple(fields))
+
+    def read(self, columns: list[Column], n: int, learning: bool = False) -> tuple[Mixed, list[Name]]:
+        """(rows, names of columns that are not there). Columns that the schema does not know are ignored."""
+        given = {column.name: column for column in columns}
+        cells = [self._cells(field, given.get(field.name), n, learning) for field in self.fields]
+        blocks: list[Reals | Codes] = []
+        for family, at in self.groups:
+            if family is self.gaps:
+                gone = [_missing(given.get(field.name), n) for field in self.fields]
+                blocks.append(Codes(np.stack(gone).astype(np.int32).T))
+            elif family.block == "codes":
+                blocks.append(Codes(_side_by_side([cells[j] for j in at], n)))
+            else:
+                blocks.append(Apart([cells[j] for j in at]))
+        return Mixed(tuple(blocks), n), [name for name in self.names if name not in given]
+
+    def _cells(self, field: Field, column: Column | None, n: int, learning: bool) -> np.ndarray:
+        """A column's cells as its block has them."""
+        if field.levels is None:
+            return np.full(n, np.nan) if column is None else _numbers(field, column, learning)
+        if column is None:
+            return np.full(n, -1, dtype=np.int32)
+        return self._codes(field, column)
+
+    def _codes(self, field: Field, column: Column) -> np.ndarray:
+        assert field.levels is not None
+        coded = column.as_levels()
+        levels = coded.levels or []
+        if tuple(levels) == field.levels:
+            return coded.values
+        place = field.place
+        if levels and field.levels and _texts(levels) != _texts(field.levels):
+            raise DataError(
+                f"column {field.named} holds {type(levels[0]).__name__} (such as {levels[0]!r}), but was learned from "
+                f"{type(field.levels[0]).__name__} (such as {field.levels[0]!r})\n\nhint: convert it to what it was"
+            )
+        unknown = len(place) if self.reserve else -1
+        table = np.array([*(place.get(level, unknown) for level in levels), -1], dtype=np.int32)
+        return table[coded.values]
+
+    def merged(self, other: Schema) -> tuple[Schema, list[np.ndarray], list[np.ndarray]]:
+        """The schema of both, and where each one's levels stand in it: for all columns with levels, in order."""
+        if [f.name for f in self.fields] != [f.name for f in other.fields]:
+            raise MergeError("the models' columns have other names\n\nhint: fit both on frames with the same columns")
+        for a, b in zip(self.fields, other.fields, strict=True):
+            if (a.levels is None) != (b.levels is None):
+                raise MergeError(
+                    f"column {a.named} holds {_held(a)} in one model and {_held(b)} in the other\n\n"
+                    "hint: make the column all numbers or all texts, and fit both models again"
+                )
+            if a.family != b.family:
+                raise MergeError(
+                    f"column {a.named} is {_family_name(a.family, b.family)} in one model and "
+                    f"{_family_name(b.family, a.family)} in the other\n\n"
+                    "hint: fit both with the same `families={...}`; the first model's are in `families_`"
+                )
+        both = replace(
+            self, fields=tuple(a.grown(b.levels or ()) for a, b in zip(self.fields, other.fields, strict=True))
+        )
+        return both, both._places(self), both._places(other)
+
+    def reordered(self, order: Sequence[int]) -> Schema:
+        """The same with column order[j] in place j."""
+        return replace(self, fields=tuple(self.fields[j] for j in order))
+
+    def _places(self, part: Schema) -> list[np.ndarray]:
+        out = []
+        for mine, theirs in zip(self.fields, part.fields, strict=True):
+            place = {level: code for code, level in enumerate(mine.levels or ())}
+            out.append(np.array([place[level] for level in theirs.levels or ()], dtype=np.int64))
+        return out
+
+
+def _held(field: Field) -> str:
+    if field.levels is None:
+        return "numbers"
+    return f"levels (such as {field.levels[0]!r})" if field.levels else "levels"
+
+
+def _family_name(family: Any, other: Any) -> str:
+    """What to call a family beside another: by its settings only where the name is not enough."""
+    return str(family) if type(family) is type(other) else type(family).__name__.lower()
+
+
+def _side_by_side(columns: list[np.ndarray], n: int) -> np.ndarray:
+    """Columns of codes as one array (n, d), each of them contiguous."""
+    out = np.empty((len(columns), n), dtype=np.int32)
+    for at, column in zip(out, columns, strict=True):
+        at[:] = column
+    return out.T
+
+
+def _missing(column: Column | None, n: int) -> np.ndarray:
+    """Which cells of a column are not there; a level that is not known is."""
+    if column is None:
+        return np.ones(n, dtype=bool)
+    return np.isnan(column.values) if column.levels is None else column.values < 0
+
+
+def _texts(levels: Sequence) -> bool:
+    return isinstance(levels[0], (str, bytes))
+
+
+def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
+    """A numeric column. Cells outside of the family's support are refused in learning, no evidence in scoring."""
+    if column.levels is not None:
+        if not column.levels:  # all missing
+            return np.full(len(column.values), np.nan)
+        raise DataError(
+            f"column {field.named} holds {type(column.levels[0]).__name__} (such as {column.levels[0]!r}), but was "
+            "learned as numbers\n\nhint: convert it to numbers, missing cells as NaN or None"
+        )
+    values = column.values
+    largest = ops.largest(values)
+    if largest == np.inf:
+        infinite = np.isinf(values)
+        raise SupportError(
+            f"Input X contains infinity ({values[infinite][0]} in row {infinite.argmax()}, column {field.named})\n\n"
+            "hint: put NaN there (a missing cell counts for nothing), or leave the row out"
+        )
+    if learning and largest > HUGE:
+        row = int(np.nanargmax(np.abs(values)))
+        raise SupportError(
+            f"Input X holds magnitudes up to {largest:.3g} (row {row}, column {field.named}), whose "
+            "squares overflow float64\n\nhint: divide the column by a power of ten first"
+        )
+    if field.family.support == "real":
+        return values
+    wrong = outside(values, field.family.support)
+    if not wrong.any():
+        return values
+    if learning:
+        row, family = int(wrong.argmax()), type(field.family).__name__.lower()
+        raise SupportError(
+            f"column {field.named} has {values[row]:g} in row {row}, but `{family}` needs "
+            f"{NEEDS[field.family.support]}\n\nhint: use another family for `{field.name}`, such as `gaussian` or "
+            "`histogram`, or correct the cell"
+        )
+    return np.where(wrong, np.nan, values)

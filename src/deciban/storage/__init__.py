@@ -1,1 +1,0 @@
-"""Values as bytes and back: what model files and checkpoints are made of."""

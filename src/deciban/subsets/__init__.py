@@ -1,1 +1,0 @@
-"""Naive Bayes averaged over all subsets of its columns."""

@@ -1,0 +1,327 @@
+"""What all tallies share: weights that add, take away and scale, and classes that move.
+
+Several tallies as one.
+
+Class weights, and per-class sums.
+
+Mean and centred sum of squares of every column, by class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from operator import iadd
+from typing import Any, ClassVar
+
+import numpy as np
+
+NOTHING = 1e-12  # a share of weight that rounding alone can leave behind
+
+
+def column(n: np.ndarray) -> np.ndarray:
+    """n as something that divides (k, d) arrays: (k, 1) or (k, d)."""
+    return n[:, None] if n.ndim == 1 else n
+
+
+def level(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two n of one shape: the (k,) one is spread over the columns if the other is (k, d)."""
+    if a.ndim == b.ndim:
+        return a, b
+    return (np.broadcast_to(column(a), b.shape), b) if a.ndim < b.ndim else (a, np.broadcast_to(column(b), a.shape))
+
+
+def less(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a − b of two weights, where what rounding leaves is nothing."""
+    n = a - b
+    return np.where(np.abs(n) <= NOTHING * np.abs(a), 0.0, n)
+
+
+def negligible(left: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Where a sum of squares that was taken apart has nothing left but rounding: squares below zero are none."""
+    return (left <= NOTHING * np.abs(before)) & (left >= -1e-9 * np.abs(before))
+
+
+def over(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a / b, 0 where b is 0."""
+    return np.divide(a, b, out=np.zeros(np.broadcast_shapes(a.shape, b.shape)), where=b != 0)
+
+
+def place(a: np.ndarray, index: np.ndarray, k: int) -> np.ndarray:
+    out = np.zeros((k, *a.shape[1:]))
+    out[index] = a
+    return out
+
+
+def doubles(*arrays: np.ndarray) -> bool:
+    return all(a.dtype == np.float64 for a in arrays)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What all tallies can do; `+` and `−` are theirs, a scalar and relabelling are common."""
+
+    n: np.ndarray
+    every_row: ClassVar[bool] = True  # whether an n of shape (k,) is the weight of all rows of each class
+
+    @property
+    def k(self) -> int:
+        return self.n.shape[0]
+
+    def finite(self) -> bool:
+        """Whether every number is one. (A sum over all cells is NaN or infinite if any of them is.)"""
+        arrays = (getattr(self, f.name) for f in fields(self))
+        with np.errstate(all="ignore"):
+            return all(np.isfinite(a.sum()) for a in arrays if isinstance(a, np.ndarray))
+
+    @property
+    def d(self) -> int:
+        """Columns; 0 where none are counted."""
+        first = [f.name for f in fields(self)][1:2]
+        return getattr(self, first[0]).shape[1] if first else 0
+
+    def sound(self) -> bool:
+        """Whether the arrays fit together and hold doubles: asked of a tally that comes from a file."""
+        arrays = [getattr(self, f.name) for f in fields(self)]
+        shapes = {a.shape for a in arrays[1:]}
+        return doubles(*arrays) and shapes <= {(self.k, self.d)} and self.n.shape in ((self.k,), (self.k, self.d))
+
+    def short(self) -> np.ndarray:
+        """Which classes (k,) have had more taken away than there was."""
+        return np.any((self.n < 0).reshape(self.k, -1), axis=1)
+
+    def __add__(self, other: Any) -> Any:
+        raise NotImplementedError
+
+    def __sub__(self, other: Any) -> Any:
+        raise NotImplementedError
+
+    def __mul__(self, scale: float) -> Any:
+        raise NotImplementedError
+
+    def __rmul__(self, scale: float) -> Any:
+        return self * scale
+
+    def relabel(self, index: np.ndarray, k: int):
+        """The same tally in a list of k classes, where class c stands at index[c]."""
+        return replace(self, **{f.name: place(getattr(self, f.name), index, k) for f in fields(self)})
+
+
+@dataclass(frozen=True)
+class SumTuple:
+    """Numbers and arrays that add."""
+
+    parts: tuple[Any, ...]
+
+    def __add__(self, other: SumTuple) -> SumTuple:
+        return SumTuple(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __iadd__(self, other: SumTuple) -> SumTuple:
+        """Into this one's memory, which nobody else holds."""
+        return SumTuple(tuple(_into(a, b) for a, b in zip(self.parts, other.parts, strict=True)))
+
+
+def _into(a: Any, b: Any) -> Any:
+    a += b
+    return a
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Several tallies of the same rows, added side by side."""
+
+    parts: tuple
+
+    def __repr__(self) -> str:
+        """The kinds of the parts and the class weights; `parts` has the numbers."""
+        if all(isinstance(getattr(part, "n", None), np.ndarray) and part.n.ndim == 1 for part in self.parts[:1]):
+            n = np.array2string(self.parts[0].n, threshold=10, precision=6)
+            return f"Bundle({', '.join(map(_kind, self.parts))}; class weights {n})"
+        return _kind(self)
+
+    @property
+    def k(self) -> int:
+        return self.parts[0].k
+
+    def finite(self) -> bool:
+        return all(part.finite() for part in self.parts)
+
+    def sound(self) -> bool:
+        return all(part.sound() for part in self.parts)
+
+    def short(self) -> np.ndarray:
+        bad = np.zeros(self.k, dtype=bool)
+        for part in self.parts:
+            bad |= part.short()  # one that has no classes may be short of any
+        return bad
+
+    def __rmul__(self, scale: float) -> Bundle:
+        return self * scale
+
+    def __add__(self, other: Bundle) -> Bundle:
+        return Bundle(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __iadd__(self, other: Bundle) -> Bundle:
+        return Bundle(tuple(map(iadd, self.parts, other.parts)))
+
+    def __sub__(self, other: Bundle) -> Bundle:
+        return Bundle(tuple(a - b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __mul__(self, scale: float) -> Bundle:
+        return Bundle(tuple(part * scale for part in self.parts))
+
+    def relabel(self, index: np.ndarray, k: int) -> Bundle:
+        return Bundle(tuple(part.relabel(index, k) for part in self.parts))
+
+
+def _kind(part: Any) -> str:
+    return f"Bundle({', '.join(map(_kind, part.parts))})" if isinstance(part, Bundle) else type(part).__name__
+
+
+def reordered(tally: Any, order: Sequence[int]) -> Any:
+    """A tally, or several, with column order[j] in place j. One with several numbers for each column has them side by
+    side, a run of all columns for each."""
+    if isinstance(tally, Bundle):
+        return Bundle(tuple(reordered(part, order) for part in tally.parts))
+    if isinstance(tally, Common):
+        return Common(reordered(tally.part, order))
+    runs, d = tally.d // len(order), len(order)
+    return tally.part([run * d + j for run in range(runs) for j in order]) if runs else tally
+
+
+@dataclass(frozen=True)
+class Common:
+    """A tally of all rows whatever their class: it adds like any other and has no classes to move."""
+
+    part: Tally
+
+    def finite(self) -> bool:
+        return self.part.finite()
+
+    def sound(self) -> bool:
+        return self.part.sound()
+
+    def short(self) -> bool:
+        return bool(self.part.short().any())
+
+    def __add__(self, other: Common) -> Common:
+        return Common(self.part + other.part)
+
+    def __sub__(self, other: Common) -> Common:
+        return Common(self.part - other.part)
+
+    def __mul__(self, scale: float) -> Common:
+        return Common(self.part * scale)
+
+    def relabel(self, index: np.ndarray, k: int) -> Common:
+        return self
+
+
+@dataclass(frozen=True)
+class Labels(Tally):
+    """How much weight each class has: n (k,)."""
+
+    def __add__(self, other: Labels) -> Labels:
+        return Labels(self.n + other.n)
+
+    def __sub__(self, other: Labels) -> Labels:
+        return Labels(less(self.n, other.n))
+
+    def __mul__(self, scale: float) -> Labels:
+        return Labels(self.n * scale)
+
+
+@dataclass(frozen=True)
+class Sums(Tally):
+    """Per class n and Σ w x, for x ≥ 0."""
+
+    total: np.ndarray  # (k, d)
+
+    def part(self, columns) -> Sums:
+        """Of some of the columns."""
+        return Sums(self.n if self.n.ndim == 1 else self.n[:, columns], self.total[:, columns])
+
+    def collapse(self) -> Sums:
+        """All classes as one, k = 1."""
+        return Sums(self.n.sum(axis=0, keepdims=True), self.total.sum(axis=0, keepdims=True))
+
+    def filled(self) -> Sums:
+        """Where a class has nothing of a column, the sums of all classes."""
+        n = np.broadcast_to(column(self.n), self.total.shape)
+        empty = n <= 0
+        if not empty.any():
+            return self
+        return Sums(np.where(empty, n.sum(axis=0), n), np.where(empty, self.total.sum(axis=0), self.total))
+
+    def short(self) -> np.ndarray:
+        return super().short() | (self.total < 0).any(axis=1)
+
+    def __add__(self, other: Sums) -> Sums:
+        a, b = level(self.n, other.n)
+        return Sums(a + b, self.total + other.total)
+
+    def __iadd__(self, other: Sums) -> Sums:
+        """The same, into this tally's memory: for sums of large tables that nobody else holds."""
+        a, b = level(self.n, other.n)
+        return Sums(a + b, np.add(self.total, other.total, out=self.total))
+
+    def __sub__(self, other: Sums) -> Sums:
+        a, b = level(self.n, other.n)
+        total = self.total - other.total
+        return Sums(less(a, b), np.where(np.abs(total) <= NOTHING * np.abs(self.total), 0.0, total))
+
+    def __mul__(self, scale: float) -> Sums:
+        return Sums(self.n * scale, self.total * scale)
+
+
+@dataclass(frozen=True)
+class Moments(Tally):
+    """Per class n, mean and Σ w (x − mean)². Merged by the pairwise update, never through Σ x²."""
+
+    mean: np.ndarray  # (k, d)
+    m2: np.ndarray  # (k, d)
+
+    def __add__(self, other: Moments) -> Moments:
+        a, b = level(self.n, other.n)
+        share = over(column(b), column(a + b))
+        delta = other.mean - self.mean
+        return Moments(a + b, self.mean + delta * share, self.m2 + other.m2 + (delta * (column(a) * share)) * delta)
+
+    def __sub__(self, other: Moments) -> Moments:
+        a, b = level(self.n, other.n)
+        n = less(a, b)
+        some = column(n) > 0
+        mean = np.where(some, self.mean + (self.mean - other.mean) * over(column(b), column(n)), 0.0)
+        delta = mean - other.mean
+        m2 = self.m2 - other.m2 - (delta * (column(n) * over(column(b), column(a)))) * delta
+        return Moments(n, mean, np.where(some & ~negligible(m2, self.m2), m2, 0.0))
+
+    def short(self) -> np.ndarray:
+        return super().short() | (self.m2 < 0).any(axis=1)
+
+    def __mul__(self, scale: float) -> Moments:
+        return Moments(self.n * scale, self.mean, self.m2 * scale)
+
+    def part(self, columns) -> Moments:
+        """Of some of the columns."""
+        n = self.n if self.n.ndim == 1 else self.n[:, columns]
+        return Moments(n, self.mean[:, columns], self.m2[:, columns])
+
+    def filled(self) -> Moments:
+        """Where a class has nothing of a column, the moments of all classes."""
+        n = np.broadcast_to(column(self.n), self.mean.shape)
+        empty = n <= 0
+        if not empty.any():
+            return self
+        whole = self.collapse()
+        parts = (column(whole.n), n), (whole.mean, self.mean), (whole.m2, self.m2)
+        return Moments(*(np.where(empty, every, own) for every, own in parts))
+
+    def collapse(self) -> Moments:
+        """All classes as one, k = 1."""
+        n = column(self.n)
+        total = n.sum(0, keepdims=True)
+        start = self.mean[:1]
+        mean = start + over((n * (self.mean - start)).sum(0, keepdims=True), total)
+        m2 = (self.m2 + n * (self.mean - mean) ** 2).sum(0, keepdims=True)
+        return Moments(total if self.n.ndim == 2 else total[:, 0], mean, m2)

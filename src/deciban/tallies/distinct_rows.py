@@ -1,0 +1,190 @@
+"""The rows themselves, each distinct one once: what structure is learned from when pair counts are not enough.
+
+A row of codes (−1 = missing) and its class make a key; keys are ascending, and each has its weight. So equal rows in
+any order are equal bits, and the counts of any columns together can be made from it. Its memory is that of the distinct
+rows: never more than that of all rows.
+
+>>> import numpy as np
+>>> t = Patterns.of(np.array([[0, 1], [0, 1], [1, -1]]), np.array([0, 0, 1]), None, 2)
+>>> t.rows.tolist(), t.y.tolist(), t.w.tolist()
+([[0, 1], [1, -1]], [0, 1], [2.0, 1.0])
+>>> t.counts([0]).tolist(), t.counts([0, 1]).shape
+([[2.0, 0.0], [0.0, 1.0]], (2, 2, 2))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from deciban.tallies.basic import Tally, doubles, less, place
+from deciban.tallies.crosstab import Crosstab
+
+_FULL = 1 << 62  # keys of one word stay below this
+
+
+@dataclass(frozen=True)
+class Patterns(Tally):
+    """Distinct coded rows of each class and their weights, in ascending order of row, then class."""
+
+    rows: np.ndarray  # (m, d), int32
+    y: np.ndarray  # (m,), int32
+    w: np.ndarray  # (m,)
+    levels: np.ndarray  # (d,), int64
+
+    @classmethod
+    def of(cls, rows, y, w, k: int, levels: np.ndarray | None = None) -> Patterns:
+        """Of codes (n, d) with classes y; negative codes are missing. `levels`: the least number of levels to list."""
+        rows = np.ascontiguousarray(rows, dtype=np.int32)
+        if (rows < -1).any():
+            rows = np.maximum(rows, -1)
+        seen = rows.max(axis=0, initial=-1).astype(np.int64) + 1
+        levels = seen if levels is None else np.maximum(seen, levels)
+        n = np.bincount(y, w, minlength=k).astype(np.float64)
+        weight = np.ones(len(rows)) if w is None else np.asarray(w, dtype=np.float64)
+        return cls(n, rows, np.asarray(y, dtype=np.int32), weight, levels)._joined()
+
+    def _words(self) -> list[np.ndarray]:
+        """Keys in as few whole numbers as hold them, the first counts most; the class counts least."""
+        out: list[np.ndarray] = []
+        size = _FULL
+        digits = [(column, int(base) + 1) for column, base in zip(self.rows.T, self.levels, strict=True)]
+        for digit, base in [*digits, (self.y - 1, self.k)]:  # a column's missing cells come first, with digit 0
+            if size * base >= _FULL:
+                out.append(np.zeros(len(self.w), dtype=np.int64))
+                size = 1
+            out[-1] *= base
+            out[-1] += digit
+            out[-1] += 1
+            size *= base
+        return out
+
+    def _order(self) -> tuple[np.ndarray, np.ndarray]:
+        """(order of the keys, ascending, equal ones as they were; where in it a new key starts)."""
+        words = self._words()
+        # a stable sort of numbers finds runs that are sorted already, so that merging two tallies is one pass
+        order = np.argsort(words[0], kind="stable") if len(words) == 1 else np.lexsort(words[::-1])
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = np.any([np.diff(word[order]) != 0 for word in words], axis=0)
+        return order, np.flatnonzero(new)
+
+    def _picked(self, at: np.ndarray, w: np.ndarray) -> Patterns:
+        """These rows with other weights, without those that weigh nothing."""
+        some = w != 0
+        if not some.all():
+            at, w = at[some], w[some]
+        return replace(self, rows=self.rows[at], y=self.y[at], w=w)
+
+    def _joined(self) -> Patterns:
+        """In order, the weights of equal rows added."""
+        if len(self.w) == 0:
+            return self
+        order, start = self._order()
+        return self._picked(order[start], np.add.reduceat(self.w[order], start))
+
+    def _with(self, other: Patterns, n: np.ndarray) -> Patterns:
+        """The rows of both, one after the other."""
+        rows, y, w = (np.concatenate([getattr(t, name) for t in (self, other)]) for name in ("rows", "y", "w"))
+        return Patterns(n, rows, y, w, np.maximum(self.levels, other.levels))
+
+    def __add__(self, other: Patterns) -> Patterns:
+        return self._with(other, self.n + other.n)._joined()
+
+    def __sub__(self, other: Patterns) -> Patterns:
+        both = self._with(other, less(self.n, other.n))
+        if len(both.w) == 0:
+            return both
+        order, start = both._order()
+        mine = order < len(self.w)
+        had, gone = (np.add.reduceat(np.where(whose, both.w[order], 0.0), start) for whose in (mine, ~mine))
+        return both._picked(order[start], less(had, gone))
+
+    def __mul__(self, scale: float) -> Patterns:
+        return replace(self, n=self.n * scale, w=self.w * scale) if scale else self._nothing()
+
+    def _nothing(self) -> Patterns:
+        return replace(self, n=0.0 * self.n, rows=self.rows[:0], y=self.y[:0], w=self.w[:0])
+
+    def relabel(self, index: np.ndarray, k: int) -> Patterns:
+        index = np.asarray(index)
+        moved = replace(self, n=place(self.n, index, k), y=index.astype(np.int32)[self.y])
+        return moved if (np.diff(index) > 0).all() else moved._joined()
+
+    def relevel(self, levels: np.ndarray, index: list[np.ndarray] | None = None) -> Patterns:
+        """The same rows in columns of `levels` levels, where level l of column j is now index[j][l] (or l); levels that
+        meet are one, those at −1 are missing."""
+        levels = np.asarray(levels, dtype=np.int64)
+        if index is None:
+            return self if np.array_equal(levels, self.levels) else replace(self, levels=levels)
+        rows = np.empty_like(self.rows)
+        for j, at in enumerate(index):
+            rows[:, j] = np.append(np.asarray(at, dtype=np.int32), np.int32(-1))[self.rows[:, j]]
+        return replace(self, rows=rows, levels=levels)._joined()
+
+    def missing(self, j: int) -> np.ndarray:
+        """The weight (k,) of the rows that lack column j."""
+        gone = self._columns[j] < 0
+        return np.bincount(self.y[gone], self.w[gone], minlength=self.k)
+
+    def lacking(self, j: int) -> np.ndarray:
+        """The level counts (k, sum of levels) of the rows that lack column j."""
+        gone = self._columns[j] < 0
+        return replace(self, rows=self.rows[gone], y=self.y[gone], w=self.w[gone]).crosstab().table
+
+    def with_missing(self, columns: np.ndarray) -> Patterns:
+        """The same rows where the missing cells of these columns (d,) are a level of their own, the last one."""
+        if not np.any(columns):
+            return self
+        last = np.where(columns, self.levels, -1)
+        rows = np.where(self.rows < 0, last, self.rows).astype(np.int32)
+        return replace(self, rows=rows, levels=self.levels + np.asarray(columns, dtype=np.int64))._joined()
+
+    def part(self, columns) -> Patterns:
+        """Of some of the columns."""
+        columns = list(columns)
+        return replace(self, rows=self.rows[:, columns], levels=self.levels[columns])._joined()
+
+    @cached_property
+    def _columns(self) -> np.ndarray:
+        return np.ascontiguousarray(self.rows.T)
+
+    def counts(self, columns) -> np.ndarray:
+        """How much weight each class × combination of levels has, (k, levels of the first column, of the second, …);
+        rows that miss one of these cells count for nothing."""
+        shape = (self.k, *(int(self.levels[j]) for j in columns))
+        key, here = self.y.astype(np.int64), None
+        for j in columns:
+            key = key * self.levels[j] + self._columns[j]
+            gone = self._columns[j] < 0
+            if gone.any():
+                here = ~gone if here is None else here & ~gone
+        w = self.w if here is None else self.w[here]
+        return np.bincount(key if here is None else key[here], w, minlength=int(np.prod(shape))).reshape(shape)
+
+    def crosstab(self) -> Crosstab:
+        """The counts of each column by itself."""
+        tables = [self.counts([j]) for j in range(self.d)]
+        return Crosstab(self.n, np.hstack(tables) if tables else np.zeros((self.k, 0)), self.levels)
+
+    @property
+    def d(self) -> int:
+        return len(self.levels)
+
+    def sound(self) -> bool:
+        m, levels = len(self.w), self.levels
+        shapes = (self.n.shape, self.rows.shape, self.y.shape, self.w.shape) == ((self.k,), (m, self.d), (m,), (m,))
+        whole = (self.rows.dtype, self.y.dtype, levels.dtype) == (np.int32, np.int32, np.int64) and levels.ndim == 1
+        if not (shapes and whole and doubles(self.n, self.w)):
+            return False
+        inside = (
+            (self.rows >= -1).all() and (self.rows < levels).all() and (self.y >= 0).all() and (self.y < self.k).all()
+        )
+        if not (inside and (levels >= 0).all() and (self.w != 0).all()):
+            return False
+        order, start = self._order() if m else (self.y, self.y)
+        return len(start) == m and bool((np.diff(order) > 0).all())
+
+    def short(self) -> np.ndarray:
+        return super().short() | (np.bincount(self.y[self.w < 0], minlength=self.k) > 0)

@@ -1,0 +1,233 @@
+"""Counts on a grid that does not depend on the data, so that any two tallies of it add.
+
+The cells are floating-point numbers that agree in sign, exponent and the leading `BITS` bits of the mantissa: 4,096
+cells between any power of two and the next; those next to 0, of either sign, are one. Only cells that hold something
+are kept, by their key. Rows may wait to be counted: many at once are cheaper than a few many times.
+
+>>> import numpy as np
+>>> x = np.array([-3.0, 1.0, 1.0001, 1.5])
+>>> low, high = cell_borders(cell_of(x))
+>>> low.tolist(), bool(((low <= x) & (high >= x)).all())
+([-3.00048828125, 1.0, 1.0, 1.5], True)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from deciban.tallies.basic import Tally, doubles, less, place
+
+BITS = 12
+MISSING = 0x7FFFFF  # the key of no number
+_SHIFT = 52 - BITS
+_SPAN = 1 << (BITS + 12)  # between the lowest key and the highest there are fewer
+
+
+def cell_of(x: np.ndarray) -> np.ndarray:
+    """The key of each number's cell; keys are ordered as numbers are. int64"""
+    bits = np.ascontiguousarray(x, dtype=np.float64).view(np.int64)
+    size = (bits & np.int64(0x7FFFFFFFFFFFFFFF)) >> _SHIFT
+    return np.where(bits < 0, -size, size)
+
+
+def cell_borders(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high): between which numbers each cell lies."""
+    size = np.abs(key).astype(np.int64)
+    near, far = (size << _SHIFT).view(np.float64), ((size + 1) << _SHIFT).view(np.float64)
+    return np.where(key <= 0, -far, near), np.where(key < 0, -near, far)
+
+
+class Waiting(Protocol):
+    """Rows that wait to be counted."""
+
+    @property
+    def d(self) -> int: ...
+
+    @property
+    def shares(self) -> bool:
+        """Whether `plus` works in its memory."""
+
+    def plus(self, other: Self | Cells) -> Self:
+        """The sum, maybe in this one's memory."""
+
+    def relabel(self, index: np.ndarray, k: int) -> Self: ...
+
+    def finite(self) -> bool: ...
+
+    def counted(self) -> Cells: ...
+
+
+@dataclass(frozen=True)
+class Cells(Tally):
+    """Per class how much weight each cell of each column holds; column j's are at offset[j] … offset[j + 1]. Keys and
+    table of rows that wait are made when somebody asks for them."""
+
+    keys: tuple[np.ndarray, ...]  # of each column, ascending
+    table: np.ndarray  # (k, all cells)
+
+    @classmethod
+    def of_keys(cls, n: np.ndarray, found: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> Cells:
+        """Of the keys (d, n) of rows."""
+        k, keys, tables = len(n), [], []
+        for own in found.astype(np.int64):
+            here = own != MISSING
+            some = slice(None) if here.all() else here
+            known, table = _counted(own[some], y[some], None if w is None else w[some], k)
+            tables.append(table)
+            keys.append(known)
+        out = cls(n, tuple(keys), np.hstack(tables) if tables else np.zeros((k, 0)))
+        return out if w is None else out._without_empty()
+
+    @classmethod
+    def none(cls, k: int, d: int) -> Cells:
+        """Of no rows."""
+        return cls(np.zeros(k), (np.zeros(0, dtype=np.int64),) * d, np.zeros((k, 0)))
+
+    @classmethod
+    def later(cls, n: np.ndarray, waiting: Waiting) -> Cells:
+        """Of rows that wait until somebody asks."""
+        out = object.__new__(cls)
+        out.__dict__.update(n=n, _waiting=waiting)
+        return out
+
+    def __getattr__(self, name: str) -> Any:
+        waiting = self.__dict__.get("_waiting")
+        if name in ("keys", "table") and waiting is not None:
+            counted = waiting.counted()
+            self.__dict__.update(keys=counted.keys, table=counted.table, _waiting=None)
+        if name in self.__dict__:
+            return self.__dict__[name]
+        if name == "_waiting":
+            return None
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def offset(self) -> np.ndarray:
+        return np.concatenate([[0], np.cumsum([len(key) for key in self.keys])]).astype(np.int64)
+
+    def columns(self) -> list[np.ndarray]:
+        """The table of each column, (k, its cells)."""
+        return np.split(self.table, self.offset[1:-1], axis=1)
+
+    def part(self, columns) -> Cells:
+        """Of some of the columns."""
+        ends = self.offset
+        tables = [self.table[:, ends[j] : ends[j + 1]] for j in columns]  # one may be asked for at a time
+        return Cells(self.n, tuple(self.keys[j] for j in columns), np.hstack(tables))
+
+    def finite(self) -> bool:
+        if self._waiting is not None:
+            return self._waiting.finite()
+        largest = cell_of(np.array([np.inf]))[0]
+        return all(len(key) == 0 or max(-key[0], key[-1]) < largest for key in self.keys) and super().finite()
+
+    @property
+    def d(self) -> int:
+        return len(self.keys) if self._waiting is None else self._waiting.d
+
+    def sound(self) -> bool:
+        ordered = all(key.dtype == np.int64 and key.ndim == 1 and _ascending(key) for key in self.keys)
+        shapes = (self.n.shape, self.table.shape) == ((self.k,), (self.k, self.offset[-1]))
+        return ordered and shapes and doubles(self.n, self.table)
+
+    def short(self) -> np.ndarray:
+        return super().short() | (self.table < 0).any(axis=1)
+
+    def _line(self) -> np.ndarray:
+        """All keys in one ascending line, those of each column beyond those of the one before."""
+        lines = [key + j * _SPAN for j, key in enumerate(self.keys)]
+        return np.concatenate(lines) if lines else np.zeros(0, dtype=np.int64)
+
+    def _with(self, other: Cells) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray]:
+        """(keys of both, this table, the other's), each with a column for every key. Two sorted lines are merged by a
+        stable sort in one run."""
+        if all(map(np.array_equal, self.keys, other.keys)):
+            return self.keys, self.table, other.table
+        both = np.concatenate([self._line(), other._line()])
+        order = np.argsort(both, kind="stable")
+        both = both[order]
+        new = np.diff(both, prepend=both[0] - 1) > 0
+        at = np.empty(len(both), dtype=np.int64)
+        at[order] = np.cumsum(new) - 1
+        line = both[new]
+        size, mine = len(line), self.table.shape[1]
+        tables = _spread(self.table, at[:mine], size), _spread(other.table, at[mine:], size)
+        starts = np.arange(self.d) * _SPAN
+        parts = np.split(line, np.searchsorted(line, starts[1:] - _SPAN // 2))
+        return tuple(part - start for part, start in zip(parts, starts, strict=True)), *tables
+
+    def __add__(self, other: Cells) -> Cells:
+        if self._waiting is not None and self._waiting.shares:
+            return replace(self) + other
+        return self.__iadd__(other)
+
+    def __iadd__(self, other: Cells) -> Cells:
+        """The same, maybe in this tally's memory: for sums that nobody else holds."""
+        mine, theirs = self._waiting, other._waiting
+        if mine is not None:
+            return Cells.later(self.n + other.n, mine.plus(theirs or other))
+        if theirs is not None:
+            return other + self
+        if not self.table.size or not other.table.size:
+            return replace(self if self.table.size else other, n=self.n + other.n)
+        keys, mine, theirs = self._with(other)
+        return Cells(self.n + other.n, keys, mine + theirs)
+
+    def __sub__(self, other: Cells) -> Cells:
+        keys, mine, theirs = self._with(other)
+        return Cells(less(self.n, other.n), keys, less(mine, theirs))._without_empty()
+
+    def _without_empty(self) -> Cells:
+        some = (self.table != 0).any(axis=0)
+        parts = np.split(some, self.offset[1:-1])
+        keys = tuple(key[part] for key, part in zip(self.keys, parts, strict=True))
+        return Cells(self.n, keys, np.ascontiguousarray(self.table[:, some]))
+
+    def __mul__(self, scale: float) -> Cells:
+        return Cells(self.n * scale, self.keys, self.table * scale)
+
+    def relabel(self, index: np.ndarray, k: int) -> Cells:
+        if self._waiting is not None:
+            return Cells.later(place(self.n, index, k), self._waiting.relabel(index, k))
+        return replace(self, n=place(self.n, index, k), table=place(self.table, index, k))
+
+
+def _ascending(key: np.ndarray) -> bool:
+    return len(key) == 0 or bool((key[1:] > key[:-1]).all() and key[0] > -_SPAN // 2 and key[-1] < _SPAN // 2)
+
+
+def _spread(table: np.ndarray, at: np.ndarray, size: int) -> np.ndarray:
+    """Columns of a table put where they belong among so many."""
+    out = np.zeros((len(table), size))
+    for row, cells in zip(out, table, strict=True):
+        row[at] = cells
+    return out
+
+
+def _counted(key: np.ndarray, y: np.ndarray, w: np.ndarray | None, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """(sorted distinct keys, what each class has of them), without sorting where their range is short: zero has no
+    neighbours on this grid, so the keys below and above it are moved next to it."""
+    if len(key) == 0:
+        return key, np.zeros((k, 0))
+    size = np.abs(key)
+    gap = int(size.min(where=size > 0, initial=_SPAN)) - 1
+    place = key - gap * np.sign(key)
+    low = int(place.min())
+    span = int(place.max()) - low + 1
+    if k * span > 8 * len(key) + (1 << 16):
+        known, at = np.unique(key, return_inverse=True)
+        return known, _by_class(at.ravel(), y, w, k, len(known))
+    table = _by_class(place - low, y, w, k, span)
+    seen = np.flatnonzero((table != 0).any(axis=0))
+    place = seen + low
+    return place + gap * np.sign(place), table[:, seen]
+
+
+def _by_class(at: np.ndarray, y: np.ndarray, w: np.ndarray | None, k: int, size: int) -> np.ndarray:
+    return np.bincount(y * np.int64(size) + at, w, minlength=k * size).reshape(k, size).astype(np.float64)

@@ -1,0 +1,147 @@
+"""Texts → scores, without a matrix between: words are looked up, and their weights added, chunk by chunk.
+
+>>> import numpy as np
+>>> from deciban.text.analysis import Terms
+>>> from deciban.text.vectorizers import CountVectorizer
+>>> start, label = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32)
+>>> weights = WordWeights(start, label, np.array([2.0, 5.0]), *np.zeros((2, 2)))
+>>> known = Lookup(CountVectorizer(), Terms.of(["ham", "spam"]), weights)
+>>> known.scores(["Ham, ham!", "spam and ham", "eggs"]).tolist()
+[[2.0, 0.0], [2.0, 5.0], [0.0, 0.0]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from deciban import ops
+from deciban.engines.threads import each
+from deciban.errors import DataError
+from deciban.text.analysis import Compiled, Plan, Terms, compiled, plan
+from deciban.text.naive_bayes import WordWeights, design_effect
+from deciban.text.reader import Chunk, Seat, Source, _checked, chunks, looked_up, unfit
+
+Count = Callable[[Any], sparse.csr_array]
+
+
+class Lookup:
+    """A vocabulary and the weights of its words, ready for texts."""
+
+    def __init__(self, vectorizer: Any, terms: Terms, weights: WordWeights, count: Count | None = None):
+        self.vectorizer, self.terms, self.weights = vectorizer, terms, weights
+        self._count = count  # texts → counts of these words, of a vectoriser with columns of its own
+
+    @cached_property
+    def plan(self) -> Any:
+        """How the compiled reader reads; None where Python has to."""
+        return None if self._count else plan(self.vectorizer)
+
+    @cached_property
+    def known(self) -> Compiled:
+        return compiled(self.plan, self.terms)
+
+    @cached_property
+    def analysis(self) -> Any:
+        return self.plan.compiled()
+
+    @cached_property
+    def _as_is(self) -> bool:
+        """Whether a str is read as it comes."""
+        return self.plan.prepare is None and self.vectorizer.input == "content"
+
+    @cached_property
+    def fixed(self) -> Any:
+        """The vectoriser with this vocabulary, where Python reads."""
+        out = clone(self.vectorizer)
+        return out.set_params(vocabulary=self.terms.columns(), min_df=1, max_df=1.0, max_features=None)
+
+    def scores(self, texts: Any) -> np.ndarray:
+        """bias + Σ x (unit + weight) of each text, (n, k)."""
+        if self.plan is None:
+            return self.of_counts(self.counts(texts))
+        if type(texts) is list and len(texts) == 1 and type(texts[0]) is str and self._as_is:  # no threads to wake
+            return self._chunk(Chunk(read(texts), 0, 1, 0))
+        parts = list(each(chunks(source(texts, self.vectorizer, self.plan)), self._chunk))
+        return np.concatenate(parts) if parts else np.zeros((0, len(self.weights.unit)))
+
+    def _chunk(self, chunk: Chunk) -> np.ndarray:
+        known, w, core = self.known, self.weights, ops.core()
+        try:
+            seat = known.desks.pop()
+        except IndexError:
+            seat = Seat(known.lexicon, core.Desk())
+        piece = core.text_count(
+            known.lexicon, False, seat.desk, self.analysis, chunk.documents, chunk.start, chunk.stop
+        )
+        known.desks.append(seat)
+        _checked(piece, chunk)
+        return scored(piece, known.column, w)
+
+    def counts(self, texts: Any) -> sparse.csr_array:
+        """How often each text has each word, (n, d)."""
+        if self._count is not None:
+            return self._count(texts)
+        if self.plan is not None:
+            return looked_up(self.known, source(texts, self.vectorizer, self.plan), np.float64, self.vectorizer.binary)
+        return sparse.csr_array(self.fixed.transform(texts), dtype=np.float64)
+
+    def of_counts(self, X: sparse.csr_array) -> np.ndarray:
+        """The scores of texts that are counted already."""
+        w, d = self.weights, len(self.terms)
+        x = scaled(X, w)
+        table = sparse.csr_array((w.weight, w.label, w.start), shape=(d, len(w.unit)))
+        words = x.sum(axis=1)[:, None]
+        return w.bias + (words * w.unit + (x @ table).toarray()) / design_effect(words, w.dependence)
+
+
+def scored(piece: Any, column: np.ndarray, w: WordWeights) -> np.ndarray:
+    """The scores of a piece of counted texts, (n, k), given the word of each of its numbers."""
+    k = len(w.bias)
+    if w.dependence == 0:
+        out = np.empty((len(piece), k))
+        out[:] = w.bias
+        ops.core().text_score(piece, column, w.start, w.label, w.weight, w.unit, w.scale, w.value, out)
+        return out
+    out = np.zeros((len(piece), k + 1))  # one class more, in which every word is worth 1: the number of words
+    ops.core().text_score(piece, column, w.start, w.label, w.weight, np.append(w.unit, 1.0), w.scale, w.value, out)
+    return w.bias + out[:, :k] / design_effect(out[:, k:], w.dependence)
+
+
+def scaled(X: sparse.csr_array, w: WordWeights) -> sparse.csr_array:
+    """Counts as what they are worth, (n, d)."""
+    data = w.worth(X.data)
+    if w.scale is not None:
+        data = data * w.scale[X.indices]
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        size = np.sqrt(np.bincount(row, data**2, minlength=X.shape[0]))
+        data = data / np.where(size > 0, size, 1.0)[row]
+    return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
+def source(texts: Any, vectorizer: Any, how: Plan) -> Source:
+    """Texts as the compiled reader takes them."""
+    prepare = how.prepare
+    if prepare is None:
+        return Source(texts, vectorizer.decode, vectorizer.input != "content")
+    return Source(texts, lambda text: prepare(vectorizer.decode(text)), True)
+
+
+def read(texts: list) -> Any:
+    """A list of texts as the kernels see it."""
+    out = ops.core().Documents(texts)
+    if out.bad >= 0:
+        raise unfit(texts[out.bad], out.bad)
+    return out
+
+
+def check_texts(texts: Any) -> Any:
+    """Refuse a single text where several are expected."""
+    if isinstance(texts, str | bytes):
+        raise DataError("one text was given, several are expected\n\nhint: pass a list: [text]")
+    return texts

@@ -1,1 +1,0 @@
-"""Weights for the columns of naive Bayes, by conditional likelihood."""
