@@ -432,9 +432,9 @@ def test_progress_tells_rows_and_share(tmp_path, monkeypatch, capsys):
 KILLED = """
     import os, signal, sys
     import deciban
-    from deciban.storage import checkpoints
-    from deciban.io.readers import columnar
-    columnar.RUN, checkpoints.EVERY = 1, 0.0
+    from deciban.io import parquet
+    from deciban.model_file import checkpoint
+    parquet.RUN, checkpoint.EVERY = 1, 0.0
 
     def stop(rows, share):
         if share > 0.6:
