@@ -17,7 +17,7 @@ import numpy as np
 import deciban
 from bench import tables
 from deciban.errors import DecibanError
-from deciban.model_selection.compare import MOST, named
+from deciban.model_selection.compare import MOST, get_candidate
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -48,7 +48,7 @@ def compared(table: tables.Table, name: str, seeds: int) -> tuple[float, float] 
     assert out.held_out is not None
     rows = out.read(table.X)
     each = [
-        deciban.cross_validate(named(name).make(), rows, table.labels, random_state=seed).log_loss
+        deciban.cross_validate(get_candidate(name).make(), rows, table.labels, random_state=seed).log_loss
         for seed in range(seeds)
     ]
     mean, spread = float(np.mean(each)), float(np.std(each, ddof=1))

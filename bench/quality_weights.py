@@ -27,7 +27,7 @@ from bench.tables import Table
 from deciban import LogisticRegression, MixedNB, decision
 from deciban.engines.threads import one_blas_thread
 from deciban.models import feature_weights as weighing
-from deciban.models.feature_weights import pulled
+from deciban.models.feature_weights import with_strength
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
 
@@ -112,7 +112,7 @@ def walks(table: Table) -> dict[str, Walk]:
         rows = model._table(*model._training(X, y, reset=False), None)
         kinds, times, _ = model._kinds(rows)
         pieces, prior = model._judged(kinds, times), decision.log_prior(model.class_count_)
-    under = pulled(weighing.problem(pieces, prior, len(model.feature_weights_)), model._fitted.weights.pulls)
+    under = with_strength(weighing.problem(pieces, prior, len(model.feature_weights_)), model._fitted.weights.pulls)
     ones, zeros = np.zeros((2, under.layout.size))
     zeros[0] = -1.0  # what all weights have in common
     return {

@@ -60,7 +60,7 @@ def curves(draws: int = DRAWS, seed: int = 0, rows: tuple[int, ...] = ROWS, coun
 def picture(found: np.ndarray, path: str, rows: tuple[int, ...] = ROWS) -> None:
     from matplotlib.figure import Figure
 
-    from deciban.display import AGAINST, FOR, GREY
+    from deciban.display import GREY, NEGATIVE, POSITIVE
     from deciban.plots import style
 
     figure = Figure(figsize=(5.4, 3.6), layout="constrained")
@@ -68,13 +68,13 @@ def picture(found: np.ndarray, path: str, rows: tuple[int, ...] = ROWS) -> None:
     at = np.arange(len(rows))
     ax.fill_between(at, found[:, 0], 2 * found[:, 0], color=GREY, alpha=0.15, lw=0)
     ax.plot(at, 2 * found[:, 0], color=GREY, ls="--", label="twice the Bayes-optimal")
-    ax.plot(at, found[:, 1], color=AGAINST, marker="s", label="Gibbs: one hypothesis drawn")
-    ax.plot(at, found[:, 0], color=FOR, marker="o", label="Bayes-optimal: the average")
+    ax.plot(at, found[:, 1], color=NEGATIVE, marker="s", label="Gibbs: one hypothesis drawn")
+    ax.plot(at, found[:, 0], color=POSITIVE, marker="o", label="Bayes-optimal: the average")
     ax.set_xticks(at, [str(n) for n in rows])
     ax.set_ylim(bottom=0)
     ax.legend(frameon=False, fontsize=8.5)
-    style.plain(ax, "y")
-    style.titled(ax, "Errors about half-planes drawn from the prior", "rows seen", "mean error")
+    style.style_axes(ax, "y")
+    style.set_labels(ax, "Errors about half-planes drawn from the prior", "rows seen", "mean error")
     figure.savefig(path)
 
 

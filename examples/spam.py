@@ -25,9 +25,9 @@ import numpy as np
 
 from deciban.errors import DecibanError
 from deciban.mail.message import parse
-from deciban.spam import change, check, learned, new, opened, outcomes, reasons, text_of, unlearned
+from deciban.spam import check, classify, explain, learn, new, open_filter, text_of, unlearn, update_file
 
-__all__ = ["change", "learned", "opened", "outcomes", "unlearned"]
+__all__ = ["classify", "learn", "open_filter", "unlearn", "update_file"]
 
 SMS = Path(__file__).resolve().parents[2] / "shared" / "data" / "sms_spam" / "sms_spam.csv.gz"
 
@@ -47,7 +47,7 @@ def sms(path: Path = SMS, folds: int = 10, every: int = 1) -> dict[str, float]:
         here = np.arange(len(rows)) % folds == fold
         some = [text for text, held in zip(texts, here, strict=True) if held]
         model.forget(some, labels[here])
-        out[here], proba[here] = outcomes(model, some)
+        out[here], proba[here] = classify(model, some)
         model.partial_fit(some, labels[here])
     ham, spam = labels == "ham", labels == "spam"
     return {
@@ -86,13 +86,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _learn(asked: argparse.Namespace) -> int:
-    number = change(asked.state, asked.sources, asked.label, learned, asked.new)
+    number = update_file(asked.state, asked.sources, asked.label, learn, asked.new)
     print(f"learned {number} as {asked.label}")
     return 0
 
 
 def _unlearn(asked: argparse.Namespace) -> int:
-    number = change(asked.state, asked.sources, asked.label, unlearned)
+    number = update_file(asked.state, asked.sources, asked.label, unlearn)
     print(f"unlearned {number} as {asked.label}")
     return 0
 
@@ -104,7 +104,7 @@ def _score(asked: argparse.Namespace) -> int:
 
 
 def _explain(asked: argparse.Namespace) -> int:
-    print(reasons(asked.state, [one["text"] for one in check(asked.state, asked.sources)]))
+    print(explain(asked.state, [one["text"] for one in check(asked.state, asked.sources)]))
     return 0
 
 

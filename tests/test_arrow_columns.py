@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import ops
-from deciban.data.blocks import Apart, Reals
+from deciban.data.blocks import ColumnBlock, Reals
 from deciban.ops import spec
 
 from .laws.close import assert_same_bits
@@ -18,10 +18,7 @@ pa = pytest.importorskip("pyarrow")
 from pyarrow import parquet  # noqa: E402
 
 from deciban import GaussianNB  # noqa: E402
-from deciban.io import (  # noqa: E402
-    batches,
-    readers,
-)
+from deciban.io import batches, readers  # noqa: E402
 from deciban.io import parquet as columnar  # noqa: E402
 
 WHOLE = st.integers(0, 100)
@@ -88,7 +85,7 @@ def test_floats_stay_floats_and_others_make_doubles_of_them():
 
 
 def test_columns_apart_are_a_block_like_any_other():
-    x = Apart([np.array([1.0, 2.0, 3.0]), np.array([4.0, np.nan, 6.0])])
+    x = ColumnBlock([np.array([1.0, 2.0, 3.0]), np.array([4.0, np.nan, 6.0])])
     assert (x.n, x.d, x.cells) == (3, 2, 6)
     np.testing.assert_array_equal(x.take(np.array([2, 0])).values, [[3.0, 6.0], [1.0, 4.0]])
     np.testing.assert_array_equal(x.rows(1, 3).values, [[2.0, np.nan], [3.0, 6.0]])
@@ -104,7 +101,7 @@ def test_batches_are_whole_row_groups_and_any_columns_order_gives_the_same_bits(
     (tmp_path / "b").mkdir()
     parquet.write_table(rows, tmp_path / "a" / "rows.parquet", row_group_size=2000)
     parquet.write_table(rows.select(rows.column_names[::-1]), tmp_path / "b" / "rows.parquet", row_group_size=2000)
-    pieces = list(readers.of(tmp_path / "a").pieces(names))
+    pieces = list(readers.open_data(tmp_path / "a").pieces(names))
     assert [batch.num_rows for piece in pieces for batch in piece()] == [2000, 2000, 2000]
     fits = [GaussianNB().fit_on(tmp_path / one, features=names).tally_ for one in "ab"]
     assert_same_bits(*fits)

@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 
 from deciban.data.blocks import Reals
 from deciban.ops import cells as cell_ops
-from deciban.tallies import Cells
+from deciban.tallies import GridCounts
 from deciban.tallies.grid import BITS, cell_borders, cell_of
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
 
-def cells(x: np.ndarray, y=None, w=None, k: int = 2) -> Cells:
+def cells(x: np.ndarray, y=None, w=None, k: int = 2) -> GridCounts:
     x = np.asarray(x, dtype=float).reshape(len(x), -1)
     y = np.arange(len(x), dtype=np.int32) % k if y is None else np.asarray(y, dtype=np.int32)
     return cell_ops.cells(Reals(x), y, None if w is None else np.asarray(w, dtype=float), k)
 
 
-def assert_same(a: Cells, b: Cells) -> None:
+def assert_same(a: GridCounts, b: GridCounts) -> None:
     np.testing.assert_allclose(a.n, b.n)
     assert [key.tolist() for key in a.keys] == [key.tolist() for key in b.keys]
     np.testing.assert_allclose(a.table, b.table)

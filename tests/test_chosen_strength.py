@@ -17,9 +17,9 @@ from deciban import LogisticRegression, SeparationWarning, coefficient_path
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError, SupportError
 from deciban.logistic.laplace import Leverage
-from deciban.logistic.likelihood import Prior, contrasts
+from deciban.logistic.likelihood import Prior, reference_coding
 from deciban.plots.paths import spread
-from deciban.rows.folds import digests, folds_by_content
+from deciban.rows.folds import folds_by_content, row_digests
 
 mpl.use("Agg")
 
@@ -53,7 +53,7 @@ def own(log_proba, y):
 
 def left(model, x, y, w=None, times=None):
     """Approximate leave-one-out of a fitted model, (n, k)."""
-    theta = contrasts(model.coef_, model.intercept_, model.fit_intercept)
+    theta = reference_coding(model.coef_, model.intercept_, model.fit_intercept)
     found = Leverage.of(x, y, w, len(model.classes_), model.fit_intercept, times)
     return found.without(theta, Prior(model.C_))
 
@@ -124,7 +124,7 @@ def test_same_rows_share_a_fold_in_any_order_dense_or_sparse():
     x, y = rng.integers(0, 3, (200, 3)).astype(float), rng.integers(0, 3, 200)
     csr = sparse.csr_matrix(x)
     dense, thin = Reals(x), Counts(csr.indptr, csr.indices, csr.data, 3)
-    np.testing.assert_array_equal(digests(dense), digests(thin))
+    np.testing.assert_array_equal(row_digests(dense), row_digests(thin))
     fold = folds_by_content(dense, y, 4)
     order = rng.permutation(200)
     np.testing.assert_array_equal(folds_by_content(Reals(x[order]), y[order], 4), fold[order])

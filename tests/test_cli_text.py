@@ -272,7 +272,7 @@ def test_bad_mail_and_bad_usage(command, ended, word, post, capfd):
 def test_another_model_is_no_filter(post, capfd):
     deciban.save(TextClassifier().fit(["tea", "cake"], ["drink", "food"]), "t.deciban")
     with pytest.raises(deciban.errors.DataError, match="no spam filter"):
-        spam.opened(Path("t.deciban"))
+        spam.open_filter(Path("t.deciban"))
 
 
 @pytest.mark.parametrize("kind", ["text-calibrated", "text-logistic"])

@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
-from deciban.gaussian.covariance import Full, Thin, shrink
+from deciban.gaussian.covariance import DenseCovariance, LowRankCovariance, shrink
 
 D = 9
 
 
-def thin(rows: int, diagonal: float, seed: int = 0) -> Thin:
+def thin(rows: int, diagonal: float, seed: int = 0) -> LowRankCovariance:
     rng = np.random.default_rng(seed)
-    return Thin(rng.normal(size=(rows, D)), np.ones(rows), np.full(D, diagonal))
+    return LowRankCovariance(rng.normal(size=(rows, D)), np.ones(rows), np.full(D, diagonal))
 
 
-def with_taken_away(diagonal: float) -> Thin:
+def with_taken_away(diagonal: float) -> LowRankCovariance:
     """Six rows of which two were taken away again."""
     six = thin(6, diagonal)
-    return Thin(np.concatenate([six.rows, six.rows[:2]]), np.array([1.0] * 6 + [-1.0] * 2), six.diagonal)
+    return LowRankCovariance(np.concatenate([six.rows, six.rows[:2]]), np.array([1.0] * 6 + [-1.0] * 2), six.diagonal)
 
 
 CASES = {
@@ -35,7 +35,7 @@ every_case = pytest.mark.parametrize("cov", CASES.values(), ids=CASES.keys())
 @every_case
 def test_thin_covariance_inverts_like_the_full_one(cov):
     z = np.random.default_rng(3).normal(size=(5, D)) @ cov.dense()  # within its range
-    a, b = cov.inverse(), Full(cov.dense()).inverse()
+    a, b = cov.inverse(), DenseCovariance(cov.dense()).inverse()
     np.testing.assert_allclose(a.norms(z), b.norms(z), rtol=1e-6)
     np.testing.assert_allclose(a.apply(z), b.apply(z), rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(a.logdet, b.logdet, rtol=1e-7, atol=1e-8)
@@ -44,7 +44,7 @@ def test_thin_covariance_inverts_like_the_full_one(cov):
 
 @every_case
 def test_thin_covariance_has_the_variances_parts_and_deviations_of_the_full_one(cov):
-    full, w = Full(cov.dense()), np.random.default_rng(4).normal(size=D)
+    full, w = DenseCovariance(cov.dense()), np.random.default_rng(4).normal(size=D)
     np.testing.assert_allclose(cov.variances, full.variances)
     np.testing.assert_allclose(cov.deviation(w), full.deviation(w))
     columns = np.array([1, 4, 8])
@@ -56,7 +56,7 @@ def test_thin_covariance_has_the_variances_parts_and_deviations_of_the_full_one(
 @every_case
 @pytest.mark.parametrize("kind", ["thin", "full"])
 def test_draws_have_the_covariance_they_are_drawn_from(cov, kind):
-    source = cov if kind == "thin" else Full(cov.dense())
+    source = cov if kind == "thin" else DenseCovariance(cov.dense())
     drawn = source.draw(np.random.default_rng(0), 40_000)
     assert drawn.shape == (40_000, D)
     largest = np.abs(cov.dense()).max()

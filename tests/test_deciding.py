@@ -10,7 +10,7 @@ from deciban import (
     MultinomialNB,
     QuadraticDiscriminantAnalysis,
 )
-from deciban.classifiers.base import Adapted
+from deciban.classifiers.base import AdaptedPriors
 from deciban.errors import DataError
 
 from .laws.models import MODELS, each, every_model, fitted, rows_for
@@ -209,7 +209,7 @@ def test_adapted_says_how_it_came_about():
     model = fitted(GaussianNB(), *simulated(0.5, 200, seed=0))
     x, _ = simulated(0.1, 200, seed=1)
     adapted = model.adapt_priors(x, max_iter=1)
-    assert isinstance(adapted, Adapted)
+    assert isinstance(adapted, AdaptedPriors)
     assert (adapted.steps, adapted.why) == (1, "max_iter")
     assert model.adapt_priors(x).why == "converged"
     assert "GaussianNB" not in repr(adapted)

@@ -90,7 +90,7 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_data_gives_the_model_of_all_rows(kind, tmp_path):
     data = KINDS[kind](tmp_path)
-    assert engines.of(data) is stream
+    assert engines.engine_for(data) is stream
     model = MixedNB().fit_on(data)
     assert model.levels_ == WHOLE.levels_
     assert model.families_ == WHOLE.families_
@@ -134,7 +134,7 @@ def test_csv_blocks_are_parsed_by_threads_with_the_same_bits(tmp_path, monkeypat
             fits.append(MixedNB().fit_on(path))
     for a, b in zip(fits[0].tally_.parts, fits[1].tally_.parts, strict=True):
         assert_same_bits(a, b)
-    assert sum(1 for _ in readers.opened(path).pieces()) > 5
+    assert sum(1 for _ in readers.open_path(path).pieces()) > 5
 
 
 def test_csv_column_that_turns_out_late_to_be_of_another_type_is_read_again(tmp_path, monkeypatch):

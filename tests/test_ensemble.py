@@ -79,7 +79,7 @@ def test_posterior_and_bits_equal_the_definitions():
         hypotheses.posterior(np.log(likelihood), np.log(prior)), likelihood * prior / (likelihood @ prior)
     )
     assert hypotheses.posterior(np.array([-1e6, -1e6 - 1]), np.zeros(2)) == pytest.approx([0.731, 0.269], abs=1e-3)
-    data, own, total = hypotheses.bits(np.log(likelihood), np.log(prior))
+    data, own, total = hypotheses.description_length(np.log(likelihood), np.log(prior))
     np.testing.assert_allclose(total, -np.log2(likelihood * prior))
     np.testing.assert_allclose(data + own, total)
 
@@ -88,20 +88,20 @@ def test_stacking_finds_the_weights_under_which_the_rows_are_most_probable():
     rng = np.random.default_rng(2)
     x = np.where(rng.random(4000) < 0.3, rng.normal(0, 1, 4000), rng.normal(3, 1, 4000))
     logs = np.stack([stats.norm.logpdf(x, m) for m in (0, 3, 30)])
-    found = hypotheses.stacked(logs, np.full(3, 1 / 3))
+    found = hypotheses.stacking_weights(logs, np.full(3, 1 / 3))
     assert found[:2] == pytest.approx([0.3, 0.7], abs=0.03)
     value = np.logaddexp.reduce(np.log(found)[:, None] + logs, axis=0).sum()
     for other in rng.dirichlet(np.ones(3), 50):
         assert np.logaddexp.reduce(np.log(other)[:, None] + logs, axis=0).sum() <= value + 3
-    assert hypotheses.stacked(np.full((2, 3), -np.inf), np.array([0.25, 0.75])) == pytest.approx([0.25, 0.75])
+    assert hypotheses.stacking_weights(np.full((2, 3), -np.inf), np.array([0.25, 0.75])) == pytest.approx([0.25, 0.75])
 
 
 def test_a_weight_of_a_row_in_stacking_is_a_repetition():
     logs = np.log(np.random.default_rng(3).random((3, 40)))
     w = np.random.default_rng(4).integers(0, 4, 40)
     prior = np.array([0.5, 0.2, 0.3])
-    again = hypotheses.stacked(np.repeat(logs, w, axis=1), prior)
-    np.testing.assert_allclose(hypotheses.stacked(logs, prior, w.astype(float)), again, atol=1e-5)
+    again = hypotheses.stacking_weights(np.repeat(logs, w, axis=1), prior)
+    np.testing.assert_allclose(hypotheses.stacking_weights(logs, prior, w.astype(float)), again, atol=1e-5)
 
 
 # learning

@@ -24,7 +24,7 @@ from deciban.errors import DataError, NotAdditiveError, SupportError
 from deciban.families.gaussian_joint import GaussianJoint
 from deciban.families.gaussian_joint_bayes import GaussianJointBayes
 from deciban.models import em
-from deciban.models.em import Gaussians, batches, expected
+from deciban.models.em import ClassGaussians, batches, expected
 
 MODELS = [
     LinearDiscriminantAnalysis(),
@@ -58,7 +58,7 @@ def some_gaussians(d: int = 4, k: int = 3, pooled: bool = False, seed: int = 1) 
     return rng.normal(size=(k, d)), roots @ roots.transpose(0, 2, 1)
 
 
-def of_holes(table: Table, g: Gaussians, pooled: bool = False):
+def of_holes(table: Table, g: ClassGaussians, pooled: bool = False):
     return reduce(add, (expected(holes, g, pooled) for holes in batches(table.x, table.y, table.w, table.k)))
 
 
@@ -87,7 +87,7 @@ def by_hand(table: Table, mean: np.ndarray, covs: np.ndarray):
 def test_expected_statistics_are_those_of_the_conditional_gaussian_of_each_row(pooled):
     table = rows(share=0.5)
     mean, covs = some_gaussians(pooled=pooled)
-    e = of_holes(table, Gaussians.of(mean, covs), pooled)
+    e = of_holes(table, ClassGaussians.of(mean, covs), pooled)
     n, total, squares, loglik = by_hand(table, mean, covs)
     scatter = squares - total[:, :, None] * total[:, None, :] / n[:, None, None]
     np.testing.assert_allclose(e.tally.n, n)
@@ -105,12 +105,12 @@ def test_log_likelihood_of_complete_rows_comes_from_their_tally(pooled):
         w * multivariate_normal.logpdf(x, mean[c], covs[0 if pooled else c])
         for x, c, w in zip(table.x.values, table.y, table.w, strict=True)
     ]
-    np.testing.assert_allclose(Gaussians.of(mean, covs).loglik(t), np.sum(each), rtol=1e-10)
+    np.testing.assert_allclose(ClassGaussians.of(mean, covs).loglik(t), np.sum(each), rtol=1e-10)
 
 
 def test_expectations_of_parts_add_up_to_those_of_the_whole():
     table = rows()
-    g = Gaussians.of(*some_gaussians())
+    g = ClassGaussians.of(*some_gaussians())
     whole, parts = of_holes(table, g), [of_holes(table.rows(a, a + 30), g) for a in (0, 30, 60)]
     total = parts[0] + parts[1] + parts[2]
     for name in ("n", "mean", "scatter"):
@@ -119,7 +119,7 @@ def test_expectations_of_parts_add_up_to_those_of_the_whole():
 
 
 def test_weight_is_repetition_and_rows_of_no_weight_are_nobody():
-    table, g = rows(), Gaussians.of(*some_gaussians())
+    table, g = rows(), ClassGaussians.of(*some_gaussians())
     times = np.arange(90) % 3
     again = np.repeat(np.arange(90), times)
     weighed = of_holes(Table(table.x, table.y, times.astype(float), 3), g)
@@ -129,7 +129,7 @@ def test_weight_is_repetition_and_rows_of_no_weight_are_nobody():
 
 
 def test_size_of_the_batches_is_free(monkeypatch):
-    table, g = rows(n=300, d=6), Gaussians.of(*some_gaussians(d=6))
+    table, g = rows(n=300, d=6), ClassGaussians.of(*some_gaussians(d=6))
     whole = of_holes(table, g)
     assert len(batches(table.x, table.y, table.w, 3)) <= 6
     monkeypatch.setattr("deciban.models.em.BATCH", 1)
@@ -139,7 +139,7 @@ def test_size_of_the_batches_is_free(monkeypatch):
 
 @pooled_or_not
 def test_many_rows_of_one_kind_may_be_tallied_first(pooled, monkeypatch):
-    table, g = rows(n=3000, share=0.4), Gaussians.of(*some_gaussians(pooled=pooled))
+    table, g = rows(n=3000, share=0.4), ClassGaussians.of(*some_gaussians(pooled=pooled))
     crowded = of_holes(table, g, pooled)
     assert any(holes.scatter is not None for holes in batches(table.x, table.y, table.w, 3))
     monkeypatch.setattr("deciban.models.em.CROWD", 1e9)
@@ -150,8 +150,8 @@ def test_many_rows_of_one_kind_may_be_tallied_first(pooled, monkeypatch):
     np.testing.assert_allclose(crowded.loglik, alone.loglik, rtol=1e-10)
 
 
-def learn(family, table: Table, extra=None) -> em.Learned:
-    return em.learn(family, table, family.tally(table.x, table.y, table.w, table.k), extra)
+def learn(family, table: Table, extra=None) -> em.EMResult:
+    return em.fill_missing(family, table, family.tally(table.x, table.y, table.w, table.k), extra)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -209,7 +209,7 @@ def test_rows_with_missing_cells_are_learned_from(model):
 
 @every_model
 def test_nothing_missing_is_no_em(model, monkeypatch):
-    monkeypatch.setattr(em, "learn", None)
+    monkeypatch.setattr(em, "fill_missing", None)
     x, y = holed(share=0.0)
     assert clone(model).fit(x, y).n_iter_ == 0
 

@@ -20,7 +20,7 @@ from deciban import (
     QuadraticDiscriminantAnalysis,
 )
 from deciban.decision import DECIBAN
-from deciban.display import format_probability, odds, signed
+from deciban.display import format_decibans, format_odds, format_probability
 from deciban.errors import DataError
 from deciban.explain.explanation import Explanation
 
@@ -310,12 +310,12 @@ def test_cells_of_any_type_can_be_explained():
     ],
 )
 def test_odds_in_words(decibans, words):
-    assert odds(decibans) == words
+    assert format_odds(decibans) == words
 
 
 def test_numbers_in_words():
-    assert signed(-0.01) == "+0.0"
-    assert signed(3e7) == "+3.0e+07"
+    assert format_decibans(-0.01) == "+0.0"
+    assert format_decibans(3e7) == "+3.0e+07"
     assert format_probability(1.0, 2e-9) == "1 − 2e-09"
     assert format_probability(1.0, 0.0) == "1"
     assert format_probability(1e-9, 1.0) == "1.0e-09"

@@ -21,7 +21,7 @@ from deciban import (
 from deciban.classifiers import logistic
 from deciban.errors import DataError, NotAdditiveError, SupportError
 from deciban.logistic import minimisation
-from deciban.rows.rows import Reading
+from deciban.rows.rows import ColumnRoles
 
 
 def rows(n: int, d: int, k: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, pa.Table]:
@@ -213,7 +213,7 @@ def test_rows_that_recur_are_one_of_the_sample_with_all_their_weight(monkeypatch
     kinds = rng.normal(size=(80, 3))
     at = rng.integers(0, 80, 5000)
     table = pa.table({**{f"c{j}": kinds[at, j] for j in range(3)}, "label": rng.integers(0, 2, 5000)})
-    finding = logistic.Finding(Reading(("c0", "c1", "c2"), "label"))
+    finding = logistic.Finding(ColumnRoles(("c0", "c1", "c2"), "label"))
     found = [reduce(add, map(finding, cut(table, size).to_batches())) for size in (5000, 700, 61)]
     for one in found:
         x, y, w = (some[np.lexsort((one.y, one.order))] for some in (one.x, one.y, one.w))

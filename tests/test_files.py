@@ -14,7 +14,7 @@ import pytest
 
 from deciban.errors import DataError
 from deciban.io import csv, readers
-from deciban.io.csv import Look
+from deciban.io.csv import CsvDialect
 
 TEXT = "sky,wind,wet\ngrey,3.5,true\nblue,?,false\n,1,true\n"
 ROWS = [
@@ -80,7 +80,7 @@ def test_folder_of_texts_has_a_class_for_each_sub_folder(tmp_path):
     for label in ("ham", "spam"):
         (tmp_path / label).mkdir()
         (tmp_path / label / "1.txt").write_text(f"this is {label}")
-    source = readers.opened(tmp_path)
+    source = readers.open_path(tmp_path)
     assert source.target == "label"
     assert source.table().to_pydict() == {"text": ["this is ham", "this is spam"], "label": ["ham", "spam"]}
 
@@ -115,13 +115,13 @@ def test_a_type_that_turns_out_late_is_found(tmp_path, monkeypatch):
     ],
 )
 def test_header_and_delimiter_are_found_by_looking(text, names):
-    assert Look.at(text.encode()).names == names
+    assert CsvDialect.at(text.encode()).names == names
 
 
 def test_latin_text_is_read_and_told(tmp_path):
     path = tmp_path / "old.csv"
     path.write_bytes("name,n\nZoë,1\nAndré,2\n".encode("latin-1"))
-    source = readers.opened(path)
+    source = readers.open_path(path)
     assert source.table()["name"].to_pylist() == ["Zoë", "André"]
     assert "Latin-1" in source.notes[0]
 

@@ -9,9 +9,9 @@ from deciban.data.blocks import Counts, Reals, Table
 from deciban.engines.threads import threads
 from deciban.logistic import objective as folded
 from deciban.logistic.minimisation import minimise
-from deciban.logistic.objective import Folded, Objective
+from deciban.logistic.objective import Objective, ReducedObjective
 from deciban.solvers import line_search
-from deciban.solvers.line_search import bottom, search
+from deciban.solvers.line_search import minimise_on_line, search
 
 
 def texts(n: int = 60, d: int = 300, k: int = 3, seed: int = 0) -> tuple[sp.csr_matrix, np.ndarray]:
@@ -31,7 +31,7 @@ def objective_of(x: sp.csr_matrix, y: np.ndarray, k: int, intercept: bool = True
 def test_folded_columns_give_the_same_minimum(k, intercept):
     x, y = texts(k=k)
     whole = objective_of(x, y, k, intercept, w=np.linspace(0.5, 2.0, len(y)))
-    small = Folded.of(whole)
+    small = ReducedObjective.of(whole)
     assert small.objective.p < 0.6 * whole.p
     want = minimise("newton", whole, np.zeros(whole.size), 1e-10, 100)
     got = minimise("newton", small.objective, np.zeros(small.objective.size), 1e-10, 100)
@@ -42,7 +42,7 @@ def test_folded_columns_give_the_same_minimum(k, intercept):
 def test_value_and_gradient_unfold():
     x, y = texts()
     whole = objective_of(x, y, 3)
-    small = Folded.of(whole)
+    small = ReducedObjective.of(whole)
     w = np.random.default_rng(1).normal(size=small.objective.size)
     value, gradient = small.objective.slope(w)
     value_there, gradient_there = whole.slope(small.unfold(w))
@@ -57,7 +57,7 @@ def test_cells_that_store_a_zero_do_not_matter():
     x.data[np.isin(x.indices, lone[::2])] = 0.0
     whole = objective_of(x, y, 3)
     w = minimise("lbfgs", whole, np.zeros(whole.size), 1e-10, 500).w
-    small = Folded.of(whole)
+    small = ReducedObjective.of(whole)
     got = small.unfold(minimise("lbfgs", small.objective, np.zeros(small.objective.size), 1e-10, 500).w)
     np.testing.assert_allclose(got, w, atol=1e-7)
 
@@ -69,9 +69,9 @@ def test_a_fit_folds_where_it_pays_and_starts_where_it_was_told(monkeypatch):
     model = LogisticRegression(tol=1e-9, warm_start=True).fit(x, y)
     np.testing.assert_allclose(model.coef_, plain.coef_, atol=1e-7)
     assert model.fit(x, y).n_iter_[0] <= 2
-    assert Folded.where_it_pays(objective_of(x, y, 3)) is not None
-    assert Folded.where_it_pays(Objective.of(objective_of(x, y, 3).rows, l2=0.0)) is None
-    assert Folded.where_it_pays(Objective.of(objective_of(x, y, 3).rows, l2=1.0, l1=1.0)) is None
+    assert ReducedObjective.where_it_pays(objective_of(x, y, 3)) is not None
+    assert ReducedObjective.where_it_pays(Objective.of(objective_of(x, y, 3).rows, l2=0.0)) is None
+    assert ReducedObjective.where_it_pays(Objective.of(objective_of(x, y, 3).rows, l2=1.0, l1=1.0)) is None
 
 
 @pytest.mark.parametrize("n", [3, 9_000, 200_001])
@@ -79,15 +79,15 @@ def test_long_vectors_equal_their_specification(n):
     rng = np.random.default_rng(n)
     many, g, factors = tuple(rng.normal(size=(5, n))), rng.normal(size=n), rng.normal(size=5)
     want = np.stack(many)
-    np.testing.assert_allclose(line_search.dots(many, g), want @ g, atol=1e-9 * n)
-    np.testing.assert_allclose(line_search.plus(g.copy(), factors, many), g + factors @ want, atol=1e-12)
+    np.testing.assert_allclose(line_search.dot_many(many, g), want @ g, atol=1e-9 * n)
+    np.testing.assert_allclose(line_search.axpy_many(g.copy(), factors, many), g + factors @ want, atol=1e-12)
     with ops.specification():
-        np.testing.assert_allclose(line_search.dots(many, g), want @ g, atol=1e-9 * n)
-        np.testing.assert_allclose(line_search.plus(g.copy(), factors, many), g + factors @ want, atol=1e-12)
+        np.testing.assert_allclose(line_search.dot_many(many, g), want @ g, atol=1e-9 * n)
+        np.testing.assert_allclose(line_search.axpy_many(g.copy(), factors, many), g + factors @ want, atol=1e-12)
     with threads(1):
-        one = line_search.dots(many, g)
+        one = line_search.dot_many(many, g)
     with threads(3):
-        assert (line_search.dots(many, g) == one).all()
+        assert (line_search.dot_many(many, g) == one).all()
 
 
 @pytest.mark.parametrize("k", [2, 4])
@@ -126,7 +126,7 @@ def test_a_step_of_any_length_ends_near_the_bottom_of_its_line(length):
     ahead = -length * gradient
     there = search(objective, w, value, gradient, ahead, objective.along)
     at = objective.along(w, ahead, gradient @ ahead)
-    best = bottom(at, 1.0)
+    best = minimise_on_line(at, 1.0)
     least = objective.slope(w + best * ahead)[0]
     assert abs(at(best)[0]) < 0.05 * abs(gradient @ ahead)
     assert there is not None

@@ -248,17 +248,17 @@ def test_assembled_columns_are_a_frame_of_the_library_and_read_as_they_were(libr
         Column("flag", np.array(BOOLS, dtype=object)),
         Column("size", np.array([0.5, np.nan, -2.0, 0.5])),
     ]
-    frame = frames.assembled(columns, library)
+    frame = frames.to_frame(columns, library)
     assert frames.library(frame) == library
     assert frames.names(frame) == ["text", "flag", "size"]
     assert [cells(column) for column in frames.columns(frame)] == [TEXTS, BOOLS, REALS]
 
 
 def test_without_a_library_columns_are_assembled_as_an_array():
-    numbers = frames.assembled([Column(0, np.array([1.0, 2.0])), Column(1, np.array([3.0, 4.0]))], None)
+    numbers = frames.to_frame([Column(0, np.array([1.0, 2.0])), Column(1, np.array([3.0, 4.0]))], None)
     assert numbers.tolist() == [[1.0, 3.0], [2.0, 4.0]]
     assert numbers.dtype == np.float64
-    both = frames.assembled([Column(0, np.array([1.0, 2.0])), Column(1, np.array(["a", None], dtype=object))], None)
+    both = frames.to_frame([Column(0, np.array([1.0, 2.0])), Column(1, np.array(["a", None], dtype=object))], None)
     assert both.tolist() == [[1.0, "a"], [2.0, None]]
 
 

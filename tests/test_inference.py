@@ -9,8 +9,8 @@ from scipy.special import ndtr
 
 from deciban import LogisticRegression
 from deciban.errors import DataError
-from deciban.logistic.firth import climb
-from deciban.logistic.likelihood import Curvature, Design, Prior, contrasts
+from deciban.logistic.firth import fisher_scoring
+from deciban.logistic.likelihood import Design, LikelihoodExpansion, Prior, reference_coding
 from deciban.logistic.summary import Summary
 from deciban.logistic.training_rows import HELD
 
@@ -28,7 +28,7 @@ def rows_of(k, n=120, d=3, seed=0):
 def optimum(x, y, w=None, intercept=True):
     """(rows, curvature at the maximum of the likelihood)."""
     design = Design.of(x, y, w, int(y.max()) + 1, intercept)
-    return design, Curvature.at(design, climb(design, jeffreys=False).theta)
+    return design, LikelihoodExpansion.at(design, fisher_scoring(design, jeffreys=False).theta)
 
 
 def log_likelihood(theta, x, y, w, intercept):
@@ -85,8 +85,8 @@ def test_sparse_rows_say_what_dense_rows_say(k):
     x, y = rows_of(k)
     x[np.abs(x) < 0.3] = 0.0
     theta = np.random.default_rng(0).normal(size=(k - 1, 4)) / [1.0, 1.0, 500.0, 1e-3]
-    dense = Curvature.at(Design.of(x, y, None, k), theta)
-    thin = Curvature.at(Design.of(sparse.csr_matrix(x), y, None, k), theta)
+    dense = LikelihoodExpansion.at(Design.of(x, y, None, k), theta)
+    thin = LikelihoodExpansion.at(Design.of(sparse.csr_matrix(x), y, None, k), theta)
     np.testing.assert_allclose(thin.spread().errors, dense.spread().errors, rtol=1e-9)
 
 
@@ -128,13 +128,13 @@ def test_coefficients_that_rows_do_not_determine_are_named_and_the_others_keep_t
     more = np.column_stack([x, x[:, 0] * 2, np.full(len(x), 3.0), np.zeros(len(x))])
     design = Design.of(more, y, None, 2)
     theta = np.column_stack([plain.theta, np.zeros((1, 3))])
-    spread = Curvature.at(design, theta).spread()
+    spread = LikelihoodExpansion.at(design, theta).spread()
     assert spread.determined.tolist() == [False, False, True, False, False, False]
     assert spread.errors[2] == pytest.approx(plain.spread().errors[2])
-    table = Summary.of(Curvature.at(design, theta), np.array([0, 1]), list("abcde"))
+    table = Summary.of(LikelihoodExpansion.at(design, theta), np.array([0, 1]), list("abcde"))
     assert "`intercept`, `a`, `c`, `d`, `e`" in table.notes[0]
     assert "–" in table.text()
-    assert np.isfinite(Curvature.at(design, theta).spread(Prior(1.0)).errors).all()
+    assert np.isfinite(LikelihoodExpansion.at(design, theta).spread(Prior(1.0)).errors).all()
 
 
 def test_any_class_can_be_the_reference():
@@ -260,8 +260,8 @@ def test_other_rows_can_be_summarised():
 
 
 def test_contrasts_of_two_classes_are_the_coefficients():
-    assert contrasts(np.array([[1.0, 2.0]]), np.array([3.0]), True).tolist() == [[3.0, 1.0, 2.0]]
-    assert contrasts(np.array([[1.0, 2.0]]), np.array([0.0]), False).tolist() == [[1.0, 2.0]]
+    assert reference_coding(np.array([[1.0, 2.0]]), np.array([3.0]), True).tolist() == [[3.0, 1.0, 2.0]]
+    assert reference_coding(np.array([[1.0, 2.0]]), np.array([0.0]), False).tolist() == [[1.0, 2.0]]
 
 
 def test_a_model_learned_in_pieces_asks_for_rows():

@@ -69,7 +69,7 @@ def test_many_rows_are_judged_by_some_of_them_and_that_is_told(monkeypatch):
 def test_which_rows_are_kept_does_not_hang_on_the_threads():
     kept = []
     for n in (1, 4):
-        found = readers.Labelled(readers.of(rows(5000)), "label", 200)
+        found = readers.LabelledSource(readers.open_data(rows(5000)), "label", 200)
         with deciban.threads(n):
             deciban.MixedNB().fit_on(found.source, "label", ["x", "sky"])
         kept.append(found.kept()[0])
@@ -80,7 +80,7 @@ def test_which_rows_are_kept_does_not_hang_on_the_threads():
 
 def test_kept_rows_are_drawn_evenly():
     table = pa.table({"x": np.arange(100_000), "label": ["a", "b"] * 50_000})
-    found = readers.Labelled(readers.of(iter(table.to_batches(3000))), "label", 2000)
+    found = readers.LabelledSource(readers.open_data(iter(table.to_batches(3000))), "label", 2000)
     for piece in found.source.pieces():
         for _ in piece():
             pass
@@ -95,7 +95,7 @@ def test_every_class_has_a_few_rows_among_those_kept():
     y[77_000:77_004], y[500:530] = "rare", "seldom"
     table = pa.table({"x": np.arange(100_000), "label": y})
     for step in (3000, 100_000):
-        found = readers.Labelled(readers.of(iter(table.to_batches(step))), "label", 2000)
+        found = readers.LabelledSource(readers.open_data(iter(table.to_batches(step))), "label", 2000)
         for piece in found.source.pieces():
             for _ in piece():
                 pass
@@ -123,7 +123,7 @@ def test_texts_are_learned_in_pieces():
 def test_a_type_that_turns_out_late_is_read_again(tmp_path):
     path = tmp_path / "late.csv"
     path.write_text("x,z,label\n" + "1,3,a\n2,4,b\n" * 400_000 + "1,word,a\n2,word,b\n")
-    out = readers.restarted(str(path), lambda source: auto.learn_on(source))
+    out = readers.retry_on_type_change(str(path), lambda source: auto.learn_on(source))
     assert out.model.levels_ == {"z": ["3", "4", "word"]}
 
 

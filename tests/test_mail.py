@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from deciban.errors import DataError
 from deciban.mail import html as hypertext
 from deciban.mail import message as mail
-from deciban.mail.message import characters, named, readable
+from deciban.mail.message import decode_header, decode_text, header_param
 
 
 def message(text="Lunch at noon?", subject="Hello", **more) -> EmailMessage:
@@ -118,7 +118,7 @@ def test_boxes_folders_and_files(tmp_path):
     assert [found.tokens() for found in mail.read(tmp_path / "files")] == expected
     assert [found.tokens() for found in mail.read(files / "3.eml")] == expected[3:4]
     assert [found.tokens() for found in mail.read([files / "0.eml", several[1], several[2].as_bytes()])] == expected[:3]
-    assert mail.texts(tmp_path / "box") == [mail.parse(one).text() for one in several]
+    assert mail.read_texts(tmp_path / "box") == [mail.parse(one).text() for one in several]
 
 
 def test_a_long_box_is_cut_message_by_message(tmp_path, monkeypatch):
@@ -165,7 +165,7 @@ def test_what_is_no_source_is_refused_with_a_cure(tmp_path):
 )
 def test_wrong_character_sets_survive(charset):
     for raw in ("Grüße".encode(), "Grüße".encode("cp1252")):
-        assert characters(raw, charset) == "Grüße"
+        assert decode_text(raw, charset) == "Grüße"
     body = f"Content-Type: text/plain; charset={charset}\n\nGrüße".encode("latin-1")
     assert mail.parse(body).body
 
@@ -173,8 +173,8 @@ def test_wrong_character_sets_survive(charset):
 def test_right_character_sets_are_believed():
     for charset in ("koi8-r", "cp1251", "utf-16", "iso-2022-jp", "gb18030", "utf-7"):
         text = "Привет" if charset[0] in "kc" else "メール"
-        assert characters(text.encode(charset), charset) == text
-    assert characters(b"\xd8\x00", "utf-16-be") == "\ufffd"
+        assert decode_text(text.encode(charset), charset) == text
+    assert decode_text(b"\xd8\x00", "utf-16-be") == "\ufffd"
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_right_character_sets_are_believed():
     ],
 )
 def test_encoded_words(value, expected):
-    assert readable(value) == expected
+    assert decode_header(value) == expected
 
 
 def test_broken_encodings_give_what_can_be_read():
@@ -202,7 +202,7 @@ def test_broken_encodings_give_what_can_be_read():
     assert mail.parse(b"Content-Type: multipart/mixed\n\nno boundary").body == "no boundary"
     open_end = b'Content-Type: multipart/mixed; boundary="b"\n\npreamble\n--b\n\nfirst\n--bb\n--b\n\nsecond'
     assert mail.parse(open_end).body.split() == ["first", "--bb", "second"]
-    assert named("text/plain; charset='x", "charset") == "'x"
+    assert header_param("text/plain; charset='x", "charset") == "'x"
 
 
 def nested(depth: int) -> bytes:
@@ -279,7 +279,7 @@ def test_any_bytes_are_a_message(raw):
     )
 )
 def test_any_page_can_be_read(pieces):
-    page = hypertext.seen("".join(pieces))
+    page = hypertext.visible_text("".join(pieces))
     assert isinstance(page.text, str)
 
 
@@ -308,12 +308,12 @@ def test_any_page_can_be_read(pieces):
     ],
 )
 def test_what_a_reader_sees(html, expected):
-    assert " ".join(hypertext.seen(html).text.split()) == expected
+    assert " ".join(hypertext.visible_text(html).text.split()) == expected
 
 
 def test_what_a_page_hides_is_told():
-    assert hypertext.seen("<p hidden>text</p>").hides
-    assert not hypertext.seen("<p hidden> </p><!-- a --><script>x</script>text").hides
+    assert hypertext.visible_text("<p hidden>text</p>").hides
+    assert not hypertext.visible_text("<p hidden> </p><!-- a --><script>x</script>text").hides
     raw = b"Content-Type: text/html\n\n<p style='display:none'>good words</p>Buy"
     assert "html:hidden" in mail.parse(raw).marks
 
@@ -321,4 +321,4 @@ def test_what_a_page_hides_is_told():
 def test_links_go_to_hosts():
     html = "<a href=//A.Example/x><img src='https://b.example:1'><a HREF=\"http://u:p@c.example?q\">"
     html += "<a href='/d'><a href=mailto:e@f.example>"
-    assert hypertext.seen(html).hosts == ("a.example", "b.example", "c.example", "f.example")
+    assert hypertext.visible_text(html).hosts == ("a.example", "b.example", "c.example", "f.example")

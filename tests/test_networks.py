@@ -14,9 +14,9 @@ from deciban.errors import DataError
 from deciban.networks import bif
 from deciban.networks.graph import cycle, layers, parents_of, topological
 from deciban.networks.network import MOST, Network, plan
-from deciban.networks.query import ask
+from deciban.networks.query import query
 from deciban.networks.search import bdeu, search
-from deciban.tallies import Patterns
+from deciban.tallies import DistinctRows
 
 from .laws.profile import LAWS
 
@@ -70,7 +70,7 @@ def test_answers_are_those_of_the_whole_joint(seed, zeros):
 def test_query_is_a_conditional_share_of_the_joint(seed):
     network = random_network(seed)
     whole, level = joint(network), network.levels[1][0]
-    answer = ask(network, ["d", "a"], {"b": level})
+    answer = query(network, ["d", "a"], {"b": level})
     part = whole[:, 0].sum(axis=(1, 3, 4)).T
     np.testing.assert_allclose(answer.values, part / part.sum(), atol=1e-12)
     assert answer.log_evidence == pytest.approx(np.log(part.sum()))
@@ -81,7 +81,7 @@ def test_query_is_a_conditional_share_of_the_joint(seed):
 
 def test_answer_is_a_table_with_names():
     network = random_network(3)
-    answer = ask(network, ["a", "b"])
+    answer = query(network, ["a", "b"])
     frame = answer.to_frame()
     assert list(frame.columns) == ["a", "b", "P"]
     assert frame["P"].sum() == pytest.approx(1.0)
@@ -267,10 +267,10 @@ def test_impossible_evidence_is_told_by_what_contradicts():
     tables = {"a": [0.5, 0.5], "b": same, "c": same, "d": [0.5, 0.5]}
     network = Network.of(levels, [("a", "b"), ("b", "c")], tables)
     with pytest.raises(DataError, match=r"(?s)probability 0: the network rules out a = no with c = yes\n\nhint"):
-        ask(network, "b", {"d": "yes", "c": "yes", "a": "no"})
+        query(network, "b", {"d": "yes", "c": "yes", "a": "no"})
     one = Network.of({"a": ["no", "yes"], "b": ["x"]}, [], {"a": [1.0, 0.0], "b": [1.0]})
     with pytest.raises(DataError, match="rules out a = yes"):
-        ask(one, "b", {"a": "yes"})
+        query(one, "b", {"a": "yes"})
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ def test_questions_about_what_is_not_there_are_refused(targets, evidence, what):
     if evidence == {"a": "a0"}:
         evidence = {"a": network.levels[0][0]}
     with pytest.raises(DataError, match=what):
-        ask(network, targets, evidence)
+        query(network, targets, evidence)
 
 
 def grid(side: int) -> Network:
@@ -305,16 +305,16 @@ def grid(side: int) -> Network:
 def test_network_that_is_too_wide_says_so_before_it_starts():
     network = grid(32)
     with pytest.raises(DataError, match=r"(?s)too wide.*a table of \d\.\de\+\d\d numbers .*hint: give more evidence"):
-        ask(network, "31,31")
+        query(network, "31,31")
     evidence = {name: 0 for name in network.names if name.startswith(tuple(f"{i}," for i in range(0, 31, 3)))}
-    assert ask(network, "31,31", evidence)[0] == pytest.approx(0.5)  # the cure that the hint names
+    assert query(network, "31,31", evidence)[0] == pytest.approx(0.5)  # the cure that the hint names
 
 
 def test_too_many_targets_at_a_time_are_refused():
     names = [f"n{i}" for i in range(30)]
     network = Network.of({name: [0, 1] for name in names}, [], {name: [0.5, 0.5] for name in names})
     with pytest.raises(DataError, match="too wide"):
-        ask(network, names)
+        query(network, names)
 
 
 def test_estimated_width_is_that_of_the_largest_table():
@@ -353,7 +353,7 @@ def test_mutual_information_is_that_of_the_joint():
         assert bits == pytest.approx(stats.entropy(pair.ravel(), apart.ravel(), base=2), abs=1e-9)
 
 
-def brute_force(t: Patterns, prior: float, most: int) -> float:
+def brute_force(t: DistinctRows, prior: float, most: int) -> float:
     """The best score of all graphs of three columns."""
     best = -np.inf
     sets = [[own for own in product([0, 1], repeat=3) if not own[i] and sum(own) <= most] for i in range(3)]
@@ -364,7 +364,7 @@ def brute_force(t: Patterns, prior: float, most: int) -> float:
     return best
 
 
-def score(t: Patterns, parents, prior: float) -> float:
+def score(t: DistinctRows, parents, prior: float) -> float:
     return sum(bdeu(t.counts([*own, i]), prior).sum() for i, own in enumerate(parents))
 
 
@@ -375,7 +375,7 @@ def test_search_ends_where_no_edge_is_worth_changing(seed, prior):
     x = rng.integers(0, 2, (60, 3))
     x[:, 2] = np.where(rng.random(60) < 0.8, x[:, 0] ^ x[:, 1], x[:, 2])
     x[:, 1] = np.where(rng.random(60) < 0.4, x[:, 0], x[:, 1])
-    t = Patterns.of(x, rng.integers(0, 2, 60).astype(np.int32), None, 2)
+    t = DistinctRows.of(x, rng.integers(0, 2, 60).astype(np.int32), None, 2)
     found = search(t, prior)
     assert not cycle(found)
     mine, best = score(t, found, prior), brute_force(t, prior, 2)
@@ -395,7 +395,7 @@ def test_search_finds_the_graph_that_rows_came_from():
     c = np.where(rng.random(2000) < 0.9, (a + b) // 2, rng.integers(0, 3, 2000))
     d = np.where(rng.random(2000) < 0.8, c, rng.integers(0, 3, 2000))
     e = rng.integers(0, 2, 2000)
-    t = Patterns.of(np.stack([a, b, c, d, e], axis=1), np.zeros(2000, dtype=np.int32), None, 1)
+    t = DistinctRows.of(np.stack([a, b, c, d, e], axis=1), np.zeros(2000, dtype=np.int32), None, 1)
     assert search(t) == ((), (), (0, 1), (2,), ())
     assert search(t, max_parents=0) == ((), (), (), (), ())
 
@@ -403,4 +403,4 @@ def test_search_finds_the_graph_that_rows_came_from():
 def test_columns_of_one_level_and_of_none_have_no_edges():
     rng = np.random.default_rng(0)
     x = np.stack([rng.integers(0, 2, 50), np.zeros(50, dtype=int), np.full(50, -1)], axis=1)
-    assert search(Patterns.of(x, np.zeros(50, dtype=np.int32), None, 1)) == ((), (), ())
+    assert search(DistinctRows.of(x, np.zeros(50, dtype=np.int32), None, 1)) == ((), (), ())

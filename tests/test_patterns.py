@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.tallies import Patterns
+from deciban.tallies import DistinctRows
 
 from .laws.close import assert_close, assert_same_bits
 from .laws.profile import LAWS
@@ -26,15 +26,15 @@ def rows(seed: int, n: int = 30, d: int = 3, k: int = 3, levels: int = 3, weighe
     return rng.integers(-1, levels, (n, d)), rng.integers(0, k, n).astype(np.int32), w, k
 
 
-def take(x, y, w, k, at) -> Patterns:
-    return Patterns.of(x[at], y[at], None if w is None else w[at], k)
+def take(x, y, w, k, at) -> DistinctRows:
+    return DistinctRows.of(x[at], y[at], None if w is None else w[at], k)
 
 
 @LAWS
 @given(seed=SEEDS, d=st.sampled_from(WIDE), weighed=st.booleans())
 def test_entries_are_the_distinct_rows_in_order(seed, d, weighed):
     x, y, w, k = rows(seed, d=d, weighed=weighed)
-    t = Patterns.of(x, y, w, k)
+    t = DistinctRows.of(x, y, w, k)
     want = Counter()
     for row, c, weight in zip(x.tolist(), y.tolist(), np.ones(len(y)) if w is None else w, strict=True):
         want[(*row, c)] += weight
@@ -63,14 +63,14 @@ def test_parts_add_up_take_away_and_scale(seed, d, weighed, cut):
 def test_order_of_rows_is_free(seed, weighed):
     x, y, w, k = rows(seed, weighed=weighed)
     order = np.random.default_rng(seed).permutation(len(y))
-    assert_same_bits(Patterns.of(x, y, w, k), take(x, y, w, k, order))
+    assert_same_bits(DistinctRows.of(x, y, w, k), take(x, y, w, k, order))
 
 
 @LAWS
 @given(seed=SEEDS, d=st.integers(1, 4), weighed=st.booleans())
 def test_counts_are_those_of_the_rows(seed, d, weighed):
     x, y, w, k = rows(seed, d=d, weighed=weighed)
-    t = Patterns.of(x, y, w, k, np.full(d, 4))
+    t = DistinctRows.of(x, y, w, k, np.full(d, 4))
     weight = np.ones(len(y)) if w is None else w
     for columns in ([], [0], [d - 1, 0] if d > 1 else [0], list(range(d))):
         want = np.zeros((k, *[4] * len(columns)))
@@ -87,16 +87,16 @@ def test_moved_levels_and_classes_are_those_of_moved_rows(seed, d):
     rng = np.random.default_rng(seed)
     index = [rng.integers(-1, 5, 3) for _ in range(d)]
     moved = np.stack([np.append(at, -1)[codes] for at, codes in zip(index, x.T, strict=True)], axis=1)
-    t = Patterns.of(x, y, w, k, np.full(d, 3))
-    assert_same_bits(t.relevel(np.full(d, 5), index), Patterns.of(moved, y, w, k, np.full(d, 5)))
-    assert_same_bits(t.relevel(np.full(d, 6)), Patterns.of(x, y, w, k, np.full(d, 6)))
+    t = DistinctRows.of(x, y, w, k, np.full(d, 3))
+    assert_same_bits(t.relevel(np.full(d, 5), index), DistinctRows.of(moved, y, w, k, np.full(d, 5)))
+    assert_same_bits(t.relevel(np.full(d, 6)), DistinctRows.of(x, y, w, k, np.full(d, 6)))
     order = rng.permutation(5)[:k]
-    assert_same_bits(t.relabel(order, 5), Patterns.of(x, order[y].astype(np.int32), w, 5, np.full(d, 3)))
-    assert_same_bits(t.part([d - 1]), Patterns.of(x[:, [d - 1]], y, w, k, np.array([3])))
+    assert_same_bits(t.relabel(order, 5), DistinctRows.of(x, order[y].astype(np.int32), w, 5, np.full(d, 3)))
+    assert_same_bits(t.part([d - 1]), DistinctRows.of(x[:, [d - 1]], y, w, k, np.array([3])))
 
 
 def test_tally_of_no_rows_is_zero():
-    t, nothing = Patterns.of(*rows(0)), take(*rows(0), slice(0, 0))
+    t, nothing = DistinctRows.of(*rows(0)), take(*rows(0), slice(0, 0))
     assert nothing.n.dtype == nothing.w.dtype == np.float64
     assert nothing.sound()
     for same in (t + nothing, nothing + t, t - nothing):
@@ -128,4 +128,4 @@ def test_more_taken_away_than_there_was_is_told_by_class():
     ],
 )
 def test_what_does_not_fit_together_is_not_sound(spoil):
-    assert not spoil(Patterns.of(*rows(0))).sound()
+    assert not spoil(DistinctRows.of(*rows(0))).sound()

@@ -19,9 +19,9 @@ from deciban import metrics as outcomes
 from deciban import metrics as uncertainty
 from deciban import plots
 from deciban.data.frames import columns
-from deciban.display import COLOURS, of_class
+from deciban.display import COLOURS, class_style
 from deciban.errors import DataError
-from deciban.plots.regions import discriminant_plane, slice_plane
+from deciban.plots.regions import discriminant_plane, slice_projection
 
 from .drawn import closed, iris  # noqa: F401
 
@@ -43,7 +43,7 @@ def answers(n: int = 400, k: int = 3):
 
 def test_roc_and_precision_equal_scikit_learns():
     y, proba = answers()
-    for one in outcomes.against_rest(y, proba):
+    for one in outcomes.one_vs_rest_outcomes(y, proba):
         x, line = outcomes.roc(one.hit, one.score)
         theirs = metrics.roc_curve(one.hit, one.score, drop_intermediate=False)
         np.testing.assert_allclose([x, line], theirs[:2])
@@ -62,7 +62,7 @@ def test_intervals_hold_what_they_promise():
     rng = np.random.default_rng(1)
     inside = {"share": 0, "mean": 0, "area": 0}
     for _ in range(400):
-        told = uncertainty.share(rng.binomial(60, 0.9), 60)
+        told = uncertainty.proportion_interval(rng.binomial(60, 0.9), 60)
         inside["share"] += told.low <= 0.9 <= told.high
         told = uncertainty.mean(rng.exponential(size=80))
         inside["mean"] += told.low <= 1.0 <= told.high
@@ -73,7 +73,7 @@ def test_intervals_hold_what_they_promise():
 
 def test_redrawn_interval_of_a_mean_is_that_of_its_standard_error():
     values = RNG.normal(size=300)
-    told = uncertainty.redrawn(lambda w: float(values @ w / w.sum()), 300, draws=600)
+    told = uncertainty.bootstrap(lambda w: float(values @ w / w.sum()), 300, draws=600)
     wanted = uncertainty.mean(values)
     np.testing.assert_allclose([told.low, told.high], [wanted.low, wanted.high], atol=0.03)
 
@@ -110,14 +110,14 @@ def test_two_classes_have_a_second_axis_too():
 @pytest.mark.parametrize("library", [pd, pl])
 def test_slices_keep_the_frame_and_hold_the_rest_still(library):
     X = library.DataFrame({"a": [1.0, 2.0, 4.0], "kind": ["u", "v", "v"], "b": [0.0, 1.0, 3.0], "c": [5.0, 6.0, 9.0]})
-    plane = slice_plane(columns(X), ("b", "a"), library.__name__)
+    plane = slice_projection(columns(X), ("b", "a"), library.__name__)
     rows = plane.rows(np.array([[7.0, 8.0]]))
     assert type(rows) is type(X)
     assert [rows[name][0] for name in ("a", "kind", "b", "c")] == [8.0, "v", 7.0, 6.0]
     with pytest.raises(DataError, match="holds no numbers"):
-        slice_plane(columns(X), ("a", "kind"), library.__name__)
+        slice_projection(columns(X), ("a", "kind"), library.__name__)
     with pytest.raises(DataError, match="no column 'z'"):
-        slice_plane(columns(X), ("a", "z"), library.__name__)
+        slice_projection(columns(X), ("a", "z"), library.__name__)
 
 
 # every picture
@@ -152,7 +152,7 @@ def test_shading_is_the_colour_of_the_class_that_is_certain():
     ax = plots.decision_regions(deciban.GaussianNB().fit(x, np.repeat([0, 1], 40)), x, np.repeat([0, 1], 40), steps=20)
     corner = ax.get_images()[0].get_array()[[0, -1], [0, -1]]
     for colour, c in zip(corner, (0, 1), strict=True):
-        pure = np.array(mpl.colors.to_rgb(of_class(c, 2).colour))
+        pure = np.array(mpl.colors.to_rgb(class_style(c, 2).colour))
         assert np.abs(colour - pure).sum() < np.abs(corner[1 - c] - pure).sum()
 
 

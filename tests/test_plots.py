@@ -24,7 +24,7 @@ from deciban import (
 from deciban.decision import DECIBAN
 from deciban.errors import DataError
 from deciban.plots import nomogram, waterfall
-from deciban.plots.nomograms import branches, nice, scales_of
+from deciban.plots.nomograms import branches, round_ticks, scales_of
 
 from .drawn import closed, iris  # noqa: F401
 from .test_explanation import PLAY, TENNIS, weather
@@ -328,7 +328,7 @@ def test_default_pair_is_the_second_class_against_the_first_and_follows_what_is_
 @pytest.mark.parametrize(("low", "high"), [(0.3, 9.7), (-1e-7, 3e-7), (1e9, 1.5e9), (2.0, 2.0), (-5, 5)])
 def test_nice_numbers_are_round_and_within(low, high):
     for count in (2, 5, 20):
-        at = nice(low, high, count)
+        at = round_ticks(low, high, count)
         assert (at >= low - 1e-9 * abs(low)).all()
         assert (at <= high + 1e-9 * abs(high)).all()
         assert len(at) <= 2.5 * count + 1

@@ -17,10 +17,10 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 import deciban
 from deciban.data.sampling import folds_by_content
-from deciban.display import COLOURS, GREY, INK, PAPER
+from deciban.display import BACKGROUND, COLOURS, GREY, TEXT_COLOUR
 from deciban.errors import DataError
-from deciban.reports.checks import doubts, drift
-from deciban.reports.data import gather
+from deciban.reports.checks import drift, run_checks
+from deciban.reports.data import collect
 from deciban.reports.render import DARK, POLICY, STYLE
 
 from .laws.models import CLASSES, rows_for
@@ -186,11 +186,11 @@ def test_a_small_calibration_error_lies_in_its_interval():
 def test_rows_that_were_learned_from_are_cross_validated_and_it_is_said(model):
     X, y = rows_for(deciban.GaussianNB(), n=90, k=2)
     model = model.fit(X, y)
-    facts = gather(model, X, y, None, None, 5, 0)
+    facts = collect(model, X, y, None, None, 5, 0)
     fold = folds_by_content(X, np.unique(y, return_inverse=True)[1], 10)
     np.testing.assert_allclose(facts.log_proba, deciban.cross_validate(model, X, y, fold).log_proba)
     assert "cross-validated in 10 folds" in deciban.report(model, X, y).html
-    np.testing.assert_array_equal(gather(model, X, y, None, True, 5, 0).log_proba, model.predict_log_proba(X))
+    np.testing.assert_array_equal(collect(model, X, y, None, True, 5, 0).log_proba, model.predict_log_proba(X))
 
 
 def test_learned_rows_are_known_again_in_other_dtypes():
@@ -199,7 +199,7 @@ def test_learned_rows_are_known_again_in_other_dtypes():
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(level=level)
     model = deciban.MixedNB(weights="discriminative").fit(frame, y)
     other = frame.assign(level=pd.Categorical(level, categories=["mid", "low", "high"], ordered=True))
-    assert "cross-validated" in gather(model, other, y, None, None, 5, 0).how
+    assert "cross-validated" in collect(model, other, y, None, None, 5, 0).how
 
 
 def test_too_few_rows_to_be_held_out_are_said_to_flatter():
@@ -258,7 +258,7 @@ def test_twins_few_rows_and_strange_classes_are_told():
     assert not any("twin" in one for one in deciban.report(model, X[300:], y[300:], train=(X[:300], y[:300])).warnings)
     labels = y[300:].astype(object)
     labels[:3] = "other"
-    told = doubts(gather(model, X[300:], labels, None, None, 5, 0))
+    told = run_checks(collect(model, X[300:], labels, None, None, 5, 0))
     assert any("does not know: other" in one for one in told)
     assert any("Few rows to judge by" in one and "`other` (3)" in one for one in told)
     sound(deciban.report(model, X[300:], labels).html)
@@ -338,8 +338,8 @@ def test_text_stands_out_in_light_and_dark():
     backs = {name: re.findall(rf"--{name}:(#\w{{6}})", STYLE) for name in ("back", "card", "warn")}
     for place, of in ((0, lambda colour: colour), (1, DARK.__getitem__)):
         for back in backs.values():
-            assert contrast(of(INK), back[place]) >= 7
+            assert contrast(of(TEXT_COLOUR), back[place]) >= 7
             assert contrast(of(GREY), back[place]) >= (4.5 if back is not backs["warn"] else 3)
         assert contrast(of(COLOURS[0]), backs["back"][place]) >= 4.5  # links
         assert all(contrast(of(colour), backs["back"][place]) >= (3 if place else 1.9) for colour in COLOURS)
-    assert backs["back"] == [PAPER, DARK[PAPER], PAPER]
+    assert backs["back"] == [BACKGROUND, DARK[BACKGROUND], BACKGROUND]

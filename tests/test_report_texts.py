@@ -9,8 +9,8 @@ import pytest
 import deciban
 from deciban import TextClassifier
 from deciban.errors import DataError
-from deciban.reports.checks import doubts
-from deciban.reports.data import gather
+from deciban.reports.checks import run_checks
+from deciban.reports.data import collect
 
 from .test_report import EVIL, headings, sound
 
@@ -31,7 +31,7 @@ def talk(n: int, seed: int = 0, more: str = "") -> tuple[list[str], np.ndarray]:
 
 def warned(word: str, model: TextClassifier, texts: list[str], y: np.ndarray, train: tuple | None = None) -> list[str]:
     """The warnings of a report that have this in them."""
-    return [told for told in doubts(gather(model, texts, y, train, None, 5, 0)) if word in told]
+    return [told for told in run_checks(collect(model, texts, y, train, None, 5, 0)) if word in told]
 
 
 @pytest.mark.parametrize(

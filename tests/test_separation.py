@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 
 from deciban import LogisticRegression
 from deciban.logistic.design import Design
-from deciban.logistic.firth import climb
+from deciban.logistic.firth import fisher_scoring
 from deciban.logistic.separation import SeparationWarning, certified, separation
 
 LECTURE = np.array([[1, 0, 0], [1, 0, 1], [0, 1, 0], [1, 1, 1], [1, 1, 0]], dtype=float)
@@ -71,7 +71,7 @@ def test_no_parameters_prove_that_separated_data_overlap(k):
         tried += 1
         design = Design.of(x, y, None, len(np.unique(y)))
         for steps in (1, 5, 20, 60):
-            assert not certified(design, climb(design, jeffreys=False, max_iter=steps, tol=0.0).theta)
+            assert not certified(design, fisher_scoring(design, jeffreys=False, max_iter=steps, tol=0.0).theta)
     assert tried > 20
 
 

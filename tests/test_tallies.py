@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from deciban import ops
 from deciban.data.blocks import Codes, Reals
-from deciban.tallies import Bundle, Common, Crosstab, Labels, Moments, RowScatter, Sums
+from deciban.tallies import Bundle, ClassWeights, Crosstab, Moments, RowScatter, SharedTally, Sums
 
 from .laws.close import assert_close
 from .laws.profile import LAWS
@@ -56,20 +56,22 @@ def test_column_without_any_level_is_no_trouble():
 
 
 def test_bundle_adds_takes_away_and_scales_all_its_parts():
-    one = Bundle((Labels(np.array([2.0])), Common(Moments(np.array([2.0]), np.array([[1.0]]), np.array([[4.0]])))))
+    one = Bundle(
+        (ClassWeights(np.array([2.0])), SharedTally(Moments(np.array([2.0]), np.array([[1.0]]), np.array([[4.0]]))))
+    )
     for made in (one + one, one * 2, one + one + one - one):
         np.testing.assert_array_equal(made.parts[0].n, [4.0])
         np.testing.assert_array_equal(made.parts[1].part.m2, [[8.0]])
 
 
 def test_number_times_bundle_is_bundle_times_number():
-    one = Bundle((Labels(np.array([2.0])), Common(Sums(np.array([2.0]), np.array([[1.0]])))))
+    one = Bundle((ClassWeights(np.array([2.0])), SharedTally(Sums(np.array([2.0]), np.array([[1.0]])))))
     np.testing.assert_array_equal((2 * one).parts[0].n, [4.0])
     np.testing.assert_array_equal((2 * one).parts[1].part.total, [[2.0]])
 
 
 def test_common_part_stays_when_classes_move():
-    one = Bundle((Labels(np.array([2.0])), Common(Sums(np.array([2.0]), np.array([[1.0]])))))
+    one = Bundle((ClassWeights(np.array([2.0])), SharedTally(Sums(np.array([2.0]), np.array([[1.0]])))))
     moved = one.relabel(np.array([2]), 3)
     np.testing.assert_array_equal(moved.parts[0].n, [0.0, 0.0, 2.0])
     np.testing.assert_array_equal(moved.parts[1].part.total, [[1.0]])
@@ -104,4 +106,4 @@ def test_finite_tells_whether_every_number_is_one():
     for bad in (np.nan, np.inf, -np.inf):
         spoiled = Sums(np.array([1.0]), np.array([[bad]]))
         assert not spoiled.finite()
-        assert not Bundle((good, Common(spoiled))).finite()
+        assert not Bundle((good, SharedTally(spoiled))).finite()

@@ -23,7 +23,7 @@ from sklearn.utils import _safe_indexing
 from deciban import CategoricalNB, GaussianNB, LinearDiscriminantAnalysis, MixedNB, QuadraticDiscriminantAnalysis
 from deciban.classifiers.structured import Structured
 from deciban.errors import DataError
-from deciban.model_selection.cross_validation import cross_validate, without_each
+from deciban.model_selection.cross_validation import cross_validate, sums_of_others
 
 from .laws.models import CLASSES, each, every_model, named, rows_for
 
@@ -288,4 +288,4 @@ def test_it_prints_a_line_for_each_fold_and_one_for_all():
 def test_sums_without_each():
     for m in range(2, 12):
         pieces = [1 << i for i in range(m)]
-        assert list(without_each(pieces)) == [sum(pieces) - piece for piece in pieces]
+        assert list(sums_of_others(pieces)) == [sum(pieces) - piece for piece in pieces]

@@ -194,7 +194,7 @@ def test_a_vocabulary_of_any_order_keeps_its_columns():
 )
 def test_what_the_reader_does_not_know_runs_in_python(options):
     ours = CountVectorizer(**options)
-    assert analysis.plan(ours) is None
+    assert analysis.analyzer_spec(ours) is None
     assert same(ours.fit_transform(TEXTS), theirs.CountVectorizer(**options).fit_transform(TEXTS))
     assert same(ours.transform(TEXTS), theirs.CountVectorizer(**options).fit_transform(TEXTS))
     ours.set_params(analyzer="word", tokenizer=None, token_pattern=r"\w+")
@@ -224,7 +224,7 @@ PATTERNS = [
 def test_known_patterns_find_what_re_finds(pattern):
     text = "It's a 'test' of a-b--c, d_e@f.g. Ünder\u00a0\x1cthe  naïve\u0301 x²1 -a-"
     count = CountVectorizer(token_pattern=pattern, lowercase=False)
-    assert analysis.plan(count) is not None
+    assert analysis.analyzer_spec(count) is not None
     assert set(count.fit([text]).vocabulary_) == set(re.findall(pattern, text))
 
 
@@ -233,7 +233,7 @@ UNKNOWN = [r"\b[a-z]+\b", r"\w*", r"\w", r"(\w+)", r"(?i)\w+", r"[^a]+", r"[\d]+
 
 @pytest.mark.parametrize("pattern", UNKNOWN)
 def test_other_patterns_are_left_to_re(pattern):
-    assert analysis.run(pattern) is None
+    assert analysis.token_class(pattern) is None
 
 
 def test_one_giant_text_is_counted():

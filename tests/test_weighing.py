@@ -30,8 +30,8 @@ from deciban.families.bernoulli import Bernoulli
 from deciban.families.multinomial import Multinomial
 from deciban.families.poisson import Poisson
 from deciban.models import feature_weights as weighing
-from deciban.models.feature_evidence import Dense, Sparse, evidence_of
-from deciban.models.feature_weights import Layout, Objective, Piece, pulled
+from deciban.models.feature_evidence import DenseEvidence, SparseEvidence, column_evidence
+from deciban.models.feature_weights import Objective, ParameterLayout, WeightedRows, with_strength
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
 
@@ -50,13 +50,13 @@ def objective_of(x, y, k: int, by_class: bool, sparse_rows: bool = False, seed: 
     """Of rows in two pieces, with weights and a prior of their own."""
     f, rng = Bernoulli(), np.random.default_rng(seed)
     block = block_of(x)
-    said = evidence_of(f, f.estimate(f.tally(block, y, None, k)))
+    said = column_evidence(f, f.estimate(f.tally(block, y, None, k)))
     w, pieces = rng.uniform(0.5, 2.0, len(y)), []
     for start, stop in ((0, 20), (20, len(y))):
         rows = block.rows(start, stop)
-        heard = Sparse(said, rows) if sparse_rows else Dense(said, rows, kept=True)
-        pieces.append(Piece(heard, y[start:stop], w[start:stop]))
-    layout = Layout(k, x.shape[1], by_class)
+        heard = SparseEvidence(said, rows) if sparse_rows else DenseEvidence(said, rows, kept=True)
+        pieces.append(WeightedRows(heard, y[start:stop], w[start:stop]))
+    layout = ParameterLayout(k, x.shape[1], by_class)
     return Objective(pieces, decision.log_prior(np.arange(1.0, k + 1)), layout, rng.uniform(0.5, 2.0, layout.size))
 
 
@@ -113,7 +113,7 @@ def test_evidence_of_a_column_is_its_part_up_to_what_classes_share(family):
     rng = np.random.default_rng(0)
     x, y = block_of(rng.integers(0, 3, (40, 4)).astype(float)), rng.integers(0, 3, 40).astype(np.int32)
     p = family.estimate(family.tally(x, y, None, 3))
-    said, parts = evidence_of(family, p), family.parts(p, x)
+    said, parts = column_evidence(family, p), family.parts(p, x)
     np.testing.assert_allclose(said.parts(x), parts - parts.mean(axis=1, keepdims=True), atol=1e-9)
     weights = rng.normal(size=(3, 4))
     np.testing.assert_allclose(said.scores(x, weights), (said.parts(x) * weights).sum(axis=2), atol=1e-9)
@@ -123,9 +123,9 @@ def test_evidence_of_a_column_is_its_part_up_to_what_classes_share(family):
 def test_weights_are_the_least_of_the_loss_under_their_pulls(k):
     x, y = bits(n=200, k=k)
     x[:, 1] = y == 0
-    f = replace(objective_of(x, y, k, k > 2), ridge=np.ones(Layout(k, 5, k > 2).size))
+    f = replace(objective_of(x, y, k, k > 2), ridge=np.ones(ParameterLayout(k, 5, k > 2).size))
     answer = weighing.minimise(f, np.zeros(f.layout.size))
-    under = pulled(f, answer.kept.pulls)
+    under = with_strength(f, answer.kept.pulls)
     best = minimize(under.slope, np.zeros(f.layout.size), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     assert answer.converged
     assert under.slope(answer.w)[0] <= best.fun + 1e-6
@@ -139,7 +139,7 @@ def test_conjugate_gradients_find_what_newton_finds(monkeypatch):
     monkeypatch.setattr(weighing, "DENSE", 1)
     other = weighing.minimise(f, np.zeros(8))
     assert other.converged
-    under = pulled(f, other.kept.pulls)
+    under = with_strength(f, other.kept.pulls)
     np.testing.assert_allclose(under.slope(other.w)[1], 0.0, atol=1e-2)
     np.testing.assert_allclose(other.w, newton.w, atol=0.3)  # γ is that of the diagonal: pulls differ a little
 
@@ -153,7 +153,7 @@ def test_naive_bayes_is_a_nearer_start_than_nothing():
     zero = np.zeros(f.layout.size)
     zero[0] = -1.0  # all weights 0
     assert weighing.minimise(f, weighing.tempered(f)).steps == model.n_iter_
-    under = pulled(f, model._fitted.weights.pulls)
+    under = with_strength(f, model._fitted.weights.pulls)
     near, far = (solve(Newton(), under, start, 1e-6, 100) for start in (weighing.tempered(f), zero))
     assert near.steps < far.steps
     assert near.value == pytest.approx(far.value, rel=1e-6)
@@ -161,7 +161,7 @@ def test_naive_bayes_is_a_nearer_start_than_nothing():
 
 def test_the_start_is_the_least_of_temperature_and_biases():
     x, y = bits(n=200, k=3)
-    f = replace(objective_of(x, y, 3, True), ridge=np.ones(Layout(3, 5, True).size))
+    f = replace(objective_of(x, y, 3, True), ridge=np.ones(ParameterLayout(3, 5, True).size))
     start, free = weighing.tempered(f), [0, -3, -2, -1]
     np.testing.assert_allclose(f.slope(start)[1][free], 0.0, atol=1e-4)
     assert not np.delete(start, free).any()
@@ -318,7 +318,7 @@ def test_wide_sparse_words_are_weighed_without_making_them_dense(monkeypatch):
     rate = 0.02 * np.exp(1.5 * topic @ rng.normal(size=(20, 2500)) * (rng.random(2500) < 0.2))
     rate = np.minimum(rate, 1.0) * np.where(y[:, None] > 0, 1.0, rng.uniform(0.8, 1.2, 2500))
     x = sparse.csr_array(rng.poisson(rate).astype(float))
-    monkeypatch.setattr(Dense, "parts", None)
+    monkeypatch.setattr(DenseEvidence, "parts", None)
     m, plain = (MultinomialNB(weights=weights).fit(x[:400], y[:400]) for weights in ("discriminative", None))
     assert m.feature_weights_.shape == (2500,)
     weighted, unweighted = (metrics.log_loss(y[400:], model.predict_log_proba(x[400:])) for model in (m, plain))

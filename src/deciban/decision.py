@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from deciban import ops
-from deciban.display import Lines, plain, table_html, table_text
+from deciban.display import TextTable, format_number, table_html, table_text
 from deciban.errors import DataError
 
 DECIBAN = 10.0 / np.log(10.0)  # decibans in one unit of natural log odds
@@ -27,7 +27,7 @@ def log_prior(weights: np.ndarray) -> np.ndarray:
         return np.log(weights) - np.log(weights.sum())
 
 
-class Adapted:
+class AdaptedPriors:
     """Class priors estimated from rows without labels (`model.adapt_priors(X)`), accepted wherever `priors` are.
 
     Attributes
@@ -78,14 +78,14 @@ class Adapted:
     def _repr_html_(self) -> str:
         return table_html(self._lines())
 
-    def _lines(self) -> Lines:
-        rows = [(str(c), plain(p)) for c, p in zip(self.classes.tolist(), self.priors.tolist(), strict=True)]
-        return Lines(f"class priors after {self.steps} steps ({self.why})", ("class", "prior"), rows)
+    def _lines(self) -> TextTable:
+        rows = [(str(c), format_number(p)) for c, p in zip(self.classes.tolist(), self.priors.tolist(), strict=True)]
+        return TextTable(f"class priors after {self.steps} steps ({self.why})", ("class", "prior"), rows)
 
 
 def check_priors(priors: Any, classes: np.ndarray, name: str = "priors") -> np.ndarray:
     """Class probabilities (k,): the one reader of priors. It takes a sequence in the order of `classes`, a mapping by
-    label, a series indexed by label, "uniform", or `Adapted`; `name` is what the user calls the argument.
+    label, a series indexed by label, "uniform", or `AdaptedPriors`; `name` is what the user calls the argument.
 
     >>> classes = np.array(["ham", "spam"])
     >>> check_priors({"spam": 0.2, "ham": 0.8}, classes).tolist(), check_priors("uniform", classes).tolist()
@@ -107,7 +107,7 @@ def prior_weights(priors: Any, classes: np.ndarray, name: str = "priors") -> np.
         if priors != "uniform":
             raise _unreadable(priors, labels, name)
         return np.full(len(labels), 1.0 / len(labels))
-    if isinstance(priors, Adapted):
+    if isinstance(priors, AdaptedPriors):
         priors = dict(zip(priors.classes.tolist(), priors.priors.tolist(), strict=True))
     elif hasattr(priors, "to_dict") and hasattr(priors, "index"):  # pandas: y.value_counts(normalize=True)
         own = priors.to_dict()
@@ -151,10 +151,10 @@ def _few(labels: list) -> str:
     return shown + (f" and {len(labels) - 8} more" if len(labels) > 8 else "")
 
 
-def settled(joint: np.ndarray, prior: np.ndarray) -> np.ndarray:
+def resolve_impossible_rows(joint: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """Log joints whose every row has a posterior, in place. One that is impossible under every class has the prior;
     where scores are past all numbers (+∞), the classes that have them share the row by their priors."""
-    if not ops.whole(joint):
+    if not ops.all_finite(joint):
         over = np.isposinf(joint)
         past, lost = over.any(axis=1), ~(np.max(joint, axis=1) > -np.inf)
         joint[past] = np.where(over[past], prior, -np.inf)

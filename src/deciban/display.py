@@ -1,11 +1,14 @@
 """Evidence in words: numbers, odds and probabilities as one reads them, and tables of them as text and as HTML.
 
->>> signed(12.34), signed(float("-inf")), odds(20.0), odds(-3.0), format_probability(0.25, 0.75)
-('+12.3', 'impossible', '100 : 1', '1 : 2', '0.250')
+>>> format_decibans(12.34), format_decibans(float("-inf"))
+('+12.3', 'impossible')
+>>> format_odds(20.0), format_odds(-3.0), format_probability(0.25, 0.75)
+('100 : 1', '1 : 2', '0.250')
 
 Tables of numbers as aligned text and as HTML.
 
->>> print(table_text(Lines("yes against no", ("", "coef", "p"), [("dose", plain(1.5), format_pvalue(0.0001))])))
+>>> rows = [("dose", format_number(1.5), format_pvalue(0.0001))]
+>>> print(table_text(TextTable("yes against no", ("", "coef", "p"), rows)))
 yes against no
             coef       p
   dose    1.5000  <0.001
@@ -14,9 +17,9 @@ The colours of all pictures, told apart by every eye: those of Okabe and Ito (20
 
 Colour is never all there is: classes differ by marker too, lines by dashes, so that a grey print still reads.
 
->>> [of_class(c, 3).colour for c in range(3)]
+>>> [class_style(c, 3).colour for c in range(3)]
 ['#0072b2', '#d55e00', '#009e73']
->>> of_class(8, 9).colour == of_class(1, 9).colour, of_class(8, 9).marker == of_class(1, 9).marker
+>>> class_style(8, 9).colour == class_style(1, 9).colour, class_style(8, 9).marker == class_style(1, 9).marker
 (True, False)
 """
 
@@ -31,8 +34,8 @@ from typing import Any
 
 import numpy as np
 
-FOR, AGAINST = "#0072b2", "#d55e00"  # blue and vermilion
-INK, GREY, PALE, PAPER = "#333333", "#6b6b6b", "#d9d9d9", "#ffffff"
+POSITIVE, NEGATIVE = "#0072b2", "#d55e00"  # blue and vermilion
+TEXT_COLOUR, GREY, PALE, BACKGROUND = "#333333", "#6b6b6b", "#d9d9d9", "#ffffff"
 # without the yellow that paper swallows
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 STYLES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
@@ -40,7 +43,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p")
 
 
 @dataclass(frozen=True)
-class Look:
+class ClassStyle:
     """How a class is drawn: its points and its lines."""
 
     colour: str
@@ -48,10 +51,10 @@ class Look:
     style: Any
 
 
-def of_class(c: int, k: int) -> Look:
+def class_style(c: int, k: int) -> ClassStyle:
     """The look of class c of k: two classes are blue and vermilion, as evidence for and against is."""
     colour = COLOURS[(1 - c) if k == 2 else c % len(COLOURS)]
-    return Look(colour, MARKERS[c % len(MARKERS)], STYLES[c // len(COLOURS) % len(STYLES)])
+    return ClassStyle(colour, MARKERS[c % len(MARKERS)], STYLES[c // len(COLOURS) % len(STYLES)])
 
 
 HALF = 10  # characters of a bar to either side of nothing
@@ -84,7 +87,7 @@ def option(python: str, command: str) -> str:
 
 
 @dataclass(frozen=True)
-class Line:
+class EvidenceRow:
     """A line of a table of evidence."""
 
     name: str
@@ -93,11 +96,11 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Account:
+class EvidenceTable:
     """All that is said about one row: a title, the prior, columns from the strongest, the total and what it means."""
 
     title: str
-    lines: Sequence[Line]  # the prior, then the columns
+    lines: Sequence[EvidenceRow]  # the prior, then the columns
     total: float
     verdict: str
 
@@ -120,22 +123,22 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     return f"there are {', '.join(known)}" if known else "there are none"
 
 
-def absent(cell: Any) -> bool:
+def is_missing(cell: Any) -> bool:
     """Whether a cell is missing: None, NaN, NaT or a frame's own NA."""
     return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)
 
 
-def short(text: str, most: int) -> str:
+def truncate(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def cell_text(cell: Any, most: int = 20) -> str:
-    if absent(cell):
+    if is_missing(cell):
         return MISSING
-    return f"{cell:.4g}" if isinstance(cell, float | np.floating) else short(str(cell), most)
+    return f"{cell:.4g}" if isinstance(cell, float | np.floating) else truncate(str(cell), most)
 
 
-def signed(decibans: float) -> str:
+def format_decibans(decibans: float) -> str:
     if np.isnan(decibans):  # one cell rules out the one class, another the other
         return "undecided"
     if np.isinf(decibans):
@@ -143,7 +146,7 @@ def signed(decibans: float) -> str:
     return f"{decibans:+.1f}".replace("-0.0", "+0.0") if abs(decibans) < 1e6 else f"{decibans:+.1e}"
 
 
-def odds(decibans: float) -> str:
+def format_odds(decibans: float) -> str:
     """Odds as two numbers, the larger one rounded."""
     if np.isinf(decibans):
         return "1 : 0" if decibans > 0 else "0 : 1"
@@ -173,22 +176,22 @@ def bar(decibans: float, largest: float) -> str:
     return f"{left:>{HALF}}│{right}"
 
 
-def evidence_text(account: Account) -> str:
+def evidence_text(account: EvidenceTable) -> str:
     """An aligned table."""
-    names = [short(line.name, 40) for line in account.lines]
-    marks = [signed(line.decibans) for line in account.lines] + [signed(account.total), "decibans"]
+    names = [truncate(line.name, 40) for line in account.lines]
+    marks = [format_decibans(line.decibans) for line in account.lines] + [format_decibans(account.total), "decibans"]
     wide = max(map(len, [*names, "column"]))
-    value = max(len(line.value) for line in [*account.lines, Line("", "value", 0.0)])
+    value = max(len(line.value) for line in [*account.lines, EvidenceRow("", "value", 0.0)])
     mark = max(map(len, marks))
     rows = [account.title, f"  {'column':<{wide}}  {'value':>{value}}  {'decibans':>{mark}}"]
     for name, line in zip(names, account.lines, strict=True):
-        told = f"  {name:<{wide}}  {line.value:>{value}}  {signed(line.decibans):>{mark}}"
+        told = f"  {name:<{wide}}  {line.value:>{value}}  {format_decibans(line.decibans):>{mark}}"
         rows.append(f"{told}  {bar(line.decibans, account.largest)}")
-    rows.append(f"  {'total':<{wide}}  {'':>{value}}  {signed(account.total):>{mark}}  {account.verdict}")
+    rows.append(f"  {'total':<{wide}}  {'':>{value}}  {format_decibans(account.total):>{mark}}  {account.verdict}")
     return "\n".join(rows)
 
 
-def evidence_html(account: Account) -> str:
+def evidence_html(account: EvidenceTable) -> str:
     """The same as a table that brings its own style."""
     cell = "padding:1px 8px;text-align:"
     head = "".join(
@@ -197,13 +200,13 @@ def evidence_html(account: Account) -> str:
     )
     rows = [
         f'<tr><td style="{cell}left">{escape(line.name)}</td><td style="{cell}right">{escape(line.value)}</td>'
-        f'<td style="{cell}right">{signed(line.decibans)}</td>'
+        f'<td style="{cell}right">{format_decibans(line.decibans)}</td>'
         f'<td style="{cell}left">{_html_bar(line, account)}</td></tr>'
         for line in account.lines
     ]
     last = (
         f'<tr style="border-top:1px solid #888"><th style="{cell}left">total</th><td></td>'
-        f'<th style="{cell}right">{signed(account.total)}</th>'
+        f'<th style="{cell}right">{format_decibans(account.total)}</th>'
         f'<td style="{cell}left">{escape(account.verdict)}</td></tr>'
     )
     caption = f'<caption style="text-align:left;font-weight:bold">{escape(account.title)}</caption>'
@@ -211,10 +214,10 @@ def evidence_html(account: Account) -> str:
     return f"{table}{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}{last}</tbody></table>"
 
 
-def _html_bar(line: Line, account: Account) -> str:
+def _html_bar(line: EvidenceRow, account: EvidenceTable) -> str:
     share = 0.0 if np.isnan(line.decibans) else float(np.clip(line.decibans / account.largest, -1.0, 1.0))
     size, start = 60 * abs(share), 60 + 60 * min(share, 0.0)
-    colour = FOR if share > 0 else AGAINST
+    colour = POSITIVE if share > 0 else NEGATIVE
     inner = f"margin-left:{start:.0f}px;width:{size:.0f}px;height:0.8em;background:{colour}"
     middle = "background:linear-gradient(#888,#888) 60px 0/1px 100% no-repeat"
     return f'<div style="width:120px;{middle}"><div style="{inner}"></div></div>'
@@ -224,14 +227,14 @@ LONGEST = 40  # characters of a name
 
 
 @dataclass(frozen=True)
-class Lines:
+class TextTable:
     title: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]  # the first cell of each is a name
     end: str = ""
 
 
-def plain(a: float) -> str:
+def format_number(a: float) -> str:
     """Four decimals, or three digits where those would say little."""
     if np.isnan(a):
         return "–"
@@ -240,8 +243,8 @@ def plain(a: float) -> str:
     return f"{a:.4f}" if a == 0 or 1e-3 <= abs(a) < 1e6 else f"{a:.3g}"
 
 
-def two(a: float) -> str:
-    return f"{a:.2f}" if np.isfinite(a) and abs(a) < 1e6 else plain(a)
+def format_2(a: float) -> str:
+    return f"{a:.2f}" if np.isfinite(a) and abs(a) < 1e6 else format_number(a)
 
 
 def format_pvalue(p: float) -> str:
@@ -250,9 +253,9 @@ def format_pvalue(p: float) -> str:
     return f"{p:.3f}" if p >= 0.001 else "<0.001"
 
 
-def table_text(lines: Lines) -> str:
+def table_text(lines: TextTable) -> str:
     rows = [lines.head, *lines.rows]
-    cells = [[short(row[0], LONGEST), *row[1:]] for row in rows]
+    cells = [[truncate(row[0], LONGEST), *row[1:]] for row in rows]
     wide = [max(len(row[j]) for row in cells) for j in range(len(lines.head))]
     wide = [wide[0], *(max(size, 8) for size in wide[1:-1]), wide[-1]]
     told = [
@@ -262,7 +265,7 @@ def table_text(lines: Lines) -> str:
     return "\n".join([lines.title, *told, *([f"  {lines.end}"] if lines.end else [])])
 
 
-def table_html(lines: Lines) -> str:
+def table_html(lines: TextTable) -> str:
     cell = "padding:1px 8px;text-align:"
     head = "".join(f'<th style="{cell}{_side(j)}">{escape(word)}</th>' for j, word in enumerate(lines.head))
     rows = "".join(

@@ -64,11 +64,11 @@ class ColumnWarning(UserWarning):
     """Columns that were learned from but tell nothing, or too much: constants, copies, identifiers, the target."""
 
 
-def placed(error: Error, rows: int = 0, names: Sequence[str] = ()) -> Error:
+def relocate(error: Error, rows: int = 0, names: Sequence[str] = ()) -> Error:
     """An error about a part of the data as one about the whole: its rows come after so many others, and its columns,
     told by number, have these names.
 
-    >>> str(placed(DataError("infinity in row 3, column 1"), rows=1000, names=["size", "price"]))
+    >>> str(relocate(DataError("infinity in row 3, column 1"), rows=1000, names=["size", "price"]))
     'infinity in row 1003, column `price`'
     """
     text = re.sub(r"\b(row|text) (\d+)\b", lambda found: f"{found[1]} {int(found[2]) + rows}", str(error))

@@ -10,7 +10,7 @@ Class codes y (n,) and probabilities (n, k) in, numbers out; weights w (n,) coun
 Labels and probabilities as yes or no: was it this class, and how probable was that said to be?
 
 >>> import numpy as np
->>> for one in against_rest(["a", "b", "b"], np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])):
+>>> for one in one_vs_rest_outcomes(["a", "b", "b"], np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])):
 ...     print(one.label, one.hit.tolist(), one.score.tolist())
 b [False, True, True] [0.1, 0.8, 0.4]
 
@@ -21,7 +21,7 @@ How far numbers from n rows may be off: 95 % intervals.
     others   the middle 95 % of what rows drawn again with replacement give, moved so that its middle is the value: a
              calibration error of drawn rows is larger than that of the rows
 
->>> estimate = share(9, 10)
+>>> estimate = proportion_interval(9, 10)
 >>> round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3)
 (0.9, 0.596, 0.982)
 """
@@ -52,10 +52,10 @@ def log_loss(y: np.ndarray, log_proba: np.ndarray, w: np.ndarray | None = None, 
     return 0.0 - _mean(np.maximum(true, floor), w)
 
 
-def shares_log_loss(y: np.ndarray) -> float:
+def prior_log_loss(y: np.ndarray) -> float:
     """The log loss of one who knows how common each class is, and nothing of the rows.
 
-    >>> round(shares_log_loss(np.array([0, 1, 1, 1])), 4)
+    >>> round(prior_log_loss(np.array([0, 1, 1, 1])), 4)
     0.5623
     """
     share = np.bincount(y) / max(len(y), 1)
@@ -176,7 +176,7 @@ def checked(y: Any, proba: Any, classes: Any = None) -> tuple[np.ndarray, np.nda
     return known, codes_of(y, known), proba
 
 
-def against_rest(y: Any, proba: Any, classes: Any = None, of: Any = None) -> list[Outcome]:
+def one_vs_rest_outcomes(y: Any, proba: Any, classes: Any = None, of: Any = None) -> list[Outcome]:
     """Every class against the rest; of two classes the second alone; or the class `of`."""
     known, codes, proba = checked(y, proba, classes)
     every = [1] if len(known) == 2 else list(range(len(known)))
@@ -192,7 +192,7 @@ def roc(hit: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> [line.tolist() for line in roc(np.array([True, False]), np.array([0.9, 0.2]))]
     [[0.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
     """
-    hits, taken = _taken(hit, score)
+    hits, taken = _cumulative(hit, score)
     misses = taken - hits
     return misses / max(misses[-1], 1), hits / max(hits[-1], 1)
 
@@ -204,12 +204,12 @@ def precision_recall(hit: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np
     >>> recall.tolist(), precision.round(2).tolist(), round(average, 3)
     ([0.5, 0.5, 1.0], [1.0, 0.5, 0.67], 0.833)
     """
-    hits, taken = (a[1:] for a in _taken(hit, score))
+    hits, taken = (a[1:] for a in _cumulative(hit, score))
     recall, precision = hits / max(hits[-1], 1), hits / taken
     return recall, precision, float((np.diff(recall, prepend=0.0) * precision).sum())
 
 
-def _taken(hit: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _cumulative(hit: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Hits, and all rows, that score at least as much as each distinct score, from the top; 0 first."""
     order = np.argsort(-score, kind="stable")
     ends = np.flatnonzero(np.r_[np.diff(score[order]) != 0, True]) if len(order) else np.zeros(0, int)
@@ -229,10 +229,10 @@ class Estimate:
     high: float
 
 
-def share(hits: float, n: float) -> Estimate:
+def proportion_interval(hits: float, n: float) -> Estimate:
     """A share of n rows, by Wilson's interval.
 
-    >>> share(0, 0)
+    >>> proportion_interval(0, 0)
     Estimate(value=nan, low=0.0, high=1.0)
     """
     if n <= 0:
@@ -273,11 +273,11 @@ def area(hit: np.ndarray, score: np.ndarray) -> Estimate:
     return Estimate(value, max(0.0, value - Z * error), min(1.0, value + Z * error))
 
 
-def redrawn(statistic: Callable[[np.ndarray], float], n: int, seed: int = 0, draws: int = DRAWS) -> Estimate:
+def bootstrap(statistic: Callable[[np.ndarray], float], n: int, seed: int = 0, draws: int = DRAWS) -> Estimate:
     """A number of weighted rows, statistic(w), and how it scatters when rows are drawn again.
 
     >>> values = np.array([1.0, 2.0, 3.0])
-    >>> estimate = redrawn(lambda w: float(values @ w / w.sum()), 3)
+    >>> estimate = bootstrap(lambda w: float(values @ w / w.sum()), 3)
     >>> estimate.value, 1.0 <= estimate.low < 2.0 < estimate.high <= 3.0
     (2.0, True)
     """

@@ -3,7 +3,7 @@
 With `rich` it is a bar, which is full when the slope is as small as it has to be; else a line of text now and then.
 Whatever goes round in a loop can tell of itself: a solver's `watch`, a path of penalties, folds.
 
->>> with shown(0, "fit") as tell:
+>>> with progress_bar(0, "fit") as tell:
 ...     tell(1, value=12.5, slope=0.3)
 >>> line("fit", 7, 1234.5, 0.0021)
 'fit: step 7, objective 1234.5, gradient 0.0021'
@@ -21,7 +21,7 @@ from typing import Any, Protocol
 EVERY = 1.0  # seconds between two lines of text
 
 
-class Tell(Protocol):
+class ProgressCallback(Protocol):
     """`about` says what the step is part of, `done` how much of all is done, where that is known."""
 
     def __call__(
@@ -35,7 +35,7 @@ class Tell(Protocol):
 
 
 @contextmanager
-def shown(verbose: int | bool, name: str, goal: float = 0.0) -> Iterator[Tell]:
+def progress_bar(verbose: int | bool, name: str, goal: float = 0.0) -> Iterator[ProgressCallback]:
     """Inside, what is told is shown, if `verbose`. `goal` is the slope at which the work is done; 0: not known."""
     if not verbose:
         yield _quiet
@@ -51,11 +51,11 @@ def shown(verbose: int | bool, name: str, goal: float = 0.0) -> Iterator[Tell]:
 
 
 @contextmanager
-def rows_shown(asked: Any, name: str) -> Iterator[Callable[[int, float | None], None] | None]:
+def row_progress(asked: Any, name: str) -> Iterator[Callable[[int, float | None], None] | None]:
     """Inside, tell(rows so far, share of all or None) shows rows, rows/s and the time left, if `asked` is True; a
     function that is asked for hears it; else there is nothing to tell.
 
-    >>> with rows_shown(print, "fit") as tell:
+    >>> with row_progress(print, "fit") as tell:
     ...     tell(1000, 0.5)
     1000 0.5
     """
@@ -66,29 +66,31 @@ def rows_shown(asked: Any, name: str) -> Iterator[Callable[[int, float | None], 
         from rich.progress import Progress
     except ImportError:
         lines = _Lines(name)
-        yield lambda rows, share: lines.say(_paced(rows, share, time.monotonic() - lines.start))
+        yield lambda rows, share: lines.say(_rate(rows, share, time.monotonic() - lines.start))
         return
     with _bar(Progress) as bar:
         task, start = bar.add_task(name, total=1.0), time.monotonic()
 
         def tell(rows: int, share: float | None) -> None:
-            told = f"{name}: {_paced(rows, share, time.monotonic() - start)}"
+            told = f"{name}: {_rate(rows, share, time.monotonic() - start)}"
             bar.update(task, description=told, completed=share or 0.0, total=None if share is None else 1.0)
 
         yield tell
 
 
-def _paced(rows: int, share: float | None, spent: float) -> str:
+def _rate(rows: int, share: float | None, spent: float) -> str:
     """How far and how fast.
 
-    >>> _paced(3_000_000, 0.25, 10.0)
+    >>> _rate(3_000_000, 0.25, 10.0)
     '3,000,000 rows, 300,000 rows/s, 30 s left'
     """
     pace = f", {rows / spent:,.0f} rows/s" if spent > 0 else ""
     return f"{rows:,} rows{pace}" + (f", {spent * (1 - share) / share:.0f} s left" if share else "")
 
 
-def watching(tell: Tell, about: str = "", done: float | None = None) -> Callable[[int, Any], None] | None:
+def solver_callback(
+    tell: ProgressCallback, about: str = "", done: float | None = None
+) -> Callable[[int, Any], None] | None:
     """`tell` as a solver's `watch(steps, state)`; None where nothing is shown, which costs nothing."""
     if tell is _quiet:
         return None

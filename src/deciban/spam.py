@@ -20,15 +20,15 @@ To put ham away as spam costs 100 times what it costs to let spam through, to be
 
 >>> import pathlib, tempfile
 >>> state = pathlib.Path(tempfile.mkdtemp()) / "spam.deciban"
->>> change(state, [b"Subject: Lunch?\\n\\nat noon", b"Subject: Hi\\n\\nsee you at noon"], "ham", learned)
+>>> update_file(state, [b"Subject: Lunch?\\n\\nat noon", b"Subject: Hi\\n\\nsee you at noon"], "ham", learn)
 2
->>> change(state, b"Subject: Prize\\n\\nclaim your prize now", "spam", learned)
+>>> update_file(state, b"Subject: Prize\\n\\nclaim your prize now", "spam", learn)
 1
->>> outcomes(opened(state), ["noon"])[0]
+>>> classify(open_filter(state), ["noon"])[0]
 ['unsure']
->>> outcomes(opened(state), ["prize"])[1].round(2).tolist()  # in one message only: nearly the classes' frequencies
+>>> classify(open_filter(state), ["prize"])[1].round(2).tolist()  # in one message only: nearly the classes' frequencies
 [0.35]
->>> change(state, b"Subject: Hi\\n\\nsee you at noon", "ham", unlearned)
+>>> update_file(state, b"Subject: Hi\\n\\nsee you at noon", "ham", unlearn)
 1
 """
 
@@ -50,7 +50,7 @@ import numpy as np
 from deciban.classifiers.text import TextClassifier
 from deciban.errors import DataError, ForgetError
 from deciban.io import atomic
-from deciban.mail.message import Mail, files_of, read
+from deciban.mail.message import Message, files_of, read
 from deciban.model_file import load, save
 
 LABELS = ("ham", "spam")
@@ -71,7 +71,7 @@ def new() -> TextClassifier:
     return TextClassifier("nb-logistic", min_df=2)
 
 
-def text_of(mail: Mail) -> str:
+def text_of(mail: Message) -> str:
     """What is scored: the text, and the forms of what no tokeniser keeps. Nobody else's name is spoken.
 
     >>> from deciban.mail.message import parse
@@ -99,32 +99,32 @@ def _sign(character: str) -> str:
     return re.sub(r"\W+", "_", name.removesuffix(" sign").removesuffix(" mark"))
 
 
-def _named_text_of(mail: Mail) -> str:
+def _named_text_of(mail: Message) -> str:
     """What is learned: the text, and the message's own name."""
     return f"id{mail.key} {text_of(mail)}"
 
 
-def known(model: Model, mails: Iterable[Mail]) -> list[Mail]:
+def already_learned(model: Model, mails: Iterable[Message]) -> list[Message]:
     """Those that were learned, as whatever.
 
     >>> from deciban.mail.message import parse
     >>> hello = parse(b"Subject: Hello\\n\\n")
-    >>> known(None, [hello]), known(learned(None, [hello], "ham"), [hello]) == [hello]
+    >>> already_learned(None, [hello]), already_learned(learn(None, [hello], "ham"), [hello]) == [hello]
     ([], True)
     """
     words = set() if model is None else set(model._words.terms.strings())
     return [mail for mail in mails if f"id{mail.key}" in words]
 
 
-def learned(model: Model, mails: Iterable[Mail], label: str) -> Model:
+def learn(model: Model, mails: Iterable[Message], label: str) -> Model:
     """The model with messages learned, each once; one that it knows already is an error.
 
     >>> from deciban.mail.message import parse
-    >>> learned(None, [parse(b"Subject: Hello\\n\\n")], "ham").classes_.tolist()
+    >>> learn(None, [parse(b"Subject: Hello\\n\\n")], "ham").classes_.tolist()
     ['ham']
     """
     mails = _once_each(mails)
-    again = known(model, mails)
+    again = already_learned(model, mails)
     if again:
         raise DataError(f"{_told(again)} learned already\n\nhint: unlearn first, or pass --new to learn the others")
     if not mails:
@@ -132,16 +132,16 @@ def learned(model: Model, mails: Iterable[Mail], label: str) -> Model:
     return (new() if model is None else model).partial_fit([*map(_named_text_of, mails)], [label] * len(mails))
 
 
-def unlearned(model: Model, mails: Iterable[Mail], label: str) -> Model:
+def unlearn(model: Model, mails: Iterable[Message], label: str) -> Model:
     """The model without messages that it learned as `label`; None where nothing is left.
 
     >>> from deciban.mail.message import parse
     >>> hello = parse(b"Subject: Hello\\n\\n")
-    >>> unlearned(learned(None, [hello], "ham"), [hello], "ham") is None
+    >>> unlearn(learn(None, [hello], "ham"), [hello], "ham") is None
     True
     """
     mails = _once_each(mails)
-    strange = set(mails) - set(known(model, mails))
+    strange = set(mails) - set(already_learned(model, mails))
     if strange:
         raise ForgetError(f"{_told(strange)} never learned\n\nhint: only what was learned can be unlearned")
     if model is None or not mails:
@@ -151,19 +151,19 @@ def unlearned(model: Model, mails: Iterable[Mail], label: str) -> Model:
     return model.forget([*map(_named_text_of, mails)], [label] * len(mails))
 
 
-def _once_each(mails: Iterable[Mail]) -> list[Mail]:
+def _once_each(mails: Iterable[Message]) -> list[Message]:
     return list({mail.key: mail for mail in mails}.values())
 
 
-def _told(mails: Iterable[Mail]) -> str:
+def _told(mails: Iterable[Message]) -> str:
     first, *more = mails
     return f"{first.subject or first.body[:40]!r}{f' and {len(more)} more were' if more else ' was'}"
 
 
-def outcomes(model: Model, texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
+def classify(model: Model, texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
     """(ham, unsure or spam; P(spam)) of each text. A filter that knows one side only is unsure.
 
-    >>> outcomes(None, ["hello"])
+    >>> classify(None, ["hello"])
     (['unsure'], array([0.5]))
     """
     if model is None or len(model.classes_) < 2:
@@ -172,10 +172,10 @@ def outcomes(model: Model, texts: Sequence[str]) -> tuple[list[str], np.ndarray]
     return decided.tolist(), model.predict_proba(texts)[:, model.classes_.tolist().index("spam")]
 
 
-def opened(state: Path) -> Model:
+def open_filter(state: Path) -> Model:
     """The filter in a file; None where there is no file yet.
 
-    >>> opened(Path("no-such-file.deciban")) is None
+    >>> open_filter(Path("no-such-file.deciban")) is None
     True
     """
     if not state.exists():
@@ -194,12 +194,14 @@ def solved(state: Path) -> Model:
 
     >>> import tempfile
     >>> state = Path(tempfile.mkdtemp()) / "spam.deciban"
-    >>> change(state, b"Subject: Lunch\\n\\n", "ham", learned) + change(state, b"Subject: Prize\\n\\n", "spam", learned)
-    2
+    >>> update_file(state, b"Subject: Lunch\\n\\n", "ham", learn)
+    1
+    >>> update_file(state, b"Subject: Prize\\n\\n", "spam", learn)
+    1
     >>> solved(state).predict_proba(["unknown"]).tolist(), weights_of(state).exists()
     ([[0.5, 0.5]], True)
     """
-    model = opened(state)
+    model = open_filter(state)
     if model is None or len(model.classes_) < 2 or model._is_trained:
         return model
     place, digest = weights_of(state), blake2b(state.read_bytes(), digest_size=16).digest()
@@ -230,7 +232,7 @@ def _stored_weights(place: Path, digest: bytes) -> dict[str, np.ndarray] | None:
 def _store_weights(place: Path, digest: bytes, weights: dict[str, np.ndarray]) -> None:
     with suppress(OSError):  # who may not write here solves again next time
         arrays: Any = {"digest": np.frombuffer(digest, dtype=np.uint8), **weights}
-        atomic.write(place, lambda file: np.savez(file, **arrays))
+        atomic.atomic_write(place, lambda file: np.savez(file, **arrays))
 
 
 def _kept(model: Model, state: Path) -> None:
@@ -241,20 +243,20 @@ def _kept(model: Model, state: Path) -> None:
         save(model, state)
 
 
-def change(state: Path, sources: Any, label: str, how: Callable, only_new: bool = False) -> int:
-    """Learn or unlearn (`how`: `learned`, `unlearned`) messages of sources (see `mail.messages`) in a file, all of them
+def update_file(state: Path, sources: Any, label: str, how: Callable, only_new: bool = False) -> int:
+    """Learn or unlearn (`how`: `learn`, `unlearn`) messages of sources (see `mail.messages`) in a file, all of them
     or, if one of them is an error, none; how many there were. `only_new` passes over those that are known.
 
     >>> import tempfile
     >>> state = Path(tempfile.mkdtemp()) / "spam.deciban"
-    >>> change(state, b"Subject: Hello\\n\\n", "ham", learned), state.exists()
+    >>> update_file(state, b"Subject: Hello\\n\\n", "ham", learn), state.exists()
     (1, True)
-    >>> change(state, b"Subject: Hello\\n\\n", "ham", unlearned), state.exists()
+    >>> update_file(state, b"Subject: Hello\\n\\n", "ham", unlearn), state.exists()
     (1, False)
     """
-    model, mails = opened(state), _once_each(read(sources))
+    model, mails = open_filter(state), _once_each(read(sources))
     if only_new:
-        old = set(known(model, mails))
+        old = set(already_learned(model, mails))
         mails = [mail for mail in mails if mail not in old]
     _kept(how(model, mails, label), state)
     return len(mails)
@@ -270,21 +272,23 @@ def check(state: Path, sources: Sequence[Any]) -> list[dict[str, Any]]:
     each = [one for source in sources for one in ([source] if isinstance(source, bytes) else files_of(Path(source)))]
     found = [("-" if isinstance(source, bytes) else str(source), mail) for source in each for mail in read(source)]
     texts = [text_of(mail) for _, mail in found]
-    told = zip(found, texts, *outcomes(model, texts), strict=True)
+    told = zip(found, texts, *classify(model, texts), strict=True)
     return [
         {"source": source, "subject": mail.subject, "text": text, "outcome": outcome, "spam": float(chance)}
         for (source, mail), text, outcome, chance in told
     ]
 
 
-def reasons(state: Path, texts: Sequence[str]) -> Any:
+def explain(state: Path, texts: Sequence[str]) -> Any:
     """The evidence of each word of texts for spam against ham, as an explanation.
 
     >>> import tempfile
     >>> state = Path(tempfile.mkdtemp()) / "spam.deciban"
-    >>> change(state, b"Subject: Lunch\\n\\n", "ham", learned) + change(state, b"Subject: Prize\\n\\n", "spam", learned)
-    2
-    >>> reasons(state, ["type_text_plain subject_prize"]).columns  # the second is in one message only
+    >>> update_file(state, b"Subject: Lunch\\n\\n", "ham", learn)
+    1
+    >>> update_file(state, b"Subject: Prize\\n\\n", "spam", learn)
+    1
+    >>> explain(state, ["type_text_plain subject_prize"]).columns  # the second is in one message only
     ('type_text_plain',)
     """
     model = solved(state)

@@ -385,7 +385,7 @@ def test_names_with_spaces_of_a_model_are_found():
 def test_a_header_of_any_length():
     names = [f"a_rather_long_name_of_a_column_{j}" for j in range(12_000)]
     Path("wide.csv").write_text(",".join(["y", *names]) + "\n" + "\n".join(f"{c}" + ",1" * 12_000 for c in "abab"))
-    assert readers.opened("wide.csv").names == ["y", *names]
+    assert readers.open_path("wide.csv").names == ["y", *names]
 
 
 def test_types_that_change_late_are_learned_from_a_path(monkeypatch):

@@ -21,7 +21,7 @@ from deciban import (
 )
 from deciban.cli import main
 from deciban.errors import DataError
-from deciban.reports.data import gather
+from deciban.reports.data import collect
 
 TABLE = pd.DataFrame({"x": np.arange(60.0) % 7, "c": list("uvw") * 20, "label": ["a", "b"] * 30})
 NUMBERS = pd.DataFrame({"x": np.arange(30.0) % 7, "z": np.arange(30.0) % 4, "label": ["a", "b", "b"] * 10})
@@ -68,7 +68,7 @@ def test_task_015_the_name_of_a_column_wherever_labels_are_taken():
     assert deciban.compare(NUMBERS, "label", ["gaussian"], folds=3).rows == 30
     assert [leak.column for leak in deciban.leaks(TABLE[["label"]].assign(again=LABELS), "label")] == ["again"]
     assert deciban.select([GaussianNB(), BernoulliNB()], NUMBERS, "label", by="loo").weight.sum() == pytest.approx(1.0)
-    facts = gather(model, NUMBERS, "label", None, True, 1, 0)
+    facts = collect(model, NUMBERS, "label", None, True, 1, 0)
     assert (facts.target, facts.n, facts.d) == ("label", 30, 2)
     assert deciban.learn(NUMBERS, "label", "gaussian").model.target_name_ == "label"
 
@@ -100,7 +100,7 @@ def test_task_018_rows_as_dictionaries_wherever_rows_are_taken():
     assert [leak.column for leak in deciban.leaks({"again": columns["label"], **columns}, "label")] == ["again"]
     by_columns = deciban.cross_validate(model, columns, "label", folds=3)
     assert by_columns.log_loss == deciban.cross_validate(model, NUMBERS, "label", folds=3).log_loss
-    facts = gather(out.model, rows, labels, None, None, 1, 0)
+    facts = collect(out.model, rows, labels, None, None, 1, 0)
     assert facts.how.startswith("The model has learned from these rows")
     assert "x" in str(facts.explain(np.array([3]), of="a"))
 

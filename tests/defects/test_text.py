@@ -194,7 +194,7 @@ def mails(tmp_path):
     some = {kind: [as_mail(texts[i], i) for i in np.flatnonzero(labels == kind)[:300]] for kind in ("ham", "spam")}
     state = tmp_path / "s.deciban"
     for kind, found in some.items():
-        spam.change(state, found[:200], kind, spam.learned)
+        spam.update_file(state, found[:200], kind, spam.learn)
     return state, some
 
 
@@ -220,7 +220,7 @@ def test_task_91_text_messages_as_mails(tmp_path):
     state, answers = tmp_path / "s.deciban", {}
     some = {kind: [as_mail(texts[i], i) for i in np.flatnonzero(labels == kind)[:600]] for kind in ("ham", "spam")}
     for kind, found in some.items():
-        spam.change(state, found[:400], kind, spam.learned)
+        spam.update_file(state, found[:400], kind, spam.learn)
     for kind, found in some.items():
         told = [one["outcome"] for one in spam.check(state, found[400:])]
         answers[kind] = {outcome: told.count(outcome) for outcome in ("ham", "unsure", "spam")}
@@ -233,11 +233,11 @@ def test_task_91_text_messages_as_mails(tmp_path):
 def test_issue_4_unlearn_and_learn_is_the_same_file_and_the_same_answer(mails):
     state, some = mails
     first, before = spam.check(state, some["ham"][200:]), state.read_bytes()
-    spam.change(state, some["spam"][:50], "spam", spam.unlearned)
+    spam.update_file(state, some["spam"][:50], "spam", spam.unlearn)
     assert not spam.weights_of(state).exists()
     fewer = spam.check(state, some["ham"][200:])
     assert state.read_bytes() != before
-    spam.change(state, some["spam"][:50], "spam", spam.learned)
+    spam.update_file(state, some["spam"][:50], "spam", spam.learn)
     assert state.read_bytes() == before
     assert spam.check(state, some["ham"][200:]) == first != fewer
 
@@ -249,7 +249,7 @@ def test_issue_4_weights_of_another_state_or_damaged_ones_are_solved_for_again(m
     for damaged in (b"", b"no weights", weights[:-100]):
         spam.weights_of(state).write_bytes(damaged)
         assert spam.check(state, some["ham"][200:]) == first
-    spam.change(state, some["spam"][200:250], "spam", spam.learned)
+    spam.update_file(state, some["spam"][200:250], "spam", spam.learn)
     other = spam.check(state, some["ham"][200:])
     spam.weights_of(state).write_bytes(weights)
     assert spam.check(state, some["ham"][200:]) == other
@@ -260,14 +260,14 @@ def test_issue_4_filters_merge(mails, tmp_path):
     parts = tmp_path / "a.deciban", tmp_path / "b.deciban"
     for part, span in zip(parts, (slice(0, 120), slice(120, 200)), strict=True):
         for kind, found in some.items():
-            spam.change(part, found[span], kind, spam.learned)
+            spam.update_file(part, found[span], kind, spam.learn)
     deciban.save(deciban.merge(parts), tmp_path / "both.deciban")
     assert (tmp_path / "both.deciban").read_bytes() == state.read_bytes()
 
 
 def test_issue_4_one_side_alone_is_unsure(tmp_path):
     state = tmp_path / "s.deciban"
-    spam.change(state, [as_mail("win a prize now", 1), as_mail("win money now", 2)], "spam", spam.learned)
+    spam.update_file(state, [as_mail("win a prize now", 1), as_mail("win money now", 2)], "spam", spam.learn)
     assert [one["outcome"] for one in spam.check(state, [as_mail("win money", 3)])] == ["unsure"]
 
 
@@ -409,13 +409,13 @@ def test_task_91_messages_of_a_folder_are_called_by_their_files(tmp_path):
         (tmp_path / "box").mkdir(exist_ok=True)
         (tmp_path / "box" / f"{number}.eml").write_bytes(b"Subject: Lunch %d\n\nat noon" % number)
     state = tmp_path / "f.deciban"
-    spam.change(state, tmp_path / "box", "ham", spam.learned)
+    spam.update_file(state, tmp_path / "box", "ham", spam.learn)
     told = spam.check(state, [str(tmp_path / "box"), b"Subject: x\n\n"])
     assert [one["source"] for one in told] == [*(str(tmp_path / "box" / f"{n}.eml") for n in range(3)), "-"]
 
 
 def test_task_92_a_message_that_is_not_there(tmp_path, run):
-    spam.change(tmp_path / "f.deciban", b"Subject: Lunch\n\nat noon", "ham", spam.learned)
+    spam.update_file(tmp_path / "f.deciban", b"Subject: Lunch\n\nat noon", "ham", spam.learn)
     with pytest.raises(
         DataError, match=r"there is no file or folder 'no.eml'\n\nhint: a raw message is given as bytes"
     ):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.tallies import Bundle, Common, Crosstab, Patterns, RowScatter
+from deciban.tallies import Bundle, Crosstab, DistinctRows, RowScatter, SharedTally
 from deciban.tallies.basic import column
 
 ROUNDING = 1e-12
@@ -34,7 +34,7 @@ def arrays(t: Any) -> dict[str, np.ndarray]:
     """The numbers of a tally by name, in shapes that do not depend on how they came about."""
     if isinstance(t, Bundle):
         return {f"{i}.{name}": a for i, part in enumerate(t.parts) for name, a in arrays(part).items()}
-    if isinstance(t, Common):
+    if isinstance(t, SharedTally):
         return arrays(t.part)
     t = t.dense() if isinstance(t, RowScatter) else t
     out = {f.name: a for f in fields(t) if isinstance(a := getattr(t, f.name), np.ndarray)}
@@ -55,7 +55,7 @@ def size(t: Any, n: float) -> float:
 
 def assert_close(a: Any, b: Any, *among: Any) -> None:
     """Whether two tallies agree to rounding, given the size of the cells in them (and in `among`)."""
-    if isinstance(a, Crosstab | Patterns):
+    if isinstance(a, Crosstab | DistinctRows):
         levels = np.maximum(a.levels, b.levels)
         a, b = a.relevel(levels), b.relevel(levels)
     n = max(float(np.abs(t.n).sum()) for t in (a, b, *among)) or 1.0

@@ -15,7 +15,7 @@ from hypothesis import note
 from hypothesis import strategies as st
 from scipy import sparse
 
-from deciban.data.blocks import Apart, Block, Codes, Counts, Reals, Table
+from deciban.data.blocks import Block, Codes, ColumnBlock, Counts, Reals, Table
 from deciban.families import find
 
 # support → (cells, as kernels of any dtype hold them exactly; what stands for a missing one)
@@ -79,8 +79,8 @@ class Form:
 
     def __call__(self, cells: np.ndarray) -> Block:
         cells = np.asarray(cells, dtype=self.dtype)
-        if self.block is Apart:
-            return Apart([readonly(column.copy()) for column in cells.T])
+        if self.block is ColumnBlock:
+            return ColumnBlock([readonly(column.copy()) for column in cells.T])
         return counts(cells, self.layout) if self.block is Counts else self.block(LAYOUTS[self.layout](cells))
 
     def __str__(self) -> str:
@@ -107,7 +107,7 @@ def csr(cells: np.ndarray, index: str = "int32") -> sparse.csr_array:
 
 
 DENSE = [Form(Reals, dtype, layout) for dtype in ("float64", "float32") for layout in LAYOUTS]
-DENSE += [Form(Apart, dtype, "columns") for dtype in ("float64", "float32")]
+DENSE += [Form(ColumnBlock, dtype, "columns") for dtype in ("float64", "float32")]
 SPARSE = [Form(Counts, dtype, index) for dtype in ("float64", "float32") for index in ("int32", "int64")]
 CODES = [Form(Codes, dtype, layout) for dtype in ("int64", "int32") for layout in LAYOUTS]
 BLOCKS = {"reals": DENSE + SPARSE, "counts": DENSE + SPARSE, "dense": DENSE, "codes": CODES}

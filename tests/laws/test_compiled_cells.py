@@ -16,7 +16,7 @@ from deciban.data.blocks import Reals
 from deciban.estimation import discretise
 from deciban.ops import cells as cell_ops
 from deciban.ops import spec
-from deciban.tallies import Cells, Moments, Sums
+from deciban.tallies import GridCounts, Moments, Sums
 from deciban.tallies.basic import column
 from deciban.tallies.grid import MISSING
 
@@ -34,7 +34,7 @@ def _few_rows_too(monkeypatch):
     monkeypatch.setattr(cell_ops, "FEW", 0)
 
 
-def assert_same_cells(got: Cells, want: Cells, exact: bool = True) -> None:
+def assert_same_cells(got: GridCounts, want: GridCounts, exact: bool = True) -> None:
     assert [key.tolist() for key in got.keys] == [key.tolist() for key in want.keys]
     assert got.sound()
     np.testing.assert_allclose(got.n, want.n, rtol=1e-12)

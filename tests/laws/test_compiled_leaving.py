@@ -44,8 +44,8 @@ def test_left_normals_equals_its_specification(build, rows):
     mean, bias, far = np.tile(mean, (rows.k, 1)), rng.normal(size=rows.k), rng.uniform(1, 9, rows.k)
     with using(build), np.errstate(all="ignore"):
         for cells in memories(rows.cells):
-            want = spec.left_normals(cells, rows.y, mean, scale, bias, far, 1e-4)
-            assert_equal(leave_one_out.left_normals(cells, rows.y, mean, scale, bias, far, 1e-4), want)
+            want = spec.loo_normal(cells, rows.y, mean, scale, bias, far, 1e-4)
+            assert_equal(leave_one_out.loo_normal(cells, rows.y, mean, scale, bias, far, 1e-4), want)
 
 
 def pairs_of(d: int, q: int, seed: int = 0) -> tuple[PairsLeft, np.ndarray]:
@@ -68,8 +68,8 @@ def test_left_pairs_equals_its_specification(build, weighed, d, q):
     (p,) = left._pairs(0, np.arange(1, q + 1))
     with using(build):
         for rows in memories(cells):
-            got = leave_one_out.left_pairs(rows, w, p, SAFE_PAIR)
-            assert_equal(got, spec.left_pairs(rows, w, p, SAFE_PAIR))
+            got = leave_one_out.loo_pairs(rows, w, p, SAFE_PAIR)
+            assert_equal(got, spec.loo_pairs(rows, w, p, SAFE_PAIR))
             assert np.isnan(got).any()
             assert not np.isnan(got).all()
 
@@ -104,8 +104,8 @@ def test_left_shrunk_equals_its_specification(build, f, p, d):
     phi, tau, gone = 0.01 * rng.random((f, m)), 1 + rng.random((f, 1)), 0.2 * rng.random((f, m))
     with using(build):
         for x in memories(rng.normal(size=(m, d))):
-            want = spec.left_shrunk(x, s, phi, tau, gone)
-            for got, each in zip(leave_one_out.left_shrunk(x, s, phi, tau, gone), want, strict=True):
+            want = spec.loo_shrunk(x, s, phi, tau, gone)
+            for got, each in zip(leave_one_out.loo_shrunk(x, s, phi, tau, gone), want, strict=True):
                 assert_equal(got, each, 1e-11)
 
 
@@ -122,8 +122,8 @@ def test_left_students_equals_its_specification(build, moves, rows):
         s = students(t, prior)
         with using(build):
             for cells in memories(rows.cells):
-                got = leave_one_out.left_students(cells, rows.y, s, DEEP)
-                want = spec.left_students(cells, rows.y, s, DEEP)
+                got = leave_one_out.loo_students(cells, rows.y, s, DEEP)
+                want = spec.loo_students(cells, rows.y, s, DEEP)
                 large = np.isnan(got).all(axis=1) & (np.abs(want) > 700).any(axis=1)  # a product does not fit a double
                 assert_equal(got[~large], want[~large])
 

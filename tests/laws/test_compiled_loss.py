@@ -46,8 +46,8 @@ def test_loss_and_gradient_equal_their_specification(build, rows, intercept):
             x = form(rows.cells)
             value, gradient = spec.slope(x, y, w, coef)
             with using(build):
-                got, slope = logistic.slope(x, y, w, logistic.ready(x, coef), len(coef))
-                slope = logistic.plain(x, slope, len(coef))
+                got, slope = logistic.slope(x, y, w, logistic.pack(x, coef), len(coef))
+                slope = logistic.unpack(x, slope, len(coef))
             assert got == pytest.approx(value, rel=1e-11)
             assert_close(slope, gradient, np.abs(rows.cells).sum(axis=0))
 
@@ -66,10 +66,10 @@ def test_curvature_equals_its_specification(build, rows):
             x = form(rows.cells)
             with using(build):
                 value, gradient, blocks = logistic.curve(x, y, w, coef)
-                loss, *sums = logistic.diagonal(x, y, w, logistic.ready(x, coef), m)
-                steepness, first, second = (logistic.plain(x, a, m) for a in sums)
-                turned = logistic.product(x, w, logistic.ready(x, coef), logistic.ready(x, v), m)
-                turned = logistic.plain(x, turned, m)
+                loss, *sums = logistic.diagonal(x, y, w, logistic.pack(x, coef), m)
+                steepness, first, second = (logistic.unpack(x, a, m) for a in sums)
+                turned = logistic.product(x, w, logistic.pack(x, coef), logistic.pack(x, v), m)
+                turned = logistic.unpack(x, turned, m)
             want = spec.slope(x, y, w, coef)
             assert (value, loss) == pytest.approx((want[0], want[0]), rel=1e-11)
             assert_close(gradient, want[1], np.abs(rows.cells).sum(axis=0))

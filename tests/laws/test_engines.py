@@ -62,10 +62,10 @@ def test_sparse_tables_that_threads_share_have_the_bits_of_one_that_has_one_owne
     for form in each_form(family):
         x = form(rows.cells)
         if isinstance(x, Counts):
-            shared = replace(x, each=lambda f, parts: threads.each(parts, f))
+            shared = replace(x, each=lambda f, parts: threads.map_ordered(parts, f))
             with deciban.threads(2):
                 assert_same_bits(family.tally(shared, rows.y, rows.w, rows.k), family.tally(x, rows.y, rows.w, rows.k))
-                assert ops.least(shared) == ops.least(x)
+                assert ops.minimum(shared) == ops.minimum(x)
 
 
 @pytest.mark.parametrize("model", [deciban.MultinomialNB, deciban.GaussianNB], ids=lambda model: model.__name__)
@@ -115,7 +115,7 @@ def test_threads_hold_no_more_chunks_than_they_work_on():
     """A million chunks would not fit in memory: they are asked for as they are needed."""
     asked = []
     with deciban.threads(2):
-        results = threads.each((asked.append(i) or i for i in range(1000)), lambda chunk: chunk)
+        results = threads.map_ordered((asked.append(i) or i for i in range(1000)), lambda chunk: chunk)
         for _ in range(10):
             next(results)
         results.close()
@@ -126,7 +126,9 @@ def test_threads_do_not_run_ahead_of_who_uses_their_results():
     """A reader that is faster than the adding would fill the memory with tallies."""
     asked = []
     with deciban.threads(3):
-        for number, _ in enumerate(threads.each((asked.append(i) or i for i in range(200)), lambda chunk: chunk)):
+        for number, _ in enumerate(
+            threads.map_ordered((asked.append(i) or i for i in range(200)), lambda chunk: chunk)
+        ):
             time.sleep(0.001)
             assert len(asked) <= number + 1 + threads.AHEAD * 3
 
@@ -143,7 +145,7 @@ def test_work_inside_of_work_holds_no_chunks_when_it_is_done():
         return out, sum(one() is not None for one in alive)
 
     with deciban.threads(2):
-        kept = [count for _, count in threads.each(range(40), inner)]
+        kept = [count for _, count in threads.map_ordered(range(40), inner)]
     assert max(kept) < 20
 
 

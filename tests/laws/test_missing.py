@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.tallies import Cells, Crosstab, Patterns
+from deciban.tallies import Crosstab, DistinctRows, GridCounts
 from deciban.tallies.basic import column
 
 from .close import assert_close
@@ -41,8 +41,8 @@ def with_holes(family, rows: Rows, share: float = 0.3, seed: int = 1) -> np.ndar
 
 def of_column(t, j: int) -> dict[str, np.ndarray]:
     """What a tally holds about column j."""
-    t = t.crosstab() if isinstance(t, Patterns) else t
-    if isinstance(t, Cells | Crosstab):
+    t = t.crosstab() if isinstance(t, DistinctRows) else t
+    if isinstance(t, GridCounts | Crosstab):
         return {"table": t.columns()[j]}
     numbers = {name: getattr(t, name)[:, j] for name in ("total", "mean", "m2") if hasattr(t, name)}
     return numbers | {"n": np.broadcast_to(column(t.n), (t.k, j + 1 if t.n.ndim == 1 else t.n.shape[1]))[:, j]}

@@ -11,7 +11,7 @@ from scipy import stats
 
 from deciban.networks import bif
 from deciban.networks.network import Network
-from deciban.networks.query import ask
+from deciban.networks.query import query
 
 NETWORKS = {
     "alarm": (37, 46), "asia": (8, 8), "cancer": (5, 4), "child": (20, 25), "earthquake": (5, 4),
@@ -68,7 +68,7 @@ def test_random_queries_have_the_answers_of_pgmpy(name, network, theirs):
         for axis, target in enumerate(targets):
             states = want.state_names[target]
             values = values.take([states.index(level) for level in made.levels[made.place[target]]], axis=axis)
-        np.testing.assert_allclose(ask(made, targets, evidence).values, values, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(query(made, targets, evidence).values, values, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["asia", "cancer", "child", "alarm", "insurance"])

@@ -39,8 +39,8 @@ False
 
 Models that are sums over rows, learned from data of any size in one pass.
 
-A copy of the model without state goes to wherever the rows are, makes a `Part` of each batch, and the engine adds the
-parts up; the sum is the state. Classes and levels are found on the way.
+A copy of the model without state goes to wherever the rows are, makes a `LabelledTally` of each batch, and the engine
+adds the parts up; the sum is the state. Classes and levels are found on the way.
 
 Class priors that are given, by sequence, by label or as "uniform", or else learned.
 
@@ -76,8 +76,8 @@ from deciban import decision, engines, ops
 from deciban.data import frames
 from deciban.data.blocks import Block, Codes, Counts, Mixed, Reals, Table, borders
 from deciban.data.frames import Column, shown_names
-from deciban.decision import Adapted, check_priors
-from deciban.display import absent, cell_text, did_you_mean
+from deciban.decision import AdaptedPriors, check_priors
+from deciban.display import cell_text, did_you_mean, is_missing
 from deciban.engines import stream, threads
 from deciban.errors import (
     DataError,
@@ -92,18 +92,18 @@ from deciban.explain.explanation import Explanation
 from deciban.gaussian.joint import parts_by_pattern
 from deciban.models.calibration import Calibration
 from deciban.models.evidence import grid
-from deciban.models.feature_evidence import ByCoefficients, ByParts, evidence_of
-from deciban.models.feature_weights import Weights
+from deciban.models.feature_evidence import LinearEvidence, PartsEvidence, column_evidence
+from deciban.models.feature_weights import FeatureWeights
 from deciban.models.held_out import LeavingOut
-from deciban.models.model import LogisticView
-from deciban.progress import rows_shown
+from deciban.models.model import LinearPosterior
+from deciban.progress import row_progress
 from deciban.rows import inputs, predictions
 from deciban.rows.labels import label_codes, label_type, united
-from deciban.rows.predictions import Answering, columns_for
-from deciban.rows.readers import Origin, same_library
-from deciban.rows.rows import Part, Reading, Tallying, rows_of
+from deciban.rows.predictions import PredictBatch, columns_for
+from deciban.rows.readers import ArrayKind, check_same_array_library
+from deciban.rows.rows import ColumnRoles, LabelledTally, TallyBatch, rows_of
 from deciban.rows.schema import Schema
-from deciban.tallies import Bundle, Labels, reordered
+from deciban.tallies import Bundle, ClassWeights, reordered
 
 SPAN = 1 << 18  # cells a span of scored rows has, at least
 
@@ -114,7 +114,7 @@ class Scoring:
     classes_: np.ndarray
     _reads: str
     _keeps_kind = False  # whether float32 (or another library's arrays) in means the same out
-    _origin: Origin
+    _origin: ArrayKind
     _check_is_fitted: Callable[[], Any]
 
     # what users call
@@ -123,18 +123,18 @@ class Scoring:
         """log P(x, class), (n, k)."""
         return self._score(X, priors)
 
-    @same_library
+    @check_same_array_library
     def predict_log_proba(self, X, *, priors=None) -> np.ndarray:
         """log P(class | x), (n, k)."""
         out = self._score(X, priors, partial(ops.posterior, logs=True), plain=True)
         return self._origin_of(X).send_logs(out)
 
-    @same_library
+    @check_same_array_library
     def predict_proba(self, X, *, priors=None) -> np.ndarray:
         """P(class | x), (n, k); `priors` replaces the learned class priors for this call."""
         return self._score(X, priors, partial(ops.posterior, logs=False))
 
-    @same_library
+    @check_same_array_library
     def predict(self, X, *, priors=None) -> np.ndarray:
         """The most probable class of each row."""
         best = self._score(X, priors, lambda scores, prior, out: (scores + prior).argmax(axis=1), plain=True)
@@ -163,7 +163,7 @@ class Scoring:
         y = rng.choice(len(prior), size=n_samples, p=prior / prior.sum())
         return fitted.family.sample(fitted.params, y, rng), self.classes_[y]
 
-    def as_logistic(self) -> LogisticView:
+    def as_logistic(self) -> LinearPosterior:
         """The same posterior as a logistic (softmax) function of x: its `coef_` and `intercept_`."""
         fitted = self._check_is_fitted()
         if not hasattr(fitted.family, "linear"):
@@ -178,7 +178,7 @@ class Scoring:
         if fitted.calibration is not None:
             coef, bias = fitted.calibration.linear(coef, bias)
         above = getattr(fitted.family, "above", None)
-        return LogisticView.of(self.classes_, coef, bias + self._prior(fitted, None), above)
+        return LinearPosterior.of(self.classes_, coef, bias + self._prior(fitted, None), above)
 
     # inside
 
@@ -221,17 +221,19 @@ class Scoring:
                     scores = fitted.said.scores(chunk, weights.table) + weights.bias
                 if fitted.calibration is not None and not density:
                     fitted.calibration.apply(scores)
-            fine = ops.whole(scores)
+            fine = ops.all_finite(scores)
             if (not fine or weights is not None) and inputs.infinite(chunk):
-                inputs.refuse(x, self.__dict__.get("feature_names_in_"))
+                inputs.raise_not_finite(x, self.__dict__.get("feature_names_in_"))
             if finish is None:
                 return added(scores, prior, family.carrier(params, chunk) if hasattr(family, "carrier") else None)
             place = whole[slice(*span)] if len(spans) > 1 else scores
             if fine:
                 return finish(scores, prior=prior, out=place)
-            return finish(decision.settled(scores + prior, prior), prior=np.zeros(len(prior)), out=place)
+            return finish(
+                decision.resolve_impossible_rows(scores + prior, prior), prior=np.zeros(len(prior)), out=place
+            )
 
-        out = run(spans[0]) if len(spans) == 1 else _join(whole, threads.each(spans, run), spans)
+        out = run(spans[0]) if len(spans) == 1 else _join(whole, threads.map_ordered(spans, run), spans)
         return out if plain else self._origin_of(X).send(out)
 
     def _features(self, X) -> Block:
@@ -241,9 +243,9 @@ class Scoring:
     def _check_scored(self, chunk: Block, x: Block) -> None:
         """Refuse cells of a chunk of x that cannot be scored."""
 
-    def _origin_of(self, X: Any) -> Origin:
+    def _origin_of(self, X: Any) -> ArrayKind:
         """What kind of array answers to X should be."""
-        return Origin.of(X) if self._keeps_kind else Origin.plain
+        return ArrayKind.of(X) if self._keeps_kind else ArrayKind.plain
 
     def _view(self, a: np.ndarray) -> np.ndarray:
         """A fitted attribute as the kind of array that X was in training."""
@@ -267,7 +269,7 @@ def added(scores: np.ndarray, prior: np.ndarray, common: np.ndarray | None) -> n
     if common is not None:
         with np.errstate(all="ignore"):
             out += common[:, None]
-        if not ops.whole(out):
+        if not ops.all_finite(out):
             out[np.isnan(out)] = -np.inf
     return out
 
@@ -340,7 +342,7 @@ class Deciding:
         with np.errstate(over="ignore"):
             return np.exp(ratio)
 
-    def adapt_priors(self, X, *, tol: float = 1e-6, max_iter: int = 10_000) -> Adapted:
+    def adapt_priors(self, X, *, tol: float = 1e-6, max_iter: int = 10_000) -> AdaptedPriors:
         """The class priors of rows X that come without labels, where p(x | class) is as in training but the classes are
         more or less frequent: EM until no prior moves by more than `tol` in a step. A class of prior 0 keeps it.
 
@@ -354,11 +356,11 @@ class Deciding:
         prior = np.exp(log_prior - np.logaddexp.reduce(log_prior))
         loglik = self._log_proba(X, "uniform")
         priors, steps, rest = decision.adapted_priors(loglik, prior, tol, max_iter)
-        return Adapted(priors, self.classes_, steps, "converged" if rest else "max_iter", self)
+        return AdaptedPriors(priors, self.classes_, steps, "converged" if rest else "max_iter", self)
 
     def _log_proba(self, X, priors) -> np.ndarray:
         """log P(class | x) as the model says it, as NumPy's doubles. (n, k)"""
-        return np.asarray(inputs.local(self.predict_log_proba(X, priors=priors)), dtype=np.float64)
+        return np.asarray(inputs.to_numpy(self.predict_log_proba(X, priors=priors)), dtype=np.float64)
 
 
 # what users may write, as arrays
@@ -516,8 +518,8 @@ class Explaining:
         with np.errstate(all="ignore"):
             split = _by_column(fitted.family, fitted.params, x) if self._parted() else None
             parts = fitted.family.loglik(fitted.params, x)[:, :, None] if split is None else split
-        if not ops.whole(parts) and inputs.infinite(x):
-            inputs.refuse(x, self.__dict__.get("feature_names_in_"))
+        if not ops.all_finite(parts) and inputs.infinite(x):
+            inputs.raise_not_finite(x, self.__dict__.get("feature_names_in_"))
         prior, cells = self._prior(fitted, priors), self._cells(X, x)
         if fitted.weights is not None:
             parts, prior = fitted.said.parts(x) * fitted.weights.table, prior + fitted.weights.bias
@@ -698,12 +700,12 @@ INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an index without
 
 
 @dataclass(frozen=True)
-class Job:
+class BatchJob:
     """A pass, or several, over data: what is to be read of them, and by which engine."""
 
     engine: ModuleType
     data: Any
-    reading: Reading
+    reading: ColumnRoles
     progress: Any = None
     checkpoint: Any = None
 
@@ -716,10 +718,10 @@ class Job:
         """Whether the rows can be gone through more than once."""
         from deciban.io import readers
 
-        return self.engine is not stream or not readers.once(self.data)
+        return self.engine is not stream or not readers.is_single_pass(self.data)
 
     @contextmanager
-    def several(self) -> Iterator[Job]:
+    def several(self) -> Iterator[BatchJob]:
         """The same for several passes, between which the engine keeps the data."""
         if self.checkpoint is not None:
             raise DataError(
@@ -729,7 +731,7 @@ class Job:
         with self.engine.kept(self.data, self.reading.columns) as data:
             yield replace(self, data=data)
 
-    def _resumed(self, f: Tallying) -> Any:
+    def _resumed(self, f: TallyBatch) -> Any:
         """The same, from where an earlier job had come."""
         if self.checkpoint is None:
             return self.total(f)
@@ -744,13 +746,13 @@ class Job:
         keeper.done()
         return out
 
-    def sum_of_parts(self, model: Any) -> Part:
+    def sum_of_parts(self, model: Any) -> LabelledTally:
         """The parts of all rows, by a model without state."""
         job = self
         while True:
-            part = job._resumed(Tallying(model, job.reading))
+            part = job._resumed(TallyBatch(model, job.reading))
             if part is None:
-                return Part.nothing()
+                return LabelledTally.nothing()
             if not part.again:
                 return part
             if not self.repeats:
@@ -766,7 +768,7 @@ class OnData(Steady):
     _validate_params: Callable[[], None]
     _reads_texts = False
 
-    def _learn_on(self, job: Job) -> None:
+    def _learn_on(self, job: BatchJob) -> None:
         raise NotAdditiveError(
             f"{type(self).__name__} learns from rows in memory only\n\nhint: use `fit`, or a generative classifier"
         )
@@ -800,13 +802,13 @@ class OnData(Steady):
         ['rain']
         """
         self._validate_params()
-        picked = engines.of(data, engine)
+        picked = engines.engine_for(data, engine)
         found = ready(picked, described(data, header, delimiter, (target,)))
         while True:
             reading = reading_of(picked, found, target, features, sample_weight, self._reads_texts)
             try:
-                with self._unchanged_on_failure(), rows_shown(progress, "fit_on") as tell:
-                    self._learn_on(Job(picked, found, reading, tell, checkpoint))
+                with self._unchanged_on_failure(), row_progress(progress, "fit_on") as tell:
+                    self._learn_on(BatchJob(picked, found, reading, tell, checkpoint))
                     self._name_target(reading.target)
                 return self
             except Exception as error:
@@ -841,18 +843,18 @@ class OnData(Steady):
         """
         from deciban.io import readers
 
-        picked = engines.of(data, engine)
+        picked = engines.engine_for(data, engine)
         if priors is not None:
             check_priors(priors, self.classes_)
         if readers.is_path(data):
-            with rows_shown(progress, "predict_on") as tell:
+            with row_progress(progress, "predict_on") as tell:
                 data = described(data, header, delimiter, tuple(map(str, getattr(self, "feature_names_in_", ()))))
                 return predictions.written(self, data, out, priors, features, tell)
         if out is not None:
             raise DataError("`out` is for data that are files\n\nhint: the answers are returned; write those")
         data = ready(picked, data)
         schema = picked.schema(data)
-        f = Answering(self, columns_for(self, schema.names, features), priors)
+        f = PredictBatch(self, columns_for(self, schema.names, features), priors)
         return picked.transform(data, f, f.schema(schema))
 
     def _name_target(self, name: str | None) -> None:
@@ -890,7 +892,7 @@ def _described_again(data: Any, error: Exception) -> Any:
     """A path with a column more, where an error says that its files have one; else None."""
     from deciban.io import readers
 
-    if not isinstance(error, readers.Changed) or not isinstance(data, readers.Described):
+    if not isinstance(error, readers.ColumnTypeChanged) or not isinstance(data, readers.Described):
         return None
     return replace(data, how={**data.how, "types": error.types})
 
@@ -902,7 +904,7 @@ def ready(engine: ModuleType, data: Any) -> Any:
 
 def reading_of(
     engine: ModuleType, data: Any, target: str, features: Any, weight: str | None, texts: bool = False
-) -> Reading:
+) -> ColumnRoles:
     """Which columns are what, by the names that the data have."""
     source = stream.opened(data) if engine is stream else None  # a folder takes its time to open: once is enough
     schema: Any = source.schema if source is not None else engine.schema(data) if hasattr(engine, "schema") else None
@@ -918,7 +920,7 @@ def reading_of(
     if target in wanted or not wanted or (texts and len(wanted) != 1):
         what = "one column of texts" if texts else "columns, and not the target"
         raise DataError(f"to learn from {wanted}, where {what} are needed\n\nhint: name them: features=…")
-    return Reading(tuple(wanted), target, weight, _kinds(schema, wanted), texts)
+    return ColumnRoles(tuple(wanted), target, weight, _kinds(schema, wanted), texts)
 
 
 def _kinds(schema: Any, names: Sequence[str]) -> tuple[str, ...]:
@@ -957,7 +959,7 @@ class OnePass:
     feature_names_in_: np.ndarray
     n_features_in_: int
     _reads: str
-    _origin: Origin
+    _origin: ArrayKind
     _picked: dict
     _tally: Callable[[Table], Any]
     _set: Callable[..., None]
@@ -972,7 +974,7 @@ class OnePass:
         self._name_columns(job.reading)
         self._take_part(part.ordered())
 
-    def _bare(self, reading: Reading) -> Self:
+    def _bare(self, reading: ColumnRoles) -> Self:
         """A copy that can tally rows of any classes."""
         out: Any = clone(self)
         try:
@@ -990,7 +992,7 @@ class OnePass:
             out._check_settings()
         return out
 
-    def _name_columns(self, reading: Reading) -> None:
+    def _name_columns(self, reading: ColumnRoles) -> None:
         self.feature_names_in_ = np.array(reading.features, dtype=object)
         self.n_features_in_ = len(reading.features)
         self._picked = {}
@@ -1003,14 +1005,14 @@ class OnePass:
             return Codes(batches.codes(rows, columns), floor=0)
         return batches.numbers(rows, columns)
 
-    def _part(self, batch: Any, reading: Reading) -> Part:
+    def _part(self, batch: Any, reading: ColumnRoles) -> LabelledTally:
         """What the rows of a batch contribute."""
         classes, y = reading.labels(batch)
         w = reading.weights(batch)
         table = Table(self._readable(batch, reading.features), y, w, len(classes))
-        return Part(classes, rows_of(table), self._tally(table))
+        return LabelledTally(classes, rows_of(table), self._tally(table))
 
-    def _take_part(self, part: Part) -> None:
+    def _take_part(self, part: LabelledTally) -> None:
         """Become the model of all rows."""
         if part.tally is None or not part.rows.any():
             raise DataError(
@@ -1018,7 +1020,7 @@ class OnePass:
                 "hint: see whether the data have rows, and whether some of them have a weight above 0"
             )
         self.classes_ = part.classes
-        self._origin = Origin.plain
+        self._origin = ArrayKind.plain
         self._check_settings()
         if hasattr(self, "_check_rows"):
             self._check_rows(part.rows)
@@ -1032,13 +1034,13 @@ SEARCHED = 1000  # rows that are looked at one by one for the one that was never
 
 
 def _at_once(f: Callable, parts: list) -> Iterator:
-    return threads.each(parts, f)
+    return threads.map_ordered(parts, f)
 
 
 class Fitted:
     """A tally and, made when first asked for, the parameters that it stands for."""
 
-    weights: Weights | None = None  # of the columns
+    weights: FeatureWeights | None = None  # of the columns
 
     def __init__(self, model: Generative, tally: Bundle, calibration: Calibration | None = None):
         self.model, self.tally, self.calibration = model._plain(), tally, calibration
@@ -1070,9 +1072,9 @@ class Fitted:
             )
 
     @cached_property
-    def said(self) -> ByParts | ByCoefficients:
+    def said(self) -> PartsEvidence | LinearEvidence:
         """What columns say, for weights to multiply."""
-        return evidence_of(self.family, self.params)
+        return column_evidence(self.family, self.params)
 
 
 class Generative(
@@ -1101,7 +1103,8 @@ class Generative(
         """Make what follows from the settings, the classes and the number of columns, or refuse them."""
 
     def _check_fit(self, table: Table, whole: bool) -> None:
-        """Refuse what this class cannot learn from, before anything is learned; `whole`: no more rows will come."""
+        """Refuse what this class cannot learn from, before anything is learned; `whole`: no more rows will
+        come."""
 
     def _warn_of_columns(self, notes: list[str]) -> None:
         """Name columns that are hardly meant to be learned from; called by `fit` alone."""
@@ -1124,7 +1127,7 @@ class Generative(
             noting = self.__dict__.pop("_notes", None)
             notes = noting(codes, self.classes_) if noting is not None else []
             table = Table(x, codes, inputs.weights(sample_weight, codes), len(self.classes_))
-            self._origin = Origin.of(X)
+            self._origin = ArrayKind.of(X)
             self._name_target(frames.target_name(labels))
             self._picked = {}
             self.__dict__.pop("_classes_given", None)
@@ -1151,7 +1154,7 @@ class Generative(
             x, y = self._training(X, y, reset=first)
             before = None if first else self._fitted.tally
             if classes is not None or (self._classes_first if first else self._classes_given):
-                inputs.name_classes(self, classes)
+                inputs.check_classes(self, classes)
                 self._classes_given = self._classes_given or first
             elif first:
                 self.classes_ = inputs.labels(y, None)[0]
@@ -1159,7 +1162,7 @@ class Generative(
                 before = self._with_new_classes(y)
             table = self._table(x, y, sample_weight)
             if first:
-                self._origin = Origin.of(X)
+                self._origin = ArrayKind.of(X)
                 self._name_target(frames.target_name(labels))
             self._check_settings()
             self._check_fit(table, whole=False)
@@ -1302,7 +1305,7 @@ class Generative(
         if lacking or own:
             only = [(lacking, "first"), (own, "second")]
             told = [
-                f"{frames.some(names)} {'is' if len(names) == 1 else 'are'} in the {which} model only"
+                f"{frames.format_list(names)} {'is' if len(names) == 1 else 'are'} in the {which} model only"
                 for names, which in only
                 if names
             ]
@@ -1343,8 +1346,8 @@ class Generative(
 
         def of(span: tuple[int, int]) -> Bundle:
             chunk = table.rows(*span)
-            if not inputs.supported(chunk.x, family.support):
-                inputs.refuse_negative(table.x, whom, self.__dict__.get("feature_names_in_"))
+            if not inputs.in_support(chunk.x, family.support):
+                inputs.raise_negative(table.x, whom, self.__dict__.get("feature_names_in_"))
             with np.errstate(all="ignore"):  # what is not finite is refused below
                 return self._tally_chunk(family, chunk)
 
@@ -1355,7 +1358,7 @@ class Generative(
         with np.errstate(all="ignore"):
             out = threads.total(spans, of, iadd)
         if not out.finite():
-            inputs.refuse(table.x, self.__dict__.get("feature_names_in_"))
+            inputs.raise_not_finite(table.x, self.__dict__.get("feature_names_in_"))
         return out
 
     def _tally_whole(self, table: Table) -> Bundle:
@@ -1366,7 +1369,7 @@ class Generative(
         tally = family.tally(chunk.x, chunk.y, chunk.w, chunk.k)
         known = tally.every_row and tally.n.ndim == 1
         n = tally.n if known else ops.class_weights(chunk.y, chunk.w, chunk.k)
-        return Bundle((Labels(n), tally))
+        return Bundle((ClassWeights(n), tally))
 
     def _set(self, tally: Bundle, calibration: Calibration | None = None) -> None:
         self._fitted = Fitted(self, tally, calibration)
@@ -1496,6 +1499,6 @@ def _column(field: Any, values: np.ndarray) -> Column:
     """Candidates as a column of a frame."""
     if field.levels is None:
         return Column(field.name, np.asarray(values, dtype=np.float64))
-    levels = list(dict.fromkeys(value for value in values if not absent(value)))
-    codes = [-1 if absent(value) else levels.index(value) for value in values]
+    levels = list(dict.fromkeys(value for value in values if not is_missing(value)))
+    codes = [-1 if is_missing(value) else levels.index(value) for value in values]
     return Column(field.name, np.array(codes, dtype=np.int32), levels)

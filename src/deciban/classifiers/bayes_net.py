@@ -18,11 +18,11 @@ from deciban.errors import DataError, NotAdditiveError
 from deciban.families.network import Graph
 from deciban.networks import bif
 from deciban.networks.graph import parents_of
-from deciban.networks.network import Fixed, Network
+from deciban.networks.network import GivenNetwork, Network
 from deciban.networks.query import learned
 from deciban.networks.search import check_cells
 from deciban.rows.schema import Field, Schema
-from deciban.tallies import Bundle, Labels, Patterns
+from deciban.tallies import Bundle, ClassWeights, DistinctRows
 
 
 class NoClassError(DataError, AttributeError):
@@ -233,14 +233,14 @@ class BayesNet(TellingNetwork, Structured):
         if all(isinstance(level, str) for level in network.levels[at]):
             self.classes_ = self.classes_.astype(str)
         k, sizes = len(self.classes_), np.array([len(field.levels or ()) for field in self._schema.fields])
-        nothing = Patterns.of(np.zeros((0, len(names))), np.zeros(0, dtype=np.int32), None, k, sizes)
-        self._fitted = Fitted(self, Bundle((Labels(np.zeros(k)), nothing)))
+        nothing = DistinctRows.of(np.zeros((0, len(names))), np.zeros(0, dtype=np.int32), None, k, sizes)
+        self._fitted = Fitted(self, Bundle((ClassWeights(np.zeros(k)), nothing)))
 
     # what a classifier with a graph is made of
 
     def _structure(self) -> Any:
         if "_given" in self.__dict__:
-            return Fixed(self._given, self._given.place[self.target])
+            return GivenNetwork(self._given, self._given.place[self.target])
         alpha = None if self.alpha is None else float(self.alpha)
         return Graph(self._column_edges(), float(self.prior), int(self.max_parents), self.backoff, alpha)
 

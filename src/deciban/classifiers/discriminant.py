@@ -33,13 +33,13 @@ from deciban.errors import DataError, NotAdditiveError
 from deciban.families.fisher import Fisher, pairs
 from deciban.families.gaussian_joint import GaussianJoint
 from deciban.families.gaussian_joint_bayes import GaussianJointBayes
-from deciban.gaussian.covariance import Covariance, Full, ledoit_wolf, shrink
-from deciban.gaussian.joint import LOG_2PI, Axes, Own, Pooled, Students, floored, mixed, singular
+from deciban.gaussian.covariance import Covariance, DenseCovariance, ledoit_wolf, shrink
+from deciban.gaussian.joint import LOG_2PI, Axes, ClassGaussian, MultivariateT, PooledGaussian, floored, mixed, singular
 from deciban.gaussian.leave_one_out import Span
 from deciban.models import em
 from deciban.ops.packed import Packed
 from deciban.rows import inputs
-from deciban.rows.readers import same_library
+from deciban.rows.readers import check_same_array_library
 from deciban.rows.rows import rows_of
 from deciban.tallies import Bundle, Quartic
 
@@ -93,9 +93,9 @@ class Discriminant(Generative):
 
     def _tally_whole(self, table: Table) -> Bundle:
         tally = self._tally(table)
-        if _left_out(tally) == 0 or (family := self._filler()) is None or not em.workable(table.k, table.d):
+        if _left_out(tally) == 0 or (family := self._filler()) is None or not em.fits_in_memory(table.k, table.d):
             return tally
-        learned = em.learn(family, table, tally.parts[1])
+        learned = em.fill_missing(family, table, tally.parts[1])
         self.n_iter_ = learned.steps
         return Bundle((tally.parts[0], learned.tally))
 
@@ -106,12 +106,12 @@ class Discriminant(Generative):
             part.tally is not None
             and _left_out(part.tally)
             and job.repeats
-            and em.workable(*part.tally.parts[1].mean.shape)
+            and em.fits_in_memory(*part.tally.parts[1].mean.shape)
         ):
             self.classes_ = part.classes
             self._check_settings()
             if (family := self._filler()) is not None:
-                part, steps = em.filled(job, family, part)
+                part, steps = em.fill_missing_on(job, family, part)
         self._take_part(part)
         self.n_iter_ = steps
 
@@ -169,7 +169,7 @@ class Discriminant(Generative):
         with np.errstate(divide="ignore"):
             return np.log(self._priors)
 
-    @same_library
+    @check_same_array_library
     def decision_function(self, X) -> np.ndarray:
         """Log joints up to a term that all classes share, (n, k); for two classes their difference (n,)."""
         scores = self._score(X, finish=joined, plain=True)
@@ -212,11 +212,11 @@ class Estimator:
     """A covariance estimator of the user's: it sees rows, not tallies, so the model cannot be updated."""
 
     @staticmethod
-    def of(estimator: Any, rows: np.ndarray) -> Full:
+    def of(estimator: Any, rows: np.ndarray) -> DenseCovariance:
         estimator.fit(rows)
         if not hasattr(estimator, "covariance_"):
             raise DataError(f"{type(estimator).__name__} does not have a covariance_ attribute")
-        return Full(np.atleast_2d(estimator.covariance_))
+        return DenseCovariance(np.atleast_2d(estimator.covariance_))
 
     @staticmethod
     def check(shrinkage: Any, estimator: Any) -> None:
@@ -433,7 +433,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if isinstance(family, GaussianJointBayes):
             return Predictive(self, family.estimate(t), tally, priors)
         if self._covs is not None:
-            base = Pooled.of(t.mean, mixed(self._covs[:-1], priors), priors @ t.mean, family.tol)
+            base = PooledGaussian.of(t.mean, mixed(self._covs[:-1], priors), priors @ t.mean, family.tol)
         else:
             base = family.estimate(t, centre=priors @ t.mean)  # type: ignore[assignment]
         return Projected(self, base, tally, priors)
@@ -449,7 +449,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _n_features_out(self) -> int:
         return self._max_components
 
-    @same_library
+    @check_same_array_library
     def transform(self, X) -> np.ndarray:
         """X in the directions that separate the classes best, (n, n_components)."""
         p = self._check_is_fitted().params
@@ -481,7 +481,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         slope = base.precision.apply(base.centre[None])[0]
         return slope, -0.5 * float(slope @ base.centre)
 
-    @same_library
+    @check_same_array_library
     def decision_function(self, X) -> np.ndarray:
         """x · coef_ + intercept_: (n, k), or (n,) for two classes."""
         self._check_is_fitted()
@@ -534,11 +534,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 class Projected:
     """A pooled Gaussian with the axes of the projection; scores as its base does."""
 
-    def __init__(self, model: LinearDiscriminantAnalysis, base: Pooled, tally: Bundle, priors: np.ndarray):
+    def __init__(self, model: LinearDiscriminantAnalysis, base: PooledGaussian, tally: Bundle, priors: np.ndarray):
         self.model, self.tally, self.priors = model, tally, priors
         self.base = base if model.solver != "svd" else self._within_axes(base)
 
-    def _within_axes(self, base: Pooled) -> Pooled:
+    def _within_axes(self, base: PooledGaussian) -> PooledGaussian:
         """Coefficients in the span of the axes, as scikit-learn's svd solver has them."""
         axes = self.__dict__["axes"] = Axes.from_means(base, self.priors, self.model.tol)
         z = (base.mean - base.centre) @ axes.scalings
@@ -549,7 +549,11 @@ class Projected:
     @cached_property
     def axes(self) -> Axes:
         within, total = self.base.covs[0], self._total()
-        if isinstance(within, Full) and isinstance(total, Full) and within.least_correlation() > 1e-12:
+        if (
+            isinstance(within, DenseCovariance)
+            and isinstance(total, DenseCovariance)
+            and within.least_correlation() > 1e-12
+        ):
             return Axes.generalised(within.matrix, total.matrix)
         return Axes.from_inverse(self.base, self.priors)
 
@@ -560,12 +564,12 @@ class Projected:
             return model._covs[-1]
         if isinstance(t, Quartic):
             whole = t.collapse()
-            return shrink(Full(whole.p11[0] / whole.n[0]), *ledoit_wolf(whole, 0))
+            return shrink(DenseCovariance(whole.p11[0] / whole.n[0]), *ledoit_wolf(whole, 0))
         if not hasattr(t, "scatter"):
             return None
         n = t.n.sum()
         centred = t.mean - t.n @ t.mean / n
-        total = Full((t.scatter.sum(axis=0) + (centred * t.n[:, None]).T @ centred) / n)
+        total = DenseCovariance((t.scatter.sum(axis=0) + (centred * t.n[:, None]).T @ centred) / n)
         return shrink(total, model._setting("shrinkage") or 0.0)
 
     def __getattr__(self, name: str) -> Any:
@@ -579,9 +583,9 @@ class Predictive(Projected):
 
     splits = False  # the columns of a t do not speak alone
 
-    def __init__(self, model: LinearDiscriminantAnalysis, students: Students, tally: Bundle, priors: np.ndarray):
+    def __init__(self, model: LinearDiscriminantAnalysis, students: MultivariateT, tally: Bundle, priors: np.ndarray):
         self.model, self.tally, self.priors = model, tally, priors
-        self.base = Pooled.of(students.mean, students.covs[0], priors @ students.mean, 0.0)
+        self.base = PooledGaussian.of(students.mean, students.covs[0], priors @ students.mean, 0.0)
         self.part, self.loglik, self.draw = students.part, students.loglik, students.draw
 
     @cached_property
@@ -716,10 +720,10 @@ class QuadraticDiscriminantAnalysis(Solved):
             X = cells(table.x)
             self._covs = [Estimator.of(self.covariance_estimator, X[table.y == c]) for c in range(table.k)]
 
-    def _estimate(self, family: GaussianJoint | GaussianJointBayes, tally: Bundle) -> Own | Students:
+    def _estimate(self, family: GaussianJoint | GaussianJointBayes, tally: Bundle) -> ClassGaussian | MultivariateT:
         if self._covs is None:
             return family.estimate(tally.parts[1])  # type: ignore[return-value]
-        return Own.of(tally.parts[1].mean, floored(self._covs, tally.parts[0].n, self.tol))
+        return ClassGaussian.of(tally.parts[1].mean, floored(self._covs, tally.parts[0].n, self.tol))
 
     @property
     def singular_(self) -> np.ndarray:
@@ -915,7 +919,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         most = min(len(self.classes_) - 1, self.n_features_in_)
         return most if self.n_components is None else self.n_components
 
-    @same_library
+    @check_same_array_library
     def transform(self, X) -> np.ndarray:
         """X along the leading axes of the generalised eigenproblem, (n, n_components)."""
         p = self._check_is_fitted().params

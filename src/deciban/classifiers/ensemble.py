@@ -34,7 +34,7 @@ rows held out do, as every model gives P(y | x) of those.
 
 >>> from deciban import GaussianNB, LogisticRegression
 >>> X, y = [[0.0], [1.0], [2.0], [4.0]], [0, 0, 1, 1]
->>> account(GaussianNB(estimate="bayes").fit(X, y))[0], account(LogisticRegression().fit(X, y))[0]
+>>> log_evidence_of(GaussianNB(estimate="bayes").fit(X, y))[0], log_evidence_of(LogisticRegression().fit(X, y))[0]
 ('p(X, y), densities', 'p(y | X)')
 
 Logistic regression whose penalty is in standard deviations of the columns, told in the columns' own units.
@@ -68,23 +68,23 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names, _num_samples, column_or_1d, has_fit_parameter
 
 from deciban import decision, ops
-from deciban.classifiers.base import PRIORS, Deciding, Generative, Job, OnData, Settled, context, unfitted
+from deciban.classifiers.base import PRIORS, BatchJob, Deciding, Generative, OnData, Settled, context, unfitted
 from deciban.classifiers.logistic import LogisticRegression
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.structured import AODE, KDependenceBayes, Structured, TreeAugmentedNB
 from deciban.data import frames
 from deciban.data.blocks import Reals
 from deciban.decision import check_priors
-from deciban.errors import ColumnWarning, DataError, DecibanError, MergeError, NotAdditiveError, levels_up, placed
+from deciban.errors import ColumnWarning, DataError, DecibanError, MergeError, NotAdditiveError, levels_up, relocate
 from deciban.estimation.dirichlet import log_evidence
 from deciban.explain.explanation import Explanation
 from deciban.models import hypotheses
 from deciban.models.feature_weights import MIX, order_of_batch
 from deciban.rows import inputs
-from deciban.rows.folds import ODD, fold_of_each
+from deciban.rows.folds import ODD, assign_folds
 from deciban.rows.inputs import rows_at
-from deciban.rows.readers import Origin, ReadingFrames
-from deciban.rows.rows import Reading
+from deciban.rows.readers import ArrayKind, ReadingFrames
+from deciban.rows.rows import ColumnRoles
 
 FOLDS = 5
 ENOUGH = 1 << 13  # rows held out, in as many of the folds as that takes
@@ -98,11 +98,11 @@ class NoEvidenceError(DataError):
     """A model has no evidence, or evidences are not of the same data."""
 
 
-def named(models: Any) -> Named:
+def name_members(models: Any) -> Named:
     """(name, model) of each, from a list of either kind or a mapping; a name that is there twice gets a number.
 
     >>> from deciban import GaussianNB, MixedNB
-    >>> [name for name, _ in named([GaussianNB(), GaussianNB(ddof=1), ("mine", MixedNB())])]
+    >>> [name for name, _ in name_members([GaussianNB(), GaussianNB(ddof=1), ("mine", MixedNB())])]
     ['gaussiannb', 'gaussiannb-2', 'mine']
     """
     given = list(models.items()) if isinstance(models, Mapping) else list(models)
@@ -119,7 +119,7 @@ def named(models: Any) -> Named:
     return out
 
 
-def weighed(model: Any, method: str, sample_weight: Any) -> dict[str, Any]:
+def fit_kwargs(model: Any, method: str, sample_weight: Any) -> dict[str, Any]:
     """Arguments that hand the rows' weights on."""
     if sample_weight is None:
         return {}
@@ -187,7 +187,7 @@ def say_left_out(left_out: Mapping[str, str]) -> None:
 # what one says of rows
 
 
-class Prefit(BaseEstimator):
+class FixedRule(BaseEstimator):
     """A hypothesis that is not learned: a function of X that gives labels (n,) or probabilities (n, k), or a label."""
 
     def __init__(self, rule: Any, classes: Any):
@@ -207,7 +207,9 @@ class Prefit(BaseEstimator):
             return np.log(answer)
 
 
-def said(model: Any, X: Any, classes: np.ndarray, priors: Any = None, shares: np.ndarray | None = None) -> np.ndarray:
+def log_proba_of(
+    model: Any, X: Any, classes: np.ndarray, priors: Any = None, shares: np.ndarray | None = None
+) -> np.ndarray:
     """log P(class | x) (n, k) in the order of `classes`; under other priors, if given, instead of the shares."""
     asks = getattr(model, "predict_log_proba", None)
     takes = priors is not None and asks is not None and "priors" in signature(asks).parameters
@@ -241,7 +243,7 @@ def suited(models: Sequence[Any], X: Any) -> list[tuple[Any, np.ndarray | None]]
 
 
 def _takes_gaps(model: Any) -> bool:
-    known = hasattr(model, "__sklearn_tags__") and not isinstance(model, Prefit)
+    known = hasattr(model, "__sklearn_tags__") and not isinstance(model, FixedRule)
     return not known or bool(get_tags(model).input_tags.allow_nan)
 
 
@@ -269,11 +271,11 @@ def said_where_suited(
     out, X = [], frames.records(X)
     for model, (rows, there) in zip(models, suited(models, X), strict=True):
         if there is None:
-            out.append(said(model, rows, classes, priors, shares))
+            out.append(log_proba_of(model, rows, classes, priors, shares))
             continue
         found = np.full((len(there), len(classes)), np.nan)
         if there.any():
-            found[there] = said(model, rows_at(rows, np.flatnonzero(there)), classes, priors, shares)
+            found[there] = log_proba_of(model, rows_at(rows, np.flatnonzero(there)), classes, priors, shares)
         out.append(found)
     return np.stack(out)
 
@@ -281,23 +283,23 @@ def said_where_suited(
 def held_out(model: Any, template: Any, X: Any, y: np.ndarray, classes: np.ndarray, w: Any) -> tuple[np.ndarray, str]:
     """log P(class | x) (n, k) of rows by models that have not seen them, and how: "leave-one-out" in closed form where
     the (fitted) model has it and all rows have chosen nothing, else by folds; NaN in rows that are enough without."""
-    if hasattr(model, "leave_one_out") and not chooses(model):
+    if hasattr(model, "leave_one_out") and not makes_choices(model):
         try:
             more = {} if w is None else {"sample_weight": w}
             return np.asarray(model.leave_one_out(X, y, **more), dtype=np.float64), "leave-one-out"
         except NotAdditiveError:  # a setting looks at all rows at once
             pass
     X, codes = _by_rows(X), np.searchsorted(classes, y)
-    fold = fold_of_each(min(FOLDS, len(codes)), None, codes)
+    fold = assign_folds(min(FOLDS, len(codes)), None, codes)
     folds = fold.max() + 1
     out = np.full((len(codes), len(classes)), np.nan)
     for f in range(_enough(fold)):
         test, train = np.flatnonzero(fold == f), np.flatnonzero(fold != f)
-        more = weighed(template, "fit", None if w is None else w[train])
+        more = fit_kwargs(template, "fit", None if w is None else w[train])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what a fold lacks is no news of the whole
             learned = clone(template).fit(rows_at(X, train), y[train], **more)
-            out[test] = said(learned, rows_at(X, test), classes)
+            out[test] = log_proba_of(learned, rows_at(X, test), classes)
     return out, f"{folds} folds" if _enough(fold) == folds else f"{_enough(fold)} of {folds} folds"
 
 
@@ -306,7 +308,7 @@ def _enough(fold: np.ndarray) -> int:
     return min(int(np.searchsorted(np.cumsum(np.bincount(fold)), ENOUGH)) + 1, int(fold.max()) + 1)
 
 
-def chooses(model: Any) -> bool:
+def makes_choices(model: Any) -> bool:
     """Whether all rows chose something that stays when one is left out: families, cuts, a structure, a calibration.
     Such a model looks better than it is, and would be weighed so."""
     if not isinstance(model, Generative):
@@ -354,7 +356,7 @@ def copied(model: Any) -> Any:
 # how well one accounts for the data
 
 
-def account(model: Any) -> tuple[str, float]:
+def log_evidence_of(model: Any) -> tuple[str, float]:
     """(what it is the probability of, log of that, parameters averaged out)."""
     inner = _last(model)
     try:
@@ -394,7 +396,7 @@ def class_evidence(n: np.ndarray) -> float:
     return float(log_evidence(counts, np.array([0, counts.shape[1]]), 1.0)[0, 0])
 
 
-def schwarz(model: Any, X: Any, y: np.ndarray, w: np.ndarray) -> tuple[str, float]:
+def bic_of(model: Any, X: Any, y: np.ndarray, w: np.ndarray) -> tuple[str, float]:
     """(what it is the probability of, log of that by Schwarz' approximation): log-likelihood − ½ parameters · log n."""
     kind, logs = likelihood(model, X, y, w)
     return kind, logs - penalty(model, w.sum())
@@ -598,8 +600,8 @@ class Pooling(Deciding):
             raise DataError(f"class {label!r} is not among {list(self.classes_)}\n\nhint: name a class of the model")
         return int(at[0])
 
-    def _origin_of(self, X: Any) -> Origin:
-        return Origin.plain
+    def _origin_of(self, X: Any) -> ArrayKind:
+        return ArrayKind.plain
 
     def _check_is_fitted(self) -> Any:
         if not self.__sklearn_is_fitted__():
@@ -638,7 +640,7 @@ class Composed:
     __sklearn_is_fitted__: Callable[[], bool]
 
     def _pairs(self) -> Named:
-        return named(self._usual() if self.models is None else self.models)
+        return name_members(self._usual() if self.models is None else self.models)
 
     def _listed(self) -> Named:
         """The models that were named, whatever else may be wrong with them."""
@@ -696,7 +698,7 @@ class Told:
 class Telling:
     """batch → what models that have learned tell of its rows."""
 
-    reading: Reading
+    reading: ColumnRoles
     models: list
     classes: np.ndarray
 
@@ -715,7 +717,7 @@ class Telling:
             try:
                 kind, value = likelihood(model, model._readable(batch, self.reading.features), y, w)
             except DecibanError as wrong:
-                raise placed(wrong, names=self.reading.features) from None
+                raise relocate(wrong, names=self.reading.features) from None
             kinds.append(kind)
             logs.append(value)
         return Told(tuple(kinds), np.array(logs), float(w.sum()))
@@ -749,7 +751,7 @@ class Drawn:
 class Drawing:
     """batch → Drawn."""
 
-    reading: Reading
+    reading: ColumnRoles
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -761,7 +763,7 @@ class Drawing:
         return Drawn(pa.Table.from_batches([batch]), keys(batch, self.reading), batch.num_rows).thinned()
 
 
-def keys(batch: Any, reading: Reading) -> np.ndarray:
+def keys(batch: Any, reading: ColumnRoles) -> np.ndarray:
     """A number for each row of a batch, by its cells and how many rows before it are the same. (n,)"""
     if batch.num_rows == 0:
         return np.zeros(0, dtype=np.uint64)
@@ -784,7 +786,7 @@ class Without:
     """batch → what f makes of the rows that are not held out."""
 
     f: Any
-    reading: Reading
+    reading: ColumnRoles
     last: np.uint64
 
     @property
@@ -798,7 +800,7 @@ class Without:
 
 
 @dataclass(frozen=True)
-class Fewer(Job):
+class Fewer(BatchJob):
     """A job that does not see the rows that are held out."""
 
     last: Any = None
@@ -869,7 +871,7 @@ class MembersOnData(OnData):
         if drawn.rows == len(drawn.key):
             self._fit_rows(self._pairs_for(X), X, y, w)
             return
-        pairs = named(self._usual_in_pieces()) if self.models is None else pairs
+        pairs = name_members(self._usual_in_pieces()) if self.models is None else pairs
         last = drawn.key.max()
         at = np.flatnonzero(is_held_out(drawn.key, last))
         fewer = Fewer(job.engine, job.data, reading, job.progress, job.checkpoint, last)
@@ -879,7 +881,7 @@ class MembersOnData(OnData):
         templates = dict(pairs)
 
         def foretold(name: str, template: Any) -> np.ndarray:
-            return said(learned(name, template, fewer), X, self.classes_)
+            return log_proba_of(learned(name, template, fewer), X, self.classes_)
 
         told, failed = each_learned([(name, templates[name]) for name in self.names_], foretold)
         self._drop(failed)
@@ -971,7 +973,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         >>> few.predict_proba(np.array([[1.0], [3.0]])).round(9).tolist()
         [[0.3, 0.7], [0.0, 1.0]]
         """
-        pairs = named(hypotheses)
+        pairs = name_members(hypotheses)
         out = cls(pairs, weights=np.ones(len(pairs)) if weights is None else weights, **settings)
         fitted = [h for _, h in pairs if hasattr(h, "predict_proba") or hasattr(h, "predict_log_proba")]
         told = [h.classes_ for h in fitted] + [[h] for _, h in pairs if not callable(h) and h not in fitted]
@@ -979,7 +981,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
             raise DataError("functions do not say which classes there are\n\nhint: classes=[…]")
         labels = np.concatenate([np.asarray(some) for some in told]) if classes is None else classes
         out.classes_ = np.unique(labels)
-        out.models_ = [h if h in fitted else Prefit(h, out.classes_) for _, h in pairs]
+        out.models_ = [h if h in fitted else FixedRule(h, out.classes_) for _, h in pairs]
         out.names_, out.class_count_ = [name for name, _ in pairs], None
         out.left_out_, out._asked = {}, out.names_
         out.weights_ = np.exp(log_prior(out.weights, out.names_))
@@ -999,7 +1001,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
     def _fit_rows(self, pairs: Named, X: Any, y: Any, sample_weight: Any, called: str | None = None) -> None:
         self._take(
             pairs,
-            *each_learned(pairs, lambda _, model: clone(model).fit(X, y, **weighed(model, "fit", sample_weight))),
+            *each_learned(pairs, lambda _, model: clone(model).fit(X, y, **fit_kwargs(model, "fit", sample_weight))),
         )
         if called is not None:
             for model in self.models_:
@@ -1020,7 +1022,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
             known = [clone(model) for _, model in self._some_pairs()] if first else [copied(m) for m in self.models_]
             more = {"classes": classes} if first or classes is not None else {}
             names = [name for name, _ in self._some_pairs()] if first else self.names_
-            learned = [m.partial_fit(X, y, **more, **weighed(m, "partial_fit", sample_weight)) for m in known]
+            learned = [m.partial_fit(X, y, **more, **fit_kwargs(m, "partial_fit", sample_weight)) for m in known]
             before = None if first else self.class_count_
             self._take(self._pairs(), list(zip(names, learned, strict=True)), {} if first else self.left_out_)
             self._describe(frames.take_target(X, y)[1], sample_weight, before)
@@ -1144,10 +1146,10 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         elif self.weights == "bic":
             y = column_or_1d(y)
             w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-            self._weigh_by([schwarz(model, X, y, w) for model in self.models_])
+            self._weigh_by([bic_of(model, X, y, w) for model in self.models_])
         else:
             try:
-                self._weigh_by([account(model) for model in self.models_])
+                self._weigh_by([log_evidence_of(model) for model in self.models_])
             except NoEvidenceError as why:
                 if X is None:
                     raise
@@ -1166,7 +1168,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         """From log probabilities (m, n) of the classes of rows that the models have not seen, and how that was."""
         self.held_out_ = how
         self.log_evidence_ = logs @ w
-        self.weights_ = hypotheses.stacked(logs, np.exp(self._log_of(self.prior)), w)
+        self.weights_ = hypotheses.stacking_weights(logs, np.exp(self._log_of(self.prior)), w)
 
     def _say_why_rows(self, why: Exception) -> None:
         warnings.warn(
@@ -1324,7 +1326,7 @@ class Gibbs(Ensemble):
         asked, places = np.unique(drawn, return_inverse=True)
         asked = asked if len(asked) else np.zeros(1, dtype=np.intp)  # of no rows, somebody must complain
         given = self._or_given(priors)
-        each = [said(self.models_[m], X, self.classes_, given, self.class_count_) for m in asked]
+        each = [log_proba_of(self.models_[m], X, self.classes_, given, self.class_count_) for m in asked]
         return hypotheses.gibbs(np.stack(each), places)
 
     def __sklearn_tags__(self):

@@ -37,7 +37,7 @@ from deciban.data.blocks import Counts, Table, borders
 from deciban.errors import DataError, NotAdditiveError
 from deciban.models import feature_weights as on_data
 from deciban.models import feature_weights as weighing
-from deciban.models.feature_evidence import ByCoefficients, Dense, Silence, Sparse, evidence_of
+from deciban.models.feature_evidence import DenseEvidence, LinearEvidence, NoEvidence, SparseEvidence, column_evidence
 from deciban.models.held_out import LeavingOut
 from deciban.rows.folds import EVERY, NOWHERE, Kinds, dealt
 from deciban.tallies import Bundle
@@ -96,7 +96,7 @@ class WeighingColumns:
         """The steps in which the weights were found."""
         return self._weights().steps
 
-    def _weights(self) -> weighing.Weights:
+    def _weights(self) -> weighing.FeatureWeights:
         found = self._check_is_fitted().weights
         if found is None:
             raise AttributeError("columns have no weights\n\nhint: fit with weights='discriminative'")
@@ -130,7 +130,7 @@ class WeighingColumns:
         if self.weights is not None:
             self._fitted.weights = self._weigh(table)
 
-    def _weigh(self, table: Table) -> weighing.Weights:
+    def _weigh(self, table: Table) -> weighing.FeatureWeights:
         k = table.k
         if table.w is not None and not table.w.all():
             table = _some(table, np.flatnonzero(table.w > 0))
@@ -154,8 +154,8 @@ class WeighingColumns:
         each = Table(table.x.take(kinds.at), table.y[kinds.at], kinds.weight, table.k)
         return each, kinds.times, order[kinds.at]
 
-    def _unweighted(self, k: int) -> weighing.Weights:
-        return weighing.Weights(np.ones((k, self._weighed_columns())), np.zeros(k), (), 0, "gradient")
+    def _unweighted(self, k: int) -> weighing.FeatureWeights:
+        return weighing.FeatureWeights(np.ones((k, self._weighed_columns())), np.zeros(k), (), 0, "gradient")
 
     def _weighed_columns(self) -> int:
         """How many columns have a weight: that a cell is missing has none of its own."""
@@ -186,10 +186,10 @@ class WeighingColumns:
         tallies = on_data.aligned(found.parts, whole)
         judges = self._judges({f: t for f, t in enumerate(tallies) if t is not None}, k)
         near = weighing.problem(self._pieces(few, on_data.fold_of(order), judges), prior, d)
-        judging = on_data.Judging(reader, job.reading, judges, prior, near.layout)
+        judging = on_data.WeightObjectiveBatch(reader, job.reading, judges, prior, near.layout)
         self._fitted.weights = settled(on_data.weigh(job, judging, near, float(n.sum())))
 
-    def _judged(self, table: Table, times: np.ndarray) -> list[weighing.Piece]:
+    def _judged(self, table: Table, times: np.ndarray) -> list[weighing.WeightedRows]:
         """Rows no two of which are alike, each standing for so many, and what their columns say by the tally of the
         other folds."""
         fold = dealt(table.y, times, FOLDS, FEWEST)
@@ -214,20 +214,20 @@ class WeighingColumns:
             judge = Fitted(self, reduce(add, [t for g, t in tallies.items() if g != f] + more))  # type: ignore[arg-type]
             if chosen is not None:
                 judge.family = chosen  # families are those of all rows; what they have learned is the folds'
-            said[f] = evidence_of(judge.family, judge.params)
+            said[f] = column_evidence(judge.family, judge.params)
         met = sum(((t.parts[0].n > 0).astype(int) for t in tallies.values()), np.zeros(k, dtype=int))
-        return on_data.Judges(said, met < FEWEST, Silence(k, self._weighed_columns()))
+        return on_data.Judges(said, met < FEWEST, NoEvidence(k, self._weighed_columns()))
 
-    def _pieces(self, table: Table, fold: np.ndarray, judges: on_data.Judges) -> list[weighing.Piece]:
+    def _pieces(self, table: Table, fold: np.ndarray, judges: on_data.Judges) -> list[weighing.WeightedRows]:
         """The rows of a table, each judged by the folds that it is not in."""
         size, out = table.n * table.k * table.d, []
         for said, at in judges.each(fold, table.y):
             here = _some(table, at)
-            wide = table.d > weighing.DENSE and isinstance(said, ByCoefficients) and isinstance(table.x, Counts)
+            wide = table.d > weighing.DENSE and isinstance(said, LinearEvidence) and isinstance(table.x, Counts)
             for span in borders(here.n, here.x.cells if wide else here.n * table.k * table.d, CHUNK):
                 part = here.rows(*span)
-                found = Sparse(said, part.x) if wide else Dense(said, part.x, size <= KEPT)  # type: ignore[arg-type]
-                out.append(weighing.Piece(found, part.y, np.ones(part.n) if part.w is None else part.w))
+                found = SparseEvidence(said, part.x) if wide else DenseEvidence(said, part.x, size <= KEPT)  # type: ignore[arg-type]
+                out.append(weighing.WeightedRows(found, part.y, np.ones(part.n) if part.w is None else part.w))
         return out
 
     # what weights forbid
@@ -253,7 +253,7 @@ class WeighingColumns:
     leave_one_out.__doc__ = LeavingOut.leave_one_out.__doc__
 
 
-def settled(found: weighing.Weights) -> weighing.Weights:
+def settled(found: weighing.FeatureWeights) -> weighing.FeatureWeights:
     """The weights, with a warning where they are not the best."""
     if not found.converged:
         warnings.warn(

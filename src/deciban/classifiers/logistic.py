@@ -76,25 +76,25 @@ from deciban.data import frames
 from deciban.data.blocks import Block, Counts, Reals, Table
 from deciban.data.frames import shown_names
 from deciban.decision import check_priors
-from deciban.errors import DataError, DecibanError, NotAdditiveError, SupportError, placed
+from deciban.errors import DataError, DecibanError, NotAdditiveError, SupportError, relocate
 from deciban.explain.explanation import Explanation
 from deciban.logistic import profile_likelihood, settings
 from deciban.logistic.firth import firth
 from deciban.logistic.laplace import Posterior, as_coef
-from deciban.logistic.likelihood import Prior, contrasts
+from deciban.logistic.likelihood import Prior, reference_coding
 from deciban.logistic.minimisation import minimise_elsewhere
-from deciban.logistic.objective import Distant, Far, Objective
+from deciban.logistic.objective import Distant, Objective, ObjectiveElsewhere
 from deciban.logistic.path import Choosing
 from deciban.logistic.separation import WIDE, Separation, SeparationWarning, certified, large_margins, separation
 from deciban.logistic.summary import Summary
-from deciban.logistic.training_rows import Observed
-from deciban.progress import Tell
+from deciban.logistic.training_rows import TrainingRows
+from deciban.progress import ProgressCallback
 from deciban.rows import inputs
-from deciban.rows.folds import digests
-from deciban.rows.readers import Origin, same_library
-from deciban.rows.rows import Reading, united
+from deciban.rows.folds import row_digests
+from deciban.rows.readers import ArrayKind, check_same_array_library
+from deciban.rows.rows import ColumnRoles, united
 from deciban.solvers.base import Solution
-from deciban.solvers.gradient import Stream
+from deciban.solvers.gradient import OnlineAverage
 from deciban.tallies.basic import SumTuple
 
 SQUARED = 1e150  # magnitudes up to which squares may be summed up
@@ -111,16 +111,16 @@ class LinearAnswers(Deciding, Explaining):
     _keeps_kind = True
     _sent = "coef_"  # an attribute that lives where X came from
     _anchored = False  # a cell of 0 says nothing, wherever the column's values lie
-    _origin = Origin.plain
+    _origin = ArrayKind.plain
     _means: Any = None  # (d,), of the training rows, where every cell is stored
 
-    @same_library
+    @check_same_array_library
     def decision_function(self, X) -> np.ndarray:
         """log odds of the second class (n,), or a score for each class (n, k)."""
         scores = self._scores(X)
         return self._origin_of(X).send(scores[:, 0] if scores.shape[1] == 1 else scores)
 
-    @same_library
+    @check_same_array_library
     def predict_proba(self, X, *, priors=None, posterior=None) -> np.ndarray:
         """P(class | x), (n, k); `priors` replaces the class shares of the training rows for this call;
         posterior="laplace": coefficients averaged out, so less sure far from the rows that were learned."""
@@ -128,12 +128,12 @@ class LinearAnswers(Deciding, Explaining):
             return self._origin_of(X).send(self._averaged(X, priors, posterior))
         return self._origin_of(X).send(self._posterior(X, priors, logs=False))
 
-    @same_library
+    @check_same_array_library
     def predict_log_proba(self, X, *, priors=None) -> np.ndarray:
         """log P(class | x), (n, k)."""
         return self._origin_of(X).send_logs(self._posterior(X, priors, logs=True))
 
-    @same_library
+    @check_same_array_library
     def predict(self, X, *, priors=None) -> np.ndarray:
         """The most probable class of each row."""
         scores = self._scores(X) if priors is None else self._joint(X, priors)
@@ -186,7 +186,7 @@ class LinearAnswers(Deciding, Explaining):
     def _baseline(self, baseline: Any) -> tuple[Any, str]:
         """The row to count evidence from (None: all 0), and what it is called."""
         if baseline is None and self._means is not None:
-            return np.asarray(inputs.local(self._means), dtype=np.float64), "mean row"
+            return np.asarray(inputs.to_numpy(self._means), dtype=np.float64), "mean row"
         zero = baseline is None or (np.ndim(baseline) == 0 and baseline == 0)
         return (None, "intercept") if zero else (baseline, "baseline")
 
@@ -197,7 +197,7 @@ class LinearAnswers(Deciding, Explaining):
         assert isinstance(x, Reals | Counts)
         check_size(x.n, len(self.classes_), x.d)
         cells, (coef, bias) = x.dense(), self._parameters()
-        if not ops.whole(cells):
+        if not ops.all_finite(cells):
             self._refuse(x)
         if len(coef) == 1:
             coef, bias = np.concatenate([np.zeros_like(coef), coef]), np.concatenate([np.zeros_like(bias), bias])
@@ -213,7 +213,7 @@ class LinearAnswers(Deciding, Explaining):
         means = column_means(rows)
         if before > 0 and means is not None:
             weight = float(rows.n if rows.w is None else rows.w.sum())
-            known = None if self._means is None else np.asarray(inputs.local(self._means))
+            known = None if self._means is None else np.asarray(inputs.to_numpy(self._means))
             means = None if known is None else (before * known + weight * means) / (before + weight)
         self._means = None if means is None else self._origin.send(means)
 
@@ -222,8 +222,8 @@ class LinearAnswers(Deciding, Explaining):
 
     def _parameters(self) -> tuple[np.ndarray, np.ndarray]:
         """(coef, intercept) as NumPy's, dense."""
-        coef = self.coef_.toarray() if sparse.issparse(self.coef_) else np.asarray(inputs.local(self.coef_))
-        return coef, np.atleast_1d(np.asarray(inputs.local(self.intercept_)))
+        coef = self.coef_.toarray() if sparse.issparse(self.coef_) else np.asarray(inputs.to_numpy(self.coef_))
+        return coef, np.atleast_1d(np.asarray(inputs.to_numpy(self.intercept_)))
 
     def _scores(self, X) -> np.ndarray:
         """x · coef + intercept, as doubles, (n, m)."""
@@ -232,7 +232,7 @@ class LinearAnswers(Deciding, Explaining):
         coef, bias = self._parameters()
         with np.errstate(all="ignore"):
             scores = affine(x, np.asarray(coef, dtype=np.float64), np.asarray(bias, dtype=np.float64))
-        if not ops.whole(scores):
+        if not ops.all_finite(scores):
             self._refuse(x, only_if_not_finite=True)
         return scores
 
@@ -253,7 +253,7 @@ class LinearAnswers(Deciding, Explaining):
     def _prior(self, fitted: Any, priors) -> np.ndarray:
         """log of the class shares, as given or as in the training rows."""
         if priors is None:
-            return decision.log_prior(np.asarray(inputs.local(self.class_count_), dtype=np.float64))
+            return decision.log_prior(np.asarray(inputs.to_numpy(self.class_count_), dtype=np.float64))
         with np.errstate(divide="ignore"):
             return np.log(check_priors(priors, self.classes_))
 
@@ -266,8 +266,8 @@ class LinearAnswers(Deciding, Explaining):
             raise DataError(f"class {label!r} is not among {list(self.classes_)}\n\nhint: name one of these")
         return int(at[0])
 
-    def _origin_of(self, X: Any) -> Origin:
-        return Origin.of(X)
+    def _origin_of(self, X: Any) -> ArrayKind:
+        return ArrayKind.of(X)
 
     def _check_is_fitted(self) -> Self:
         if "coef_" not in self.__dict__:
@@ -312,7 +312,7 @@ def check_baseline(baseline: Any, d: int) -> np.ndarray:
         row = np.asarray(baseline, dtype=np.float64)
     except (TypeError, ValueError):
         row = np.empty(0)
-    if row.shape != (d,) or not ops.whole(row):
+    if row.shape != (d,) or not ops.all_finite(row):
         raise DataError(
             f"`baseline` is not a row of {d} finite numbers\n\n"
             "hint: give one for each column, as X.mean(axis=0), or 0 to count from there"
@@ -327,7 +327,7 @@ def refuse(x: Block, names: np.ndarray | None = None, only_if_not_finite: bool =
     if not bad.any():
         if only_if_not_finite:
             return
-        inputs.refuse(x)
+        inputs.raise_not_finite(x)
     missing = np.isnan(values)
     at = tuple(np.argwhere(missing if missing.any() else bad)[0])
     row, column = (x.row_of()[at[0]], x.column_of()[at[0]]) if isinstance(x, Counts) else at
@@ -362,7 +362,7 @@ class Inferring:
     class_weight: Any
     solver: str
     intercept_scaling: float
-    _observed: Observed
+    _observed: TrainingRows
     _check_is_fitted: Callable[[], Any]
     _parameters: Callable[[], tuple[np.ndarray, np.ndarray]]
     _prior: Callable[..., np.ndarray]
@@ -457,11 +457,11 @@ class Inferring:
 
     # what `fit` calls
 
-    def _jeffreys(self, rows: Table, tell: Tell) -> Solution:
+    def _jeffreys(self, rows: Table, tell: ProgressCallback) -> Solution:
         """Firth's estimate of these rows, parameters as an objective has them: intercepts last."""
         x, names = rows.x, self._column_names()
         cells = x.stored if isinstance(x, Counts) else x.values  # type: ignore[union-attr]
-        if not ops.whole(cells):  # `fit` says which cell
+        if not ops.all_finite(cells):  # `fit` says which cell
             return Solution(np.zeros(0), "stuck", 0, np.nan, np.zeros(0))
         step = count(1)
 
@@ -477,8 +477,8 @@ class Inferring:
 
     def _learn_inference(self, X, y: np.ndarray, w: np.ndarray | None) -> None:
         """Remember rows, codes and weights (class weights in them), and where the fit ended; nothing is computed."""
-        theta = contrasts(*self._parameters(), self.fit_intercept)
-        self._observed = Observed(X, y, w, theta, len(self.classes_), self.fit_intercept)
+        theta = reference_coding(*self._parameters(), self.fit_intercept)
+        self._observed = TrainingRows(X, y, w, theta, len(self.classes_), self.fit_intercept)
 
     def _warn_separated(self) -> bool:
         """After a fit without penalty: say so where the classes are separated."""
@@ -534,7 +534,7 @@ class Inferring:
         C = self._strength()
         return Prior(C, 1.0 / (C * self.intercept_scaling**2) if self.solver == "liblinear" else 0.0)
 
-    def _asked(self, X, y, sample_weight) -> Observed:
+    def _asked(self, X, y, sample_weight) -> TrainingRows:
         self._check_is_fitted()
         observed = self._current()
         if X is None:
@@ -542,23 +542,23 @@ class Inferring:
         if y is None:
             raise DataError("X without y\n\nhint: pass both, summary(X, y), or neither")
         x = inputs.features(self, X, "reals")
-        _, codes = inputs.labels(np.asarray(inputs.local(y)), self.classes_)
+        _, codes = inputs.labels(np.asarray(inputs.to_numpy(y)), self.classes_)
         if len(codes) != x.n:
             raise DataError(f"X has {x.n} rows and y {len(codes)}\n\nhint: pass the label of every row")
         w = self._weights(inputs.weights(sample_weight, codes), codes)
-        seen = Observed(x, codes, w, observed.theta, observed.k, observed.intercept)
+        seen = TrainingRows(x, codes, w, observed.theta, observed.k, observed.intercept)
         if not observed.alive and "curvature" not in observed.__dict__:
             self._observed = seen
         return seen
 
-    def _current(self) -> Observed:
+    def _current(self) -> TrainingRows:
         """What is known about the coefficients as they are now: rows learned in pieces, or before, do not count."""
-        theta = contrasts(*self._parameters(), self.fit_intercept)
+        theta = reference_coding(*self._parameters(), self.fit_intercept)
         if "_observed" not in self.__dict__ or not np.array_equal(self._observed.theta, theta):
-            self._observed = Observed(None, None, None, theta, len(self.classes_), self.fit_intercept)
+            self._observed = TrainingRows(None, None, None, theta, len(self.classes_), self.fit_intercept)
         return self._observed
 
-    def _looked(self, observed: Observed) -> Separation:
+    def _looked(self, observed: TrainingRows) -> Separation:
         """What separates the rows of a fit without penalty, looked for once; mostly the fit itself proves: nothing."""
         if observed.separated is None:
             sure = observed.theta.size <= WIDE and certified(observed.design(), observed.theta)
@@ -586,7 +586,7 @@ class Inferring:
             f"C = {self._strength():g} (Laplace), without the bias to 0; parameters are counted as effective ones"
         ]
 
-    def _of_fit(self, observed: Observed, kind: str) -> list[str]:
+    def _of_fit(self, observed: TrainingRows, kind: str) -> list[str]:
         notes = []
         if self.class_weight is not None:
             notes.append("class weights count like repeated rows")
@@ -625,7 +625,7 @@ def attributes(model: Any) -> dict[str, Any]:
     k = len(view.classes_)
     if k < 2:
         raise DataError(f"the model has one class, {view.classes_.tolist()}\n\nhint: fit it on rows of two classes")
-    if not (ops.whole(view.coef_) and ops.whole(view.intercept_)):
+    if not (ops.all_finite(view.coef_) and ops.all_finite(view.intercept_)):
         raise DataError(
             f"this {type(model).__name__} calls some rows impossible, and no finite coefficient says so\n\n"
             "hint: smooth its counts (alpha > 0), and give every class a prior above 0"
@@ -638,10 +638,10 @@ def attributes(model: Any) -> dict[str, Any]:
         "class_count_": fitted.tally.parts[0].n.sum() * prior / prior.sum(),
         "n_features_in_": model.n_features_in_,
         "n_iter_": np.array([0], dtype=np.int32),
-        "_origin": Origin.plain,
+        "_origin": ArrayKind.plain,
     }
-    theta = contrasts(out["coef_"], out["intercept_"], True)
-    out["_observed"] = Observed(None, None, None, theta, k, True, model._candidates)
+    theta = reference_coding(out["coef_"], out["intercept_"], True)
+    out["_observed"] = TrainingRows(None, None, None, theta, k, True, model._candidates)
     if hasattr(model, "feature_names_in_"):
         out["feature_names_in_"] = model.feature_names_in_
     return out
@@ -743,7 +743,7 @@ def in_rows(table: Table) -> Table:
 class Finding:
     """batch → Found."""
 
-    reading: Reading
+    reading: ColumnRoles
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -757,11 +757,11 @@ class Finding:
             if not np.isfinite(x.sum()) and not np.isfinite(x).all():
                 refuse(rows.x, np.array(self.reading.features, dtype=object))
         except DecibanError as wrong:
-            raise placed(wrong, names=self.reading.features) from None
+            raise relocate(wrong, names=self.reading.features) from None
         count = np.bincount(rows.y, minlength=rows.k)
         sums = ops.sums(rows.x, rows.y, rows.w, rows.k)  # type: ignore[arg-type]
         mass = ops.class_weights(rows.y, rows.w, rows.k)
-        found = Found(classes, count, mass, sums.total, x, rows.y, rows.w, digests(rows.x))  # type: ignore[arg-type]
+        found = Found(classes, count, mass, sums.total, x, rows.y, rows.w, row_digests(rows.x))  # type: ignore[arg-type]
         return found.thinned()
 
 
@@ -769,7 +769,7 @@ class Finding:
 class Asked:
     """batch → what the objective of its rows, without penalty, says."""
 
-    reading: Reading
+    reading: ColumnRoles
     classes: np.ndarray
     share: np.ndarray | None  # weights of the classes
     intercept: bool
@@ -784,7 +784,7 @@ class Asked:
         try:
             rows = in_rows(self.reading.table(batch, self.classes)[1])
         except DecibanError as wrong:
-            raise placed(wrong, names=self.reading.features) from None
+            raise relocate(wrong, names=self.reading.features) from None
         rows = replace(rows, w=weighted(rows.y, rows.w, self.share))
         said = getattr(Objective.of(rows, intercept=self.intercept), self.what)(*self.at)
         return SumTuple(said if isinstance(said, tuple) else (said,))
@@ -829,7 +829,7 @@ class SeveralPasses:
     tol: float
     max_iter: int
     verbose: int
-    _origin: Origin
+    _origin: ArrayKind
     _means: Any
     _shares: Callable[[np.ndarray], np.ndarray | None]
     _set: Callable[[Objective, np.ndarray], None]
@@ -851,7 +851,7 @@ class SeveralPasses:
         found: Found | None = job.total(Finding(job.reading))
         if found is None or not found.rows.any():
             raise DataError("there are no rows to learn from\n\nhint: see whether the data have rows")
-        self.classes_, self._origin = found.classes, Origin.plain
+        self.classes_, self._origin = found.classes, ArrayKind.plain
         self.feature_names_in_ = np.array(job.reading.features, dtype=object)
         self.n_features_in_ = d = len(job.reading.features)
         share = self._shares(found.mass)
@@ -861,9 +861,9 @@ class SeveralPasses:
         some = Objective.of(replace(sample, w=weighted(sample.y, sample.w, share)), intercept=self.fit_intercept)
         whole = Objective.of(sample, chosen.l2, chosen.l1, self.fit_intercept, chosen.bias_l2, chosen.bias_l1)
         rows = Distant(int(found.rows.sum()), d, len(found.classes))
-        far = Far.over(rows, some, float(mass.sum()), Ask(job, found, share, self.fit_intercept), whole)
-        with progress.shown(self.verbose, "fit", self.tol * far.weight) as tell:
-            answer = minimise_elsewhere(chosen.solver, far, self.tol, self.max_iter, progress.watching(tell))
+        far = ObjectiveElsewhere.over(rows, some, float(mass.sum()), Ask(job, found, share, self.fit_intercept), whole)
+        with progress.progress_bar(self.verbose, "fit", self.tol * far.weight) as tell:
+            answer = minimise_elsewhere(chosen.solver, far, self.tol, self.max_iter, progress.solver_callback(tell))
         self._set(whole, answer.w)
         for name in ("_stream", "_observed", "path_"):
             self.__dict__.pop(name, None)
@@ -1050,17 +1050,17 @@ class LogisticRegression(
         first = "coef_" not in self.__dict__
         with self._unchanged_on_failure():
             x, y = inputs.training(self, X, y, "reals", reset=first)
-            inputs.name_classes(self, classes)
+            inputs.check_classes(self, classes)
             _, codes = inputs.labels(y, self.classes_)
             rows = self._rows(x, codes, sample_weight)
             if first:
-                self._origin = Origin.of(X)
-            before = 0.0 if first else np.asarray(inputs.local(self.class_count_))
+                self._origin = ArrayKind.of(X)
+            before = 0.0 if first else np.asarray(inputs.to_numpy(self.class_count_))
             self._keep_means(rows, 0.0 if first else float(np.sum(before)))
             self.class_count_ = self._origin.send(before + ops.class_weights(codes, rows.w, rows.k))
             objective = Objective.of(rows, chosen.l2, 0.0, self.fit_intercept, chosen.bias_l2)
             start = np.zeros(objective.size) if first else self._start(objective, self._parameters())
-            stream: Stream = self.__dict__.get("_stream") or Stream.start(objective.table(start))
+            stream: OnlineAverage = self.__dict__.get("_stream") or OnlineAverage.start(objective.table(start))
             stream = stream.read(rows, objective.ridge / (stream.past[0] + rows.n))
             if not np.isfinite(stream.mean).all():
                 self._refuse(rows.x)
@@ -1080,7 +1080,7 @@ class LogisticRegression(
         return self._plain()._objective(X, y, sample_weight, self._settled(settings.read(self)))
 
     def _objective(self, X, y, sample_weight, chosen: settings.Settings) -> Objective:
-        self._origin = Origin.of(X) if chosen.solver != "liblinear" else Origin.plain
+        self._origin = ArrayKind.of(X) if chosen.solver != "liblinear" else ArrayKind.plain
         x, y = inputs.training(self, X, y, "reals", reset=True)
         self.classes_, codes = inputs.labels(y, None)
         rows = self._rows(x, codes, sample_weight)

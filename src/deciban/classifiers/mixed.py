@@ -26,7 +26,7 @@ from deciban.classifiers.base import CLASS_WEIGHT, PRIORS, ExplainingMixed, Gene
 from deciban.classifiers.feature_weights import CONSTRAINT, WeighingColumns
 from deciban.composites.best_of import BestOf
 from deciban.composites.product import Product
-from deciban.composites.subsets import Subsets
+from deciban.composites.subsets import SubsetAverage
 from deciban.data import frames
 from deciban.data.blocks import Table
 from deciban.errors import DataError
@@ -38,9 +38,9 @@ from deciban.families.histogram import Histogram
 from deciban.families.student import Student
 from deciban.models.model import Averaging
 from deciban.rows.levels import KeepingLevels
-from deciban.rows.readers import COLUMNS, ReadingFrames, some
+from deciban.rows.readers import COLUMNS, ReadingFrames, format_list
 from deciban.rows.schema import Field, Schema
-from deciban.tallies import Bundle, Labels
+from deciban.tallies import Bundle, ClassWeights
 
 CONSTRAINTS: dict[str, list] = {
     "average": [None, StrOptions({"subsets"})],
@@ -61,11 +61,11 @@ class AveragingSubsets:
     def inclusion_(self) -> np.ndarray:
         """The posterior probability that each column matters, that is, depends on the class. (d,)"""
         fitted = self._check_is_fitted()
-        if not isinstance(fitted.family, Subsets):
+        if not isinstance(fitted.family, SubsetAverage):
             raise AttributeError("this model has no posterior over its columns\n\nhint: fit with average='subsets'")
         return np.exp(fitted.params.log_in)
 
-    def _averaged(self, product: Product) -> Product | Subsets:
+    def _averaged(self, product: Product) -> Product | SubsetAverage:
         """The family of the model, from that of its columns."""
         if self.average is None:
             return product
@@ -73,11 +73,11 @@ class AveragingSubsets:
             prior = tuple(float(self.inclusion.get(name, 0.5)) for name in self._schema.names)
         else:
             prior = (float(self.inclusion),) * len(self._schema.fields)
-        return Subsets(product, prior)
+        return SubsetAverage(product, prior)
 
     def _columns_of(self, fitted: Any) -> tuple[Product, tuple]:
         """(families, parameters) of the columns, by class."""
-        if isinstance(fitted.family, Subsets):
+        if isinstance(fitted.family, SubsetAverage):
             return fitted.family.product, fitted.params.own
         return fitted.family, fitted.params
 
@@ -274,7 +274,7 @@ class MixedNB(
         strange = [name for name in wanted if name not in names]
         if strange:
             raise DataError(
-                f"families name {some(strange)}, but the columns are {some(names)}\n\n"
+                f"families name {format_list(strange)}, but the columns are {format_list(names)}\n\n"
                 "hint: name columns as X has them, by number (0, 1, …) if X is an array"
             )
         fields = []
@@ -313,14 +313,14 @@ class MixedNB(
 
     # learning
 
-    def _family(self, tally: Bundle | None = None) -> Product | Subsets:
+    def _family(self, tally: Bundle | None = None) -> Product | SubsetAverage:
         groups = self._schema.groups
         columns = Product(tuple(f for f, _ in groups), tuple(at for _, at in groups), len(self._schema.fields))
         return self._averaged(columns)
 
-    def _tally_chunk(self, family: Product | Subsets, chunk: Table) -> Bundle:
+    def _tally_chunk(self, family: Product | SubsetAverage, chunk: Table) -> Bundle:
         tally = family.tally(chunk.x, chunk.y, chunk.w, chunk.k)  # type: ignore[arg-type]
-        return Bundle((Labels(ops.class_weights(chunk.y, chunk.w, chunk.k)), tally))
+        return Bundle((ClassWeights(ops.class_weights(chunk.y, chunk.w, chunk.k)), tally))
 
     def forget(self, X, y, sample_weight=None) -> Self:
         with self._alone(), self._unchanged_on_failure():
@@ -363,7 +363,7 @@ class MixedNB(
                     out[field.name] = np.array([*field.levels, None], dtype=object)[values]
                 else:
                     out[field.name] = values
-        return frames.assembled([frames.Column(name, out[name]) for name in self._schema.names], self._library), y
+        return frames.to_frame([frames.Column(name, out[name]) for name in self._schema.names], self._library), y
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -31,7 +31,7 @@ from deciban.families.polya import Polya
 from deciban.families.student import Student
 from deciban.gaussian import columns as normals
 from deciban.rows import inputs
-from deciban.tallies import Bundle, Common
+from deciban.tallies import Bundle, SharedTally
 
 VAR_SMOOTHINGS = tuple(10.0**e for e in (-9, -8, -7, -6, -5, -4, -3.5, -3, -2.5, -2, -1.5, -1, -0.5, 0))
 
@@ -132,11 +132,11 @@ class GaussianNB(WeighingColumns, GivenPriors, Generative):
         if chunk.w is None:
             return out
         unweighted = family.tally(chunk.x, np.zeros(chunk.n, dtype=np.int32), None, 1)  # type: ignore[arg-type]
-        return Bundle((*out.parts, Common(unweighted)))
+        return Bundle((*out.parts, SharedTally(unweighted)))
 
     def _tally(self, table: Table) -> Bundle:
         out = super()._tally(table)
-        return out if table.w is not None else Bundle((*out.parts, Common(out.parts[1].collapse())))
+        return out if table.w is not None else Bundle((*out.parts, SharedTally(out.parts[1].collapse())))
 
     def _estimate(self, family: Gaussian | Student, tally: Bundle) -> Any:
         if isinstance(family, Student):
@@ -170,7 +170,7 @@ class GaussianNB(WeighingColumns, GivenPriors, Generative):
     def epsilon_(self) -> float:
         """What was added to the variances."""
         fitted = self._check_is_fitted()
-        return normals.epsilon(fitted.model._everything(fitted.tally), self._setting("var_smoothing"))
+        return normals.variance_smoothing(fitted.model._everything(fitted.tally), self._setting("var_smoothing"))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -736,8 +736,8 @@ class CategoricalNB(Smoothed):
         return super()._tally_chunk(family, chunk)
 
     def _check_scored(self, chunk: Block, x: Block) -> None:
-        if not inputs.supported(chunk, "level"):
-            inputs.refuse_negative(x, type(self).__name__, self.__dict__.get("feature_names_in_"))
+        if not inputs.in_support(chunk, "level"):
+            inputs.raise_negative(x, type(self).__name__, self.__dict__.get("feature_names_in_"))
 
     @property
     def category_count_(self) -> list[np.ndarray]:

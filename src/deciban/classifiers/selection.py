@@ -59,14 +59,14 @@ class Selection:
     def _repr_html_(self) -> str:
         return display.table_html(self._lines())
 
-    def _lines(self) -> display.Lines:
+    def _lines(self) -> display.TextTable:
         numbers = zip(self.data_bits, self.prior_bits, self.total_bits, self.weight, strict=True)
         rows = [
             (name, f"{data:.2f}", f"{prior:.2f}", f"{total:.2f}", f"{weight:.4f}", "yes" if i == self.chosen else "no")
             for i, (name, (data, prior, total, weight)) in enumerate(zip(self.names, numbers, strict=True))
         ]
         head = ("", "−log₂ P(D|h)", "−log₂ P(h)", "total bits", "P(h|D)", "chosen")
-        return display.Lines(f"D: {self.of}", head, rows, "; ".join(self.notes))
+        return display.TextTable(f"D: {self.of}", head, rows, "; ".join(self.notes))
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with a line for each hypothesis."""
@@ -101,18 +101,18 @@ def select(models: Any, X: Any, y: Any, by: str = "map", *, prior: Any = None, s
     """
     if by not in WAYS:
         raise DataError(f"by is {by!r}\n\nhint: one of {', '.join(map(repr, WAYS))}")
-    pairs = ensemble.named(models)
+    pairs = ensemble.name_members(models)
     if not pairs:
         raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
     logs = dict(zip([name for name, _ in pairs], ensemble.log_prior(prior, [name for name, _ in pairs]), strict=True))
     X, y = frames.take_target(X, y)
     found, left_out = ensemble.each_learned(
-        pairs, lambda _, model: clone(model).fit(X, y, **ensemble.weighed(model, "fit", sample_weight))
+        pairs, lambda _, model: clone(model).fit(X, y, **ensemble.fit_kwargs(model, "fit", sample_weight))
     )
     value, told, why = None, "", []
     if by != "loo":
         try:
-            each = [ensemble.account(model) for _, model in found]
+            each = [ensemble.log_evidence_of(model) for _, model in found]
             ensemble.same_data([kind for kind, _ in each], [name for name, _ in found])
             value, told = np.array([number for _, number in each]), each[0][0]
         except ensemble.NoEvidenceError as wrong:
@@ -128,7 +128,7 @@ def select(models: Any, X: Any, y: Any, by: str = "map", *, prior: Any = None, s
     names = tuple(name for name, _ in found)
     log_prior = np.array([logs[name] for name in names])
     log_prior = log_prior - np.logaddexp.reduce(log_prior)
-    data, own, total = hypotheses.bits(value, log_prior)
+    data, own, total = hypotheses.description_length(value, log_prior)
     weight = hypotheses.posterior(value, log_prior)
     chosen = int(weight.argmax() if by == "map" else total.argmin())
     notes = (*why, *(f"{name} could not learn: {reason}" for name, reason in left_out.items()))

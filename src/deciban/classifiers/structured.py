@@ -6,7 +6,7 @@ Texts, booleans and categories are levels by label. Numbers are cut into interva
     class TreeAugmentedNB(Structured):
         def _structure(self): return Tree(…)     # a family of a block of codes: tally, estimate, loglik, parts, …
 
-Its tally (of `Pairs`, `Patterns` or any other that has `levels`, `relevel(levels, index)` and `crosstab()`) adds up
+Its tally (of `Pairs`, `DistinctRows` or any other that has `levels`, `relevel(levels, index)` and `crosstab()`) adds up
 over rows, levels come and go with their rows, and models of other levels and classes merge by label.
 
 Naive Bayes with a tree among the columns (TAN).
@@ -17,7 +17,7 @@ Averaged one-dependence estimators (AODE).
 
 Columns cut into intervals, on data of any size: one pass finds the cuts, the next counts.
 
-The cuts of a column are chosen by the grid of its cells (`Cells`), which adds up over batches like any tally.
+The cuts of a column are chosen by the grid of its cells (`GridCounts`), which adds up over batches like any tally.
 
 What a network tells, whether its tables were learned or given: answers, densities, rows, a picture, a file.
 """
@@ -39,10 +39,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import ops
 from deciban.classifiers.base import CLASS_WEIGHT, PRIORS, ExplainingMixed, Generative, GivenPriors
-from deciban.composites.discretised import Coded, Cuts, kept_levels
+from deciban.composites.discretised import ColumnCuts, Discretised, used_levels
 from deciban.data import frames
 from deciban.data.blocks import Codes, Mixed, Table, borders
-from deciban.display import absent
+from deciban.display import is_missing
 from deciban.engines import threads
 from deciban.errors import DataError, MergeError
 from deciban.estimation import discretise
@@ -55,12 +55,12 @@ from deciban.families.tree import Tree
 from deciban.io import atomic
 from deciban.networks import bif
 from deciban.networks.network import Network
-from deciban.networks.query import Answer, ask, coded, codes_of, named
+from deciban.networks.query import QueryResult, coded, codes_of, named, query
 from deciban.plots import networks
-from deciban.rows.readers import COLUMNS, ReadingFrames, some
-from deciban.rows.rows import Part
+from deciban.rows.readers import COLUMNS, ReadingFrames, format_list
+from deciban.rows.rows import LabelledTally
 from deciban.rows.schema import Field, Schema
-from deciban.tallies import Bundle, Cells, Labels
+from deciban.tallies import Bundle, ClassWeights, GridCounts
 from deciban.tallies.grid import cell_borders
 
 
@@ -73,7 +73,7 @@ class CuttingOnData:
     _bare: Callable[..., Any]
     _tally: Callable[[Table], Bundle]
     _name_columns: Callable[..., None]
-    _take_part: Callable[[Part], None]
+    _take_part: Callable[[LabelledTally], None]
     _check_memory: Callable[[int], None]
     _grid: Callable[[Table], Any]
 
@@ -103,7 +103,7 @@ class CuttingOnData:
     def _part_of(self, table: Table, bare: Any) -> tuple[Bundle, Schema]:
         """The tally of a batch, and its schema: counts where the cuts are known, else what they are found by."""
         if bare._cuts is None:
-            labels = Labels(ops.class_weights(table.y, table.w, table.k))
+            labels = ClassWeights(ops.class_weights(table.y, table.w, table.k))
             fields = [replace(f, levels=None if f.levels is None else ()) for f in self._schema.fields]
             assert isinstance(table.x, Mixed)
             return Bundle((labels, self._grid(table))), replace(self._schema, fields=tuple(fields))
@@ -130,7 +130,7 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     }
     cuts: Any
     missing: str
-    _cuts: tuple[Cuts | None, ...] | None  # of each column; None: not known yet
+    _cuts: tuple[ColumnCuts | None, ...] | None  # of each column; None: not known yet
 
     def _structure(self) -> Any:
         """The family of the coded columns, from the settings."""
@@ -143,12 +143,14 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
         strange = [name for name in self._given_cuts() if name not in names]
         if strange:
             raise DataError(
-                f"cuts name {some(strange)}, but the columns are {some(names)}\n\n"
+                f"cuts name {format_list(strange)}, but the columns are {format_list(names)}\n\n"
                 "hint: name columns as X has them, by number (0, 1, …) if X is an array"
             )
         texts = [column.name for column in columns if column.levels and column.name in self._given_cuts()]
         if texts:
-            raise DataError(f"column {some(texts)} has levels, which cannot be cut\n\nhint: leave it out of `cuts`")
+            raise DataError(
+                f"column {format_list(texts)} has levels, which cannot be cut\n\nhint: leave it out of `cuts`"
+            )
         self._cuts = None
         fields = []
         for column in columns:
@@ -170,24 +172,24 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
             self._cuts = self._found_cuts(table)
         self._check_memory(table.k)
 
-    def _found_cuts(self, table: Table) -> tuple[Cuts | None, ...]:
+    def _found_cuts(self, table: Table) -> tuple[ColumnCuts | None, ...]:
         """The cuts of each column of numbers: those given, or those that the rows choose."""
         return self._cuts_of(self._grid(table))
 
-    def _grid(self, table: Table) -> Cells:
+    def _grid(self, table: Table) -> GridCounts:
         """All columns of numbers on the grid that cuts are found on."""
         groups = [b for b, (family, _) in enumerate(self._schema.groups) if family == NUMBERS]
         n = ops.class_weights(table.y, table.w, table.k)
-        return _cells(table, groups[0]) if groups else Cells(n, (), np.zeros((table.k, 0)))
+        return _cells(table, groups[0]) if groups else GridCounts(n, (), np.zeros((table.k, 0)))
 
-    def _cuts_of(self, cells: Cells) -> tuple[Cuts | None, ...]:
-        out: list[Cuts | None] = [None] * len(self._schema.fields)
+    def _cuts_of(self, cells: GridCounts) -> tuple[ColumnCuts | None, ...]:
+        out: list[ColumnCuts | None] = [None] * len(self._schema.fields)
         for at in [at for family, at in self._schema.groups if family == NUMBERS]:
             for j, keys, table in zip(at, cells.keys, cells.columns(), strict=True):
                 low, high = cell_borders(keys) if len(keys) else (np.array([np.nan]), np.array([np.nan]))
                 given = self._checked_cuts(self._schema.fields[j])
                 cuts = given if given is not None else discretise.between(keys, table) if self._learns_cuts() else []
-                out[j] = Cuts(tuple(cuts), float(low[0]), float(high[-1]), given is None)
+                out[j] = ColumnCuts(tuple(cuts), float(low[0]), float(high[-1]), given is None)
         return tuple(out)
 
     def _learns_cuts(self) -> bool:
@@ -225,18 +227,18 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
 
     # learning
 
-    def _family(self, tally: Bundle | None = None) -> Coded:
+    def _family(self, tally: Bundle | None = None) -> Discretised:
         fields, cuts = self._schema.fields, self._cuts or (None,) * len(self._schema.fields)
         levels = tuple(len(f.levels or ()) if c is None else len(c.at) + 1 for f, c in zip(fields, cuts, strict=True))
-        return Coded(self._structure(), tuple(at for _, at in self._schema.groups), cuts, levels, self._missing())
+        return Discretised(self._structure(), tuple(at for _, at in self._schema.groups), cuts, levels, self._missing())
 
     def _missing(self) -> str:
         """How missing cells are read."""
         return self.missing
 
-    def _tally_chunk(self, family: Coded, chunk: Table) -> Bundle:
+    def _tally_chunk(self, family: Discretised, chunk: Table) -> Bundle:
         tally = family.tally(chunk.x, chunk.y, chunk.w, chunk.k)  # type: ignore[arg-type]
-        return Bundle((Labels(ops.class_weights(chunk.y, chunk.w, chunk.k)), tally))
+        return Bundle((ClassWeights(ops.class_weights(chunk.y, chunk.w, chunk.k)), tally))
 
     def _nominal(self) -> list[bool]:
         return [field.levels is not None for field in self._schema.fields]
@@ -244,7 +246,7 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     def _set(self, tally: Bundle, calibration: Any = None) -> None:
         """The levels that no row has are left out, of the tally and of the schema."""
         labels, counts = tally.parts
-        places = kept_levels(counts.crosstab(), self._nominal())
+        places = used_levels(counts.crosstab(), self._nominal())
         if places is not None:
             counts = counts.relevel(np.array([(at >= 0).sum() for at in places]), places)
             self._schema = replace(self._schema, fields=tuple(map(_with, self._schema.fields, places)))
@@ -280,15 +282,15 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
 
     # leaving out
 
-    def _leave_one_out(self, family: Coded, tally: Bundle, chunk: Table) -> np.ndarray:
+    def _leave_one_out(self, family: Discretised, tally: Bundle, chunk: Table) -> np.ndarray:
         assert isinstance(chunk.x, Mixed)
         return family.leave_one_out(self._fitted.params, chunk.x, chunk.y, chunk.w, np.array(self._nominal()))
 
-    def _without(self, family: Coded, tally: Bundle, row: Table) -> np.ndarray:
+    def _without(self, family: Discretised, tally: Bundle, row: Table) -> np.ndarray:
         assert isinstance(row.x, Mixed)
         left = (tally - self._tally_chunk(family, row)).parts[1]
         settled, codes = family.settled(self._fitted.params), np.array(family.codes(row.x).values)
-        places = kept_levels(left.crosstab(), self._nominal())
+        places = used_levels(left.crosstab(), self._nominal())
         if places is not None:
             left = left.relevel(np.array([(at >= 0).sum() for at in places]), places)
             gone = left.levels  # the code of a level that is known no more
@@ -336,7 +338,7 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
         for field, cut, values in zip(self._schema.fields, self._cuts or (), codes.T, strict=True):
             named = np.array([*(field.levels or ()), None], dtype=object)[values] if cut is None else None
             columns.append(frames.Column(field.name, cut.drawn(values, rng) if named is None else named))  # type: ignore[union-attr]
-        return frames.assembled(columns, self._library), y
+        return frames.to_frame(columns, self._library), y
 
     def _parted(self) -> bool:
         return True
@@ -367,15 +369,15 @@ def _with(field: Field, places: np.ndarray) -> Field:
     return replace(field, levels=tuple(level for level, at in zip(field.levels, places, strict=False) if at >= 0))
 
 
-def _cells(table: Table, block: int) -> Cells:
+def _cells(table: Table, block: int) -> GridCounts:
     """The numbers of one block of a table on the grid that cuts are found on."""
 
-    def of(span: tuple[int, int]) -> Cells:
+    def of(span: tuple[int, int]) -> GridCounts:
         chunk = table.rows(*span)
         assert isinstance(chunk.x, Mixed)
         return NUMBERS.tally(chunk.x.blocks[block], chunk.y, chunk.w, chunk.k)  # type: ignore[arg-type]
 
-    return reduce(add, threads.each(borders(table.n, table.x.cells, Generative._chunk), of))
+    return reduce(add, threads.map_ordered(borders(table.n, table.x.cells, Generative._chunk), of))
 
 
 CLASS = "class"  # what the class is called where the labels have no name
@@ -386,7 +388,7 @@ class DrawnNetwork:
     """Mixin of structured models that have one graph: needs `_schema`, `_cuts` and parameters with a `network`."""
 
     _schema: Schema
-    _cuts: tuple[Cuts | None, ...] | None
+    _cuts: tuple[ColumnCuts | None, ...] | None
     classes_: np.ndarray
     n_features_in_: int
     _check_is_fitted: Callable[[], Any]
@@ -439,7 +441,7 @@ class TellingNetwork(DrawnNetwork):
         edges = self.network_.edges
         return edges if "_given" in self.__dict__ else [edge for edge in edges if edge[0] != self._target]
 
-    def query(self, targets: Any, evidence: Mapping | None = None) -> Answer:
+    def query(self, targets: Any, evidence: Mapping | None = None) -> QueryResult:
         """P(targets | evidence), exactly: a table of the targets' levels together. `targets` is a name or several,
         `evidence` has levels by name; of a column that was cut, a number may stand for its interval."""
         network, reads = self.network_, self._readers()
@@ -448,7 +450,7 @@ class TellingNetwork(DrawnNetwork):
             if name in reads and level not in network.levels[network.place[name]]:
                 level = reads[name].level(level)
             given[name] = level
-        return ask(network, targets, given)
+        return query(network, targets, given)
 
     def _readers(self) -> dict[Any, _Reader]:
         """What makes codes of cells, for each column that was cut or whose missing cells are a level."""
@@ -486,7 +488,7 @@ class TellingNetwork(DrawnNetwork):
     def to_bif(self, path: str | PathLike) -> None:
         """Write the network as BIF; `from_bif` reads the same bits. Levels become texts."""
         text = bif.dump(self.network_).encode()
-        atomic.write(path, lambda file: file.write(text))
+        atomic.atomic_write(path, lambda file: file.write(text))
 
 
 @dataclass(frozen=True)
@@ -494,7 +496,7 @@ class _Reader:
     """Cells of a column as codes of its levels."""
 
     levels: tuple
-    cut: Cuts | None
+    cut: ColumnCuts | None
     gap: bool  # whether the last level is that of missing cells
 
     def __call__(self, column: frames.Column) -> np.ndarray:
@@ -506,14 +508,14 @@ class _Reader:
 
     def level(self, cell: Any) -> Any:
         """The level that a number lies in, or that of a missing cell; else the cell as it is."""
-        if self.gap and absent(cell):
+        if self.gap and is_missing(cell):
             return self.levels[-1]
-        if self.cut is None or not isinstance(cell, Real) or absent(cell):
+        if self.cut is None or not isinstance(cell, Real) or is_missing(cell):
             return cell
         return self.levels[int(discretise.intervals(np.array([float(cell)]), np.array(self.cut.at))[0])]
 
 
-def _told(field: Field, cut: Cuts | None, gap: bool = False) -> tuple:
+def _told(field: Field, cut: ColumnCuts | None, gap: bool = False) -> tuple:
     """The levels of a column as people know them; the last one is that of missing cells, where they have one."""
     if gap:
         return (*_told(field, cut), MISSING)
@@ -643,7 +645,9 @@ class TreeAugmentedNB(DrawnNetwork, Structured):
     def _place_of_root(self) -> int | None:
         names = self._schema.names
         if self.root is not None and self.root not in names:
-            raise DataError(f"root is {self.root!r}, but the columns are {some(names)}\n\nhint: name one of them")
+            raise DataError(
+                f"root is {self.root!r}, but the columns are {format_list(names)}\n\nhint: name one of them"
+            )
         return None if self.root is None else names.index(self.root)
 
     @property

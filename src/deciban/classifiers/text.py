@@ -66,11 +66,11 @@ from deciban.explain.text import TextExplanation, locator
 from deciban.mail.strip import check_parts, stripped
 from deciban.models.calibration import Calibration
 from deciban.rows.labels import label_codes
-from deciban.rows.readers import Origin
-from deciban.rows.rows import Part, Reading
+from deciban.rows.readers import ArrayKind
+from deciban.rows.rows import ColumnRoles, LabelledTally
 from deciban.text.analysis import Terms
 from deciban.text.naive_bayes import MODELS, Bernoulli, Multinomial, WordWeights, design_effect
-from deciban.text.scorer import check_texts, scaled
+from deciban.text.scorer import check_texts, tfidf_scale
 from deciban.text.word_tally import WordTally
 
 
@@ -206,8 +206,8 @@ class TextAnswers:
             raise DataError(f"class {label!r} is not among {self.classes_.tolist()}\n\nhint: name a class of the model")
         return int(at[0])
 
-    def _origin_of(self, texts: Any) -> Origin:
-        return Origin.plain
+    def _origin_of(self, texts: Any) -> ArrayKind:
+        return ArrayKind.plain
 
 
 _MADE = ("_seen", "_reader")  # from tally and settings, when asked for: not part of a pickle or file
@@ -300,13 +300,13 @@ class TextState:
         self.feature_names_in_ = np.array(job.reading.features, dtype=object)
         self._set(part.tally)
 
-    def _part(self, batch: Any, reading: Reading) -> Part:
+    def _part(self, batch: Any, reading: ColumnRoles) -> LabelledTally:
         if reading.weight is not None:
             raise DataError("a text classifier takes no weights\n\nhint: leave out `sample_weight`")
         classes, y = reading.labels(batch)
         terms, X = self._features().read(self._readable(batch, reading.features))
         tally = WordTally.of(terms, X, y, len(classes), self._keeps)
-        return Part(classes, np.bincount(y, minlength=len(classes)), tally)
+        return LabelledTally(classes, np.bincount(y, minlength=len(classes)), tally)
 
     def _readable(self, rows: Any, columns: Sequence[str]) -> Any:
         from deciban.io import batches
@@ -599,7 +599,7 @@ class TextTelling:
         words = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
         check_size(len(given), len(self.classes_), len(words))
         w = view.weights
-        x = scaled(X, w)[:, words]
+        x = tfidf_scale(X, w)[:, words]
         parts = x.toarray()[:, None, :] * w.table(words).T
         parts /= design_effect(x.sum(axis=1), w.dependence)[:, None, None]
         base, known = self._prior(view, priors), w.bias

@@ -69,20 +69,20 @@ from deciban.classifiers.logistic import LogisticRegression
 from deciban.errors import DataError
 from deciban.models.calibration import Calibration
 from deciban.models.held_out import LOST
-from deciban.text.analysis import Terms, plan
+from deciban.text.analysis import Terms, analyzer_spec
 from deciban.text.kept_texts import mixed
 from deciban.text.naive_bayes import (
     LOG_COUNT,
     MODELS,
     PRESENCE,
-    LeftOut,
+    LeaveOneOut,
     Model,
     Multinomial,
     WordWeights,
     design_effect,
 )
-from deciban.text.reader import learned
-from deciban.text.scorer import Lookup, scaled, source
+from deciban.text.reader import fit_transform_counts
+from deciban.text.scorer import TextScorer, text_source, tfidf_scale
 from deciban.text.vectorizers import CountVectorizer
 from deciban.text.word_tally import WordTally, united
 
@@ -147,9 +147,11 @@ class Features:
         if not self.open:
             X = self.vectorizer.fit_transform(texts)
             return self._names, self._ordered(X)
-        how = plan(self.vectorizer)
+        how = analyzer_spec(self.vectorizer)
         if how is not None:
-            return learned(how, source(texts, self.vectorizer, how), np.float64, self.vectorizer.binary)
+            return fit_transform_counts(
+                how, text_source(texts, self.vectorizer, how), np.float64, self.vectorizer.binary
+            )
         own = clone(self.vectorizer)
         try:
             X = own.fit_transform(texts)
@@ -267,15 +269,15 @@ class View:
         return self._trained or self.settings.family().weights(self.words)
 
     @cached_property
-    def lookup(self) -> Lookup:
+    def lookup(self) -> TextScorer:
         return self.looking_up(self.words, self.weights)
 
-    def looking_up(self, words: WordTally, weights: WordWeights) -> Lookup:
+    def looking_up(self, words: WordTally, weights: WordWeights) -> TextScorer:
         """Some of the words, with these weights."""
         count = None
         if not self.features.open:
             count = self.features.count(united(self.features._names, words.terms)[1])
-        return Lookup(self.features.vectorizer, words.terms, weights, count)
+        return TextScorer(self.features.vectorizer, words.terms, weights, count)
 
     @cached_property
     def log_prior(self) -> np.ndarray:
@@ -297,8 +299,8 @@ class View:
 
     def leaving_out(
         self, X: sparse.csr_array, y: np.ndarray, copies: np.ndarray | None = None, part: np.ndarray | None = None
-    ) -> LeftOut:
-        return LeftOut(self.tally, X, y, self.kept, self.limits, self.allowed, copies, part)
+    ) -> LeaveOneOut:
+        return LeaveOneOut(self.tally, X, y, self.kept, self.limits, self.allowed, copies, part)
 
     def held_out_prior(self, y: np.ndarray, copies: np.ndarray) -> np.ndarray:
         """log priors (n, k) without each text and its copies."""
@@ -350,7 +352,7 @@ def trained(
         return replace(blank, bias=decision.log_prior(t.n if class_weight is None else t.n * class_weight))
     with threadpool_limits(1):  # products of short vectors: BLAS threads would only wait for each other
         w = None if class_weight is None else class_weight[y]
-        x = Distinct.of(scaled(X, blank))
+        x = Distinct.of(tfidf_scale(X, blank))
         return (_softmax if kind == "logistic" else _ratios)(t, x, y, w, C, alpha, blank)
 
 
@@ -471,7 +473,7 @@ class Judged:
         kept: Any = self.view.tally.kept
         return self.view.held_out_prior(self.y, kept.copies[self.texts])
 
-    def left_out(self, piece: int | None = None) -> LeftOut:
+    def left_out(self, piece: int | None = None) -> LeaveOneOut:
         """The texts, or pieces of so many words of them, to be scored by a tally without the whole texts."""
         tally = self.view.tally
         kept: Any = tally.kept

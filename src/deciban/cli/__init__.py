@@ -14,7 +14,7 @@ from importlib import import_module
 
 import click
 
-from deciban.cli.options import first_sentence, tell_error
+from deciban.cli.options import first_sentence, print_error
 from deciban.cli.starting import lighten
 
 VERBS = (
@@ -92,4 +92,4 @@ def main(argv: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except (click.ClickException, click.exceptions.Abort, KeyboardInterrupt, Exception) as error:
-        sys.exit(tell_error(error, "--debug" in given))
+        sys.exit(print_error(error, "--debug" in given))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.options import ClassifierOption, Talk, column_options, how_to_read, table_options, verb
+from deciban.cli.options import ClassifierOption, Terminal, cli_command, column_options, csv_options, table_options
 
 
-@verb("compare", example="deciban compare titanic.csv --target survived --drop boat --drop body")
+@cli_command("compare", example="deciban compare titanic.csv --target survived --drop boat --drop body")
 @click.argument("data")
 @column_options
 @click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="How many folds; at most 50.")
@@ -16,7 +16,7 @@ from deciban.cli.options import ClassifierOption, Talk, column_options, how_to_r
 )
 @table_options
 def command(
-    talk: Talk,
+    talk: Terminal,
     data: str,
     target: str | None,
     folds: int,
@@ -38,9 +38,9 @@ def command(
     def pieces(source: readers.Source) -> tuple:
         column = inputs.target_of(source, target)
         inputs.check_drop(source, drop, column)
-        return *inputs.lessons(source, column, drop, talk), text or source.text
+        return *inputs.read_training_data(source, column, drop, talk), text or source.text
 
-    X, y, text = readers.restarted(data, pieces, **how_to_read(delimiter, no_header))
+    X, y, text = readers.retry_on_type_change(data, pieces, **csv_options(delimiter, no_header))
     with talk.bar("comparing") as tell:
         out = deciban.compare(X, y, names or None, folds, lambda what, share: tell(0, share), text)
     for name, why in out.left_out.items():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.options import Talk, verb
+from deciban.cli.options import Terminal, cli_command
 
 
-@verb("demo", example="deciban demo")
+@cli_command("demo", example="deciban demo")
 @click.option("--output", "-o", default="deciban-demo", show_default=True, metavar="FOLDER", help="For the report.")
 @click.option("--rows", default=200_000, show_default=True, help="How many rows the race with scikit-learn has.")
-def command(talk: Talk, output: str, rows: int) -> None:
+def command(talk: Terminal, output: str, rows: int) -> None:
     """Show what it can do, on data that every machine has.
 
     It takes under a minute; all numbers are computed there and then.

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import click
 
-from deciban.cli.options import Talk, how_to_read, priors_option, table_options, verb
+from deciban.cli.options import Terminal, cli_command, csv_options, priors_option, table_options
 
 
-@verb("explain", example="deciban explain t.deciban titanic.csv --row 3")
+@cli_command("explain", example="deciban explain t.deciban titanic.csv --row 3")
 @click.argument("model")
 @click.argument("data")
 @click.option("--row", type=click.IntRange(min=0), default=0, show_default=True, help="Its number; the first is 0.")
@@ -20,7 +20,7 @@ from deciban.cli.options import Talk, how_to_read, priors_option, table_options,
 @priors_option
 @table_options
 def command(
-    talk: Talk,
+    talk: Terminal,
     model: str,
     data: str,
     row: int,
@@ -45,7 +45,7 @@ def command(
 
     fitted = inputs.loaded(model, data)
     about = deciban.about(model)
-    source = inputs.questions(fitted, about, data, how_to_read(delimiter, no_header))
+    source = inputs.questions(fitted, about, data, csv_options(delimiter, no_header))
     here = inputs.columns_of(fitted, about, source, talk)
     found = inputs.cells(fitted, readers.some_rows(source, row, count), here)
     pair = {
@@ -53,6 +53,6 @@ def command(
         for key, label in (("of", of), ("against", against))
         if label is not None
     }
-    why = fitted.explain(found, priors=inputs.parsed_priors(fitted, priors), **pair)
+    why = fitted.explain(found, priors=inputs.parse_priors(fitted, priors), **pair)
     why = replace(why, rows=np.arange(row, row + len(why)))
     talk.give(why.text(count, columns), why.to_dict()["rows"])

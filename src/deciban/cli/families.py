@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from deciban.cli.options import Talk, verb
+from deciban.cli.options import Terminal, cli_command
 
 
-@verb("families", example="deciban families")
-def command(talk: Talk) -> None:
+@cli_command("families", example="deciban families")
+def command(talk: Terminal) -> None:
     """List the densities of a column (`families=` of MixedNB in Python)."""
     import deciban
 

@@ -9,19 +9,19 @@ import click
 
 from deciban.cli.options import (
     ClassifierOption,
-    Talk,
+    Terminal,
     check_output,
+    cli_command,
     column_options,
+    csv_options,
     force_option,
-    how_to_read,
     table_options,
-    verb,
 )
 
 SHARE = 0.4  # of the memory there is, that rows may take
 
 
-@verb("fit", example="deciban fit titanic.csv --target survived -o t.deciban")
+@cli_command("fit", example="deciban fit titanic.csv --target survived -o t.deciban")
 @click.argument("data")
 @column_options
 @click.option("--output", "-o", metavar="MODEL", help="The file to write; by default DATA with the ending .deciban.")
@@ -40,7 +40,7 @@ SHARE = 0.4  # of the memory there is, that rows may take
 @force_option
 @table_options
 def command(
-    talk: Talk,
+    talk: Terminal,
     data: str,
     target: str | None,
     output: str | None,
@@ -64,7 +64,7 @@ def command(
     from deciban.cli import inputs
     from deciban.io import readers
 
-    how = how_to_read(delimiter, no_header)
+    how = csv_options(delimiter, no_header)
     out = output or f"{_stem(data)}.deciban"
     readers.writable(out)
     check_output(out, (data,), force)
@@ -73,17 +73,17 @@ def command(
         column = inputs.target_of(source, target)
         inputs.check_drop(source, drop, column)
         words_of = text or source.text
-        if stream or source.bulk > SHARE * readers.memory():
+        if stream or source.bulk > SHARE * readers.available_memory():
             talk.say(f"{data} is read in pieces: naive Bayes that can be updated", "note")
             with talk.bar("learning") as bar:
                 return column, deciban.learn_on(source, column, drop=drop, text=words_of, progress=bar)
-        X, y = inputs.lessons(source, column, drop, talk)
+        X, y = inputs.read_training_data(source, column, drop, talk)
         with talk.bar("choosing") as bar:
             return column, deciban.learn(
                 X, y, name, updatable=updatable, tell=lambda what, share: bar(0, share), text=words_of
             )
 
-    column, learned = readers.restarted(data, learn, **how)
+    column, learned = readers.retry_on_type_change(data, learn, **how)
     learned.model._name_target(column)
     deciban.save(learned.model, out, metrics=learned.metrics, source=Path(data).name, target=column, text=learned.text)
     talk.give(_text(learned, column, out), _data(learned, column, out))

@@ -13,7 +13,7 @@ from typing import Any
 import click
 import numpy as np
 
-from deciban.cli.options import Talk
+from deciban.cli.options import Terminal
 from deciban.cli.starting import alone
 from deciban.errors import DataError, ModelFileError
 from deciban.io import readers
@@ -61,19 +61,19 @@ def target_of(source: readers.Source, given: str | None) -> str:
         return str(given)
     if given is not None:
         close = [name for name in names if name.lower() == given.lower()] or get_close_matches(given, names, 1, 0.5)
-        hint = f"did you mean --target {close[0]}?" if close else f"the columns are {some(names)}."
+        hint = f"did you mean --target {close[0]}?" if close else f"the columns are {format_list(names)}."
         hint += " If another line of the file has the names: --header LINE" if source.header else ""
         one = f"; it was read as one column, as {source.kind}: is --delimiter right?" if len(names) == 1 else ""
         line = f"; {source.header}" if source.header and not one else ""
         raise DataError(f"{source.name} has no column {given!r}{one}{line}\n\nhint: {hint}")
     if source.target is not None:
         return source.target
-    likely = [name for name in names if name.lower() in readers.LIKELY]
+    likely = [name for name in names if name.lower() in readers.TARGET_NAMES]
     if len(likely) == 1:
         return likely[0]
     line = "" if source.named else f" ({source.header})"
     raise DataError(
-        f"which column of {source.name} holds the classes?{line}\n\nhint: --target COLUMN, one of {some(names)}"
+        f"which column of {source.name} holds the classes?{line}\n\nhint: --target COLUMN, one of {format_list(names)}"
     )
 
 
@@ -82,14 +82,14 @@ def check_drop(source: readers.Source, drop: tuple[str, ...], target: str) -> No
     for column in drop:
         if column not in source.names or column == target:
             what = "that is the target" if column == target else f"{source.name} has no such column"
-            raise DataError(f"--drop {column}: {what}\n\nhint: the columns are {some(source.names)}")
+            raise DataError(f"--drop {column}: {what}\n\nhint: the columns are {format_list(source.names)}")
 
 
-def some(names: list[str]) -> str:
+def format_list(names: list[str]) -> str:
     return ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
 
 
-def kinds(model: Any) -> dict[str, str]:
+def column_types(model: Any) -> dict[str, str]:
     """What each column of a model holds: "number", "truth" or "text"."""
     levels = getattr(model, "levels_", {})
     return {str(name): _kind(levels.get(name)) for name in getattr(model, "feature_names_in_", [])}
@@ -107,12 +107,12 @@ def opened(model: Any, path: str, how: dict[str, Any], target: str | None = None
     """A file as a model wants it: its columns by their kinds, all others as the text that they are."""
     how = how | {"expected": tuple(map(str, getattr(model, "feature_names_in_", ())))}
     if is_empty(model) or not (reads_text(model) or hasattr(model, "feature_names_in_")):
-        return readers.opened(path, **how)  # it knows no levels, or no names: the columns are what they look like
-    known = kinds(model)
+        return readers.open_path(path, **how)  # it knows no levels, or no names: the columns are what they look like
+    known = column_types(model)
     if target is not None:
         label = model.classes_.tolist()[0]
         known[target] = _kind([label])
-    return readers.opened(path, types=readers.kinds_for(known), rest=readers.TEXT, **how)
+    return readers.open_path(path, types=readers.arrow_types(known), rest=readers.TEXT, **how)
 
 
 def questions(model: Any, about: dict[str, Any], path: str, how: dict[str, Any]) -> readers.Source:
@@ -136,7 +136,7 @@ def cells(model: Any, rows: Any, here: list[str]) -> Any:
     if not hasattr(model, "feature_names_in_"):
         return readers.array(some)
     return readers.with_missing(
-        some, readers.kinds_for({name: kind for name, kind in kinds(model).items() if name not in here})
+        some, readers.arrow_types({name: kind for name, kind in column_types(model).items() if name not in here})
     )
 
 
@@ -149,12 +149,12 @@ def text_of(about: dict[str, Any], source: readers.Source) -> str:
     if len(beside) == 1:
         return beside[0]
     raise DataError(
-        f"which column of {source.name} holds the texts? It has {some(source.names)}\n\n"
+        f"which column of {source.name} holds the texts? It has {format_list(source.names)}\n\n"
         f"hint: call it `{about.get('text') or 'text'}`, as in training"
     )
 
 
-def columns_of(model: Any, about: dict[str, Any], source: readers.Source, talk: Talk) -> list[str]:
+def columns_of(model: Any, about: dict[str, Any], source: readers.Source, talk: Terminal) -> list[str]:
     """The names of the model's columns that a file has. One that it has not is missing in every row."""
     if reads_text(model):
         return [text_of(about, source)]
@@ -168,30 +168,32 @@ def columns_of(model: Any, about: dict[str, Any], source: readers.Source, talk: 
         near = [f"`{found[0]}` for `{name}`" for name, found in zip(absent, close, strict=True) if found]
         line = "" if source.named else f"; {source.header}"
         raise DataError(
-            f"the model learned from {some(wanted)}; {source.name} has {some(source.names)} and lacks {some(absent)}"
-            f"{line}\n\nhint: "
+            f"the model learned from {format_list(wanted)}; {source.name} has {format_list(source.names)} and lacks "
+            f"{format_list(absent)}{line}\n\nhint: "
             f"{'it may have ' + ', '.join(near[:3]) if near else 'give the columns their names of training'}"
         )
     if absent:
-        talk.say(f"{source.name} has no {some(absent)}: taken as missing in every row", "note")
+        talk.say(f"{source.name} has no {format_list(absent)}: taken as missing in every row", "note")
     return here
 
 
-def _by_position(model: Any, about: dict[str, Any], source: readers.Source, talk: Talk) -> list[str]:
+def _by_position(model: Any, about: dict[str, Any], source: readers.Source, talk: Terminal) -> list[str]:
     """All columns but the target, for a model that knows no names."""
     here = [name for name in source.names if name != about.get("target")]
     if len(here) != model.n_features_in_:
         raise DataError(
             f"the model learned from {model.n_features_in_} columns without names; {source.name} has {len(here)}: "
-            f"{some(here)}\n\nhint: give a file with those columns alone, in the order of training; or learn from a "
-            "table with names"
+            f"{format_list(here)}\n\nhint: give a file with those columns alone, in the order of training; or learn "
+            "from a table with names"
         )
-    talk.say(f"the model learned from columns without names: columns are taken in this order: {some(here)}", "note")
+    talk.say(
+        f"the model learned from columns without names: columns are taken in this order: {format_list(here)}", "note"
+    )
     return here
 
 
 @dataclass(frozen=True)
-class Examples:
+class LabelledData:
     """The rows of a file whose classes are known, for the model of another: its columns, and the target."""
 
     model: Any
@@ -202,45 +204,49 @@ class Examples:
 
     @classmethod
     def of(
-        cls, model: str, data: str, target: str | None, how: dict[str, Any], talk: Talk, empty: bool = False
-    ) -> Examples:
+        cls, model: str, data: str, target: str | None, how: dict[str, Any], talk: Terminal, empty: bool = False
+    ) -> LabelledData:
         """From two files; `target` names the column of the classes, if it is not that of training; `empty`: the model
         may have no rows."""
         import deciban
 
         fitted, about = loaded(model, data, empty), deciban.about(model)
         column = target_of(opened(fitted, data, how), target or about.get("target"))
-        if column in kinds(fitted):
+        if column in column_types(fitted):
             learned = about.get("target")
             cure = f"its classes are those of {learned}: --target {learned}" if learned else "name another --target"
             raise DataError(f"the model reads `{column}`, which cannot be the target too\n\nhint: {cure}")
         source = opened(fitted, data, how, column)
         return cls(fitted, about, column, source, columns_of(fitted, {**about, "target": column}, source, talk))
 
-    def pairs(self, talk: Talk, what: str) -> Iterator[tuple[Any, np.ndarray]]:
+    def pairs(self, talk: Terminal, what: str) -> Iterator[tuple[Any, np.ndarray]]:
         """(rows, labels) as the model takes them, batch by batch."""
         for X, y in labelled(self.source, self.target, talk, what):
             yield cells(self.model, X, self.columns), as_learned(self.model, y)
 
-    def whole(self, talk: Talk, what: str) -> tuple[Any, np.ndarray]:
+    def whole(self, talk: Terminal, what: str) -> tuple[Any, np.ndarray]:
         """All of them at once."""
         pieces = [(readers.selected(X, self.columns), y) for X, y in labelled(self.source, self.target, talk, what)]
-        X, y = readers.joined(pieces)
+        X, y = readers.concat(pieces)
         return cells(self.model, X, self.columns), as_learned(self.model, y)
 
 
-def lessons(source: readers.Source, target: str, drop: tuple[str, ...], talk: Talk) -> tuple[Any, np.ndarray]:
+def read_training_data(
+    source: readers.Source, target: str, drop: tuple[str, ...], talk: Terminal
+) -> tuple[Any, np.ndarray]:
     """(rows, labels) of a file, all at once, without the columns to be left out."""
-    X, y = readers.joined(list(labelled(source, target, talk, "reading")))
+    X, y = readers.concat(list(labelled(source, target, talk, "reading")))
     return X.drop_columns(list(drop)), y
 
 
-def batches(source: readers.Source, talk: Talk, what: str) -> Iterator[Any]:
+def batches(source: readers.Source, talk: Terminal, what: str) -> Iterator[Any]:
     """The batches of a file, with a bar."""
-    yield from watched(source, ((batch.num_rows, batch) for batch in source.batches()), talk, what)
+    yield from with_progress(source, ((batch.num_rows, batch) for batch in source.batches()), talk, what)
 
 
-def watched(source: readers.Source, pieces: Iterable[tuple[int, Any]], talk: Talk, what: str) -> Iterator[Any]:
+def with_progress(
+    source: readers.Source, pieces: Iterable[tuple[int, Any]], talk: Terminal, what: str
+) -> Iterator[Any]:
     """Pieces of a file that come with their numbers of rows, with a bar."""
     seen = 0
     with talk.bar(what) as tell:
@@ -252,7 +258,7 @@ def watched(source: readers.Source, pieces: Iterable[tuple[int, Any]], talk: Tal
         talk.say(note, "note")
 
 
-def labelled(source: readers.Source, target: str, talk: Talk, what: str) -> Iterator[tuple[Any, np.ndarray]]:
+def labelled(source: readers.Source, target: str, talk: Terminal, what: str) -> Iterator[tuple[Any, np.ndarray]]:
     """(rows, labels) of each batch, without the rows that have no label."""
     gone = 0
     for batch in batches(source, talk, what):
@@ -271,7 +277,9 @@ def label_of(model: Any, text: str, option: str) -> Any:
             return label
     close = get_close_matches(text, [str(c) for c in model.classes_.tolist()], 1)
     hint = (
-        f"did you mean {close[0]}?" if close else f"the classes are {some([str(c) for c in model.classes_.tolist()])}"
+        f"did you mean {close[0]}?"
+        if close
+        else f"the classes are {format_list([str(c) for c in model.classes_.tolist()])}"
     )
     raise DataError(f"{option}: no class is called {text!r}\n\nhint: {hint}")
 
@@ -285,7 +293,7 @@ def as_learned(model: Any, y: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Asked:
+class DecisionOptions:
     """A model and how to ask it."""
 
     model: Any
@@ -294,8 +302,8 @@ class Asked:
     reject: float | None
 
     @classmethod
-    def of(cls, model: Any, priors: str | None, costs: tuple[str, ...], reject: float | None) -> Asked:
-        return cls(model, parsed_priors(model, priors), dict(parsed_cost(model, cost) for cost in costs), reject)
+    def of(cls, model: Any, priors: str | None, costs: tuple[str, ...], reject: float | None) -> DecisionOptions:
+        return cls(model, parse_priors(model, priors), dict(parsed_cost(model, cost) for cost in costs), reject)
 
     def answer(self, X: Any) -> tuple[Any, np.ndarray]:
         """(labels, probabilities) of rows; a label that is not given is None."""
@@ -306,7 +314,7 @@ class Asked:
         return labels.tolist(), proba
 
 
-def parsed_priors(model: Any, text: str | None) -> Any:
+def parse_priors(model: Any, text: str | None) -> Any:
     """`yes=0.2,no=0.8` as probabilities by class, made to sum to 1; or `uniform`: what `priors` of a model takes."""
     if text is None or text == "uniform":
         return text

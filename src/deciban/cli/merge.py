@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.options import Talk, check_output, force_option, verb
+from deciban.cli.options import Terminal, check_output, cli_command, force_option
 
 
-@verb("merge", example="deciban merge a.deciban b.deciban -o both.deciban")
+@cli_command("merge", example="deciban merge a.deciban b.deciban -o both.deciban")
 @click.argument("models", nargs=-1, required=True)
 @click.option("--output", "-o", required=True, metavar="FILE", help="The file to write.")
 @force_option
-def command(talk: Talk, models: tuple[str, ...], output: str, force: bool) -> None:
+def command(talk: Terminal, models: tuple[str, ...], output: str, force: bool) -> None:
     """Merge models: the result equals one fitted to all their rows.
 
     The models must be ones that can change: `deciban fit --updatable`.

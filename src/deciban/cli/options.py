@@ -20,10 +20,10 @@ import click
 STOPPED = 130
 FOR_PYTHON = re.compile(r"sklearn\.|features=")  # hints that nobody on the command line can follow
 IN_WORDS = "`deciban fit --model mixed` takes any columns; or leave this one out: --drop COLUMN"
-HEADER = "deciban.header"  # what --header says, for `how_to_read`
+HEADER = "deciban.header"  # what --header says, for `csv_options`
 
 
-class Verb(click.Command):
+class CliCommand(click.Command):
     """A command whose help ends in an example that can be run."""
 
     def __init__(self, *args: Any, example: str, **more: Any):
@@ -59,7 +59,7 @@ def first_sentence(text: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class Talk:
+class Terminal:
     """Words to stderr, data to stdout: as text, or as JSON where it was asked for."""
 
     json: bool
@@ -158,20 +158,20 @@ _common = options(
 )
 
 
-def verb(name: str, example: str) -> Callable[[Callable], Verb]:
+def cli_command(name: str, example: str) -> Callable[[Callable], CliCommand]:
     """A function (talk, …) as a verb with the options of all verbs."""
 
-    def make(function: Callable) -> Verb:
+    def make(function: Callable) -> CliCommand:
         def run(as_json: bool, quiet: bool, **arguments: Any) -> Any:
             from deciban.display import on_command_line  # takes its time to import
 
-            talk = Talk(as_json, quiet)
+            talk = Terminal(as_json, quiet)
             with on_command_line(), talk.warned():
                 return function(talk, **arguments)
 
         run.__doc__ = function.__doc__
         run.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
-        return click.command(name, cls=Verb, example=example)(_common(run))
+        return click.command(name, cls=CliCommand, example=example)(_common(run))
 
     return make
 
@@ -213,7 +213,7 @@ def check_output(output: str | os.PathLike, inputs: Sequence[str | os.PathLike],
             raise DataError(f"{output} is read, and would be replaced\n\nhint: name another file, or pass --force")
 
 
-def how_to_read(delimiter: str | None, no_header: bool) -> dict[str, Any]:
+def csv_options(delimiter: str | None, no_header: bool) -> dict[str, Any]:
     """The table options as `files.opened` takes them."""
     delimiter = delimiter and delimiter.replace("\\t", "\t")
     if delimiter is not None and len(delimiter) != 1:
@@ -225,7 +225,7 @@ def how_to_read(delimiter: str | None, no_header: bool) -> dict[str, Any]:
     return {"delimiter": delimiter, "header": 0 if no_header else line, "expected": (target,) if target else ()}
 
 
-def tell_error(error: BaseException, debug: bool) -> int:
+def print_error(error: BaseException, debug: bool) -> int:
     """Say what is wrong and how to cure it; the exit code."""
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
@@ -242,11 +242,11 @@ def tell_error(error: BaseException, debug: bool) -> int:
         return 2
     if debug:
         traceback.print_exception(error)
-    click.echo(_error(words_of(error)), err=True)
+    click.echo(_error(error_message(error)), err=True)
     return 1
 
 
-def words_of(error: BaseException) -> str:
+def error_message(error: BaseException) -> str:
     """What a user can do something about."""
     from deciban.errors import DecibanError
 

@@ -7,10 +7,18 @@ from typing import Any
 
 import click
 
-from deciban.cli.options import Talk, check_output, force_option, how_to_read, priors_option, table_options, verb
+from deciban.cli.options import (
+    Terminal,
+    check_output,
+    cli_command,
+    csv_options,
+    force_option,
+    priors_option,
+    table_options,
+)
 
 
-@verb("predict", example="deciban predict t.deciban titanic.csv -o answers.csv")
+@cli_command("predict", example="deciban predict t.deciban titanic.csv -o answers.csv")
 @click.argument("model")
 @click.argument("data")
 @click.option(
@@ -31,7 +39,7 @@ from deciban.cli.options import Talk, check_output, force_option, how_to_read, p
 @force_option
 @table_options
 def command(
-    talk: Talk,
+    talk: Terminal,
     model: str,
     data: str,
     output: str,
@@ -54,8 +62,8 @@ def command(
 
     check_output(output, (model, data), force)
     fitted = inputs.loaded(model, data)
-    asked = inputs.Asked.of(fitted, priors, costs, reject)
-    how = how_to_read(delimiter, no_header)
+    asked = inputs.DecisionOptions.of(fitted, priors, costs, reject)
+    how = csv_options(delimiter, no_header)
     about = deciban.about(model)
     source = inputs.questions(fitted, about, data, how)
     columns = inputs.columns_of(fitted, about, source, talk)
@@ -63,21 +71,21 @@ def command(
     def answers(X: Any) -> Any:
         labels, proba = asked.answer(inputs.cells(fitted, X, columns))
         said = {f"p_{label}": proba[:, c] for c, label in enumerate(fitted.classes_.tolist())}
-        return readers.answers({"predicted": labels, **said}, source.names)
+        return readers.with_free_names({"predicted": labels, **said}, source.names)
 
     def through() -> Iterator[Any]:
         assert source.lines is not None
         pieces = ((X.num_rows, (X, lines)) for X, lines in source.lines(columns) if len(lines))
-        for X, lines in inputs.watched(source, pieces, talk, "predicting"):
+        for X, lines in inputs.with_progress(source, pieces, talk, "predicting"):
             yield lines, answers(X)
 
     def anew() -> Iterator[Any]:
         for batch in inputs.batches(source, talk, "predicting"):
-            yield readers.appended(batch, answers(batch))
+            yield readers.append_columns(batch, answers(batch))
 
     if talk.json and output == "-":
         readers.write_lines(anew())
-    elif readers.keeps_lines(source, output):
-        readers.write_beside(source, through(), output)
+    elif readers.can_append_to_lines(source, output):
+        readers.write_csv_with_predictions(source, through(), output)
     else:
         readers.write(anew(), output)

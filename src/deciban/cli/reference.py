@@ -8,7 +8,7 @@ import click
 
 import deciban.errors
 from deciban.cli import VERBS, group
-from deciban.cli.options import Verb
+from deciban.cli.options import CliCommand
 
 WIDTH = 100
 HEAD = """# The command line
@@ -52,13 +52,13 @@ def names() -> list[str]:
     return out
 
 
-def verb(name: str) -> Verb:
+def verb(name: str) -> CliCommand:
     """The verb of that name."""
     found: click.Command | None = group
     for word in name.split():
         assert isinstance(found, click.Group)
         found = found.get_command(click.Context(found), word)
-    assert isinstance(found, Verb)
+    assert isinstance(found, CliCommand)
     return found
 
 

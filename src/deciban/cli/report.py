@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.options import Talk, check_output, force_option, how_to_read, known_target, table_options, verb
+from deciban.cli.options import (
+    Terminal,
+    check_output,
+    cli_command,
+    csv_options,
+    force_option,
+    known_target,
+    table_options,
+)
 
 
-@verb("report", example="deciban report t.deciban titanic.csv -o report.html")
+@cli_command("report", example="deciban report t.deciban titanic.csv -o report.html")
 @click.argument("model")
 @click.argument("data")
 @click.option("--output", "-o", default="report.html", show_default=True, metavar="FILE", help="The page to write.")
@@ -15,7 +23,7 @@ from deciban.cli.options import Talk, check_output, force_option, how_to_read, k
 @force_option
 @table_options
 def command(
-    talk: Talk,
+    talk: Terminal,
     model: str,
     data: str,
     output: str,
@@ -34,7 +42,7 @@ def command(
 
     readers.writable(output)
     check_output(output, (model, data), force)
-    found = inputs.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk)
+    found = inputs.LabelledData.of(model, data, target, csv_options(delimiter, no_header), talk)
     X, y = found.whole(talk, "reading")
     deciban.report(found.model, X, y, output, target=found.target)
     talk.give(output, {"report": output})

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.options import Talk, how_to_read, known_target, priors_option, table_options, verb
+from deciban.cli.options import Terminal, cli_command, csv_options, known_target, priors_option, table_options
 
 
-@verb("score", example="deciban score t.deciban titanic.csv")
+@cli_command("score", example="deciban score t.deciban titanic.csv")
 @click.argument("model")
 @click.argument("data")
 @known_target
 @priors_option
 @table_options
 def command(
-    talk: Talk,
+    talk: Terminal,
     model: str,
     data: str,
     target: str | None,
@@ -26,8 +26,8 @@ def command(
     import deciban
     from deciban.cli import inputs
 
-    found = inputs.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk)
-    priors = inputs.parsed_priors(found.model, priors)
+    found = inputs.LabelledData.of(model, data, target, csv_options(delimiter, no_header), talk)
+    priors = inputs.parse_priors(found.model, priors)
     out = deciban.assess(found.model, found.pairs(talk, "scoring"), priors=priors)
     talk.give(str(out), out.as_dict())
     if out.as_learned(found.model):

@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from deciban.cli.options import Talk, verb
+from deciban.cli.options import Terminal, cli_command
 
 
-@verb("show", example="deciban show t.deciban")
+@cli_command("show", example="deciban show t.deciban")
 @click.argument("model")
 @click.option("--evidence", "most", default=5, show_default=True, help="How many to show for each class.")
-def command(talk: Talk, model: str, most: int) -> None:
+def command(talk: Terminal, model: str, most: int) -> None:
     """Show what a model is and was trained on, and its strongest evidence.
 
     For each class the cells, or the words, that speak for it most.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from deciban.cli.options import Talk, verb
+from deciban.cli.options import Terminal, cli_command
 
 SHOWN = 10  # words of a message that are explained
 
@@ -38,11 +38,11 @@ def _label(function: Callable) -> Callable:
     return click.option("--as", "label", type=kinds, required=True, help="What the messages are.")(function)
 
 
-@verb("learn", example="deciban spam learn spam.deciban junk.mbox --as spam")
+@cli_command("learn", example="deciban spam learn spam.deciban junk.mbox --as spam")
 @_mail
 @_label
 @click.option("--new", "only_new", is_flag=True, help="Pass over messages that it knows.")
-def learn(talk: Talk, model: str, mails: tuple[str, ...], label: str, only_new: bool) -> None:
+def learn(talk: Terminal, model: str, mails: tuple[str, ...], label: str, only_new: bool) -> None:
     """Learn messages as ham or as spam. The filter MODEL is made if it is not there.
 
     MAIL is a file with a message, an mbox, a Maildir or a folder, or - for standard input (one message, or an mbox).
@@ -51,28 +51,28 @@ def learn(talk: Talk, model: str, mails: tuple[str, ...], label: str, only_new: 
     """
     from deciban import spam
 
-    number = spam.change(Path(model), _sources(mails), label, spam.learned, only_new)
+    number = spam.update_file(Path(model), _sources(mails), label, spam.learn, only_new)
     talk.give(f"{model}: learned {number:,} as {label}", {"model": model, "learned": number, "as": label})
 
 
-@verb("unlearn", example="deciban spam unlearn spam.deciban oops.eml --as ham")
+@cli_command("unlearn", example="deciban spam unlearn spam.deciban oops.eml --as ham")
 @_mail
 @_label
-def unlearn(talk: Talk, model: str, mails: tuple[str, ...], label: str) -> None:
+def unlearn(talk: Terminal, model: str, mails: tuple[str, ...], label: str) -> None:
     """Take back messages that were learned: the file is what it would be had they never come, to the last bit.
 
     A message that was never learned, or as something else, is an error, and then nothing is taken back.
     """
     from deciban import spam
 
-    number = spam.change(Path(model), _sources(mails), label, spam.unlearned)
+    number = spam.update_file(Path(model), _sources(mails), label, spam.unlearn)
     talk.give(f"{model}: unlearned {number:,} as {label}", {"model": model, "unlearned": number, "as": label})
 
 
-@verb("check", example="deciban spam check spam.deciban new.eml")
+@cli_command("check", example="deciban spam check spam.deciban new.eml")
 @_mail
 @click.option("--explain", is_flag=True, help="Weigh each word, in decibans.")
-def check(talk: Talk, model: str, mails: tuple[str, ...], explain: bool) -> None:
+def check(talk: Terminal, model: str, mails: tuple[str, ...], explain: bool) -> None:
     """Say of each message whether it is ham, unsure or spam. MAIL may be - for standard input.
 
     The first check after learning solves a regression; its weights are kept in MODEL.weights, which may be deleted. To
@@ -86,7 +86,7 @@ def check(talk: Talk, model: str, mails: tuple[str, ...], explain: bool) -> None
     lines = [f"{one['outcome']:6}  P(spam) = {one['spam']:.4f}  {one['source']}  {one['subject']}" for one in found]
     if explain:
         for at, one in enumerate(found):
-            lines[at] += "\n" + spam.reasons(Path(model), [one["text"]]).text(1, SHOWN)
+            lines[at] += "\n" + spam.explain(Path(model), [one["text"]]).text(1, SHOWN)
     talk.give("\n".join(lines), [{key: value for key, value in one.items() if key != "text"} for one in found])
 
 

@@ -156,7 +156,7 @@ def _of_module(module: ModuleType) -> Iterator[str]:
 def _frame(cells: np.ndarray, names: list[str]) -> Any:
     from deciban.io import readers
 
-    return readers.frame({name: cells[:, j] for j, name in enumerate(names)})
+    return readers.table_from_dict({name: cells[:, j] for j, name in enumerate(names)})
 
 
 def _rows(X: Any, at: int) -> Any:

@@ -10,14 +10,14 @@ from typing import Any
 import click
 
 from deciban.cli.options import (
-    Talk,
+    Terminal,
     check_output,
+    cli_command,
+    csv_options,
     force_option,
-    how_to_read,
     known_target,
     options,
     table_options,
-    verb,
 )
 
 HINT = "hint: learn a model that can change: deciban fit --updatable"
@@ -33,8 +33,8 @@ change_options = options(
 )
 
 
-def changed(
-    talk: Talk,
+def modify_model(
+    talk: Terminal,
     forget: bool,
     model: str,
     data: str,
@@ -51,11 +51,11 @@ def changed(
 
     out = readers.writable(output or model)
     check_output(out, (data,), force)
-    found = inputs.Examples.of(model, data, target, how_to_read(delimiter, no_header), talk, empty=not forget)
+    found = inputs.LabelledData.of(model, data, target, csv_options(delimiter, no_header), talk, empty=not forget)
     fitted, count = found.model, 0
     try:
         for X, y in found.pairs(talk, "forgetting" if forget else "learning"):
-            fitted = _step(fitted, X, y, forget)
+            fitted = _apply_batch(fitted, X, y, forget)
             count += len(y)
     except NotAdditiveError as error:
         raise NotAdditiveError(f"{str(error).partition(chr(10))[0]}\n\n{HINT}") from error
@@ -66,17 +66,17 @@ def changed(
     talk.give(f"{out}: {word} {count:,} rows, {total:,.0f} in all", {"model": out, word: count, "rows": total})
 
 
-def _step(fitted: Any, X: Any, y: Any, forget: bool) -> Any:
+def _apply_batch(fitted: Any, X: Any, y: Any, forget: bool) -> Any:
     return fitted.forget(X, y) if forget else fitted.partial_fit(X, y)
 
 
-@verb("update", example="deciban update u.deciban more.csv")
+@cli_command("update", example="deciban update u.deciban more.csv")
 @change_options
-def command(talk: Talk, **asked: Any) -> None:
+def command(talk: Terminal, **asked: Any) -> None:
     """Add rows to a model: it equals one fitted to all rows.
 
     New classes and levels may come.
 
     The model must be one that can change: `deciban fit --updatable`. The file is replaced when all is done.
     """
-    changed(talk, forget=False, **asked)
+    modify_model(talk, forget=False, **asked)

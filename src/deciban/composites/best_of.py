@@ -4,14 +4,14 @@ Tally: what the candidates need of the same cells (see `cell_ops`), and how many
 choice is part of the estimate, so it is made from the rows that the tally stands for: updated, merged and forgotten
 like any other.
 
-A column is judged by its `Cells`: all its values and how often each class has them. They are dealt into five folds, in
-an order that only depends on the counts; every candidate learns four folds and predicts the classes of the fifth from
-this column alone. Cuts and smoothing are chosen in the four folds too. Candidates whose log loss is clearly more than
-the least (by CLEAR standard errors) are out. Naive Bayes counts what several columns say alike several times, so the
-others are compared as if this column's evidence counted 1 + ½ log2 d times among d columns: being seldom wrong is then
-worth more than being strongly right. A histogram of one interval is no choice; a column of one value has nothing to
-choose. Where the grid is too coarse to tell a column's rows apart (large numbers that hardly differ), the first
-candidate has it.
+A column is judged by its `GridCounts`: all its values and how often each class has them. They are dealt into five
+folds, in an order that only depends on the counts; every candidate learns four folds and predicts the classes of the
+fifth from this column alone. Cuts and smoothing are chosen in the four folds too. Candidates whose log loss is clearly
+more than the least (by CLEAR standard errors) are out. Naive Bayes counts what several columns say alike several times,
+so the others are compared as if this column's evidence counted 1 + ½ log2 d times among d columns: being seldom wrong
+is then worth more than being strongly right. A histogram of one interval is no choice; a column of one value has
+nothing to choose. Where the grid is too coarse to tell a column's rows apart (large numbers that hardly differ), the
+first candidate has it.
 
 What one cell of a density may say is limited: log p(x | a) − log p(x | b) ≤ log(2 n_b + distinct values), n_b being the
 rows of class b. That is what a level never seen in n_b rows says with half a pseudo-count; the tails of a density have
@@ -42,7 +42,7 @@ from deciban.composites.product import Product
 from deciban.data.blocks import Mixed, Reals
 from deciban.estimation.leave_one_out import blocks
 from deciban.ops import cells as cell_ops
-from deciban.tallies import Bundle, Cells, Moments, Sums
+from deciban.tallies import Bundle, GridCounts, Moments, Sums
 from deciban.tallies.basic import column
 from deciban.tallies.grid import cell_borders, cell_of
 
@@ -65,7 +65,7 @@ class Params:
     product: Product
     inner: tuple
     limits: tuple[Limits | None, ...]  # of each factor
-    cells: Cells
+    cells: GridCounts
 
     def limits_left(self, j: int, n: np.ndarray, x: Reals, y: np.ndarray, w: np.ndarray | None) -> Limits:
         """Limits (rows, k) of column j, whose classes have n rows, without each row of x."""
@@ -139,7 +139,7 @@ class BestOf:
         """The same with the families that these parameters have, for whichever rows."""
         return replace(self, settled=tuple(self.candidates.index(family) for family in p.families))
 
-    def _choose(self, fit: list[int], cells: Cells, moments: Moments | None) -> int:
+    def _choose(self, fit: list[int], cells: GridCounts, moments: Moments | None) -> int:
         """Which of the candidates `fit` has the column."""
         intervals = [i for i in fit if self.candidates[i].shared == "cells"]
         spread = deviation(moments)
@@ -152,7 +152,7 @@ class BestOf:
         ranked = rows.ranked([self.candidates[i] for i in fit], 1.0 + 0.5 * np.log2(max(self.columns, 1)))
         return next((fit[at] for at in ranked if self._tells(self.candidates[fit[at]], cells)), fit[0])
 
-    def _able(self, family: Any, cells: Cells) -> bool:
+    def _able(self, family: Any, cells: GridCounts) -> bool:
         """Whether there are rows enough for a family of levels or intervals; two values may always be levels."""
         if family.shared != "cells" or family.cuts == "mdl":
             return True
@@ -161,7 +161,7 @@ class BestOf:
             return len(cells.keys[0]) <= max(2.0, min(n / EACH, MOST_VALUES))
         return family.cuts <= n / SHARED
 
-    def _tells(self, family: Any, cells: Cells) -> bool:
+    def _tells(self, family: Any, cells: GridCounts) -> bool:
         """Whether it is no histogram of one interval."""
         return family.shared != "cells" or len(family.places(cells.table)) > 0
 
@@ -285,7 +285,7 @@ class Crossed:
     params: tuple  # of each fold: its cuts, all rows
 
     @classmethod
-    def of(cls, family: Any, cells: Cells) -> Crossed:
+    def of(cls, family: Any, cells: GridCounts) -> Crossed:
         rows = Rows.of(cells, deals=1, most=len(cells.keys[0]))
         total = rows.held.sum(axis=0)
         share = np.divide(rows.held, total, out=np.full(rows.held.shape, 1.0 / FOLDS), where=total > 0)
@@ -319,7 +319,7 @@ class Rows:
     cut: dict = field(default_factory=dict)  # intervals of the folds, by the rule of their cuts
 
     @classmethod
-    def of(cls, cells: Cells, deals: int | None = None, most: int = RUNS) -> Rows:
+    def of(cls, cells: GridCounts, deals: int | None = None, most: int = RUNS) -> Rows:
         keys = cells.keys[0]
         table = np.maximum(cells.table, 0.0)
         table = table[table.any(axis=1)]  # a class without rows has no say

@@ -3,7 +3,7 @@
 >>> import numpy as np
 >>> from deciban.families.categorical import Categorical
 >>> from deciban.data.blocks import Codes, Mixed, Reals
->>> both = Coded(Categorical(alpha=1.0), ((1,), (0,)), (Cuts((2.5,), 0.0, 5.0), None), (2, 3))
+>>> both = Discretised(Categorical(alpha=1.0), ((1,), (0,)), (ColumnCuts((2.5,), 0.0, 5.0), None), (2, 3))
 >>> x = Mixed((Codes(np.array([[2], [0]])), Reals(np.array([[1.0], [3.0]]))), 2)
 >>> both.codes(x).values.tolist()
 [[0, 2], [1, 0]]
@@ -30,7 +30,7 @@ LOST = 700.0  # nats: what a held-out row with probability 0 costs
 
 
 @dataclass(frozen=True)
-class Cuts:
+class ColumnCuts:
     """Where a column of numbers is cut, and between which numbers its cells lie; NaN where it has none."""
 
     at: tuple[float, ...]
@@ -76,10 +76,10 @@ class Learned:
 
 
 @dataclass(frozen=True)
-class Coded:
+class Discretised:
     family: Any  # of a block of codes
     columns: tuple[tuple[int, ...], ...]  # which columns of the table each block's columns are
-    cuts: tuple[Cuts | None, ...]  # of each column; None: it has levels
+    cuts: tuple[ColumnCuts | None, ...]  # of each column; None: it has levels
     levels: tuple[int, ...]  # how many each column has places for
     missing: str | tuple[bool, ...] = "ignore"  # which columns' missing cells are a level; "auto": see `estimate`
     block, support = "mixed", "real"
@@ -123,7 +123,7 @@ class Coded:
         return np.array([ask and bool(t.missing(j).any()) for j, ask in enumerate(asked)], dtype=bool)
 
     def _held_out(self, p: Learned, t: Any, at: np.ndarray) -> np.ndarray:
-        """log P(own class) of these of the rows that a tally holds (`Patterns`), each judged without itself."""
+        """log P(own class) of these of the rows that a tally holds (`DistinctRows`), each judged without itself."""
         y, w = t.y[at], np.minimum(t.w[at], 1.0)
         codes = p.codes(Codes(t.rows[at]))
         nominal = np.array([cut is None for cut in self.cuts])
@@ -133,7 +133,7 @@ class Coded:
             own = logs[np.arange(len(logs)), y] - np.logaddexp.reduce(logs, axis=1)
         return np.maximum(np.nan_to_num(own, nan=-LOST), -LOST)
 
-    def settled(self, p: Learned) -> Coded:
+    def settled(self, p: Learned) -> Discretised:
         """What would choose as it did for `p` whatever the counts."""
         return replace(self, family=self.family.settled(p.params), missing=tuple(p.gaps.tolist()))
 
@@ -172,7 +172,7 @@ class Coded:
 
 
 def _usual(t: Any) -> np.ndarray:
-    """The rows of a tally (`Patterns`) that lack cells in one of the `USUAL` most frequent ways: these do not
+    """The rows of a tally (`DistinctRows`) that lack cells in one of the `USUAL` most frequent ways: these do not
     depend on the order of rows or levels."""
     ways, which = np.unique(t.rows < 0, axis=0, return_inverse=True)
     weight = np.bincount(which.ravel(), t.w, minlength=len(ways))
@@ -180,12 +180,12 @@ def _usual(t: Any) -> np.ndarray:
     return np.flatnonzero(np.isin(which.ravel(), order))
 
 
-def kept_levels(t: Crosstab, nominal: Sequence[bool]) -> list[np.ndarray] | None:
+def used_levels(t: Crosstab, nominal: Sequence[bool]) -> list[np.ndarray] | None:
     """Where each column's levels stand, −1: gone, once those of nominal columns that no row has are left out; None:
     where they are.
 
     >>> t = Crosstab(np.array([2.0]), np.array([[0.0, 2.0, 0.0, 2.0]]), np.array([2, 2]))
-    >>> [at.tolist() for at in kept_levels(t, [True, False])]
+    >>> [at.tolist() for at in used_levels(t, [True, False])]
     [[-1, 0], [0, 1]]
     """
     out = []

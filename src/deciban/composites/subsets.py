@@ -16,7 +16,7 @@ A row left out leaves the evidences too, so π is that of the other rows; an alp
 >>> from deciban.composites.product import Product
 >>> from deciban.data.blocks import Codes, Mixed
 >>> codes, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 4), np.array([0, 0, 1, 1] * 4, dtype=np.int32)
->>> f = Subsets(Product((Categorical(),), ((0, 1),), 2), (0.5, 0.5))
+>>> f = SubsetAverage(Product((Categorical(),), ((0, 1),), 2), (0.5, 0.5))
 >>> x = Mixed((Codes(codes),), 16)
 >>> np.exp(f.estimate(f.tally(x, y, None, 2)).log_in).round(3).tolist()  # the first is the class, the second is not
 [1.0, 0.355]
@@ -74,8 +74,8 @@ from deciban.families.poisson import Poisson
 from deciban.families.student import Student
 from deciban.gaussian.columns import logs
 from deciban.ops.packed import Packed
-from deciban.tallies import Bundle, Cells, Crosstab, Moments, Sums
-from deciban.tallies.basic import column, less
+from deciban.tallies import Bundle, Crosstab, GridCounts, Moments, Sums
+from deciban.tallies.basic import column, subtract
 
 JUDGE = Student(kappa=1.0)  # of columns that are normal: a prior worth one row
 
@@ -125,8 +125,10 @@ def _(family: Categorical, p: Any, t: Crosstab) -> np.ndarray:
 
 
 @evidences.register
-def _(family: Histogram, p: Any, t: Cells) -> np.ndarray:
-    return _of_levels(p.counts, p.offset, alphas(family)) - np.stack([ways(family, p, t), np.zeros(len(p.cuts))])
+def _(family: Histogram, p: Any, t: GridCounts) -> np.ndarray:
+    return _of_levels(p.counts, p.offset, alphas(family)) - np.stack(
+        [log_number_of_cuts(family, p, t), np.zeros(len(p.cuts))]
+    )
 
 
 def alphas(family: Categorical | Histogram) -> np.ndarray:
@@ -144,7 +146,7 @@ def mean(terms: list[np.ndarray]) -> np.ndarray:
     return np.logaddexp.reduce(terms, axis=0) - np.log(len(terms))
 
 
-def ways(family: Histogram, p: Any, t: Cells) -> np.ndarray:
+def log_number_of_cuts(family: Histogram, p: Any, t: GridCounts) -> np.ndarray:
     """log of how many places the cuts of each column may have had, where the classes chose them. (d,)"""
     if family.cuts != "mdl":
         return np.zeros(len(p.cuts))
@@ -195,7 +197,7 @@ def _(family: Product, p: tuple, t: Bundle) -> tuple:
 
 
 @dataclass(frozen=True)
-class Leaf:
+class ColumnLeftOut:
     """A column by itself: its family, what it was learned from and as, by class and by all as one."""
 
     family: Any
@@ -227,7 +229,7 @@ def _nobody(x: Reals | Codes) -> np.ndarray:
 
 
 @singledispatch
-def odds_left(family: Any, leaf: Leaf, y: np.ndarray, w: np.ndarray) -> np.ndarray:
+def odds_left(family: Any, leaf: ColumnLeftOut, y: np.ndarray, w: np.ndarray) -> np.ndarray:
     """A column for each row, all of them without that row: their evidences at once."""
     in_logs = getattr(family, "shared", "") == "log_moments"
     cells = logs(leaf.x).values if in_logs else leaf.x.dense()  # type: ignore[union-attr, arg-type]
@@ -244,8 +246,8 @@ def _dropped(t: Any, cells: np.ndarray, y: np.ndarray, w: np.ndarray) -> Any:
     n = np.repeat(np.broadcast_to(column(t.n), (k, 1)), len(y), axis=1)
     if isinstance(t, Sums):
         total = np.repeat(t.total, len(y), axis=1)
-        total[y, rows] = less(total[y, rows], (np.nan_to_num(cells) * taken)[:, 0])
-        n[y, rows] = less(n[y, rows], taken[:, 0])
+        total[y, rows] = subtract(total[y, rows], (np.nan_to_num(cells) * taken)[:, 0])
+        n[y, rows] = subtract(n[y, rows], taken[:, 0])
         return Sums(n, total)
     own = moments_left(t, cells, y, w[:, None])
     mean, m2 = (np.repeat(a, len(y), axis=1) for a in (t.mean, t.m2))
@@ -255,14 +257,16 @@ def _dropped(t: Any, cells: np.ndarray, y: np.ndarray, w: np.ndarray) -> Any:
 
 
 @odds_left.register
-def _(family: Categorical, leaf: Leaf, y: np.ndarray, w: np.ndarray) -> np.ndarray:
+def _(family: Categorical, leaf: ColumnLeftOut, y: np.ndarray, w: np.ndarray) -> np.ndarray:
     return odds_of_levels(leaf.t.table, alphas(family), leaf.x.values[:, 0], y, w)
 
 
 @odds_left.register
-def _(family: Histogram, leaf: Leaf, y: np.ndarray, w: np.ndarray) -> np.ndarray:
+def _(family: Histogram, leaf: ColumnLeftOut, y: np.ndarray, w: np.ndarray) -> np.ndarray:
     codes = leaf.own.codes(leaf.x)[:, 0]
-    return odds_of_levels(leaf.own.counts, alphas(family), codes, y, w) - ways(family, leaf.own, leaf.t)[0]
+    return (
+        odds_of_levels(leaf.own.counts, alphas(family), codes, y, w) - log_number_of_cuts(family, leaf.own, leaf.t)[0]
+    )
 
 
 def odds_of_levels(counts: np.ndarray, grid: np.ndarray, codes: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -286,16 +290,20 @@ def _share(counts: np.ndarray, alpha: float, codes: np.ndarray, y: np.ndarray, w
     """What each row has of the log evidence, the others being there before it."""
     own, whole = counts[y, codes], counts.sum(axis=1)[y]
     assumed = alpha * counts.shape[1]
-    gained = gammaln(own + alpha) - gammaln(less(own, w) + alpha)
-    return gained - gammaln(whole + assumed) + gammaln(less(whole, w) + assumed)
+    gained = gammaln(own + alpha) - gammaln(subtract(own, w) + alpha)
+    return gained - gammaln(whole + assumed) + gammaln(subtract(whole, w) + assumed)
 
 
-def leaves(product: Product, own: tuple, alike: tuple, t: Bundle, x: Mixed) -> Iterator[tuple[Leaf, int]]:
+def columns_left_out(
+    product: Product, own: tuple, alike: tuple, t: Bundle, x: Mixed
+) -> Iterator[tuple[ColumnLeftOut, int]]:
     """Every column of every factor, and its place in the table."""
     each = zip(product.factors, own, alike, t.parts, x.blocks, product.columns, strict=True)
     for family, mine, ours, part, block, at in each:
         if isinstance(family, BestOf):
-            inside = leaves(mine.product, mine.inner, ours.inner, family.chosen(mine, part), best_of.split(mine, block))
+            inside = columns_left_out(
+                mine.product, mine.inner, ours.inner, family.chosen(mine, part), best_of.split(mine, block)
+            )
             yield from ((leaf, at[j]) for leaf, j in inside)
             continue
         for j, place in enumerate(at):
@@ -303,7 +311,7 @@ def leaves(product: Product, own: tuple, alike: tuple, t: Bundle, x: Mixed) -> I
             one = Codes(cells) if isinstance(block, Codes) else Reals(cells)
             searched = getattr(family, "searches", False)  # who does not is never asked for parameters
             found, pooled = (mine.part([j]), ours.part([j])) if searched else (None, None)
-            yield Leaf(family, found, pooled, part.part([j]), one), place
+            yield ColumnLeftOut(family, found, pooled, part.part([j]), one), place
 
 
 @dataclass(frozen=True)
@@ -315,7 +323,7 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Subsets:
+class SubsetAverage:
     product: Product
     prior: tuple[float, ...]  # probability that a column matters, before any row was seen
     block, support = "mixed", "real"
@@ -353,7 +361,7 @@ class Subsets:
         n, k, d = x.n, t.k, self.product.d
         own, alike, odds = np.zeros((n, k, d)), np.zeros((n, 1, d)), np.zeros((n, d))
         prior = self._log_prior()
-        for one, at in leaves(self.product, p.own, p.shared, t, x):
+        for one, at in columns_left_out(self.product, p.own, p.shared, t, x):
             own[:, :, at] += one.by_class(y, w)
             alike[:, :, at] += one.by_all(w)
             odds[:, at] += one.odds(y, w)

@@ -1,8 +1,8 @@
 """Rows as the kernels take them: a block of cells, class codes, weights.
 
-Three blocks hold every kind of column: `Reals` (dense numbers; `Apart`, where columns lie apart), `Counts` (compressed
-sparse rows) and `Codes` (levels, −1 = missing). `rows(a, b)` cuts a run of rows without copying, except for dtypes that
-the kernels do not know, which are converted a chunk at a time, never the whole.
+Three blocks hold every kind of column: `Reals` (dense numbers; `ColumnBlock`, where columns lie apart), `Counts`
+(compressed sparse rows) and `Codes` (levels, −1 = missing). `rows(a, b)` cuts a run of rows without copying, except for
+dtypes that the kernels do not know, which are converted a chunk at a time, never the whole.
 
 >>> import numpy as np
 >>> t = Table(Reals(np.arange(6.0).reshape(3, 2)), y=np.array([0, 1, 1], dtype=np.int32), w=None, k=2)
@@ -78,11 +78,11 @@ class Reals(_Cells):
         return [self.values]
 
 
-class Apart(Reals):
+class ColumnBlock(Reals):
     """Dense cells whose columns lie apart, each of them contiguous, as Arrow has them. They are put side by side when
     somebody asks for `values`; kernels that learn do not.
 
-    >>> x = Apart([np.array([1.0, 2.0]), np.array([3.0, 4.0])])
+    >>> x = ColumnBlock([np.array([1.0, 2.0]), np.array([3.0, 4.0])])
     >>> x.rows(1, 2).values.tolist(), x.n, x.d
     ([[2.0, 4.0]], 2, 2)
     """
@@ -109,8 +109,8 @@ class Apart(Reals):
     def cells(self) -> int:
         return self.n * self.d
 
-    def rows(self, start: int, stop: int) -> Apart:
-        return self if stop - start == self.n else Apart([column[start:stop] for column in self.columns])
+    def rows(self, start: int, stop: int) -> ColumnBlock:
+        return self if stop - start == self.n else ColumnBlock([column[start:stop] for column in self.columns])
 
     def take(self, index: np.ndarray) -> Reals:
         return Reals(np.stack([column[index] for column in self.columns], axis=1))

@@ -237,7 +237,9 @@ def take_target(X: Any, y: Any) -> tuple[Any, Any]:
     if y not in known:
         near = [name for name in known if name.lower() == y.lower()] or get_close_matches(y, known, 1, 0.5)
         hint = (
-            f"did you mean `{near[0]}`?" if near else f"the columns are {some(known)}; y is one of them, or the labels"
+            f"did you mean `{near[0]}`?"
+            if near
+            else f"the columns are {format_list(known)}; y is one of them, or the labels"
         )
         raise DataError(f"there is no column `{y}` in X to take the labels from\n\nhint: {hint}")
     if isinstance(X, Records):
@@ -266,7 +268,7 @@ def missing_rows(y: Any) -> list[int]:
     return [row for row, label in enumerate(labels) if _nothing(label)] if isinstance(labels, (list, tuple)) else []
 
 
-def assembled(columns: list[Column], library: Any) -> Any:
+def to_frame(columns: list[Column], library: Any) -> Any:
     """Columns of plain values as a frame of the library of that name, or (None) as an array (n, d)."""
     if library is None:
         return np.stack([column.values for column in columns], axis=1)
@@ -324,10 +326,10 @@ def _from_series(name: str, s: Any) -> Column:
         return empty(name, len(s))
     if type(getattr(native, "dtype", None)).__name__ == "IntervalDtype":
         return from_objects(name, native.to_numpy(dtype=object), typed=True)
-    raise unfit(name, str(getattr(native, "dtype", kind)) if kind == nw.Unknown else str(kind))
+    raise unsupported_dtype_error(name, str(getattr(native, "dtype", kind)) if kind == nw.Unknown else str(kind))
 
 
-def unfit(name: Name, kind: str) -> DataError:
+def unsupported_dtype_error(name: Name, kind: str) -> DataError:
     """What to say of a column of a type (in the words of its library) that is neither numbers nor levels."""
     what, hint = in_words(kind)
     return DataError(f"column `{name}` holds {what}, which are neither numbers nor levels\n\nhint: {hint}")
@@ -368,15 +370,15 @@ def _levels(name: str, s: Any) -> Column:
     if hasattr(native, "dictionary_encode"):  # Arrow
         return arrow_levels(name, native.combine_chunks() if hasattr(native, "combine_chunks") else native)
     if hasattr(native, "cat") and hasattr(native, "factorize") and s.dtype in (nw.Categorical, nw.Enum):
-        return _used(name, np.asarray(native.cat.codes), [_level(one) for one in native.cat.categories.tolist()])
+        return _drop_unused(name, np.asarray(native.cat.codes), [_level(one) for one in native.cat.categories.tolist()])
     if hasattr(native, "factorize"):  # pandas and its kin
         codes, levels = native.factorize()
-        return _ordered(name, np.asarray(codes), levels.tolist())
+        return _sorted_levels(name, np.asarray(codes), levels.tolist())
     if s.dtype == nw.Boolean:
         codes = s.cast(nw.Int32).fill_null(-1).to_numpy()
-        return _used(name, codes, [False, True])
+        return _drop_unused(name, codes, [False, True])
     if s.dtype == nw.Enum:
-        return _used(name, _physical(s), s.cat.get_categories().to_list())
+        return _drop_unused(name, _physical(s), s.cat.get_categories().to_list())
     codes = _physical(s.cast(nw.Categorical))
     row = np.full(codes.max(initial=-1) + 2, -1, dtype=np.int64)
     row[codes] = np.arange(len(codes))  # one that has it, for each code
@@ -384,7 +386,7 @@ def _levels(name: str, s: Any) -> Column:
     numbers = np.flatnonzero(row >= 0)
     place = np.full(len(row), -1, dtype=np.int32)
     place[numbers] = np.arange(len(numbers))
-    return _ordered(name, place[codes], s[row[numbers].tolist()].cast(nw.String).to_list())
+    return _sorted_levels(name, place[codes], s[row[numbers].tolist()].cast(nw.String).to_list())
 
 
 def arrow_levels(name: Name, array: Any) -> Column:
@@ -393,7 +395,7 @@ def arrow_levels(name: Name, array: Any) -> Column:
     coded = array if given else array.dictionary_encode()
     indices = coded.indices.cast("int32")
     codes = (indices.fill_null(-1) if indices.null_count else indices).to_numpy(zero_copy_only=False)
-    return (_used if given else _ordered)(name, codes, coded.dictionary.to_pylist())
+    return (_drop_unused if given else _sorted_levels)(name, codes, coded.dictionary.to_pylist())
 
 
 def _physical(s: Any) -> np.ndarray:
@@ -402,7 +404,7 @@ def _physical(s: Any) -> np.ndarray:
     return codes.cast(nw.Int32).fill_null(-1).to_numpy()
 
 
-def _used(name: Name, codes: np.ndarray, levels: list) -> Column:
+def _drop_unused(name: Name, codes: np.ndarray, levels: list) -> Column:
     """Levels that no row has are left out, and so is null as a level; the others keep their order."""
     there = np.bincount(codes if codes.min(initial=0) >= 0 else codes[codes >= 0], minlength=len(levels)) > 0
     some = there & np.array([level is not None for level in levels], dtype=bool)
@@ -411,18 +413,18 @@ def _used(name: Name, codes: np.ndarray, levels: list) -> Column:
     return Column(name, own, [level for level, used in zip(levels, some, strict=True) if used])
 
 
-def _ordered(name: Name, codes: np.ndarray, levels: list) -> Column:
+def _sorted_levels(name: Name, codes: np.ndarray, levels: list) -> Column:
     """Levels in their own order: the same rows in any order give the same."""
-    order = in_order(levels)
+    order = sort_levels(levels)
     place = np.empty(len(levels) + 1, dtype=np.int32)
     place[order], place[-1] = np.arange(len(levels)), -1
     return Column(name, place.take(codes), [levels[i] for i in order])
 
 
-def in_order(levels: Sequence) -> list[int]:
+def sort_levels(levels: Sequence) -> list[int]:
     """Where the levels are, from the least to the largest: of their texts where they have no order.
 
-    >>> in_order(["b", "a", "c"]), in_order(["b", True])
+    >>> sort_levels(["b", "a", "c"]), sort_levels(["b", True])
     ([1, 0, 2], [1, 0])
     """
     try:
@@ -440,7 +442,7 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
     """A column of Python objects (or of NumPy texts): numbers if all are numbers, levels if none is. One without a cell
     has levels to come, unless it holds NaN and its type says nothing (not `typed`: an array of objects)."""
     if values.dtype.kind in "mMV":
-        raise unfit(name, str(values.dtype))
+        raise unsupported_dtype_error(name, str(values.dtype))
     if values.dtype.kind in "US":
         known, code = np.unique(values, return_inverse=True)
         return Column(name, code.ravel().astype(np.int32), known.tolist())
@@ -462,7 +464,7 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
             f"{row})\n\nhint: make it all numbers (missing cells as NaN or None) or all text"
         )
     if kinds == {"level"}:
-        out = _ordered(name, codes, levels)
+        out = _sorted_levels(name, codes, levels)
         return Column(name, out.values, [_level(one) for one in out.levels or []])
     if not kinds and len(values) and (typed or not any(isinstance(v, (float, np.floating)) for v in values.tolist())):
         return empty(name, len(values))
@@ -549,10 +551,10 @@ def shown_names(model: Any) -> list[str]:
     return [str(name) for name in getattr(model, "feature_names_in_", getattr(model, "_frame_names", numbered))]
 
 
-def some(names: Sequence) -> str:
+def format_list(names: Sequence) -> str:
     """The first few of many names.
 
-    >>> some(["a", "b", "c", "d", "e", "f"])
+    >>> format_list(["a", "b", "c", "d", "e", "f"])
     '`a`, `b`, `c`, `d`, `e` and 1 more'
     """
     shown = ", ".join(f"`{name}`" for name in names[:5])

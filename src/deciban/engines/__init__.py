@@ -15,7 +15,7 @@ an engine may leave out all others. progress(rows so far, share of all or None) 
 
 Which engine goes through some data: the one that takes data of that type, or the one that was asked for.
 
->>> of("rows.parquet").__name__
+>>> engine_for("rows.parquet").__name__
 'deciban.engines.stream'
 """
 
@@ -31,22 +31,22 @@ from deciban.errors import DataError
 LAST = "stream"  # takes all that others do not
 
 
-def known() -> dict[str, ModuleType]:
+def all_engines() -> dict[str, ModuleType]:
     """All engines of data, by name."""
     names = sorted((one.name for one in pkgutil.iter_modules(__path__)), key=lambda name: (name == LAST, name))
     found = {name: import_module(f"deciban.engines.{name}") for name in names}
     return {name: engine for name, engine in found.items() if hasattr(engine, "takes")}
 
 
-def of(data: Any, engine: Any = None) -> ModuleType:
+def engine_for(data: Any, engine: Any = None) -> ModuleType:
     """The engine, by the type of the data, by name, or itself."""
     if isinstance(engine, ModuleType):
         return engine
     if engine is not None:
-        if engine not in known():
-            raise DataError(f"there is no engine {engine!r}\n\nhint: the engines are {', '.join(known())}")
-        return known()[engine]
-    for found in known().values():
+        if engine not in all_engines():
+            raise DataError(f"there is no engine {engine!r}\n\nhint: the engines are {', '.join(all_engines())}")
+        return all_engines()[engine]
+    for found in all_engines().values():
         if found.takes(data):
             return found
     raise DataError(

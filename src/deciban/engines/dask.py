@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from deciban.data import frames
-from deciban.engines.partitions import added, each_of_partition, sum_of_partition, tree
+from deciban.engines.partitions import each_of_partition, sum_of_partition, sum_present, tree_reduce
 from deciban.errors import ClusterError, DataError, DecibanError
 
 PATIENCE = 120.0  # seconds to go on without a single worker; `dask.config.set({"deciban.patience": "10 minutes"})`
@@ -76,8 +76,8 @@ def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = 
     sent = dask.delayed(f, pure=False, traverse=False)  # once to a worker, not with every task
     # one task reads a partition and sums it up: between two, Dask might move the rows to another worker
     parts = frame.map_partitions(_of, sent, plus, meta=(None, "object"), enforce_metadata=False).to_delayed()
-    join = dask.delayed(added, pure=False, traverse=False)
-    return _result(tree(dict(enumerate(parts)), lambda group: join(group, plus)))
+    join = dask.delayed(sum_present, pure=False, traverse=False)
+    return _result(tree_reduce(dict(enumerate(parts)), lambda group: join(group, plus)))
 
 
 def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:

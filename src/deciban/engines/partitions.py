@@ -4,10 +4,10 @@ A partition's rows are cut into even batches, whose results are added from left 
 by groups of `FAN` neighbours, then the groups' sums, and so on. Borders and tree depend on the rows and the partitions
 alone: any number of workers, and any order in which they are done, gives the same bits.
 
->>> tree(dict(enumerate("abcde")), "".join, fan=2)
+>>> tree_reduce(dict(enumerate("abcde")), "".join, fan=2)
 'abcde'
 >>> import pyarrow as pa
->>> [batch.num_rows for batch in even([pa.record_batch({"a": [1, 2]}), pa.record_batch({"a": [3]})], 2)]
+>>> [batch.num_rows for batch in rebatch([pa.record_batch({"a": [1, 2]}), pa.record_batch({"a": [3]})], 2)]
 [2, 1]
 """
 
@@ -19,7 +19,7 @@ from functools import reduce
 from operator import add, iadd
 from typing import TYPE_CHECKING, Any
 
-from deciban.errors import DecibanError, placed
+from deciban.errors import DecibanError, relocate
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,16 +40,16 @@ def sum_of_partition(batches: Iterable[pa.RecordBatch], f: Callable, plus: Calla
 def each_of_partition(batches: Iterable[pa.RecordBatch], f: Callable, number: int) -> Iterator[Any]:
     """f of each even batch of one partition. An error tells row and partition."""
     rows = 0
-    for batch in even(batches):
+    for batch in rebatch(batches):
         try:
             yield f(batch)
         except DecibanError as wrong:
-            there = placed(wrong, rows)
+            there = relocate(wrong, rows)
             raise type(wrong)(re.sub(r"\b((?:row|text) \d+)\b", rf"\1 of partition {number}", str(there))) from None
         rows += batch.num_rows
 
 
-def even(batches: Iterable[pa.RecordBatch], rows: int | None = None) -> Iterator[pa.RecordBatch]:
+def rebatch(batches: Iterable[pa.RecordBatch], rows: int | None = None) -> Iterator[pa.RecordBatch]:
     """The same rows in batches of so many, by default as many as there may be for so many columns."""
     waiting: list[pa.RecordBatch] = []
     held = 0
@@ -80,7 +80,7 @@ def _one(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
-def tree(parts: Mapping[int, Any], join: Callable[[list], Any], fan: int = FAN) -> Any:
+def tree_reduce(parts: Mapping[int, Any], join: Callable[[list], Any], fan: int = FAN) -> Any:
     """`join` of neighbours by their numbers, again and again until one is left; None if there is nothing."""
     while len(parts) > 1:
         groups: dict[int, list] = {}
@@ -90,7 +90,7 @@ def tree(parts: Mapping[int, Any], join: Callable[[list], Any], fan: int = FAN) 
     return next(iter(parts.values()), None)
 
 
-def added(values: Iterable[Any], plus: Callable) -> Any:
+def sum_present(values: Iterable[Any], plus: Callable) -> Any:
     """The sum of those that are something."""
     some = [value for value in values if value is not None]
     return reduce(plus, some) if some else None

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from operator import add, iadd
 from typing import Any
 
-from deciban.engines.partitions import FAN, added, even, tree
-from deciban.engines.spark_access import Kept, numbered, suited, ways
-from deciban.engines.spark_errors import connected, quietly, told
+from deciban.engines.partitions import FAN, rebatch, sum_present, tree_reduce
+from deciban.engines.spark_access import HeldFrame, access_paths, numbered, suited
+from deciban.engines.spark_errors import connected, ignore_errors, translate_errors
 from deciban.engines.spark_tasks import ROW, Summing, Unreadable, error, of_runs, row
 from deciban.errors import DataError
 
@@ -69,9 +69,9 @@ def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = 
     """Σ f(batch) over the partitions, or the pieces of files, in their order; of the columns `f.columns` if f names
     some."""
     columns = list(getattr(f, "columns", data.columns))
-    with told(data):
+    with translate_errors(data):
         _set_python(data)
-        for way in ways(data, columns, getattr(f, "coded", ())):
+        for way in access_paths(data, columns, getattr(f, "coded", ())):
             sums = way.frame.mapInArrow(Summing(f, plus, way.runs, way.pieces), ROW).persist()  # maybe looked at twice
             try:
                 with suited(way.frame):
@@ -79,7 +79,7 @@ def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = 
             except Unreadable as bad:
                 cannot = bad
             finally:
-                with quietly():
+                with ignore_errors():
                     sums.unpersist()
         raise DataError(f"files have changed or gone during the fit: {cannot}\n\nhint: fit again")
 
@@ -89,17 +89,17 @@ def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
     from pyspark.sql.pandas.types import from_arrow_schema
 
     _set_python(data)
-    return numbered(data).mapInArrow(Answering(f, data.columns, schema), from_arrow_schema(schema))
+    return numbered(data).mapInArrow(PredictRows(f, data.columns, schema), from_arrow_schema(schema))
 
 
 @contextmanager
 def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """Those columns for several passes: files as they are, the rows of other frames in the executors' memory, even of
     those that the user keeps there, as Spark is slow to hand its rows over."""
-    if isinstance(data, Kept):
+    if isinstance(data, HeldFrame):
         yield data
         return
-    held = Kept(data, data.columns if columns is None else columns)
+    held = HeldFrame(data, data.columns if columns is None else columns)
     try:
         yield held
     finally:
@@ -118,11 +118,11 @@ class Joining:
             for part, value in of_runs(batch).items():
                 groups.setdefault(part // FAN, {})[part] = value
         for group, sums in groups.items():
-            yield row(group, added((sums[part] for part in sorted(sums)), self.plus))
+            yield row(group, sum_present((sums[part] for part in sorted(sums)), self.plus))
 
 
 @dataclass(frozen=True)
-class Answering:
+class PredictRows:
     """Batches → batches with more columns."""
 
     f: Callable
@@ -130,7 +130,7 @@ class Answering:
     schema: Any
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        return (self.f(batch.rename_columns(self.names)).cast(self.schema) for batch in even(batches))
+        return (self.f(batch.rename_columns(self.names)).cast(self.schema) for batch in rebatch(batches))
 
 
 def _added(sums: Any, plus: Callable, pieces: bool) -> Any:
@@ -151,8 +151,8 @@ def _added(sums: Any, plus: Callable, pieces: bool) -> Any:
         rows = sums.select("part", "total").toArrow()
     found = of_runs(rows)
     if pieces:
-        return added((found[part] for part in sorted(found)), plus)
-    return tree(found, lambda group: added(group, plus))
+        return sum_present((found[part] for part in sorted(found)), plus)
+    return tree_reduce(found, lambda group: sum_present(group, plus))
 
 
 def _set_python(data: Any) -> None:

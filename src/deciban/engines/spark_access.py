@@ -15,14 +15,14 @@ from typing import Any
 
 from deciban.engines import spark_files, spark_tasks
 from deciban.engines.partitions import batch_rows
-from deciban.engines.spark_errors import quietly
+from deciban.engines.spark_errors import ignore_errors
 from deciban.engines.spark_tasks import Partition, Runs
 
 ARROW = "spark.sql.execution.arrow"
 
 
 @dataclass(frozen=True)
-class Way:
+class AccessPath:
     """What tasks are given, and the runs that they make of it."""
 
     frame: Any
@@ -30,23 +30,23 @@ class Way:
     pieces: bool  # of files
 
 
-def ways(data: Any, columns: Sequence[str], coded: Sequence[str] = ()) -> Iterator[Way]:
+def access_paths(data: Any, columns: Sequence[str], coded: Sequence[str] = ()) -> Iterator[AccessPath]:
     """The ways to those columns, each to be taken if the one before it turned out to be none."""
-    if isinstance(data, Kept):
+    if isinstance(data, HeldFrame):
         yield from data.ways(columns, coded)
         return
     frame = data.select(*map(quoted, columns))
     pieces = spark_files.pieces_of(frame, columns)
     if pieces is not None:
         yield _of_files(frame, pieces, columns, coded)
-    yield Way(numbered(frame), Partition(list(columns)), False)
+    yield AccessPath(numbered(frame), Partition(list(columns)), False)
 
 
-def _of_files(frame: Any, pieces: spark_files.Pieces, columns: Sequence[str], coded: Sequence[str]) -> Way:
-    return Way(spark_files.numbers(frame, pieces), pieces.of(columns, coded), True)
+def _of_files(frame: Any, pieces: spark_files.Pieces, columns: Sequence[str], coded: Sequence[str]) -> AccessPath:
+    return AccessPath(spark_files.numbers(frame, pieces), pieces.of(columns, coded), True)
 
 
-class Kept:
+class HeldFrame:
     """The columns of a frame for several passes: its files as they are at the first, for reading them again takes less
     than moving what Spark keeps; where tasks cannot read those, what Spark keeps."""
 
@@ -57,14 +57,14 @@ class Kept:
         self.held: Any = None
         self.begun = False
 
-    def ways(self, columns: Sequence[str], coded: Sequence[str]) -> Iterator[Way]:
+    def ways(self, columns: Sequence[str], coded: Sequence[str]) -> Iterator[AccessPath]:
         if self.pieces is not None:
             begun, self.begun = self.begun, True
             yield _of_files(self.frame, self.pieces, columns, coded)
             if begun:  # a pass before could read them, so they have changed
                 return
             self.pieces = None
-        yield Way(self._made(), spark_tasks.opened, False)
+        yield AccessPath(self._made(), spark_tasks.opened, False)
 
     def _made(self) -> Any:
         """What Spark keeps, in the executors' memory, or on their disks where that is full."""
@@ -77,7 +77,7 @@ class Kept:
 
     def let_go(self) -> None:
         if self.held is not None:
-            with quietly():
+            with ignore_errors():
                 self.held.unpersist()
 
 
@@ -97,7 +97,7 @@ def suited(frame: Any) -> Iterator[None]:
     takes it as long as all else: they cannot come to its limit. Kept batches are long: few are sent at a time."""
     conf = frame.sparkSession.conf
     limit, rows = "", conf.get(f"{ARROW}.maxRecordsPerBatch")
-    with quietly():  # earlier versions have no limit
+    with ignore_errors():  # earlier versions have no limit
         limit = conf.get(f"{ARROW}.maxBytesPerBatch")
     most = int(limit.rstrip("b")) if limit.rstrip("b").isdigit() else 0
     length = batch_rows(len(frame.columns))
@@ -112,7 +112,7 @@ def suited(frame: Any) -> Iterator[None]:
             conf.set(f"{ARROW}.{name}", value)
         yield
     finally:
-        with quietly():
+        with ignore_errors():
             for name in wanted:
                 conf.set(f"{ARROW}.{name}", before[name]) if before[name] else conf.unset(f"{ARROW}.{name}")
 

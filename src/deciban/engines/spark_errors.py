@@ -1,6 +1,6 @@
 """What goes wrong on Spark, in a sentence and with its cure, and an end to waiting where nothing goes on.
 
->>> with quietly():
+>>> with ignore_errors():
 ...     raise ConnectionError("the driver is gone")
 """
 
@@ -17,7 +17,7 @@ from uuid import uuid4
 from deciban.errors import ClusterError, DecibanError
 
 PATIENCE = 120.0  # seconds to wait while no executor takes a task; a session's setting `spark.deciban.patience`
-CURES = {  # what Spark says: what it means, and the cure
+ERROR_HELP = {  # what Spark says: what it means, and the cure
     "PYTHON_VERSION_MISMATCH": (
         "Spark's workers run another version of Python than this process",
         f"set PYSPARK_PYTHON to a Python {sys.version_info.major}.{sys.version_info.minor} with deciban, "
@@ -60,7 +60,7 @@ def connected(data: Any) -> bool:
 
 
 @contextmanager
-def told(data: Any) -> Iterator[None]:
+def translate_errors(data: Any) -> Iterator[None]:
     """Inside, what Spark fails with is told in a sentence where there is one, and it does not wait forever."""
     stuck, done = Event(), Event()
     try:
@@ -87,7 +87,7 @@ def told(data: Any) -> Iterator[None]:
     finally:
         done.set()
         if not connected(data):
-            with quietly():
+            with ignore_errors():
                 context.removeJobTag(tag)
 
 
@@ -98,7 +98,7 @@ def in_words(bad: Exception) -> ClusterError | None:
     deciban is not installed where Spark's workers run
     """
     text = f"{type(bad).__name__}: {bad}"
-    for sign, (what, hint) in CURES.items():
+    for sign, (what, hint) in ERROR_HELP.items():
         if sign in text:
             return ClusterError(f"{what}\n\nhint: {hint}")
     if any(sign in text for sign in LOST) or isinstance(bad, ConnectionError):
@@ -117,7 +117,7 @@ def _watch(context: Any, tag: str, patience: float, stuck: Event, done: Event) -
     """End the jobs if for a long time none of their tasks runs."""
     seen = time.monotonic()
     tracker = context.statusTracker()
-    with quietly():
+    with ignore_errors():
         while not done.wait(1.0):
             stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
             if not stages or any(stage and stage.numActiveTasks for stage in stages):
@@ -129,7 +129,7 @@ def _watch(context: Any, tag: str, patience: float, stuck: Event, done: Event) -
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
+def ignore_errors() -> Iterator[None]:
     """Inside, a driver that is gone is no news."""
     try:
         yield

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from deciban.engines import threads
-from deciban.engines.spark_errors import connected, quietly
+from deciban.engines.spark_errors import connected, ignore_errors
 from deciban.engines.spark_tasks import Unreadable
 
 SETTING, FIELD_IDS = "spark.deciban.io.readers", "spark.sql.parquet.fieldId.read.enabled"
@@ -72,7 +72,7 @@ class Pieces:
 
     def _cut(self, stamp: Stamp) -> list:
         """The pieces of a file; none: it cannot be read here."""
-        with quietly():
+        with ignore_errors():
             return list(_opened(stamp[0]).pieces(self.columns, self.coded))
         return []
 
@@ -92,12 +92,12 @@ def pieces_of(frame: Any, columns: Sequence[str]) -> Pieces | None:
     """The pieces of the files that a frame of those columns is, where tasks may read them."""
     if connected(frame):  # whose plans are the server's
         return None
-    with quietly():  # whatever fails here is for Spark to tell
+    with ignore_errors():  # whatever fails here is for Spark to tell
         conf = frame.sparkSession.conf
         if conf.get(SETTING, "true").lower() != "true" or conf.get(FIELD_IDS, "false") == "true":
             return None
         kinds = _kinds(frame)
-        found = list(threads.each(_listed(frame), partial(_looked_at, kinds=kinds)))
+        found = list(threads.map_ordered(_listed(frame), partial(_looked_at, kinds=kinds)))
         starts = (0, *accumulate(many for _, many in found))
         if starts[-1]:
             return Pieces(tuple(stamp for stamp, _ in found), starts, tuple(columns))

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from deciban.engines import stream
-from deciban.engines.partitions import even, sum_of_partition
-from deciban.errors import DecibanError, placed
+from deciban.engines.partitions import rebatch, sum_of_partition
+from deciban.errors import DecibanError, relocate
 
 ROW = "part long, bytes long, total binary, error binary, rows long"
 Runs = Callable[[Iterable[Any]], Iterator[tuple[int, Iterator[Any]]]]  # what a task gets → runs' numbers and batches
@@ -43,7 +43,7 @@ class Partition:
     names: list[str]
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[tuple[int, Iterator[Any]]]:
-        yield partition(), even(batch.rename_columns(self.names) for batch in batches)
+        yield partition(), rebatch(batch.rename_columns(self.names) for batch in batches)
 
 
 def partition() -> int:
@@ -67,7 +67,7 @@ class Summing:
         for number, run in self.runs(batches):
             try:
                 yield self._of(number, run)
-            except stream.Here as found:
+            except stream.PieceError as found:
                 yield row(number, None, found.wrong, found.rows)
             except (DecibanError, Unreadable) as wrong:
                 yield row(number, None, wrong)
@@ -102,7 +102,7 @@ def error(rows: Any) -> Exception | None:
         if isinstance(wrong, Unreadable):
             return wrong
     for at, wrong in found:
-        return placed(wrong, sum(rows["rows"][: at + 1].to_pylist()))
+        return relocate(wrong, sum(rows["rows"][: at + 1].to_pylist()))
     return None
 
 

@@ -21,13 +21,13 @@ from operator import add, iadd
 from typing import Any
 
 from deciban.engines import threads
-from deciban.errors import DataError, DecibanError, levels_up, placed
+from deciban.errors import DataError, DecibanError, levels_up, relocate
 
 Tell = Callable[[int, float | None], None]  # (rows so far, share of all)
 
 
 @dataclass(frozen=True)
-class Reached:
+class Progress:
     """How far a pass has come: the sum of the first `pieces`, which are so many rows."""
 
     pieces: int = 0
@@ -57,7 +57,7 @@ def opened(data: Any, **how: Any) -> Any:
     """The data as a `files.Source`, ready to be read."""
     from deciban.io import readers
 
-    return readers.of(data, **how)
+    return readers.open_data(data, **how)
 
 
 def ready(data: Any) -> Any:
@@ -65,9 +65,9 @@ def ready(data: Any) -> Any:
     and files that tell their types and rows beforehand are not opened for every question."""
     from deciban.io import readers
 
-    if readers.once(data):
-        return readers.of(data)
-    source = readers.of(data) if readers.is_path(data) else None
+    if readers.is_single_pass(data):
+        return readers.open_data(data)
+    source = readers.open_data(data) if readers.is_path(data) else None
     return data if source is None or source.cut is None or source.rows is None else source
 
 
@@ -77,15 +77,15 @@ def total(
     plus: Callable[[Any, Any], Any] = add,
     *,
     progress: Tell | None = None,
-    start: Reached | None = None,
-    after: Callable[[Reached], None] | None = None,
+    start: Progress | None = None,
+    after: Callable[[Progress], None] | None = None,
 ) -> Any:
     """Σ f(batch) over all batches; None where there are none. `f.columns` and `f.coded`, where f has them, say what is
     to be read. `start` goes on from where an earlier pass had come, `after` hears of every piece."""
     from deciban.io import readers
 
     plus = iadd if plus is add else plus  # what f made is nobody else's
-    at = start or Reached()
+    at = start or Progress()
     while True:
         how = {"types": readers.types_named(at.types)} if at.types else {}
         source = opened(data, **how)
@@ -93,10 +93,10 @@ def total(
             out = _pass(source, f, plus, progress, at, after)
             tell_notes(source)
             return out
-        except readers.Changed as changed:  # a column of a CSV file turned out late to be of another type
+        except readers.ColumnTypeChanged as changed:  # a column of a CSV file turned out late to be of another type
             if not readers.is_path(data) or any(name not in source.names for name in changed.types):
                 raise  # who opened it, or asked for its names, does so again
-            at = Reached(types=tuple((name, str(kind)) for name, kind in changed.types.items()))
+            at = Progress(types=tuple((name, str(kind)) for name, kind in changed.types.items()))
 
 
 def tell_notes(source: Any) -> None:
@@ -105,23 +105,23 @@ def tell_notes(source: Any) -> None:
         warnings.warn(note, UserWarning, stacklevel=levels_up())
 
 
-def _pass(source: Any, f: Callable, plus: Callable, progress: Tell | None, at: Reached, after: Callable | None) -> Any:
+def _pass(source: Any, f: Callable, plus: Callable, progress: Tell | None, at: Progress, after: Callable | None) -> Any:
     pieces = source.pieces(getattr(f, "columns", None), getattr(f, "coded", ()))
     try:
-        for part, rows in threads.each(islice(pieces, at.pieces, None), partial(summed, f=f, plus=plus)):
+        for part, rows in threads.map_ordered(islice(pieces, at.pieces, None), partial(summed, f=f, plus=plus)):
             whole = part if at.total is None else at.total if part is None else plus(at.total, part)
             at = replace(at, pieces=at.pieces + 1, rows=at.rows + rows, total=whole)
             if progress is not None:
                 progress(at.rows, _share(source, at.rows))
             if after is not None:
                 after(at)
-    except Here as found:
-        raise placed(found.wrong, at.rows + found.rows) from None
+    except PieceError as found:
+        raise relocate(found.wrong, at.rows + found.rows) from None
     return at.total
 
 
 def summed(piece: Callable, f: Callable, plus: Callable) -> tuple[Any, int]:
-    """(Σ f(batch), rows) of a piece; `Here` where f finds an error."""
+    """(Σ f(batch), rows) of a piece; `PieceError` where f finds an error."""
     out, rows = None, 0
     try:
         for batch in piece():
@@ -129,7 +129,7 @@ def summed(piece: Callable, f: Callable, plus: Callable) -> tuple[Any, int]:
             out = part if out is None else plus(out, part)
             rows += batch.num_rows
     except DecibanError as wrong:
-        raise Here(wrong, rows) from None
+        raise PieceError(wrong, rows) from None
     return out, rows
 
 
@@ -137,7 +137,7 @@ def _share(source: Any, rows: int) -> float | None:
     return source.done() if source.rows is None else rows / max(source.rows, 1)
 
 
-class Here(Exception):
+class PieceError(Exception):
     """An error in a piece, and the rows of the piece that came before it."""
 
     def __init__(self, wrong: DecibanError, rows: int):
@@ -150,10 +150,10 @@ def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
     from deciban.io import readers
 
     source = opened(data)
-    return readers.frames_like(source.like, answered(source, f, schema), schema)
+    return readers.frames_like(source.like, map_batches(source, f, schema), schema)
 
 
-def answered(source: Any, f: Callable[[Any], Any], schema: Any, progress: Tell | None = None) -> Iterator[Any]:
+def map_batches(source: Any, f: Callable[[Any], Any], schema: Any, progress: Tell | None = None) -> Iterator[Any]:
     """f of every batch in order, worked on by threads."""
 
     def work(piece: Callable) -> tuple[list, int]:
@@ -163,18 +163,18 @@ def answered(source: Any, f: Callable[[Any], Any], schema: Any, progress: Tell |
                 out.append(f(batch).cast(schema))
                 rows += batch.num_rows
         except DecibanError as wrong:
-            raise Here(wrong, rows) from None
+            raise PieceError(wrong, rows) from None
         return out, rows
 
     before = 0
     try:
-        for batches, rows in threads.each(source.pieces(), work):
+        for batches, rows in threads.map_ordered(source.pieces(), work):
             yield from batches
             before += rows
             if progress is not None:
                 progress(before, _share(source, before))
-    except Here as found:
-        raise placed(found.wrong, before + found.rows) from None
+    except PieceError as found:
+        raise relocate(found.wrong, before + found.rows) from None
 
 
 @contextmanager
@@ -182,7 +182,7 @@ def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """The data for several passes: as they are, unless they can be gone through once only."""
     from deciban.io import readers
 
-    if readers.once(data):
+    if readers.is_single_pass(data):
         name = getattr(data, "name", f"a {type(data).__name__}")
         raise DataError(
             f"{name} gives its rows once, and this model goes through them several times\n\n"

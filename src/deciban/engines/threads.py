@@ -136,7 +136,7 @@ class _Team:
             self.source, self.outcomes, self.f = iter(()), {}, None
 
 
-def each(chunks: Iterable, f: Callable[[Any], Any]) -> Iterator:
+def map_ordered(chunks: Iterable, f: Callable[[Any], Any]) -> Iterator:
     """f of each chunk, in order. The caller's own thread works too: it is awake already."""
     chunks = iter(chunks)
     first = list(islice(chunks, 2))
@@ -160,7 +160,7 @@ def each(chunks: Iterable, f: Callable[[Any], Any]) -> Iterator:
 
 def total(chunks: Iterable, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = add) -> Any:
     """Σ f(chunk), added from the first chunk to the last. `operator.iadd` as `plus` may add into what f made."""
-    return reduce(plus, each(chunks, f))
+    return reduce(plus, map_ordered(chunks, f))
 
 
 @cache

@@ -84,10 +84,13 @@ def intervals(values: np.ndarray, at: np.ndarray) -> np.ndarray:
     return code
 
 
-def one_by_one(score: Callable[[Codes], np.ndarray], codes: np.ndarray, order: Sequence[int], k: int) -> np.ndarray:
+def sequential_parts(
+    score: Callable[[Codes], np.ndarray], codes: np.ndarray, order: Sequence[int], k: int
+) -> np.ndarray:
     """What each column adds to the score of those before it in the order, (n, k, d); a missing cell adds nothing.
 
-    >>> one_by_one(lambda x: -1.0 * (x.values >= 0).sum(axis=1, keepdims=True), np.array([[1, -1, 0]]), [2, 1, 0], 1)
+    >>> known = lambda x: -1.0 * (x.values >= 0).sum(axis=1, keepdims=True)
+    >>> sequential_parts(known, np.array([[1, -1, 0]]), [2, 1, 0], 1)
     array([[[-1.,  0., -1.]]])
     """
     shown, before = np.full_like(codes, -1), np.zeros((len(codes), k))
@@ -107,7 +110,7 @@ ODDS = np.log(10.0)  # nats
 
 
 def between(keys: np.ndarray, counts: np.ndarray) -> list[float]:
-    """The cuts as numbers, in the middle between the cells (`keys`, of the grid of `Cells`) that they part."""
+    """The cuts as numbers, in the middle between the cells (`keys`, of the grid of `GridCounts`) that they part."""
     if len(keys) == 0:
         return []
     low, high = cell_borders(keys)

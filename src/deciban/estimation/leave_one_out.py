@@ -18,7 +18,7 @@ import numpy as np
 
 from deciban.data.blocks import Counts, Reals
 from deciban.tallies import Moments
-from deciban.tallies.basic import NOTHING, column, less, over
+from deciban.tallies.basic import NOTHING, column, divide, subtract
 
 BLOCK = 1 << 16  # cells a block of rows has: arrays of them stay in cache, and calls are few
 LEAST = 16  # rows a block has, at least
@@ -123,10 +123,10 @@ def moments_left(t: Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray) ->
     gone = np.isnan(delta)
     if gone.any():
         w, delta[gone] = ~gone * w, 0.0
-    left = less(n, w)
-    mean += delta * over(w, left)
+    left = subtract(n, w)
+    mean += delta * divide(w, left)
     delta *= delta
-    delta *= w * over(n, left)
+    delta *= w * divide(n, left)
     square = m2 - delta
     m2 *= 1e-9
     empty = (square <= m2) & (square >= -m2) | (left <= 0)

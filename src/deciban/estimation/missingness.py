@@ -7,10 +7,10 @@ been given before it came, so nothing is compared on rows that it was chosen by.
 add up; so does the answer.
 
 >>> import numpy as np
->>> from deciban.tallies import Patterns
+>>> from deciban.tallies import DistinctRows
 >>> y, x = np.repeat([0, 1], 40), np.tile([[0, 0], [1, 1]], (40, 1))
 >>> x[:35, 0] = -1  # the first column is missing in nearly all rows of the first class
->>> informative(Patterns.of(x, y, None, 2)).tolist()
+>>> informative(DistinctRows.of(x, y, None, 2)).tolist()
 [True, False]
 """
 
@@ -31,7 +31,7 @@ def _evidence(heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
 
 def informative(t: Any) -> np.ndarray:
     """(d,), whether the missing cells of each column tell something of the class or of another column. `t` counts
-    levels by class (`Pairs`, `Patterns`) and knows the levels of the rows that lack a column, `t.lacking(j)`."""
+    levels by class (`Pairs`, `DistinctRows`) and knows the levels of the rows that lack a column, `t.lacking(j)`."""
     crosstab = t.crosstab()
     return np.array([_of_class(t, j) or _of_columns(t, crosstab, j).any() for j in range(crosstab.d)], dtype=bool)
 

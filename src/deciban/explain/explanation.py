@@ -128,7 +128,7 @@ class Explanation:
     def joint(self) -> np.ndarray:
         """log P(x, class) up to what all classes share, (n, k)."""
         with np.errstate(invalid="ignore"):
-            return decision.settled(self.base + self.parts.sum(axis=2), self.base)
+            return decision.resolve_impossible_rows(self.base + self.parts.sum(axis=2), self.base)
 
     @property
     def probability(self) -> np.ndarray:
@@ -153,7 +153,7 @@ class Explanation:
 
     # what one looks at
 
-    def account(self, row: int = 0, columns: int = 10) -> display.Account:
+    def account(self, row: int = 0, columns: int = 10) -> display.EvidenceTable:
         """One row for reading: the prior, the strongest `columns` columns, the sum of the others, the total."""
         if not -len(self) <= row < len(self):
             raise DataError(f"there is no row {row} among {len(self)}\n\nhint: rows are counted from 0")
@@ -162,19 +162,20 @@ class Explanation:
         prior, evidence, total = one.prior[0], one.decibans[0], one.total[0]
         order = np.argsort(-np.abs(evidence), kind="stable")
         shown, rest = (order, order[:0]) if len(order) <= columns + 1 else (order[:columns], order[columns:])
-        lines = [display.Line(self.start, "", prior)]
-        lines += [display.Line(self.columns[j], display.cell_text(self.values[row, j]), evidence[j]) for j in shown]
+        lines = [display.EvidenceRow(self.start, "", prior)]
+        lines += [
+            display.EvidenceRow(self.columns[j], display.cell_text(self.values[row, j]), evidence[j]) for j in shown
+        ]
         if len(rest):
             with np.errstate(invalid="ignore"):
-                lines.append(display.Line(f"and {len(rest)} more {self._kind}", "", evidence[rest].sum()))
+                lines.append(display.EvidenceRow(f"and {len(rest)} more {self._kind}", "", evidence[rest].sum()))
         joint = one.joint[0]
         others = np.delete(joint, self.chosen[row])
         left = float(np.exp(np.logaddexp.reduce(others) - np.logaddexp.reduce(joint)))
-        name = f"{display.short(self.target, 40)} = " if self.target else ""
-        verdict = (
-            f"odds {display.odds(total)}, P({name}{of}) = {display.format_probability(float(one.probability[0]), left)}"
-        )
-        return display.Account(f"row {self.rows[row]}: {name}{of} against {against}", lines, total, verdict)
+        name = f"{display.truncate(self.target, 40)} = " if self.target else ""
+        probability = display.format_probability(float(one.probability[0]), left)
+        verdict = f"odds {display.format_odds(total)}, P({name}{of}) = {probability}"
+        return display.EvidenceTable(f"row {self.rows[row]}: {name}{of} against {against}", lines, total, verdict)
 
     def text(self, rows: int = 3, columns: int = 10) -> str:
         """The first rows as aligned tables, each with its strongest columns."""
@@ -331,4 +332,4 @@ def _plain(value: Any) -> Any:
 
 
 def _plain_cell(cell: Any) -> Any:
-    return None if display.absent(cell) else _plain(cell)
+    return None if display.is_missing(cell) else _plain(cell)

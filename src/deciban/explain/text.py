@@ -12,7 +12,7 @@ The words that speak loudest for each class of a classifier of texts, each as a 
 
 >>> from deciban import TextClassifier
 >>> model = TextClassifier().fit(["win a prize", "lunch at noon", "a prize"], ["spam", "ham", "spam"])
->>> [(one.word, one.decibans > 0, one.own, one.others) for one in loudest(model, 1)["spam"]]
+>>> [(one.word, one.decibans > 0, one.own, one.others) for one in top_word_evidence(model, 1)["spam"]]
 [('prize', True, 2, 0)]
 """
 
@@ -46,7 +46,7 @@ class TextExplanation(Explanation):
     locate: Locate | None = None
     _kind = "words"
 
-    def account(self, row: int = 0, columns: int = 10) -> display.Account:
+    def account(self, row: int = 0, columns: int = 10) -> display.EvidenceTable:
         """One text for reading: the prior, its strongest words, the sum of its others, the total."""
         own = self._own_columns(row)
         names = tuple(self.columns[j] for j in own)
@@ -82,10 +82,13 @@ class TextExplanation(Explanation):
         most = max((abs(decibans) for *_, decibans in spans if np.isfinite(decibans)), default=0.0) or 1.0
         out, at = [], 0
         for start, stop, decibans in spans:
-            colour = display.FOR if decibans > 0 else display.AGAINST
+            colour = display.POSITIVE if decibans > 0 else display.NEGATIVE
             shade = round(float(np.clip(abs(decibans) / most, 0.0, 1.0)) * 200)
             style = f"background:{colour}{shade:02x};color:inherit"
-            out += [display.escape(text[at:start]), f'<mark style="{style}" title="{display.signed(decibans)}">']
+            out += [
+                display.escape(text[at:start]),
+                f'<mark style="{style}" title="{display.format_decibans(decibans)}">',
+            ]
             out += [display.escape(text[start:stop]), "</mark>"]
             at = stop
         return "".join([*out, display.escape(text[at:])])
@@ -137,7 +140,7 @@ def _characters(text: str, low: int, high: int, inside: bool) -> Iterator[tuple[
 
 
 @dataclass(frozen=True)
-class Loud:
+class WordEvidence:
     """A word, what it says for a class, and how many texts of the class and of the others had it."""
 
     word: str
@@ -146,7 +149,7 @@ class Loud:
     others: int
 
 
-def loudest(model: Any, most: int) -> dict[Any, list[Loud]]:
+def top_word_evidence(model: Any, most: int) -> dict[Any, list[WordEvidence]]:
     """For each class so many words that tell it from the rest, the strongest first; none where there is one class."""
     labels = model.classes_.tolist()
     if len(labels) < 2:
@@ -159,7 +162,7 @@ def loudest(model: Any, most: int) -> dict[Any, list[Loud]]:
         said = np.asarray(model.decibans([*words, ""]))[:, c]
         texts = view.words.table(view.words.rows, np.array([place[word] for word in words], dtype=np.int64))
         found = [
-            Loud(word, float(said[i] - said[-1]), round(texts[i, c]), round(texts[i].sum() - texts[i, c]))
+            WordEvidence(word, float(said[i] - said[-1]), round(texts[i, c]), round(texts[i].sum() - texts[i, c]))
             for i, word in enumerate(words)
         ]
         out[label] = sorted(found, key=lambda one: -one.decibans)

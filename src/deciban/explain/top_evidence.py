@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from deciban.data import frames
-from deciban.display import absent, cell_text, signed
+from deciban.display import cell_text, format_decibans, is_missing
 from deciban.errors import DecibanError
-from deciban.explain.text import loudest
+from deciban.explain.text import top_word_evidence
 
 DRAWN = 400  # rows that the model imagines, to see what is typical
 LEVELS = 50  # of a column that are heard
@@ -31,7 +31,7 @@ HALVINGS = 40  # by which the border of an interval is found
 
 
 @dataclass(frozen=True)
-class Evidence:
+class CellEvidence:
     """One cell and what it says for a class."""
 
     column: str
@@ -40,7 +40,7 @@ class Evidence:
     interval: tuple[float | None, float | None] | None = None  # from – to, where all numbers in it say the same
 
     def __str__(self) -> str:
-        return f"{self._cell()}: {signed(self.decibans)} decibans"
+        return f"{self._cell()}: {format_decibans(self.decibans)} decibans"
 
     def _cell(self) -> str:
         low, high = self.interval or (None, None)
@@ -53,7 +53,7 @@ class Evidence:
     __repr__ = __str__
 
 
-def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
+def strongest(model: Any, most: int = 5) -> dict[Any, list[CellEvidence]]:
     """For each class the cells that speak for it most, one a column; nothing where the model cannot hear one by itself.
 
     >>> from deciban import GaussianNB
@@ -63,8 +63,8 @@ def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
     """
     if hasattr(type(model), "top_words"):
         return {
-            label: [Evidence(one.word, None, one.decibans) for one in words if one.decibans > LEAST]
-            for label, words in loudest(model, most).items()
+            label: [CellEvidence(one.word, None, one.decibans) for one in words if one.decibans > LEAST]
+            for label, words in top_word_evidence(model, most).items()
         }
     names = frames.shown_names(model)
     try:
@@ -76,11 +76,11 @@ def strongest(model: Any, most: int = 5) -> dict[Any, list[Evidence]]:
             heard = [_alone(model, j, values, len(names)) for j, values in enumerate(cells)]
     except (DecibanError, AttributeError, ValueError):
         return {label: [] for label in model.classes_.tolist()}
-    out: dict[Any, list[Evidence]] = {}
+    out: dict[Any, list[CellEvidence]] = {}
     for c, label in enumerate(model.classes_.tolist()):
         best = [(said[:, c].argmax(), said[:, c].max()) for said in heard]
         found = [
-            Evidence(name, cells[j][at], float(size), _interval(steps[j], cells[j][at]))
+            CellEvidence(name, cells[j][at], float(size), _interval(steps[j], cells[j][at]))
             for j, (name, (at, size)) in enumerate(zip(names, best, strict=True))
             if size > LEAST
         ]
@@ -128,7 +128,7 @@ def _typical(model: Any) -> list[list]:
     out = []
     for column, (low, high) in zip(columns, _seen(model, len(columns)), strict=True):
         cells = column.named()
-        given = [cell for cell in cells.tolist() if not absent(cell)]
+        given = [cell for cell in cells.tolist() if not is_missing(cell)]
         if column.levels is not None or not given:
             out.append(list(dict.fromkeys(given))[:LEVELS] or [None])
         else:
@@ -163,7 +163,7 @@ def _as_learned(model: Any, rows: np.ndarray) -> Any:
     if library is None:
         return rows
     columns = [
-        frames.Column(name, np.array([None if absent(c) else c for c in rows[:, j]], dtype=object))
+        frames.Column(name, np.array([None if is_missing(c) else c for c in rows[:, j]], dtype=object))
         for j, name in enumerate(model.feature_names_in_)
     ]
-    return frames.assembled(columns, library)
+    return frames.to_frame(columns, library)

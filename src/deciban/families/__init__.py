@@ -26,7 +26,7 @@ def find() -> dict[str, Any]:
     return {name: module.FAMILY for name, module in modules.items() if hasattr(module, "FAMILY")}
 
 
-HOLDS = {
+SUPPORT_TEXT = {
     "real": "for any numbers",
     "count": "for whole numbers ≥ 0",
     "positive": "for numbers > 0",
@@ -48,7 +48,7 @@ def _words(family: Any) -> str:
     text = (sys.modules[family.__module__].__doc__ or "").split(".\n")[0].split(": log p")[0].split(":")[0]
     what = " ".join(text.split())
     block, support = (_plain(family, name) for name in ("block", "support"))
-    holds = HOLDS["codes"] if block == "codes" else HOLDS.get(support, f"for {support} cells")
+    holds = SUPPORT_TEXT["codes"] if block == "codes" else SUPPORT_TEXT.get(support, f"for {support} cells")
     return f"{what[0].lower()}{what[1:]}; {holds}"
 
 

@@ -24,10 +24,10 @@ import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Codes
-from deciban.estimation.discretise import one_by_one
+from deciban.estimation.discretise import sequential_parts
 from deciban.networks import dependence
 from deciban.networks import tables as backoff
-from deciban.networks.dependence import Parents
+from deciban.networks.dependence import OneDependenceTables
 from deciban.tallies import Pairs
 from deciban.tallies.crosstab import pair_cells
 
@@ -36,7 +36,7 @@ from deciban.tallies.crosstab import pair_cells
 class Params:
     levels: np.ndarray  # (d,)
     strengths: np.ndarray  # (d + 1, d): of each column given each other one, and without any
-    parents: Parents  # log θ as the kernel reads it
+    parents: OneDependenceTables  # log θ as the kernel reads it
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Aode:
 
     def size(self, levels: np.ndarray, k: int) -> int:
         """Numbers that a tally or the parameters have."""
-        return k * pair_cells(levels) + Parents.width(k) * int(levels.sum()) * (int(levels.sum()) + 1)
+        return k * pair_cells(levels) + OneDependenceTables.width(k) * int(levels.sum()) * (int(levels.sum()) + 1)
 
     def tally(self, x: Codes, y, w, k: int) -> Pairs:
         return ops.pairs(x, y, w, k)
@@ -76,7 +76,7 @@ class Aode:
             1 - 1e-9
         )
         with np.errstate(divide="ignore"):
-            return Params(t.levels, m, Parents.of(np.log(shares, out=shares), offset, seen))
+            return Params(t.levels, m, OneDependenceTables.of(np.log(shares, out=shares), offset, seen))
 
     def settled(self, p: Params) -> Aode:
         """The family that would have these strengths whatever the counts."""
@@ -98,7 +98,7 @@ class Aode:
         the last and from the last to the first. (The average of products has no part of its own for a column.)"""
         codes = np.asarray(x.values)
         codes = np.where((codes >= 0) & (codes < p.levels), codes, -1)
-        ways = [one_by_one(lambda shown: self.loglik(p, shown), codes, way, p.parents.k) for way in _ways(x.d)]
+        ways = [sequential_parts(lambda shown: self.loglik(p, shown), codes, way, p.parents.k) for way in _ways(x.d)]
         return (ways[0] + ways[1]) / 2
 
     def leave_one_out(self, t: Pairs, x: Codes, y, w, p: Params | None = None, lone=None) -> np.ndarray:

@@ -26,7 +26,7 @@ from deciban.errors import DataError
 from deciban.estimation.leave_one_out import blocks, class_weight, set_own, weight
 from deciban.estimation.linear import Linear
 from deciban.tallies import Sums
-from deciban.tallies.basic import column, less
+from deciban.tallies.basic import column, subtract
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class Bernoulli:
         out = self.loglik(self.estimate(t), x)
         alike = class_weight(y, w, t.k)
         if alike is not None and (self.above is not None or _binary(x)):
-            n = less(column(t.n), alike)
-            logs = self._logs(n, np.maximum(less(t.total, alike), 0.0), np.maximum(n - t.total, 0.0))
+            n = subtract(column(t.n), alike)
+            logs = self._logs(n, np.maximum(subtract(t.total, alike), 0.0), np.maximum(n - t.total, 0.0))
             own = Linear.of(*logs).loglik(x, self.above)
             set_own(out, y, own[np.arange(x.n), y])
             return out
@@ -89,8 +89,8 @@ class Bernoulli:
         """Log likelihood (m,) of rows of any weights under their own classes without them."""
         here = ~np.isnan(cells)
         x = np.where(here, cells if self.above is None else cells > self.above, 0.0)
-        n = less(np.broadcast_to(column(t.n).take(y, axis=0), x.shape), here * w)
-        total = less(t.total.take(y, axis=0), x * w)
+        n = subtract(np.broadcast_to(column(t.n).take(y, axis=0), x.shape), here * w)
+        total = subtract(t.total.take(y, axis=0), x * w)
         present, absent = self._logs(n, total, np.maximum(n - total, 0.0))
         with np.errstate(invalid="ignore"):
             terms = np.where(x != 0, x * present, 0.0) + np.where(x != 1, (1.0 - x) * absent, 0.0)

@@ -23,7 +23,7 @@ from deciban.estimation.dirichlet import best_alpha, column_sums, log_evidence, 
 from deciban.estimation.leave_one_out import class_weight, set_own
 from deciban.ops.packed import Packed
 from deciban.tallies import Crosstab
-from deciban.tallies.basic import less
+from deciban.tallies.basic import subtract
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,10 @@ class Categorical:
         """log θ (k, sum of levels) of each level without one row of it, all rows of a class being of one weight (k, 1):
         what else is in the row does not matter."""
         alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64), t.levels.shape)
-        rest = np.maximum(less(column_sums(t.table, t.offset), alike), 0.0) + alpha * t.levels
+        rest = np.maximum(subtract(column_sums(t.table, t.offset), alike), 0.0) + alpha * t.levels
         even = spread(-np.log(np.maximum(t.levels, 1)), t.offset)
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(np.maximum(less(t.table, alike), 0.0) + spread(alpha, t.offset))
+            logs = np.log(np.maximum(subtract(t.table, alike), 0.0) + spread(alpha, t.offset))
             return np.where(spread(rest, t.offset) > 0, logs - spread(np.log(rest), t.offset), even)
 
     def evidence(self, t: Crosstab) -> np.ndarray:

@@ -23,7 +23,7 @@ from deciban.estimation.leave_one_out import blocks, log_left, powers, row_total
 from deciban.estimation.linear import Linear
 from deciban.ops import leave_one_out
 from deciban.tallies import Sums
-from deciban.tallies.basic import column, less, over
+from deciban.tallies.basic import column, divide, subtract
 
 TINY = 1e-12  # what a term of a series may be, relative to the first, to be left out
 
@@ -52,7 +52,7 @@ class Complement:
         own = t.total + self.alpha
         even = np.full_like(own, 1.0 / max(1, own.shape[1]))
         theta = np.divide(own, own.sum(1, keepdims=True), out=even, where=own.sum(1, keepdims=True) > 0)
-        length = over(t.total, np.broadcast_to(column(t.n), t.total.shape)).sum(axis=1)
+        length = divide(t.total, np.broadcast_to(column(t.n), t.total.shape)).sum(axis=1)
         return Params(weights, theta, length, Linear.of(weights))
 
     def _weights(self, others: np.ndarray) -> np.ndarray:
@@ -82,7 +82,7 @@ class Complement:
         for rows, cells in blocks(x.take(odd)):
             v, taken = np.nan_to_num(cells), weight(w, odd[rows])
             for c in range(t.k):
-                left = less(others[c], v * taken) + self.alpha
+                left = subtract(others[c], v * taken) + self.alpha
                 out[odd[rows], c] = np.einsum("ij,ij->i", v, self._weights(left))
         set_own(out, y, own)
         return out
@@ -115,7 +115,7 @@ class Complement:
         assumed = np.broadcast_to(self.alpha, x.d).sum()
         with np.errstate(divide="ignore", invalid="ignore"):
             for c, each in enumerate(others):
-                whole = less(each.sum(), words if w is None else words * w) + assumed
+                whole = subtract(each.sum(), words if w is None else words * w) + assumed
                 out[:, c] = words * np.log(whole) - log_left(each[None], self.alpha, x, nobody, w)
         return out
 

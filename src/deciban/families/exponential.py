@@ -26,7 +26,7 @@ from deciban.estimation.leave_one_out import blocks, powers, remaining, set_own,
 from deciban.estimation.linear import Linear
 from deciban.ops.packed import Packed
 from deciban.tallies import Sums
-from deciban.tallies.basic import column, less, over
+from deciban.tallies.basic import column, divide, subtract
 
 LINEAR = 1e-6  # a relative change of a rate up to here changes the score in proportion, as far as doubles can tell
 FLOOR = 1e-290  # the least sum of a column: a class of zeros has a rate, if a high one
@@ -57,7 +57,7 @@ class Exponential:
         """The mean of the pseudo-rows, from all rows; NaN where there are none."""
         if self.mean is not None:
             return self.mean
-        mean = total * over(np.ones(1), n)
+        mean = total * divide(np.ones(1), n)
         return mean if (n > 0).all() else np.where(n > 0, mean, np.nan)
 
     def _rates(self, n: np.ndarray, total: np.ndarray, mean: float | np.ndarray) -> np.ndarray:
@@ -85,10 +85,10 @@ class Exponential:
             if np.isnan(cells).any():
                 taken, gone = ~np.isnan(cells) * taken, np.nan_to_num(cells)
             gone = gone * taken
-            mean = self._mean(less(n.sum(axis=0), taken), remaining(t.total.sum(axis=0), gone))
+            mean = self._mean(subtract(n.sum(axis=0), taken), remaining(t.total.sum(axis=0), gone))
             for c in range(t.k if moves else 0):
                 out[rows, c] = _score(self._rates(n[c], t.total[c], mean), cells)
-            seen, total = less(column(t.n).take(y[rows], axis=0), taken), t.total.take(y[rows], axis=0)
+            seen, total = subtract(column(t.n).take(y[rows], axis=0), taken), t.total.take(y[rows], axis=0)
             own = self._rates(seen, remaining(total, gone), mean)
             set_own(out, y, _score(own, cells), rows)
         return out

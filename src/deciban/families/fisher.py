@@ -26,9 +26,9 @@ from scipy import linalg
 from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.errors import DataError
-from deciban.gaussian.covariance import Covariance, Full, class_covariances
-from deciban.gaussian.joint import Own, by_pattern, draw, mixed
-from deciban.gaussian.leave_one_out import PairsLeft, remembered
+from deciban.gaussian.covariance import Covariance, DenseCovariance, class_covariances
+from deciban.gaussian.joint import ClassGaussian, by_pattern, draw, mixed
+from deciban.gaussian.leave_one_out import PairsLeft, cached_plan
 from deciban.ops.packed import Packed
 from deciban.tallies import RowScatter, Scatter
 
@@ -109,7 +109,7 @@ class Params:
             coef, bias = rule(mean, covs, n)
         else:
             turn = leading(mean, covs, n, within)
-            coef, bias = rule(mean @ turn, [Full(turn.T @ cov.dense() @ turn) for cov in covs], n)
+            coef, bias = rule(mean @ turn, [DenseCovariance(turn.T @ cov.dense() @ turn) for cov in covs], n)
             coef = coef @ turn.T
         return cls(mean, covs, n, within, Packed.of(coef), bias)
 
@@ -166,7 +166,7 @@ class Fisher:
         k = t.k
         if self.within is not None or not isinstance(t, Scatter):
             return np.full((x.n, k), np.nan)
-        p, left = remembered(self, t, self._plan)  # once for all chunks of rows
+        p, left = cached_plan(self, t, self._plan)  # once for all chunks of rows
         number, sign = table_of_pairs(k)
         cells, out = x.dense(), np.empty((x.n, k))
         for a in np.unique(y).tolist():
@@ -191,7 +191,7 @@ class Fisher:
 
     def log_density(self, p: Params, x: Reals) -> np.ndarray:
         floor = [cov.plus_diagonal(1e-9 * max(cov.variances.mean(), 1e-290)) for cov in p.covs]
-        return by_pattern(x, Own.of(p.mean, floor), lambda part, rows: part.loglik(rows))
+        return by_pattern(x, ClassGaussian.of(p.mean, floor), lambda part, rows: part.loglik(rows))
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return draw(p.mean, p.covs, y, rng)

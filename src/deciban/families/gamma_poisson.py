@@ -24,7 +24,7 @@ from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
 from deciban.estimation.leave_one_out import blocks, set_own, weight
 from deciban.tallies import Sums
-from deciban.tallies.basic import column, less
+from deciban.tallies.basic import column, subtract
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class GammaPoisson:
         n = np.broadcast_to(column(t.n), t.total.shape)
         for rows, cells in blocks(x):
             taken = ~np.isnan(cells) * weight(w, rows)
-            events = less(t.total.take(y[rows], axis=0), np.nan_to_num(cells) * taken) + self.shape
-            seen = less(n.take(y[rows], axis=0), taken) + self.exposure
+            events = subtract(t.total.take(y[rows], axis=0), np.nan_to_num(cells) * taken) + self.shape
+            seen = subtract(n.take(y[rows], axis=0), taken) + self.exposure
             set_own(out, y, np.nansum(_terms(events, seen, cells), axis=1), rows)
         return out
 

@@ -22,10 +22,10 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.gaussian import columns as normals
-from deciban.gaussian.columns import Normals
+from deciban.gaussian.columns import NormalColumns
 from deciban.tallies import Moments
 
-Params = Normals
+Params = NormalColumns
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ class Gaussian:
 
     def epsilon(self, everything: Moments) -> float:
         """What is added to every variance, from the moments of all rows as one class."""
-        return normals.epsilon(everything, self.smoothing, self.each)
+        return normals.variance_smoothing(everything, self.smoothing, self.each)
 
     def estimate(self, t: Moments, epsilon: float | None = None) -> Params:
-        return Normals.of(t, self.epsilon(t.collapse()) if epsilon is None else epsilon, self.ddof)
+        return NormalColumns.of(t, self.epsilon(t.collapse()) if epsilon is None else epsilon, self.ddof)
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.loglik(x)

@@ -25,11 +25,11 @@ from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.errors import DataError
 from deciban.gaussian.covariance import Covariance, class_covariances, ledoit_wolf, shrink
-from deciban.gaussian.joint import Own, Pooled, by_pattern, draw, floored, mixed
-from deciban.gaussian.leave_one_out import Separate, Shared, Span, remembered
+from deciban.gaussian.joint import ClassGaussian, PooledGaussian, by_pattern, draw, floored, mixed
+from deciban.gaussian.leave_one_out import Separate, Shared, Span, cached_plan
 from deciban.tallies import Quartic, RowScatter, Scatter
 
-Params = Own | Pooled
+Params = ClassGaussian | PooledGaussian
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class GaussianJoint:
     def estimate(self, t: Scatter | RowScatter | Quartic, centre: np.ndarray | None = None) -> Params:
         mean, covs = self.gaussians(t)
         if self.blend < 1:
-            return Own.of(mean, floored(covs, t.n, self.floor))
-        return Pooled.of(mean, covs[0], self._mix(t) @ mean if centre is None else centre, self.tol)
+            return ClassGaussian.of(mean, floored(covs, t.n, self.floor))
+        return PooledGaussian.of(mean, covs[0], self._mix(t) @ mean if centre is None else centre, self.tol)
 
     def gaussians(self, t: Scatter | RowScatter | Quartic) -> tuple[np.ndarray, list[Covariance]]:
         """Means (k, d) and covariances, of each class or the one of all, as they are before any floor."""
@@ -111,7 +111,7 @@ class GaussianJoint:
         with np.errstate(all="ignore"):
             if not isinstance(t, Scatter):
                 return np.full((x.n, t.k), np.nan)
-            plan = remembered(self, t, self._without)
+            plan = cached_plan(self, t, self._without)
             return plan.scores(x, y, w) if isinstance(plan, Separate) else plan.scores(x, y, w, span)
 
     def _without(self, t: Scatter) -> Separate | Shared:
@@ -123,7 +123,7 @@ class GaussianJoint:
         return by_pattern(x, p, lambda part, rows: part.carrier(rows))
 
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
-        if isinstance(p, Own):
+        if isinstance(p, ClassGaussian):
             raise DataError(
                 "each class has its own covariance: the posterior is quadratic in x\n\nhint: pool them (`blend=1`)"
             )

@@ -32,8 +32,8 @@ from scipy.special import multigammaln
 from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.errors import DataError
-from deciban.gaussian.covariance import Covariance, Full, class_covariances
-from deciban.gaussian.joint import Students, by_pattern, mixed, plus_rows, usual_variances
+from deciban.gaussian.covariance import Covariance, DenseCovariance, class_covariances
+from deciban.gaussian.joint import MultivariateT, by_pattern, mixed, plus_rows, usual_variances
 from deciban.tallies import RowScatter, Scatter
 
 Sums = Scatter | RowScatter
@@ -49,7 +49,9 @@ class Prior:
 
     def add(self, scatter: Covariance) -> Covariance:
         """Ψ₀ + scatter."""
-        return scatter.plus_diagonal(self.scale) if self.scale.ndim == 1 else Full(scatter.dense() + self.scale)
+        return (
+            scatter.plus_diagonal(self.scale) if self.scale.ndim == 1 else DenseCovariance(scatter.dense() + self.scale)
+        )
 
 
 @dataclass(frozen=True)
@@ -96,12 +98,12 @@ class GaussianJointBayes:
             scatters = [own * (1 - self.blend) + every for own in scatters]  # type: ignore[operator]
         return prior.mean + share[:, None] * delta, [prior.add(s) for s in scatters], prior.freedom + weight
 
-    def estimate(self, t: Sums) -> Students:
+    def estimate(self, t: Sums) -> MultivariateT:
         prior = self.prior(t)
         mean, scatters, nu = self._posterior(t, prior)
         freedom = np.broadcast_to(nu - mean.shape[1] + 1.0, len(mean))
         kappa = prior.rows + t.n
-        return Students.of(mean, scatters, (kappa + 1) / (kappa * freedom), freedom)
+        return MultivariateT.of(mean, scatters, (kappa + 1) / (kappa * freedom), freedom)
 
     def gaussians(self, t: Sums) -> tuple[np.ndarray, list[Covariance]]:
         """m and E[Σ⁻¹]⁻¹ = Ψ / ν: with these, filling in missing cells is variational Bayes."""
@@ -121,10 +123,10 @@ class GaussianJointBayes:
         out += multigammaln(nu / 2, d) - multigammaln(prior.freedom / 2, d)
         return out + (means.sum(keepdims=True) if self.pools else means)
 
-    def loglik(self, p: Students, x: Reals) -> np.ndarray:
+    def loglik(self, p: MultivariateT, x: Reals) -> np.ndarray:
         return by_pattern(x, p, lambda part, rows: part.loglik(rows))
 
-    def sample(self, p: Students, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, p: MultivariateT, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return p.draw(y, rng)
 
 

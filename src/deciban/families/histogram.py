@@ -5,9 +5,9 @@ of like weight, or between any two distinct values. Inside an interval all class
 cancels in posteriors: it is the `carrier`. Beyond the outermost data an end interval's evidence holds on, and its q has
 an exponential tail.
 
-Tally: `Cells`, counts on a grid that does not depend on the data, so histograms merge and forget like any other family;
-the cuts are part of the estimate. P = (count + alpha) / (n + alpha · intervals); alpha = "auto" is the one of a grid
-under which held-out rows are most probable. With `smooth`, each interval gives a quarter of its count to either
+Tally: `GridCounts`, counts on a grid that does not depend on the data, so histograms merge and forget like any other
+family; the cuts are part of the estimate. P = (count + alpha) / (n + alpha · intervals); alpha = "auto" is the one of a
+grid under which held-out rows are most probable. With `smooth`, each interval gives a quarter of its count to either
 neighbour, so many times over: a density that changes slowly is learned from fewer rows.
 
 >>> import numpy as np
@@ -31,7 +31,7 @@ from deciban.estimation import discretise
 from deciban.estimation.dirichlet import best_alpha, log_shares, own_held_out
 from deciban.ops import cells as cell_ops
 from deciban.ops.packed import Packed
-from deciban.tallies import Cells
+from deciban.tallies import GridCounts
 from deciban.tallies.grid import cell_borders
 
 PIECES = 64  # of the finer histogram, at most, in one interval
@@ -141,10 +141,10 @@ class Histogram:
     searches = True  # parameters are dear: whoever has them hands them to `leave_one_out`
     shared = "cells"  # which one the tally is of those that `cell_ops` makes of the same cells
 
-    def tally(self, x: Reals, y, w, k: int) -> Cells:
+    def tally(self, x: Reals, y, w, k: int) -> GridCounts:
         return cell_ops.cells(x, y, w, k)
 
-    def estimate(self, t: Cells) -> Params:
+    def estimate(self, t: GridCounts) -> Params:
         borders, counts, cells = [], [], []
         for keys, table in zip(t.keys, t.columns(), strict=True):
             table = np.maximum(table, 0.0)
@@ -212,7 +212,7 @@ class Histogram:
         values = np.asarray(x.values, dtype=np.float64)
         return sum((shape(values[:, j]) for j, shape in enumerate(p.shapes)), np.zeros(len(values)))
 
-    def leave_one_out(self, t: Cells, x: Reals, y, w, p: Params | None = None) -> np.ndarray:
+    def leave_one_out(self, t: GridCounts, x: Reals, y, w, p: Params | None = None) -> np.ndarray:
         """Cuts and alpha stay; the row leaves the counts."""
         p = self.estimate(t) if p is None else p
         out = self.loglik(p, x)

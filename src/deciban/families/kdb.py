@@ -6,8 +6,8 @@ first. A column whose missing cells depend on the level of another one is no par
 be chosen by it. Missing cells are summed out exactly, by eliminating one after the other, for each pattern of missing
 cells: the cost grows with the levels of parents that are missing together.
 
-Tally: `Patterns`, the distinct rows. Estimate: θ(x | c, p, q) is backed by θ(x | c, p), that by θ(x | c), θ(x) and even
-shares, the parent that tells least being dropped first (see `backoff`); with strength 0 it is (n + alpha) / (sum +
+Tally: `DistinctRows`, the distinct rows. Estimate: θ(x | c, p, q) is backed by θ(x | c, p), that by θ(x | c), θ(x) and
+even shares, the parent that tells least being dropped first (see `backoff`); with strength 0 it is (n + alpha) / (sum +
 alpha · levels). Rows that miss a cell of a table count nothing in it.
 
 >>> import numpy as np
@@ -33,8 +33,8 @@ from deciban.estimation.missingness import dependent
 from deciban.networks.dependence import class_information, conditional_information
 from deciban.networks.graph import Parents
 from deciban.networks.search import MOST, counts, marginal, table_sizes
-from deciban.networks.tables import Backed, Smoothing
-from deciban.tallies import Patterns
+from deciban.networks.tables import BackedOffTables, BackoffSmoothing
+from deciban.tallies import DistinctRows
 from deciban.tallies.crosstab import pair_cells
 
 
@@ -52,10 +52,10 @@ class Kdb:
         """Numbers that it takes to find parents; the tally has those of the distinct rows."""
         return k * (pair_cells(levels) + int(levels.sum()))
 
-    def tally(self, x: Codes, y, w, k: int) -> Patterns:
-        return Patterns.of(x.values, y, w, k)
+    def tally(self, x: Codes, y, w, k: int) -> DistinctRows:
+        return DistinctRows.of(x.values, y, w, k)
 
-    def parents(self, t: Patterns) -> Parents:
+    def parents(self, t: DistinctRows) -> Parents:
         if self.order is not None:
             return self.order
         pairs = ops.pairs(Codes(t.rows), t.y, t.w, t.k, t.levels)
@@ -70,7 +70,7 @@ class Kdb:
             before.append(j)
         return tuple(out)
 
-    def _few_enough(self, t: Patterns, j: int, best: list[int]) -> tuple[int, ...]:
+    def _few_enough(self, t: DistinctRows, j: int, best: list[int]) -> tuple[int, ...]:
         """The first of these parents, without those that would make the table of column j too large."""
         sizes = table_sizes(t)
         out: list[int] = []
@@ -79,35 +79,35 @@ class Kdb:
                 out.append(i)
         return tuple(out)
 
-    def estimate(self, t: Patterns) -> Backed:
+    def estimate(self, t: DistinctRows) -> BackedOffTables:
         return self._smoothing().estimate(t, self.parents(t))
 
-    def _smoothing(self) -> Smoothing:
-        return Smoothing(self.strength, self.alpha)
+    def _smoothing(self) -> BackoffSmoothing:
+        return BackoffSmoothing(self.strength, self.alpha)
 
-    def settled(self, p: Backed) -> Kdb:
+    def settled(self, p: BackedOffTables) -> Kdb:
         """The family that would have these parents and strengths whatever the counts."""
         return replace(self, order=p.parents, strength=p.strengths)
 
-    def loglik(self, p: Backed, x: Codes) -> np.ndarray:
+    def loglik(self, p: BackedOffTables, x: Codes) -> np.ndarray:
         return p.loglik(p.known(x))
 
-    def parts(self, p: Backed, x: Codes) -> np.ndarray:
+    def parts(self, p: BackedOffTables, x: Codes) -> np.ndarray:
         return p.parts(p.known(x))
 
-    def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Backed | None = None, lone=None) -> np.ndarray:
+    def leave_one_out(self, t: DistinctRows, x: Codes, y, w, p: BackedOffTables | None = None, lone=None) -> np.ndarray:
         """Parents and strengths stay; a `lone` (n, d) level leaves with its row."""
         p = self.estimate(t) if p is None else p
         return self._smoothing().leave_one_out(t, p, p.known(x), y, w, lone)
 
-    def evidence(self, t: Patterns) -> np.ndarray:
+    def evidence(self, t: DistinctRows) -> np.ndarray:
         """log marginal likelihood (k,) of each class's rows, the parents being given: each column's shares, at each
         combination of its parents' levels, drawn from a Dirichlet(alpha)."""
         if not self.alpha > 0:
             raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
         return sum((marginal(counts(t, j, own), self.alpha) for j, own in enumerate(self.parents(t))), np.zeros(t.k))
 
-    def sample(self, p: Backed, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, p: BackedOffTables, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return p.network.sample(len(y), rng, {len(p.parents): y})[:, :-1]
 
 

@@ -21,10 +21,10 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.gaussian import columns as normals
-from deciban.gaussian.columns import Normals, logs
+from deciban.gaussian.columns import NormalColumns, logs
 from deciban.tallies import Moments
 
-Params = Normals
+Params = NormalColumns
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Lognormal:
         return ops.moments(logs(x), y, w, k)
 
     def estimate(self, t: Moments) -> Params:
-        return Normals.of(t, normals.epsilon(t.collapse(), self.smoothing, each=True), self.ddof)
+        return NormalColumns.of(t, normals.variance_smoothing(t.collapse(), self.smoothing, each=True), self.ddof)
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
         return p.loglik(logs(x))

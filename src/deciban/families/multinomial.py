@@ -24,7 +24,7 @@ from deciban.errors import DataError
 from deciban.estimation.leave_one_out import log_left, row_totals, set_own
 from deciban.estimation.linear import Linear
 from deciban.tallies import Sums
-from deciban.tallies.basic import less, over
+from deciban.tallies.basic import divide, subtract
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Multinomial:
         with np.errstate(divide="ignore"):
             np.log(theta, out=theta)
         theta -= np.log(np.where(whole > 0, whole, theta.shape[1]))
-        words = t.total.sum(axis=1) if t.n.ndim == 1 else over(t.total, t.n).sum(axis=1)
-        return Params(Linear.of(theta), over(words, t.n) if t.n.ndim == 1 else words)
+        words = t.total.sum(axis=1) if t.n.ndim == 1 else divide(t.total, t.n).sum(axis=1)
+        return Params(Linear.of(theta), divide(words, t.n) if t.n.ndim == 1 else words)
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.loglik(x)
@@ -70,7 +70,7 @@ class Multinomial:
         out = self.loglik(self.estimate(t), x)
         words = row_totals(x)
         assumed = np.broadcast_to(self.alpha, x.d).sum()
-        whole = less(t.total.sum(axis=1)[y], words if w is None else words * w) + assumed
+        whole = subtract(t.total.sum(axis=1)[y], words if w is None else words * w) + assumed
         own = log_left(t.total, self.alpha, x, y, w) - words * np.log(np.where(whole > 0, whole, 1.0))
         set_own(out, y, np.where(whole > 0, own, -words * np.log(max(1, x.d))))
         return out

@@ -1,6 +1,6 @@
 """Levels that hang on each other: log p(x | c) = Σ_j log θ_j[x_j | parents of x_j, c], the class above every column.
 
-Tally: `Patterns`, the distinct rows, from which any table can be counted. Graph: given as edges between columns, or
+Tally: `DistinctRows`, the distinct rows, from which any table can be counted. Graph: given as edges between columns, or
 found by greedy search for the largest marginal likelihood (BDeu: every table assumes `prior` rows of each class, spread
 evenly). Estimate: θ(x | c, p, q) is backed by θ(x | c, p), that by θ(x | c), θ(x) and even shares (see `backoff`); with
 strength 0 it is (count + a) / (count of the row + a · levels), where a is `alpha`, or BDeu's share of `prior`. Rows
@@ -22,8 +22,8 @@ import numpy as np
 from deciban.data.blocks import Codes
 from deciban.networks.graph import Parents, parents_of
 from deciban.networks.search import bdeu, counts, marginal, search
-from deciban.networks.tables import Backed, Smoothing
-from deciban.tallies import Patterns
+from deciban.networks.tables import BackedOffTables, BackoffSmoothing
+from deciban.tallies import DistinctRows
 
 
 @dataclass(frozen=True)
@@ -41,38 +41,38 @@ class Graph:
         """Numbers that a tally of few rows has: those of more are as many as there are distinct rows."""
         return k * int(levels.sum())
 
-    def settled(self, p: Backed) -> Graph:
+    def settled(self, p: BackedOffTables) -> Graph:
         """The family that would have this graph and these strengths whatever the counts."""
         edges = tuple((a, b) for b, own in enumerate(p.parents) for a in own)
         return replace(self, edges=edges, strength=p.strengths)
 
-    def tally(self, x: Codes, y, w, k: int) -> Patterns:
-        return Patterns.of(x.values, y, w, k)
+    def tally(self, x: Codes, y, w, k: int) -> DistinctRows:
+        return DistinctRows.of(x.values, y, w, k)
 
-    def parents(self, t: Patterns) -> Parents:
+    def parents(self, t: DistinctRows) -> Parents:
         if self.edges is not None:
             return parents_of(range(t.d), self.edges)
         return search(t, self.prior, self.max_parents)
 
-    def estimate(self, t: Patterns) -> Backed:
+    def estimate(self, t: DistinctRows) -> BackedOffTables:
         return self._smoothing().estimate(t, self.parents(t))
 
-    def _smoothing(self) -> Smoothing:
-        return Smoothing(self.strength, self.alpha, self.prior)
+    def _smoothing(self) -> BackoffSmoothing:
+        return BackoffSmoothing(self.strength, self.alpha, self.prior)
 
-    def loglik(self, p: Backed, x: Codes) -> np.ndarray:
+    def loglik(self, p: BackedOffTables, x: Codes) -> np.ndarray:
         return p.loglik(p.known(x))
 
-    def parts(self, p: Backed, x: Codes) -> np.ndarray:
+    def parts(self, p: BackedOffTables, x: Codes) -> np.ndarray:
         """What each column adds to those that come before it, parents first."""
         return p.parts(p.known(x))
 
-    def leave_one_out(self, t: Patterns, x: Codes, y, w, p: Backed | None = None, lone=None) -> np.ndarray:
+    def leave_one_out(self, t: DistinctRows, x: Codes, y, w, p: BackedOffTables | None = None, lone=None) -> np.ndarray:
         """The graph and the strengths stay; a `lone` (n, d) level leaves with its row."""
         p = self.estimate(t) if p is None else p
         return self._smoothing().leave_one_out(t, p, p.known(x), y, w, lone)
 
-    def evidence(self, t: Patterns) -> np.ndarray:
+    def evidence(self, t: DistinctRows) -> np.ndarray:
         """log marginal likelihood (k,) of the levels given the graph: each column's shares, at each combination of its
         parents' levels, drawn from a Dirichlet of `alpha` for every level, or of `prior` spread evenly (BDeu) where
         that is None. A row counts in the tables that it has all cells of."""
@@ -82,7 +82,7 @@ class Graph:
             out += bdeu(table, self.prior) if self.alpha is None else marginal(table, self.alpha)
         return out
 
-    def sample(self, p: Backed, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, p: BackedOffTables, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return p.network.sample(len(y), rng, {len(p.parents): y})[:, :-1]
 
 

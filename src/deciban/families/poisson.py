@@ -24,7 +24,7 @@ from deciban.data.blocks import Counts, Reals
 from deciban.estimation.leave_one_out import blocks, log_left, row_totals, set_own, times_log, weight
 from deciban.estimation.linear import Linear
 from deciban.tallies import Sums
-from deciban.tallies.basic import column, less, over
+from deciban.tallies.basic import column, divide, subtract
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Poisson:
 
     def estimate(self, t: Sums) -> Params:
         t = t.filled()
-        rate = over(t.total + self.shape, np.broadcast_to(column(t.n) + self.exposure, t.total.shape))
+        rate = divide(t.total + self.shape, np.broadcast_to(column(t.n) + self.exposure, t.total.shape))
         with np.errstate(divide="ignore"):
             return Params(rate, Linear.of(np.log(rate) - rate, -rate))
 
@@ -67,16 +67,16 @@ class Poisson:
         borrows = np.flatnonzero((n <= 0).any(axis=1))  # classes that have the sums of all rows somewhere
         if t.n.ndim == 1:
             set_own(out, y, self._own_complete(t, x, y, w))
-            lone = less(t.n[y], np.ones(len(y)) if w is None else w) <= 0
+            lone = subtract(t.n[y], np.ones(len(y)) if w is None else w) <= 0
             if not lone.any() and not len(borrows):
                 return out
         for rows, cells in blocks(x):
             here, v = ~np.isnan(cells), np.nan_to_num(cells)
             taken = here * weight(w, rows)
-            every = less(n.sum(axis=0), taken), less(t.total.sum(axis=0), v * taken)
+            every = subtract(n.sum(axis=0), taken), subtract(t.total.sum(axis=0), v * taken)
             for c in borrows:
                 out[rows, c] = self._score(n[c], t.total[c], every, here, v)
-            own = less(n.take(y[rows], axis=0), taken), less(t.total.take(y[rows], axis=0), v * taken)
+            own = subtract(n.take(y[rows], axis=0), taken), subtract(t.total.take(y[rows], axis=0), v * taken)
             set_own(out, y, self._score(*own, every, here, v), rows)
         return out
 
@@ -84,15 +84,15 @@ class Poisson:
         """Log likelihood (m,) of cells v where they are here, under sums of each row's own; `every`: those of all rows,
         where a class has none."""
         n, total = np.where(n > 0, n, every[0]), np.where(n > 0, total, every[1])
-        rate = over(total + self.shape, n + self.exposure)
+        rate = divide(total + self.shape, n + self.exposure)
         return np.where(here, times_log(v, rate) - rate, 0.0).sum(axis=1)
 
     def _own_complete(self, t: Sums, x: Reals | Counts, y, w) -> np.ndarray:
         """Log likelihood (n,) of rows without missing cells under their own classes without them: the rates' sum is
         that of the class less that of the row."""
         events = row_totals(x)
-        seen = less(t.n[y], np.ones(()) if w is None else w) + self.exposure
-        rates = over(less(t.total.sum(axis=1)[y], events if w is None else events * w) + x.d * self.shape, seen)
+        seen = subtract(t.n[y], np.ones(()) if w is None else w) + self.exposure
+        rates = divide(subtract(t.total.sum(axis=1)[y], events if w is None else events * w) + x.d * self.shape, seen)
         own = log_left(t.total, self.shape, x, y, w) - events * np.log(np.where(seen > 0, seen, 1.0)) - rates
         return np.where(seen > 0, own, np.where(events > 0, -np.inf, 0.0))
 

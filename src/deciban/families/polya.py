@@ -24,7 +24,7 @@ from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
 from deciban.estimation.leave_one_out import row_totals, set_own
 from deciban.tallies import Sums
-from deciban.tallies.basic import column, less, over
+from deciban.tallies.basic import column, divide, subtract
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Polya:
         if not np.min(self.alpha) > 0:
             raise DataError("an urn with no balls in it draws nothing: `alpha` is 0\n\nhint: use alpha > 0")
         mass = t.total + self.alpha
-        length = over(t.total, np.broadcast_to(column(t.n), t.total.shape)).sum(axis=1)
+        length = divide(t.total, np.broadcast_to(column(t.n), t.total.shape)).sum(axis=1)
         return Params(mass, gammaln(mass), length)
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
@@ -67,7 +67,7 @@ class Polya:
         hidden = np.bincount(row[gone], p.mass[y[row[gone]], col[gone]], minlength=x.n)
         balls = p.mass.sum(axis=1)[y] - words * taken - hidden
         alpha = np.broadcast_to(self.alpha, x.d)
-        mass = less(t.total[y[row], col], v * taken[row]) + alpha[col]
+        mass = subtract(t.total[y[row], col], v * taken[row]) + alpha[col]
         terms = np.where(gone, 0.0, gammaln(mass + v) - gammaln(mass))
         set_own(out, y, np.bincount(row, terms, minlength=x.n) + _whole(balls, words))
         return out

@@ -26,11 +26,11 @@ from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.leave_one_out import blocks, moments_left, row_sums, set_own, weight
 from deciban.gaussian import columns as normals
-from deciban.gaussian.leave_one_out import DEEP, GivenPrior, remembered, students
+from deciban.gaussian.leave_one_out import DEEP, GivenPrior, cached_plan, students
 from deciban.ops import leave_one_out
 from deciban.ops.spec import Students
 from deciban.tallies import Moments
-from deciban.tallies.basic import column, over
+from deciban.tallies.basic import column, divide
 
 FLOOR = 1e-290  # the least scale: a column of one value has a density, if a high one
 
@@ -98,7 +98,7 @@ class Student:
         n, mean, m2 = every
         scale = self.scale
         if scale is None:
-            scale = self.shape * over(np.maximum(within, 0.0) + self.smoothing * m2, n) + FLOOR
+            scale = self.shape * divide(np.maximum(within, 0.0) + self.smoothing * m2, n) + FLOOR
         return mean if self.mean is None else self.mean, scale
 
     def _posterior(self, n, mean, m2, prior_mean, prior_scale) -> tuple:
@@ -142,7 +142,7 @@ class Student:
         x = self._read(x)
         if w is not None or not isinstance(x, Reals) or t.n.ndim > 1 or (t.n <= 0).any():
             return self._by_cell(t, x, y, w)
-        out = leave_one_out.left_students(x.dense(), y, remembered(self, t, self._students), DEEP)
+        out = leave_one_out.loo_students(x.dense(), y, cached_plan(self, t, self._students), DEEP)
         odd = np.flatnonzero(np.isnan(out[:, 0]))  # a cell is missing, or rounding would show
         if len(odd):
             out[odd] = self._by_cell(t, x.take(odd), y[odd], None)

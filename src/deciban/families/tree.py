@@ -31,7 +31,7 @@ from scipy.special import gammaln
 from deciban import ops
 from deciban.data.blocks import Codes
 from deciban.errors import DataError
-from deciban.estimation.discretise import one_by_one
+from deciban.estimation.discretise import sequential_parts
 from deciban.estimation.missingness import dependent
 from deciban.networks import tables as backoff
 from deciban.networks.dependence import conditional_information, spanning_tree
@@ -139,7 +139,7 @@ class Tree:
             at = 0 if parent < 0 else codes[whole, parent]
             out[whole, :, j] = p.tables[j].transpose(1, 2, 0)[at, codes[whole, j]]
         if not whole.all():
-            out[~whole] = one_by_one(lambda shown: self.loglik(p, shown), codes[~whole], p.order, p.k)
+            out[~whole] = sequential_parts(lambda shown: self.loglik(p, shown), codes[~whole], p.order, p.k)
         return out
 
     def leave_one_out(self, t: Pairs, x: Codes, y, w, p: Params | None = None, lone=None) -> np.ndarray:
@@ -231,7 +231,8 @@ def _terms(p: Params, codes: np.ndarray) -> tuple[Own, Over]:
 def _scores(
     p: Params, codes: np.ndarray, whole: Callable[[np.ndarray], np.ndarray], own: Own, over: Over
 ) -> np.ndarray:
-    """log p(x | c), (n, k): of rows without gaps by `whole`, of others by messages from the leaves to the roots."""
+    """log p(x | c), (n, k): of rows without gaps by `whole`, of others by messages from the leaves to the
+    roots."""
     gaps = (codes < 0).any(axis=1)
     if not gaps.any():
         return whole(np.arange(len(codes)))

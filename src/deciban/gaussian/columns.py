@@ -26,7 +26,7 @@ from deciban.data.blocks import Counts, Reals
 from deciban.estimation.leave_one_out import blocks, moments_left, row_sums, set_own, weight
 from deciban.ops import leave_one_out as left_ops
 from deciban.tallies import Moments
-from deciban.tallies.basic import column, less, negligible, over
+from deciban.tallies.basic import column, divide, negligible, subtract
 
 FLOOR = 1e-290  # the least variance: its root can still divide, its log is finite
 LARGE = 1 << 18  # cells of a block where little is made of them
@@ -38,7 +38,7 @@ DEEP = -9.0  # log of what is left of the variances, below which rounding would 
 
 
 @dataclass(frozen=True)
-class Normals:
+class NormalColumns:
     mean: np.ndarray  # (k, d)
     var: np.ndarray  # (k, d)
     scale: np.ndarray  # (k, d), 1 / deviation
@@ -46,7 +46,7 @@ class Normals:
     bias: np.ndarray  # (k,), its sum
 
     @classmethod
-    def of(cls, t: Moments, epsilon: float | np.ndarray, ddof: float = 0.0) -> Normals:
+    def of(cls, t: Moments, epsilon: float | np.ndarray, ddof: float = 0.0) -> NormalColumns:
         t = t.filled()
         var = np.maximum(variances(t, ddof) + epsilon, FLOOR)
         share, scale = -0.5 * np.log(2.0 * np.pi * var), 1.0 / np.sqrt(var)
@@ -66,12 +66,12 @@ class Normals:
 def variances(t: Moments, ddof: float) -> np.ndarray:
     """m2 / (n − ddof), (k, d)."""
     free = np.maximum(column(t.n) - ddof, 0.0)
-    return over(np.maximum(t.m2, 0.0), np.broadcast_to(free, t.m2.shape))
+    return divide(np.maximum(t.m2, 0.0), np.broadcast_to(free, t.m2.shape))
 
 
-def epsilon(everything: Moments, smoothing: float, each: bool = False) -> Any:
+def variance_smoothing(everything: Moments, smoothing: float, each: bool = False) -> Any:
     """What is added to every variance, from the moments of all rows as one class: a number, or one for each column."""
-    spread = over(everything.m2, column(everything.n))
+    spread = divide(everything.m2, column(everything.n))
     return smoothing * (spread[0] if each else float(spread.max(initial=0.0)))
 
 
@@ -88,8 +88,8 @@ def leave_one_out(
     """Log likelihoods (n, k) of rows under t without the row itself. `everything`: the moments of all rows, unweighted,
     that epsilon comes from; by default those of t. `each`: whether every column is smoothed by its own variance."""
     pooled, among = (t.collapse(), w) if everything is None else (everything, None)
-    added = epsilon(pooled, smoothing, each)
-    p = Normals.of(t, added, ddof)
+    added = variance_smoothing(pooled, smoothing, each)
+    p = NormalColumns.of(t, added, ddof)
     out = p.loglik(x)
     left = np.empty((x.n, x.d if each else 1))  # epsilon without the row
     left[:] = added
@@ -127,13 +127,13 @@ def variances_left(pooled: Moments, cells: np.ndarray, w: np.ndarray, j: Any = s
     gone = np.isnan(square)
     some = gone.any()
     taken = w * ~gone if some else w
-    rest = less(n, taken)
-    square *= taken * over(n, rest)
+    rest = subtract(n, taken)
+    square *= taken * divide(n, rest)
     if some:
         square[gone] = 0.0
     np.subtract(m2, square, out=square)
     square[negligible(square, m2)] = 0.0
-    square *= over(np.ones(1), rest)
+    square *= divide(np.ones(1), rest)
     return square
 
 
@@ -142,11 +142,11 @@ def largest_left(pooled: Moments, cells: np.ndarray, w: np.ndarray) -> np.ndarra
     n, m2 = np.broadcast_to(column(pooled.n), pooled.mean.shape)[0], pooled.m2[0]
     if len(cells) == 0 or len(n) == 0:
         return np.zeros((len(cells), 1))
-    top = int(over(m2, n).argmax())
+    top = int(divide(m2, n).argmax())
     out = variances_left(pooled, cells, w, [top])
     # a row that leaves takes squares along: no column can end above all its squares over the rest of its weight
     rest = n - np.max(w)
-    near = (rest <= 0) | (over(m2, np.maximum(rest, 0.0)) >= out.min())
+    near = (rest <= 0) | (divide(m2, np.maximum(rest, 0.0)) >= out.min())
     near[top] = False
     if near.any():
         others = variances_left(pooled, cells, w, np.flatnonzero(near))
@@ -154,7 +154,7 @@ def largest_left(pooled: Moments, cells: np.ndarray, w: np.ndarray) -> np.ndarra
     return out
 
 
-def _move(out: np.ndarray, p: Normals, bare: np.ndarray, x, change: np.ndarray, left: np.ndarray) -> None:
+def _move(out: np.ndarray, p: NormalColumns, bare: np.ndarray, x, change: np.ndarray, left: np.ndarray) -> None:
     """Score under epsilon + change = left (n, 1 or d) instead of epsilon, in place: in proportion where that is exact
     enough and all columns move alike."""
     most = (np.abs(change).max(axis=0, initial=0.0) / p.var).max(axis=1, initial=0.0)  # (k,)
@@ -182,7 +182,7 @@ def _left_of_all(everyone: Moments, cells: np.ndarray, w: np.ndarray) -> Moved:
 def _density(moments: Moved, cells: np.ndarray, left: np.ndarray, ddof: float) -> np.ndarray:
     """Log likelihood (m,) of rows that have moments of their own, cell by cell; no moments, no evidence."""
     n, mean, m2 = moments
-    var = np.maximum(over(np.maximum(m2, 0.0), np.maximum(n - ddof, 0.0)) + left, FLOOR)
+    var = np.maximum(divide(np.maximum(m2, 0.0), np.maximum(n - ddof, 0.0)) + left, FLOOR)
     terms = -0.5 * (np.log(2.0 * np.pi * var) + (cells - mean) ** 2 / var)
     return np.nansum(np.where(n > 0, terms, 0.0), axis=1)
 
@@ -213,7 +213,7 @@ class Quick:
     def __call__(self, cells: np.ndarray, y: np.ndarray, change: np.ndarray) -> np.ndarray:
         """(m,); NaN for a row that has to be taken out cell by cell."""
         if np.abs(change).max(initial=0.0) * self.inverse.max(initial=0.0) <= NOTICED:
-            return left_ops.left_normals(cells, y, self.mean, self.scale, self.bias, self.far, np.exp(DEEP))
+            return left_ops.loo_normal(cells, y, self.mean, self.scale, self.bias, self.far, np.exp(DEEP))
         e = cells - self.mean.take(y, axis=0)
         e *= self.scale.take(y, axis=0)
         e *= e

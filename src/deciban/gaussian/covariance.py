@@ -1,11 +1,11 @@
 """Covariance matrices, dense or thin, and their inverses.
 
-A `Full` covariance is its d × d matrix. A `Thin` one is a few rows and a diagonal, rowsᵀ diag(sign) rows + diag(d), so
-that 20,000 columns with 200 rows need only 200 × 200 matrices. Both can be scaled, added, shrunk and inverted; the
-inverse is a `Precision`: z ↦ |z|² in the metric of Σ⁻¹.
+A `DenseCovariance` covariance is its d × d matrix. A `LowRankCovariance` one is a few rows and a diagonal, rowsᵀ
+diag(sign) rows + diag(d), so that 20,000 columns with 200 rows need only 200 × 200 matrices. Both can be scaled, added,
+shrunk and inverted; the inverse is a `Precision`: z ↦ |z|² in the metric of Σ⁻¹.
 
 >>> import numpy as np
->>> Full(np.diag([4.0, 1.0])).inverse().norms(np.array([[2.0, 3.0]])).tolist()
+>>> DenseCovariance(np.diag([4.0, 1.0])).inverse().norms(np.array([[2.0, 3.0]])).tolist()
 [10.0]
 
 How far to shrink a covariance towards its variances: Ledoit and Wolf's amount (2004), from additive statistics.
@@ -61,7 +61,7 @@ class Precision:
 
 
 @dataclass(frozen=True)
-class Full:
+class DenseCovariance:
     matrix: np.ndarray  # (d, d)
 
     @property
@@ -72,16 +72,16 @@ class Full:
     def variances(self) -> np.ndarray:
         return np.diagonal(self.matrix)
 
-    def __add__(self, other: Full) -> Full:
-        return Full(self.matrix + other.matrix)
+    def __add__(self, other: DenseCovariance) -> DenseCovariance:
+        return DenseCovariance(self.matrix + other.matrix)
 
-    def __mul__(self, scale: float) -> Full:
-        return Full(self.matrix * scale)
+    def __mul__(self, scale: float) -> DenseCovariance:
+        return DenseCovariance(self.matrix * scale)
 
-    def plus_diagonal(self, diagonal) -> Full:
+    def plus_diagonal(self, diagonal) -> DenseCovariance:
         matrix = self.matrix.copy()
         matrix[np.diag_indices_from(matrix)] += diagonal
-        return Full(matrix)
+        return DenseCovariance(matrix)
 
     def correlation(self) -> tuple[np.ndarray, np.ndarray]:
         """(deviations, correlation matrix); a constant column has deviation 1 and a row of zeros."""
@@ -117,8 +117,8 @@ class Full:
         white = dtrtri(lower, lower=1)[0] / deviation
         return np.ascontiguousarray(white), float(2 * (np.log(np.diagonal(lower)).sum() + np.log(deviation).sum()))
 
-    def part(self, columns: np.ndarray) -> Full:
-        return Full(self.matrix[np.ix_(columns, columns)])
+    def part(self, columns: np.ndarray) -> DenseCovariance:
+        return DenseCovariance(self.matrix[np.ix_(columns, columns)])
 
     def draw(self, rng: np.random.Generator, n: int) -> np.ndarray:
         values, vectors = linalg.eigh(self.matrix)
@@ -133,7 +133,7 @@ class Full:
 
 
 @dataclass(frozen=True)
-class Thin:
+class LowRankCovariance:
     rows: np.ndarray  # (m, d)
     sign: np.ndarray  # (m,): −1 for rows taken away
     diagonal: np.ndarray  # (d,)
@@ -146,17 +146,17 @@ class Thin:
     def variances(self) -> np.ndarray:
         return np.einsum("i,ij,ij->j", self.sign, self.rows, self.rows) + self.diagonal
 
-    def __add__(self, other: Thin) -> Thin:
-        return Thin(
+    def __add__(self, other: LowRankCovariance) -> LowRankCovariance:
+        return LowRankCovariance(
             np.concatenate([self.rows, other.rows]),
             np.concatenate([self.sign, other.sign]),
             self.diagonal + other.diagonal,
         )
 
-    def __mul__(self, scale: float) -> Thin:
-        return Thin(self.rows * np.sqrt(scale), self.sign, self.diagonal * scale)
+    def __mul__(self, scale: float) -> LowRankCovariance:
+        return LowRankCovariance(self.rows * np.sqrt(scale), self.sign, self.diagonal * scale)
 
-    def plus_diagonal(self, diagonal) -> Thin:
+    def plus_diagonal(self, diagonal) -> LowRankCovariance:
         return replace(self, diagonal=self.diagonal + diagonal)
 
     def _spectrum(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -196,8 +196,8 @@ class Thin:
         logdet = float(np.log(values[keep]).sum() + 2 * np.log(deviation).sum())
         return Precision(1.0 / deviation, 0.0, 1.0, basis, logdet, int(keep.sum()))
 
-    def part(self, columns: np.ndarray) -> Thin:
-        return Thin(self.rows[:, columns], self.sign, self.diagonal[columns])
+    def part(self, columns: np.ndarray) -> LowRankCovariance:
+        return LowRankCovariance(self.rows[:, columns], self.sign, self.diagonal[columns])
 
     def draw(self, rng: np.random.Generator, n: int) -> np.ndarray:
         values, vectors = self._spectrum(self.rows)
@@ -213,7 +213,7 @@ class Thin:
         return matrix
 
 
-Covariance = Full | Thin
+Covariance = DenseCovariance | LowRankCovariance
 
 
 def shrink(cov: Covariance, amount: float, target: np.ndarray | float | None = None) -> Covariance:
@@ -228,12 +228,12 @@ def class_covariances(t: Scatter | RowScatter | Quartic) -> list[Covariance]:
     """Scatter over weight: of each class, or the pooled one alone where the tally is pooled. No rows give zeros."""
     n = np.maximum(t.n.sum(keepdims=True) if t.pooled else t.n, 1e-300)
     if not isinstance(t, RowScatter):
-        return [Full(s / weight) for s, weight in zip(t.scatter, n, strict=True)]
+        return [DenseCovariance(s / weight) for s, weight in zip(t.scatter, n, strict=True)]
     rows = t.centred() * np.sqrt(np.abs(t.w) / (n[0] if t.pooled else n[t.y]))[:, None]
     sign, zero = np.sign(t.w), np.zeros(rows.shape[1])
     if t.pooled:
-        return [Thin(rows, sign, zero)]
-    return [Thin(rows[t.y == c], sign[t.y == c], zero) for c in range(t.k)]
+        return [LowRankCovariance(rows, sign, zero)]
+    return [LowRankCovariance(rows[t.y == c], sign[t.y == c], zero) for c in range(t.k)]
 
 
 def ledoit_wolf(t: Quartic | RowScatter, c: int) -> tuple[float, np.ndarray]:

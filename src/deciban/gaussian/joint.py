@@ -2,8 +2,8 @@
 each class, or one for all.
 
 >>> import numpy as np
->>> from deciban.gaussian.covariance import Full
->>> own = Own.of(np.zeros((1, 2)), [Full(np.eye(2))])
+>>> from deciban.gaussian.covariance import DenseCovariance
+>>> own = ClassGaussian.of(np.zeros((1, 2)), [DenseCovariance(np.eye(2))])
 >>> own.loglik(Reals(np.zeros((1, 2)))).round(4).tolist()  # −log 2π
 [[-1.8379]]
 
@@ -26,14 +26,14 @@ from scipy.special import betaln, gammaln
 
 from deciban import ops
 from deciban.data.blocks import Reals
-from deciban.gaussian.covariance import Covariance, Full, Precision, Thin
+from deciban.gaussian.covariance import Covariance, DenseCovariance, LowRankCovariance, Precision
 from deciban.ops.packed import Packed
 
 LOG_2PI = np.log(2.0 * np.pi)
 
 
 @dataclass(frozen=True)
-class Own:
+class ClassGaussian:
     """A covariance for each class."""
 
     mean: np.ndarray  # (k, d)
@@ -43,9 +43,9 @@ class Own:
     bias: np.ndarray  # (k,)
 
     @classmethod
-    def of(cls, mean: np.ndarray, covs: Sequence[Covariance]) -> Own:
+    def of(cls, mean: np.ndarray, covs: Sequence[Covariance]) -> ClassGaussian:
         d = mean.shape[1]
-        full = [cov for cov in covs if isinstance(cov, Full)]
+        full = [cov for cov in covs if isinstance(cov, DenseCovariance)]
         if len(full) == len(covs):
             white, logdet = zip(*(cov.triangle() for cov in full), strict=True)
             return cls(mean, covs, np.stack(white), None, -0.5 * (np.array(logdet) + d * LOG_2PI))
@@ -53,8 +53,8 @@ class Own:
         bias = -0.5 * np.array([p.logdet + p.rank * LOG_2PI for p in inverses])
         return cls(mean, covs, None, inverses, bias)
 
-    def part(self, columns: np.ndarray) -> Own:
-        return Own.of(self.mean[:, columns], [cov.part(columns) for cov in self.covs])
+    def part(self, columns: np.ndarray) -> ClassGaussian:
+        return ClassGaussian.of(self.mean[:, columns], [cov.part(columns) for cov in self.covs])
 
     def loglik(self, x: Reals) -> np.ndarray:
         if self.white is not None:
@@ -69,7 +69,7 @@ class Own:
 
 
 @dataclass(frozen=True)
-class Pooled:
+class PooledGaussian:
     """One covariance: a linear score, and the quadratic that all classes share."""
 
     mean: np.ndarray  # (k, d)
@@ -81,14 +81,14 @@ class Pooled:
     splits: ClassVar[bool] = True  # there are `parts`
 
     @classmethod
-    def of(cls, mean: np.ndarray, cov: Covariance, centre: np.ndarray, tol: float) -> Pooled:
+    def of(cls, mean: np.ndarray, cov: Covariance, centre: np.ndarray, tol: float) -> PooledGaussian:
         precision = cov.inverse(tol)
         coef = precision.apply(mean - centre)
         bias = -0.5 * ((mean - centre) * coef).sum(axis=1) - coef @ centre
         return cls(mean, [cov], centre, precision, Packed.of(coef), bias)
 
-    def part(self, columns: np.ndarray) -> Pooled:
-        return Pooled.of(self.mean[:, columns], self.covs[0].part(columns), self.centre[columns], 1e-10)
+    def part(self, columns: np.ndarray) -> PooledGaussian:
+        return PooledGaussian.of(self.mean[:, columns], self.covs[0].part(columns), self.centre[columns], 1e-10)
 
     def loglik(self, x: Reals) -> np.ndarray:
         return ops.affine(x, self.coef, self.bias, strict=True)
@@ -104,7 +104,7 @@ class Pooled:
 
 
 @dataclass(frozen=True)
-class Students:
+class MultivariateT:
     """A multivariate t for each class: `freedom` degrees of it, and the scale matrix scatter · stretch."""
 
     mean: np.ndarray  # (k, d)
@@ -116,9 +116,11 @@ class Students:
     peak: np.ndarray  # (k,): log density at the mean
 
     @classmethod
-    def of(cls, mean: np.ndarray, scatters: Sequence[Covariance], stretch: np.ndarray, freedom: np.ndarray) -> Students:
+    def of(
+        cls, mean: np.ndarray, scatters: Sequence[Covariance], stretch: np.ndarray, freedom: np.ndarray
+    ) -> MultivariateT:
         d = mean.shape[1]
-        full = [scatter for scatter in scatters if isinstance(scatter, Full)]
+        full = [scatter for scatter in scatters if isinstance(scatter, DenseCovariance)]
         if len(full) == len(scatters) == len(mean):
             parts, logdet = zip(*(scatter.triangle() for scatter in full), strict=True)
             white, precisions = np.stack(parts) / np.sqrt(stretch)[:, None, None], []
@@ -134,8 +136,10 @@ class Students:
         """The expected covariances, scatter / (ν − 2)."""
         return [scatter * float(1.0 / (nu - 2.0)) for scatter, nu in zip(self.scatters, self.freedom, strict=False)]
 
-    def part(self, columns: np.ndarray) -> Students:
-        return Students.of(self.mean[:, columns], [s.part(columns) for s in self.scatters], self.stretch, self.freedom)
+    def part(self, columns: np.ndarray) -> MultivariateT:
+        return MultivariateT.of(
+            self.mean[:, columns], [s.part(columns) for s in self.scatters], self.stretch, self.freedom
+        )
 
     def loglik(self, x: Reals) -> np.ndarray:
         norms = self._norms(x) / self.freedom
@@ -157,9 +161,9 @@ class Students:
 
 def plus_rows(cov: Covariance, rows: np.ndarray) -> Covariance:
     """Σ + rowsᵀ rows."""
-    if isinstance(cov, Full):
-        return Full(cov.matrix + rows.T @ rows)
-    return cov + Thin(rows, np.ones(len(rows)), np.zeros(cov.d))
+    if isinstance(cov, DenseCovariance):
+        return DenseCovariance(cov.matrix + rows.T @ rows)
+    return cov + LowRankCovariance(rows, np.ones(len(rows)), np.zeros(cov.d))
 
 
 def usual_variances(n: np.ndarray, mean: np.ndarray, covs: Sequence[Covariance]) -> np.ndarray:
@@ -205,7 +209,7 @@ def draw(mean: np.ndarray, covs: Sequence[Covariance], y: np.ndarray, rng: np.ra
 def by_pattern(x: Reals, p, score) -> np.ndarray:
     """score(p, x) where every cell is there; else each pattern of missing cells by the marginal of the others."""
     out = score(p, x)
-    if ops.whole(out):
+    if ops.all_finite(out):
         return out
     gone = np.isnan(x.values)
     if not gone.any():
@@ -244,7 +248,7 @@ class Axes:
     ratio: np.ndarray  # (r,), their shares of the variance between classes
 
     @classmethod
-    def from_means(cls, p: Pooled, weights: np.ndarray, tol: float) -> Axes:
+    def from_means(cls, p: PooledGaussian, weights: np.ndarray, tol: float) -> Axes:
         """Whiten within classes, then the principal axes of the means; axes under `tol` of the first are dropped."""
         white = p.precision.scale[:, None] * p.precision.basis
         spread = np.sqrt(weights)[:, None] * ((p.mean - p.centre) @ white)
@@ -253,7 +257,7 @@ class Axes:
         return cls(upright(white @ turn.T[:, :rank]), size**2 / max((size**2).sum(), 1e-300))
 
     @classmethod
-    def from_inverse(cls, p: Pooled, weights: np.ndarray) -> Axes:
+    def from_inverse(cls, p: PooledGaussian, weights: np.ndarray) -> Axes:
         """The same through k × k matrices, for any invertible covariance."""
         spread = np.sqrt(weights)[:, None] * (p.mean - p.centre)
         inner = p.precision.apply(spread)

@@ -16,8 +16,8 @@ with lever = 1 − φ δᵀE⁻¹δ, give every log density. A row that could le
 answered: NaN.
 
 >>> import numpy as np
->>> stack = Stack.of(np.array([[[8.0]]]), np.array([3.0]), shrinkage=0.0)  # {0, 2, 4}
->>> two = Leaving(0, np.zeros(1), np.array([[2.0]]), np.ones(1), 3.0)
+>>> stack = DowndateBatch.of(np.array([[[8.0]]]), np.array([3.0]), shrinkage=0.0)  # {0, 2, 4}
+>>> two = RowsOut(0, np.zeros(1), np.array([[2.0]]), np.ones(1), 3.0)
 >>> left = stack.without(two, np.array([2.0]), np.array([[[12.0]]]), np.ones((1, 1)), np.ones((1, 1)))
 >>> left.norms.round(3).tolist(), np.exp(left.logdet).round(3).tolist()  # (2 − 12)² / 4, in the variance of {0, 4}
 ([[[25.0]]], [[4.0]])
@@ -62,7 +62,7 @@ from scipy.special import gammaln
 
 from deciban import ops
 from deciban.data.blocks import Reals
-from deciban.gaussian.covariance import Full
+from deciban.gaussian.covariance import DenseCovariance
 from deciban.ops import leave_one_out
 from deciban.ops.spec import FisherPairs, Shrunk, Students
 from deciban.tallies import Moments, Scatter
@@ -72,7 +72,7 @@ LEVER = 1e-5  # and this share of the variance along δ must stay
 
 
 @dataclass(frozen=True)
-class Leaving:
+class RowsOut:
     """Rows of one class, to be taken away one at a time."""
 
     a: int
@@ -92,7 +92,7 @@ class Leaving:
         return self.n * self.w / self.left
 
 
-def by_class(x: Reals, y: np.ndarray, w: np.ndarray | None, n: np.ndarray) -> Iterator[Leaving]:
+def by_class(x: Reals, y: np.ndarray, w: np.ndarray | None, n: np.ndarray) -> Iterator[RowsOut]:
     narrow = y.astype(np.int16) if len(n) < 1 << 15 else y  # short numbers are sorted without comparing
     order = np.argsort(narrow, kind="stable")
     cells = np.asarray(np.take(x.values, order, axis=0), dtype=np.float64, order="C")
@@ -100,11 +100,11 @@ def by_class(x: Reals, y: np.ndarray, w: np.ndarray | None, n: np.ndarray) -> It
     for a in np.flatnonzero(np.diff(ends)):
         rows = order[ends[a] : ends[a + 1]]
         weight = np.ones(1) if w is None else w[rows]
-        yield Leaving(int(a), rows, cells[ends[a] : ends[a + 1]], weight, float(n[a]))
+        yield RowsOut(int(a), rows, cells[ends[a] : ends[a + 1]], weight, float(n[a]))
 
 
 @dataclass(frozen=True)
-class Left:
+class Downdated:
     """What f covariances are to p means each, without each of m rows."""
 
     norms: np.ndarray  # (f, p, m), of x − mean; as if the mean of the row's own class had stayed
@@ -118,7 +118,7 @@ class Left:
 
 
 @dataclass(frozen=True)
-class Stack:
+class DowndateBatch:
     """f covariances keep · A / whole + base · I, with axes along which each is the identity and its parts diagonal."""
 
     lower: np.ndarray  # (f, d, d), triangular, lowerᵀ lower = C⁻¹
@@ -132,11 +132,14 @@ class Stack:
     ridge: float
 
     @classmethod
-    def of(cls, a: np.ndarray, whole: np.ndarray, shrinkage: float, ridge: float = 0.0) -> Stack:
+    def of(cls, a: np.ndarray, whole: np.ndarray, shrinkage: float, ridge: float = 0.0) -> DowndateBatch:
         f, d = a.shape[:2]
         trace = np.trace(a, axis1=1, axis2=2)
         keep, base = (1 - ridge) * (1 - shrinkage) / whole, (1 - ridge) * shrinkage * trace / (d * whole) + ridge
-        covs = [Full(matrix * scale).plus_diagonal(plus) for matrix, scale, plus in zip(a, keep, base, strict=True)]
+        covs = [
+            DenseCovariance(matrix * scale).plus_diagonal(plus)
+            for matrix, scale, plus in zip(a, keep, base, strict=True)
+        ]
         least = np.array([cov.least_correlation() for cov in covs])
         lower, white, share, logdet = np.zeros_like(a), np.zeros_like(a), np.ones((f, d)), np.full(f, np.nan)
         for c in np.flatnonzero(least > SAFE):
@@ -147,13 +150,13 @@ class Stack:
             return cls(lower, lower, None, logdet, least, trace, whole, shrinkage, ridge)
         return cls(lower, white, share, logdet, least, trace, whole, shrinkage, ridge)
 
-    def only(self, c: int) -> Stack:
+    def only(self, c: int) -> DowndateBatch:
         of = slice(c, c + 1)
         share = None if self.share is None else self.share[of]
         first = (self.lower[of], self.white[of], share, self.logdet[of], self.least[of])
-        return Stack(*first, self.trace[of], self.whole[of], self.shrinkage, self.ridge)
+        return DowndateBatch(*first, self.trace[of], self.whole[of], self.shrinkage, self.ridge)
 
-    def without(self, rows: Leaving, mean: np.ndarray, means: np.ndarray, h: np.ndarray, lost: np.ndarray) -> Left:
+    def without(self, rows: RowsOut, mean: np.ndarray, means: np.ndarray, h: np.ndarray, lost: np.ndarray) -> Downdated:
         """mean (d,) is that of the rows' class, means (f, p, d); A loses h (f, 1) · g δδᵀ and whole loses `lost`
         (f, m or 1)."""
         whole, pull = self.whole[:, None], h * rows.pull
@@ -164,18 +167,18 @@ class Stack:
         if self.share is None:
             norms, lever = self._plain(rows.x, mean, t, phi, tau)
             logdet = logdet + np.log(lever)
-            return Left(norms, logdet, lever.min(axis=0), (self.least[:, None] * lever).min(axis=0))
+            return Downdated(norms, logdet, lever.min(axis=0), (self.least[:, None] * lever).min(axis=0))
         base = (1 - self.ridge) * self.shrinkage / (len(mean) * whole)
         full = base * self.trace[:, None] + self.ridge
         gone = base * pull / full * _squares(rows.x, mean)
         if self.ridge:
             gone += (1.0 - 1.0 / tau) * (self.ridge / full)
         shrunk = Shrunk(mean, self.white, self.share - 1.0, t)
-        norms, lever, volume = leave_one_out.left_shrunk(rows.x, shrunk, phi, tau, gone)
+        norms, lever, volume = leave_one_out.loo_shrunk(rows.x, shrunk, phi, tau, gone)
         volume *= lever
         least = (1.0 - gone) * lever * self.least[:, None]  # E lies between σ and 1
         least *= volume > 1e-290
-        return Left(norms, logdet + np.log(volume), lever.min(axis=0), least.min(axis=0))
+        return Downdated(norms, logdet + np.log(volume), lever.min(axis=0), least.min(axis=0))
 
     def _plain(self, x: np.ndarray, mean: np.ndarray, t: np.ndarray, phi, tau) -> tuple[np.ndarray, np.ndarray]:
         """(norms (f, p, m), lever (f, m)) where E is the identity."""
@@ -209,13 +212,13 @@ class Separate:
     n: np.ndarray  # (k,)
     blend: float
     bound: float  # correlation eigenvalues up to this are no inverse
-    stack: Stack
+    stack: DowndateBatch
 
     @classmethod
     def of(cls, t: Scatter, blend=0.0, shrinkage=0.0, ridge=0.0, bound=0.0) -> Separate:
         a = (1 - blend) * t.scatter + blend * t.scatter.sum(axis=0)
         whole = (1 - blend) * t.n + blend * t.n.sum()
-        return cls(t.mean, t.n, blend, bound, Stack.of(a, np.maximum(whole, 1e-300), shrinkage, ridge))
+        return cls(t.mean, t.n, blend, bound, DowndateBatch.of(a, np.maximum(whole, 1e-300), shrinkage, ridge))
 
     def scores(self, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
         """Log densities (n, k) up to a constant, of each row without itself."""
@@ -234,7 +237,7 @@ class Separate:
             self._put(out, rows, self.stack, slice(None), h)
         return out
 
-    def _put(self, out: np.ndarray, rows: Leaving, stack: Stack, classes: slice, h: np.ndarray) -> None:
+    def _put(self, out: np.ndarray, rows: RowsOut, stack: DowndateBatch, classes: slice, h: np.ndarray) -> None:
         left = stack.without(rows, self.mean[rows.a], self.mean[classes, None], h, h * rows.w)
         norms = left.norms[:, 0]
         norms[rows.a if len(norms) > 1 else 0] *= (rows.n / rows.left) ** 2
@@ -251,18 +254,18 @@ class Shared:
     t: Scatter
     mix: np.ndarray | None
     bound: float
-    stack: Stack  # one
-    known: dict[tuple[int, float], Stack] = field(default_factory=dict, compare=False, repr=False)
+    stack: DowndateBatch  # one
+    known: dict[tuple[int, float], DowndateBatch] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, t: Scatter, shrinkage=0.0, mix=None, bound=0.0) -> Shared:
         return cls(t, mix, bound, cls._stack(t, t.n, mix, shrinkage))
 
     @staticmethod
-    def _stack(t: Scatter, n: np.ndarray, mix: np.ndarray | None, shrinkage: float) -> Stack:
+    def _stack(t: Scatter, n: np.ndarray, mix: np.ndarray | None, shrinkage: float) -> DowndateBatch:
         if mix is None:
-            return Stack.of(t.scatter.sum(axis=0)[None], n.sum(keepdims=True), shrinkage)
-        return Stack.of(np.tensordot(mix / np.maximum(n, 1e-300), t.scatter, 1)[None], np.ones(1), shrinkage)
+            return DowndateBatch.of(t.scatter.sum(axis=0)[None], n.sum(keepdims=True), shrinkage)
+        return DowndateBatch.of(np.tensordot(mix / np.maximum(n, 1e-300), t.scatter, 1)[None], np.ones(1), shrinkage)
 
     def scores(self, x: Reals, y: np.ndarray, w: np.ndarray | None, span: Span | None = None) -> np.ndarray:
         """Log densities (n, k) up to a term that all classes share, of each row without itself."""
@@ -284,7 +287,7 @@ class Shared:
                 out[part.at] = norms.T
         return out
 
-    def _without(self, rows: Leaving) -> tuple[Stack, np.ndarray, np.ndarray]:
+    def _without(self, rows: RowsOut) -> tuple[DowndateBatch, np.ndarray, np.ndarray]:
         """(covariance, h, what its whole loses)."""
         if self.mix is None:
             return self.stack, np.ones((1, 1)), rows.w[None]
@@ -296,7 +299,7 @@ class Shared:
         return self.known[key], np.full((1, 1), self.mix[rows.a] / rows.left[0]), np.zeros((1, 1))
 
 
-def alike(rows: Leaving, most: int = 16) -> Iterator[Leaving]:
+def alike(rows: RowsOut, most: int = 16) -> Iterator[RowsOut]:
     """Rows of one weight each, if there are only so many weights: else none."""
     weights = np.unique(rows.w)
     if len(weights) > most:
@@ -341,7 +344,7 @@ class Held:
         apart = linalg.norm(f @ turn[:r].T / np.maximum(size[:r], 1e-300), axis=1)
         return cls(span, total, priors, size[:r], apart, linalg.norm(f, axis=1))
 
-    def stays(self, rows: Leaving, lever: np.ndarray) -> np.ndarray:
+    def stays(self, rows: RowsOut, lever: np.ndarray) -> np.ndarray:
         """Which rows (m,) surely leave all axes as they are."""
         if len(self.size) < 2:
             return np.full(len(rows.at), self.span.tol < 1)
@@ -363,7 +366,7 @@ def _clear(gone: Any, held: list = _latest) -> None:  # holds the list: at exit 
     held.clear()
 
 
-def remembered(family: Any, t: Any, make: Callable[[Any], Any]) -> Any:
+def cached_plan(family: Any, t: Any, make: Callable[[Any], Any]) -> Any:
     """make(t), once for all chunks of rows that the same family is asked about with the same tally."""
     for whose, of, made in _latest:
         if whose() is family and of() is t:
@@ -401,7 +404,7 @@ class PairsLeft:
     def odds(self, a: int, others: np.ndarray, cells: np.ndarray, w: np.ndarray | None) -> np.ndarray:
         """Log odds (q, m) of rows of class a, of weights w (m,) or 1 each, against the others, the row itself
         left out; NaN where digits would be lost."""
-        found = [leave_one_out.left_pairs(cells, w, pairs, SAFE_PAIR) for pairs in self._pairs(a, others)]
+        found = [leave_one_out.loo_pairs(cells, w, pairs, SAFE_PAIR) for pairs in self._pairs(a, others)]
         return np.concatenate([np.empty((0, len(cells))), *found])
 
     def _pairs(self, a: int, others: np.ndarray) -> Iterator[FisherPairs]:

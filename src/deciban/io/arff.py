@@ -18,7 +18,7 @@ from itertools import islice
 from deciban.errors import DataError
 from deciban.io.arrow import pa
 from deciban.io.compression import Bytes
-from deciban.io.csv import GROWTH, decoded
+from deciban.io.csv import GROWTH, decode_head
 from deciban.io.source import Source
 
 ROWS = 1 << 13
@@ -64,7 +64,7 @@ def read(opened: Callable[[], Bytes], name: str, size: int | None) -> Source:
 
 
 def _lines(stream: Bytes, name: str) -> Iterator[str]:
-    encoding, rest = decoded(stream.head(1 << 16), name)[1], b""
+    encoding, rest = decode_head(stream.head(1 << 16), name)[1], b""
     while chunk := stream.read(1 << 20):
         *whole, rest = (rest + chunk).split(b"\n")
         yield from (line.decode(encoding, errors="replace").strip() for line in whole)

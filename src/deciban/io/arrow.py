@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 
-def limit() -> float | None:
+def address_space_limit() -> float | None:
     """Bytes that `ulimit -v` allows this process; None: any."""
     try:
         import resource
@@ -15,17 +15,17 @@ def limit() -> float | None:
     return None if most == resource.RLIM_INFINITY else float(most)
 
 
-def memory() -> float:
+def available_memory() -> float:
     """Bytes that rows may take: what the system has free, or half of what is allowed."""
     try:
         free = float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (ValueError, OSError, AttributeError):
         free = float("inf")
-    most = limit()
+    most = address_space_limit()
     return free if most is None else min(free, most / 2)
 
 
-if limit() is not None:  # Arrow's own pools reserve much more than they use, which `ulimit -v` counts
+if address_space_limit() is not None:  # Arrow's own pools reserve much more than they use, which `ulimit -v` counts
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 try:
     import pyarrow as pa
@@ -34,4 +34,4 @@ try:
 except ImportError as bad:
     raise ImportError("reading files needs pyarrow\n\nhint: pip install 'deciban[cli]'") from bad
 
-__all__ = ["arrow_csv", "compute", "limit", "memory", "pa"]
+__all__ = ["address_space_limit", "arrow_csv", "available_memory", "compute", "pa"]

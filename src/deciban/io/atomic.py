@@ -2,7 +2,7 @@
 
 >>> import pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
->>> write(path, lambda file: file.write(b"all of it"))
+>>> atomic_write(path, lambda file: file.write(b"all of it"))
 >>> path.read_text(), len(list(path.parent.iterdir()))
 ('all of it', 1)
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 
-def write(path: str | os.PathLike, fill: Callable[[BinaryIO], Any]) -> None:
+def atomic_write(path: str | os.PathLike, fill: Callable[[BinaryIO], Any]) -> None:
     """The file appears under its name when it is complete and on the disk; until then an older one stays."""
     path = Path(os.path.realpath(path))  # a link stays a link
     if path.is_dir():
@@ -36,7 +36,7 @@ def write(path: str | os.PathLike, fill: Callable[[BinaryIO], Any]) -> None:
         os.fsync(file.fileno())
 
     try:
-        if not _nameless(part, whole):
+        if not _write_unnamed(part, whole):
             with open(part, "xb") as file:
                 whole(file)
         os.replace(part, path)
@@ -51,7 +51,7 @@ def write(path: str | os.PathLike, fill: Callable[[BinaryIO], Any]) -> None:
             os.close(folder)
 
 
-def _nameless(part: Path, fill: Callable[[BinaryIO], None]) -> bool:
+def _write_unnamed(part: Path, fill: Callable[[BinaryIO], None]) -> bool:
     """Fill a file that has no name until it is complete, where the system has such: killed, we leave nothing behind."""
     if not os.path.isdir("/proc/self/fd") or not hasattr(os, "O_TMPFILE"):
         return False

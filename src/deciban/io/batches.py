@@ -16,7 +16,7 @@ first.
 
 >>> from deciban.io.source import of
 >>> table = pa.table({"a": list(range(100)), "y": [*["no", "yes"] * 49, None, None]})
->>> rows = Labelled(of(table), "y", 30)
+>>> rows = LabelledSource(of(table), "y", 30)
 >>> sum(batch.num_rows for piece in rows.source.pieces() for batch in piece()), rows.gone
 (98, 2)
 >>> X, y = rows.kept()
@@ -35,8 +35,8 @@ from typing import Any
 
 import numpy as np
 
-from deciban.data.blocks import Apart
-from deciban.data.frames import Column, arrow_levels, empty, some, unfit
+from deciban.data.blocks import ColumnBlock
+from deciban.data.frames import Column, arrow_levels, empty, format_list, unsupported_dtype_error
 from deciban.errors import DataError
 from deciban.io.arrow import pa
 from deciban.io.csv import Amount
@@ -57,7 +57,7 @@ def kind(given: pa.DataType) -> str | None:
     return LEVEL if pa.types.is_boolean(given) or _text(given) else "neither"
 
 
-def taken_for(column: pa.Array, known: str | None) -> str:
+def column_kind_or(column: pa.Array, known: str | None) -> str:
     """What a column holds, "" where nothing tells: one without a cell may be of any type, as pandas' empty ones are."""
     if column.null_count == len(column) and known is not None:
         return known
@@ -76,7 +76,7 @@ def column_of(batch: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
     at = batch.schema.get_field_index(name)
     if at < 0:
         raise DataError(
-            f"there is no column `{name}` among {some(batch.schema.names)}\n\n"
+            f"there is no column `{name}` among {format_list(batch.schema.names)}\n\n"
             "hint: all parts of the data need the same names of columns"
         )
     column = batch.column(at)
@@ -86,9 +86,9 @@ def column_of(batch: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
     return whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
 
 
-def numbers(batch: pa.RecordBatch, names: Sequence[str]) -> Apart:
+def numbers(batch: pa.RecordBatch, names: Sequence[str]) -> ColumnBlock:
     """Those columns, where Arrow has them unless they are of another type than most; a missing cell is NaN."""
-    return Apart([plain(column_of(batch, name), name) for name in names])
+    return ColumnBlock([to_numpy(column_of(batch, name), name) for name in names])
 
 
 def codes(batch: pa.RecordBatch, names: Sequence[str]) -> np.ndarray:
@@ -102,7 +102,7 @@ def codes(batch: pa.RecordBatch, names: Sequence[str]) -> np.ndarray:
     return out.T
 
 
-def plain(column: pa.Array, name: str) -> np.ndarray:
+def to_numpy(column: pa.Array, name: str) -> np.ndarray:
     """A column of numbers, whole ones as they are where none is missing; NaN where one is."""
     given = column.type
     if given == DOUBLE and not column.null_count:
@@ -110,20 +110,20 @@ def plain(column: pa.Array, name: str) -> np.ndarray:
     if pa.types.is_null(given) or column.null_count == len(column) > 0:
         return np.full(len(column), np.nan)
     if pa.types.is_dictionary(given):
-        return plain(column.dictionary_decode(), name)
+        return to_numpy(column.dictionary_decode(), name)
     if pa.types.is_boolean(given):
         column = column.cast(pa.int8())
     elif pa.types.is_decimal(given) or pa.types.is_float16(given):
         column = column.cast(pa.float64())
     elif not _numeric(given):
-        raise _no_number(column, name)
+        raise _not_numeric_error(column, name)
     return column.to_numpy(zero_copy_only=False)
 
 
-def _no_number(column: pa.Array, name: str) -> DataError:
+def _not_numeric_error(column: pa.Array, name: str) -> DataError:
     row = int(np.argmax(column.is_valid().to_numpy(zero_copy_only=False)))
     if not _text(column.type):
-        return unfit(name, str(column.type))
+        return unsupported_dtype_error(name, str(column.type))
     return DataError(
         f"column `{name}` holds text, {column[row].as_py()!r} in row {row}\n\n"
         "hint: MixedNB takes such columns; or make numbers of them, or leave the column out: features=[…]"
@@ -145,7 +145,7 @@ def _column(column: pa.Array, name: str, wanted: str | None) -> Column:
         return empty(name, len(column))
     if found == LEVEL:
         return arrow_levels(name, column)
-    return Column(name, np.asarray(plain(column, name), dtype=np.float64))
+    return Column(name, np.asarray(to_numpy(column, name), dtype=np.float64))
 
 
 def labels(batch: pa.RecordBatch, name: str) -> np.ndarray | Column:
@@ -160,7 +160,7 @@ def labels(batch: pa.RecordBatch, name: str) -> np.ndarray | Column:
         return column.to_numpy(zero_copy_only=False)
     if kind(column.type) == LEVEL:
         return arrow_levels(name, column)
-    values = plain(column, name)
+    values = to_numpy(column, name)
     if values.dtype.kind == "f":
         _check_amounts(values, name)
         return values
@@ -186,7 +186,7 @@ def weights(batch: pa.RecordBatch, name: str | None) -> np.ndarray | None:
     """Weights ≥ 0 as doubles."""
     if name is None:
         return None
-    values = np.array(plain(column_of(batch, name), name), dtype=np.float64)
+    values = np.array(to_numpy(column_of(batch, name), name), dtype=np.float64)
     wrong = ~(np.isfinite(values) & (values >= 0))
     if wrong.any():
         row = int(wrong.argmax())
@@ -214,19 +214,19 @@ def strings(batch: pa.RecordBatch, name: str) -> Any:
 TEXT = pa.string()
 
 
-def frame(columns: Mapping[str, Any]) -> pa.Table:
+def table_from_dict(columns: Mapping[str, Any]) -> pa.Table:
     """Columns by name as a table.
 
-    >>> frame({"sky": ["grey", "blue"]}).num_rows
+    >>> table_from_dict({"sky": ["grey", "blue"]}).num_rows
     2
     """
     return pa.table({name: pa.array(list(cells)) for name, cells in columns.items()})
 
 
-def kinds_for(columns: Mapping[str, str]) -> dict[str, pa.DataType]:
+def arrow_types(columns: Mapping[str, str]) -> dict[str, pa.DataType]:
     """Arrow types for columns that are "number", "truth" or "text".
 
-    >>> kinds_for({"wind": "number"})["wind"]
+    >>> arrow_types({"wind": "number"})["wind"]
     DataType(double)
     """
     kinds = {"number": pa.float64(), "truth": pa.bool_(), "text": pa.dictionary(pa.int32(), pa.string())}
@@ -259,10 +259,10 @@ def split(rows: pa.RecordBatch | pa.Table, target: str) -> tuple[pa.Table, Any, 
     return table.drop_columns([target]), labels.to_numpy(zero_copy_only=False), gone
 
 
-def answers(columns: Mapping[str, Any], taken: Sequence[str]) -> pa.Table:
+def with_free_names(columns: Mapping[str, Any], taken: Sequence[str]) -> pa.Table:
     """New columns (arrays, by name); a name that is taken gets a `_`.
 
-    >>> answers({"p": [0.5]}, ["p"]).column_names
+    >>> with_free_names({"p": [0.5]}, ["p"]).column_names
     ['p_']
     """
     names = []
@@ -273,22 +273,22 @@ def answers(columns: Mapping[str, Any], taken: Sequence[str]) -> pa.Table:
     return pa.table([pa.array(values) for values in columns.values()], names=names)
 
 
-def told(classes: np.ndarray, proba: np.ndarray, taken: Sequence[str]) -> pa.Table:
+def prediction_columns(classes: np.ndarray, proba: np.ndarray, taken: Sequence[str]) -> pa.Table:
     """What a model says of rows: the most probable class, `predicted`, and the probability `p_…` of each, (n, k).
 
-    >>> told(np.array(["no", "yes"]), np.array([[0.2, 0.8]]), ["a"]).to_pylist()
+    >>> prediction_columns(np.array(["no", "yes"]), np.array([[0.2, 0.8]]), ["a"]).to_pylist()
     [{'predicted': 'yes', 'p_no': 0.2, 'p_yes': 0.8}]
     """
     labels = pa.array(classes.tolist())
     predicted = labels.take(pa.array(proba.argmax(axis=1))) if len(proba) else labels[:0]
     said = {f"p_{label}": proba[:, c] for c, label in enumerate(classes.tolist())}
-    return answers({"predicted": predicted, **said}, taken)
+    return with_free_names({"predicted": predicted, **said}, taken)
 
 
-def widened(rows: pa.RecordBatch, more: pa.Table) -> pa.RecordBatch:
+def append_to_batch(rows: pa.RecordBatch, more: pa.Table) -> pa.RecordBatch:
     """A batch with more columns at its end.
 
-    >>> widened(pa.record_batch({"a": [1]}), pa.table({"b": [2]})).schema.names
+    >>> append_to_batch(pa.record_batch({"a": [1]}), pa.table({"b": [2]})).schema.names
     ['a', 'b']
     """
     new = [
@@ -297,16 +297,16 @@ def widened(rows: pa.RecordBatch, more: pa.Table) -> pa.RecordBatch:
     return pa.record_batch([*rows.columns, *new], names=[*rows.schema.names, *more.column_names])
 
 
-def appended(rows: pa.RecordBatch | pa.Table, more: pa.Table) -> pa.Table:
+def append_columns(rows: pa.RecordBatch | pa.Table, more: pa.Table) -> pa.Table:
     """Rows with more columns at their end."""
     table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
     return pa.table([*table.columns, *more.columns], names=[*table.column_names, *more.column_names])
 
 
-def joined(pieces: Sequence[tuple[pa.Table, Any]]) -> tuple[pa.Table, Any]:
+def concat(pieces: Sequence[tuple[pa.Table, Any]]) -> tuple[pa.Table, Any]:
     """Pieces (rows, labels) as one.
 
-    >>> X, y = joined([(pa.table({"a": [1]}), np.array(["no"])), (pa.table({"a": [2]}), np.array(["yes"]))])
+    >>> X, y = concat([(pa.table({"a": [1]}), np.array(["no"])), (pa.table({"a": [2]}), np.array(["yes"]))])
     >>> X.num_rows, y.tolist()
     (2, ['no', 'yes'])
     """
@@ -364,7 +364,7 @@ PRUNE = 2  # times as many rows as wanted may be held before some are let go
 LEAST = 10  # rows of each class that are kept beside those with the lowest draws
 
 
-class Labelled:
+class LabelledSource:
     """A source without the rows that have no label; `kept` gives up to `most` of its rows once it was gone through."""
 
     def __init__(self, source: Source, target: str, most: int):
@@ -439,7 +439,7 @@ class Labelled:
     def kept(self) -> tuple[pa.Table, np.ndarray]:
         """(rows, labels)."""
         X, y, _ = split(self._lowest()[1], self.target) if self._held else (None, None, 0)
-        return joined([(X, y)] if X is not None else [])
+        return concat([(X, y)] if X is not None else [])
 
 
 def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -10,12 +10,12 @@ Lines before the table (blank ones, a title, comments, `sep=;`) are skipped. A f
 are all different is an index of the rows; a last one without a name and without cells comes from a delimiter at the end
 of each line. Neither is a column to learn from.
 
->>> look = Look.at(b"size;sky\\n1,5;grey\\n2,5;blue\\n")
+>>> look = CsvDialect.at(b"size;sky\\n1,5;grey\\n2,5;blue\\n")
 >>> look.delimiter, look.decimal, look.names, look.header
 (';', ',', ('size', 'sky'), 1)
->>> Look.at(b"1,2\\n3,4\\n").names
+>>> CsvDialect.at(b"1,2\\n3,4\\n").names
 ('x0', 'x1')
->>> look = Look.at(b"# by me\\n,1,y\\n0,5,a\\n1,6,b\\n", expected=("y",))
+>>> look = CsvDialect.at(b"# by me\\n,1,y\\n0,5,a\\n1,6,b\\n", expected=("y",))
 >>> look.names, look.header, look.skip
 (('1', 'y'), 2, 2)
 
@@ -53,7 +53,7 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import Any
 
-from deciban.display import option, short
+from deciban.display import option, truncate
 from deciban.errors import DataError
 from deciban.io.arrow import arrow_csv, compute, pa
 from deciban.io.compression import Bytes, Utf8
@@ -300,7 +300,7 @@ def _by_spaces(lines: Sequence[str]) -> bool:
     return any(all(map(is_number, column)) for column in zip(*table[1:], strict=True))
 
 
-def names_first(table: Sequence[Sequence[str]]) -> bool:
+def has_header(table: Sequence[Sequence[str]]) -> bool:
     """Whether the first line holds names: no number, no gap but at an end, and over words alone nothing twice or again
     below."""
     first, rest = table[0], table[1:]
@@ -348,7 +348,7 @@ SEP = re.compile(r"\s*sep=(.)\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Look:
+class CsvDialect:
     delimiter: str
     encoding: str
     skip: int  # lines before the first row
@@ -368,10 +368,10 @@ class Look:
         delimiter: str | None = None,
         header: int | None = None,
         expected: Collection[str] = (),
-    ) -> Look:
+    ) -> CsvDialect:
         """From the first bytes of a file; what is given is taken as given. header: the line with the names, 0: there
         is none; expected: names that the header would have."""
-        text, encoding = decoded(head, name)
+        text, encoding = decode_head(head, name)
         lines = universal(text).split("\n")
         if len(head) >= 1 << 16 and len(lines) > 2:
             lines = lines[:-1]  # cut off
@@ -398,7 +398,7 @@ def _body(lines: Sequence[str]) -> list[str]:
 
 def _look(
     found: list[Row], name: str, delimiter: str, encoding: str, header: int | None, expected: Collection[str]
-) -> Look:
+) -> CsvDialect:
     found = found[next((i for i, row in enumerate(found) if not row.blank), 0) :]
     if not found:
         raise DataError(f"{name} is empty\n\nhint: see whether whatever wrote it came to its end")
@@ -432,7 +432,7 @@ def _look(
             "hint: give every column a name of its own; if that line does not hold the names, pass "
             f"{option('header=LINE', '--header LINE')}, or {option('header=False', '--no-header')} if none does"
         )
-    return Look(
+    return CsvDialect(
         delimiter,
         encoding,
         found[at].last if has else found[at].first - 1,
@@ -441,7 +441,7 @@ def _look(
         heads,
         found[at].first if has else None,
         decimal,
-        short(delimiter.join(found[at].cells), 60),
+        truncate(delimiter.join(found[at].cells), 60),
         notes,
     )
 
@@ -462,8 +462,8 @@ def _start(found: Sequence[Row], width: int, expected: Collection[str]) -> tuple
     while at + 1 < len(found) and (_comment(found[at]) or len(found[at].cells) < width - 1):
         at += 1
     if len(found[at].cells) != width - 1:
-        return at, names_first([row.cells for row in found[at:]])
-    if at + 1 < len(found) and names_first([row.cells for row in found[at + 1 :]]):
+        return at, has_header([row.cells for row in found[at:]])
+    if at + 1 < len(found) and has_header([row.cells for row in found[at + 1 :]]):
         return at + 1, True  # a title
     return at, True  # names of all columns but that of the rows' own names
 
@@ -546,7 +546,7 @@ def universal(text: str) -> str:
     return text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
 
 
-def decoded(head: bytes, name: str) -> tuple[str, str]:
+def decode_head(head: bytes, name: str) -> tuple[str, str]:
     """(text, encoding): UTF-8 if it can be, UTF-16 by its mark, else Latin-1 unless it is no text at all."""
     for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig")):
         if head.startswith(mark):
@@ -600,7 +600,7 @@ def _quoted(text: str, delimiter: str) -> str:
 
 
 LINES_BLOCK = 8 << 20  # bytes that are parsed at a time
-NEVER = "\x1f"  # a character that tables do not have
+_UNUSED_CHAR = "\x1f"  # a character that tables do not have
 TRIES = 100  # line ends that are looked at for the end of a row
 
 LinesPiece = tuple[pa.Table, pa.Array]  # the columns that were asked for, and the rows' lines
@@ -628,7 +628,7 @@ def _next(found: Iterator[Numbered], parse: Parse) -> LinesPiece | None:
 
 
 def parsed(
-    block: bytes, look: Look, types: Mapping[str, Any], columns: Sequence[str], use_threads: bool = True
+    block: bytes, look: CsvDialect, types: Mapping[str, Any], columns: Sequence[str], use_threads: bool = True
 ) -> pa.Table:
     """Those columns of the rows in a block of text; raises ArrowInvalid, or `amounts.Unread`."""
     wrapped = b'"' in block and any(line.count(b'"') % 2 for line in block.split(b"\n"))
@@ -665,13 +665,13 @@ def _with_lines(block: bytes, table: pa.Table) -> LinesPiece:
 
 def _lines(block: bytes) -> pa.Array:
     """The lines of a text that are not empty, without a copy of each: as a table of one column and no delimiter."""
-    if NEVER.encode() in block:
+    if _UNUSED_CHAR.encode() in block:
         return pa.array([line.removesuffix(b"\r") for line in block.split(b"\n") if line.strip(b"\r")], pa.binary())
     return (
         arrow_csv.read_csv(
             pa.BufferReader(block),
             read_options=arrow_csv.ReadOptions(column_names=["line"], block_size=1 << 20),
-            parse_options=arrow_csv.ParseOptions(delimiter=NEVER, quote_char=False),
+            parse_options=arrow_csv.ParseOptions(delimiter=_UNUSED_CHAR, quote_char=False),
             convert_options=arrow_csv.ConvertOptions(column_types={"line": pa.binary()}, null_values=[]),
         )
         .column(0)
@@ -731,7 +731,7 @@ def _last_row(block: bytes) -> int:
     return at + 1
 
 
-def beside(names: Sequence[str], found: Iterable[tuple[pa.Array, pa.Table]], delimiter: str) -> Iterator[Any]:
+def join_predictions(names: Sequence[str], found: Iterable[tuple[pa.Array, pa.Table]], delimiter: str) -> Iterator[Any]:
     """The text of (lines, answers), one beside the other, with a header."""
     first = True
     for lines, answers in found:
@@ -739,10 +739,10 @@ def beside(names: Sequence[str], found: Iterable[tuple[pa.Array, pa.Table]], del
             header = pa.table({str(at): [name] for at, name in enumerate([*names, *answers.column_names])})
             yield text_of(header, delimiter)
             first = False
-        yield _together(lines, answers, delimiter)
+        yield _join_lines(lines, answers, delimiter)
 
 
-def _together(lines: pa.Array, answers: pa.Table, delimiter: str) -> memoryview:
+def _join_lines(lines: pa.Array, answers: pa.Table, delimiter: str) -> memoryview:
     """Lines and answers as one text, joined by columns: no row is ever an object by itself."""
     cells = [cell_texts(column, delimiter).cast(pa.binary()) for column in answers.columns]
     end = compute.binary_join_element_wise(cells[-1], b"", b"\n", null_handling="replace", null_replacement=b"")
@@ -756,7 +756,7 @@ def _together(lines: pa.Array, answers: pa.Table, delimiter: str) -> memoryview:
 
 
 BLOCK = 4 << 20  # bytes that are parsed at a time
-LIKELY = ("class", "label", "target", "y", "outcome")  # names of a column of classes
+TARGET_NAMES = ("class", "label", "target", "y", "outcome")  # names of a column of classes
 CODED = pa.dictionary(pa.int32(), pa.string())
 CODE = r"^\s*0\d"  # a number that begins with 0 is a name
 GROWTH = {None: 4.0, "gzip": 20.0, "bz2": 30.0, "xz": 40.0, "zstd": 20.0}  # bytes in memory for one in the file
@@ -777,11 +777,11 @@ def read(
     that of all others (None: as they look, and `types` are what was found so far)."""
     stream = opened()
     head = stream.first_lines()
-    look = Look.at(head, name, delimiter, header, expected)
+    look = CsvDialect.at(head, name, delimiter, header, expected)
     known = {column: types.get(column, rest) for column in look.names}
     table = _Table(opened, stream, name, look, {c: kind for c, kind in known.items() if kind is not None}, head)
     if rest is None:
-        table.labels = set(expected) or set(LIKELY)
+        table.labels = set(expected) or set(TARGET_NAMES)
         schema = table.infer()
     else:
         table.fixed = set(table.types)
@@ -803,7 +803,7 @@ def read(
     )
 
 
-def _in_words(look: Look) -> str:
+def _in_words(look: CsvDialect) -> str:
     if look.header is None:
         return f"line {look.skip + 1} ({look.start!r}) was taken for a row, and no line for the names of the columns"
     return f"line {look.header} ({look.start!r}) was taken for the names of the columns"
@@ -813,7 +813,13 @@ class _Table:
     """A text table that is being read; from its beginning again where a column is not what its first rows promised."""
 
     def __init__(
-        self, opened: Callable[[], Bytes], stream: Bytes, name: str, look: Look, types: dict[str, Any], head: bytes
+        self,
+        opened: Callable[[], Bytes],
+        stream: Bytes,
+        name: str,
+        look: CsvDialect,
+        types: dict[str, Any],
+        head: bytes,
     ):
         self.opened, self.stream, self.name, self.look, self.types = opened, stream, name, look, types
         self.old_mac = b"\r" in head and b"\n" not in head and look.encoding != "utf-16"
@@ -916,7 +922,7 @@ class _Table:
         kinds: dict[str, Any] | None = None,
         use_threads: bool = True,
     ) -> pa.Table:
-        """Those columns of a block; `Changed` where one turns out to be of another type."""
+        """Those columns of a block; `ColumnTypeChanged` where one turns out to be of another type."""
         amended = {name: kind for name, kind in self.types.items() if isinstance(kind, Amount)}
         types = self.types if kinds is None else kinds | amended
         if not block[1].strip():
@@ -927,7 +933,7 @@ class _Table:
             except (pa.ArrowInvalid, Unread) as error:
                 column = self.learn(error, block)
                 if column not in self.fixed:
-                    raise Changed(self.types) from None
+                    raise ColumnTypeChanged(self.types) from None
                 types = types | {column: self.types[column]}
 
     def learn(self, error: pa.ArrowInvalid | Unread, block: Numbered) -> str:
@@ -1020,7 +1026,7 @@ class _Table:
         return DataError(f"{self.name} has rows with more or fewer fields than its {width} columns\n\n{hint}")
 
 
-class Changed(Exception):
+class ColumnTypeChanged(Exception):
     """A column turned out to be of another type after rows had been given away: read again with these types."""
 
     def __init__(self, types: dict[str, Any]):

@@ -17,7 +17,7 @@ from typing import Any
 from deciban.errors import DataError
 from deciban.io.arrow import pa
 from deciban.io.compression import Bytes
-from deciban.io.csv import GROWTH, Changed
+from deciban.io.csv import GROWTH, ColumnTypeChanged
 from deciban.io.source import Source
 
 ROWS = 1 << 13
@@ -190,10 +190,10 @@ def _lines(stream: Bytes) -> Iterator[bytes]:
 
 
 def _batch(rows: list[Numbered], name: str, schema: pa.Schema, types: Mapping[str, Any], fixed: bool) -> pa.RecordBatch:
-    """Later rows; `Changed` where one has a key that none had before."""
+    """Later rows; `ColumnTypeChanged` where one has a key that none had before."""
     new = {key: number for number, row in reversed(rows) for key in row if key not in schema.names}
     if new and not fixed:
-        raise Changed({**types, **{key: _column(rows, key, name, None, None).type for key in new}})
+        raise ColumnTypeChanged({**types, **{key: _column(rows, key, name, None, None).type for key in new}})
     late = next((key for key in new if key in types), None)
     if late is not None:
         raise DataError(
@@ -229,7 +229,7 @@ def _column(
         if kind is not None and pa.types.is_null(kind):
             wider = _column(rows, key, name, None, None).type
         if types is not None and wider is not None and wider != kind and (pa.types.is_null(kind) or _whole(kind)):
-            raise Changed({**types, key: wider}) from None
+            raise ColumnTypeChanged({**types, key: wider}) from None
         kinds = sorted(one.__name__ for one in found)
         raise DataError(
             f"{name}, {unit} {rows[0][0]} to {rows[-1][0]}: `{key}` mixes {' and '.join(kinds)}"

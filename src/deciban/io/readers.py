@@ -6,7 +6,7 @@ Feather, JSON, ARFF, mbox, and folders with a sub-folder of texts for each class
 >>> import pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.csv"
 >>> _ = path.write_text("sky,wind\\ngrey,3\\nblue,?\\n")
->>> opened(path).names, read(path).to_pylist()
+>>> open_path(path).names, read(path).to_pylist()
 (['sky', 'wind'], [{'sky': 'grey', 'wind': 3}, {'sky': 'blue', 'wind': None}])
 """
 
@@ -27,68 +27,75 @@ from deciban.data.frames import strings
 from deciban.errors import DataError
 from deciban.io import arff, batches, csv, folders, json_tables, parquet
 from deciban.io import source as sources
-from deciban.io.arrow import memory, pa
+from deciban.io.arrow import available_memory, pa
 from deciban.io.batches import (
     TEXT,
-    Labelled,
-    answers,
-    appended,
+    LabelledSource,
+    append_columns,
+    append_to_batch,
     array,
-    frame,
-    joined,
-    kinds_for,
+    arrow_types,
+    concat,
+    prediction_columns,
     selected,
     some_rows,
     split,
-    told,
+    table_from_dict,
     types_named,
-    widened,
+    with_free_names,
     with_missing,
 )
 from deciban.io.compression import Bytes, File
-from deciban.io.csv import LIKELY, Changed
-from deciban.io.source import Described, Source, frames_like, is_path, once
-from deciban.io.writers import keeps_lines, named_beside, writable, write, write_beside, write_lines
+from deciban.io.csv import TARGET_NAMES, ColumnTypeChanged
+from deciban.io.source import Described, Source, frames_like, is_path, is_single_pass
+from deciban.io.writers import (
+    can_append_to_lines,
+    default_output_path,
+    writable,
+    write,
+    write_csv_with_predictions,
+    write_lines,
+)
 
 PIPE = "standard input"
 __all__ = [
-    "LIKELY",
+    "TARGET_NAMES",
     "TEXT",
-    "Changed",
+    "ColumnTypeChanged",
     "Described",
-    "Labelled",
+    "LabelledSource",
     "Source",
-    "answers",
-    "appended",
+    "append_columns",
+    "append_to_batch",
     "array",
+    "arrow_types",
+    "available_memory",
     "batches",
-    "frame",
+    "can_append_to_lines",
+    "concat",
+    "default_output_path",
     "frames_like",
     "is_glob",
     "is_path",
-    "joined",
-    "keeps_lines",
-    "kinds_for",
+    "is_single_pass",
     "leave_signals",
-    "listed",
-    "memory",
-    "named_beside",
-    "of",
-    "once",
-    "opened",
+    "list_files",
+    "open_data",
+    "open_path",
+    "prediction_columns",
     "read",
-    "restarted",
+    "retry_on_type_change",
     "selected",
     "some_rows",
     "split",
     "strings",
-    "told",
+    "table_from_dict",
     "types_named",
-    "widened",
+    "with_free_names",
     "with_missing",
     "writable",
     "write",
-    "write_beside",
+    "write_csv_with_predictions",
     "write_lines",
 ]
 
@@ -98,7 +105,7 @@ def leave_signals() -> None:
     pa.enable_signal_handlers(False)
 
 
-def opened(
+def open_path(
     path: str | os.PathLike,
     types: Mapping[str, Any] | None = None,
     rest: Any = None,
@@ -120,7 +127,7 @@ def opened(
             return folders.read_lines(piped, PIPE)
         return _of_bytes(piped, PIPE, None, None, types, rest, **how)
     where = Path(name)
-    one = partial(opened, rest=rest, **how)
+    one = partial(open_path, rest=rest, **how)
     if not where.exists():
         found = folders.matching(name) if folders.is_glob(name) else []
         if not found:
@@ -146,7 +153,7 @@ def opened(
     return replace(found_one, stamps=(folders.stamp(where),))
 
 
-def listed(path: str | os.PathLike) -> tuple[Path, list[Path]] | None:
+def list_files(path: str | os.PathLike) -> tuple[Path, list[Path]] | None:
     """(the folder that all are under, the files) where a path is a folder of tables or a glob; None: it is one file."""
     name, where = os.fspath(path), Path(path)
     if where.is_dir():
@@ -159,21 +166,21 @@ def is_glob(path: str | os.PathLike) -> bool:
     return folders.is_glob(os.fspath(path)) and not Path(path).exists()
 
 
-def of(data: Any, **how: Any) -> Source:
+def open_data(data: Any, **how: Any) -> Source:
     """The rows of anything that holds some: a path, a frame, a stream of Arrow batches, an iterator of frames.
 
-    >>> of(pa.table({"a": [1, 2]})).rows
+    >>> open_data(pa.table({"a": [1, 2]})).rows
     2
     """
-    return opened(data, **how) if is_path(data) else sources.of(data)
+    return open_path(data, **how) if is_path(data) else sources.of(data)
 
 
 def read(path: str | os.PathLike, **how: Any) -> pa.Table:
     """All rows of a file as an Arrow table."""
-    return restarted(path, lambda source: source.table(), **how)
+    return retry_on_type_change(path, lambda source: source.table(), **how)
 
 
-def restarted(path: str | os.PathLike, use: Callable[[Source], Any], **how: Any) -> Any:
+def retry_on_type_change(path: str | os.PathLike, use: Callable[[Source], Any], **how: Any) -> Any:
     """use(source), from the start again where a column of a CSV file turns out late to be of another type. What comes
     through a pipe is kept in memory for that."""
     kept = sys.stdin.buffer.read() if os.fspath(path) == "-" else None
@@ -181,9 +188,9 @@ def restarted(path: str | os.PathLike, use: Callable[[Source], Any], **how: Any)
     while True:
         try:
             if kept is None:
-                return use(opened(path, types, **how))
+                return use(open_path(path, types, **how))
             return use(_of_bytes(lambda: Bytes.of(BytesIO(kept), PIPE), PIPE, None, len(kept), types, **how))
-        except csv.Changed as changed:
+        except csv.ColumnTypeChanged as changed:
             types = changed.types
 
 

@@ -100,7 +100,7 @@ def is_path(data: Any) -> bool:
     return isinstance(data, str | os.PathLike)
 
 
-def once(data: Any) -> bool:
+def is_single_pass(data: Any) -> bool:
     """Whether the rows can be had one time only."""
     opened = isinstance(data, Source) and data.cut is None
     return opened or isinstance(data, pa.RecordBatchReader) or hasattr(data, "__next__")

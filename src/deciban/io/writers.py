@@ -37,7 +37,7 @@ def write(tables: Iterable[pa.Table | pa.RecordBatch], path: str | os.PathLike) 
         sys.stdout.buffer.flush()
         return
     where = writable(name)
-    atomic.write(where, partial(_form(where.suffixes), tables))
+    atomic.atomic_write(where, partial(_form(where.suffixes), tables))
 
 
 def writable(path: str | os.PathLike) -> Path:
@@ -56,20 +56,22 @@ def writable(path: str | os.PathLike) -> Path:
     return where
 
 
-def write_beside(source: Any, found: Iterable[tuple[pa.Array, pa.Table]], path: str | os.PathLike) -> None:
+def write_csv_with_predictions(
+    source: Any, found: Iterable[tuple[pa.Array, pa.Table]], path: str | os.PathLike
+) -> None:
     """Write lines of a CSV source with answers at their ends."""
-    texts = csv.beside(source.heads or source.names, found, source.delimiter)
+    texts = csv.join_predictions(source.heads or source.names, found, source.delimiter)
     if path == "-":
         sys.stdout.buffer.writelines(texts)
         sys.stdout.buffer.flush()
     else:
-        atomic.write(writable(path), lambda file: file.writelines(texts))
+        atomic.atomic_write(writable(path), lambda file: file.writelines(texts))
 
 
-def named_beside(path: str | os.PathLike) -> Path:
+def default_output_path(path: str | os.PathLike) -> Path:
     """Where answers to the rows of a file go, unless told otherwise.
 
-    >>> named_beside("rows.csv.gz").name, named_beside("rows.arff").name
+    >>> default_output_path("rows.csv.gz").name, default_output_path("rows.arff").name
     ('rows.predicted.csv.gz', 'rows.predicted.csv')
     """
     where = Path(path)
@@ -78,7 +80,7 @@ def named_beside(path: str | os.PathLike) -> Path:
     return where.with_name(f"{stem}.predicted.{endings if last and last[0] in FORMS else 'csv'}")
 
 
-def keeps_lines(source: Any, path: str | os.PathLike) -> bool:
+def can_append_to_lines(source: Any, path: str | os.PathLike) -> bool:
     """Whether the lines of a source can go as they are into a file of that name."""
     path = os.fspath(path)
     ending = {",": (".csv", ".txt"), "\t": (".tsv",)}.get(source.delimiter or "", ())
@@ -113,11 +115,11 @@ def _form(endings: list[str]) -> Callable[[Iterable[pa.Table], Any], None]:
 
 
 def _packed(tables: Iterable[pa.Table], file: Any, kind: str, form: Callable) -> None:
-    with pa.CompressedOutputStream(pa.PythonFile(_Lent(file), mode="w"), kind) as packed:
+    with pa.CompressedOutputStream(pa.PythonFile(_KeepOpen(file), mode="w"), kind) as packed:
         form(tables, packed)
 
 
-class _Lent:
+class _KeepOpen:
     """A file that stays open when who writes to it is done."""
 
     def __init__(self, file: Any):

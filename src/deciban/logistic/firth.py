@@ -32,7 +32,7 @@ MEMORY = 10  # steps that are remembered
 
 
 @dataclass(frozen=True, eq=False)
-class Ascent:
+class FirthFit:
     """Where a climb ended: θ (m, p) of the columns themselves, and why."""
 
     theta: np.ndarray
@@ -80,14 +80,14 @@ def firth(
     max_iter: int = 200,
     columns: Sequence[str] | None = None,
     watch: Callable[[np.ndarray, float], bool] | None = None,
-) -> Ascent:
+) -> FirthFit:
     """Fit codes y (0 … k − 1) by the columns of X; weights count like repeated rows."""
     design = Design.of(X, y, w, int(np.max(y)) + 1 if k is None else k, fit_intercept)
     refuse_collinear(design, columns)
-    return climb(design, jeffreys=True, tol=tol, max_iter=max_iter, watch=watch)
+    return fisher_scoring(design, jeffreys=True, tol=tol, max_iter=max_iter, watch=watch)
 
 
-def climb(
+def fisher_scoring(
     design: Design,
     *,
     jeffreys: bool,
@@ -96,7 +96,7 @@ def climb(
     watch: Callable[[np.ndarray, float], bool] | None = None,
     start: np.ndarray | None = None,
     held: np.ndarray | None = None,
-) -> Ascent:
+) -> FirthFit:
     """Fisher scoring from 0 until a step promises less than `tol` nats, or `watch(θ, promise)` says enough.
 
     `start` and `held` are in standard columns, (m, p): steps do not change `held` · parameters.
@@ -130,7 +130,7 @@ def climb(
         slope = _slope(design, here, at, jeffreys)
         if jeffreys:
             changes = changes.with_(step, before - slope)
-    return Ascent(here @ design.back.T, at.log_likelihood, at.penalised(design), steps, why, design.intercept)
+    return FirthFit(here @ design.back.T, at.log_likelihood, at.penalised(design), steps, why, design.intercept)
 
 
 def _halved(

@@ -11,10 +11,10 @@ they spread by 2; the fixed sequence is off by 0.01 at 10 classes, by less at fe
 same answer. In the evidence the intercepts' flat prior counts as density 1: compare models that all have one.
 
 >>> import numpy as np
->>> from deciban.logistic.likelihood import Curvature, Design, Prior
+>>> from deciban.logistic.likelihood import LikelihoodExpansion, Design, Prior
 >>> x, y = np.array([[-1.0], [0.0], [0.0], [1.0]]), np.array([0, 1, 0, 1])
 >>> mode = np.array([[0.0, 0.6748]])
->>> posterior = Posterior.of(Curvature.at(Design.of(x, y, None, k=2), mode), Prior(C=1.0))
+>>> posterior = Posterior.of(LikelihoodExpansion.at(Design.of(x, y, None, k=2), mode), Prior(C=1.0))
 >>> posterior.chances(np.array([[0.0], [4.0]])).round(3).tolist()  # 4 is far from all that was seen; at the mode: 0.937
 [[0.5, 0.5], [0.245, 0.755]]
 
@@ -55,7 +55,7 @@ from deciban.engines import threads
 from deciban.errors import SingularError
 from deciban.logistic.design import Design, as_block
 from deciban.logistic.firth import centred
-from deciban.logistic.likelihood import Curvature, Prior, check_size, information, probabilities, shared
+from deciban.logistic.likelihood import LikelihoodExpansion, Prior, check_size, information, probabilities, shared
 from deciban.solvers.newton import Metric
 
 CHUNK = 1 << 18  # numbers that a chunk of rows has, at least
@@ -72,7 +72,7 @@ class Posterior:
     evidence: float  # −∞ where the prior is flat
 
     @classmethod
-    def of(cls, found: Curvature, prior: Prior) -> Posterior:
+    def of(cls, found: LikelihoodExpansion, prior: Prior) -> Posterior:
         spread = found.spread(prior)
         if not spread.determined.all():
             raise SingularError(
@@ -91,7 +91,7 @@ class Posterior:
         m, p = self.mode.shape
         spans = borders(x.n, x.n * p * m, CHUNK)
         with threads.one_blas_thread():
-            return np.concatenate(list(threads.each(spans, lambda span: self._chances(x.rows(*span)))))
+            return np.concatenate(list(threads.map_ordered(spans, lambda span: self._chances(x.rows(*span)))))
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """n draws of θ, (n, m, p)."""

@@ -12,7 +12,7 @@ of coefficients, which for their k − 1 differences, each column by itself, is 
 >>> import numpy as np
 >>> x, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
 >>> rows = Design.of(x, y, None, k=2)
->>> seen = Curvature.at(rows, np.array([[-1.0, 0.5]]))
+>>> seen = LikelihoodExpansion.at(rows, np.array([[-1.0, 0.5]]))
 >>> round(seen.log_likelihood, 4), seen.spread().matrix.shape
 (-2.4546, (2, 2))
 """
@@ -28,16 +28,16 @@ from scipy.linalg import block_diag
 from deciban.errors import DataError
 from deciban.logistic.design import Design
 
-__all__ = ["Curvature", "Design", "Prior", "Spread", "contrasts"]
+__all__ = ["Design", "LikelihoodExpansion", "Prior", "StandardErrors", "reference_coding"]
 
 MOST = 12_000  # parameters: their covariance has as many numbers squared
 NULL = 1e-11  # eigenvalues of the information in standard columns under this say nothing
 
 
-def contrasts(coef: np.ndarray, intercept: np.ndarray, fit_intercept: bool) -> np.ndarray:
+def reference_coding(coef: np.ndarray, intercept: np.ndarray, fit_intercept: bool) -> np.ndarray:
     """`coef_` (1 or k, d) and `intercept_` as differences from the first class, (m, p), the intercept in front.
 
-    >>> contrasts(np.array([[1.0], [2.0], [4.0]]), np.array([0.0, 1.0, 1.0]), True).tolist()
+    >>> reference_coding(np.array([[1.0], [2.0], [4.0]]), np.array([0.0, 1.0, 1.0]), True).tolist()
     [[1.0, 1.0], [1.0, 3.0]]
     """
     coef = np.asarray(coef, dtype=np.float64)
@@ -77,7 +77,7 @@ def shared(m: int) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class StandardErrors:
     """A covariance of coefficients, and which of them the data (and prior) do not determine."""
 
     matrix: np.ndarray  # (q, q), of the columns themselves, classes first
@@ -92,7 +92,7 @@ class Spread:
 
 
 @dataclass(frozen=True, eq=False)
-class Curvature:
+class LikelihoodExpansion:
     """The likelihood around θ, in standard columns."""
 
     theta: np.ndarray  # (m, p), of the columns themselves
@@ -106,7 +106,7 @@ class Curvature:
     intercept: bool
 
     @classmethod
-    def at(cls, design: Design, theta: np.ndarray) -> Curvature:
+    def at(cls, design: Design, theta: np.ndarray) -> LikelihoodExpansion:
         check_size(design.m * design.p)
         standard = design.standard(theta)
         value, weight, score, information, meat = design.total(lambda a, y, w: _sums(standard, a, y, w))
@@ -135,7 +135,7 @@ class Curvature:
         m, p = self.theta.shape
         return self.information + self.backs.T @ prior.precision(m, p, self.intercept) @ self.backs
 
-    def spread(self, prior: Prior = FLAT, robust: bool = False) -> Spread:
+    def spread(self, prior: Prior = FLAT, robust: bool = False) -> StandardErrors:
         """The covariance of the coefficients; where a combination of them is not determined, the rest still is."""
         precision = self.precision(prior)
         size = np.sqrt(np.maximum(np.diag(precision), 0.0))
@@ -150,7 +150,7 @@ class Curvature:
         determined = (np.abs(blind) <= 1e-7 * (np.abs(self.backs) @ unit)[:, None]).all(axis=1)
         rates = np.log(np.diag(self.backs)).sum()
         log_det = float(np.log(values[known]).sum() - 2 * np.log(unit).sum() - 2 * rates) if known.all() else -np.inf
-        return Spread(self.backs @ matrix @ self.backs.T, determined, log_det, effective)
+        return StandardErrors(self.backs @ matrix @ self.backs.T, determined, log_det, effective)
 
     def distance(self, prior: Prior = FLAT) -> float:
         """How far θ is from the optimum: the Newton step's promise of log-likelihood, in units of one nat."""

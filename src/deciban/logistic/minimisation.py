@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from deciban.data.blocks import Counts, Reals
-from deciban.logistic.objective import Far, Folded, Objective
-from deciban.solvers.auto import MOST, Auto, Rough, dense
+from deciban.logistic.objective import Objective, ObjectiveElsewhere, ReducedObjective
+from deciban.solvers.auto import MOST, RoughNewton, SubsampledLbfgs, dense
 from deciban.solvers.base import EPS, Solution, Solver, State, solve
 from deciban.solvers.coordinate import Columnwise, Coordinate
 from deciban.solvers.gradient import Gradient, Sgd
@@ -28,10 +28,11 @@ LAST = 5  # Newton steps that finish an answer, at most; two are usual, as each 
 
 
 def by_shape(objective: Any) -> Solver:
-    """Coordinate descent for a lasso, Newton's method where its Hessian costs next to nothing, else `Auto`."""
+    """Coordinate descent for a lasso, Newton's method where its Hessian costs next to nothing, else
+    `SubsampledLbfgs`."""
     if objective.lasso.any():
         return by_storage(objective)
-    return Newton() if small(objective) else Auto()
+    return Newton() if small(objective) else SubsampledLbfgs()
 
 
 def small(objective: Any) -> bool:
@@ -63,7 +64,7 @@ SOLVERS: dict[str, Callable[[Any], Solver]] = {
 
 def minimise(name: str, objective: Any, w: np.ndarray, tol: float, max_iter: int, watch: Any = None) -> Solution:
     """The solver of this name, run on the objective from w; `watch(steps, state)` is called after each step."""
-    folded = Scaled.of(objective) if name == "sgd" else Folded.where_it_pays(objective)
+    folded = Scaled.of(objective) if name == "sgd" else ReducedObjective.where_it_pays(objective)
     if folded is not None:
         objective, w = folded.objective, folded.fold(w)
     answer = solve(SOLVERS[name](objective), objective, w, tol, max_iter, watch)
@@ -162,10 +163,10 @@ DIGITS = 1e-9  # Newton's method doubles the digits with each pass: one more set
 
 
 @dataclass(frozen=True)
-class BySample(Auto):
+class SampleStartLbfgs(SubsampledLbfgs):
     whole: int = 1 << 10  # 8 MB from every partition
 
-    def init(self, objective: Far, w: np.ndarray) -> State:
+    def init(self, objective: ObjectiveElsewhere, w: np.ndarray) -> State:
         some = objective.sample
         if objective.size > MOST or not w.any():
             return super().init(objective, w)
@@ -174,20 +175,20 @@ class BySample(Auto):
         return self._state(w, value, Memory.start(metric, False, gradient))
 
 
-def started(far: Far) -> np.ndarray:
+def started(far: ObjectiveElsewhere) -> np.ndarray:
     """The sample's minimum; zeros where it has none, costs more than it saves, or is worse for all rows."""
     zeros = np.zeros(far.size)
     if far.size > MOST or far.lasso.any():
         return zeros
     with np.errstate(all="ignore"):
-        w = solve(Rough(), far.sample, zeros, 1e-4, 30).w
+        w = solve(RoughNewton(), far.sample, zeros, 1e-4, 30).w
     if not np.isfinite(w).all():
         return zeros
     even = far.weight * np.log(far.rows.k)  # the loss where nothing is known
     return w if far.slope(w)[0] < 0.9 * even else zeros
 
 
-def minimise_elsewhere(name: str, far: Far, tol: float, max_iter: int, watch: Any = None) -> Solution:
+def minimise_elsewhere(name: str, far: ObjectiveElsewhere, tol: float, max_iter: int, watch: Any = None) -> Solution:
     """The minimum over rows that lie elsewhere; `name` as in `solvers`, "auto" takes what needs the fewest passes."""
     if far.lasso.any():
         answer = solve(Coordinate(), far, np.zeros(far.size), tol, max_iter, watch)
@@ -197,5 +198,5 @@ def minimise_elsewhere(name: str, far: Far, tol: float, max_iter: int, watch: An
         far = replace(far, bent=True)
         answer = solve(Newton(), far, started(far), min(tol, DIGITS), max_iter, watch)
     else:
-        answer = solve(BySample(), far, started(far), tol, max_iter, watch)
+        answer = solve(SampleStartLbfgs(), far, started(far), tol, max_iter, watch)
     return replace(answer, w=far.centred(answer.w))

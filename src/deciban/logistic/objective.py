@@ -26,7 +26,7 @@ name says of each batch, without penalties.
 >>> from deciban.data.blocks import Reals, Table
 >>> rows = Table(Reals(np.array([[1.0], [3.0]])), np.array([0, 1], dtype=np.int32), None, 2)
 >>> here, plain = Objective.of(rows, l2=1.0), Objective.of(rows)
->>> far = Far.over(Distant(2, 1, 2), plain, 2.0, lambda name, *at: getattr(plain, name)(*at), here)
+>>> far = ObjectiveElsewhere.over(Distant(2, 1, 2), plain, 2.0, lambda name, *at: getattr(plain, name)(*at), here)
 >>> far.slope(np.ones(2))[0] == here.slope(np.ones(2))[0]
 True
 
@@ -40,7 +40,7 @@ frequent on: those that are read all the time lie side by side.
 >>> import numpy as np
 >>> from deciban.data.blocks import Counts, Table
 >>> x = Counts(np.array([0, 3, 5]), np.array([0, 2, 3, 0, 1]), np.array([1.0, 3.0, 4.0, 1.0, 2.0]), 5)
->>> small = Folded.of(Objective.of(Table(x, np.array([0, 1], dtype=np.int32), None, 2), l2=1.0))
+>>> small = ReducedObjective.of(Objective.of(Table(x, np.array([0, 1], dtype=np.int32), None, 2), l2=1.0))
 >>> small.objective.x.dense().tolist()
 [[1.0, 5.0, 0.0], [1.0, 0.0, 2.0]]
 >>> small.unfold(np.array([0.5, 10.0, 2.0, -1.0])).tolist()
@@ -163,10 +163,10 @@ class Objective:
     def slope(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """(value, gradient) without the lasso."""
         coef, x = self.table(w), self.x
-        ready = logistic.ready(x, coef)
+        ready = logistic.pack(x, coef)
         value, gradient = self._total(lambda x, y, w: logistic.slope(x, y, w, ready, self.m))
         penalty = self.ridge * coef
-        return value + 0.5 * dot(penalty.ravel(), w), (logistic.plain(x, gradient, self.m) + penalty).ravel()
+        return value + 0.5 * dot(penalty.ravel(), w), (logistic.unpack(x, gradient, self.m) + penalty).ravel()
 
     def curve(self, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """(value, gradient, Hessian (m · p, m · p)) without the lasso, in one pass."""
@@ -186,17 +186,17 @@ class Objective:
     def product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The Hessian times v."""
         x, turn = self.x, self.table(v)
-        ready, ready_v = logistic.ready(x, self.table(w)), logistic.ready(x, turn)
+        ready, ready_v = logistic.pack(x, self.table(w)), logistic.pack(x, turn)
         (out,) = self._total(lambda x, _, w: (logistic.product(x, w, ready, ready_v, self.m),))
-        return (logistic.plain(x, out, self.m) + self.ridge * turn).ravel()
+        return (logistic.unpack(x, out, self.m) + self.ridge * turn).ravel()
 
     def outset(self, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
         """(value, gradient, Σ curvature · x, the Hessian's diagonal Σ curvature · x² + ridge) without the lasso, in one
         pass; the sums are (m, p)."""
         coef, x = self.table(w), self.x
-        ready = logistic.ready(x, coef)
+        ready = logistic.pack(x, coef)
         value, *sums = self._total(lambda x, y, w: logistic.diagonal(x, y, w, ready, self.m))
-        gradient, first, second = (logistic.plain(x, a, self.m) for a in sums)
+        gradient, first, second = (logistic.unpack(x, a, self.m) for a in sums)
         penalty = self.ridge * coef
         return value + 0.5 * dot(penalty.ravel(), w), (gradient + penalty).ravel(), first, second + self.ridge
 
@@ -209,7 +209,7 @@ class Objective:
         coef, x = self.table(w), self.x
         slopes, bias = Packed.of(coef[:, : x.d]), coef[:, -1] if self.intercept else np.zeros(self.m)
         spans = borders(x.n, x.cells, CHUNK)
-        parts = threads.each(spans, lambda span: ops.affine(x.rows(*span), slopes, bias, strict=True))
+        parts = threads.map_ordered(spans, lambda span: ops.affine(x.rows(*span), slopes, bias, strict=True))
         return np.concatenate(list(parts))
 
     def along(self, w: np.ndarray, ahead: np.ndarray, fall: float) -> Callable[[float], tuple[float, float]]:
@@ -295,7 +295,7 @@ class Distant:
 
 
 @dataclass(frozen=True, eq=False)
-class Far(Objective):
+class ObjectiveElsewhere(Objective):
     sample: Objective  # of rows that are here, with as much less penalty
     mass: float  # Σ w of all rows
     ask: Callable[..., tuple] = field(repr=False)
@@ -303,7 +303,9 @@ class Far(Objective):
     last: dict[tuple[str, bytes], tuple] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def over(cls, rows: Distant, sample: Objective, mass: float, ask: Callable[..., tuple], whole: Objective) -> Far:
+    def over(
+        cls, rows: Distant, sample: Objective, mass: float, ask: Callable[..., tuple], whole: Objective
+    ) -> ObjectiveElsewhere:
         """With the penalties of `whole`, which has no rows."""
         share = sample.weight / mass
         some = replace(sample, ridge=whole.ridge * share, lasso=whole.lasso * share)
@@ -351,9 +353,9 @@ class Far(Objective):
         """The sample, however many rows were asked for."""
         return self.sample
 
-    def columns(self, at: np.ndarray) -> Far:
+    def columns(self, at: np.ndarray) -> ObjectiveElsewhere:
         inner = at[at < self.rows.d]
-        return Far(
+        return ObjectiveElsewhere(
             replace(self.rows, d=len(inner)),  # type: ignore[call-arg]
             self.ridge[at],
             self.lasso[at],
@@ -371,13 +373,13 @@ WIDE = 1 << 17  # parameters from which it is worth a look
 
 
 @dataclass(frozen=True)
-class Folded:
+class ReducedObjective:
     objective: Objective
     column: np.ndarray  # (d,): the column that stands for each
     share: np.ndarray  # (d,): by which its coefficient is multiplied
 
     @classmethod
-    def where_it_pays(cls, objective: Objective) -> Folded | None:
+    def where_it_pays(cls, objective: Objective) -> ReducedObjective | None:
         """If rows are sparse, vectors of parameters are what costs, columns have one ridge and many are needless."""
         x, ridge = objective.x, objective.ridge
         if not isinstance(x, Counts) or objective.m == 1 or objective.size < WIDE or objective.lasso.any():
@@ -388,7 +390,7 @@ class Folded:
         return cls.of(objective) if common < 0.75 * x.d else None
 
     @classmethod
-    def of(cls, objective: Objective) -> Folded:
+    def of(cls, objective: Objective) -> ReducedObjective:
         """Of sparse rows and one ridge for all columns."""
         x, rows = objective.x, objective.rows
         assert isinstance(x, Counts)

@@ -41,12 +41,12 @@ from deciban.data.blocks import Table
 from deciban.errors import DataError
 from deciban.logistic import minimisation, settings
 from deciban.logistic.laplace import Leverage
-from deciban.logistic.likelihood import Prior, contrasts
+from deciban.logistic.likelihood import Prior, reference_coding
 from deciban.logistic.objective import Objective
 from deciban.metrics import log_loss
 from deciban.plots import paths
 from deciban.rows import inputs
-from deciban.rows.folds import fold_of_each, folds_by_content
+from deciban.rows.folds import assign_folds, folds_by_content
 from deciban.solvers.base import Solution
 from deciban.solvers.lbfgs import Columns
 
@@ -88,7 +88,7 @@ class Path:
         """The best of them."""
         return float(self.Cs[self.best])
 
-    def _lines(self) -> display.Lines:
+    def _lines(self) -> display.TextTable:
         head = ["C", "log loss of the rows learned", "steps"]
         if self.coef is not None:
             head.append("coefficients not 0")
@@ -96,14 +96,14 @@ class Path:
             head += [f"log loss by {self.held_out}", ""]
         rows = []
         for i, C in enumerate(self.Cs):
-            row = [f"{C:.4g}", display.plain(float(self.loss[i])), str(int(self.n_iter[i]))]
+            row = [f"{C:.4g}", display.format_number(float(self.loss[i])), str(int(self.n_iter[i]))]
             if self.coef is not None:
                 row.append(str(int(np.count_nonzero(self.coef[i]))))
             if self.log_loss is not None:
-                row += [display.plain(float(self.log_loss[i])), "best" if i == self.best else ""]
+                row += [display.format_number(float(self.log_loss[i])), "best" if i == self.best else ""]
             rows.append(row)
         title = f"{len(self.Cs)} penalties, {len(self.columns)} columns, {len(self.classes)} classes"
-        return display.Lines(title, head, rows)
+        return display.TextTable(title, head, rows)
 
     def __str__(self) -> str:
         return display.table_text(self._lines())
@@ -205,7 +205,7 @@ def only_best(fits: Iterable[Fit]) -> list[Fit]:
     return out
 
 
-class Stale:
+class StopWhenWorse:
     """Enough, when so many fits in a row have not been the best."""
 
     def __init__(self, patience: int):
@@ -216,7 +216,7 @@ class Stale:
         return self.since >= self.patience and bool(np.isfinite(self.best))
 
 
-class Saturated:
+class StopWhenFlat:
     """Enough, when a weaker penalty has nothing left to win: the fit is all but perfect, or the same for long."""
 
     def __init__(self, null_loss: float, patience: int):
@@ -259,7 +259,7 @@ def grid(objective: Objective, l1_ratio: float) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeaveOneOutScore:
     """Held out one by one, approximately; for L2."""
 
     rows: Leverage
@@ -268,7 +268,7 @@ class LeftOut:
     name = "leave-one-out"
 
     @classmethod
-    def of(cls, objective: Objective, times: np.ndarray | None, bias: float = 0.0) -> LeftOut:
+    def of(cls, objective: Objective, times: np.ndarray | None, bias: float = 0.0) -> LeaveOneOutScore:
         """`times` (n,): how many rows each row stands for."""
         rows = objective.rows
         return cls(Leverage.of(rows.x, rows.y, rows.w, rows.k, objective.intercept, times), rows.w, bias)
@@ -276,13 +276,13 @@ class LeftOut:
     def __call__(self, C: float, objective: Objective, w: np.ndarray) -> float:
         table, last = objective.table(w), objective.rows.d
         bias = table[:, last] if objective.intercept else np.zeros(1)
-        theta = contrasts(table[:, :last], bias, objective.intercept)
+        theta = reference_coding(table[:, :last], bias, objective.intercept)
         with np.errstate(all="ignore"):
             return mean_loss(self.rows.without(theta, Prior(C, self.bias / C)), objective.rows.y, self.w)
 
 
 @dataclass(frozen=True, eq=False)
-class InFolds:
+class FoldScore:
     """Held out a fold at a time, by a weight of 0: no rows are copied. Each fit starts from that of all rows."""
 
     fold: np.ndarray  # (n,), −1: never held out
@@ -365,7 +365,7 @@ class Choosing:
         s = inputs.weights(sample_weight, objective.rows.y)
         start = objective.slope(null(objective))[0] / objective.weight
         fits, score = model._walk(
-            objective, chosen, s, Cs, held_out, X, Saturated(start, PATIENCE) if Cs is None else None
+            objective, chosen, s, Cs, held_out, X, StopWhenFlat(start, PATIENCE) if Cs is None else None
         )
         if not all(fit.answer.converged for fit in fits):
             warnings.warn(
@@ -384,16 +384,16 @@ class Choosing:
         if chosen.among is not None:
             s = inputs.weights(sample_weight, objective.rows.y)
             Cs = None if isinstance(chosen.among, str) else chosen.among
-            fits, score = self._walk(objective, chosen, s, Cs, "auto", None, Stale(PATIENCE), KEPT)
+            fits, score = self._walk(objective, chosen, s, Cs, "auto", None, StopWhenWorse(PATIENCE), KEPT)
             self.path_ = self._as_path(objective, fits, score)
             self.C_ = self.path_.C
             best = self.path_.best
             answer = replace(fits[best].answer, steps=sum(fit.answer.steps for fit in fits[: best + 1]))
             return minimisation.finish(chosen.solver, chosen.penalising(objective)(self.C_), answer, np.iinfo(int).max)
-        with progress.shown(self.verbose, "fit", self.tol * objective.weight) as tell:
+        with progress.progress_bar(self.verbose, "fit", self.tol * objective.weight) as tell:
             if self.penalty == "jeffreys":
                 return self._jeffreys(objective.rows, tell)
-            watch = progress.watching(tell)
+            watch = progress.solver_callback(tell)
             answer = minimisation.minimise(chosen.solver, objective, start, self.tol, self.max_iter, watch)
             return minimisation.finish(chosen.solver, objective, answer, self.max_iter, watch)
 
@@ -413,11 +413,11 @@ class Choosing:
         if not np.isfinite(objective.slope(start)[1]).all():
             self._refuse(objective.rows.x)
         steps = grid(objective, chosen.ratio) if Cs is None else check_strengths(Cs)
-        with progress.shown(self.verbose, "path") as tell:
+        with progress.progress_bar(self.verbose, "path") as tell:
 
             def minimise(f: Objective, w: np.ndarray) -> Solution:
                 C = 1.0 / (f.ridge[0] + f.lasso[0])
-                watch = progress.watching(tell, f"C = {C:.3g}", np.searchsorted(steps, 0.999 * C) / len(steps))
+                watch = progress.solver_callback(tell, f"C = {C:.3g}", np.searchsorted(steps, 0.999 * C) / len(steps))
                 return minimisation.minimise(chosen.solver, f, w, self.tol, self.max_iter, watch)
 
             score = scorer(held_out, objective, chosen, s, X, minimise)
@@ -444,7 +444,7 @@ class Choosing:
 
 def scorer(
     how: Any, objective: Objective, chosen: settings.Settings, s: np.ndarray | None, X: Any, minimise: Minimise
-) -> LeftOut | InFolds | None:
+) -> LeaveOneOutScore | FoldScore | None:
     """What holds rows out; `s` are their weights as given, without those of classes."""
     rows = objective.rows
     if how is None:
@@ -455,11 +455,11 @@ def scorer(
         if how == "loo" and objective.lasso.any():
             raise DataError("leave-one-out needs a penalty without a corner\n\nhint: held_out=5, or l1_ratio=0")
         if how == "loo" or narrow(objective):
-            return LeftOut.of(objective, s, chosen.bias_l2)
+            return LeaveOneOutScore.of(objective, s, chosen.bias_l2)
         how = min(FOLDS, rows.n)
     if isinstance(how, Integral) and 2 <= int(how) <= rows.n:
-        return InFolds(folds_by_content(objective.x, rows.y, int(how), rows.w), minimise)
-    return InFolds(fold_of_each(how, X, rows.y), minimise)
+        return FoldScore(folds_by_content(objective.x, rows.y, int(how), rows.w), minimise)
+    return FoldScore(assign_folds(how, X, rows.y), minimise)
 
 
 def check_strengths(Cs: Any) -> np.ndarray:

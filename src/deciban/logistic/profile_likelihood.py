@@ -26,9 +26,9 @@ from scipy.special import ndtri
 
 from deciban.errors import DataError
 from deciban.logistic.design import Design
-from deciban.logistic.firth import climb
+from deciban.logistic.firth import fisher_scoring
 from deciban.logistic.separation import certified
-from deciban.logistic.summary import check_level, turn_to
+from deciban.logistic.summary import check_level, relevel_classes
 
 NOTE = "intervals by profile likelihood; z and p by the errors"
 MOST = 100  # coefficients: each takes some thirty fits
@@ -53,12 +53,12 @@ def intervals(
         )
     if theta.size > MOST:
         raise DataError(f"{theta.size} coefficients are too many to profile\n\nhint: intervals='wald'")
-    return ends(design, theta, turn_to(np.asarray(classes), reference)[0], level, kind == "jeffreys")
+    return ends(design, theta, relevel_classes(np.asarray(classes), reference)[0], level, kind == "jeffreys")
 
 
 def ends(design: Design, theta: np.ndarray, turn: np.ndarray, level: float, jeffreys: bool) -> np.ndarray:
     """Both ends (2, m, p) of the intervals of turn · θ, where θ (m, p) is the estimate."""
-    best = climb(design, jeffreys=jeffreys, start=design.standard(theta))
+    best = fisher_scoring(design, jeffreys=jeffreys, start=design.standard(theta))
     top = best.penalised if jeffreys else best.log_likelihood
     out = np.empty((2, *theta.shape))
     for c in range(len(theta)):
@@ -83,7 +83,7 @@ def _root(design: Design, theta: np.ndarray, top: float, held: np.ndarray, jeffr
         nonlocal way
         if t == 0.0:
             return 0.0
-        found = climb(design, jeffreys=jeffreys, tol=1e-12, start=best + t * way + aside, held=held)
+        found = fisher_scoring(design, jeffreys=jeffreys, tol=1e-12, start=best + t * way + aside, held=held)
         way = (design.standard(found.theta) - best) / t
         return float(np.sqrt(2.0 * max(top - (found.penalised if jeffreys else found.log_likelihood), 0.0)))
 

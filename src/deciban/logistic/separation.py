@@ -33,7 +33,8 @@ For a row with class y and any other class c the constraint is (β_y − β_c)·
 Columns that alone tell a class from all others, by their range in each class.
 
 >>> import numpy as np
->>> found = telling(Reals(np.array([[1.0, 5.0], [2.0, 9.0], [4.0, 7.0]])), np.array([0, 0, 1]), 2, intercept=True)
+>>> x = Reals(np.array([[1.0, 5.0], [2.0, 9.0], [4.0, 7.0]]))
+>>> found = separating_columns(x, np.array([0, 0, 1]), 2, intercept=True)
 >>> [one.text(["dose", "age"], ["no", "yes"]) for one in found]
 ['dose > 3 in every row of yes and no other']
 """
@@ -51,9 +52,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
-from deciban.display import short
+from deciban.display import truncate
 from deciban.logistic.design import Design, as_block
-from deciban.logistic.firth import climb
+from deciban.logistic.firth import fisher_scoring
 from deciban.logistic.likelihood import check_size, probabilities
 
 NEAR = 1e-7  # a margin nearer to 0 is 0; columns are between −1 and 1
@@ -151,7 +152,7 @@ def unbounded(rows: Any, back: Any) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Telling:
+class SeparatingColumn:
     """A column that alone tells a class from all others: no cell of it is on the other side of the cut."""
 
     column: int
@@ -162,13 +163,13 @@ class Telling:
     reaches: bool  # whether the class goes past the cut; else only the others do
 
     def text(self, names: Sequence[str], labels: Any) -> str:
-        name, label = short(names[self.column], 40), labels[self.label]
+        name, label = truncate(names[self.column], 40), labels[self.label]
         side = "<" if self.below == (self.strict or self.reaches) else ">"
         much = "in every row of {} and no other" if self.strict else "only in {}" if self.reaches else "never in {}"
         return f"{name} {side} {self.cut:.4g} {much.format(label)}"
 
 
-def telling(x: Reals | Counts, y: np.ndarray, k: int, intercept: bool) -> list[Telling]:
+def separating_columns(x: Reals | Counts, y: np.ndarray, k: int, intercept: bool) -> list[SeparatingColumn]:
     """All of them, strict ones first."""
     least, most = _ranges(x, y, k)
     found = []
@@ -181,7 +182,7 @@ def telling(x: Reals | Counts, y: np.ndarray, k: int, intercept: bool) -> list[T
             reaches = least[c] < cut if below else most[c] > cut
             spread = np.maximum(high, most[c]) > np.minimum(low, least[c])
             for j in np.flatnonzero((upper <= cut) & (cut <= lower) & spread):
-                found.append(Telling(int(j), c, below, float(cut[j]), bool(strict[j]), bool(reaches[j])))
+                found.append(SeparatingColumn(int(j), c, below, float(cut[j]), bool(strict[j]), bool(reaches[j])))
     return sorted(found, key=lambda one: not one.strict)
 
 
@@ -244,7 +245,7 @@ class Separation:
             return "separation is not known: too many rows and columns to settle it"
         if not self:
             return "no separation: the unpenalised estimate is finite"
-        names = [f"`{short(name, 40)}`" for name in self.columns[:5]]
+        names = [f"`{truncate(name, 40)}`" for name in self.columns[:5]]
         more = [f"{len(self.columns) - 5} more"] if len(self.columns) > 5 else []
         who = _listed(names + more)
         if self.alone:
@@ -293,7 +294,7 @@ def separation(
     names = [f"x{j}" for j in range(x.d)] if columns is None else [str(name) for name in columns]
     labels = present if classes is None else np.asarray(classes)[present]
     design = Design.of(x, codes, None, len(present), fit_intercept)
-    single = telling(x, codes, len(present), fit_intercept)
+    single = separating_columns(x, codes, len(present), fit_intercept)
     if len(present) == 2 and any(one.strict for one in single):
         single = [one for one in single if one.strict]
     rules = tuple(one.text(names, labels) for one in single)
@@ -323,7 +324,7 @@ def _climbed(design: Design) -> tuple[bool, np.ndarray | None]:
         found = theta if not overlap and _least_margin(design, theta) > 0 else None
         return overlap or found is not None or promise < 1e-9
 
-    climb(design, jeffreys=False, max_iter=40, watch=watch)
+    fisher_scoring(design, jeffreys=False, max_iter=40, watch=watch)
     return overlap, found
 
 

@@ -11,9 +11,9 @@ number of parameters: under an L2 penalty the effective number, trace of H (H + 
 is a table for each class against the reference, by default the first.
 
 >>> import numpy as np
->>> from deciban.logistic.likelihood import Curvature, Design
+>>> from deciban.logistic.likelihood import LikelihoodExpansion, Design
 >>> x, y = np.array([[0.0], [1.0], [1.0], [2.0]]), np.array([0, 1, 0, 1])
->>> found = Curvature.at(Design.of(x, y, None, k=2), np.array([[-1.0, 1.0]]))
+>>> found = LikelihoodExpansion.at(Design.of(x, y, None, k=2), np.array([[-1.0, 1.0]]))
 >>> table = Summary.of(found, np.array(["no", "yes"]), ["dose"])
 >>> table.columns, table.odds_ratio.round(3).tolist()
 (('intercept', 'dose'), [[0.368, 2.718]])
@@ -30,7 +30,7 @@ from scipy.special import chdtrc, ndtr, ndtri
 
 from deciban import display
 from deciban.errors import DataError
-from deciban.logistic.likelihood import FLAT, Curvature, Prior
+from deciban.logistic.likelihood import FLAT, LikelihoodExpansion, Prior
 
 INTERCEPT = "intercept"
 
@@ -58,7 +58,7 @@ class Summary:
     @classmethod
     def of(
         cls,
-        found: Curvature,
+        found: LikelihoodExpansion,
         classes: np.ndarray,
         columns: Sequence[str],
         *,
@@ -76,7 +76,7 @@ class Summary:
         names = ([INTERCEPT] if found.intercept else []) + [str(name) for name in columns]
         spread = found.spread(prior, robust)
         m, p = found.theta.shape
-        turn, order, base = turn_to(np.asarray(classes), reference)
+        turn, order, base = relevel_classes(np.asarray(classes), reference)
         whole = np.kron(turn, np.eye(p))
         matrix = whole @ spread.matrix @ whole.T
         known = ~((whole != 0) @ ~spread.determined)
@@ -227,21 +227,27 @@ class Summary:
         frame = {"class": np.repeat(labels, p), "column": list(self.columns) * m}
         return pd.DataFrame(frame | {name: getattr(self, name).ravel() for name in numbers})
 
-    def _tables(self, most: int) -> list[display.Lines]:
+    def _tables(self, most: int) -> list[display.TextTable]:
         ends = [f"{100 * (1 - self.level) / 2:.4g}%", f"{100 * (1 + self.level) / 2:.4g}%"]
         head = ("", "coef", "error", "z", "p", *ends, "odds ratio", *ends)
         out = []
         for c, label in enumerate(self.classes):
             numbers = [self.coef, self.std_error, self.z, self.p_value, self.low, self.high]
             numbers += [self.odds_ratio, self.odds_ratio_low, self.odds_ratio_high]
-            says = [display.plain, display.plain, display.two, display.format_pvalue, *[display.plain] * 5]
+            says = [
+                display.format_number,
+                display.format_number,
+                display.format_2,
+                display.format_pvalue,
+                *[display.format_number] * 5,
+            ]
             rows = [
                 (name, *(say(float(a[c, j])) for say, a in zip(says, numbers, strict=True)))
                 for j, name in enumerate(self.columns[:most])
             ]
             more = len(self.columns) - most
             end = f"… and {more} more columns" if more > 0 else ""
-            out.append(display.Lines(f"{label} against {self.reference}", head, rows, end))
+            out.append(display.TextTable(f"{label} against {self.reference}", head, rows, end))
         return out
 
     def _measures(self) -> list[str]:
@@ -278,7 +284,7 @@ def check_level(level: float) -> None:
         raise DataError(f"`level` is {level!r}\n\nhint: the share of intervals that cover, as 0.95")
 
 
-def turn_to(classes: np.ndarray, reference: Any) -> tuple[np.ndarray, np.ndarray, int]:
+def relevel_classes(classes: np.ndarray, reference: Any) -> tuple[np.ndarray, np.ndarray, int]:
     """(m, m) from differences to the first class to those to the reference; the classes told; the reference's place."""
     k = len(classes)
     at = [0] if reference is None else np.flatnonzero(classes == reference)

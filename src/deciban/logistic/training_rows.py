@@ -6,7 +6,7 @@ than that only for as long as others hold them, so that a model of large data st
 answer, not the rows.
 
 >>> import numpy as np
->>> seen = Observed(np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 1]), None, np.array([[-1.0, 1.0]]), 2, True)
+>>> seen = TrainingRows(np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 1]), None, np.array([[-1.0, 1.0]]), 2, True)
 >>> seen.curvature.n
 3.0
 """
@@ -25,14 +25,14 @@ from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
 from deciban.estimation.ranges import Ranges
 from deciban.logistic.design import Design, as_block
-from deciban.logistic.likelihood import Curvature
+from deciban.logistic.likelihood import LikelihoodExpansion
 
 HELD = 1 << 26  # bytes of rows that are held
 QUICK = 1 << 30  # multiplications that pickling may wait for
 WIDE = 4096  # coefficients past which it does not wait for what columns ranged over: nobody draws so many
 
 
-class Observed:
+class TrainingRows:
     """Rows (block or array; None: they went by), codes y, weights and the estimate θ (m, p)."""
 
     def __init__(
@@ -46,7 +46,7 @@ class Observed:
         candidates: Callable[[], Any] | None = None,
     ):
         self._candidates = candidates  # values of each column, where they are known without rows
-        self._rows = Gone() if X is None else _keep(as_block(X))
+        self._rows = RowsLost() if X is None else _keep(as_block(X))
         self._y, self._w = y, w
         self.theta, self.k, self.intercept = theta, k, intercept
         self.separated: Any = None  # what was found out about separation, once somebody has looked
@@ -74,8 +74,8 @@ class Observed:
         return Design.of(x, y, w, self.k, self.intercept)
 
     @cached_property
-    def curvature(self) -> Curvature:
-        return Curvature.at(self.design(), self.theta)
+    def curvature(self) -> LikelihoodExpansion:
+        return LikelihoodExpansion.at(self.design(), self.theta)
 
     @cached_property
     def ranges(self) -> Ranges:
@@ -89,17 +89,17 @@ class Observed:
         cells = self.theta.size * (len(self._y) if self.alive else 1)
         if self.ranged and self.theta.size <= WIDE and cells <= HELD:
             _ = self.ranges
-        return self.__dict__ | {"_rows": Gone(), "_y": None, "_w": None, "_candidates": None}
+        return self.__dict__ | {"_rows": RowsLost(), "_y": None, "_w": None, "_candidates": None}
 
 
-class Gone:
+class RowsLost:
     """No rows."""
 
     def __call__(self) -> None:
         return None
 
 
-class Held:
+class RowsHeld:
     """Rows that live with the model."""
 
     def __init__(self, x: Reals | Counts):
@@ -109,7 +109,7 @@ class Held:
         return self.x
 
 
-class Known:
+class RowsSummarised:
     """Rows that are there for as long as somebody else holds the memory they lie in."""
 
     def __init__(self, x: Reals | Counts, arrays: list[np.ndarray]):
@@ -124,14 +124,14 @@ class Known:
 
 def _keep(x: Reals | Counts) -> Callable[[], Reals | Counts | None]:
     arrays = [x.values] if isinstance(x, Reals) else [x.indptr, x.indices, x.values]
-    return Held(x) if sum(a.nbytes for a in arrays) <= HELD else Known(x, arrays)
+    return RowsHeld(x) if sum(a.nbytes for a in arrays) <= HELD else RowsSummarised(x, arrays)
 
 
 def _link(a: np.ndarray) -> Callable[[], Any]:
     """A weak reference to an array, by the array that owns its memory: a itself is a passing view of that."""
     owner = a if a.base is None else a.base
     if type(owner) is not np.ndarray or owner.dtype != a.dtype or owner.ctypes.data != a.ctypes.data:
-        return Gone()
+        return RowsLost()
     link, shape, strides = weakref.ref(owner), a.shape, a.strides
 
     def view() -> np.ndarray | None:

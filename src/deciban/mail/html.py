@@ -4,7 +4,7 @@ The page is read once from left to right and nothing is looked at twice, whateve
 parser takes time with the square of some pages' length. What is never closed (a comment, a quote, a script) hides all
 that follows, as it does in a browser. Tags within a word do not part it: that is how words are hidden from filters.
 
->>> page = seen("<p>V<!-- not -->ia<b>gra</b><p hidden>hello</p>&pound;5 <a href='http://x.example/buy'>here</a>")
+>>> page = visible_text("<p>V<!-- not -->ia<b>gra</b><p hidden>hello</p>&pound;5 <a href='http://x.example/buy'>here</a>")
 >>> page.text.split(), page.hosts, page.hides
 (['Viagra', '£5', 'here'], ('x.example',), True)
 """
@@ -18,7 +18,7 @@ from html import unescape
 RAW = {name: re.compile(f"</{name}(?=[\\s/>])", re.I | re.A) for name in ("script", "style", "template", "title")}
 UNSEEN = {"script", "style", "template"}  # whose content is no text
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
-WITHIN = {
+INLINE_TAGS = {
     "a",
     "abbr",
     "acronym",
@@ -78,7 +78,7 @@ class Page:
     hides: bool  # whether there is text that nobody is shown
 
 
-def seen(html: str) -> Page:
+def visible_text(html: str) -> Page:
     """The text of a page as it is read, its links' hosts, and whether it hides text."""
     return _Reader(html).read()
 
@@ -143,7 +143,7 @@ class _Reader:
 
     def _tag(self, name: str, closes: bool) -> None:
         hidden = self._attributes() and not closes
-        if name not in WITHIN and self.within is None:
+        if name not in INLINE_TAGS and self.within is None:
             self.pieces.append("\n")
         if not closes and name in RAW:
             self._raw(name)

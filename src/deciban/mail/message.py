@@ -21,9 +21,9 @@ by the sizes below, however deep parts are nested.
 Bytes of a message as they were meant: headers, transfer encodings, character sets; broken ones as far as they go.
 
 >>> headers, body = headers_of(b"Subject: a\\n long one\\nContent-Transfer-Encoding: base64\\n\\nR3LDvMOfZQ==")
->>> headers["subject"], characters(transferred(headers, body, 99), "utf-8")
+>>> headers["subject"], decode_text(decode_transfer(headers, body, 99), "utf-8")
 ('a long one', 'Grüße')
->>> characters(b"caf\\xe9", "no-such-set"), readable("=?iso-8859-1?q?caf=E9?= =?utf-8?b?ISE=?=")
+>>> decode_text(b"caf\\xe9", "no-such-set"), decode_header("=?iso-8859-1?q?caf=E9?= =?utf-8?b?ISE=?=")
 ('café', 'café!!')
 """
 
@@ -42,7 +42,7 @@ from typing import Any, BinaryIO
 from urllib.parse import unquote_to_bytes
 
 from deciban.errors import DataError
-from deciban.mail.html import host_of, seen
+from deciban.mail.html import host_of, visible_text
 
 MOST_HEAD = 1 << 16  # bytes of headers
 LONGEST = 4000  # characters of one header
@@ -68,7 +68,7 @@ NOT_TEXT = {
 }
 
 
-def raw_of(text: str) -> bytes:
+def to_bytes(text: str) -> bytes:
     """The bytes that a text stands for, where some of them were no characters."""
     try:
         return text.encode("utf-8", "surrogateescape")
@@ -95,11 +95,13 @@ def headers_of(raw: bytes) -> tuple[Headers, bytes]:
     return {name: "".join(value)[:LONGEST] for name, *value in reversed(fields)}, raw[stop:]
 
 
-def named(value: str, name: str) -> str:
+def header_param(value: str, name: str) -> str:
     """A parameter of a header, such as the boundary of `multipart/mixed; boundary="x"`; "" where there is none.
 
-    >>> named('text/plain; charset="UTF-8"', "charset"), named("a; filename*=utf-8''%C3%BC.exe", "filename")
-    ('UTF-8', 'ü.exe')
+    >>> header_param('text/plain; charset="UTF-8"', "charset")
+    'UTF-8'
+    >>> header_param("a; filename*=utf-8''%C3%BC.exe", "filename")
+    'ü.exe'
     """
     found = re.search(rf'[;\s]{name}(\*0?\*?)?[ \t]*=[ \t]*(?:"([^"]*)"|([^\s;"]+))', value, re.I)
     if not found:
@@ -108,10 +110,10 @@ def named(value: str, name: str) -> str:
     if not (found[1] or "").endswith("*"):
         return text
     charset, _, quoted = text.partition("'")
-    return characters(unquote_to_bytes(quoted.partition("'")[2]), charset)
+    return decode_text(unquote_to_bytes(quoted.partition("'")[2]), charset)
 
 
-def transferred(headers: Headers, body: bytes, most: int) -> bytes:
+def decode_transfer(headers: Headers, body: bytes, most: int) -> bytes:
     """The body without its transfer encoding; about `most` bytes of it at most."""
     encoding = headers.get("content-transfer-encoding", "").strip().lower()
     if encoding == "base64":
@@ -127,7 +129,7 @@ def _base64(body: bytes) -> bytes:
     return binascii.a2b_base64(letters + b"=" * (-len(letters) % 4))
 
 
-def characters(raw: bytes, charset: str) -> str:
+def decode_text(raw: bytes, charset: str) -> str:
     """Bytes as text: by the character set named, else UTF-8, else Windows' western one. What cannot be is U+FFFD."""
     try:
         name = codecs.lookup(charset.strip().strip("'\"")).name
@@ -146,18 +148,18 @@ def _whole(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def readable(value: str) -> str:
+def decode_header(value: str) -> str:
     """A header's value with its encoded words decoded."""
     value = value[:LONGEST]
-    plain = characters(raw_of(value), "utf-8")
+    plain = decode_text(to_bytes(value), "utf-8")
     return ENCODED.sub(_word, plain)
 
 
 def _word(found: re.Match[str]) -> str:
     raw = found[3].encode("utf-8", "replace")
     if found[2] in "bB":
-        return characters(_base64(raw), found[1].partition("*")[0])
-    return characters(binascii.a2b_qp(raw, header=True), found[1].partition("*")[0])
+        return decode_text(_base64(raw), found[1].partition("*")[0])
+    return decode_text(binascii.a2b_qp(raw, header=True), found[1].partition("*")[0])
 
 
 MOST_BYTES = 1 << 24  # of a message that are read
@@ -173,7 +175,7 @@ WORDS = {"x-mailer": "mailer", "user-agent": "mailer", "list-id": "list", "prece
 
 
 @dataclass(frozen=True)
-class Mail:
+class Message:
     """A message as far as a filter is concerned."""
 
     subject: str
@@ -200,16 +202,16 @@ class Mail:
         return " ".join(re.sub(r"\W+", "_", mark) for mark in self.marks) + "\n" + self.body
 
 
-def texts(source: Any) -> list[str]:
+def read_texts(source: Any) -> list[str]:
     """The texts of all messages of a source (see `read`), ready for a `TextClassifier`.
 
-    >>> texts([b"Subject: one\\n\\nfirst", b"Subject: two\\n\\nsecond"])[1]
+    >>> read_texts([b"Subject: one\\n\\nfirst", b"Subject: two\\n\\nsecond"])[1]
     'subject_two type_text_plain\\nsecond'
     """
     return [mail.text() for mail in read(source)]
 
 
-def read(source: Any) -> Iterator[Mail]:
+def read(source: Any) -> Iterator[Message]:
     """The messages of a source, one at a time.
 
     A source is a path (a mailbox file that starts with "From ", a Maildir, a folder of files, a file with a message),
@@ -222,7 +224,7 @@ def read(source: Any) -> Iterator[Mail]:
     if isinstance(source, os.PathLike) or (isinstance(source, str) and "\n" not in source):
         yield from _from_path(Path(source))
     elif isinstance(source, bytes | bytearray) and source.startswith(b"From "):
-        yield from map(parse, _box(BytesIO(source)))
+        yield from map(parse, _split_mbox(BytesIO(source)))
     elif isinstance(source, bytes | bytearray | str) or hasattr(source, "get_payload"):
         yield parse(source)
     elif isinstance(source, Iterable):
@@ -235,7 +237,7 @@ def read(source: Any) -> Iterator[Mail]:
         )
 
 
-def parse(message: Any) -> Mail:
+def parse(message: Any) -> Message:
     """One message: bytes, a text, or an `email.message.Message`.
 
     >>> parse("Subject: Hello\\nFrom: bob@b.example\\n\\nLunch?").sender
@@ -245,8 +247,8 @@ def parse(message: Any) -> Mail:
         parts = _parts_of_object(message)
     else:
         some = message[:MOST_BYTES]
-        parts = _parts_of_bytes(raw_of(some) if isinstance(some, str) else bytes(some))
-    return _gathered(parts)
+        parts = _parts_of_bytes(to_bytes(some) if isinstance(some, str) else bytes(some))
+    return _build_message(parts)
 
 
 # messages of a path
@@ -268,7 +270,7 @@ def files_of(path: Path) -> Iterator[Path]:
                 yield file
 
 
-def _from_path(path: Path) -> Iterator[Mail]:
+def _from_path(path: Path) -> Iterator[Message]:
     if path.is_dir():
         for file in files_of(path):
             yield from _from_path(file)
@@ -276,12 +278,12 @@ def _from_path(path: Path) -> Iterator[Mail]:
         with path.open("rb") as opened:
             box = opened.read(5) == b"From "
             opened.seek(0)
-            yield from map(parse, _box(opened) if box else [opened.read(MOST_BYTES)])
+            yield from map(parse, _split_mbox(opened) if box else [opened.read(MOST_BYTES)])
     else:
         raise DataError(f"there is no file or folder {str(path)!r}\n\nhint: a raw message is given as bytes")
 
 
-def _box(file: BinaryIO) -> Iterator[bytes]:
+def _split_mbox(file: BinaryIO) -> Iterator[bytes]:
     """The messages of an mbox file; what one has beyond the bytes that are read is passed over."""
     lines: list[bytes] | None = None
     size, blank, envelope = 0, True, False
@@ -314,9 +316,9 @@ def _parts_of_bytes(raw: bytes) -> Iterator[Part]:
         kind = _kind(headers)
         inner: list[bytes] = []
         if depth < DEEPEST and kind == "message/rfc822":
-            inner = [transferred(headers, body, MOST_BYTES)]
+            inner = [decode_transfer(headers, body, MOST_BYTES)]
         elif depth < DEEPEST and kind.startswith("multipart/"):
-            inner = _split(body, named(headers.get("content-type", ""), "boundary"))
+            inner = _split(body, header_param(headers.get("content-type", ""), "boundary"))
         yield headers, b"" if inner else body
         stack += [(part, depth + 1) for part in reversed(inner)]
 
@@ -325,7 +327,7 @@ def _split(body: bytes, boundary: str) -> list[bytes]:
     """The parts between lines of the boundary."""
     if not boundary:
         return []
-    mark = re.escape(raw_of(boundary))
+    mark = re.escape(to_bytes(boundary))
     border = re.compile(rb"(?:\A|\n)--" + mark + rb"(--)?[ \t]*(?=\r?\n|\Z)")
     starts: list[int] = []
     stops: list[int] = []
@@ -351,7 +353,7 @@ def _parts_of_object(message: Any) -> Iterator[Part]:
             stack += [(part, depth + 1) for part in reversed(inner[:MOST_PARTS]) if depth < DEEPEST]
         else:
             some = inner[:MOST_BYTES] if isinstance(inner, str | bytes) else ""
-            yield headers, some if isinstance(some, bytes) else raw_of(some)
+            yield headers, some if isinstance(some, bytes) else to_bytes(some)
 
 
 def _kind(headers: Headers) -> str:
@@ -361,44 +363,46 @@ def _kind(headers: Headers) -> str:
 # what they say
 
 
-def _gathered(parts: Iterator[Part]) -> Mail:
+def _build_message(parts: Iterator[Part]) -> Message:
     first, body, attachments, left = None, [], [], MOST_TEXT
     late: dict[str, None] = {}  # marks of parts: each once
     for headers, raw in parts:
         first = headers if first is None else first
         kind = _kind(headers)
         line = headers.get("content-type", "")
-        name = readable(named(headers.get("content-disposition", ""), "filename") or named(line, "name"))
+        name = decode_header(
+            header_param(headers.get("content-disposition", ""), "filename") or header_param(line, "name")
+        )
         late[f"type:{kind[:60]}"] = None
         if name or not kind.startswith(("text/", "multipart/", "message/")):
             attachments.append(name or kind)
             late |= dict.fromkeys(_of_attachment(name, kind))
         elif raw and left > 0:
-            text = characters(transferred(headers, raw, 4 * left), named(line, "charset"))[:left]
+            text = decode_text(decode_transfer(headers, raw, 4 * left), header_param(line, "charset"))[:left]
             left -= len(text)
-            page = seen(text) if kind == "text/html" else None
+            page = visible_text(text) if kind == "text/html" else None
             body.append((text if page is None else page.text).replace("\r\n", "\n").strip())
             hosts = map(host_of, URL.findall(text)) if page is None else page.hosts
             late |= {f"host:{host}": None for host in list(hosts)[:MOST_WORDS] if host}
             late |= {"html:hidden": None} if page is not None and page.hides else {}
     head = first or {}
     said = "\n".join(body)
-    subject, sender, name = (readable(head.get(header, "")) for header in ("subject", "from", "message-id"))
+    subject, sender, name = (decode_header(head.get(header, "")) for header in ("subject", "from", "message-id"))
     key = sha256("\0".join([name, subject, said]).encode("utf-8", "replace"))
     address = ADDRESS.search(sender)
     marks = tuple(dict.fromkeys([*_of_headers(head, subject), *late]))
-    return Mail(subject, address[0] if address else sender, said, marks, tuple(attachments), key.hexdigest()[:32])
+    return Message(subject, address[0] if address else sender, said, marks, tuple(attachments), key.hexdigest()[:32])
 
 
 def _of_headers(head: Headers, subject: str) -> Iterator[str]:
     """Marks of the subject's words, of who sends, and of what with."""
     yield from (f"subject:{word}" for word in WORD.findall(subject.lower())[:MOST_WORDS] if len(word) > 1)
     for header, mark in ADDRESSES.items():
-        for found in list(ADDRESS.finditer(readable(head.get(header, ""))))[:20]:
+        for found in list(ADDRESS.finditer(decode_header(head.get(header, ""))))[:20]:
             yield f"{mark}:{found[0].lower()}"
             yield f"{mark}:{found[2].lower().strip('.')}"
     for header, mark in WORDS.items():
-        yield from (f"{mark}:{word}" for word in WORD.findall(readable(head.get(header, "")).lower())[:20])
+        yield from (f"{mark}:{word}" for word in WORD.findall(decode_header(head.get(header, "")).lower())[:20])
 
 
 def _of_attachment(name: str, kind: str) -> Iterator[str]:

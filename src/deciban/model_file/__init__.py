@@ -34,11 +34,11 @@ from sklearn.utils.validation import check_is_fitted
 from deciban.classifiers.base import Fitted, Generative
 from deciban.errors import MergeError, ModelFileError, NotAdditiveError
 from deciban.model_file import tensors, validation
-from deciban.model_file.codec import Decoder, Encoder, unfit
+from deciban.model_file.codec import Decoder, Encoder, unsupported_value
 from deciban.rows import inputs
 
 FORMAT = 1
-NOT_KEPT = (
+_TRANSIENT = (
     "_fitted",  # stored apart
     "_metadata_request",  # scikit-learn's, of meta-estimators
     *("_seen", "_reader"),  # views of a tally of words, and what reads texts for it: made again
@@ -57,8 +57,8 @@ def save(
     """Write a fitted model to a file, `name.deciban`, whole or not at all: an older file of that name stays until then.
     Or to a file that is open for writing bytes, such as `io.BytesIO()`.
 
-    `metrics` (numbers by name), `source` (where the rows came from), `target` (the column of the classes) and `text`
-    (that of the texts) are kept beside it, for `about` to tell.
+    `metrics` (numbers by name), `source` (where the rows came from), `target` (the column of the classes) and
+    `text` (that of the texts) are kept beside it, for `about` to tell.
 
     >>> import tempfile, os
     >>> from deciban import LogisticRegression
@@ -71,7 +71,7 @@ def save(
         raise ModelFileError(f"{path!r:.80} is no file to write to\n\nhint: give a path, or a file open for bytes")
     cls = _own_class(model)
     check_is_fitted(model)
-    validation.check(model)
+    validation.check_model(model)
     encoder = Encoder(_inside)
     parts = {
         **_model_parts(encoder, model),
@@ -100,7 +100,7 @@ def load(path: str | os.PathLike | BinaryIO | bytes) -> Any:
     >>> load(file.getvalue()).predict([[4.0]]).tolist()
     ['b']
     """
-    return _understood(path, _model)
+    return _read(path, _model)
 
 
 def about(path: str | os.PathLike | BinaryIO | bytes) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def about(path: str | os.PathLike | BinaryIO | bytes) -> dict[str, Any]:
     >>> told["class"], told["source"], told["metrics"], told["classes"]
     ('GaussianNB', 'weather.csv', {'accuracy': 0.9}, ['a', 'b'])
     """
-    return _understood(path, _told)
+    return _read(path, _info)
 
 
 def merge(*models: Any) -> Any:
@@ -169,7 +169,7 @@ def _model_parts(encoder: Encoder, model: Any, where: str = "") -> dict[str, Any
     settings = model.get_params(deep=False)
     if getattr(model, "_reads_texts", False):
         model._settle()
-    learned = {key: value for key, value in vars(model).items() if key not in settings and key not in NOT_KEPT}
+    learned = {key: value for key, value in vars(model).items() if key not in settings and key not in _TRANSIENT}
     return {
         "settings": encoder.members(settings, f"{where}settings"),
         "learned": encoder.members(learned, f"{where}learned"),
@@ -180,7 +180,7 @@ def _model_parts(encoder: Encoder, model: Any, where: str = "") -> dict[str, Any
 def _inside(encoder: Encoder, model: Any, where: str) -> dict[str, Any]:
     """A model that another one is made of, fitted or not."""
     if _public(type(model).__name__) is not type(model):
-        raise unfit(where, model)
+        raise unsupported_value(where, model)
     return {"class": type(model).__name__, **_model_parts(encoder, model, f"{where}.")}
 
 
@@ -192,7 +192,9 @@ def _fitted_parts(encoder: Encoder, model: Generative, where: str) -> dict[str, 
     changed = {key: value for key, value in then.items() if key not in now or now[key] is not value}
     return {
         "state": encoder.members(own, f"{where}fitted"),
-        "then": encoder.members({key: value for key, value in changed.items() if key not in NOT_KEPT}, f"{where}then"),
+        "then": encoder.members(
+            {key: value for key, value in changed.items() if key not in _TRANSIENT}, f"{where}then"
+        ),
     }
 
 
@@ -203,7 +205,9 @@ def _made(name: str) -> bool:
 
 def _about(model: Any, metrics: Mapping[str, Any] | None, **origin: str | None) -> dict[str, Any]:
     encoder = Encoder()
-    count = np.asarray(inputs.local(model.class_count_), dtype=np.float64) if hasattr(model, "class_count_") else None
+    count = (
+        np.asarray(inputs.to_numpy(model.class_count_), dtype=np.float64) if hasattr(model, "class_count_") else None
+    )
     told = {
         "rows": None if count is None else float(count.sum()),
         "date": datetime.now(UTC).isoformat(timespec="seconds") if getattr(model, "_dated", True) else None,
@@ -219,7 +223,7 @@ def _about(model: Any, metrics: Mapping[str, Any] | None, **origin: str | None) 
 # reading
 
 
-def _understood(path: str | os.PathLike | BinaryIO | bytes, make: Any) -> Any:
+def _read(path: str | os.PathLike | BinaryIO | bytes, make: Any) -> Any:
     """What `make` makes of a file that is as it should be; an error that names the file, if it is not."""
     name = os.fspath(path) if isinstance(path, str | os.PathLike) else "the bytes"
     try:
@@ -261,17 +265,17 @@ def _check_format(metadata: dict[str, str]) -> None:
 
 
 def _model(metadata: dict[str, str], decoder: Decoder) -> Any:
-    model = _made_of(metadata["class"], *_parts(metadata, decoder))
-    validation.check(model)
+    model = _rebuild(metadata["class"], *_parts(metadata, decoder))
+    validation.check_model(model)
     return model
 
 
 def _from_inside(decoder: Decoder, node: dict) -> Any:
     """A model that another one is made of, fitted or not."""
-    return _made_of(node["class"], *_decoded(node["settings"], node["learned"], node["fitted"], decoder))
+    return _rebuild(node["class"], *_decoded(node["settings"], node["learned"], node["fitted"], decoder))
 
 
-def _made_of(name: str, settings: dict, learned: dict, fitted: dict | None) -> Any:
+def _rebuild(name: str, settings: dict, learned: dict, fitted: dict | None) -> Any:
     cls = _public(name)
     if cls is None:
         raise ModelFileError(
@@ -298,7 +302,7 @@ def _decoded(settings: dict, learned: dict, fitted: dict | None, decoder: Decode
     return told, found, None if fitted is None else {key: decoder.members(fitted[key]) for key in ("state", "then")}
 
 
-def _told(metadata: dict[str, str], decoder: Decoder) -> dict[str, Any]:
+def _info(metadata: dict[str, str], decoder: Decoder) -> dict[str, Any]:
     settings, learned, _ = _parts(metadata, decoder)
     return {
         "class": metadata["class"],

@@ -6,9 +6,9 @@ settings it belongs to: those of another job are refused. It goes when the job i
 
 >>> import pathlib, tempfile
 >>> import numpy as np
->>> from deciban.rows.rows import Part
->>> keeper = Keeper(pathlib.Path(tempfile.mkdtemp()) / "fit.checkpoint", {"settings": "GaussianNB()"}, every=0.0)
->>> keeper.after(Reached(2, 2000, Part(np.array(["a"], dtype=object), np.array([2000]))))
+>>> from deciban.rows.rows import LabelledTally
+>>> keeper = Checkpoint(pathlib.Path(tempfile.mkdtemp()) / "fit.checkpoint", {"settings": "GaussianNB()"}, every=0.0)
+>>> keeper.after(Progress(2, 2000, LabelledTally(np.array(["a"], dtype=object), np.array([2000]))))
 >>> keeper.start().rows, keeper.start().total.classes.tolist()
 (2000, ['a'])
 """
@@ -24,17 +24,17 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from deciban.engines.stream import Reached
+from deciban.engines.stream import Progress
 from deciban.errors import DataError, ModelFileError
 from deciban.model_file import tensors
 from deciban.model_file.codec import Decoder, Encoder
-from deciban.rows.rows import Part
+from deciban.rows.rows import LabelledTally
 
 FORMAT = "1"
 EVERY = 10.0  # seconds between two checkpoints
 
 
-def mark(model: Any, reading: Any, source: Any) -> dict[str, str]:
+def fingerprint(model: Any, reading: Any, source: Any) -> dict[str, str]:
     """What a checkpoint belongs to, in words that are compared."""
     if not source.stamps:
         raise DataError(
@@ -55,29 +55,33 @@ def mark(model: Any, reading: Any, source: Any) -> dict[str, str]:
     }
 
 
-class Keeper:
+class Checkpoint:
     """Writes a checkpoint now and then, and finds where an earlier job had come."""
 
     def __init__(self, path: str | os.PathLike, mark: Mapping[str, str], every: float | None = None):
         self.path, self.mark = Path(path), dict(mark)
         self.every, self.last = EVERY if every is None else every, time.monotonic()
 
-    def after(self, reached: Reached) -> None:
+    def after(self, reached: Progress) -> None:
         """Heard of every piece."""
-        if time.monotonic() - self.last >= self.every and isinstance(reached.total, Part) and not reached.total.again:
+        if (
+            time.monotonic() - self.last >= self.every
+            and isinstance(reached.total, LabelledTally)
+            and not reached.total.again
+        ):
             self.write(reached)
             self.last = time.monotonic()
 
-    def write(self, reached: Reached) -> None:
+    def write(self, reached: Progress) -> None:
         encoder = Encoder()
         node = {
             "at": encoder.members({"pieces": reached.pieces, "rows": reached.rows, "types": dict(reached.types)}, "at"),
-            "total": encoder.members({f.name: getattr(reached.total, f.name) for f in fields(Part)}, "total"),
+            "total": encoder.members({f.name: getattr(reached.total, f.name) for f in fields(LabelledTally)}, "total"),
         }
         told = {"checkpoint": FORMAT, "state": json.dumps(node, allow_nan=False), **self.mark}
         tensors.write(self.path, told, encoder.arrays)
 
-    def start(self) -> Reached | None:
+    def start(self) -> Progress | None:
         """Where to go on; None: at the beginning."""
         if not self.path.exists():
             return None
@@ -94,8 +98,8 @@ class Keeper:
                 raise self._refused(f"the checkpoint of another job: its {what} are not those of this one")
         node, decoder = json.loads(header.metadata["state"]), Decoder(arrays)
         at = decoder.members(node["at"])
-        total = Part(**decoder.members(node["total"]))
-        return Reached(at["pieces"], at["rows"], total, tuple(at["types"].items()))
+        total = LabelledTally(**decoder.members(node["total"]))
+        return Progress(at["pieces"], at["rows"], total, tuple(at["types"].items()))
 
     def _refused(self, why: str) -> DataError:
         return DataError(f"{self.path} is {why}\n\nhint: delete it to begin anew, or name another file")

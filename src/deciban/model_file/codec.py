@@ -6,11 +6,11 @@ dataclass of the file. Only classes that `known` finds are ever made, by their n
 
 >>> import numpy as np
 >>> from deciban.model_file.codec import Decoder
->>> from deciban.tallies import Labels
+>>> from deciban.tallies import ClassWeights
 >>> encoder = Encoder()
->>> node = encoder.encode((Labels(np.array([2.0, 1.0])), float("inf")), "state")
+>>> node = encoder.encode((ClassWeights(np.array([2.0, 1.0])), float("inf")), "state")
 >>> node
-{'tuple': [{'of': 'Labels', 'with': {'n': {'array': 'state.0.n'}}}, {'float': 'inf'}]}
+{'tuple': [{'of': 'ClassWeights', 'with': {'n': {'array': 'state.0.n'}}}, {'float': 'inf'}]}
 >>> Decoder(encoder.arrays).decode(node)
 (Labels(n=array([2., 1.])), inf)
 
@@ -24,8 +24,10 @@ be ends in an error (of whatever kind: `modelfile` makes one of them all).
 
 What a stored model may be made of: the classes that a file may name, and whether their fields are of their types.
 
->>> known("Moments").__name__, fits((1.5, 2), tuple[float, ...]), fits(None, int | str)
-('Moments', True, False)
+>>> stored_type("Moments").__name__
+'Moments'
+>>> matches_annotation((1.5, 2), tuple[float, ...]), matches_annotation(None, int | str)
+(True, False)
 """
 
 from __future__ import annotations
@@ -44,15 +46,15 @@ from sklearn.base import BaseEstimator
 
 from deciban import families
 from deciban.errors import ModelFileError
-from deciban.logistic.training_rows import Observed
+from deciban.logistic.training_rows import TrainingRows
 from deciban.model_file import tensors
 from deciban.rows import inputs
-from deciban.rows.readers import Origin
+from deciban.rows.readers import ArrayKind
 from deciban.tallies import Tally
 
 # whose frozen dataclasses models hold, beside all families and tallies; looked through in this order, the quickest to
 # import first
-ROOMS = (
+STORED_MODULES = (
     "tallies",
     "rows.readers",
     "rows.schema",
@@ -74,17 +76,18 @@ ROOMS = (
 
 
 @cache
-def known(name: str) -> type:
+def stored_type(name: str) -> type:
     """The dataclass of that name: a family, or a frozen public one of the ROOMS."""
     own = {family.__name__: family for family in families.find().values()}
     if name in own:
         return own[name]
-    for room in ROOMS:
+    for room in STORED_MODULES:
         thing: Any = getattr(import_module(f"deciban.{room}"), name, None)
         if not name.startswith("_") and _frozen(thing) and thing.__module__.startswith(f"deciban.{room}"):
             return thing
     raise ModelFileError(
-        f"no part of a model is called {name[:80]!r}\n\nhint: deciban.model_file.codec.ROOMS says where to look"
+        f"no part of a model is called {name[:80]!r}\n\n"
+        "hint: deciban.model_file.codec.STORED_MODULES says where to look"
     )
 
 
@@ -98,21 +101,21 @@ def types_of(cls: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(cls)}
 
 
-def fits(value: Any, hint: Any) -> bool:
+def matches_annotation(value: Any, hint: Any) -> bool:
     """Whether a value is of an annotated type.
 
-    >>> fits((1.5, 2), tuple[float, ...]), fits(None, int | str)
+    >>> matches_annotation((1.5, 2), tuple[float, ...]), matches_annotation(None, int | str)
     (True, False)
     """
     origin, args = get_origin(hint), get_args(hint)
     if hint is Any:
         return True
     if origin in (Union, UnionType):
-        return any(fits(value, arg) for arg in args)
+        return any(matches_annotation(value, arg) for arg in args)
     if origin is tuple and args and args[-1] is not Ellipsis:
-        return isinstance(value, tuple) and len(value) == len(args) and all(map(fits, value, args))
+        return isinstance(value, tuple) and len(value) == len(args) and all(map(matches_annotation, value, args))
     if origin in (tuple, list):
-        return isinstance(value, origin) and all(fits(item, args[0]) for item in value)
+        return isinstance(value, origin) and all(matches_annotation(item, args[0]) for item in value)
     return isinstance(value, {float: Real, int: Integral}.get(hint, origin or hint))
 
 
@@ -120,12 +123,12 @@ def check_fields(thing: Any) -> Any:
     """A dataclass whose fields are of their types."""
     cls: Any = type(thing)
     for name, hint in types_of(cls).items():
-        if not fits(value := getattr(thing, name), hint):
-            raise unfit(f"{cls.__name__}.{name}", value)
+        if not matches_annotation(value := getattr(thing, name), hint):
+            raise unsupported_value(f"{cls.__name__}.{name}", value)
     return thing
 
 
-def unfit(where: str, value: Any) -> ModelFileError:
+def unsupported_value(where: str, value: Any) -> ModelFileError:
     return ModelFileError(
         f"`{where}` holds {type(value).__module__}.{type(value).__qualname__}, which no model file can hold there\n\n"
         "hint: use plain numbers, texts, lists and arrays"
@@ -185,7 +188,7 @@ class Encoder:
 
     @singledispatchmethod
     def _encode(self, value: Any, where: str) -> Any:
-        if is_dataclass(value) and not isinstance(value, type) and known(type(value).__name__) is type(value):
+        if is_dataclass(value) and not isinstance(value, type) and stored_type(type(value).__name__) is type(value):
             parts = {f.name: getattr(value, f.name) for f in fields(value)}
             if isinstance(value, Tally):
                 parts["n"] = self._shared(value.n)
@@ -201,12 +204,12 @@ class Encoder:
             own = {name: part for name, part in value.get_params(deep=False).items() if part is not usual[name]}
             return {"vectorizer": type(value).__name__, "with": self.members(own, where)}
         if isinstance(value, type):
-            raise unfit(where, value)
+            raise unsupported_value(where, value)
         if self.inside is not None and isinstance(value, BaseEstimator):
             return {"model": self.inside(self, value, where)}
         if hasattr(value, "__array__") or hasattr(value, "__array_namespace__"):
-            return self._encode(np.asarray(inputs.local(value)), where)
-        raise unfit(where, value)
+            return self._encode(np.asarray(inputs.to_numpy(value)), where)
+        raise unsupported_value(where, value)
 
     def members(self, parts: Mapping[str, Any], where: str) -> dict[str, Any]:
         return {name: self.encode(value, f"{where}.{name}") for name, value in parts.items()}
@@ -236,7 +239,7 @@ class Encoder:
     @_encode.register
     def _(self, value: np.generic, where: str) -> Any:
         if value.dtype.kind not in "biuf":
-            raise unfit(where, value)
+            raise unsupported_value(where, value)
         return {"scalar": [value.dtype.name, self.encode(value.item(), where)]}
 
     @_encode.register
@@ -266,7 +269,7 @@ class Encoder:
             kind: Any = value.dtype.itemsize // 4 if value.dtype.kind == "U" else value.dtype.kind
             return self._placed(value, {"objects": items, "shape": list(value.shape), "kind": kind})
         if tensors.little(value.dtype) not in tensors.NAMES:
-            raise unfit(where, value.dtype.type())
+            raise unsupported_value(where, value.dtype.type())
         if value.flags.c_contiguous:
             return self._placed(value, {"array": self._put(value, where)})
         axes = np.argsort([-abs(step) for step in value.strides], kind="stable").tolist()
@@ -274,11 +277,11 @@ class Encoder:
         return self._placed(value, {"array": name, "axes": axes})
 
     @_encode.register
-    def _(self, value: Origin, where: str) -> Any:
-        return {"of": "Origin", "with": {"dtype": self.encode(value.dtype, where)}}  # models come back to NumPy
+    def _(self, value: ArrayKind, where: str) -> Any:
+        return {"of": "ArrayKind", "with": {"dtype": self.encode(value.dtype, where)}}  # models come back to NumPy
 
     @_encode.register
-    def _(self, value: Observed, where: str) -> Any:
+    def _(self, value: TrainingRows, where: str) -> Any:
         """What the rows say, never the rows."""
         state = value.__getstate__()
         return {"observed": self.members({name: state[name] for name in state if not name.startswith("_")}, where)}
@@ -317,11 +320,11 @@ class Decoder:
         return self._placed[range(len(self._placed))[place]]
 
     def tag_of(self, name: str, members: dict) -> Any:
-        cls = known(name)
+        cls = stored_type(name)
         out = check_fields(cls(**self.members(members)))
-        if isinstance(out, Origin):
-            if out != Origin(out.dtype):
-                raise unfit("Origin", out.library)
+        if isinstance(out, ArrayKind):
+            if out != ArrayKind(out.dtype):
+                raise unsupported_value("ArrayKind", out.library)
             return out
         return self._keep(out)
 
@@ -351,7 +354,7 @@ class Decoder:
     def _list(self, node: Any) -> list:
         out = self.decode(node)
         if not isinstance(out, list):
-            raise unfit("a sequence", out)
+            raise unsupported_value("a sequence", out)
         return out
 
     def tag_numbers(self, name: str) -> list:
@@ -360,14 +363,14 @@ class Decoder:
     def tag_texts(self, names: list) -> list[str]:
         letters, ends = self._flat(names[0], "u").tobytes(), self._flat(names[1], "i")
         if len(ends) == 0 or (np.diff(ends, prepend=0) < 0).any() or ends[-1] != len(letters):
-            raise unfit("texts", ends)
+            raise unsupported_value("texts", ends)
         starts = [0, *ends[:-1].tolist()]
         return [letters[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends.tolist(), strict=True)]
 
     def _flat(self, name: str, kinds: str) -> np.ndarray:
         a = self.arrays[name]
         if a.ndim != 1 or a.dtype.kind not in kinds:
-            raise unfit(name, a)
+            raise unsupported_value(name, a)
         return a
 
     def tag_objects(self, items: Any, shape: list, kind: Any) -> np.ndarray:
@@ -402,13 +405,13 @@ class Decoder:
             raise ModelFileError("a model where none can be\n\nhint: save the model again")
         return self.inside(self, parts)
 
-    def tag_observed(self, members: dict) -> Observed:
+    def tag_observed(self, members: dict) -> TrainingRows:
         parts = self.members(members)
-        out = Observed(None, None, None, parts["theta"], parts["k"], parts["intercept"])
+        out = TrainingRows(None, None, None, parts["theta"], parts["k"], parts["intercept"])
         strange = [
-            name for name in parts if name.startswith("_") or not (name in out.__dict__ or hasattr(Observed, name))
+            name for name in parts if name.startswith("_") or not (name in out.__dict__ or hasattr(TrainingRows, name))
         ]
         if strange:
-            raise unfit(f"Observed.{strange[0][:80]}", None)
+            raise unsupported_value(f"Observed.{strange[0][:80]}", None)
         out.__dict__.update(parts)
         return out

@@ -51,7 +51,7 @@ def write(path: str | os.PathLike | BinaryIO, metadata: Mapping[str, str], array
         _fill(whole, metadata, arrays)
         path.write(whole.getvalue())
         return
-    atomic.write(path, lambda file: _fill(file, metadata, arrays))
+    atomic.atomic_write(path, lambda file: _fill(file, metadata, arrays))
 
 
 def _fill(file: BinaryIO, metadata: Mapping[str, str], arrays: Mapping[str, np.ndarray]) -> None:

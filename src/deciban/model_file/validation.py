@@ -5,9 +5,9 @@ make of no rows at all, coefficients those that classes and columns imply.
 
 >>> from deciban import GaussianNB
 >>> model = GaussianNB().fit([[0.0], [1.0]], ["a", "b"])
->>> check(model)
+>>> check_model(model)
 >>> model.n_features_in_ = 2
->>> check(model)
+>>> check_model(model)
 Traceback (most recent call last):
     ...
 deciban.errors.ModelFileError: the model does not fit together: its state has other classes or columns
@@ -28,16 +28,16 @@ from deciban.classifiers.base import Fitted, Generative
 from deciban.composites.best_of import BestOf
 from deciban.data.blocks import Codes, Reals, Table
 from deciban.errors import ModelFileError
-from deciban.gaussian.covariance import Full
+from deciban.gaussian.covariance import DenseCovariance
 from deciban.models.calibration import Calibration
 from deciban.networks.network import Network
-from deciban.rows.readers import Origin
+from deciban.rows.readers import ArrayKind
 from deciban.rows.schema import Field, Schema
-from deciban.solvers.gradient import Stream
-from deciban.tallies import Bundle, Common, Quartic, RowScatter, Scatter
+from deciban.solvers.gradient import OnlineAverage
+from deciban.tallies import Bundle, Quartic, RowScatter, Scatter, SharedTally
 
 
-def check(model: Any) -> None:
+def check_model(model: Any) -> None:
     """Refuse a model whose parts contradict each other."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -54,7 +54,7 @@ def check(model: Any) -> None:
             _check_ensemble(model)
 
 
-def must(fine: Any, what: str) -> None:
+def require(fine: Any, what: str) -> None:
     if not fine:
         raise ModelFileError(
             f"the model does not fit together: {what}\n\n"
@@ -67,41 +67,45 @@ def _check_names(model: Any) -> None:
     for name in own:
         inherited = getattr(type(model), name, None)
         hidden = callable(inherited) or isinstance(inherited, property) or name.startswith("__")
-        must(name.isidentifier() and not hidden, f"it has no attribute {name[:80]!r}")
-    must(set(model.get_params(deep=False)) <= set(own), "settings are missing")
+        require(name.isidentifier() and not hidden, f"it has no attribute {name[:80]!r}")
+    require(set(model.get_params(deep=False)) <= set(own), "settings are missing")
     classes, d = own.get("classes_"), own.get("n_features_in_", 1 if "_words" in own else None)
-    must(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 0, "`classes_` are no list of labels")
-    must(isinstance(d, int) and d > 0, "`n_features_in_` is no number of columns")
+    require(
+        isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 0, "`classes_` are no list of labels"
+    )
+    require(isinstance(d, int) and d > 0, "`n_features_in_` is no number of columns")
     names = own.get("feature_names_in_")
     if names is not None:
         fine = isinstance(names, np.ndarray) and names.shape == (d,) and all(isinstance(name, str) for name in names)
-        must(fine, "`feature_names_in_` are not the names of its columns")
-    must(isinstance(own.get("_origin", Origin.plain), Origin), "`_origin` is none")
+        require(fine, "`feature_names_in_` are not the names of its columns")
+    require(isinstance(own.get("_origin", ArrayKind.plain), ArrayKind), "`_origin` is none")
     given = own.get("_given")
-    must(given is None or (isinstance(given, Network) and given.sound()), "its network is none")
+    require(given is None or (isinstance(given, Network) and given.sound()), "its network is none")
 
 
 # models whose state is a tally
 
 
 def _check_fitted(model: Generative, fitted: Any) -> None:
-    must(isinstance(fitted, Fitted) and type(fitted.model) is type(model), "it has no state")
+    require(isinstance(fitted, Fitted) and type(fitted.model) is type(model), "it has no state")
     frozen, k, d = fitted.model, len(model.classes_), model.n_features_in_
     _check_names(frozen)
-    must(len(frozen.classes_) == k and frozen.n_features_in_ == d, "its state has other classes or columns")
+    require(len(frozen.classes_) == k and frozen.n_features_in_ == d, "its state has other classes or columns")
     if "_schema" in vars(model):
         _check_schema(model._schema, d)
         _check_schema(frozen._schema, d)
-        must(model._schema.groups == frozen._schema.groups, "its state has other blocks")
+        require(model._schema.groups == frozen._schema.groups, "its state has other blocks")
     _check_settings(frozen, k, d)
     tally = fitted.tally
-    fine = isinstance(tally, Bundle) and alike(_tally_of_nothing(frozen, d), tally, k) and tally.sound()
-    must(fine, f"its tally is not that of {d} columns and {k} classes")
-    must(tally.finite(), "its tally holds numbers that are none")
-    must(fitted.empty or fitted.log_prior.shape == (k,), "its priors are not those of its classes")
+    fine = isinstance(tally, Bundle) and same_structure(_tally_of_nothing(frozen, d), tally, k) and tally.sound()
+    require(fine, f"its tally is not that of {d} columns and {k} classes")
+    require(tally.finite(), "its tally holds numbers that are none")
+    require(fitted.empty or fitted.log_prior.shape == (k,), "its priors are not those of its classes")
     c, w = fitted.calibration, getattr(fitted, "weights", None)
-    must(c is None or (isinstance(c, Calibration) and c.bias.shape == (k,)), "its calibration is not of its classes")
-    must(w is None or (w.table.shape, w.bias.shape) == ((k, d), (k,)), "its weights are not of its columns and classes")
+    require(c is None or (isinstance(c, Calibration) and c.bias.shape == (k,)), "its calibration is not of its classes")
+    require(
+        w is None or (w.table.shape, w.bias.shape) == ((k, d), (k,)), "its weights are not of its columns and classes"
+    )
 
 
 def _check_settings(frozen: Any, k: int, d: int) -> None:
@@ -110,13 +114,13 @@ def _check_settings(frozen: Any, k: int, d: int) -> None:
     again._check_settings()
     for name in set(vars(again)) - set(again.get_params(deep=False)) - {"_covs", "_schema"}:
         mine, theirs = vars(frozen).get(name), vars(again)[name]
-        must(np.shape(mine) == np.shape(theirs), f"`{name}` is not what the settings imply")
+        require(np.shape(mine) == np.shape(theirs), f"`{name}` is not what the settings imply")
     picked = vars(frozen).get("_picked", {})
     numbers = isinstance(picked, dict) and all(isinstance(value, float | int) for value in picked.values())
-    must(numbers and set(picked) <= set(frozen._tunable), "`tuned_` are not its settings")
+    require(numbers and set(picked) <= set(frozen._tunable), "`tuned_` are not its settings")
     covs = vars(frozen).get("_covs") or []
-    square = all(isinstance(cov, Full) and cov.matrix.shape == (d, d) for cov in covs)
-    must(isinstance(covs, list) and square and len(covs) in (0, k, k + 1), "its covariances are not of its columns")
+    square = all(isinstance(cov, DenseCovariance) and cov.matrix.shape == (d, d) for cov in covs)
+    require(isinstance(covs, list) and square and len(covs) in (0, k, k + 1), "its covariances are not of its columns")
 
 
 def _tally_of_nothing(frozen: Any, d: int) -> Bundle:
@@ -128,13 +132,13 @@ def _tally_of_nothing(frozen: Any, d: int) -> Bundle:
     return frozen._tally(Table(x, np.zeros(0, dtype=np.int32), None, 1))
 
 
-def alike(empty: Any, tally: Any, k: int) -> bool:
+def same_structure(empty: Any, tally: Any, k: int) -> bool:
     """Whether a tally of k classes has the parts and columns of an empty one."""
     if isinstance(empty, Bundle):
         both = isinstance(tally, Bundle) and len(empty.parts) == len(tally.parts)
-        return both and all(alike(a, b, k) for a, b in zip(empty.parts, tally.parts, strict=True))
-    if isinstance(empty, Common):
-        return isinstance(tally, Common) and alike(empty.part, tally.part, 1)
+        return both and all(same_structure(a, b, k) for a, b in zip(empty.parts, tally.parts, strict=True))
+    if isinstance(empty, SharedTally):
+        return isinstance(tally, SharedTally) and same_structure(empty.part, tally.part, 1)
     if isinstance(empty, RowScatter):  # grows into another with more rows than columns
         grown = Quartic if empty.fourth and not empty.pooled else Scatter
         flags = tally.fourth == empty.fourth if isinstance(tally, RowScatter) else isinstance(tally, grown)
@@ -143,14 +147,14 @@ def alike(empty: Any, tally: Any, k: int) -> bool:
 
 
 def _check_schema(schema: Schema, d: int) -> None:
-    must(isinstance(schema, Schema) and len(schema.fields) == d, "its schema is not of its columns")
-    must(len(set(schema.names)) == d, "two columns have one name")
+    require(isinstance(schema, Schema) and len(schema.fields) == d, "its schema is not of its columns")
+    require(len(set(schema.names)) == d, "two columns have one name")
     for field in schema.fields:
-        must(isinstance(field, Field) and _family(field.family), "a column is of no family")
+        require(isinstance(field, Field) and _family(field.family), "a column is of no family")
         nominal = field.family.block == "codes"
-        must(nominal == (field.levels is not None), "a column's family is not for what it holds")
-        must(not nominal or len(set(field.levels or ())) == len(field.levels or ()), "a level is there twice")
-    must(schema.gaps is None or (_family(schema.gaps) and schema.gaps.block == "codes"), "its gaps are of no family")
+        require(nominal == (field.levels is not None), "a column's family is not for what it holds")
+        require(not nominal or len(set(field.levels or ())) == len(field.levels or ()), "a level is there twice")
+    require(schema.gaps is None or (_family(schema.gaps) and schema.gaps.block == "codes"), "its gaps are of no family")
 
 
 def _family(family: Any) -> bool:
@@ -165,15 +169,17 @@ def _family(family: Any) -> bool:
 def _check_ensemble(model: Any) -> None:
     own = vars(model)
     inside, weights, names = own.get("models_"), own.get("weights_"), own.get("names_")
-    must(isinstance(inside, list) and len(inside) > 0 and isinstance(names, list), "it has no models")
+    require(isinstance(inside, list) and len(inside) > 0 and isinstance(names, list), "it has no models")
     m = len(inside)
     fine = isinstance(weights, np.ndarray) and weights.shape == (m,) and weights.dtype == np.float64
-    must(fine and len(names) == m and (weights >= 0).all() and weights.sum() > 0, "its weights are not of its models")
+    require(
+        fine and len(names) == m and (weights >= 0).all() and weights.sum() > 0, "its weights are not of its models"
+    )
     for one in inside:
-        must(isinstance(one, BaseEstimator) and hasattr(one, "classes_"), "what it is made of has not been fitted")
-        check(one)
-        must(np.array_equal(one.classes_, model.classes_), "its models have other classes")
-        must(getattr(one, "n_features_in_", None) == model.n_features_in_, "its models have other columns")
+        require(isinstance(one, BaseEstimator) and hasattr(one, "classes_"), "what it is made of has not been fitted")
+        check_model(one)
+        require(np.array_equal(one.classes_, model.classes_), "its models have other classes")
+        require(getattr(one, "n_features_in_", None) == model.n_features_in_, "its models have other columns")
 
 
 # models of words
@@ -186,15 +192,15 @@ def _check_text(model: Any) -> None:
     _check_names(model)
     own, k = vars(model), len(model.classes_)
     tally, trained, c = own.get("_words"), own.get("_trained"), own.get("_calibration")
-    must(isinstance(tally, WordTally) and tally.sound() and tally.k == k, "its words are not those of its classes")
-    must(c is None or (isinstance(c, Calibration) and c.bias.shape == (k,)), "its calibration is not of its classes")
-    must(isinstance(own.get("_tuned_for"), str), "it does not say what it was tuned for")
-    must(model._sound_choice(own.get("_picked")), "`tuned_` are not its settings")
-    must(own.get("_columns") is None, "no file can hold a fitted vectoriser")
-    must(trained is None or model.model not in MODELS, "its weights are not of its model")
+    require(isinstance(tally, WordTally) and tally.sound() and tally.k == k, "its words are not those of its classes")
+    require(c is None or (isinstance(c, Calibration) and c.bias.shape == (k,)), "its calibration is not of its classes")
+    require(isinstance(own.get("_tuned_for"), str), "it does not say what it was tuned for")
+    require(model._sound_choice(own.get("_picked")), "`tuned_` are not its settings")
+    require(own.get("_columns") is None, "no file can hold a fitted vectoriser")
+    require(trained is None or model.model not in MODELS, "its weights are not of its model")
     if trained is not None:
         d = int(model._view().kept.sum())
-        must(isinstance(trained, WordWeights) and trained.sound(d, k), "its weights are not of its words")
+        require(isinstance(trained, WordWeights) and trained.sound(d, k), "its weights are not of its words")
 
 
 # models that are coefficients
@@ -206,16 +212,16 @@ def _check_linear(model: Any) -> None:
     shapes = {"coef_": (m, d), "intercept_": (m,), "class_count_": (k,)}
     for name, shape in shapes.items():
         a = vars(model).get(name)
-        must(getattr(a, "shape", None) == shape and a.dtype.kind == "f", f"`{name}` is not of shape {shape}")
+        require(getattr(a, "shape", None) == shape and a.dtype.kind == "f", f"`{name}` is not of shape {shape}")
     means = vars(model).get("_means")
     fine = means is None or (getattr(means, "shape", None) == (d,) and means.dtype.kind == "f")
-    must(fine, "its means are not of its columns")
+    require(fine, "its means are not of its columns")
     stream = vars(model).get("_stream")
     if stream is not None:
         p = d + bool(model.fit_intercept)
-        fine = isinstance(stream, Stream) and (stream.coef.shape, stream.mean.shape, stream.past.shape) == (
+        fine = isinstance(stream, OnlineAverage) and (stream.coef.shape, stream.mean.shape, stream.past.shape) == (
             (m, p),
             (m, p),
             (2,),
         )
-        must(fine, "`partial_fit` cannot go on from it")
+        require(fine, "`partial_fit` cannot go on from it")

@@ -26,21 +26,21 @@ from deciban.data import frames
 from deciban.data.sampling import folds_by_content, sample_rows
 from deciban.display import option
 from deciban.errors import ColumnWarning, DataError, DecibanError
-from deciban.metrics import shares_log_loss
+from deciban.metrics import prior_log_loss
 from deciban.model_selection.compare import (
     AUTO,
     FOLDS,
     FREE,
     LONE,
     MOST,
+    Candidate,
     Comparison,
-    Kind,
-    Readable,
+    FeatureSelection,
     compare_readable,
     deal,
     folds_of,
+    get_candidate,
     lone,
-    named,
     repeats,
 )
 from deciban.model_selection.cross_validation import CrossValidation, apart
@@ -60,7 +60,7 @@ class Learned:
     that may know the outcome, copies, constants."""
 
     model: Any
-    kind: Kind
+    kind: Candidate
     held_out: CrossValidation | None
     how: str  # the rows were held out, such as "10 folds of 10,000 of 48,842 rows"
     left_out: dict[Any, str]  # columns, and why
@@ -69,7 +69,7 @@ class Learned:
     notes: list[str]  # what the classifier had to say about the rows
     text: Any = None  # the column whose words were learned, where it is one
     rows: int = 0
-    found: Readable | None = None  # which columns it reads
+    found: FeatureSelection | None = None  # which columns it reads
 
     def read(self, X: Any) -> Any:
         """Rows as the model takes them: the columns that were kept, or the texts of one column."""
@@ -144,7 +144,7 @@ class Learned:
     def base(self) -> float:
         """The log loss of one who knows the classes' shares, and nothing of the rows; NaN where none were held out."""
         out = self.held_out
-        return float("nan") if out is None else shares_log_loss(out.y if out.known is None else out.y[out.known])
+        return float("nan") if out is None else prior_log_loss(out.y if out.known is None else out.y[out.known])
 
 
 def learn(
@@ -190,16 +190,16 @@ def learn(
     X, y = inputs.labelled(X, y)
     labels = np.asarray(y)
     check_labels(labels)
-    found = Readable.of(X, text)
+    found = FeatureSelection.of(X, text)
     rows = found.rows(X)
     comparison = None
     alone = lone(labels)
     if model == "auto" and not updatable and not alone:
-        names = [name for name in AUTO if _of_kind(name, found) and named(name).fewest <= len(labels)]
+        names = [name for name in AUTO if _matches_input(name, found) and get_candidate(name).fewest <= len(labels)]
         comparison = compare_readable(found, rows, labels, names, tell=tell, race=True)
         kind = comparison.chosen.kind
     else:
-        kind = named(_plainest(found) if model == "auto" else model)
+        kind = get_candidate(_default_updatable(found) if model == "auto" else model)
         lacks = kind.lacks(found)
         if lacks:
             text_option, auto = option("text=", "--text COLUMN"), option('model="auto"', "--model auto")
@@ -231,11 +231,11 @@ def _column_notes(rows: Any, y: Any, target: Any) -> list[str]:
     return column_notes(columns, codes, classes, target)
 
 
-def _of_kind(name: str, found: Readable) -> bool:
-    return named(name).texts == (found.text is not None)
+def _matches_input(name: str, found: FeatureSelection) -> bool:
+    return get_candidate(name).texts == (found.text is not None)
 
 
-def _plainest(found: Readable) -> str:
+def _default_updatable(found: FeatureSelection) -> str:
     """The naive Bayes that adds up."""
     return "mixed" if found.text is None else "text"
 
@@ -282,15 +282,15 @@ def learn_on(
 
     if readers.is_path(data):
         again = partial(learn_on, target=target, drop=drop, text=text, progress=progress)
-        return readers.restarted(data, again, expected=(target,))
-    source = readers.of(data)
+        return readers.retry_on_type_change(data, again, expected=(target,))
+    source = readers.open_data(data)
     most = max(1000, min(SAMPLE, CELLS // max(len(source.names), 1)))
-    rows = readers.Labelled(source, target, most)
+    rows = readers.LabelledSource(source, target, most)
     if rows.first is None:
         raise DataError(NO_ROWS)
     beside = [name for name in source.names if name != target and name not in drop]
-    found = Readable.of(readers.selected(rows.first, beside), text)
-    kind = named(_plainest(found))
+    found = FeatureSelection.of(readers.selected(rows.first, beside), text)
+    kind = get_candidate(_default_updatable(found))
     features = found.columns.kept if found.text is None else [found.text]
     model = kind.make()
     with warnings.catch_warnings(record=True) as heard:
@@ -334,7 +334,7 @@ def check_labels(y: np.ndarray, rows: int | None = None) -> None:
 
 
 def _held_out(
-    kind: Kind, found: Readable, rows: Any, y: np.ndarray, comparison: Comparison | None
+    kind: Candidate, found: FeatureSelection, rows: Any, y: np.ndarray, comparison: Comparison | None
 ) -> tuple[CrossValidation | None, str]:
     """What models of that kind say of rows that they have not seen, every choice made again in each fold: of all rows
     where folds add up or rows are few, else of some."""

@@ -16,7 +16,7 @@ neither numbers nor levels (dates, lists). Where nothing but one column of free 
 
 >>> import numpy as np
 >>> cells = [[i, f"id{i}", "ab"[i % 2], i % 7] for i in range(40)]
->>> looked = Columns.of(np.array(cells, dtype=object))
+>>> looked = ColumnSummary.of(np.array(cells, dtype=object))
 >>> looked.kept, list(looked.left_out.values())
 ([2, 3], ['only counts the rows', 'names nearly every row by itself'])
 """
@@ -50,9 +50,9 @@ from deciban.data import frames
 from deciban.data.sampling import folds_by_content, sample_rows
 from deciban.display import option
 from deciban.errors import DataError, DecibanError
-from deciban.metrics import shares_log_loss
+from deciban.metrics import prior_log_loss
 from deciban.model_selection.cross_validation import CrossValidation, apart, validated
-from deciban.model_selection.labelled_rows import Rows
+from deciban.model_selection.labelled_rows import LabelledRows
 from deciban.rows import inputs
 
 FEW = 20  # levels that are never too many
@@ -72,7 +72,7 @@ IDENTIFIER = re.compile(
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnSummary:
     """What is known of the columns that are kept, by name (by number in an array)."""
 
     kept: list[Any]
@@ -89,7 +89,7 @@ class Columns:
         return [name for name, why in self.left_out.items() if why == FREE]
 
     @classmethod
-    def of(cls, X: Any) -> Columns:
+    def of(cls, X: Any) -> ColumnSummary:
         """From a frame or an array."""
         found = _columns(X)
         reasons = {name: c if isinstance(c, str) else _why_not(c) for name, c in found}
@@ -110,27 +110,27 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Readable:
+class FeatureSelection:
     """What a model is to read: the columns that are kept, or the words of one."""
 
-    columns: Columns
+    columns: ColumnSummary
     text: Any = None  # the one, by name
 
     @classmethod
-    def of(cls, X: Any, text: Any = None) -> Readable:
+    def of(cls, X: Any, text: Any = None) -> FeatureSelection:
         """From a frame or an array; `text` names a column of texts that is to be read alone.
 
         >>> rows = np.array([[f"{i} " + "many words in a row " * 3] for i in range(40)], dtype=object)
-        >>> Readable.of(rows).text, Readable.of(rows).rows(rows)[7][:12]
+        >>> FeatureSelection.of(rows).text, FeatureSelection.of(rows).rows(rows)[7][:12]
         (0, '7 many words')
         """
         if text is not None:
-            return cls(_beside(X, text), text)
-        columns = Columns.of(X)
+            return cls(_only_text_column(X, text), text)
+        columns = ColumnSummary.of(X)
         if not columns.kept and len(columns.texts) == 1:
             return cls(columns, columns.texts[0])
         if not columns.kept:
-            raise DataError(nothing_left(columns))
+            raise DataError(no_columns_error(columns))
         return cls(columns)
 
     @property
@@ -139,20 +139,22 @@ class Readable:
 
     def rows(self, X: Any) -> Any:
         """As a classifier takes them: the columns, or a list of texts."""
-        return taken(X, self.columns.kept) if self.text is None else frames.strings(X, self.text)
+        return select_columns(X, self.columns.kept) if self.text is None else frames.strings(X, self.text)
 
 
-def _beside(X: Any, text: Any) -> Columns:
+def _only_text_column(X: Any, text: Any) -> ColumnSummary:
     """All columns but one left out."""
     names = frames.names(X) if frames.is_frame(X) else list(range(np.shape(X)[1]))
     if text not in names:
         close = get_close_matches(str(text), [str(name) for name in names], 1)
         hint = f"did you mean {close[0]!r}?" if close else f"the columns are {', '.join(map(str, names[:12]))}"
         raise DataError(f"there is no column {text!r} to read texts from\n\nhint: {hint}")
-    return Columns([], {name: "stands beside the text" for name in names if name != text}, False, False, False, False)
+    return ColumnSummary(
+        [], {name: "stands beside the text" for name in names if name != text}, False, False, False, False
+    )
 
 
-def nothing_left(columns: Columns) -> str:
+def no_columns_error(columns: ColumnSummary) -> str:
     """What to say where no column can be used."""
     told = "; ".join(f"`{name}` {why}" for name, why in columns.left_out.items()) or "there is no other column"
     return (
@@ -161,7 +163,7 @@ def nothing_left(columns: Columns) -> str:
     )
 
 
-def taken(X: Any, names: list[Any]) -> Any:
+def select_columns(X: Any, names: list[Any]) -> Any:
     """Those columns of a frame or an array, in this order."""
     if isinstance(X, frames.Records):
         return X.only(names)
@@ -177,7 +179,7 @@ def _columns(X: Any) -> list[tuple[Any, frames.Column | str]]:
     out: list[tuple[Any, frames.Column | str]] = []
     for name in frames.names(X):
         try:
-            out.append((name, frames.columns(taken(X, [name]))[0]))
+            out.append((name, frames.columns(select_columns(X, [name]))[0]))
         except DataError as error:
             out.append((name, str(error).partition("\n\n")[0].removeprefix(f"column `{name}` ")))
     return out
@@ -234,13 +236,13 @@ WORST = 1000.0  # nats: what a row of probability 0 costs where two classifiers 
 
 
 @dataclass(frozen=True, repr=False)
-class Kind:
+class Candidate:
     """A classifier as it is tried: how to make one, what it needs, and what it is in a few words."""
 
     name: str
     make: Callable[[], Any]
     words: str
-    needs: Callable[[Columns], str] = lambda columns: ""  # what it lacks, or ""
+    needs: Callable[[ColumnSummary], str] = lambda columns: ""  # what it lacks, or ""
     updates: bool = False  # whether rows can be added and forgotten later
     texts: bool = False  # whether it reads one column of texts
     complexity: int = 0  # of two that the rows cannot tell apart, the one with less is chosen
@@ -249,7 +251,7 @@ class Kind:
     def __repr__(self) -> str:
         return f"{self.name}: {self.words}"
 
-    def lacks(self, found: Readable) -> str:
+    def lacks(self, found: FeatureSelection) -> str:
         """What stands against it, or ""."""
         if self.texts != (found.text is not None):
             return "reads one column of texts alone" if self.texts else "does not read texts"
@@ -260,35 +262,35 @@ NUMBERS, CELLS = "needs numbers in every column", "needs every cell"
 COUNTS, ONES = "needs counts in every column", "needs 0 and 1 in every column"
 
 
-def _numbers(columns: Columns) -> str:
+def _numbers(columns: ColumnSummary) -> str:
     return "" if columns.numeric else NUMBERS
 
 
-def _no_holes(columns: Columns) -> str:
+def _no_holes(columns: ColumnSummary) -> str:
     return _numbers(columns) or (CELLS if columns.holes else "")
 
 
-def _counts(columns: Columns) -> str:
+def _counts(columns: ColumnSummary) -> str:
     return "" if columns.whole and not columns.holes else COUNTS
 
 
-def _ones(columns: Columns) -> str:
+def _ones(columns: ColumnSummary) -> str:
     return "" if columns.binary and not columns.holes else ONES
 
 
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("mixed", MixedNB, "naive Bayes, each column by its own density", updates=True),
-        Kind("calibrated", lambda: MixedNB(calibrate=True), "calibrated naive Bayes", complexity=1),
-        Kind(
+        Candidate("mixed", MixedNB, "naive Bayes, each column by its own density", updates=True),
+        Candidate("calibrated", lambda: MixedNB(calibrate=True), "calibrated naive Bayes", complexity=1),
+        Candidate(
             "weighted",
             lambda: MixedNB(weights="discriminative"),
             "naive Bayes with a weight for each column",
             complexity=2,
         ),
-        Kind("gaussian", GaussianNB, "naive Bayes of bell curves", _numbers, True),
-        Kind(
+        Candidate("gaussian", GaussianNB, "naive Bayes of bell curves", _numbers, True),
+        Candidate(
             "lda",
             LinearDiscriminantAnalysis,
             "bell curves of one shape, linear borders",
@@ -297,7 +299,7 @@ KINDS = {
             complexity=1,
             fewest=20,
         ),
-        Kind(
+        Candidate(
             "qda",
             QuadraticDiscriminantAnalysis,
             "bell curves of any shape, curved borders",
@@ -305,9 +307,9 @@ KINDS = {
             True,
             complexity=2,
         ),
-        Kind("rda", RegularizedDiscriminantAnalysis, "between lda and qda", _numbers, True, complexity=2),
-        Kind("fisher", FisherDiscriminant, "the direction that separates best", _numbers, True, complexity=1),
-        Kind(
+        Candidate("rda", RegularizedDiscriminantAnalysis, "between lda and qda", _numbers, True, complexity=2),
+        Candidate("fisher", FisherDiscriminant, "the direction that separates best", _numbers, True, complexity=1),
+        Candidate(
             "logistic",
             lambda: LogisticRegression(C="auto"),
             "linear borders, no densities",
@@ -315,19 +317,19 @@ KINDS = {
             complexity=2,
             fewest=20,
         ),
-        Kind("bernoulli", BernoulliNB, "naive Bayes of presences", _ones, True),
-        Kind("multinomial", MultinomialNB, "naive Bayes of counts", _counts, True),
-        Kind("complement", ComplementNB, "naive Bayes of counts, by what a class is not", _counts, True),
-        Kind("poisson", PoissonNB, "naive Bayes of rates", _counts, True),
-        Kind("text", TextClassifier, "naive Bayes of words", updates=True, texts=True),
-        Kind(
+        Candidate("bernoulli", BernoulliNB, "naive Bayes of presences", _ones, True),
+        Candidate("multinomial", MultinomialNB, "naive Bayes of counts", _counts, True),
+        Candidate("complement", ComplementNB, "naive Bayes of counts, by what a class is not", _counts, True),
+        Candidate("poisson", PoissonNB, "naive Bayes of rates", _counts, True),
+        Candidate("text", TextClassifier, "naive Bayes of words", updates=True, texts=True),
+        Candidate(
             "text-calibrated",
             lambda: TextClassifier(calibrate=True),
             "calibrated naive Bayes of words",
             texts=True,
             complexity=1,
         ),
-        Kind(
+        Candidate(
             "text-logistic",
             lambda: TextClassifier("nb-logistic"),
             "a weight for each word, learned",
@@ -340,10 +342,10 @@ AUTO = ("mixed", "calibrated", "lda", "logistic", "weighted", "text", "text-cali
 
 
 @dataclass(frozen=True, repr=False)
-class Trial:
+class CandidateResult:
     """What folds say of one classifier."""
 
-    kind: Kind
+    kind: Candidate
     held_out: CrossValidation
     seconds: float  # of all folds
 
@@ -363,7 +365,7 @@ class Trial:
         once = len(each) / self.held_out.repeats  # to deal again is no news of other rows
         return float(np.std(each, ddof=1) / np.sqrt(once)) if len(each) > 1 else float("nan")
 
-    def worse(self, other: Trial) -> tuple[float, float]:
+    def worse(self, other: CandidateResult) -> tuple[float, float]:
         """(by how much its log loss is larger than another's, standard error of that), row by row: both were asked
         about the same rows."""
         mine, theirs = (np.minimum(trial.held_out.losses, WORST) for trial in (self, other))
@@ -376,7 +378,7 @@ class Trial:
 class Comparison:
     """Classifiers from the best to the worst, those that do not suit the rows with the reason, and advice."""
 
-    trials: list[Trial]
+    trials: list[CandidateResult]
     unfit: dict[str, str]  # classifiers, and what they lack
     left_out: dict[Any, str]  # columns, and why
     rows: int  # that were used
@@ -387,12 +389,12 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
     @property
-    def best(self) -> Trial:
+    def best(self) -> CandidateResult:
         """The one with the least log loss."""
         return self.trials[0]
 
     @cached_property
-    def chosen(self) -> Trial:
+    def chosen(self) -> CandidateResult:
         """The best of those that are as simple as the simplest whose log loss is within one standard error (or 0.002)
         of the least. The standard error is that of the difference, row by row."""
         near = []
@@ -559,12 +561,12 @@ def compare(
     {'poisson': 'needs counts in every column'}
     """
     X, y = inputs.labelled(X, y)
-    found = Readable.of(X, text)
+    found = FeatureSelection.of(X, text)
     return compare_readable(found, found.rows(X), np.asarray(y), names, folds, tell)
 
 
 def compare_readable(
-    found: Readable,
+    found: FeatureSelection,
     rows: Any,
     y: np.ndarray,
     names: Iterable[str] | None = None,
@@ -580,7 +582,7 @@ def compare_readable(
     if lone(y):
         raise DataError(f"{LONE}: none can be held out to compare by\n\nhint: give two rows of a class, or more")
     wanted = [kind.name for kind in KINDS.values() if kind.texts == (found.text is not None)]
-    chosen = [named(name) for name in (wanted if names is None else names)]
+    chosen = [get_candidate(name) for name in (wanted if names is None else names)]
     unfit = {kind.name: why for kind in chosen if (why := kind.lacks(found))}
     suited = [kind for kind in chosen if kind.name not in unfit]
     suited = sorted(suited, key=lambda kind: kind.complexity) if race else suited
@@ -590,31 +592,31 @@ def compare_readable(
     times = 1 if most == len(at) else repeats(found, len(at))  # rows that are folds are always the same folds
     notes = [] if most == folds else [f"{folds} folds were asked for; {most} are used, for {len(at):,} rows"]
     deals = [folds_by_content(drawn, codes[at], most, seed) for seed in range(times)]
-    trials: list[Trial] = []
+    trials: list[CandidateResult] = []
     for number, kind in enumerate(suited):
         if tell is not None:
             tell(kind.name, number / len(suited))
         try:
             rival = min(trials, key=lambda trial: trial.held_out.log_loss, default=None) if race else None
-            trials.append(_tried(kind, drawn, labels, deals, rival))
+            trials.append(_evaluate(kind, drawn, labels, deals, rival))
         except (DecibanError, np.linalg.LinAlgError, ValueError) as error:
             unfit[kind.name] = str(error).split("\n")[0].rstrip(".")
     if not trials:
         raise DataError(f"no classifier can learn from these rows: {unfit}\n\nhint: see whether the target is right")
     trials.sort(key=lambda trial: trial.held_out.log_loss)
-    base = shares_log_loss(codes[at][~np.isnan(trials[0].held_out.losses)])
+    base = prior_log_loss(codes[at][~np.isnan(trials[0].held_out.losses)])
     words = tuple(found.columns.words)
     return Comparison(trials, unfit, found.left_out, len(at), len(codes), most, base, words, tuple(notes))
 
 
-def repeats(found: Readable, rows: int) -> int:
+def repeats(found: FeatureSelection, rows: int) -> int:
     """How often folds are dealt out for classifiers that learn fast: one deal is a matter of luck."""
     wide = len(found.columns.kept) if found.text is None else WORDS
     return REPEATS if rows * wide <= SMALL else 1
 
 
 def deal(
-    kind: Kind, X: Any, y: np.ndarray, deals: list[np.ndarray], rival: CrossValidation | None = None
+    kind: Candidate, X: Any, y: np.ndarray, deals: list[np.ndarray], rival: CrossValidation | None = None
 ) -> CrossValidation:
     """What models of that kind say of rows that they have not seen, by one deal of folds or several; those that take
     long have one deal, and stop early where they do not get ahead of a rival."""
@@ -630,23 +632,25 @@ def deal(
         error = more.std(ddof=1) / np.sqrt(len(more))  # to be chosen, it must be better by more than that in the end
         return bool(more.mean() < -SLIGHT or (more.mean() <= error / 2 and error > SLIGHT))
 
-    rows = Rows.of(X, y, None)
+    rows = LabelledRows.of(X, y, None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a fold lacks is no news of the whole
         parts = [validated(kind.make(), rows, fold, keeps_up) for fold in (deals[:1] if long else deals)]
     return CrossValidation.joined(parts)
 
 
-def _tried(kind: Kind, X: Any, y: np.ndarray, deals: list[np.ndarray], rival: Trial | None) -> Trial:
+def _evaluate(
+    kind: Candidate, X: Any, y: np.ndarray, deals: list[np.ndarray], rival: CandidateResult | None
+) -> CandidateResult:
     start = time.perf_counter()
     held_out = deal(kind, X, y, deals, None if rival is None else rival.held_out)
-    return Trial(kind, held_out, time.perf_counter() - start)
+    return CandidateResult(kind, held_out, time.perf_counter() - start)
 
 
-def named(name: str) -> Kind:
+def get_candidate(name: str) -> Candidate:
     """The kind of that name.
 
-    >>> named("lda").words
+    >>> get_candidate("lda").words
     'bell curves of one shape, linear borders'
     """
     if name not in KINDS:

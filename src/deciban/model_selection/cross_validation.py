@@ -32,9 +32,9 @@ from sklearn.base import clone
 from deciban import display, metrics
 from deciban.classifiers.base import Generative
 from deciban.errors import ColumnWarning, DecibanError, NotAdditiveError
-from deciban.model_selection.labelled_rows import Rows, left_out, said
+from deciban.model_selection.labelled_rows import LabelledRows, left_out, log_proba_of
 from deciban.model_selection.learning_curve import learning_curve
-from deciban.rows.folds import fold_of_each, rows_of
+from deciban.rows.folds import assign_folds, rows_of
 
 __all__ = ["CrossValidation", "cross_validate", "learning_curve"]
 
@@ -188,21 +188,21 @@ def cross_validate(
     >>> out.predicted.tolist(), out.accuracy, out.by_fold["rows"].tolist()
     (['no', 'no', 'no', 'yes', 'yes', 'yes'], 1.0, [2, 2, 2])
     """
-    rows = Rows.of(X, y, sample_weight)
-    fold = fold_of_each(folds, rows.X, rows.codes, random_state, stratify)
+    rows = LabelledRows.of(X, y, sample_weight)
+    fold = assign_folds(folds, rows.X, rows.codes, random_state, stratify)
     return validated(model, rows, fold)
 
 
 def validated(
-    model: Any, rows: Rows, fold: np.ndarray, go_on: Callable[[int, np.ndarray], bool] | None = None
+    model: Any, rows: LabelledRows, fold: np.ndarray, go_on: Callable[[int, np.ndarray], bool] | None = None
 ) -> CrossValidation:
     """The same of rows whose folds are known. `go_on(folds done, losses)` is asked after each fold, losses (n,) being
     NaN where a row is not judged yet or not scored; where it says no, `GivenUpError` is raised."""
     parts = rows_of(fold)
     log_proba = np.full((len(fold), len(rows.classes)), -np.inf)
     refitted, known, losses = [], np.ones(len(fold), dtype=bool), np.full(len(fold), np.nan)
-    few = few_without(rows, fold)
-    for i, (here, learned) in enumerate(zip(parts, by_addition(model, rows, parts), strict=True)):
+    few = classes_too_small(rows, fold)
+    for i, (here, learned) in enumerate(zip(parts, models_by_addition(model, rows, parts), strict=True)):
         if learned is None or few[i]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ColumnWarning)  # `fit` on all rows has it
@@ -211,7 +211,7 @@ def validated(
         else:
             learned._check_fitted()
         places = np.searchsorted(rows.classes, learned.classes_)
-        log_proba[np.ix_(here, places)] = said(learned, rows.cells(here))
+        log_proba[np.ix_(here, places)] = log_proba_of(learned, rows.cells(here))
         known[here] = np.isin(rows.codes[here], places)
         losses[here] = np.where(known[here], -log_proba[here, rows.codes[here]], np.nan)
         if go_on is not None and not go_on(i + 1, losses):
@@ -235,7 +235,7 @@ def apart(unknown: dict[Any, int]) -> list[str]:
     return [f"not scored, as the other folds have no row of the class: {', '.join(some + more)}"] if some else []
 
 
-def few_without(rows: Rows, fold: np.ndarray) -> np.ndarray:
+def classes_too_small(rows: LabelledRows, fold: np.ndarray) -> np.ndarray:
     """Whether some class has fewer than two rows (of any weight) outside of each fold: whether, and what, such rows
     can teach is for `fit` to say."""
     k, folds = len(rows.classes), fold.max() + 1
@@ -244,7 +244,7 @@ def few_without(rows: Rows, fold: np.ndarray) -> np.ndarray:
     return (inside.sum(axis=0) - inside < 2).any(axis=1)
 
 
-def by_addition(model: Any, rows: Rows, places: list[np.ndarray]) -> list[Any]:
+def models_by_addition(model: Any, rows: LabelledRows, places: list[np.ndarray]) -> list[Any]:
     """For each fold the model of all others, or None where it cannot be had by adding."""
     try:
         if not isinstance(model, Generative):
@@ -254,15 +254,15 @@ def by_addition(model: Any, rows: Rows, places: list[np.ndarray]) -> list[Any]:
             pieces = [rows.taught(clone(model).partial_fit, here, classes=rows.classes) for here in places]
             if any(left_out(piece.tally_) for piece in pieces):
                 raise NotAdditiveError
-            return list(without_each(pieces))
+            return list(sums_of_others(pieces))
     except DecibanError:  # so do errors: `fit` will raise them
         return [None] * len(places)
 
 
-def without_each(pieces: list[Any], rest: Any = None) -> Iterator[Any]:
+def sums_of_others(pieces: list[Any], rest: Any = None) -> Iterator[Any]:
     """rest + Σ_(j ≠ i) pieces[j] for each i in turn, in m log m additions.
 
-    >>> list(without_each([1, 10, 100]))
+    >>> list(sums_of_others([1, 10, 100]))
     [110, 101, 11]
     """
     if len(pieces) == 1:
@@ -271,4 +271,4 @@ def without_each(pieces: list[Any], rest: Any = None) -> Iterator[Any]:
     half = len(pieces) // 2
     left, right = pieces[:half], pieces[half:]
     for mine, others in ((left, right), (right, left)):
-        yield from without_each(mine, reduce(add, others if rest is None else [rest, *others]))
+        yield from sums_of_others(mine, reduce(add, others if rest is None else [rest, *others]))

@@ -1,9 +1,9 @@
 """Rows as users have them, some of which teach a model, and what a model says of others.
 
 >>> from deciban import GaussianNB
->>> rows = Rows.of([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"], None)
+>>> rows = LabelledRows.of([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"], None)
 >>> model = rows.taught(GaussianNB().fit, np.array([0, 1, 2, 3]))
->>> said(model, rows.cells(np.array([0]))).argmax(axis=1).tolist()
+>>> log_proba_of(model, rows.cells(np.array([0]))).argmax(axis=1).tolist()
 [0]
 """
 
@@ -27,7 +27,7 @@ from deciban.tallies import Bundle
 
 
 @dataclass(frozen=True)
-class Rows:
+class LabelledRows:
     """Rows as users have them, and what is known of them."""
 
     X: Any
@@ -37,7 +37,7 @@ class Rows:
     w: np.ndarray | None  # (n,)
 
     @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any) -> Rows:
+    def of(cls, X: Any, y: Any, sample_weight: Any) -> LabelledRows:
         X, y = inputs.labelled(X, y)
         with inputs.missing_labels_named(y):
             y = column_or_1d(y)
@@ -84,7 +84,7 @@ def left_out(tally: Bundle) -> bool:
     return not getattr(part, "every_row", True) and part.n.sum() < tally.parts[0].n.sum() * (1 - 1e-9)
 
 
-def said(model: Any, X: Any) -> np.ndarray:
+def log_proba_of(model: Any, X: Any) -> np.ndarray:
     """log P(class | x), (n, k), of any classifier that has probabilities."""
     if hasattr(model, "predict_log_proba"):
         return model.predict_log_proba(X)

@@ -33,10 +33,10 @@ from sklearn.utils import check_random_state
 from deciban import metrics
 from deciban.classifiers.base import Generative
 from deciban.classifiers.text import TextClassifier
-from deciban.display import Lines, plain, table_html, table_text
+from deciban.display import TextTable, format_number, table_html, table_text
 from deciban.errors import DataError, DecibanError, NotAdditiveError
 from deciban.model_selection import merged_columns, word_curve
-from deciban.model_selection.labelled_rows import Rows, left_out, said
+from deciban.model_selection.labelled_rows import LabelledRows, left_out, log_proba_of
 from deciban.plots import curves as curve_picture
 
 SHORT = (merged_columns, word_curve)  # ways to the same numbers that are faster, each for some models
@@ -99,14 +99,14 @@ class LearningCurve:
     def _repr_html_(self) -> str:
         return table_html(self._lines())
 
-    def _lines(self) -> Lines:
+    def _lines(self) -> TextTable:
         columns = [of(score) for score in ("accuracy", "log_loss") for of in (self.mean, self.spread)]
-        lines = [(str(n), *map(plain, line)) for n, *line in zip(self.sizes, *columns, strict=True)]
+        lines = [(str(n), *map(format_number, line)) for n, *line in zip(self.sizes, *columns, strict=True)]
         first = max(len("rows"), *(len(line[0]) for line in lines))
         rows = [(line[0].rjust(first), *line[1:]) for line in lines]
         head = ("rows".rjust(first), "accuracy", "±", "log loss", "±")
         times = "once" if len(self.accuracy) == 1 else f"{len(self.accuracy)} times"
-        return Lines(f"{self.model}, {self.held_out} rows held out, {times}", head, rows, self.note)
+        return TextTable(f"{self.model}, {self.held_out} rows held out, {times}", head, rows, self.note)
 
 
 def learning_curve(
@@ -134,7 +134,7 @@ def learning_curve(
     >>> curve.sizes.tolist(), curve.mean().tolist(), curve.refitted[0].tolist()
     ([2, 6, 12], [1.0, 1.0, 1.0], [True, False, False])
     """
-    rows = Rows.of(X, y, sample_weight)
+    rows = LabelledRows.of(X, y, sample_weight)
     held = Held.of(test, len(rows.y))
     counts = counts_of(sizes, len(rows.y) - held.number, len(rows.classes))
     if not isinstance(repeats, Integral) or repeats < 1:
@@ -150,7 +150,7 @@ def learning_curve(
     return LearningCurve(type(model).__name__, counts, held.number, accuracy, log_loss, refitted, note)
 
 
-def _repeat(model: Any, rows: Rows, train: np.ndarray, test: np.ndarray, counts: np.ndarray, short: Any) -> Any:
+def _repeat(model: Any, rows: LabelledRows, train: np.ndarray, test: np.ndarray, counts: np.ndarray, short: Any) -> Any:
     """(accuracy, log loss, refitted, note) of one draw, (s,) each."""
     models = Models(model, rows, train, counts)
     steps = short.steps(models, test) if short else models.on(rows.cells(test))
@@ -167,7 +167,7 @@ def _repeat(model: Any, rows: Rows, train: np.ndarray, test: np.ndarray, counts:
 class Models:
     """The models of the first counts[0], counts[1], … of the training rows, one after the other."""
 
-    def __init__(self, model: Any, rows: Rows, train: np.ndarray, counts: np.ndarray):
+    def __init__(self, model: Any, rows: LabelledRows, train: np.ndarray, counts: np.ndarray):
         self.model, self.rows, self.train, self.counts = model, rows, train, counts
         self.spans = list(pairwise([0, *counts.tolist()]))
         self.few = few_at(rows, train, counts)
@@ -187,7 +187,7 @@ class Models:
                 learned = running
                 if isinstance(learned, Generative):
                     learned._check_fitted()
-            yield said(learned, cells), np.searchsorted(self.rows.classes, learned.classes_)
+            yield log_proba_of(learned, cells), np.searchsorted(self.rows.classes, learned.classes_)
 
     def _go_on(self, running: Any, index: np.ndarray) -> None:
         """Add rows to the running model, unless it cannot be had by adding."""
@@ -258,7 +258,7 @@ def evenly(codes: np.ndarray) -> np.ndarray:
     return np.argsort(rank / n[codes], kind="stable")
 
 
-def few_at(rows: Rows, train: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def few_at(rows: LabelledRows, train: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Whether some class has fewer than two rows (of any weight) at each size, (s,): then `fit` judges."""
     second = []
     for c in range(len(rows.classes)):

@@ -20,7 +20,7 @@ from deciban import ops
 from deciban.classifiers.text import TextClassifier
 from deciban.classifiers.text_model import Features
 from deciban.data.blocks import Counts
-from deciban.engines.threads import each
+from deciban.engines.threads import map_ordered
 from deciban.errors import DataError
 from deciban.ops.packed import Packed
 from deciban.text.analysis import Terms
@@ -66,8 +66,10 @@ def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarra
         index = models.train[slice(*span)]
         return WordTally.of_all(counted.terms, counted.X[index], rows.codes[index], k, models.model._keeps)
 
-    tallies = list(accumulate(each(models.spans, tally), WordTally.plus))
-    for whole, logs in zip(tallies, each(tallies, lambda t: asked.told_by(models.model, t, rows.classes)), strict=True):
+    tallies = list(accumulate(map_ordered(models.spans, tally), WordTally.plus))
+    for whole, logs in zip(
+        tallies, map_ordered(tallies, lambda t: asked.told_by(models.model, t, rows.classes)), strict=True
+    ):
         yield logs, np.flatnonzero(whole.n)
 
 

@@ -43,7 +43,7 @@ filled in is linear in what is there, so their mean and scatter say all, and a s
 
 >>> import numpy as np
 >>> x, y = Reals(np.array([[1.0, np.nan], [np.nan, np.nan]])), np.zeros(2, dtype=np.int32)
->>> g = Gaussians.of(np.zeros((1, 2)), np.array([[[1.0, 0.5], [0.5, 1.0]]]))
+>>> g = ClassGaussians.of(np.zeros((1, 2)), np.array([[[1.0, 0.5], [0.5, 1.0]]]))
 >>> one, two = (expected(holes, g) for holes in batches(x, y, None, 1))
 >>> e = one + two  # of (1, ½) and (0, 0), with ¾ and Σ left over
 >>> e.tally.mean.tolist(), e.tally.scatter.tolist()
@@ -66,20 +66,20 @@ from sklearn.exceptions import ConvergenceWarning
 from deciban import ops
 from deciban.data.blocks import Reals, Table, borders
 from deciban.engines import threads
-from deciban.errors import DataError, placed
+from deciban.errors import DataError, relocate
 from deciban.gaussian.covariance import shrink
 from deciban.gaussian.joint import LOG_2PI
 from deciban.rows import inputs
-from deciban.rows.rows import Part, Reading
+from deciban.rows.rows import ColumnRoles, LabelledTally
 from deciban.tallies import Bundle, Moments, RowScatter, Scatter
-from deciban.tallies.basic import column, over
+from deciban.tallies.basic import column, divide
 
 BATCH = 1 << 20  # numbers that the inverses of a batch may take, gathered row by row
 CROWD = 8  # times the columns: so many rows of one kind are kept as their mean and scatter
 
 
 @dataclass(frozen=True)
-class Gaussians:
+class ClassGaussians:
     """A Gaussian for each class, by the inverse of its correlations; one covariance may serve all classes."""
 
     mean: np.ndarray  # (k, d)
@@ -88,7 +88,7 @@ class Gaussians:
     logdet: np.ndarray  # (k or 1,), of the covariance
 
     @classmethod
-    def of(cls, mean: np.ndarray, matrices: np.ndarray) -> Gaussians:
+    def of(cls, mean: np.ndarray, matrices: np.ndarray) -> ClassGaussians:
         """From covariance matrices, (k or 1, d, d)."""
         deviation = np.sqrt(np.diagonal(matrices, axis1=1, axis2=2))
         correlation = matrices / deviation[:, :, None] / deviation[:, None, :]
@@ -121,7 +121,7 @@ class Gaussians:
 
 
 @dataclass(frozen=True)
-class Holes:
+class MissingPattern:
     """Rows that miss the same number m of cells each, and the kinds among them: class and pattern. Where `scatter` is
     there, each row is the mean of many of one kind, and that is their scatter about it (0 where cells are missing)."""
 
@@ -136,7 +136,9 @@ class Holes:
     scatter: np.ndarray | None = None  # (r, d, d)
 
     @classmethod
-    def of(cls, cells: np.ndarray, y: np.ndarray, w: np.ndarray, kind: np.ndarray, k: int, scatter=None) -> Holes:
+    def of(
+        cls, cells: np.ndarray, y: np.ndarray, w: np.ndarray, kind: np.ndarray, k: int, scatter=None
+    ) -> MissingPattern:
         _, first, kind = np.unique(kind, return_index=True, return_inverse=True)
         gone = np.nonzero(np.isnan(cells[first]))[1].reshape(len(first), -1)
         return cls(cells, y, w, kind.ravel(), gone, y[first], np.bincount(kind.ravel(), w), k, scatter)
@@ -153,7 +155,7 @@ class _Rows:
     k: int
     scatter: np.ndarray | None = None
 
-    def cut(self, numbers: int) -> list[Holes]:
+    def cut(self, numbers: int) -> list[MissingPattern]:
         """Batches of about so many numbers, by how many cells are missing."""
         missing, d = np.isnan(self.cells).sum(axis=1), self.cells.shape[1]
         order = np.lexsort((self.kind, self.y, missing))
@@ -163,22 +165,24 @@ class _Rows:
             step = max(1, numbers // (int(m) ** 2 + d + (0 if self.scatter is None else 2 * d * d)))
             for part in np.split(rows, range(step, len(rows), step)):
                 scatter = None if self.scatter is None else self.scatter[part]
-                out.append(Holes.of(self.cells[part], self.y[part], self.w[part], self.kind[part], self.k, scatter))
+                out.append(
+                    MissingPattern.of(self.cells[part], self.y[part], self.w[part], self.kind[part], self.k, scatter)
+                )
         return out
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedStatistics:
     """Expected statistics and the log likelihood of what was seen; adds like a tally."""
 
     tally: Scatter
     loglik: float
 
-    def __add__(self, other: Expected) -> Expected:
-        return Expected(self.tally + other.tally, self.loglik + other.loglik)
+    def __add__(self, other: ExpectedStatistics) -> ExpectedStatistics:
+        return ExpectedStatistics(self.tally + other.tally, self.loglik + other.loglik)
 
 
-def batches(x: Reals, y: np.ndarray, w: np.ndarray | None, k: int) -> list[Holes]:
+def batches(x: Reals, y: np.ndarray, w: np.ndarray | None, k: int) -> list[MissingPattern]:
     """The rows with missing cells (and some weight), by how many they miss."""
     some = np.isnan(x.values).any(axis=1)
     rows = np.flatnonzero(some if w is None else some & (w > 0))
@@ -208,7 +212,7 @@ def _crowds(cells: np.ndarray, y: np.ndarray, w: np.ndarray, kind: np.ndarray, k
     return _Rows(np.array(means), np.array(classes), np.array(weights), np.arange(len(means)), k, np.array(scatters))
 
 
-def expected(holes: Holes, g: Gaussians, pooled: bool = False) -> Expected:
+def expected(holes: MissingPattern, g: ClassGaussians, pooled: bool = False) -> ExpectedStatistics:
     """What a batch adds, given the Gaussians; `pooled`: the scatter of all classes as one."""
     y, d = holes.y, holes.cells.shape[1]
     deviation = g.deviation[g.at(y)]
@@ -235,14 +239,14 @@ def expected(holes: Holes, g: Gaussians, pooled: bool = False) -> Expected:
         loglik -= 0.5 * float((g.inverse[where] * within).sum())
         group = np.zeros_like(holes.y_kind) if pooled else holes.y_kind
         np.add.at(scatter, group, within * _outer(g.deviation[where]))
-    return Expected(replace(tally, scatter=scatter), loglik)
+    return ExpectedStatistics(replace(tally, scatter=scatter), loglik)
 
 
 def _outer(scale: np.ndarray) -> np.ndarray:
     return scale[:, :, None] * scale[:, None, :]
 
 
-def _lifted(holes: Holes, g: Gaussians, left: np.ndarray) -> np.ndarray:
+def _lifted(holes: MissingPattern, g: ClassGaussians, left: np.ndarray) -> np.ndarray:
     """The scatter of the rows about their means once cells are filled in, in units of the deviations, (kinds, d, d)."""
     where = g.at(holes.y_kind)
     lift = np.tile(np.eye(holes.cells.shape[1]), (len(where), 1, 1))
@@ -251,7 +255,7 @@ def _lifted(holes: Holes, g: Gaussians, left: np.ndarray) -> np.ndarray:
     return lift @ (holes.scatter / _outer(g.deviation[where])) @ lift.transpose(0, 2, 1)
 
 
-def _weighed(z: np.ndarray, y: np.ndarray, g: Gaussians) -> np.ndarray:
+def _weighed(z: np.ndarray, y: np.ndarray, g: ClassGaussians) -> np.ndarray:
     """K z of each row, by the K of its class."""
     if g.shared or len(g.inverse) == 1:
         return z @ g.inverse[0]
@@ -262,7 +266,7 @@ def _weighed(z: np.ndarray, y: np.ndarray, g: Gaussians) -> np.ndarray:
     return out
 
 
-def _placed(left: np.ndarray, holes: Holes, pooled: bool) -> np.ndarray:
+def _placed(left: np.ndarray, holes: MissingPattern, pooled: bool) -> np.ndarray:
     """Σ of the kinds' (m, m) matrices at their places, (k or 1, d, d)."""
     d, groups = holes.cells.shape[1], 1 if pooled else holes.k
     group = np.zeros_like(holes.y_kind) if pooled else holes.y_kind
@@ -277,7 +281,7 @@ CHUNK = 1 << 21  # cells
 
 
 @dataclass(frozen=True)
-class Learned:
+class EMResult:
     tally: Scatter  # expected statistics of all rows
     path: tuple[float, ...]  # the objective before each step
     done: bool
@@ -287,11 +291,11 @@ class Learned:
         return len(self.path)
 
 
-def workable(k: int, d: int) -> bool:
+def fits_in_memory(k: int, d: int) -> bool:
     return k * d * d <= LARGEST
 
 
-def learn(family: Any, table: Table, complete: Scatter | RowScatter, extra: float | None = None) -> Learned:
+def fill_missing(family: Any, table: Table, complete: Scatter | RowScatter, extra: float | None = None) -> EMResult:
     """EM, from the tally of the complete rows on; the family has a `blend` and `gaussians(tally)` → means, covariances.
 
     `extra` is how many rows without correlation are added before cells are filled in, d + 1 by default.
@@ -300,28 +304,28 @@ def learn(family: Any, table: Table, complete: Scatter | RowScatter, extra: floa
     seen = checked(available(table), table)
     parts = batches(table.x.rows(0, table.n), table.y, table.w, table.k)  # type: ignore[arg-type]
     n = ops.class_weights(table.y, table.w, table.k)
-    return settle(
+    return run_em(
         family, whole, seen, n, lambda g: threads.total(parts, partial(expected, g=g, pooled=whole.pooled)), extra
     )
 
 
-def settle(
+def run_em(
     family: Any,
     whole: Scatter,
     seen: Moments,
     n: np.ndarray,
-    fill: Callable[[Gaussians], Expected],
+    fill: Callable[[ClassGaussians], ExpectedStatistics],
     extra: float | None,
-) -> Learned:
-    """The steps. `whole` is of the complete rows, `seen` of all cells that are there, n (k,) of all rows; `fill` makes
-    one pass over the rows with holes."""
-    usual, extra = within(seen), seen.mean.shape[1] + 1.0 if extra is None else extra
+) -> EMResult:
+    """The steps. `whole` is of the complete rows, `seen` of all cells that are there, n (k,) of all rows; `fill`
+    makes one pass over the rows with holes."""
+    usual, extra = within_class_variance(seen), seen.mean.shape[1] + 1.0 if extra is None else extra
     tally, path, done = start(whole, seen, n), [], False  # type: ignore[var-annotated]
     while not done and len(path) < STEPS:
         mean, covs = family.gaussians(tally)
         weights = (1 - family.blend) * n + family.blend * n.sum()  # all alike where classes share a covariance
         smooth = [shrink(cov, float(extra / (w + extra)), usual) for cov, w in zip(covs, weights, strict=False)]
-        g = Gaussians.of(mean, np.stack([cov.dense() for cov in smooth]))
+        g = ClassGaussians.of(mean, np.stack([cov.dense() for cov in smooth]))
         e = fill(g)
         tally = whole + e.tally
         path.append(e.loglik + g.loglik(whole) + extra * g.prior(usual))
@@ -334,7 +338,7 @@ def settle(
             ConvergenceWarning,
             stacklevel=7,
         )
-    return Learned(tally, tuple(path), done)
+    return EMResult(tally, tuple(path), done)
 
 
 def available(table: Table) -> Moments:
@@ -352,7 +356,7 @@ def checked(seen: Moments, table: Table | None = None) -> Moments:
     """The same, if every column has cells and all are numbers."""
     if not seen.finite():
         if table is not None:
-            inputs.refuse(table.x)
+            inputs.raise_not_finite(table.x)
         raise DataError("some cells are past all numbers\n\nhint: look for infinities, and for cells beyond 1e154")
     bare = np.broadcast_to(column(seen.n), seen.mean.shape).sum(axis=0) <= 0
     if bare.any():
@@ -363,10 +367,10 @@ def checked(seen: Moments, table: Table | None = None) -> Moments:
     return seen
 
 
-def within(seen: Moments) -> np.ndarray:
+def within_class_variance(seen: Moments) -> np.ndarray:
     """The variance within classes of each column, (d,); one that is 0 is replaced by the mean of the others."""
     n = np.broadcast_to(column(seen.n), seen.m2.shape)
-    variance = over(seen.m2.sum(axis=0), n.sum(axis=0))
+    variance = divide(seen.m2.sum(axis=0), n.sum(axis=0))
     return np.where(variance > 0, variance, max(float(variance.mean()), 1e-280))
 
 
@@ -378,7 +382,7 @@ def start(complete: Scatter, seen: Moments, n: np.ndarray) -> Scatter:
         return complete
     shown = np.broadcast_to(column(seen.n), (k, d)) > 0
     weights = n.sum(keepdims=True) if complete.pooled else n
-    scatter = weights[:, None, None] * np.diag(within(seen))
+    scatter = weights[:, None, None] * np.diag(within_class_variance(seen))
     return Scatter(n, np.where(shown, seen.mean, seen.collapse().mean), scatter, complete.pooled)
 
 
@@ -386,7 +390,7 @@ def start(complete: Scatter, seen: Moments, n: np.ndarray) -> Scatter:
 class Asked:
     """What is asked of rows whose classes are known."""
 
-    reading: Reading
+    reading: ColumnRoles
     classes: np.ndarray
 
     @property
@@ -408,21 +412,21 @@ class Seeing(Asked):
 class Filling(Asked):
     """batch → what its rows with holes are expected to add."""
 
-    g: Gaussians
+    g: ClassGaussians
     pooled: bool
 
-    def __call__(self, batch: Any) -> Expected:
+    def __call__(self, batch: Any) -> ExpectedStatistics:
         _, t = self.reading.table(batch, self.classes)
         holes = batches(t.x, t.y, t.w, t.k)  # type: ignore[arg-type]
         if not holes:
             k, d = t.k, len(self.reading.features)
-            return Expected(
+            return ExpectedStatistics(
                 Scatter(np.zeros(k), np.zeros((k, d)), np.zeros((1 if self.pooled else k, d, d)), self.pooled), 0.0
             )
         return reduce(add, (expected(some, self.g, self.pooled) for some in holes))
 
 
-def filled(job: Any, family: Any, part: Part) -> tuple[Part, int]:
+def fill_missing_on(job: Any, family: Any, part: LabelledTally) -> tuple[LabelledTally, int]:
     """(the part with what rows with missing cells are expected to add, the steps)."""
     whole = part.tally.parts[1].dense()
     n = part.tally.parts[0].n
@@ -430,7 +434,7 @@ def filled(job: Any, family: Any, part: Part) -> tuple[Part, int]:
         try:
             seen = checked(job.total(Seeing(job.reading, part.classes)))
         except DataError as wrong:
-            raise placed(wrong, names=job.reading.features) from None
+            raise relocate(wrong, names=job.reading.features) from None
         fill = lambda g: job.total(Filling(job.reading, part.classes, g, whole.pooled))  # noqa: E731
-        learned = settle(family, whole, seen, n, fill, None)
+        learned = run_em(family, whole, seen, n, fill, None)
     return replace(part, tally=Bundle((part.tally.parts[0], learned.tally))), learned.steps

@@ -19,7 +19,7 @@ import numpy as np
 
 from deciban.composites.best_of import BestOf
 from deciban.composites.product import Product
-from deciban.composites.subsets import Subsets
+from deciban.composites.subsets import SubsetAverage
 from deciban.estimation.ranges import FEW, STEPS
 from deciban.families.bernoulli import Bernoulli
 from deciban.families.categorical import Categorical
@@ -87,7 +87,7 @@ def _(family: Product, params: Any, k: int) -> list[np.ndarray]:
 
 
 @grid.register
-def _(family: Subsets, params: Any, k: int) -> list[np.ndarray]:
+def _(family: SubsetAverage, params: Any, k: int) -> list[np.ndarray]:
     return grid(family.product, params.own, k)
 
 

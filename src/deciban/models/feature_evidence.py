@@ -8,7 +8,7 @@ family is linear this holds for x_j = 1, and rows may have more of it. A missing
 >>> from deciban.families.poisson import Poisson
 >>> from deciban.data.blocks import Reals
 >>> f, x = Poisson(0.0, 0.0), Reals(np.array([[1.0], [4.0]]))
->>> said = evidence_of(f, f.estimate(f.tally(x, np.array([0, 1], dtype=np.int32), None, 2)))
+>>> said = column_evidence(f, f.estimate(f.tally(x, np.array([0, 1], dtype=np.int32), None, 2)))
 >>> said.parts(x).round(3).tolist()  # 1.5 nats of the rate, and log 4 times the count
 [[[0.807], [-0.807]], [[-1.273], [1.273]]]
 >>> said.scores(x, np.array([[2.0], [2.0]])).round(3).tolist()
@@ -31,7 +31,7 @@ from deciban.estimation.linear import Linear
 MOST = 50.0  # nats
 
 
-def evidence_of(family: Any, params: Any) -> ByParts | ByCoefficients:
+def column_evidence(family: Any, params: Any) -> PartsEvidence | LinearEvidence:
     linear = getattr(params, "linear", None)
     if isinstance(linear, Linear):
         present = linear.present()
@@ -39,8 +39,8 @@ def evidence_of(family: Any, params: Any) -> ByParts | ByCoefficients:
         if linear.veto is not None:
             absent = np.where(linear.veto.share > 0, -np.inf, absent) if linear.veto.share is not None else absent
         present, absent = centred(present), centred(absent)
-        return ByCoefficients(present - absent, absent, getattr(family, "above", None))
-    return ByParts(family, params)
+        return LinearEvidence(present - absent, absent, getattr(family, "above", None))
+    return PartsEvidence(family, params)
 
 
 def centred(parts: np.ndarray) -> np.ndarray:
@@ -54,7 +54,7 @@ def centred(parts: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class ByParts:
+class PartsEvidence:
     """Of any family with parts."""
 
     family: Any
@@ -71,7 +71,7 @@ class ByParts:
 
 
 @dataclass(frozen=True)
-class ByCoefficients:
+class LinearEvidence:
     """Of a family whose score is linear: parts[i, c, j] = share[c, j] + coef[c, j] x[i, j], or [x > above]."""
 
     coef: np.ndarray  # (k, d)
@@ -98,7 +98,7 @@ class ByCoefficients:
 
 
 @dataclass(frozen=True)
-class Silence:
+class NoEvidence:
     """No column says anything."""
 
     k: int
@@ -109,7 +109,7 @@ class Silence:
 
 
 @dataclass(frozen=True)
-class Dense:
+class DenseEvidence:
     """The parts of some rows, kept or made anew whenever they are asked for."""
 
     said: Any  # has parts(x)
@@ -138,10 +138,10 @@ class Dense:
 
 
 @dataclass(frozen=True)
-class Sparse:
+class SparseEvidence:
     """The parts of sparse rows under a linear family, of which only stored cells are ever looked at one by one."""
 
-    said: ByCoefficients
+    said: LinearEvidence
     x: Counts
     kept: bool = True
 

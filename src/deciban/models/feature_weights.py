@@ -29,13 +29,13 @@ Newton's, and a sum over rows; beyond `DENSE` weights by conjugate gradients. Th
 naive Bayes can have without u and v: as it comes it is often so sure that Newton's steps are short.
 
 >>> import numpy as np
->>> from deciban.models.feature_evidence import Dense, evidence_of
+>>> from deciban.models.feature_evidence import DenseEvidence, column_evidence
 >>> from deciban.families.bernoulli import Bernoulli
 >>> from deciban.data.blocks import Reals
 >>> x, y = Reals(np.repeat([[0.0, 0, 0], [1, 1, 0], [1, 1, 1]], 20, axis=0)), np.repeat([0, 1, 1], 20).astype(np.int32)
 >>> f = Bernoulli()
->>> rows = Dense(evidence_of(f, f.estimate(f.tally(x, y, None, 2))), x, kept=True)
->>> found = fit([Piece(rows, y, np.ones(60))], np.log([1 / 3, 2 / 3]), 3)
+>>> rows = DenseEvidence(column_evidence(f, f.estimate(f.tally(x, y, None, 2))), x, kept=True)
+>>> found = fit([WeightedRows(rows, y, np.ones(60))], np.log([1 / 3, 2 / 3]), 3)
 >>> bool(found.table[0, 2] < found.table[0, 0] == found.table[0, 1])  # the copy shares the weight, the noise has less
 True
 
@@ -50,9 +50,9 @@ together, and many weights could be had from them that mean nothing.
 An objective says in `layout.groups` which of its parameters share a pull; the others keep theirs. `uncertain` has the
 variances: the diagonal of the Hessian's inverse, or one over that of the Hessian where it is too large to be made.
 
->>> round(Pull(1.0).towards(4.0).value, 3)  # the first time as asked; later as far as that is likely to lead
+>>> round(RidgeStrength(1.0).towards(4.0).value, 3)  # the first time as asked; later as far as that is likely to lead
 4.0
->>> round(Pull(1.0).towards(4.0).towards(8.0).value, 3)  # it asks for half of the way again: twice of it is left
+>>> round(RidgeStrength(1.0).towards(4.0).towards(8.0).value, 3)  # half of the way again: twice of it is left
 16.0
 """
 
@@ -71,11 +71,11 @@ from deciban import ops
 from deciban.data.blocks import Block, Codes, Counts, Mixed, Reals, Table
 from deciban.data.frames import Column
 from deciban.engines import threads
-from deciban.errors import DecibanError, placed
+from deciban.errors import DecibanError, relocate
 from deciban.models.calibration import Calibration
-from deciban.models.feature_evidence import Dense, Silence, Sparse
-from deciban.rows.folds import NOWHERE, Kinds, digests, number_of
-from deciban.rows.rows import Part, Reading, Tallying
+from deciban.models.feature_evidence import DenseEvidence, NoEvidence, SparseEvidence
+from deciban.rows.folds import NOWHERE, Kinds, number_of, row_digests
+from deciban.rows.rows import ColumnRoles, LabelledTally, TallyBatch
 from deciban.rows.schema import Schema
 from deciban.solvers.base import CONVERGED, Smooth, Solution, State, solve
 from deciban.solvers.newton import Metric, Newton, NewtonCg
@@ -90,20 +90,22 @@ _trtri = get_lapack_funcs(("trtri",), dtype=np.float64)[0]
 
 
 @dataclass(frozen=True)
-class Pull:
+class RidgeStrength:
     """A pull on its way: log(γ / |u|² / pull) was `off` before the last change, which was `stride` times that."""
 
     value: float
     off: float = np.inf
     stride: float = 1.0
 
-    def towards(self, wanted: float, lowest: float = LEAST) -> Pull:
+    def towards(self, wanted: float, lowest: float = LEAST) -> RidgeStrength:
         """Nearer to what the rows ask for, which moves too: how much, the last change tells (a secant)."""
         off = float(np.log(np.clip(wanted, lowest, LARGEST) / self.value))
         stride = 1.0
         if np.isfinite(self.off) and off != self.off:
             stride = float(np.clip(self.stride * self.off / (self.off - off), *STRIDES))
-        return Pull(float(np.exp(np.clip(np.log(self.value) + stride * off, *np.log([lowest, LARGEST])))), off, stride)
+        return RidgeStrength(
+            float(np.exp(np.clip(np.log(self.value) + stride * off, *np.log([lowest, LARGEST])))), off, stride
+        )
 
 
 def least_pull(weight: float) -> float:
@@ -117,7 +119,7 @@ def least_pull(weight: float) -> float:
 
 @dataclass(frozen=True)
 class Kept:
-    on_the_way: tuple[Pull, ...]
+    on_the_way: tuple[RidgeStrength, ...]
     moved: float = np.inf  # how much pulls did, in logarithms
     before: float = np.inf  # and in the step before
 
@@ -131,17 +133,17 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class ByEvidence(Smooth):
+class EvidenceMaximisation(Smooth):
     """Another solver's steps, and after each the pulls that the rows ask for."""
 
     inner: Newton | NewtonCg
 
     def init(self, objective: Any, w: np.ndarray) -> State:
-        pulls = tuple(Pull(float(objective.ridge[at.start])) for at in objective.layout.groups)
+        pulls = tuple(RidgeStrength(float(objective.ridge[at.start])) for at in objective.layout.groups)
         return replace(self.inner.init(objective, w), kept=Kept(pulls))
 
     def step(self, objective: Any, state: State) -> State:
-        now = pulled(objective, state.kept.pulls)
+        now = with_strength(objective, state.kept.pulls)
         there = self.inner.step(now, state)
         if there.stuck or state.kept.settled:
             return replace(there, kept=state.kept)
@@ -154,7 +156,7 @@ class ByEvidence(Smooth):
             moved = max(moved, abs(float(np.log(pull.value / before.value))) * felt)
             pulls.append(pull)
         kept = Kept(tuple(pulls), moved, state.kept.moved)
-        more = pulled(objective, kept.pulls).ridge - now.ridge
+        more = with_strength(objective, kept.pulls).ridge - now.ridge
         value = there.value + 0.5 * float(more @ there.w**2)
         return replace(there, value=value, gradient=there.gradient + more * there.w, kept=kept)
 
@@ -166,7 +168,7 @@ class ByEvidence(Smooth):
         return super().done(objective, state, tol)
 
 
-def pulled(objective: Any, pulls: Sequence[float]) -> Any:
+def with_strength(objective: Any, pulls: Sequence[float]) -> Any:
     """The objective with other pulls."""
     ridge = objective.ridge.copy()
     for at, pull in zip(objective.layout.groups, pulls, strict=True):
@@ -190,7 +192,7 @@ STEPS = 100
 
 
 @dataclass(frozen=True)
-class Weights:
+class FeatureWeights:
     table: np.ndarray  # (k, d)
     bias: np.ndarray  # (k,)
     pulls: tuple[float, ...]  # of the columns' weights, and of the classes' beside them
@@ -203,16 +205,16 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class Piece:
+class WeightedRows:
     """Some rows: what their columns say, their classes and their weights."""
 
-    rows: Dense | Sparse
+    rows: DenseEvidence | SparseEvidence
     y: np.ndarray  # (n,)
     w: np.ndarray  # (n,)
 
 
 @dataclass(frozen=True)
-class Layout:
+class ParameterLayout:
     """Where t, u (d), v (k · d, or none) and the biases (k) stand in a flat array."""
 
     k: int
@@ -247,9 +249,9 @@ class Layout:
 
 @dataclass(frozen=True)
 class Objective:
-    pieces: Sequence[Piece]
+    pieces: Sequence[WeightedRows]
     prior: np.ndarray  # (k,), log
-    layout: Layout
+    layout: ParameterLayout
     ridge: np.ndarray  # (size,)
     m, intercept = 1, False  # as solvers ask
 
@@ -260,7 +262,7 @@ class Objective:
     def slope(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         table, bias = self._model(theta)
 
-        def of(piece: Piece) -> SumTuple:
+        def of(piece: WeightedRows) -> SumTuple:
             loss, p = self._posterior(piece, table, bias)
             return SumTuple((loss, self._slope(piece, p)))
 
@@ -270,7 +272,7 @@ class Objective:
     def curve(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         table, bias = self._model(theta)
 
-        def of(piece: Piece) -> SumTuple:
+        def of(piece: WeightedRows) -> SumTuple:
             loss, p = self._posterior(piece, table, bias)
             return SumTuple((loss, self._slope(piece, p), bend(piece.rows.parts(), p, piece.w, self.layout.by_class)))
 
@@ -284,7 +286,7 @@ class Objective:
         table, bias = self._model(theta)
         turn, turn_bias = self.layout.spread_out(v)
 
-        def of(piece: Piece) -> SumTuple:
+        def of(piece: WeightedRows) -> SumTuple:
             _, p = self._posterior(piece, table, bias)
             moved = piece.rows.scores(turn) + turn_bias
             moved = p * (moved - np.einsum("nk,nk->n", p, moved)[:, None]) * piece.w[:, None]
@@ -297,7 +299,7 @@ class Objective:
         table, bias = self._model(theta)
         ones = np.ones_like(table)
 
-        def of(piece: Piece) -> SumTuple:
+        def of(piece: WeightedRows) -> SumTuple:
             _, p = self._posterior(piece, table, bias)
             mass, whole = p * piece.w[:, None], piece.rows.scores(ones)
             together = (mass * whole**2).sum() - piece.w @ np.einsum("nk,nk->n", p, whole) ** 2
@@ -311,17 +313,17 @@ class Objective:
         table, bias = self.layout.spread_out(theta)
         return 1.0 + table, bias + self.prior
 
-    def _posterior(self, piece: Piece, table: np.ndarray, bias: np.ndarray) -> tuple[float, np.ndarray]:
+    def _posterior(self, piece: WeightedRows, table: np.ndarray, bias: np.ndarray) -> tuple[float, np.ndarray]:
         """(loss, P(c | x) (n, k))"""
         logs = ops.posterior(np.ascontiguousarray(piece.rows.scores(table) + bias), logs=True)
         return -float(piece.w @ logs[np.arange(len(logs)), piece.y]), np.exp(logs)
 
-    def _slope(self, piece: Piece, p: np.ndarray) -> np.ndarray:
+    def _slope(self, piece: WeightedRows, p: np.ndarray) -> np.ndarray:
         wrong = p * piece.w[:, None]
         wrong[np.arange(len(p)), piece.y] -= piece.w
         return self._back(piece, wrong)
 
-    def _back(self, piece: Piece, amounts: np.ndarray) -> np.ndarray:
+    def _back(self, piece: WeightedRows, amounts: np.ndarray) -> np.ndarray:
         table = piece.rows.back(amounts)
         table = table if self.layout.by_class else table.sum(axis=0)
         return self.layout.gathered(np.concatenate([table.ravel(), amounts.sum(axis=0)]))
@@ -348,10 +350,10 @@ def bend(parts: np.ndarray, p: np.ndarray, w: np.ndarray, by_class: bool) -> np.
     return out
 
 
-def problem(pieces: Sequence[Piece], prior: np.ndarray, d: int) -> Objective:
+def problem(pieces: Sequence[WeightedRows], prior: np.ndarray, d: int) -> Objective:
     """What `fit` makes small, with the first pulls."""
     k = len(prior)
-    layout = Layout(k, d, k > 2 and k * d <= PAIRS)
+    layout = ParameterLayout(k, d, k > 2 and k * d <= PAIRS)
     return begun(Objective(pieces, prior, layout, np.ones(layout.size)))
 
 
@@ -360,13 +362,13 @@ def begun(objective: Objective) -> Objective:
     lowest, ridge = least_pull(objective.weight), np.ones(objective.layout.size)
     ridge[0] += lowest
     groups = len(objective.layout.groups)
-    return pulled(replace(objective, ridge=ridge), [max(pull, lowest) for pull in (1.0, 10.0)[:groups]])
+    return with_strength(replace(objective, ridge=ridge), [max(pull, lowest) for pull in (1.0, 10.0)[:groups]])
 
 
 def tempered(objective: Objective) -> np.ndarray:
     """Naive Bayes with the best temperature and biases, which its scores (n, k) alone tell: where to start from."""
     theta, ones = np.zeros(objective.layout.size), np.ones((objective.layout.k, objective.layout.d))
-    scores = np.concatenate(list(threads.each(objective.pieces, lambda piece: piece.rows.scores(ones))))
+    scores = np.concatenate(list(threads.map_ordered(objective.pieces, lambda piece: piece.rows.scores(ones))))
     y, w = (np.concatenate([getattr(piece, name) for piece in objective.pieces]) for name in ("y", "w"))
     found = Calibration.fit(scores, objective.prior, y, w, few=0.0)
     theta[0], theta[-objective.layout.k :] = found.temperature - 1.0, found.bias
@@ -376,19 +378,19 @@ def tempered(objective: Objective) -> np.ndarray:
 def minimise(objective: Objective, start: np.ndarray) -> Solution:
     inner = Newton() if objective.layout.size <= DENSE else NewtonCg()
     with threads.one_blas_thread():
-        return solve(ByEvidence(inner), objective, start, TOLERANCE, STEPS)
+        return solve(EvidenceMaximisation(inner), objective, start, TOLERANCE, STEPS)
 
 
-def fit(pieces: Sequence[Piece], prior: np.ndarray, d: int, start: np.ndarray | None = None) -> Weights:
+def fit(pieces: Sequence[WeightedRows], prior: np.ndarray, d: int, start: np.ndarray | None = None) -> FeatureWeights:
     """Weights of d columns from rows that were judged by counts without them, and log priors (k,)."""
     objective = problem(pieces, prior, d)
     return found(objective, minimise(objective, tempered(objective) if start is None else start))
 
 
-def found(objective: Objective, answer: Solution) -> Weights:
+def found(objective: Objective, answer: Solution) -> FeatureWeights:
     """The weights that an answer stands for."""
     table, bias = objective.layout.spread_out(answer.w)
-    return Weights(1.0 + table, bias, answer.kept.pulls, answer.steps, answer.why)
+    return FeatureWeights(1.0 + table, bias, answer.kept.pulls, answer.steps, answer.why)
 
 
 FOLDS = 10
@@ -413,7 +415,7 @@ def order_of(x: Block, schema: Schema | None) -> np.ndarray:
     return _mixed(Reals(np.where(np.isnan(x.values), np.nan, np.asarray(x.values, dtype=np.float64))))
 
 
-def order_of_batch(batch: Any, reading: Reading) -> np.ndarray:
+def order_of_batch(batch: Any, reading: ColumnRoles) -> np.ndarray:
     """The same of Arrow rows."""
     from deciban.io import batches
 
@@ -422,7 +424,7 @@ def order_of_batch(batch: Any, reading: Reading) -> np.ndarray:
 
 
 def _mixed(x: Reals | Counts) -> np.ndarray:
-    return digests(x) * MIX >> np.uint64(3)
+    return row_digests(x) * MIX >> np.uint64(3)
 
 
 def _side_by_side(columns: Sequence[Column]) -> Reals:
@@ -460,7 +462,7 @@ class Sample:
     complete: bool = True
 
     @classmethod
-    def of(cls, batch: Any, reading: Reading) -> Sample:
+    def of(cls, batch: Any, reading: ColumnRoles) -> Sample:
         import pyarrow as pa
 
         w = reading.weights(batch)
@@ -493,7 +495,7 @@ class Sample:
         table = self.table.take(at)
         return Sample(table, self.order[at], self.label[at], kinds.times[few], kinds.weight[few], complete)
 
-    def rows(self, model: Any, reading: Reading) -> tuple[Table, np.ndarray, np.ndarray]:
+    def rows(self, model: Any, reading: ColumnRoles) -> tuple[Table, np.ndarray, np.ndarray]:
         """(the rows as a model of all rows reads them, how many each stands for, their digests), in their order."""
         x, y = model._readable(self.table, reading.features), reading.codes(self.table, model.classes_)
         at = np.lexsort((self.order, y))
@@ -501,36 +503,38 @@ class Sample:
 
 
 @dataclass(frozen=True, eq=False)
-class Folded:
+class FoldTallies:
     """The parts of each fold, and some rows."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[LabelledTally, ...]
     sample: Sample
 
-    def __add__(self, other: Folded) -> Folded:
+    def __add__(self, other: FoldTallies) -> FoldTallies:
         parts = tuple(a + b for a, b in zip(self.parts, other.parts, strict=True))
-        return Folded(parts, self.sample + other.sample)
+        return FoldTallies(parts, self.sample + other.sample)
 
 
 @dataclass(frozen=True)
-class Folding:
+class TallyFolds:
     """batch → Folded."""
 
-    tallying: Tallying
+    tallying: TallyBatch
 
     @property
     def columns(self) -> tuple[str, ...]:
         return self.tallying.columns
 
-    def __call__(self, batch: Any) -> Folded:
+    def __call__(self, batch: Any) -> FoldTallies:
         import pyarrow as pa
 
         if batch.num_rows == 0:
-            return Folded(tuple(Part.nothing() for _ in range(FOLDS)), Sample.of(batch, self.tallying.reading))
+            return FoldTallies(
+                tuple(LabelledTally.nothing() for _ in range(FOLDS)), Sample.of(batch, self.tallying.reading)
+            )
         self.tallying(batch)  # what is wrong is told with its row
         fold = fold_of(order_of_batch(batch, self.tallying.reading))
         parts = tuple(self.tallying(batch.filter(pa.array(fold == f))) for f in range(FOLDS))
-        return Folded(parts, Sample.of(batch, self.tallying.reading))
+        return FoldTallies(parts, Sample.of(batch, self.tallying.reading))
 
 
 @dataclass(frozen=True, eq=False)
@@ -539,7 +543,7 @@ class Judges:
 
     said: dict[int, Any]  # by the other folds
     unknown: np.ndarray  # (k,), classes that too few can judge
-    silence: Silence
+    silence: NoEvidence
 
     def each(self, fold: np.ndarray, y: np.ndarray) -> Iterator[tuple[Any, np.ndarray]]:
         """(what is said, which rows hear it), of rows in these folds and of these classes."""
@@ -549,14 +553,14 @@ class Judges:
 
 
 @dataclass(frozen=True, eq=False)
-class Judging:
+class WeightObjectiveBatch:
     """batch → what weights make of its rows, each judged by the other folds: `what` of `weighing.Objective`."""
 
     model: Any  # reads rows
-    reading: Reading
+    reading: ColumnRoles
     judges: Judges
     prior: np.ndarray
-    layout: Layout
+    layout: ParameterLayout
     what: str = "slope"
     at: tuple[np.ndarray, ...] = ()
 
@@ -568,11 +572,11 @@ class Judging:
         try:
             plain = Objective(self.pieces(batch), self.prior, self.layout, np.zeros(self.layout.size))
         except DecibanError as wrong:
-            raise placed(wrong, names=self.reading.features) from None
+            raise relocate(wrong, names=self.reading.features) from None
         said = getattr(plain, self.what)(*self.at)
         return SumTuple(said if isinstance(said, tuple) else (said,))
 
-    def pieces(self, batch: Any) -> list[Piece]:
+    def pieces(self, batch: Any) -> list[WeightedRows]:
         import pyarrow as pa
 
         x, y = self.model._readable(batch, self.reading.features), self.reading.codes(batch, self.model.classes_)
@@ -581,13 +585,15 @@ class Judging:
         if not w.all():
             batch, x, y, w = batch.filter(pa.array(w > 0)), x.take(np.flatnonzero(w > 0)), y[w > 0], w[w > 0]
         if len(y) == 0:
-            return [Piece(Dense(self.judges.silence, x, False), y, w)]
+            return [WeightedRows(DenseEvidence(self.judges.silence, x, False), y, w)]
         fold = fold_of(order_of_batch(batch, self.reading))
-        return [Piece(Dense(said, x.take(at), False), y[at], w[at]) for said, at in self.judges.each(fold, y)]
+        return [
+            WeightedRows(DenseEvidence(said, x.take(at), False), y[at], w[at]) for said, at in self.judges.each(fold, y)
+        ]
 
 
 @dataclass(frozen=True, eq=False)
-class Far(Objective):
+class WeightObjectiveElsewhere(Objective):
     """The objective of rows that lie elsewhere: every question is one pass. The pass for the gradient brings the
     Hessian, which the next step asks for."""
 
@@ -628,26 +634,26 @@ class Far(Objective):
         return nothing, diagonal + self.ridge
 
 
-def folded(job: Any, model: Any) -> tuple[Folded | None, Part]:
+def folded(job: Any, model: Any) -> tuple[FoldTallies | None, LabelledTally]:
     """(the folds, all rows as one part), by a model without state."""
     while True:
-        found: Folded | None = job.total(Folding(Tallying(model, job.reading)))
+        found: FoldTallies | None = job.total(TallyFolds(TallyBatch(model, job.reading)))
         if found is None:
-            return None, Part.nothing()
+            return None, LabelledTally.nothing()
         whole = reduce(add, found.parts)
         if not whole.again:
             return found, whole
         job = replace(job, reading=replace(job.reading, kinds=whole.kinds))
 
 
-def aligned(parts: Sequence[Part], whole: Part) -> list[Any]:
+def aligned(parts: Sequence[LabelledTally], whole: LabelledTally) -> list[Any]:
     """The tallies of some parts, in the classes and levels of all; None for a fold without rows."""
     zero = replace(whole, rows=0 * whole.rows, tally=whole.tally * 0.0)
     return [None if part.tally is None else (zero + part).tally for part in parts]
 
 
-def weigh(job: Any, judging: Judging, near: Objective, mass: float) -> Weights:
+def weigh(job: Any, judging: WeightObjectiveBatch, near: Objective, mass: float) -> FeatureWeights:
     """The weights, from where the sample's are."""
     start = minimise(near, tempered(near)).w
-    far = begun(Far((), near.prior, near.layout, near.ridge, job, judging, mass))
+    far = begun(WeightObjectiveElsewhere((), near.prior, near.layout, near.ridge, job, judging, mass))
     return found(far, minimise(far, start))

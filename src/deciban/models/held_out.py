@@ -81,7 +81,7 @@ class LeavingOut:
             if fitted.calibration is not None:
                 fitted.calibration.apply(scores)
             scores += prior[start:stop]
-            ops.posterior(decision.settled(scores, fallback), logs=True, out=out[start:stop])
+            ops.posterior(decision.resolve_impossible_rows(scores, fallback), logs=True, out=out[start:stop])
 
         self._held_out(fitted.tally, fitted.family, table, finish)
         return out
@@ -111,12 +111,12 @@ class LeavingOut:
             chunk = table.rows(*span)
             with np.errstate(all="ignore"):
                 out = self._leave_one_out(family, tally, chunk) if closed else np.full((chunk.n, chunk.k), np.nan)
-                if not ops.whole(out):
+                if not ops.all_finite(out):
                     for row in np.flatnonzero(np.isnan(out).any(axis=1)).tolist():  # no closed form: the long way
                         out[row] = self._without(family, tally, chunk.rows(row, row + 1))
                 return out if finish is None else finish(out, *span)
 
-        parts = list(threads.each(spans, of))
+        parts = list(threads.map_ordered(spans, of))
         return np.concatenate(parts) if finish is None else np.empty((0, table.k))
 
     def _leave_one_out(self, family: Any, tally: Bundle, chunk: Table) -> np.ndarray:
@@ -199,7 +199,7 @@ class LeavingOut:
         self._set(self._fitted.tally)
         fitted = self._fitted
         joint = self._held_out(fitted.tally, fitted.family, table) + self._held_out_prior(fitted, table)
-        joint = decision.settled(joint, decision.log_prior(fitted.tally.parts[0].n))
+        joint = decision.resolve_impossible_rows(joint, decision.log_prior(fitted.tally.parts[0].n))
         logs = ops.posterior(np.ascontiguousarray(joint), logs=True)
         own = np.maximum(logs[np.arange(table.n), table.y], -LOST)
         return -float(own.sum() if table.w is None else table.w @ own)

@@ -33,10 +33,10 @@ def posterior(log_evidence: np.ndarray, log_prior: np.ndarray) -> np.ndarray:
     return np.exp(joint - np.logaddexp.reduce(joint))
 
 
-def bits(log_evidence: np.ndarray, log_prior: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def description_length(log_evidence: np.ndarray, log_prior: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(−log₂ P(D | h), −log₂ P(h), their sum), (m,) each: the message that tells the data by means of h.
 
-    >>> [a.tolist() for a in bits(np.log([0.5, 0.125]), np.log([0.25, 0.5]))]
+    >>> [a.tolist() for a in description_length(np.log([0.5, 0.125]), np.log([0.25, 0.5]))]
     [[1.0, 3.0], [2.0, 1.0], [3.0, 4.0]]
     """
     data, own = -log_evidence / BIT, -log_prior / BIT
@@ -75,13 +75,13 @@ def draws(weights: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     return rng.choice(len(weights), size=n, p=weights / weights.sum())
 
 
-def stacked(log_proba: np.ndarray, prior: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
+def stacking_weights(log_proba: np.ndarray, prior: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
     """Weights (m,) under which the rows are most probable, from log probabilities of the true classes (m, n) by models
     that have not seen them; `prior` counts as one row. Rows that every model rules out say nothing.
 
-    >>> stacked(np.log([[0.9, 0.9, 0.2], [0.5, 0.5, 0.5]]), np.array([0.5, 0.5])).round(2).tolist()
+    >>> stacking_weights(np.log([[0.9, 0.9, 0.2], [0.5, 0.5, 0.5]]), np.array([0.5, 0.5])).round(2).tolist()
     [0.55, 0.45]
-    >>> stacked(np.log([[0.9, 0.9, 0.9], [0.5, 0.5, 0.5]]), np.array([0.5, 0.5])).round(2).tolist()
+    >>> stacking_weights(np.log([[0.9, 0.9, 0.9], [0.5, 0.5, 0.5]]), np.array([0.5, 0.5])).round(2).tolist()
     [0.77, 0.23]
     """
     best = log_proba.max(axis=0)

@@ -99,7 +99,7 @@ def averaged(scores: np.ndarray, missing: list, prior: np.ndarray, calibration: 
         if calibration is not None:
             calibration.apply(each)
         each += prior
-        posterior = ops.posterior(np.ascontiguousarray(decision.settled(each, prior)), logs=True)
+        posterior = ops.posterior(np.ascontiguousarray(decision.resolve_impossible_rows(each, prior)), logs=True)
         out[start : start + step] = np.logaddexp.reduce(posterior.reshape(len(part), m, k) + weight[:, None], axis=1)
     return out
 
@@ -108,13 +108,13 @@ SHOWN = 20  # columns that are printed
 
 
 @dataclass(frozen=True)
-class LogisticView:
+class LinearPosterior:
     """`coef_`, `intercept_` and `classes_` of a logistic (two classes) or softmax (more) function of x.
 
     `binarize`: cells count as 1 where they are above it, else as 0, as `BernoulliNB` takes them; None: as they are.
 
     >>> import numpy as np
-    >>> view = LogisticView.of(np.array(["a", "b"]), np.array([[0.0], [2.0]]), np.array([0.0, 1.0]))
+    >>> view = LinearPosterior.of(np.array(["a", "b"]), np.array([[0.0], [2.0]]), np.array([0.0, 1.0]))
     >>> view.coef_.tolist(), view.intercept_.tolist()
     ([[2.0]], [1.0])
     >>> view.predict(np.array([[0.0], [-1.0]])).tolist()
@@ -132,13 +132,15 @@ class LogisticView:
         title = f"log odds of {self.classes_[-1]} against {self.classes_[0]}" if two else "scores, whose softmax it is"
         head = ["", *(["coef"] if two else [str(label) for label in self.classes_])]
         cells = [("intercept", self.intercept_), *((f"x{j}", self.coef_[:, j]) for j in range(min(d, SHOWN)))]
-        rows = [(name, *(display.plain(float(a)) for a in each[:m])) for name, each in cells]
+        rows = [(name, *(display.format_number(float(a)) for a in each[:m])) for name, each in cells]
         return display.table_text(
-            display.Lines(title, head, rows, f"… and {d - SHOWN} more columns" if d > SHOWN else "")
+            display.TextTable(title, head, rows, f"… and {d - SHOWN} more columns" if d > SHOWN else "")
         )
 
     @classmethod
-    def of(cls, classes: np.ndarray, coef: np.ndarray, bias: np.ndarray, binarize: float | None = None) -> LogisticView:
+    def of(
+        cls, classes: np.ndarray, coef: np.ndarray, bias: np.ndarray, binarize: float | None = None
+    ) -> LinearPosterior:
         """From one linear score for each class; two are told as their difference."""
         if len(classes) == 2:
             return cls(classes, np.ascontiguousarray(coef[1:] - coef[:1]), bias[1:] - bias[:1], binarize)

@@ -61,7 +61,7 @@ def _refuse(line: int, what: str, hint: str) -> NoReturn:
     raise DataError(f"line {line}: {what}\n\nhint: {hint}")
 
 
-class _Reader:
+class BifParser:
     """The text from its start to its end."""
 
     def __init__(self, text: str):
@@ -267,7 +267,7 @@ class _Reader:
 
 def parse(text: str) -> Network:
     """The network that a BIF text describes; an error names the line."""
-    return _Reader(text).read()
+    return BifParser(text).read()
 
 
 def _named(name: object) -> str:

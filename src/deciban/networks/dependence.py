@@ -19,7 +19,7 @@ parent the score is naive Bayes'. The specification is `spec`; the compiled twin
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Codes
->>> p = Parents.of(np.log([[[0.5, 0.2], [0.8, 0.4]]]), np.array([0, 1, 2]), np.array([True, True]))
+>>> p = OneDependenceTables.of(np.log([[[0.5, 0.2], [0.8, 0.4]]]), np.array([0, 1, 2]), np.array([True, True]))
 >>> np.exp(scores(p, Codes(np.array([[0, 0], [-1, 0], [-1, -1]])))).round(3).tolist()  # (½ · 0.2 + 0.8 · 0.4) / 2
 [[0.21], [0.4], [1.0]]
 """
@@ -97,7 +97,7 @@ def spanning_tree(weight: np.ndarray, root: int | None = None) -> tuple[tuple[in
 
 
 @dataclass(frozen=True)
-class Parents:
+class OneDependenceTables:
     table: np.ndarray  # (levels, levels + 1, classes padded): the last one, zeros, is a missing cell
     alone: np.ndarray  # (levels + 1, classes padded), log θ of a level without parent
     offset: np.ndarray  # (d + 1,)
@@ -110,7 +110,7 @@ class Parents:
         return -(-k // 8) * 8 if k > 4 else (4 if k > 2 else 2)
 
     @classmethod
-    def of(cls, logs: np.ndarray, offset: np.ndarray, seen: np.ndarray) -> Parents:
+    def of(cls, logs: np.ndarray, offset: np.ndarray, seen: np.ndarray) -> OneDependenceTables:
         """From log θ (k, levels, levels): parent, child; on the diagonal without parent. Other entries of a column with
         itself are never read."""
         k, s = logs.shape[:2]
@@ -126,7 +126,7 @@ class Parents:
         return np.where(known, self.offset[:-1] + codes, len(self.seen))
 
 
-def scores(p: Parents, x: Codes) -> np.ndarray:
+def scores(p: OneDependenceTables, x: Codes) -> np.ndarray:
     """(n, k)"""
     core = ops.core()
     if core is None or x.d == 0:
@@ -136,7 +136,7 @@ def scores(p: Parents, x: Codes) -> np.ndarray:
     return out
 
 
-def spec(p: Parents, x: Codes) -> np.ndarray:
+def spec(p: OneDependenceTables, x: Codes) -> np.ndarray:
     at = p.places(np.asarray(x.values))
     used = np.append(p.seen, False)[at]
     each = np.full((x.n, x.d, p.k), -np.inf)

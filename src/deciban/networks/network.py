@@ -30,7 +30,7 @@ A network whose tables are given, as what a classifier asks of a family: log p(x
 >>> from deciban.data.blocks import Codes
 >>> tables = {"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.2, 0.8]]}
 >>> wet = Network.of({"rain": ["no", "yes"], "wet": ["no", "yes"]}, [("rain", "wet")], tables)
->>> np.exp(Fixed(wet, 0).loglik(None, Codes(np.array([[1]])))).round(3).tolist()
+>>> np.exp(GivenNetwork(wet, 0).loglik(None, Codes(np.array([[1]])))).round(3).tolist()
 [[0.1, 0.8]]
 """
 
@@ -46,9 +46,9 @@ import numpy as np
 
 from deciban.data.blocks import Codes
 from deciban.errors import DataError
-from deciban.estimation.discretise import one_by_one
+from deciban.estimation.discretise import sequential_parts
 from deciban.networks.graph import Parents, above, cycle, parents_of, topological
-from deciban.tallies import Patterns
+from deciban.tallies import DistinctRows
 
 Scope = tuple[int, ...]
 Factor = tuple[Scope, np.ndarray]  # an axis of rows (or of length 1), then one for each variable of the scope
@@ -406,7 +406,7 @@ def check_table(name: str, table: np.ndarray, shape: tuple[int, ...], where: str
 
 
 @dataclass(frozen=True, eq=False)
-class Fixed:
+class GivenNetwork:
     """Columns are the nodes without the target, in their order."""
 
     network: Network
@@ -423,10 +423,10 @@ class Fixed:
     def size(self, levels: np.ndarray, k: int) -> int:
         return k
 
-    def tally(self, x: Codes, y, w, k: int) -> Patterns:
-        return Patterns.of(x.values, y, w, k)
+    def tally(self, x: Codes, y, w, k: int) -> DistinctRows:
+        return DistinctRows.of(x.values, y, w, k)
 
-    def estimate(self, t: Patterns) -> None:
+    def estimate(self, t: DistinctRows) -> None:
         """There is nothing to estimate."""
 
     def loglik(self, p: None, x: Codes) -> np.ndarray:
@@ -440,4 +440,4 @@ class Fixed:
         """What each column adds to those before it, parents first, (n, k, d)."""
         order = [i - (i > self.target) for i in topological(self.network.parents) if i != self.target]
         codes = np.asarray(x.values, dtype=np.int64)
-        return one_by_one(lambda shown: self.loglik(p, shown), codes, order, len(self.log_prior))
+        return sequential_parts(lambda shown: self.loglik(p, shown), codes, order, len(self.log_prior))

@@ -1,7 +1,7 @@
 """What a network says: P(targets | evidence) as a table with names.
 
 >>> import numpy as np
->>> answer = Answer(("rain",), (("no", "yes"),), np.array([0.25, 0.75]), {"wet": "yes"}, np.log(0.4))
+>>> answer = QueryResult(("rain",), (("no", "yes"),), np.array([0.25, 0.75]), {"wet": "yes"}, np.log(0.4))
 >>> print(answer)
 P(rain | wet = yes)
   rain       P
@@ -45,18 +45,18 @@ from typing import Any
 import numpy as np
 
 from deciban.data import frames
-from deciban.display import Lines, plain, table_html, table_text
+from deciban.display import TextTable, format_number, table_html, table_text
 from deciban.errors import DataError
 from deciban.networks.graph import above, parents_of
 from deciban.networks.network import Factor, Network, eliminate, plan
-from deciban.tallies import Patterns
-from deciban.tallies.basic import less
+from deciban.tallies import DistinctRows
+from deciban.tallies.basic import subtract
 
 SHOWN = 40  # lines of a table that is printed
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class QueryResult:
     """P(targets | evidence): `values` has an axis for each target."""
 
     names: tuple
@@ -92,14 +92,17 @@ class Answer:
         columns = [
             frames.Column(name, np.array([*cells, None], dtype=object)[:-1]) for name, cells in self.to_dict().items()
         ]
-        return frames.assembled(columns, library)
+        return frames.to_frame(columns, library)
 
-    def _lines(self) -> Lines:
+    def _lines(self) -> TextTable:
         given = ", ".join(f"{name} = {level}" for name, level in self.evidence.items())
         title = f"P({', '.join(map(str, self.names))}{f' | {given}' if given else ''})"
-        rows = [(*map(str, row), plain(p)) for row, p in zip(product(*self.levels), self.values.ravel(), strict=True)]
+        rows = [
+            (*map(str, row), format_number(p))
+            for row, p in zip(product(*self.levels), self.values.ravel(), strict=True)
+        ]
         more = f"… and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
-        return Lines(title, (*map(str, self.names), "P"), rows[:SHOWN], more)
+        return TextTable(title, (*map(str, self.names), "P"), rows[:SHOWN], more)
 
     def __str__(self) -> str:
         return table_text(self._lines())
@@ -124,7 +127,7 @@ def _place(network: Network, name: Any) -> int:
     return network.place[name]
 
 
-def ask(network: Network, targets: Any, evidence: Mapping | None = None) -> Answer:
+def query(network: Network, targets: Any, evidence: Mapping | None = None) -> QueryResult:
     """P(targets | evidence), exactly."""
     names = [targets] if isinstance(targets, str) or not isinstance(targets, Sequence) else list(targets)
     kept, given = [_place(network, name) for name in names], dict(evidence or {})
@@ -142,7 +145,7 @@ def ask(network: Network, targets: Any, evidence: Mapping | None = None) -> Answ
         raise _impossible(network, row)
     values = np.exp(joint - top)
     log_evidence = float(top + np.log(values.sum()))
-    return Answer(tuple(names), tuple(network.levels[i] for i in kept), values / values.sum(), given, log_evidence)
+    return QueryResult(tuple(names), tuple(network.levels[i] for i in kept), values / values.sum(), given, log_evidence)
 
 
 def _impossible(network: Network, row: np.ndarray) -> DataError:
@@ -218,7 +221,7 @@ def named(network: Network, codes: np.ndarray, library: str | None, without: int
         for i, (name, levels, own) in enumerate(zip(network.names, network.levels, codes.T, strict=True))
         if i != without
     ]
-    return frames.assembled(columns, library)
+    return frames.to_frame(columns, library)
 
 
 def learned(rows: Any, edges: Any, prior: float) -> Network:
@@ -233,7 +236,7 @@ def learned(rows: Any, edges: Any, prior: float) -> Network:
     names = tuple(column.name for column in columns)
     parents = parents_of(names, edges)
     codes = np.stack([column.values for column in columns], axis=1)
-    t = Patterns.of(
+    t = DistinctRows.of(
         codes, np.zeros(len(codes), dtype=np.int32), None, 1, np.array([len(c.levels or ()) for c in columns])
     )
     tables = []
@@ -326,9 +329,9 @@ class Left:
             # a row counts where it has all cells; those of levels that are gone do not matter
             if state[j] > 0 and all(state[i] == 1 or (state[i] == 2 and self.columns[i].levels == 1) for i in given):
                 leaves = (mine if depth else w[:, None]).reshape(len(rows), -1, *(1,) * (whole.ndim - 2))
-                whole = np.maximum(less(whole, leaves), 0.0)
+                whole = np.maximum(subtract(whole, leaves), 0.0)
                 if own_seen:
-                    count = np.maximum(less(count, leaves), 0.0)
+                    count = np.maximum(subtract(count, leaves), 0.0)
             alpha = self.alpha([*sizes[: len(given)], sizes[-1]])
             whole = whole + m + alpha * sizes[-1]
             whole = whole if own_seen else whole[..., None]

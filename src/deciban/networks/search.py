@@ -12,7 +12,7 @@ missing cells depend on the level of another one is no parent of it.
 >>> import numpy as np
 >>> rng = np.random.default_rng(0)
 >>> a, b = rng.integers(0, 2, (2, 200))
->>> t = Patterns.of(np.stack([a, b, a], axis=1), np.zeros(200, dtype=np.int32), None, 1)
+>>> t = DistinctRows.of(np.stack([a, b, a], axis=1), np.zeros(200, dtype=np.int32), None, 1)
 >>> search(t)
 ((), (), (0,))
 """
@@ -29,12 +29,12 @@ from scipy.special import gammaln
 from deciban.errors import DataError
 from deciban.estimation.missingness import dependent
 from deciban.networks.graph import Parents
-from deciban.tallies import Patterns
+from deciban.tallies import DistinctRows
 
 MOST = 1 << 22  # cells of a table that is considered
 
 
-def table_sizes(t: Patterns) -> list[int]:
+def table_sizes(t: DistinctRows) -> list[int]:
     """How many levels a table has for each column: at least one, which nobody may have."""
     return np.maximum(t.levels, 1).tolist()
 
@@ -50,7 +50,7 @@ def check_cells(k: int, columns: Sequence[str], levels: Sequence[int]) -> None:
         )
 
 
-def counts(t: Patterns, node: int, parents: tuple[int, ...]) -> np.ndarray:
+def counts(t: DistinctRows, node: int, parents: tuple[int, ...]) -> np.ndarray:
     """(k, levels of the parents …, own levels); rows that miss a cell of these count for nothing."""
     size = table_sizes(t)
     shape = (t.k, *(size[p] for p in parents), size[node])
@@ -85,7 +85,7 @@ def marginal(table: np.ndarray, cell: float) -> np.ndarray:
 class _Scores:
     """Scores of columns given parents, each found once."""
 
-    t: Patterns
+    t: DistinctRows
     prior: float
     known: dict = field(default_factory=dict)
 
@@ -106,7 +106,7 @@ class _Scores:
         return score * float(counts(self.t, node, ()).sum() / seen)
 
 
-def search(t: Patterns, prior: float = 1.0, max_parents: int = 2) -> Parents:
+def search(t: DistinctRows, prior: float = 1.0, max_parents: int = 2) -> Parents:
     """The parents of each column, beside the class; at most so many."""
     climb = _Climb(_Scores(t, prior), [frozenset() for _ in range(t.d)], max_parents, dependent(t))
     while climb.step():

@@ -10,9 +10,9 @@ Tables of columns given their parents, each backed by those with fewer parents (
 θ(x | c, p), that by θ(x | c), θ(x) and even shares; the last parent is dropped first.
 
 >>> import numpy as np
->>> t = Patterns.of(np.array([[0, 0], [0, 0], [1, 1], [1, 1]]), np.zeros(4, dtype=np.int32), None, 1)
+>>> t = DistinctRows.of(np.array([[0, 0], [0, 0], [1, 1], [1, 1]]), np.zeros(4, dtype=np.int32), None, 1)
 >>> for strength in (0.0, 4.0):
-...     Smoothing(strength).estimate(t, ((), (0,))).tables[1].round(3).tolist()
+...     BackoffSmoothing(strength).estimate(t, ((), (0,))).tables[1].round(3).tolist()
 [[[0.75, 0.25], [0.25, 0.75]]]
 [[[0.625, 0.375], [0.375, 0.625]]]
 
@@ -50,8 +50,8 @@ from deciban.networks.network import Network
 from deciban.networks.query import Column, Left
 from deciban.networks.search import assumed, counts
 from deciban.ops.packed import Packed
-from deciban.tallies import Patterns
-from deciban.tallies.basic import less
+from deciban.tallies import DistinctRows
+from deciban.tallies.basic import subtract
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def left_out(
         steps.append((table[(*at, x)].T, table.sum(axis=-1)[at].T if depth else table.sum(axis=-1)[None], mine))
     out = np.full((len(y), 1), 1.0 / levels)
     for (count, whole, own), m, a in zip(steps, (0.0, *strengths), np.broadcast_to(alpha, len(steps)), strict=True):
-        count, whole = np.maximum(less(count, own), 0.0), np.maximum(less(whole, own), 0.0)
+        count, whole = np.maximum(subtract(count, own), 0.0), np.maximum(subtract(whole, own), 0.0)
         base, whole = np.broadcast_to(out, count.shape), whole + m + a * levels
         out = np.divide(count + m * base + a, whole, out=base.copy(), where=whole > 0)
     return out
@@ -230,23 +230,23 @@ Strengths = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Backed(Tables):
+class BackedOffTables(Tables):
     strengths: tuple[Strengths, ...]  # of each column's back-off
 
 
 @dataclass(frozen=True)
-class Smoothing:
+class BackoffSmoothing:
     strength: float | str | tuple  # of the back-off: one number, or those of each column
     alpha: float | None = 1.0  # of every cell; None: `prior` rows of each class, spread evenly over a table (BDeu)
     prior: float = 1.0
 
-    def estimate(self, t: Patterns, parents: Parents) -> Backed:
+    def estimate(self, t: DistinctRows, parents: Parents) -> BackedOffTables:
         tables, strengths = [], []
         for j, own in enumerate(parents):
             chain = _chain(t, j, own)
             strengths.append(self._strengths(j, chain))
             tables.append(shares(chain, self._alphas(chain), strengths[-1])[-1])
-        return Backed(parents, tuple(tables), t.levels, tuple(strengths))
+        return BackedOffTables(parents, tuple(tables), t.levels, tuple(strengths))
 
     def _alphas(self, chain: list[np.ndarray]) -> list[float]:
         if self.alpha is not None:
@@ -260,7 +260,9 @@ class Smoothing:
             return best_strengths(chain, self._alphas(chain))
         return (float(self.strength),) * (len(chain) - 1)
 
-    def leave_one_out(self, t: Patterns, p: Backed, rows: np.ndarray, y: np.ndarray, w, lone=None) -> np.ndarray:
+    def leave_one_out(
+        self, t: DistinctRows, p: BackedOffTables, rows: np.ndarray, y: np.ndarray, w, lone=None
+    ) -> np.ndarray:
         """log p(x | c) (n, k) of known codes. Parents and strengths stay; the row leaves the counts, also those that
         back other classes, and takes along the levels of its `lone` (n, d) cells."""
         chains = [_chain(t, j, parents) for j, parents in enumerate(p.parents)]
@@ -283,7 +285,7 @@ class Smoothing:
         return self.prior / prod(sizes) if self.alpha is None else self.alpha
 
 
-def _chain(t: Patterns, j: int, parents: tuple[int, ...]) -> list[np.ndarray]:
+def _chain(t: DistinctRows, j: int, parents: tuple[int, ...]) -> list[np.ndarray]:
     """Counts of column j's levels: of all rows, by class, by class and the first parent, and so on."""
     tables = [np.maximum(counts(t, j, parents[:many]), 0.0) for many in range(len(parents) + 1)]
     return [tables[0].sum(axis=0), *tables]

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from deciban.data.blocks import Apart, Codes, Counts, Plain, Reals, class_borders
+from deciban.data.blocks import Codes, ColumnBlock, Counts, Plain, Reals, class_borders
 from deciban.ops import spec
 from deciban.ops.packed import Packed
 from deciban.tallies import Crosstab, Moments, Pairs, Quartic, RowScatter, Scatter, Sums
@@ -55,7 +55,7 @@ def specification() -> Iterator[None]:
         _core = kept
 
 
-def whole(a: np.ndarray) -> bool:
+def all_finite(a: np.ndarray) -> bool:
     """Whether all of a is finite. In long arrays: whether their sum is, which is NaN or infinite if any term is."""
     if a.size < 1024:
         return bool(np.isfinite(a).all())
@@ -69,7 +69,7 @@ def _missing(x: Reals | Counts) -> bool:
 
 def in_rows(x: Reals) -> Reals:
     """The same cells, those of a row side by side."""
-    if _core is None or not isinstance(x, Apart):
+    if _core is None or not isinstance(x, ColumnBlock):
         return spec.in_rows(x)
     out = np.empty((x.n, x.d), dtype=x.columns[0].dtype)
     _core.in_rows(x.columns, out)
@@ -95,7 +95,7 @@ def sums(x: Reals | Counts, y, w, k: int, above: float | None = None) -> Sums:
         _by_class("csr_" + name, x, y, w, extra, total)
     else:
         getattr(_core, name)(x.held, y, w, *extra, total)
-    if whole(total) or not _missing(x):
+    if all_finite(total) or not _missing(x):
         return Sums(class_weights(y, w, k), total)
     if isinstance(x, Counts):
         return spec.sums(x, y, w, k, above)
@@ -123,9 +123,9 @@ def moments(x: Reals | Counts, y, w, k: int) -> Moments:
     n, mean, m2 = np.zeros(k), np.zeros((k, x.d)), np.zeros((k, x.d))
     if isinstance(x, Counts):
         _by_class("csr_moments", x, y, w, (), n, mean, m2)
-        return Moments(n, mean, m2) if whole(m2) or not _missing(x) else spec.moments(x, y, w, k)
+        return Moments(n, mean, m2) if all_finite(m2) or not _missing(x) else spec.moments(x, y, w, k)
     _core.moments(x.held, y, w, n, mean, m2)
-    if whole(m2) or not _missing(x):
+    if all_finite(m2) or not _missing(x):
         return Moments(n, mean, m2)
     n, mean, m2 = np.zeros((k, x.d)), np.zeros((k, x.d)), np.zeros((k, x.d))
     _core.moments_missing(x.held, y, w, n, mean, m2)
@@ -141,7 +141,7 @@ def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatte
     else:
         out = Scatter(np.zeros(k), np.zeros((k, x.d)), np.zeros((1 if pooled else k, x.d, x.d)), pooled)
         _core.scatter(x.held, y, w, out.n, out.mean, out.scatter)
-    if whole(out.scatter) or not _missing(x):
+    if all_finite(out.scatter) or not _missing(x):
         return out
     return _complete(scatter, x, y, w, k, pooled)
 
@@ -151,7 +151,7 @@ def quartic(x: Reals, y, w, k: int) -> Quartic | RowScatter:
     if x.n < x.d:
         return _complete(_rows, x, y, w, k, False, True) if _missing(x) else _rows(x, y, w, k, False, True)
     out = spec.quartic(x, y, w, k)
-    return out if whole(out.p22) or not _missing(x) else _complete(quartic, x, y, w, k)
+    return out if all_finite(out.p22) or not _missing(x) else _complete(quartic, x, y, w, k)
 
 
 def _rows(x: Reals, y, w, k: int, pooled: bool, fourth: bool = False) -> RowScatter:
@@ -211,7 +211,7 @@ def affine(
     cells = (x.values,) if isinstance(x, Reals) else (x.indptr, x.indices, x.values)
     name = ("affine" if isinstance(x, Reals) else "csr_affine") + ("" if above is None else "_above")
     getattr(_core, name)(*cells, packed.rows, bias, *(() if above is None else (above,)), out)
-    return out if strict or whole(out) or not _missing(x) else spec.affine(x, packed.table, bias, share, above)
+    return out if strict or all_finite(out) or not _missing(x) else spec.affine(x, packed.table, bias, share, above)
 
 
 def quadratic_diagonal(x: Reals | Counts, mean, scale, bias, share) -> np.ndarray:
@@ -222,7 +222,7 @@ def quadratic_diagonal(x: Reals | Counts, mean, scale, bias, share) -> np.ndarra
         return _quadratic_sparse(x, mean, scale, bias, share)
     out = np.empty((x.n, len(bias)))
     _core.quadratic_diagonal(x.values, mean, scale, bias, out)
-    if not whole(out) and _missing(x):
+    if not all_finite(out) and _missing(x):
         _core.quadratic_missing(x.values, mean, scale, share, bias, out)
     return out
 
@@ -238,7 +238,7 @@ def _quadratic_sparse(x: Counts, mean, scale, bias, share) -> np.ndarray:
     out = np.empty((x.n, len(bias)))
     zeros = bias - 0.5 * ((mean * scale) ** 2).sum(axis=1)
     _core.csr_quadratic(rest.indptr, rest.indices, rest.values, a, b, zeros, out)
-    if not whole(out) and _missing(rest):
+    if not all_finite(out) and _missing(rest):
         out = spec.quadratic_diagonal(rest, mean, scale, bias, share)
     return out + start
 
@@ -279,7 +279,7 @@ def posterior(
     return out
 
 
-def least(x: Plain) -> float:
+def minimum(x: Plain) -> float:
     """The smallest (stored) number, or 0 if that is smaller."""
     arrays = x.arrays if isinstance(x, Reals) else [x.stored if isinstance(x, Counts) else x.values]
     if _core is None or not all(cells.flags.forc for cells in arrays):
@@ -290,7 +290,7 @@ def least(x: Plain) -> float:
     return min(map(_core.least, arrays))
 
 
-def largest(values: np.ndarray) -> float:
+def max_abs(values: np.ndarray) -> float:
     """The largest |number| of a column, 0 if there is none; NaN never is."""
     if _core is None or values.dtype != np.float64 or not values.flags.c_contiguous:
         return spec.largest(values)

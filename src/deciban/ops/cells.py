@@ -20,7 +20,7 @@ from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.ops import spec
 from deciban.ops.spec import Rows, Shared
-from deciban.tallies import Cells, Moments, Sums
+from deciban.tallies import GridCounts, Moments, Sums
 
 INFINITE, GONE = 1, 2  # what the kernel may find
 FULL = 1 << 23  # cells that wait until they are gathered: 32 MB
@@ -43,17 +43,17 @@ def shared(x: Reals, y, w, k: int) -> Shared:
         Moments(seen if gone else n, mean, m2),
         Moments(positive if gone or not_positive.any() else n, log_mean, log_m2),
         Sums(whole if gone or not_whole.any() else n, total),
-        Cells.later(n, Waiting(Cells.none(k, x.d), (rows,), endless=bool(found & INFINITE))),
+        GridCounts.later(n, Waiting(GridCounts.none(k, x.d), (rows,), endless=bool(found & INFINITE))),
         {"positive": not_positive, "count": not_whole},
     )
 
 
-def cells(x: Reals, y, w, k: int) -> Cells:
+def cells(x: Reals, y, w, k: int) -> GridCounts:
     """Counts on a grid that does not depend on the data."""
     return shared(x, y, w, k).cells
 
 
-def counted(known: Cells, rows: Sequence[Rows]) -> Cells:
+def counted(known: GridCounts, rows: Sequence[Rows]) -> GridCounts:
     """What is known, and some rows, of each column and class."""
     core = ops.core()
     if core is None or sum(some.keys.shape[1] for some in rows) < FEW * known.k:
@@ -66,7 +66,7 @@ def counted(known: Cells, rows: Sequence[Rows]) -> Cells:
 class Waiting:
     """Rows that wait until they are many, then counters that go on counting until somebody asks what they hold."""
 
-    known: Cells
+    known: GridCounts
     rows: tuple[Rows, ...] = ()
     grids: Any = None  # the compiled counters,
     gathered: int = 0  # and how many rows they have counted
@@ -80,8 +80,8 @@ class Waiting:
     def shares(self) -> bool:
         return self.grids is not None
 
-    def plus(self, other: Waiting | Cells) -> Waiting:
-        other = Waiting(other) if isinstance(other, Cells) else other
+    def plus(self, other: Waiting | GridCounts) -> Waiting:
+        other = Waiting(other) if isinstance(other, GridCounts) else other
         known = other.counted() if other.shares else other.known
         rows = self.rows if other.shares else (*self.rows, *other.rows)
         out = replace(self, known=self.known + known, rows=rows, endless=self.endless or other.endless)
@@ -104,7 +104,7 @@ class Waiting:
     def finite(self) -> bool:
         return not self.endless and self.known.finite()
 
-    def counted(self) -> Cells:
+    def counted(self) -> GridCounts:
         known = self.known
         if self.grids is not None:
             known = _cells(known, self.grids.read(*_lines(known)))
@@ -120,10 +120,10 @@ def _lists(rows: Sequence[Rows]) -> tuple[list, list, list]:
     return [some.keys for some in rows], [some.bounds for some in rows], weights
 
 
-def _lines(known: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _lines(known: GridCounts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.concatenate([np.zeros(0, dtype=np.int64), *known.keys]), known.offset, known.table
 
 
-def _cells(known: Cells, found: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Cells:
+def _cells(known: GridCounts, found: tuple[np.ndarray, np.ndarray, np.ndarray]) -> GridCounts:
     keys, offset, table = found
-    return Cells(known.n, tuple(keys[a:b] for a, b in pairwise(offset)), table.reshape(known.k, -1))
+    return GridCounts(known.n, tuple(keys[a:b] for a, b in pairwise(offset)), table.reshape(known.k, -1))

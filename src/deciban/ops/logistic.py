@@ -23,14 +23,14 @@ from deciban.ops.packed import Packed
 SMALL = 1024  # columns up to which our own Hessian beats a call into BLAS
 
 
-def ready(x: Reals | Counts, coef: np.ndarray) -> np.ndarray:
+def pack(x: Reals | Counts, coef: np.ndarray) -> np.ndarray:
     """Parameters (m, p) as the operations take them for these rows."""
     if isinstance(x, Reals) or ops.core() is None:
         return np.ascontiguousarray(coef)
     return np.ascontiguousarray(coef.T) if len(coef) == 1 else Packed.of(coef).rows
 
 
-def plain(x: Reals | Counts, a: np.ndarray, m: int) -> np.ndarray:
+def unpack(x: Reals | Counts, a: np.ndarray, m: int) -> np.ndarray:
     """Results of the operations as (m, p)."""
     return a if isinstance(x, Reals) or ops.core() is None else np.ascontiguousarray(a[:, :m].T)
 
@@ -78,8 +78,8 @@ def curve(
     """(loss, gradient (m, p), Hessian (m (m + 1) / 2, p, p): its blocks a ≤ b), for coef (m, p)."""
     core, (m, p) = ops.core(), coef.shape
     if core is None or isinstance(x, Counts) or p > SMALL:
-        value, gradient = slope(x, y, w, ready(x, coef), m)
-        return value, plain(x, gradient, m), spec.blocks(x, w, coef)
+        value, gradient = slope(x, y, w, pack(x, coef), m)
+        return value, unpack(x, gradient, m), spec.blocks(x, w, coef)
     gradient, blocks = np.zeros((m, p)), np.empty((m * (m + 1) // 2, p, p))
     return core.logistic_curve(x.values, y, w, coef, gradient, blocks), gradient, blocks
 
@@ -106,8 +106,8 @@ def lasso_descent(h, g, w, lasso, tol: float, most: int) -> tuple[np.ndarray, np
 
 
 def lasso_columns(x, q, share, g, w, lasso, ridge, order, least: float, most: int) -> tuple[np.ndarray, float]:
-    """(d, dᵀHd) of least g·d + ½ dᵀHd + Σ lasso |w + d|, by coordinate descent on columns x (n, p) in CSC; `q`, `share`
-    (m, n) make the Hessian, and only the parameters in `order` move."""
+    """(d, dᵀHd) of least g·d + ½ dᵀHd + Σ lasso |w + d|, by coordinate descent on columns x (n, p) in CSC; `q`,
+    `share` (m, n) make the Hessian, and only the parameters in `order` move."""
     core = ops.core()
     if core is None or x.indices.dtype != np.int32:
         return spec.lasso_columns(x, q, share, g, w, lasso, ridge, order, least, most)

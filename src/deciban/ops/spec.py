@@ -33,8 +33,8 @@ from scipy.special import expit, xlogy
 
 from deciban.data.blocks import Codes, Counts, Plain, Reals
 from deciban.data.support import outside
-from deciban.tallies import Cells, Crosstab, Moments, Pairs, Quartic, Scatter, Sums
-from deciban.tallies.basic import over
+from deciban.tallies import Crosstab, GridCounts, Moments, Pairs, Quartic, Scatter, Sums
+from deciban.tallies.basic import divide
 from deciban.tallies.crosstab import Layout
 from deciban.tallies.grid import MISSING, cell_of
 
@@ -88,11 +88,11 @@ def moments(x: Reals | Counts, y, w, k: int) -> Moments:
     weight = here * _spread(x, w)
     v = np.where(here, v, 0.0)
     stored = _cells(x, weight, y, k) if isinstance(x, Counts) else np.broadcast_to(columns, (k, x.d))
-    mean = over(_cells(x, v * weight, y, k), stored)
+    mean = divide(_cells(x, v * weight, y, k), stored)
     centre = mean[y] if isinstance(x, Reals) else mean[y[x.row_of()], x.column_of()]
     m2 = _cells(x, weight * (v - centre) ** 2, y, k)
     zeros = columns - stored
-    share = over(zeros, np.broadcast_to(columns, stored.shape))
+    share = divide(zeros, np.broadcast_to(columns, stored.shape))
     return Moments(n, mean - mean * share, m2 + mean**2 * (stored * share))
 
 
@@ -278,7 +278,7 @@ class Shared:
     moments: Moments
     log_moments: Moments  # of the logarithms of positive numbers
     whole: Sums  # of whole numbers ≥ 0
-    cells: Cells
+    cells: GridCounts
     wrong: dict[str, np.ndarray]  # (k, d), by support: the weight of the cells that are outside of it
 
 
@@ -311,8 +311,8 @@ def shared(x: Reals, y, w, k: int) -> Shared:
     )
 
 
-def cells(x: Reals, y, w, k: int) -> Cells:
-    out = counted(Cells.none(k, x.d), [by_class(x, y, w, k)])
+def cells(x: Reals, y, w, k: int) -> GridCounts:
+    out = counted(GridCounts.none(k, x.d), [by_class(x, y, w, k)])
     return replace(out, n=np.bincount(y, w, minlength=k).astype(float))
 
 
@@ -325,15 +325,15 @@ def by_class(x: Reals, y, w, k: int) -> Rows:
     return Rows(keys, np.stack([start[:-1], start[1:]], axis=1), None if w is None else w[order])
 
 
-def counted(known: Cells, rows: Sequence[Rows]) -> Cells:
+def counted(known: GridCounts, rows: Sequence[Rows]) -> GridCounts:
     """What is known, and some rows, of each column and class."""
     lists = [_in_order(part) for part in rows]
     plain = [(keys, y) for keys, y, w in lists if w is None]  # counted together: whole numbers add up in any order
     joined = [(np.hstack([keys for keys, _ in plain]), np.concatenate([y for _, y in plain]), None)] if plain else []
     out = known
     for keys, y, w in joined + [weighed for weighed in lists if weighed[2] is not None]:
-        out = out + Cells.of_keys(np.zeros(known.k), keys, y, w)
-    return Cells(known.n, out.keys, out.table)
+        out = out + GridCounts.of_keys(np.zeros(known.k), keys, y, w)
+    return GridCounts(known.n, out.keys, out.table)
 
 
 def _in_order(part: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -521,7 +521,7 @@ class Students:
     part: float  # what of its square about the mean of all rows the scale loses
 
 
-def left_normals(cells, y, mean, scale, bias, far, deep: float) -> np.ndarray:
+def loo_normal(cells, y, mean, scale, bias, far, deep: float) -> np.ndarray:
     """bias − ½ (Σ log r + far Σ e / r), e = (scale (x − mean))² and r = 1 − e, of each row in its own class y; NaN
     where Π r is not above `deep`. (n,)"""
     e = ((cells - mean[y]) * scale[y]) ** 2
@@ -532,7 +532,7 @@ def left_normals(cells, y, mean, scale, bias, far, deep: float) -> np.ndarray:
         return np.where(product > deep, own, np.nan)
 
 
-def left_pairs(cells: np.ndarray, w: np.ndarray | None, p: FisherPairs, safe: float) -> np.ndarray:
+def loo_pairs(cells: np.ndarray, w: np.ndarray | None, p: FisherPairs, safe: float) -> np.ndarray:
     """Log odds (q, m) of rows of class a against q others, each row left out of a."""
     weight = np.ones((1, 1)) if w is None else w[:, None]
     with np.errstate(all="ignore"):
@@ -556,7 +556,7 @@ def left_pairs(cells: np.ndarray, w: np.ndarray | None, p: FisherPairs, safe: fl
         return out
 
 
-def left_shrunk(x: np.ndarray, s: Shrunk, phi, tau, gone) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def loo_shrunk(x: np.ndarray, s: Shrunk, phi, tau, gone) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(norms (f, p, m), lever (f, m), det E (f, m)): |t + δ|² in the metric (E − φ δδᵀ) τ, E = 1 + rest · gone."""
     u = s.white @ (x - s.mean).T  # (f, d, m)
     e = 1.0 + s.rest[:, :, None] * gone[:, None]
@@ -567,7 +567,7 @@ def left_shrunk(x: np.ndarray, s: Shrunk, phi, tau, gone) -> tuple[np.ndarray, n
     return norms / tau[:, None], lever, e.prod(axis=1)
 
 
-def left_students(cells: np.ndarray, y: np.ndarray, s: Students, deep: float) -> np.ndarray:
+def loo_students(cells: np.ndarray, y: np.ndarray, s: Students, deep: float) -> np.ndarray:
     """Log densities (n, k) of rows under each class, the row out of its own class y and out of the prior."""
     rows = np.arange(len(cells))
     away, step, drop, share = cells - s.mean[y], *s.moves[:, y, None]

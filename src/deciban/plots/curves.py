@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from deciban import metrics
-from deciban.display import COLOURS, FOR, GREY, INK, MARKERS, PALE, PAPER, of_class, short
+from deciban.display import BACKGROUND, COLOURS, GREY, MARKERS, PALE, POSITIVE, TEXT_COLOUR, class_style, truncate
 from deciban.plots import style
 from deciban.plots.style import probabilities, takes_model
 
@@ -42,7 +42,7 @@ def roc(y: Any, proba: Any, ax: Any = None, *, classes: Any = None, of: Any = No
         x, line = metrics.roc(one.hit, one.score)
         told = f"{name}: area {area.value:.3f} ({area.low:.3f} – {area.high:.3f})"
         ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, label=told, gid="curve", zorder=3)
-    style.titled(ax, "ROC", "false alarms, share of the other rows", "hits, share of the class")
+    style.set_labels(ax, "ROC", "false alarms, share of the other rows", "hits, share of the class")
     _square(ax, "lower right")
     return ax
 
@@ -66,7 +66,7 @@ def precision_recall(
         x, line = np.r_[0.0, recall], np.r_[precision[:1], precision]
         ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, drawstyle="steps-post", label=told, gid="curve")
         ax.axhline(one.hit.mean(), color=look.colour, lw=0.9, ls=(0, (1, 2)), zorder=1)
-    style.titled(
+    style.set_labels(
         ax, "Precision and recall", "recall, share of the class found", "precision, share right of those found"
     )
     _square(ax, "lower left")
@@ -75,19 +75,19 @@ def precision_recall(
 
 def _looks(ax: Any, y: Any, proba: Any, classes: Any, of: Any, label: str | None) -> list:
     """Every class with a look that no curve in the axes has, and its name."""
-    found = metrics.against_rest(y, proba, classes, of)
+    found = metrics.one_vs_rest_outcomes(y, proba, classes, of)
     before = sum(line.get_gid() == "curve" for line in ax.lines)
     out = []
     for rank, one in enumerate(found):
-        class_name = short(str(one.label), 24)
+        class_name = truncate(str(one.label), 24)
         name = class_name if label is None else label if len(found) == 1 else f"{label}, {class_name}"
-        out.append((one, of_class(before + rank, max(len(found), 3)), name))
+        out.append((one, class_style(before + rank, max(len(found), 3)), name))
     return out
 
 
 def _square(ax: Any, where: str) -> None:
     ax.set(xlim=(-0.015, 1.015), ylim=(-0.015, 1.03), aspect="equal")
-    style.plain(ax, "both")
+    style.style_axes(ax, "both")
     style.legend(ax, loc=where)
 
 
@@ -117,14 +117,14 @@ def reliability(
     if of is None and len(known) > 2:
         hit, score, what = proba.argmax(axis=1) == codes, proba.max(axis=1), "the most probable class"
     else:
-        one = metrics.against_rest(y, proba, known, of)[0]
-        hit, score, what = one.hit, one.score, f"`{short(str(one.label), 24)}`"
+        one = metrics.one_vs_rest_outcomes(y, proba, known, of)[0]
+        hit, score, what = one.hit, one.score, f"`{truncate(str(one.label), 24)}`"
     ax = style.axes(ax, 4.6, 4.4)
     before = sum(line.get_gid() == "curve" for line in ax.lines)
-    look = of_class(before, 3)
+    look = class_style(before, 3)
     bars = [told for told in (_bin(hit, score, b, bins) for b in range(bins)) if told is not None]
     middle = np.array([at for at, _, _ in bars])
-    shares = [metrics.share(hits, n) for _, hits, n in bars]
+    shares = [metrics.proportion_interval(hits, n) for _, hits, n in bars]
     value = np.array([s.value for s in shares])
     off = np.array([[s.value - s.low for s in shares], [s.high - s.value for s in shares]]).clip(0)
     if not before:
@@ -139,8 +139,8 @@ def reliability(
     told = f"{label}: error {error:.3f}" if label else f"calibration error {error:.3f}"
     ax.plot(middle, value, color=look.colour, marker=look.marker, ms=5, lw=1.2, label=told, gid="curve", zorder=3)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.03), aspect="equal")
-    style.plain(ax, "both")
-    style.titled(ax, "Reliability", f"probability of {what}, as said", "share of the rows where it is right")
+    style.style_axes(ax, "both")
+    style.set_labels(ax, "Reliability", f"probability of {what}, as said", "share of the rows where it is right")
     style.legend(ax, loc="best")
     return ax
 
@@ -175,16 +175,16 @@ def confusion_matrix(y: Any, predicted: Any, ax: Any = None, *, classes: Any = N
     for i in range(k if k <= FULL else 0):
         for j in range(k):
             told = f"{table[i, j]:,.0f}" + (f"\n{100 * share[i, j]:.0f} %" if table[i, j] and k <= 8 else "")
-            ink = PAPER if share[i, j] > 0.55 else INK
+            ink = BACKGROUND if share[i, j] > 0.55 else TEXT_COLOUR
             ax.text(j, i, told, ha="center", va="center", fontsize=small, color=ink, weight="bold" if i == j else None)
-    names = [short(str(label), 18) for label in known]
+    names = [truncate(str(label), 18) for label in known]
     ax.set_xticks(range(k), names, rotation=0 if max(map(len, names)) * k < 40 else 90, fontsize=small)
     ax.set_yticks(range(k), names, fontsize=small)
-    style.literal(*ax.get_xticklabels(), *ax.get_yticklabels())
-    ax.tick_params(length=0, colors=INK)
+    style.disable_mathtext(*ax.get_xticklabels(), *ax.get_yticklabels())
+    ax.tick_params(length=0, colors=TEXT_COLOUR)
     ax.spines[:].set_visible(False)
     right = f"{np.trace(table):,.0f} of {table.sum():,.0f} rows right"
-    style.titled(ax, f"Confusion: {right}", "predicted", "true")
+    style.set_labels(ax, f"Confusion: {right}", "predicted", "true")
     return ax
 
 
@@ -192,7 +192,7 @@ def shades() -> Any:
     """From paper to blue: one hue, so that darkness alone tells."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("shades", [PAPER, FOR])
+    return LinearSegmentedColormap.from_list("shades", [BACKGROUND, POSITIVE])
 
 
 def draw(sizes: np.ndarray, values: np.ndarray, name: str, score: str, ax: Any = None) -> Any:
@@ -212,9 +212,9 @@ def draw(sizes: np.ndarray, values: np.ndarray, name: str, score: str, ax: Any =
     repeats = f", mean ± deviation of {len(values)} repeats" if len(values) > 1 else ""
     ax.set_xlabel("training rows (log scale)")
     ax.set_ylabel(score)
-    ax.set_title(f"{score} on rows held out{repeats}", loc="left", fontsize=10.5, color=INK)
+    ax.set_title(f"{score} on rows held out{repeats}", loc="left", fontsize=10.5, color=TEXT_COLOUR)
     ax.legend(frameon=False, loc="lower right" if score == "accuracy" else "upper right", fontsize=9)
-    style.plain(ax, "both")
+    style.style_axes(ax, "both")
     return ax
 
 

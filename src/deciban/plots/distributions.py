@@ -12,7 +12,7 @@ import numpy as np
 
 from deciban import metrics
 from deciban.data import frames
-from deciban.display import GREY, INK, Look, of_class, short
+from deciban.display import GREY, TEXT_COLOUR, ClassStyle, class_style, truncate
 from deciban.errors import DataError
 from deciban.plots import style
 from deciban.plots import style as drawing
@@ -43,22 +43,26 @@ def class_densities(
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     own = ax is None
     ax = style.axes(ax, 5.4, 3.0)
-    looks = [of_class(c, len(classes)) for c in range(len(classes))]
+    looks = [class_style(c, len(classes)) for c in range(len(classes))]
     one = columns[j]
     whole = one.levels is None and _few_whole(one.values)
     draw = _counts if whole else _numbers if one.levels is None else _levels
-    missing = draw(ax, one, codes, looks, [short(str(label), 20) for label in classes], _Believed(model, j), bins)
-    style.plain(ax, "y")
+    missing = draw(
+        ax, one, codes, looks, [truncate(str(label), 20) for label in classes], _ModelDensity(model, j), bins
+    )
+    style.style_axes(ax, "y")
     name = f"x{one.name}" if isinstance(one.name, int) else str(one.name)
     told = f" ({100 * missing:.0f} % missing)" if missing else ""
     bars = whole or one.levels is not None
-    style.titled(ax, f"{name}, class by class" if own else "", name + told, "share of the class" if bars else "density")
+    style.set_labels(
+        ax, f"{name}, class by class" if own else "", name + told, "share of the class" if bars else "density"
+    )
     beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
     style.legend(ax, **(beside if bars or own else {"loc": "best"}))
     return ax
 
 
-class _Believed:
+class _ModelDensity:
     """What a model holds for true of one column; nothing, where it has no density for each column."""
 
     def __init__(self, model: Any, j: int):
@@ -82,7 +86,13 @@ class _Believed:
 
 
 def _numbers(
-    ax: Any, one: frames.Column, codes: np.ndarray, looks: list[Look], names: list[str], model: _Believed, bins: int
+    ax: Any,
+    one: frames.Column,
+    codes: np.ndarray,
+    looks: list[ClassStyle],
+    names: list[str],
+    model: _ModelDensity,
+    bins: int,
 ) -> float:
     values = np.asarray(one.values, dtype=np.float64)
     there = np.isfinite(values)
@@ -111,7 +121,13 @@ def _few_whole(values: np.ndarray) -> bool:
 
 
 def _counts(
-    ax: Any, one: frames.Column, codes: np.ndarray, looks: list[Look], names: list[str], model: _Believed, _: int
+    ax: Any,
+    one: frames.Column,
+    codes: np.ndarray,
+    looks: list[ClassStyle],
+    names: list[str],
+    model: _ModelDensity,
+    _: int,
 ) -> float:
     values = np.asarray(one.values, dtype=np.float64)
     there = np.isfinite(values)
@@ -124,7 +140,12 @@ def _counts(
 
 
 def _bars(
-    ax: Any, at: np.ndarray, share: list[np.ndarray], believed: np.ndarray | None, looks: list[Look], names: list[str]
+    ax: Any,
+    at: np.ndarray,
+    share: list[np.ndarray],
+    believed: np.ndarray | None,
+    looks: list[ClassStyle],
+    names: list[str],
 ) -> None:
     """Shares of each class side by side, and what a model has for them as marks."""
     k = len(looks)
@@ -133,11 +154,17 @@ def _bars(
         own = at + (c - (k - 1) / 2) * wide
         ax.bar(own, share[c], 0.92 * wide, color=look.colour, alpha=0.75, label=names[c])
         if believed is not None:
-            ax.plot(own, believed[:, c], ls="none", marker=look.marker, ms=4.5, mfc="white", mec=INK, mew=0.9)
+            ax.plot(own, believed[:, c], ls="none", marker=look.marker, ms=4.5, mfc="white", mec=TEXT_COLOUR, mew=0.9)
 
 
 def _levels(
-    ax: Any, one: frames.Column, codes: np.ndarray, looks: list[Look], names: list[str], model: _Believed, _: int
+    ax: Any,
+    one: frames.Column,
+    codes: np.ndarray,
+    looks: list[ClassStyle],
+    names: list[str],
+    model: _ModelDensity,
+    _: int,
 ) -> float:
     assert one.levels is not None
     there = one.values >= 0
@@ -146,9 +173,9 @@ def _levels(
     counts = [np.bincount(one.values[there & (codes == c)], minlength=len(one.levels)) for c in range(len(looks))]
     share = [count[order] / max(count.sum(), 1) for count in counts]
     _bars(ax, np.arange(len(order)), share, model.of(shown), looks, names)
-    texts = [short(str(level), 14) for level in shown]
+    texts = [truncate(str(level), 14) for level in shown]
     ax.set_xticks(range(len(texts)), texts, rotation=0 if sum(map(len, texts)) < 44 else 90)
-    style.literal(*ax.get_xticklabels())
+    style.disable_mathtext(*ax.get_xticklabels())
     return 1 - float(there.mean())
 
 
@@ -188,16 +215,16 @@ def sigmoid(
     column = _column(X, len(y))
     classes = np.asarray(model.classes_)
     place = int(metrics.codes_of([classes[1] if of is None else of], classes)[0])
-    chosen = short(str(classes[place]), 20)
+    chosen = truncate(str(classes[place]), 20)
     ax = drawing.axes(ax, 5.6, 3.4)
     before = sum(line.get_gid() == "curve" for line in ax.lines)
     if not before:
-        others = "others" if len(classes) > 2 else short(str(classes[1 - place]), 20)
+        others = "others" if len(classes) > 2 else truncate(str(classes[1 - place]), 20)
         _rows(ax, column.values, np.asarray(y) == classes[place], (others, chosen))
     at = _grid(ax, column.values, before)
     curve = _probabilities(model, X, column, at)[:, place]
-    look = of_class(before, 3)
-    colour = look.colour if before else INK
+    look = class_style(before, 3)
+    colour = look.colour if before else TEXT_COLOUR
     name = label or called(model)
     style = {"color": colour, "ls": "-" if not before else (0, (5, 1.5)), "lw": 2.0, "zorder": 4}
     ax.plot(at, curve, label=name, gid="curve", **style)
@@ -207,10 +234,10 @@ def sigmoid(
         beside = {"xytext": (3, 0), "textcoords": "offset points", "ha": "left", "va": "bottom"}
         ax.annotate(told, (turn, 1.07 + LINE * before), fontsize=8.5, color=colour, zorder=5, **beside)
     ax.set(xlim=(at[0], at[-1]), ylim=(-0.08, 1.08 + LINE * (before + 1)), yticks=np.linspace(0, 1, 6))
-    drawing.plain(ax, "y")
+    drawing.style_axes(ax, "y")
     names = [line.get_label() for line in ax.lines if line.get_gid() == "curve"]
     told = f"{name}: P({chosen}) and where the odds are even" if not before else f"P({chosen}) of {' and '.join(names)}"
-    drawing.titled(ax, told, xlabel or _name(column, model), f"P({chosen} | x)")
+    drawing.set_labels(ax, told, xlabel or _name(column, model), f"P({chosen} | x)")
     drawing.legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax
 
@@ -235,7 +262,7 @@ def _rows(ax: Any, x: np.ndarray, hit: np.ndarray, names: tuple[str, str]) -> No
     """Rows of the class at the top, the others at the bottom, and their shares between."""
     jitter = np.random.default_rng(0).uniform(-0.022, 0.022, len(x))
     for is_of in (False, True):
-        rows, look = hit == is_of, of_class(int(is_of), 2)
+        rows, look = hit == is_of, class_style(int(is_of), 2)
         style = {"s": 22, "alpha": 0.6, "lw": 0, "color": look.colour, "marker": look.marker, "zorder": 2}
         ax.scatter(x[rows], is_of + jitter[rows], label=names[is_of], **style)
     _shares(ax, x, hit)
@@ -254,7 +281,7 @@ def _probabilities(model: Any, X: Any, column: frames.Column, at: np.ndarray) ->
     library = frames.library(X) if frames.is_frame(X) else None
     with warnings.catch_warnings():  # an array for a model that knows the column's name
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-        return np.asarray(model.predict_proba(frames.assembled([frames.Column(column.name, at)], library)))
+        return np.asarray(model.predict_proba(frames.to_frame([frames.Column(column.name, at)], library)))
 
 
 def _turns(at: np.ndarray, curve: np.ndarray) -> list[float]:
@@ -269,7 +296,7 @@ def _shares(ax: Any, x: np.ndarray, hit: np.ndarray) -> None:
     if len(x) < 4 * SHARES:
         return
     for rows in np.array_split(np.argsort(x, kind="stable"), SHARES):
-        told = metrics.share(int(hit[rows].sum()), len(rows))
+        told = metrics.proportion_interval(int(hit[rows].sum()), len(rows))
         middle = float(x[rows].mean())
         ax.plot([middle] * 2, [told.low, told.high], color=GREY, lw=1.2, zorder=3)
         ax.plot(middle, told.value, "D", ms=4, mfc="white", mec=GREY, zorder=3)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.display import AGAINST, FOR, INK, short, signed
+from deciban.display import NEGATIVE, POSITIVE, TEXT_COLOUR, format_decibans, truncate
 from deciban.errors import DataError
 from deciban.plots import style
 from deciban.plots.style import is_model, takes_model
@@ -126,7 +126,7 @@ def top_words(
     if is_model(words):
         measure = measure or "decibans"
         label, words, values = _of_model(words, of, measure, most, both)
-        title = f"{title}: {short(str(label), 24)}"
+        title = f"{title}: {truncate(str(label), 24)}"
     measure = measure or getattr(words, "measure", None)
     if values is None:
         words, values = _parted(words)
@@ -139,20 +139,20 @@ def top_words(
     ax = style.axes(ax, 4.6, 0.9 + 0.24 * max(len(chosen), 2))
     reach = float(np.abs(size).max(initial=1e-9))
     for place, value in enumerate(size):
-        ax.barh(place, value, height=0.68, color=FOR if value >= 0 else AGAINST)
+        ax.barh(place, value, height=0.68, color=POSITIVE if value >= 0 else NEGATIVE)
         side = 1 if value >= 0 else -1
         at, ha = value + 0.015 * reach * side, "left" if side > 0 else "right"
-        ax.text(at, place, signed(value).replace("-", "−"), va="center", ha=ha, fontsize=8, color=INK)
-    ax.set_yticks(range(len(chosen)), [short(str(words[j]), 28) for j in chosen])
-    style.literal(*ax.get_yticklabels())
-    ax.axvline(0, color=INK, lw=0.8)
+        ax.text(at, place, format_decibans(value).replace("-", "−"), va="center", ha=ha, fontsize=8, color=TEXT_COLOUR)
+    ax.set_yticks(range(len(chosen)), [truncate(str(words[j]), 28) for j in chosen])
+    style.disable_mathtext(*ax.get_yticklabels())
+    ax.axvline(0, color=TEXT_COLOUR, lw=0.8)
     low, high = min(size.min(initial=0.0), 0.0), max(size.max(initial=0.0), 0.0)
     pad = 0.18 * (high - low or 1.0)
     ax.set(xlim=(low - pad * (low < 0), high + pad * (high > 0)), ylim=(len(chosen) - 0.4, -0.6))
-    style.plain(ax, "x")
+    style.style_axes(ax, "x")
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    style.titled(ax, title, UNITS.get(measure, measure) if measure else "value")
+    style.set_labels(ax, title, UNITS.get(measure, measure) if measure else "value")
     return ax
 
 
@@ -201,14 +201,14 @@ def inclusion(model: Any, ax: Any = None, *, most: int = 30) -> Any:
     chances, names = model.inclusion_, model._column_names()
     order = np.argsort(-chances, kind="stable")[:most]
     ax = style.axes(ax, 4.6, 0.9 + 0.24 * max(len(order), 2))
-    ax.barh(range(len(order)), chances[order], height=0.68, color=FOR)
+    ax.barh(range(len(order)), chances[order], height=0.68, color=POSITIVE)
     for place, chance in enumerate(chances[order]):
-        ax.text(chance + 0.015, place, f"{chance:.2f}", va="center", ha="left", fontsize=8, color=INK)
-    ax.set_yticks(range(len(order)), [short(names[j], 28) for j in order])
-    style.literal(*ax.get_yticklabels())
+        ax.text(chance + 0.015, place, f"{chance:.2f}", va="center", ha="left", fontsize=8, color=TEXT_COLOUR)
+    ax.set_yticks(range(len(order)), [truncate(names[j], 28) for j in order])
+    style.disable_mathtext(*ax.get_yticklabels())
     ax.set(xlim=(0, 1.12), ylim=(len(order) - 0.4, -0.6), xticks=[0, 0.25, 0.5, 0.75, 1])
-    style.plain(ax, "x")
+    style.style_axes(ax, "x")
     ax.tick_params(axis="y", length=0)
     of_all = f": {len(order)} of {len(chances)}" if len(order) < len(chances) else ""
-    style.titled(ax, f"Columns that matter{of_all}", "posterior probability")
+    style.set_labels(ax, f"Columns that matter{of_all}", "posterior probability")
     return ax

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from deciban.display import FOR, GREY, INK, PAPER, short
+from deciban.display import BACKGROUND, GREY, POSITIVE, TEXT_COLOUR, truncate
 from deciban.errors import DataError
 from deciban.networks.graph import Parents, children_of, layers
 from deciban.networks.network import Network
@@ -136,7 +136,7 @@ PALE = "#dadada"
 def draw(network: Network, ax: Any = None, *, target: Any = None) -> Any:
     """Draw it; returns the axes. The target's box is filled, and the edges from it are pale where they go to most of
     the other nodes, as in a classifier they do."""
-    labels = [short(str(name), LONGEST) for name in network.names]
+    labels = [truncate(str(name), LONGEST) for name in network.names]
     wide = [PAD * 2 + LETTER * max(2, len(label)) for label in labels]
     at, routes = place(network.parents, wide)
     root = network.place.get(target, -1)
@@ -158,7 +158,7 @@ def draw(network: Network, ax: Any = None, *, target: Any = None) -> Any:
     )
     if routes:
         note = ax.text(left, low - HIGH / 2 - 0.2, told, fontsize=7.5, color=GREY, va="top")
-        style.literal(note)
+        style.disable_mathtext(note)
     ax.set(xlim=(left - 0.1, right + 0.1), ylim=(low - HIGH / 2 - 0.42, high + HIGH / 2 + 0.1), aspect="equal")
     ax.set_axis_off()
     return ax
@@ -200,8 +200,10 @@ def _node(ax: Any, x: float, y: float, wide: float, label: str, chosen: bool) ->
     from matplotlib.patches import FancyBboxPatch
 
     shape = f"round,pad=0,rounding_size={HIGH / 3}"
-    face = FOR if chosen else PAPER
-    box = FancyBboxPatch((x - wide / 2, y - HIGH / 2), wide, HIGH, boxstyle=shape, fc=face, ec=FOR, lw=1.0, zorder=2)
+    face = POSITIVE if chosen else BACKGROUND
+    box = FancyBboxPatch(
+        (x - wide / 2, y - HIGH / 2), wide, HIGH, boxstyle=shape, fc=face, ec=POSITIVE, lw=1.0, zorder=2
+    )
     ax.add_patch(box)
-    colour = PAPER if chosen else INK
-    style.literal(ax.text(x, y, label, ha="center", va="center", fontsize=9, color=colour, zorder=3))
+    colour = BACKGROUND if chosen else TEXT_COLOUR
+    style.disable_mathtext(ax.text(x, y, label, ha="center", va="center", fontsize=9, color=colour, zorder=3))

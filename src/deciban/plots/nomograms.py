@@ -36,9 +36,9 @@ import numpy as np
 from scipy import sparse
 
 from deciban import decision
-from deciban.display import AGAINST, FOR, INK, PALE, cell_text, short
+from deciban.display import NEGATIVE, PALE, POSITIVE, TEXT_COLOUR, cell_text, truncate
 from deciban.errors import DataError
-from deciban.plots.style import chance_ticks, pyplot
+from deciban.plots.style import chance_ticks, import_pyplot
 
 STEPS = 15  # levels up to which a stepped scale is drawn as such
 COUNTS = (2, 5, 10, 20, 50, 100)  # round numbers on a scale, from few to many
@@ -69,10 +69,10 @@ class Scales:
     classes: np.ndarray
 
 
-def nice(low: float, high: float, count: int) -> np.ndarray:
+def round_ticks(low: float, high: float, count: int) -> np.ndarray:
     """Round numbers between two limits, about `count` of them.
 
-    >>> nice(0.3, 9.7, 5).tolist()
+    >>> round_ticks(0.3, 9.7, 5).tolist()
     [2.0, 4.0, 6.0, 8.0]
     """
     if not high > low:
@@ -180,7 +180,7 @@ def _axis(candidates: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     if candidates.dtype.kind != "f" or len(candidates) == 0:
         return candidates, ()
     low, high = float(np.nanmin(candidates)), float(np.nanmax(candidates))
-    rounds = [nice(low, high, count) for count in COUNTS]
+    rounds = [round_ticks(low, high, count) for count in COUNTS]
     if (candidates == np.rint(candidates)).all() and (len(candidates) > 2 or high - low == 1):  # counts
         grid = np.unique(candidates)
         rounds = [ticks[np.isin(ticks, grid)] for ticks in rounds]
@@ -370,10 +370,10 @@ class _Nomogram:
         self.low, self.high = float(ends.min() - pad), float(ends.max() + pad)
         self.ax, self.y = ax, 0.0
         self.marks: list[tuple[float, str]] = []  # lines that have a name, and the name
-        self.names = [short(scale.name, 34) for scale in shown.scales]
+        self.names = [truncate(scale.name, 34) for scale in shown.scales]
 
     def draw(self, title: str) -> Any:
-        plt = pyplot()
+        plt = import_pyplot()
         rows = self._placed(self._width(plt))
         heights = [1.6 + above + below for _, _, (above, below) in rows]
         if self.ax is None:
@@ -411,7 +411,7 @@ class _Nomogram:
             out.append((scale, placed, (above, below)))
         return out
 
-    def _tick(self, x: float, label: str, tier: int, y: float, colour: str = INK) -> None:
+    def _tick(self, x: float, label: str, tier: int, y: float, colour: str = TEXT_COLOUR) -> None:
         side = np.sign(tier)
         self.ax.plot([x, x], [y, y - 0.28 * side], color=colour, lw=0.8, solid_capstyle="butt")
         if abs(tier) > 1:  # a thread to a label in a further line
@@ -424,20 +424,22 @@ class _Nomogram:
         """Decibans, on top of all scales."""
         self.y = 3.0
         self.marks.append((self.y, "decibans"))
-        self.ax.plot([self.low, self.high], [self.y] * 2, color=INK, lw=1.0)
+        self.ax.plot([self.low, self.high], [self.y] * 2, color=TEXT_COLOUR, lw=1.0)
         self.top = self.y
-        for at in nice(self.low, self.high, 10):
+        for at in round_ticks(self.low, self.high, 10):
             self._tick(at, f"{at:+g}".replace("-", "−") if at else "0", 1, self.y)
-        fine = nice(self.low, self.high, 50)
-        self.ax.plot([fine, fine], [np.full(len(fine), self.y), np.full(len(fine), self.y - 0.14)], color=INK, lw=0.5)
+        fine = round_ticks(self.low, self.high, 50)
+        self.ax.plot(
+            [fine, fine], [np.full(len(fine), self.y), np.full(len(fine), self.y - 0.14)], color=TEXT_COLOUR, lw=0.5
+        )
         for text, x, side, colour in (
-            (f"← {short(str(self.shown.against), 24)}", self.low, "left", AGAINST),
-            (f"{short(str(self.shown.of), 24)} →", self.high, "right", FOR),
+            (f"← {truncate(str(self.shown.against), 24)}", self.low, "left", NEGATIVE),
+            (f"{truncate(str(self.shown.of), 24)} →", self.high, "right", POSITIVE),
         ):
             self.ax.text(x, self.y - 1.75, text, ha=side, va="bottom", fontsize=9, color=colour, weight="bold")
 
     def _scale(self, scale: Scale, placed: list[Placed]) -> None:
-        self.marks.append((self.y, short(scale.name, 34)))
+        self.marks.append((self.y, truncate(scale.name, 34)))
         inside = np.clip(scale.decibans, -self.limit, self.limit)
         runs = branches(inside) if scale.labels is None else []
         apart = 0.11 if len(runs) > 1 else 0.0
@@ -470,11 +472,11 @@ class _Nomogram:
         for number, p in enumerate(ends):
             right = number or len(ends) == 1
             x, side = (p.at + pad, "left") if right else (p.at - pad, "right")
-            self.ax.text(x, self.y, p.label, ha=side, va="center", fontsize=SMALL, color=INK, gid="tick")
+            self.ax.text(x, self.y, p.label, ha=side, va="center", fontsize=SMALL, color=TEXT_COLOUR, gid="tick")
 
     def _line(self, low: float, high: float, y: float) -> None:
         """A stretch of scale, in the colours of the classes that it speaks for."""
-        for a, b, colour in ((low, min(high, 0.0), AGAINST), (max(low, 0.0), high, FOR)):
+        for a, b, colour in ((low, min(high, 0.0), NEGATIVE), (max(low, 0.0), high, POSITIVE)):
             if b > a or (a == b == low == high):
                 self.ax.plot([a, b], [y, y], color=colour, lw=1.6, solid_capstyle="butt")
 
@@ -493,11 +495,11 @@ class _Nomogram:
         self.ax.axhline(self.y - 1.9, color=PALE, lw=0.8)
         self.marks.append((self.y, "total"))
         for y in (self.y, self.y + 2.2):
-            self.ax.plot([self.low, self.high], [y, y], color=INK, lw=1.0)
-        for at in nice(low, high, 10):
+            self.ax.plot([self.low, self.high], [y, y], color=TEXT_COLOUR, lw=1.0)
+        for at in round_ticks(low, high, 10):
             self._tick(self.to_x(at), f"{at:+g}".replace("-", "−") if at else "0", 1, self.y)
         self.y += 2.2
-        self.marks.append((self.y, f"P({short(str(self.shown.of), 24)})"))
+        self.marks.append((self.y, f"P({truncate(str(self.shown.of), 24)})"))
         taken: list[tuple[float, float]] = []
         for decibans, label in chance_ticks():
             at = decibans - prior
@@ -514,7 +516,7 @@ class _Nomogram:
 
     def _finish(self, title: str) -> None:
         ax = self.ax
-        for at in nice(self.low, self.high, 10):
+        for at in round_ticks(self.low, self.high, 10):
             colour = "#888888" if at == 0 else PALE
             ax.plot([at, at], [self.top, self.marks[-2][0] - 2.2], color=colour, lw=0.6, zorder=0)
         ax.set_yticks([y for y, _ in self.marks], [name for _, name in self.marks])
@@ -533,4 +535,4 @@ class _Nomogram:
 
 
 def _side(decibans: float) -> str:
-    return FOR if decibans >= 0 else AGAINST
+    return POSITIVE if decibans >= 0 else NEGATIVE

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from deciban.display import COLOURS, INK, PALE, STYLES, short
-from deciban.plots.style import pyplot
+from deciban.display import COLOURS, PALE, STYLES, TEXT_COLOUR, truncate
+from deciban.plots.style import import_pyplot
 
 BEYOND = 10.0  # times the best C, and the picture ends
 LINE = 0.042  # share of the height that a name takes
@@ -32,7 +32,7 @@ def draw(
     ax: Any = None,
 ) -> Any:
     """Coefficients (c, d) over Cs (c,); `mark` is the best C, its log loss, and how that was found."""
-    plt = pyplot()
+    plt = import_pyplot()
     if ax is None:
         _, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
     seen = worth_seeing(Cs, coef, np.inf if mark is None else mark[0])
@@ -45,7 +45,7 @@ def draw(
         style = STYLES[rank // len(COLOURS) % len(STYLES)]
         ax.plot(Cs, coef[:, j], color=COLOURS[rank % len(COLOURS)], ls=style, lw=1.8, zorder=3, solid_capstyle="round")
     ax.set_xscale("log")
-    ax.axhline(0.0, color=INK, lw=0.8, zorder=2)
+    ax.axhline(0.0, color=TEXT_COLOUR, lw=0.8, zorder=2)
     ax.margins(y=0.06)
     ax.set_xlim(Cs[0], Cs[-1] if len(Cs) > 1 else Cs[0] * 10)
     _names(ax, coef[-1], strong, columns)
@@ -55,8 +55,10 @@ def draw(
     ax.set_ylabel(label)
     ax.set_title(title, loc="left", fontsize=11)
     if mark is not None:
-        ax.axvline(mark[0], color=INK, lw=1.0, ls=(0, (4, 3)), zorder=2)
-        ax.set_title(f"C = {mark[0]:.3g}: log loss {mark[1]:.4g} ({mark[2]})", loc="right", fontsize=8.5, color=INK)
+        ax.axvline(mark[0], color=TEXT_COLOUR, lw=1.0, ls=(0, (4, 3)), zorder=2)
+        ax.set_title(
+            f"C = {mark[0]:.3g}: log loss {mark[1]:.4g} ({mark[2]})", loc="right", fontsize=8.5, color=TEXT_COLOUR
+        )
     ax.grid(axis="y", color=PALE, lw=0.6, zorder=0)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
@@ -81,7 +83,7 @@ def _names(ax: Any, ends: np.ndarray, strong: list[int], columns: Sequence[str])
     places = spread((ends[strong] - low) / (high - low), LINE)
     for rank, (j, place) in enumerate(zip(strong, places, strict=True)):
         ax.annotate(
-            short(columns[j], 28),
+            truncate(columns[j], 28),
             xy=(1.0, (ends[j] - low) / (high - low)),
             xytext=(1.03, place),
             xycoords="axes fraction",

@@ -30,7 +30,7 @@ import numpy as np
 
 from deciban.data import frames
 from deciban.data.sampling import draw_rows
-from deciban.display import INK, PAPER, cell_text, of_class, short
+from deciban.display import BACKGROUND, TEXT_COLOUR, cell_text, class_style, truncate
 from deciban.errors import DataError
 from deciban.plots import style as drawing
 from deciban.plots.style import called
@@ -39,7 +39,7 @@ RIDGE = 1e-6  # of the mean variance, so that every scatter has an inverse
 
 
 @dataclass(frozen=True, eq=False)
-class Plane:
+class Projection:
     """Rows seen in two dimensions, and the way back."""
 
     points: np.ndarray  # (n, 2)
@@ -49,7 +49,7 @@ class Plane:
     whole: bool = False  # nothing is left out: there are but two columns
 
 
-def slice_plane(columns: list[frames.Column], two: Any, library: str | None) -> Plane:
+def slice_projection(columns: list[frames.Column], two: Any, library: str | None) -> Projection:
     """Two columns, by place or name, all others standing still."""
     a, b = (_place(columns, one) for one in two)
     still = [_typical(column) for column in columns]
@@ -60,15 +60,15 @@ def slice_plane(columns: list[frames.Column], two: Any, library: str | None) -> 
             kind = np.float64 if column.levels is None else object
             cells = np.full(len(points), still[j], dtype=kind) if j not in (a, b) else points[:, (a, b).index(j)]
             out.append(frames.Column(column.name, cells))
-        return frames.assembled(out, library)
+        return frames.to_frame(out, library)
 
     others = [f"{_name(column)} = {cell_text(still[j])}" for j, column in enumerate(columns) if j not in (a, b)]
     note = f"\nat {', '.join(others[:3])}{', …' * (len(others) > 3)}" if others else ""
     points = np.column_stack([np.asarray(columns[j].values, dtype=np.float64) for j in (a, b)])
-    return Plane(points, rows, (_name(columns[a]), _name(columns[b])), note, not others)
+    return Projection(points, rows, (_name(columns[a]), _name(columns[b])), note, not others)
 
 
-def discriminant_plane(columns: list[frames.Column], y: np.ndarray, library: str | None) -> Plane:
+def discriminant_plane(columns: list[frames.Column], y: np.ndarray, library: str | None) -> Projection:
     """The first two discriminants of all columns, which must be numbers."""
     texts = [_name(column) for column in columns if column.levels is not None]
     if texts:
@@ -79,14 +79,14 @@ def discriminant_plane(columns: list[frames.Column], y: np.ndarray, library: str
     centre = np.nanmean(x, axis=0)
     x = np.where(np.isnan(x), centre, x) - centre
     round_, back = _whitening(x, y)
-    directions = _apart(x @ round_, y, back)
+    directions = _discriminant_axes(x @ round_, y, back)
 
     def rows(points: np.ndarray) -> Any:
         cells = centre + points @ (directions.T @ back)
-        return frames.assembled([frames.Column(c.name, cells[:, j]) for j, c in enumerate(columns)], library)
+        return frames.to_frame([frames.Column(c.name, cells[:, j]) for j, c in enumerate(columns)], library)
 
     note = f"\n{len(columns)} columns, seen along two discriminants"
-    return Plane(x @ round_ @ directions, rows, ("first discriminant", "second discriminant"), note)
+    return Projection(x @ round_ @ directions, rows, ("first discriminant", "second discriminant"), note)
 
 
 def _whitening(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -100,7 +100,7 @@ def _whitening(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return vectors / root / scale[:, None], (vectors * root).T * scale
 
 
-def _apart(z: np.ndarray, y: np.ndarray, back: np.ndarray) -> np.ndarray:
+def _discriminant_axes(z: np.ndarray, y: np.ndarray, back: np.ndarray) -> np.ndarray:
     """(d, 2): where class means lie furthest apart; for two classes the second is where rows scatter most."""
     _, size, vectors = np.linalg.svd(_means(z, y) - z.mean(axis=0), full_matrices=False)
     first = vectors[:2].T
@@ -180,24 +180,24 @@ def decision_regions(
     """
     X, y = frames.take_target(X, y)
     plane = _plane(X, y, columns)
-    seen = _Seen.of(model, plane, steps or STEPS)
+    seen = _GridPrediction.of(model, plane, steps or STEPS)
     shape = aspect or _aspect(seen.extent, plane.names)
     ax = drawing.axes(ax, *_size(seen.extent, shape))
     k = len(seen.classes)
-    looks = [of_class(c, k) for c in range(k)]
+    looks = [class_style(c, k) for c in range(k)]
     ax.imshow(_blend(seen.proba, looks), extent=seen.extent, origin="lower", aspect=shape, interpolation="bilinear")
     _boundaries(ax, seen)
     if contours or (contours is None and plane.whole):
-        _rings(ax, seen, looks)
+        _density_contours(ax, seen, looks)
     _points(ax, plane, y, seen.classes, looks, points)
     ax.set(xlim=seen.extent[:2], ylim=seen.extent[2:])
-    drawing.plain(ax)
-    drawing.titled(ax, called(model) + _right(model, X, y) + plane.note, *plane.names)
+    drawing.style_axes(ax)
+    drawing.set_labels(ax, called(model) + _right(model, X, y) + plane.note, *plane.names)
     drawing.legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax
 
 
-def _plane(X: Any, y: Any, columns: Any) -> Plane:
+def _plane(X: Any, y: Any, columns: Any) -> Projection:
     framed = frames.is_frame(X)
     table = frames.columns(X if framed else np.asarray(X))
     library = frames.library(X) if framed else None
@@ -209,11 +209,11 @@ def _plane(X: Any, y: Any, columns: Any) -> Plane:
                 f"X has {len(table)} columns\n\nhint: name two of them as `columns`, or give y for a projection"
             )
         return discriminant_plane(table, np.asarray(y), library)
-    return slice_plane(table, (0, 1) if columns is None else columns, library)
+    return slice_projection(table, (0, 1) if columns is None else columns, library)
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
+class _GridPrediction:
     """What a model says all over a plane."""
 
     classes: np.ndarray
@@ -225,7 +225,7 @@ class _Seen:
     y: np.ndarray
 
     @classmethod
-    def of(cls, model: Any, plane: Plane, steps: int) -> _Seen:
+    def of(cls, model: Any, plane: Projection, steps: int) -> _GridPrediction:
         (left, right), (low, high) = (_span(plane.points[:, j]) for j in (0, 1))
         x, y = np.linspace(left, right, steps), np.linspace(low, high, steps)
         rows = plane.rows(np.column_stack([a.ravel() for a in np.meshgrid(x, y)]))
@@ -287,18 +287,20 @@ def _blend(proba: np.ndarray, looks: list) -> np.ndarray:
     from matplotlib.colors import to_rgb
 
     colours = np.array([to_rgb(look.colour) for look in looks])
-    return FAINT * np.array(to_rgb(PAPER)) + (1 - FAINT) * (proba @ colours).clip(0, 1)
+    return FAINT * np.array(to_rgb(BACKGROUND)) + (1 - FAINT) * (proba @ colours).clip(0, 1)
 
 
-def _boundaries(ax: Any, seen: _Seen) -> None:
+def _boundaries(ax: Any, seen: _GridPrediction) -> None:
     """Where a class is as probable as the best of the others."""
     for c in range(len(seen.classes) if len(seen.classes) > 2 else 1):
         ahead = seen.logs[:, :, c] - np.delete(seen.logs, c, axis=2).max(axis=2)
         if ahead.min() < 0 < ahead.max():
-            ax.contour(seen.x, seen.y, ahead, levels=[0.0], colors=INK, linewidths=1.3, linestyles="-", zorder=2)
+            ax.contour(
+                seen.x, seen.y, ahead, levels=[0.0], colors=TEXT_COLOUR, linewidths=1.3, linestyles="-", zorder=2
+            )
 
 
-def _rings(ax: Any, seen: _Seen, looks: list) -> None:
+def _density_contours(ax: Any, seen: _GridPrediction, looks: list) -> None:
     if seen.joint is None:
         return
     for c, look in enumerate(looks):
@@ -308,7 +310,7 @@ def _rings(ax: Any, seen: _Seen, looks: list) -> None:
             ax.contour(seen.x, seen.y, height, levels=RINGS, colors=look.colour, linewidths=0.9, zorder=1)
 
 
-def _points(ax: Any, plane: Plane, y: Any, classes: np.ndarray, looks: list, most: int) -> None:
+def _points(ax: Any, plane: Projection, y: Any, classes: np.ndarray, looks: list, most: int) -> None:
     if y is None:
         return
     labels = np.asarray(y)
@@ -316,5 +318,5 @@ def _points(ax: Any, plane: Plane, y: Any, classes: np.ndarray, looks: list, mos
     size = 26 if len(some) <= 300 else 14
     for c, look in enumerate(looks):
         at = plane.points[some][labels[some] == classes[c]]
-        style = {"s": size, "color": look.colour, "marker": look.marker, "edgecolors": PAPER, "linewidths": 0.5}
-        ax.scatter(at[:, 0], at[:, 1], label=short(str(classes[c]), 20), zorder=3, **style)
+        style = {"s": size, "color": look.colour, "marker": look.marker, "edgecolors": BACKGROUND, "linewidths": 0.5}
+        ax.scatter(at[:, 0], at[:, 1], label=truncate(str(classes[c]), 20), zorder=3, **style)

@@ -1,8 +1,9 @@
 """Matplotlib, found or cured, and the waterfall: evidence added up from the prior to the total, one bar a column.
 
->>> from deciban.display import Account, Line
->>> account = Account("row 0", [Line("prior", "", -5.0), Line("wind", "weak", 8.0)], 3.0, "odds 2 : 1")
->>> [(start, stop) for _, start, stop in steps(account)]
+>>> from deciban.display import EvidenceTable, EvidenceRow
+>>> rows = [EvidenceRow("prior", "", -5.0), EvidenceRow("wind", "weak", 8.0)]
+>>> account = EvidenceTable("row 0", rows, 3.0, "odds 2 : 1")
+>>> [(start, stop) for _, start, stop in waterfall_steps(account)]
 [(0.0, -5.0), (-5.0, 3.0), (0.0, 3.0)]
 
 Two ways to call a picture: with a model and its rows, `(model, X, y)`, or with what is to be drawn.
@@ -17,13 +18,23 @@ from typing import Any
 import numpy as np
 
 from deciban.data import frames
-from deciban.display import AGAINST, FOR, GREY, INK, PALE, Account, Line, short, signed
+from deciban.display import (
+    GREY,
+    NEGATIVE,
+    PALE,
+    POSITIVE,
+    TEXT_COLOUR,
+    EvidenceRow,
+    EvidenceTable,
+    format_decibans,
+    truncate,
+)
 from deciban.errors import DataError
 
 CHANCES = (0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6, 0.05, 0.95, 1e-4, 0.9999, 1e-6)
 
 
-def pyplot() -> Any:
+def import_pyplot() -> Any:
     """matplotlib.pyplot, or what to do about its absence."""
     try:
         import matplotlib.pyplot as plt
@@ -34,7 +45,7 @@ def pyplot() -> Any:
 
 def axes(ax: Any, wide: float, high: float) -> Any:
     """The axes given, or new ones of that size in inches."""
-    plt = pyplot()
+    plt = import_pyplot()
     if ax is not None and not hasattr(ax, "set_xlim"):
         raise DataError(
             f"`ax` is {type(ax).__name__}, and axes of matplotlib are needed to draw into\n\n"
@@ -43,35 +54,37 @@ def axes(ax: Any, wide: float, high: float) -> Any:
     return plt.subplots(figsize=(wide, high), layout="constrained")[1] if ax is None else ax
 
 
-def plain(ax: Any, grid: str | None = None) -> None:
+def style_axes(ax: Any, grid: str | None = None) -> None:
     """Open at the top and the right, a pale grid (of "x", "y" or "both") behind all else."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(GREY)
-    ax.tick_params(colors=INK, labelsize=9)
+    ax.tick_params(colors=TEXT_COLOUR, labelsize=9)
     if grid is not None:
         ax.grid(axis=grid, color=PALE, lw=0.6, zorder=0)
         ax.set_axisbelow(True)
 
 
-def literal(*texts: Any) -> None:
+def disable_mathtext(*texts: Any) -> None:
     """Names are what they are: a `$` in them begins no formula."""
     for text in texts:
         text.set_parse_math(False)
 
 
-def titled(ax: Any, title: str = "", x: str = "", y: str = "") -> None:
+def set_labels(ax: Any, title: str = "", x: str = "", y: str = "") -> None:
     """Title and labels of the axes, taken literally."""
-    literal(
-        ax.set_title(title, loc="left", fontsize=10.5, color=INK),
-        ax.set_xlabel(x, color=INK, fontsize=9.5),
-        ax.set_ylabel(y, color=INK, fontsize=9.5),
+    disable_mathtext(
+        ax.set_title(title, loc="left", fontsize=10.5, color=TEXT_COLOUR),
+        ax.set_xlabel(x, color=TEXT_COLOUR, fontsize=9.5),
+        ax.set_ylabel(y, color=TEXT_COLOUR, fontsize=9.5),
     )
 
 
 def legend(ax: Any, **more: Any) -> None:
     """The legend, its names taken literally; none where there is nothing to tell apart."""
     if ax.get_legend_handles_labels()[1]:
-        literal(*ax.legend(**{"frameon": False, "fontsize": 8.5, "labelcolor": INK, **more}).get_texts())
+        disable_mathtext(
+            *ax.legend(**{"frameon": False, "fontsize": 8.5, "labelcolor": TEXT_COLOUR, **more}).get_texts()
+        )
 
 
 def chance_ticks() -> list[tuple[float, str]]:
@@ -79,7 +92,7 @@ def chance_ticks() -> list[tuple[float, str]]:
     return [(float(10 * np.log10(p / (1 - p))), f"{p:.6g}".replace("e-0", "e-")) for p in CHANCES]
 
 
-def apart(ticks: list[tuple[float, str]], low: float, high: float, least: float) -> list[tuple[float, str]]:
+def spread_ticks(ticks: list[tuple[float, str]], low: float, high: float, least: float) -> list[tuple[float, str]]:
     """Those within the limits that are not closer than `least` to one before them, from left to right."""
     out: list[tuple[float, str]] = []
     for at, label in ticks:
@@ -88,7 +101,7 @@ def apart(ticks: list[tuple[float, str]], low: float, high: float, least: float)
     return sorted(out)
 
 
-def steps(account: Account) -> list[tuple[Line, float, float]]:
+def waterfall_steps(account: EvidenceTable) -> list[tuple[EvidenceRow, float, float]]:
     """(line, where its bar starts, where it ends), the total last. Infinite bars come after all others."""
     lines = sorted(account.lines, key=lambda line: not np.isfinite(line.decibans))
     out, at = [], 0.0
@@ -96,13 +109,13 @@ def steps(account: Account) -> list[tuple[Line, float, float]]:
         stop = at + line.decibans if np.isfinite(line.decibans) else line.decibans
         out.append((line, at, stop))
         at = stop
-    return [*out, (Line("total", "", account.total), 0.0, account.total)]
+    return [*out, (EvidenceRow("total", "", account.total), 0.0, account.total)]
 
 
-def waterfall(account: Account, ax: Any = None) -> Any:
+def waterfall(account: EvidenceTable, ax: Any = None) -> Any:
     """Draw one account of evidence; returns the axes."""
-    plt = pyplot()
-    bars = steps(account)
+    plt = import_pyplot()
+    bars = waterfall_steps(account)
     if ax is None:
         _, ax = plt.subplots(figsize=(7.5, 1.5 + 0.34 * len(bars)), layout="constrained")
     ends = np.array([end for _, start, stop in bars for end in (start, stop)])
@@ -112,19 +125,19 @@ def waterfall(account: Account, ax: Any = None) -> Any:
         last = place == len(bars) - 1
         start, end = np.clip([start, np.nan_to_num(stop, nan=start, posinf=high, neginf=low)], low, high)
         up = end >= start
-        colour = FOR if up else AGAINST
+        colour = POSITIVE if up else NEGATIVE
         hatch = None if np.isfinite(stop) else "///"
         ax.barh(place, end - start, left=start, height=0.62, color=colour, hatch=hatch, edgecolor="white", lw=0.5)
         side = max(start, end) + pad, "left"
         if not up and end - low > 0.12 * (high - low):
             side = end - pad, "right"
         weight = "bold" if last else "normal"
-        mark = signed(line.decibans).replace("-", "−")
-        ax.text(side[0], place, mark, ha=side[1], va="center", fontsize=9, color=INK, weight=weight)
+        mark = format_decibans(line.decibans).replace("-", "−")
+        ax.text(side[0], place, mark, ha=side[1], va="center", fontsize=9, color=TEXT_COLOUR, weight=weight)
         if place < len(bars) - 2:  # where the next bar starts
             ax.plot([end, end], [place + 0.31, place + 0.69], color="#888888", lw=0.8)
     ax.axhline(len(bars) - 1.5, color=PALE, lw=0.8)
-    ax.axvline(0.0, color=INK, lw=0.8, zorder=0)
+    ax.axvline(0.0, color=TEXT_COLOUR, lw=0.8, zorder=0)
     _finish(ax, bars, account, low, high)
     return ax
 
@@ -136,15 +149,15 @@ def _limits(ends: np.ndarray, left: bool, right: bool) -> tuple[float, float]:
     return low - wide * (0.35 if left else 0.14), high + wide * (0.35 if right else 0.14)
 
 
-def _finish(ax: Any, bars: list, account: Account, low: float, high: float) -> None:
-    names = [short(f"{line.name} = {line.value}" if line.value else line.name, 44) for line, _, _ in bars]
+def _finish(ax: Any, bars: list, account: EvidenceTable, low: float, high: float) -> None:
+    names = [truncate(f"{line.name} = {line.value}" if line.value else line.name, 44) for line, _, _ in bars]
     ax.set_yticks(range(len(bars)), names)
     ax.get_yticklabels()[-1].set_fontweight("bold")
     ax.set(xlim=(low, high), ylim=(len(bars) - 0.4, -0.6), xlabel="decibans")
     ax.tick_params(axis="y", length=0)
     ax.spines[["left", "right"]].set_visible(False)
     above = ax.secondary_xaxis("top")
-    ticks = apart(chance_ticks(), low, high, 0.09 * (high - low))
+    ticks = spread_ticks(chance_ticks(), low, high, 0.09 * (high - low))
     above.set_xticks([at for at, _ in ticks], [label for _, label in ticks], fontsize=8)
     above.set_xlabel("probability, between these two", fontsize=8)
     ax.set_title(f"{account.title}\n{account.verdict}", loc="left", fontsize=10)

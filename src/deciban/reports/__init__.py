@@ -10,11 +10,11 @@ from html import escape
 from importlib.metadata import version
 from typing import Any
 
-from deciban.display import short
+from deciban.display import truncate
 from deciban.io import atomic
 from deciban.reports import sections
 from deciban.reports.checks import Findings
-from deciban.reports.data import gather
+from deciban.reports.data import collect
 from deciban.reports.render import page
 
 JUDGED = (sections.summary_section, sections.metrics_section, sections.reliability_section, sections.confusion_section)
@@ -32,7 +32,7 @@ class Report:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the page: whole, or not at all."""
-        atomic.write(path, lambda file: file.write(self.html.encode()))
+        atomic.atomic_write(path, lambda file: file.write(self.html.encode()))
 
     def __str__(self) -> str:
         lines = [
@@ -103,11 +103,11 @@ def report(
     >>> "<h1>Two heaps</h1>" in out.html
     True
     """
-    facts = gather(model, X, y, train, held_out, rows, random_state, names, target)
+    facts = collect(model, X, y, train, held_out, rows, random_state, names, target)
     found = Findings.of(facts)
     parts = OF_COLUMNS if facts.texts is None else OF_TEXTS
     written = [section for part in parts if (section := part(facts, found)) is not None]
-    of = "" if facts.target is None else f" of {short(facts.target, 60)}"
+    of = "" if facts.target is None else f" of {truncate(facts.target, 60)}"
     name = title or f"{type(model).__name__}{of}: {facts.n:,} rows"
     out = Report(
         page(name, _lead(model, facts.target), written, _foot()),
@@ -121,10 +121,10 @@ def report(
 
 def _lead(model: Any, target: str | None) -> str:
     """What it is, and how it was set."""
-    classes = [short(str(label), 30) for label in model.classes_.tolist()]
+    classes = [truncate(str(label), 30) for label in model.classes_.tolist()]
     told = ", ".join(classes[:6]) + (f" and {len(classes) - 6} more" if len(classes) > 6 else "")
-    of = "" if target is None else f" of <code>{escape(short(target, 60))}</code>"
-    return f"<p><code>{escape(short(repr(model), 300))}</code></p><p>Classes{of}: {escape(told)}.</p>"
+    of = "" if target is None else f" of <code>{escape(truncate(target, 60))}</code>"
+    return f"<p><code>{escape(truncate(repr(model), 300))}</code></p><p>Classes{of}: {escape(told)}.</p>"
 
 
 def _foot() -> str:

@@ -29,12 +29,12 @@ from scipy.special import xlogy
 from scipy.stats import chi2
 
 from deciban.data import frames
-from deciban.display import short
+from deciban.display import truncate
 from deciban.errors import DecibanError
 from deciban.metrics import Estimate
 from deciban.model_selection.cross_validation import apart
 from deciban.model_selection.leakage import leaks
-from deciban.reports.data import Facts, measured
+from deciban.reports.data import ReportData, metrics_with_intervals
 
 SKILL = 0.8  # share of what is to be known about the class, that a single word tells
 LEAST = 20  # texts, to suspect a word
@@ -45,7 +45,7 @@ CHANCE = 0.001  # that is ruled out, over all words together
 NAMED_WORDS = 3
 
 
-def text_leaks(facts: Facts) -> list[str]:
+def text_leaks(facts: ReportData) -> list[str]:
     """Words that tell the class alone, by whether they are there."""
     if facts.n < LEAST:
         return []
@@ -64,7 +64,7 @@ def text_leaks(facts: Facts) -> list[str]:
     ]
 
 
-def _texts_with(facts: Facts) -> np.ndarray:
+def _texts_with(facts: ReportData) -> np.ndarray:
     """How many texts of each class have each word, (d, k)."""
     x = facts.words
     rows = np.repeat(np.arange(facts.n), np.diff(x.indptr))[x.data > 0]
@@ -77,7 +77,7 @@ def _surprise(counts: np.ndarray) -> np.ndarray:
     return -xlogy(counts, counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)).sum(axis=1)
 
 
-def repeated(facts: Facts) -> list[str]:
+def repeated(facts: ReportData) -> list[str]:
     """Texts that come again: with another class, among themselves, or in training."""
     assert facts.texts is not None
     times = Counter(facts.texts)
@@ -97,13 +97,13 @@ def repeated(facts: Facts) -> list[str]:
     return out
 
 
-def mute(facts: Facts) -> list[str]:
+def _no_known_words(facts: ReportData) -> list[str]:
     """Texts without any word that the model knows."""
     none = int((np.diff(facts.words.indptr) == 0).sum())
     return [f"{none:,} texts have no word that the model knows: they get the class shares."] if none else []
 
 
-def text_drift(facts: Facts) -> list[str]:
+def text_drift(facts: ReportData) -> list[str]:
     """Words that are more or less common than in training, and words that were never seen."""
     if facts.anew:
         return []
@@ -126,7 +126,7 @@ def text_drift(facts: Facts) -> list[str]:
     return out + _never_seen(facts)
 
 
-def _never_seen(facts: Facts) -> list[str]:
+def _never_seen(facts: ReportData) -> list[str]:
     view = facts.model._view()
     if not view.features.open:  # such a vectoriser counts the words that it knows, and nothing else
         return []
@@ -249,17 +249,17 @@ NAMED = 8  # warnings of one kind, at most
 SPREAD = 0.05  # class shares that moved so far are worth a word
 
 
-def doubts(facts: Facts) -> list[str]:
+def run_checks(facts: ReportData) -> list[str]:
     """All warnings in plain words, the gravest first."""
     if facts.texts is not None:
-        first = (text_leaks, repeated, _impossible, _strange, _not_scored, mute)
-        parts = [*first, _few, _class_drift, text_drift]
+        first = (text_leaks, repeated, _zero_probability, _unknown_classes, _not_scored, _no_known_words)
+        parts = [*first, _small_classes, _class_drift, text_drift]
     else:
-        parts = [_leaks, _overlap, _impossible, _strange, _not_scored, _few, _drift]
+        parts = [_leaks, _overlap, _zero_probability, _unknown_classes, _not_scored, _small_classes, _drift]
     return [told for part in parts for told in part(facts)]
 
 
-def _leaks(facts: Facts) -> list[str]:
+def _leaks(facts: ReportData) -> list[str]:
     if facts.columns is None:
         return []
     try:
@@ -271,7 +271,7 @@ def _leaks(facts: Facts) -> list[str]:
     return _some(told, "columns that nearly decide alone")
 
 
-def _overlap(facts: Facts) -> list[str]:
+def _overlap(facts: ReportData) -> list[str]:
     if facts.train is None or facts.columns is None or sparse.issparse(facts.train[0]):
         return []
     known, mine = Counter(_keys(facts.train[0])), _keys(facts.X)
@@ -295,7 +295,7 @@ def _keys(X: Any) -> list[bytes]:
     return [row.tobytes() for row in table]
 
 
-def _impossible(facts: Facts) -> list[str]:
+def _zero_probability(facts: ReportData) -> list[str]:
     known = facts.known[facts.y] & facts.judged
     wrong = int(np.isneginf(facts.log_proba[np.arange(facts.n), facts.y])[known].sum())
     if not wrong:
@@ -304,35 +304,35 @@ def _impossible(facts: Facts) -> list[str]:
     return [f"{rows} that the model holds for impossible (probability 0): the log loss is infinite. Smooth more."]
 
 
-def _strange(facts: Facts) -> list[str]:
+def _unknown_classes(facts: ReportData) -> list[str]:
     there = np.bincount(facts.y, minlength=len(facts.classes)) > 0
-    names = [short(facts.names[c], 30) for c in np.flatnonzero(~facts.known & there)]
+    names = [truncate(facts.names[c], 30) for c in np.flatnonzero(~facts.known & there)]
     rows = int((~facts.known[facts.y]).sum())
     return [f"{rows:,} rows are of classes that the model does not know: {', '.join(names[:5])}."] if names else []
 
 
-def _not_scored(facts: Facts) -> list[str]:
+def _not_scored(facts: ReportData) -> list[str]:
     return [f"{told[0].upper()}{told[1:]}." for told in apart(_unknown(facts))]
 
 
-def _unknown(facts: Facts) -> dict[Any, int]:
+def _unknown(facts: ReportData) -> dict[Any, int]:
     codes, rows = np.unique(facts.y[~facts.judged], return_counts=True)
-    return {short(facts.names[c], 30): int(n) for c, n in zip(codes, rows, strict=True)}
+    return {truncate(facts.names[c], 30): int(n) for c, n in zip(codes, rows, strict=True)}
 
 
-def _few(facts: Facts) -> list[str]:
+def _small_classes(facts: ReportData) -> list[str]:
     here = np.bincount(facts.y, minlength=len(facts.classes))
-    few = [f"`{short(facts.names[c], 30)}` ({here[c]})" for c in np.flatnonzero(here < FEW)]
+    few = [f"`{truncate(facts.names[c], 30)}` ({here[c]})" for c in np.flatnonzero(here < FEW)]
     out = [f"Few rows to judge by (fewer than {FEW}): {_list(few)}."] if few else []
     counts = getattr(facts.model, "class_count_", None)
     if counts is not None:
         own = zip(facts.model.classes_.tolist(), np.asarray(counts), strict=True)
-        learned = [f"`{short(str(label), 30)}` ({count:g})" for label, count in own if count < FEW]
+        learned = [f"`{truncate(str(label), 30)}` ({count:g})" for label, count in own if count < FEW]
         out += [f"Few rows to learn from (fewer than {FEW}): {_list(learned)}."] if learned else []
     return out
 
 
-def _drift(facts: Facts) -> list[str]:
+def _drift(facts: ReportData) -> list[str]:
     out = _class_drift(facts)
     if facts.train is not None and facts.columns is not None:
         told = [f"Drift: {one.words}." for one in drift(facts.train[0], facts.X)]
@@ -340,7 +340,7 @@ def _drift(facts: Facts) -> list[str]:
     return out
 
 
-def _class_drift(facts: Facts) -> list[str]:
+def _class_drift(facts: ReportData) -> list[str]:
     before = getattr(facts.model, "class_count_", None)
     own = facts.model.classes_
     if facts.train is not None and facts.train[1] is not None:
@@ -354,7 +354,7 @@ def _class_drift(facts: Facts) -> list[str]:
     shares = np.asarray(before) / np.sum(before), after / max(after.sum(), 1)
     c = int(np.abs(shares[1] - shares[0]).argmax())
     return [
-        f"Drift of classes: `{short(str(own[c]), 30)}` is {100 * shares[1][c]:.0f} % of these rows, "
+        f"Drift of classes: `{truncate(str(own[c]), 30)}` is {100 * shares[1][c]:.0f} % of these rows, "
         f"{100 * shares[0][c]:.0f} % of the training rows. Predict with `priors=`, or see `adapt_priors`."
     ]
 
@@ -373,5 +373,5 @@ class Findings:
     doubts: tuple[str, ...]
 
     @classmethod
-    def of(cls, facts: Facts) -> Findings:
-        return cls(measured(facts), tuple(doubts(facts)))
+    def of(cls, facts: ReportData) -> Findings:
+        return cls(metrics_with_intervals(facts), tuple(run_checks(facts)))

@@ -24,7 +24,7 @@ from deciban.data.sampling import folds_by_content
 from deciban.errors import DataError, DecibanError
 from deciban.explain.explanation import Explanation
 from deciban.metrics import Estimate
-from deciban.model_selection.cross_validation import cross_validate, said
+from deciban.model_selection.cross_validation import cross_validate, log_proba_of
 from deciban.rows import inputs
 
 SAME = 100  # rows whose answers are compared
@@ -33,7 +33,7 @@ MANY = 100_000  # rows beyond which ten fits take too long
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class ReportData:
     """Rows and answers; classes are the model's, and those of y that it does not know."""
 
     model: Any
@@ -120,7 +120,7 @@ class Facts:
         return f"x{column.name}" if self.called is None else self.called[column.name]
 
 
-def gather(
+def collect(
     model: Any,
     X: Any,
     y: Any,
@@ -130,7 +130,7 @@ def gather(
     seed: int,
     names: Any = None,
     target: str | None = None,
-) -> Facts:
+) -> ReportData:
     """Look at everything once."""
     row_names, target = _row_names(X), _target(y) if target is None else target
     X, y = inputs.labelled(X, y)
@@ -149,11 +149,11 @@ def gather(
         )
     inputs.labels(labels, None)  # refuses what are no labels
     classes = np.union1d(own, labels)
-    held_out = not learned(model, X, labels) if held_out is None else held_out
-    log_proba, judged, how = _judged(model, X, labels, held_out)
+    held_out = not is_training_data(model, X, labels) if held_out is None else held_out
+    log_proba, judged, how = _predict(model, X, labels, held_out)
     wide = np.full((len(labels), len(classes)), -np.inf)
     wide[:, np.searchsorted(classes, own)] = log_proba
-    return Facts(
+    return ReportData(
         model,
         X,
         classes,
@@ -211,11 +211,15 @@ def _pair(model: Any, train: Any) -> tuple[Any, np.ndarray | None] | None:
     return _rows(model, x), None if y is None else np.asarray(y)
 
 
-def _judged(model: Any, X: Any, y: np.ndarray, held_out: bool) -> tuple[np.ndarray, np.ndarray, str]:
+def _predict(model: Any, X: Any, y: np.ndarray, held_out: bool) -> tuple[np.ndarray, np.ndarray, str]:
     """(log probabilities, whether each row is scored, how it was done)."""
     every = np.ones(len(y), dtype=bool)
     if held_out:
-        return np.asarray(said(model, X)), every, "The rows are judged as rows that the model has not learned from."
+        return (
+            np.asarray(log_proba_of(model, X)),
+            every,
+            "The rows are judged as rows that the model has not learned from.",
+        )
     if len(y) > MANY and not _adds_up(model):
         try:
             how = (
@@ -234,7 +238,7 @@ def _judged(model: Any, X: Any, y: np.ndarray, held_out: bool) -> tuple[np.ndarr
                 raise DataError("no class has two rows\n\nhint: give more rows")
     except (DecibanError, ValueError):
         how = "The model has learned from these rows, which are too few to be held out: the numbers flatter it."
-        return np.asarray(said(model, X)), every, how
+        return np.asarray(log_proba_of(model, X)), every, how
     how = f"The model has learned from these rows, so they are cross-validated in {out.fold.max() + 1} folds."
     known = every if out.known is None else out.known
     return out.log_proba[:, np.searchsorted(out.classes, model.classes_)], known, how
@@ -249,12 +253,12 @@ def _adds_up(model: Any) -> bool:
     return True
 
 
-def learned(model: Any, X: Any, y: np.ndarray) -> bool:
+def is_training_data(model: Any, X: Any, y: np.ndarray) -> bool:
     """Whether the model was learned from exactly these rows.
 
     >>> from deciban import GaussianNB
     >>> X, y = np.arange(6.0)[:, None], np.array([0, 0, 0, 1, 1, 1])
-    >>> learned(GaussianNB().fit(X, y), X, y), learned(GaussianNB().fit(X + 1, y), X, y)
+    >>> is_training_data(GaussianNB().fit(X, y), X, y), is_training_data(GaussianNB().fit(X + 1, y), X, y)
     (True, False)
     """
     classes, counts = np.unique(y, return_counts=True)
@@ -277,7 +281,7 @@ def learned(model: Any, X: Any, y: np.ndarray) -> bool:
 FEW = 300_000  # rows up to which they are drawn again 200 times, beyond 30 times
 
 
-def measured(facts: Facts) -> dict[str, Estimate]:
+def metrics_with_intervals(facts: ReportData) -> dict[str, Estimate]:
     """Accuracy, balanced accuracy, log loss, Brier score, calibration error, and of two classes the area under ROC."""
     some = facts.judged
     y, proba, logs = facts.y[some], facts.proba[some], facts.log_proba[some]
@@ -289,9 +293,9 @@ def measured(facts: Facts) -> dict[str, Estimate]:
     def off(w: np.ndarray) -> float:
         return metrics.expected_calibration_error(y, proba, w)
 
-    calibration = metrics.redrawn(off, n, facts.seed, draws)
+    calibration = metrics.bootstrap(off, n, facts.seed, draws)
     out = {
-        "accuracy": metrics.share(float(right.sum()), n),
+        "accuracy": metrics.proportion_interval(float(right.sum()), n),
         "balanced accuracy": _balanced(y, right),
         "log loss": metrics.mean(-true, 0.0),
         "Brier score": metrics.mean(missed, 0.0, 2.0),
@@ -304,7 +308,7 @@ def measured(facts: Facts) -> dict[str, Estimate]:
     return out
 
 
-def by_shares(facts: Facts) -> dict[str, float]:
+def baseline_metrics(facts: ReportData) -> dict[str, float]:
     """The same for one who knows how common each class is, and nothing of the rows."""
     rows = np.bincount(facts.y[facts.judged], minlength=len(facts.classes))
     share = rows / max(rows.sum(), 1)
@@ -318,13 +322,13 @@ def by_shares(facts: Facts) -> dict[str, float]:
     }
 
 
-def by_class(facts: Facts) -> list[tuple[str, int, Estimate, Estimate]]:
+def by_class(facts: ReportData) -> list[tuple[str, int, Estimate, Estimate]]:
     """(class, rows, recall, precision) of each class."""
     out = []
     for c, name in enumerate(facts.names):
         mine, said = facts.y == c, facts.predicted == c
         both = int((mine & said).sum())
-        recall, precision = metrics.share(both, mine.sum()), metrics.share(both, said.sum())
+        recall, precision = metrics.proportion_interval(both, mine.sum()), metrics.proportion_interval(both, said.sum())
         out.append((name, int(mine.sum()), recall, precision))
     return out
 

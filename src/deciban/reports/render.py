@@ -10,7 +10,7 @@ The style of reports: light and dark by the reader's wish, narrow and wide scree
 A figure as SVG inside a page: its colours follow the page's, its names clash with no other figure's.
 
 >>> from matplotlib.figure import Figure
->>> text = inline(lambda figure: figure.subplots().plot([1, 2]), 3, 2, "A line", "a")
+>>> text = figure_svg(lambda figure: figure.subplots().plot([1, 2]), 3, 2, "A line", "a")
 >>> text.startswith('<svg role="img" aria-labelledby="a-title" '), "<title id=\\"a-title\\">A line</title>" in text
 (True, True)
 """
@@ -25,15 +25,15 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from deciban.display import AGAINST, COLOURS, FOR, GREY, INK, PALE, PAPER
-from deciban.plots.style import pyplot
+from deciban.display import BACKGROUND, COLOURS, GREY, NEGATIVE, PALE, POSITIVE, TEXT_COLOUR
+from deciban.plots.style import import_pyplot
 
 # what each colour of a picture is called, and what it is on a dark page; all text stands out 4.5 : 1 or more
 DARK = {
-    INK: "#e6e6e6",
+    TEXT_COLOUR: "#e6e6e6",
     GREY: "#a8b0b8",
     PALE: "#3c444c",
-    PAPER: "#15191d",
+    BACKGROUND: "#15191d",
     **dict(zip(COLOURS, ("#4aa8e0", "#f58a42", "#35c79a", "#e39ac0", "#7cc8f2", "#f0b93a", "#e6e6e6"), strict=True)),
 }
 NAMES = {colour: f"--c{colour[1:]}" for colour in DARK}
@@ -111,7 +111,7 @@ td.text{min-width:8rem}}
 .warnings li,.for,.against,mark,td.shade{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 """
 )
-for word, colour in (("INK", INK), ("GREY", GREY), ("FOR", FOR), ("AGAINST", AGAINST)):
+for word, colour in (("INK", TEXT_COLOUR), ("GREY", GREY), ("FOR", POSITIVE), ("AGAINST", NEGATIVE)):
     STYLE = STYLE.replace(f"var({word})", f"var({NAMES[colour]})")
 
 # nothing may be fetched from anywhere, whatever a text in the page tries
@@ -247,9 +247,9 @@ def page(title: str, lead: str, sections: Sequence[Section], foot: str) -> str:
 SETTINGS = {"svg.fonttype": "none", "text.parse_math": False, "svg.hashsalt": "deciban", "font.size": 10}
 
 
-def inline(draw: Callable[[Any], Any], wide: float, high: float, title: str, name: str) -> str:
+def figure_svg(draw: Callable[[Any], Any], wide: float, high: float, title: str, name: str) -> str:
     """What `draw` puts into a figure of that size in inches; `title` is read to those who cannot see it."""
-    plt = pyplot()
+    plt = import_pyplot()
     from matplotlib.figure import Figure
 
     out = io.StringIO()
@@ -258,10 +258,10 @@ def inline(draw: Callable[[Any], Any], wide: float, high: float, title: str, nam
         figure = Figure(figsize=(wide, high), layout="constrained")
         draw(figure)
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
-    return _adopted(out.getvalue(), title, name, wide)
+    return _embed(out.getvalue(), title, name, wide)
 
 
-def _adopted(svg: str, title: str, name: str, wide: float) -> str:
+def _embed(svg: str, title: str, name: str, wide: float) -> str:
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, count=1, flags=re.DOTALL)
     svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", svg, count=1, flags=re.DOTALL)  # it is the page's

@@ -28,13 +28,13 @@ import numpy as np
 
 from deciban import metrics, plots
 from deciban.data import frames
-from deciban.display import Account, cell_text, format_probability, short, signed
+from deciban.display import EvidenceTable, cell_text, format_decibans, format_probability, truncate
 from deciban.errors import DecibanError
-from deciban.explain.text import Loud, loudest
+from deciban.explain.text import WordEvidence, top_word_evidence
 from deciban.metrics import Estimate
 from deciban.reports.checks import Findings
-from deciban.reports.data import Facts, by_class, by_shares
-from deciban.reports.render import Cell, Section, bar, bullets, coded, figure, inline, paragraph, table
+from deciban.reports.data import ReportData, baseline_metrics, by_class
+from deciban.reports.render import Cell, Section, bar, bullets, coded, figure, figure_svg, paragraph, table
 
 CELLS = 20_000_000  # numbers that explanations of a class may take
 ROWS = 500  # of a class that are looked at, at most
@@ -44,7 +44,7 @@ SCALES = 12
 LEVELS = 10  # of a scale
 
 
-def beliefs_section(facts: Facts, found: Findings) -> Section | None:
+def beliefs_section(facts: ReportData, found: Findings) -> Section | None:
     try:
         body = _nomogram(facts) + _evidence(facts)
     except (AttributeError, DecibanError):  # not one of ours, or columns that cannot be told apart
@@ -52,7 +52,7 @@ def beliefs_section(facts: Facts, found: Findings) -> Section | None:
     return Section("What it believes", body) if body else None
 
 
-def _nomogram(facts: Facts) -> str:
+def _nomogram(facts: ReportData) -> str:
     model = facts.model
     if len(model.classes_) != 2 or not model._splits() or facts.d > 1000:
         return ""
@@ -63,7 +63,7 @@ def _nomogram(facts: Facts) -> str:
 
     told = f"Nomogram: the decibans that each value of the strongest columns adds for {of} against {against}"
     high = 2.4 + 0.52 * min(facts.d, SCALES)
-    svg = inline(draw, 7.6, high, told, "picture-nomogram")
+    svg = figure_svg(draw, 7.6, high, told, "picture-nomogram")
     how = (
         "Find a row's cells on the scales, read their decibans off the ruler on top, add them up, and find the sum "
         "on the ruler at the bottom: its probability stands below it."
@@ -71,7 +71,7 @@ def _nomogram(facts: Facts) -> str:
     return figure(svg, how)
 
 
-def _commonest(facts: Facts) -> dict[str, np.ndarray]:
+def _commonest(facts: ReportData) -> dict[str, np.ndarray]:
     """Of columns with many levels, the commonest: a scale with a thousand names is read by nobody."""
     out = {}
     for column in facts.columns or []:
@@ -82,7 +82,7 @@ def _commonest(facts: Facts) -> dict[str, np.ndarray]:
     return out
 
 
-def _evidence(facts: Facts) -> str:
+def _evidence(facts: ReportData) -> str:
     """For each class, the columns that speak loudest for its rows."""
     size = len(facts.model.classes_) * facts.d
     rows = min(ROWS, CELLS // max(size, 1))
@@ -106,33 +106,33 @@ def _evidence(facts: Facts) -> str:
     return lead + "".join(out) + more
 
 
-def _together(facts: Facts, rows: int, rng: np.random.Generator) -> str:
+def _together(facts: ReportData, rows: int, rng: np.random.Generator) -> str:
     """Where columns interact, what they say together."""
     mean = {}
     for c in np.flatnonzero(facts.known & (np.bincount(facts.y, minlength=len(facts.known)) > 0)):
         some = np.sort(rng.permutation(np.flatnonzero(facts.y == c))[:rows])
         mean[facts.names[c]] = float(np.clip(facts.explain(some, facts.classes[c]).decibans, -100, 100).mean())
     largest = max([abs(value) for value in mean.values()], default=0.0) or 1.0
-    lines = [[short(name, 60), f"{v:+.1f}".replace("-", "−"), bar(v / largest)] for name, v in mean.items()]
+    lines = [[truncate(name, 60), f"{v:+.1f}".replace("-", "−"), bar(v / largest)] for name, v in mean.items()]
     told = paragraph("Columns of this model interact, so none has evidence of its own: this is what all say together.")
     return told + table("Evidence for the right class", ["class", "decibans", Cell("against ← → for", "middle")], lines)
 
 
-def _of_class(facts: Facts, c: int, some: np.ndarray) -> str:
+def _of_class(facts: ReportData, c: int, some: np.ndarray) -> str:
     why = facts.explain(some, facts.classes[c])
     evidence = np.clip(np.nan_to_num(why.decibans, nan=0.0), -100.0, 100.0).mean(axis=0)
     order = np.argsort(-np.abs(evidence), kind="stable")[:COLUMNS]
     largest = max(float(np.abs(evidence).max(initial=0.0)), 1e-9)
     lines = [
         [
-            short(why.columns[j], 60),
+            truncate(why.columns[j], 60),
             _typical(why.values[:, j]),
             f"{evidence[j]:+.1f}".replace("-", "−"),
             bar(evidence[j] / largest),
         ]
         for j in order
     ]
-    name = f"Evidence for {short(facts.names[c], 60)}"
+    name = f"Evidence for {truncate(facts.names[c], 60)}"
     return table(name, ["column", "typical cell", "decibans", Cell("against ← → for", "middle")], lines)
 
 
@@ -154,7 +154,7 @@ BOTH = 8  # up to which a share stands beside each count
 PAIRS = 12  # of which the commonest mistakes are shown else
 
 
-def confusion_section(facts: Facts, found: Findings) -> Section:
+def confusion_section(facts: ReportData, found: Findings) -> Section:
     k = len(facts.classes)
     counts = metrics.confusion(facts.y, facts.predicted, k)
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -164,7 +164,7 @@ def confusion_section(facts: Facts, found: Findings) -> Section:
     if k > 2 and wrong:
         lines = [
             [
-                f"{short(facts.names[i], 40)} → {short(facts.names[j], 40)}",
+                f"{truncate(facts.names[i], 40)} → {truncate(facts.names[j], 40)}",
                 f"{counts[i, j]:,.0f}",
                 f"{100 * share[i, j]:.1f} %",
             ]
@@ -180,28 +180,28 @@ def _cell(count: float, share: float, k: int) -> str:
     return f"{count:,.0f} ({100 * share:.0f} %)" if count and k <= BOTH else f"{count:,.0f}"
 
 
-def _square(facts: Facts, counts: np.ndarray, share: np.ndarray) -> str:
+def _square(facts: ReportData, counts: np.ndarray, share: np.ndarray) -> str:
     rows = []
     for i, name in enumerate(facts.names):
         cells = [
             Cell(_cell(counts[i, j], share[i, j], len(share)), "shade right" if i == j else "shade", share[i, j])
             for j in range(len(facts.names))
         ]
-        rows.append([short(name, 40), *cells])
-    head = ["true ↓ predicted →", *(short(name, 16) for name in facts.names)]
+        rows.append([truncate(name, 40), *cells])
+    head = ["true ↓ predicted →", *(truncate(name, 16) for name in facts.names)]
     return table("True and predicted classes", head, rows)
 
 
 MOST = 60  # columns that are listed
 
 
-def data_section(facts: Facts, found: Findings) -> Section:
+def data_section(facts: ReportData, found: Findings) -> Section:
     share = np.bincount(facts.y, minlength=len(facts.classes)) / facts.n
     classes = table(
         "Classes",
         ["class", "rows", "share"],
         [
-            [short(name, 60), f"{s * facts.n:,.0f}", f"{100 * s:.1f} %"]
+            [truncate(name, 60), f"{s * facts.n:,.0f}", f"{100 * s:.1f} %"]
             for name, s in zip(facts.names, share, strict=True)
         ],
     )
@@ -232,8 +232,8 @@ def _gone(column: frames.Column) -> np.ndarray:
     return np.isnan(column.values) if column.levels is None else column.values < 0
 
 
-def _line(facts: Facts, column: frames.Column, gone: np.ndarray) -> list:
-    there, name = column.values[~gone], short(facts.column_name(column), 60)
+def _line(facts: ReportData, column: frames.Column, gone: np.ndarray) -> list:
+    there, name = column.values[~gone], truncate(facts.column_name(column), 60)
     count = int(gone.sum())
     missing = f"{count:,} ({100 * gone.mean():.1f} %)" if count else "–"
     if column.levels is None:
@@ -241,7 +241,9 @@ def _line(facts: Facts, column: frames.Column, gone: np.ndarray) -> list:
         told = f"{low:.4g} … {middle:.4g} … {high:.4g}" if len(there) else "none"
         return [name, "number", missing, f"{len(np.unique(there)):,}", Cell(told, "text")]
     seen = Counter(there.tolist()).most_common(3)
-    told = ", ".join(f"{short(str(column.levels[code]), 20)} {100 * times / len(there):.0f} %" for code, times in seen)
+    told = ", ".join(
+        f"{truncate(str(column.levels[code]), 20)} {100 * times / len(there):.0f} %" for code, times in seen
+    )
     distinct = len(np.unique(there))
     return [name, "levels", missing, f"{distinct:,}", Cell(told + ", …" * (distinct > 3), "text")]
 
@@ -256,8 +258,8 @@ MEANING = {
 }
 
 
-def metrics_section(facts: Facts, found: Findings) -> Section:
-    base = by_shares(facts)
+def metrics_section(facts: ReportData, found: Findings) -> Section:
+    base = baseline_metrics(facts)
     rows = [
         [name, f"{e.value:.4f}", _between(e), f"{base[name]:.4f}" if name in base else "–", Cell(MEANING[name], "text")]
         for name, e in found.measures.items()
@@ -269,7 +271,7 @@ def metrics_section(facts: Facts, found: Findings) -> Section:
         "Class by class",
         ["class", "rows", "recall", "95 % interval", "precision", "95 % interval"],
         [
-            [short(name, 60), f"{n:,}", _value(recall), _between(recall), _value(precision), _between(precision)]
+            [truncate(name, 60), f"{n:,}", _value(recall), _between(recall), _value(precision), _between(precision)]
             for name, n, recall, precision in by_class(facts)
         ],
     )
@@ -293,7 +295,7 @@ SURE = 0.02  # calibration error up to which confidence is as good as accuracy, 
 CURVES = 7  # classes up to which each has a ROC curve
 
 
-def reliability_section(facts: Facts, found: Findings) -> Section:
+def reliability_section(facts: ReportData, found: Findings) -> Section:
     confidence, right = float(facts.proba[facts.judged].max(axis=1).mean()), found.measures["accuracy"].value
     e = found.measures["calibration error"]
     told = paragraph(
@@ -309,12 +311,12 @@ def reliability_section(facts: Facts, found: Findings) -> Section:
         plots.roc(labels, facts.proba, fig.subplots(), classes=facts.classes)
 
     pictures = figure(
-        inline(reliable, 4.4, 4.2, f"Reliability diagram: calibration error {e.value:.3f}", "picture-reliability"),
+        figure_svg(reliable, 4.4, 4.2, f"Reliability diagram: calibration error {e.value:.3f}", "picture-reliability"),
         "Points on the dashed line are calibrated: what is given 70 % happens in 70 %. Grey columns: how many rows.",
     )
     if len(facts.classes) <= CURVES:
         pictures += figure(
-            inline(ranked, 4.4, 4.2, "ROC curves, each class against the rest", "picture-roc"),
+            figure_svg(ranked, 4.4, 4.2, "ROC curves, each class against the rest", "picture-roc"),
             "Hits over false alarms, for every threshold; the dashed line is guessing.",
         )
     return Section("Reliability", told + f'<div class="pair">{pictures}</div>')
@@ -341,7 +343,7 @@ def verdict(gap: float, error: Estimate) -> str:
 SHOWN = ("accuracy", "log loss", "area under ROC", "calibration error")
 
 
-def summary_section(facts: Facts, found: Findings) -> Section:
+def summary_section(facts: ReportData, found: Findings) -> Section:
     tiles = [("rows judged", f"{facts.n:,}", f"{len(facts.classes)} classes, {facts.d:,} {facts.what}")]
     for name in SHOWN:
         if name in found.measures:
@@ -362,7 +364,7 @@ def summary_section(facts: Facts, found: Findings) -> Section:
 CHARACTERS = 700  # of a text that are shown
 
 
-def surprises_section(facts: Facts, found: Findings) -> Section | None:
+def surprises_section(facts: ReportData, found: Findings) -> Section | None:
     known = facts.known[facts.y] & facts.judged
     surprise = np.where(known, -facts.log_proba[np.arange(facts.n), facts.y], -1.0)
     order = np.argsort(-surprise, kind="stable")[: facts.rows]
@@ -383,7 +385,7 @@ def surprises_section(facts: Facts, found: Findings) -> Section | None:
     )
 
 
-def _accounts(facts: Facts, order: np.ndarray) -> list[tuple[Account, str]]:
+def _accounts(facts: ReportData, order: np.ndarray) -> list[tuple[EvidenceTable, str]]:
     """What is said about each row, and what is to be seen of it first."""
     labels = facts.classes[facts.y[order]]
     if facts.texts is not None:
@@ -395,35 +397,40 @@ def _accounts(facts: Facts, order: np.ndarray) -> list[tuple[Account, str]]:
 
 def _quoted(why: Any) -> str:
     """The beginning of a text, its words shaded by what they say."""
-    cut = replace(why, texts=(short(why.texts[0], CHARACTERS),))
+    cut = replace(why, texts=(truncate(why.texts[0], CHARACTERS),))
     return f"<blockquote>{cut.shaded()}</blockquote>"
 
 
-def _told(facts: Facts, row: int, account: Account, above: str) -> str:
+def _told(facts: ReportData, row: int, account: EvidenceTable, above: str) -> str:
     lines = [
-        [short(line.name, 60), line.value, signed(line.decibans).replace("-", "−"), bar(_share(line.decibans, account))]
+        [
+            truncate(line.name, 60),
+            line.value,
+            format_decibans(line.decibans).replace("-", "−"),
+            bar(_share(line.decibans, account)),
+        ]
         for line in account.lines
     ]
-    foot = ["total", "", signed(account.total).replace("-", "−"), account.verdict]
+    foot = ["total", "", format_decibans(account.total).replace("-", "−"), account.verdict]
     p = facts.proba[row, facts.y[row]]
     title = account.title + (f"; P = {format_probability(p, 1 - p)} by the model without it" if facts.anew else "")
     of = ["column", "value"] if facts.texts is None else ["word", "times"]
     return above + table(title, [*of, "decibans", Cell("against ← → for", "middle")], lines, foot)
 
 
-def _share(decibans: float, account: Account) -> float:
+def _share(decibans: float, account: EvidenceTable) -> float:
     return 0.0 if np.isnan(decibans) else float(np.clip(decibans / account.largest, -1, 1))
 
 
-def _plain(facts: Facts, order: np.ndarray) -> str:
+def _plain(facts: ReportData, order: np.ndarray) -> str:
     rows = []
     for place, i in enumerate(order):
         p, q = facts.proba[i, facts.y[i]], facts.proba[i, facts.predicted[i]]
-        said = short(facts.names[facts.predicted[i]], 40)
+        said = truncate(facts.names[facts.predicted[i]], 40)
         rows.append(
             [
-                short(f"row {facts.named_rows(order)[place]}", 60),
-                short(facts.names[facts.y[i]], 40),
+                truncate(f"row {facts.named_rows(order)[place]}", 60),
+                truncate(facts.names[facts.y[i]], 40),
                 format_probability(p, 1 - p),
                 said,
                 format_probability(q, 1 - q),
@@ -435,7 +442,7 @@ def _plain(facts: Facts, order: np.ndarray) -> str:
 COMMON = 15  # words that are listed
 
 
-def texts_section(facts: Facts, found: Findings) -> Section:
+def texts_section(facts: ReportData, found: Findings) -> Section:
     assert facts.texts is not None
     letters = np.array([len(text) for text in facts.texts])
     words = np.asarray(facts.words.sum(axis=1)).ravel()
@@ -447,7 +454,7 @@ def texts_section(facts: Facts, found: Findings) -> Section:
     lines = [_text_line("all", letters, words, facts.n)]
     for c, name in enumerate(facts.names):
         mine = facts.y == c
-        lines.append(_text_line(short(name, 60), letters[mine], words[mine], facts.n))
+        lines.append(_text_line(truncate(name, 60), letters[mine], words[mine], facts.n))
     head = ["class", "texts", "share", "words: least", "median", "most", "characters: median", "most"]
     note = paragraph("Words are those that the model knows.").replace("<p>", '<p class="note">')
     return Section("Data", told + table("Texts", head, lines) + note + _commonest_words(facts))
@@ -461,19 +468,19 @@ def _text_line(name: str, letters: np.ndarray, words: np.ndarray, n: int) -> lis
     return [*first, *(f"{number:,.0f}" for number in numbers)]
 
 
-def _commonest_words(facts: Facts) -> str:
+def _commonest_words(facts: ReportData) -> str:
     there = np.bincount(facts.words.indices[facts.words.data > 0], minlength=facts.d)
     order = [j for j in np.argsort(-there, kind="stable")[:COMMON] if there[j]]
     vocabulary = facts.model.vocabulary_
-    lines = [[short(vocabulary[j], 40), f"{there[j]:,}", f"{100 * there[j] / facts.n:.1f} %"] for j in order]
+    lines = [[truncate(vocabulary[j], 40), f"{there[j]:,}", f"{100 * there[j] / facts.n:.1f} %"] for j in order]
     return table("Commonest words", ["word", "texts", "share"], lines) if lines else ""
 
 
 WORDS = 12
 
 
-def words_section(facts: Facts, found: Findings) -> Section | None:
-    said = {label: words for label, words in loudest(facts.model, WORDS).items() if words}
+def words_section(facts: ReportData, found: Findings) -> Section | None:
+    said = {label: words for label, words in top_word_evidence(facts.model, WORDS).items() if words}
     if not said:
         return None
     largest = max(abs(one.decibans) for words in said.values() for one in words) or 1.0
@@ -487,16 +494,16 @@ def words_section(facts: Facts, found: Findings) -> Section | None:
     return Section("What it believes", lead + f'<div class="pair">{"".join(tables)}</div>' + more)
 
 
-def _words_of_class(name: str, words: list[Loud], largest: float) -> str:
+def _words_of_class(name: str, words: list[WordEvidence], largest: float) -> str:
     lines = [
         [
-            short(one.word, 40),
+            truncate(one.word, 40),
             f"{one.own:,}",
             f"{one.others:,}",
-            signed(one.decibans).replace("-", "−"),
+            format_decibans(one.decibans).replace("-", "−"),
             bar(one.decibans / largest),
         ]
         for one in words
     ]
     head = ["word", "texts", "other texts", "decibans", Cell("for →", "middle")]
-    return table(f"Words for {short(name, 60)}", head, lines)
+    return table(f"Words for {truncate(name, 60)}", head, lines)

@@ -1,7 +1,7 @@
 """Folds: which rows are held out together.
 
 >>> import numpy as np
->>> fold_of_each(2, None, np.array(["a", "a", "a", "b", "b", "b"])).tolist()
+>>> assign_folds(2, None, np.array(["a", "a", "a", "b", "b", "b"])).tolist()
 [0, 1, 0, 1, 0, 1]
 """
 
@@ -24,7 +24,7 @@ EVERY, NOWHERE = -1, -2  # in the place of a fold
 COMMON = 5  # rows that are the same, and each of them is judged by the others
 
 
-def fold_of_each(folds: Any, X: Any, y: np.ndarray, random_state: Any = None, stratify: bool = True) -> np.ndarray:
+def assign_folds(folds: Any, X: Any, y: np.ndarray, random_state: Any = None, stratify: bool = True) -> np.ndarray:
     """The fold 0, 1, … of each row (n,), from their number, from names (n,) or from a scikit-learn splitter.
 
     A number of folds is dealt out like cards, class by class where `stratify`: folds, and the classes in them, differ
@@ -32,7 +32,7 @@ def fold_of_each(folds: Any, X: Any, y: np.ndarray, random_state: Any = None, st
     """
     n = len(y)
     if hasattr(folds, "split"):
-        return once_each(list(folds.split(X, y)), n)
+        return folds_of_splitter(list(folds.split(X, y)), n)
     if isinstance(folds, Integral):
         folds = int(folds)
         if not 2 <= folds <= n:
@@ -55,7 +55,7 @@ def fold_of_each(folds: Any, X: Any, y: np.ndarray, random_state: Any = None, st
     return fold
 
 
-def once_each(splits: list[tuple[np.ndarray, np.ndarray]], n: int) -> np.ndarray:
+def folds_of_splitter(splits: list[tuple[np.ndarray, np.ndarray]], n: int) -> np.ndarray:
     """The fold of each row (n,) of splits that test each row once and learn from all others."""
     fold, times = np.empty(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
     for i, (_, test) in enumerate(splits):
@@ -83,7 +83,7 @@ def folds_by_content(x: Reals | Counts, y: np.ndarray, folds: int, w: np.ndarray
     >>> bool(fold[1] == fold[4]), int(fold[3]), sorted(set(fold.tolist()))
     (True, -1, [-1, 0, 1])
     """
-    at, digest = np.arange(x.n) if w is None else np.flatnonzero(w > 0), digests(x)
+    at, digest = np.arange(x.n) if w is None else np.flatnonzero(w > 0), row_digests(x)
     order = at[np.lexsort((digest[at], y[at]))]
     first = np.append(True, (np.diff(digest[order]) != 0) | (np.diff(y[order]) != 0))
     code = y[order][first]
@@ -149,10 +149,10 @@ def number_of(level: Any) -> float:
     return float(crc32(str(level).encode()))
 
 
-def digests(x: Reals | Counts) -> np.ndarray:
+def row_digests(x: Reals | Counts) -> np.ndarray:
     """A number for each row (n,) that the same cells have too, dense or sparse; whole numbers add without rounding.
 
-    >>> a, b, c = digests(Reals(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -0.0]]))).tolist()
+    >>> a, b, c = row_digests(Reals(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -0.0]]))).tolist()
     >>> a == c, a == b
     (True, False)
     """

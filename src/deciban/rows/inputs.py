@@ -46,7 +46,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from deciban import ops
 from deciban.data import frames
 from deciban.data.blocks import Block, Codes, Counts, Mixed, Reals
-from deciban.data.frames import Column, some
+from deciban.data.frames import Column, format_list
 from deciban.errors import DataError, DecibanError, SupportError, levels_up
 from deciban.rows.labels import label_codes, no_label, several_types
 
@@ -187,14 +187,14 @@ _READY = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.dty
 
 def features(estimator: Any, X: Any, block: str) -> Block:
     """X at prediction time. A plain array of the right width passes at once."""
-    if _ready(X) and _as_before(estimator, X):
+    if _ready(X) and _same_columns(estimator, X):
         return _block(X, block)
     X = frames.with_text_names(frames.without(frames.records(X), estimator.__dict__.get("_left_out", ())))
     if isinstance(X, frames.Records):
         return _block(from_records(X, _known_names(estimator, X), block), block)
     check_columns(X, block, estimator.__dict__.get("feature_names_in_"))
     with cells_named(X, block):
-        return _block(validate_data(estimator, local(X), reset=False, **_rules(block)), block)
+        return _block(validate_data(estimator, to_numpy(X), reset=False, **_rules(block)), block)
 
 
 def _target_checked(read: Callable) -> Callable:
@@ -273,7 +273,7 @@ def rows_at(X: Any, index: np.ndarray) -> Any:
 def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
     """X and y (labels as they are) for training. Plain arrays that fit together pass at once."""
     plain = _ready(X) and type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "iub" and len(y) >= least
-    if plain and (reset or _as_before(estimator, X)):
+    if plain and (reset or _same_columns(estimator, X)):
         if reset:
             estimator.__dict__.pop("feature_names_in_", None)
             estimator.n_features_in_ = X.shape[1]
@@ -283,7 +283,9 @@ def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int
         return _training_records(estimator, X, y, block, reset, least)
     check_columns(X, block, None if reset else estimator.__dict__.get("feature_names_in_"))
     with cells_named(X, block):
-        X, y = validate_data(estimator, local(X), local(y), reset=reset, ensure_min_samples=least, **_rules(block))
+        X, y = validate_data(
+            estimator, to_numpy(X), to_numpy(y), reset=reset, ensure_min_samples=least, **_rules(block)
+        )
         if y.dtype.kind not in "iub":
             check_classification_targets(y)
         return _block(X, block), y
@@ -305,21 +307,24 @@ def _known_names(estimator: Any, X: frames.Records) -> list[str]:
     known, given = estimator.__dict__.get("feature_names_in_"), frames.names(X)
     if known is None:
         raise DataError(
-            f"X has names ({frames.some(given)}), but {type(estimator).__name__} learned from columns without names\n\n"
-            f"hint: give rows of {estimator.n_features_in_} numbers in the order of training, or fit on named columns"
+            f"X has names ({frames.format_list(given)}), but {type(estimator).__name__} learned from columns without "
+            f"names\n\nhint: give rows of {estimator.n_features_in_} numbers in the order of training, or fit on "
+            "named columns"
         )
     absent, new = [name for name in known if name not in X.cells], [name for name in given if name not in known]
     if absent:
         raise DataError(
-            f"{frames.some(absent)} not in X, which has {frames.some(given)}\n\n"
+            f"{frames.format_list(absent)} not in X, which has {frames.format_list(given)}\n\n"
             "hint: name the columns as in training; None is a missing cell"
         )
     if new:
-        warnings.warn(f"{frames.some(new)} not known from training: ignored", UserWarning, stacklevel=levels_up())
+        warnings.warn(
+            f"{frames.format_list(new)} not known from training: ignored", UserWarning, stacklevel=levels_up()
+        )
     return list(known)
 
 
-def _as_before(estimator: Any, X: np.ndarray) -> bool:
+def _same_columns(estimator: Any, X: np.ndarray) -> bool:
     """Whether an array has the columns that the estimator knows, which are unnamed."""
     return X.shape[1] == estimator.n_features_in_ and "feature_names_in_" not in estimator.__dict__
 
@@ -363,7 +368,7 @@ def check_levels(x: Codes) -> None:
         )
 
 
-def local(X: Any) -> Any:
+def to_numpy(X: Any) -> Any:
     """An array of another library as NumPy's, where scikit-learn's array API dispatch is on; else X itself."""
     if type(X) is np.ndarray or not get_config()["array_api_dispatch"] or not hasattr(X, "__array_namespace__"):
         return X
@@ -385,7 +390,7 @@ def labels(y: np.ndarray | Column, classes: np.ndarray | None) -> tuple[np.ndarr
     return known, codes
 
 
-def name_classes(estimator: Any, classes: Any) -> None:
+def check_classes(estimator: Any, classes: Any) -> None:
     """The classes that partial_fit is told: the first call must name them, once each; later ones the same, or none."""
     known = getattr(estimator, "classes_", None)
     if known is not None and (classes is None or (type(classes) is np.ndarray and np.array_equal(classes, known))):
@@ -407,7 +412,7 @@ def weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
     """Weights as doubles, None where all are 1."""
     if sample_weight is None:
         return None
-    sample_weight = np.asarray(local(sample_weight))
+    sample_weight = np.asarray(to_numpy(sample_weight))
     if sample_weight.ndim == 1 and sample_weight.dtype.kind in "biuf" and not sample_weight.any():
         raise DataError("sample_weight is zero for every sample\n\nhint: give at least one row a positive weight")
     w = _check_sample_weight(sample_weight, y.reshape(-1, 1), dtype=np.float64)
@@ -420,11 +425,11 @@ def weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
     return np.ascontiguousarray(w)
 
 
-def supported(x: Block, support: str) -> bool:
+def in_support(x: Block, support: str) -> bool:
     """Whether a chunk can be what the family takes: counts and levels are not negative."""
     if isinstance(x, Codes):
         return ops.code_range(x)[0] >= x.floor
-    return support == "real" or isinstance(x, Mixed) or ops.least(x) >= 0  # a schema has looked at its own columns
+    return support == "real" or isinstance(x, Mixed) or ops.minimum(x) >= 0  # a schema has looked at its own columns
 
 
 def called(column: Any, names: Any) -> str:
@@ -432,11 +437,11 @@ def called(column: Any, names: Any) -> str:
     return f"column {column}" if names is None else f"column `{names[int(column)]}`"
 
 
-def refuse_negative(x: Block, whom: str, names: Any = None) -> NoReturn:
+def raise_negative(x: Block, whom: str, names: Any = None) -> NoReturn:
     """Say where x is negative (or infinite, which is no level either)."""
     assert not isinstance(x, Mixed)
     if isinstance(x, Codes) and infinite(x):
-        refuse(x, names)
+        raise_not_finite(x, names)
     values = x.stored if isinstance(x, Counts) else x.values
     at = np.argwhere(values < 0)[0]
     row, column = (x.row_of()[at[0]], x.column_of()[at[0]]) if isinstance(x, Counts) else at
@@ -456,10 +461,10 @@ def infinite(x: Block) -> bool:
     return values.dtype.kind == "f" and bool(np.isinf(values).any())
 
 
-def refuse(x: Block, names: Any = None) -> NoReturn:
+def raise_not_finite(x: Block, names: Any = None) -> NoReturn:
     """Say why sums over x are not finite; `names` are those of the columns."""
     if isinstance(x, Mixed):
-        refuse(max(x.blocks, key=lambda block: np.nanmax(np.abs(block.values), initial=0.0)))
+        raise_not_finite(max(x.blocks, key=lambda block: np.nanmax(np.abs(block.values), initial=0.0)))
     if infinite(x):
         if isinstance(x, Counts):
             at = int(np.flatnonzero(np.isinf(x.stored))[0])
@@ -530,7 +535,7 @@ def _named(columns: list[Column]) -> str:
 
 
 def _plain(columns: list[Column]) -> str:
-    return some([c.name for c in columns]).replace("`", "" if isinstance(columns[0].name, int) else "`")
+    return format_list([c.name for c in columns]).replace("`", "" if isinstance(columns[0].name, int) else "`")
 
 
 def _given(values: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.composites.subsets import Subsets
+from deciban.composites.subsets import SubsetAverage
 from deciban.data.blocks import Codes, Mixed, Table
 from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, Crosstab, reordered
@@ -71,7 +71,9 @@ class KeepingLevels:
     def _leave_one_out(self, family: Any, tally: Bundle, chunk: Table) -> np.ndarray:
         x, lone = self._without_lone(tally, chunk)
         out = family.leave_one_out(self._fitted.params, tally.parts[1], x, chunk.y, chunk.w)
-        if self._schema.reserve or isinstance(family, Subsets):  # the level goes, and its place with it: the long way
+        if self._schema.reserve or isinstance(
+            family, SubsetAverage
+        ):  # the level goes, and its place with it: the long way
             out[lone] = np.nan
         return out
 

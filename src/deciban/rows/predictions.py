@@ -3,7 +3,7 @@
 >>> import pyarrow as pa
 >>> from deciban import GaussianNB
 >>> model = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"])
->>> Answering(model, ("size",))(pa.record_batch({"name": ["x"], "size": [0.5]})).to_pylist()[0]["predicted"]
+>>> PredictBatch(model, ("size",))(pa.record_batch({"name": ["x"], "size": [0.5]})).to_pylist()[0]["predicted"]
 'a'
 
 Answers to the rows of files, in files: one for one, or a folder for a folder; each is there when it is whole.
@@ -27,13 +27,13 @@ from typing import Any
 
 import numpy as np
 
-from deciban.data.frames import some
+from deciban.data.frames import format_list
 from deciban.engines import stream
-from deciban.errors import DataError, DecibanError, levels_up, placed
+from deciban.errors import DataError, DecibanError, levels_up, relocate
 
 
 @dataclass(frozen=True)
-class Answering:
+class PredictBatch:
     model: Any
     columns: tuple[str, ...]  # those of the model that the data have, in its order
     priors: Any = None
@@ -48,19 +48,19 @@ class Answering:
             if rows.num_rows:
                 proba = np.asarray(model.predict_proba(model._readable(rows, self.columns), priors=self.priors))
         except DecibanError as wrong:
-            raise placed(wrong, names=self.columns) from None
-        return readers.told(model.classes_, proba, taken)
+            raise relocate(wrong, names=self.columns) from None
+        return readers.prediction_columns(model.classes_, proba, taken)
 
     def __call__(self, batch: Any) -> Any:
         from deciban.io import readers
 
-        return readers.widened(batch, self.answers(batch, batch.schema.names))
+        return readers.append_to_batch(batch, self.answers(batch, batch.schema.names))
 
     def schema(self, of_rows: Any) -> Any:
         """That of the answers to rows of such a schema."""
         from deciban.io import readers
 
-        more = readers.told(self.model.classes_, np.zeros((0, len(self.model.classes_))), of_rows.names)
+        more = readers.prediction_columns(self.model.classes_, np.zeros((0, len(self.model.classes_))), of_rows.names)
         for field in more.schema:
             of_rows = of_rows.append(field)
         return of_rows
@@ -73,7 +73,7 @@ class Answering:
                 try:
                     yield lines, self.answers(rows, source.names)
                 except DecibanError as wrong:
-                    raise placed(wrong, rows=before) from None
+                    raise relocate(wrong, rows=before) from None
             before += len(lines)
             if progress is not None:
                 progress(before, source.done())
@@ -90,16 +90,16 @@ def columns_for(model: Any, names: Sequence[str], features: Any = None) -> tuple
     spared = absent and hasattr(model, "levels_") and here and getattr(model, "columns", "") != "strict"
     if absent and not spared:
         raise DataError(
-            f"the model learned from {some(wanted)}; the data have {some(names)} and lack {some(absent)}\n\n"
-            "hint: give the columns their names of training"
+            f"the model learned from {format_list(wanted)}; the data have {format_list(names)} and lack "
+            f"{format_list(absent)}\n\nhint: give the columns their names of training"
         )
     if len(wanted) != getattr(model, "n_features_in_", 1):
         raise DataError(
-            f"which of the columns {some(names)} does the model read?\n\n"
+            f"which of the columns {format_list(names)} does the model read?\n\n"
             f"hint: it learned from {getattr(model, 'n_features_in_', 1)} without names; name them here: features=[…]"
         )
     if spared:
-        message = f"{some(absent)} not in the data: taken as missing in every row"
+        message = f"{format_list(absent)} not in the data: taken as missing in every row"
         warnings.warn(message, UserWarning, stacklevel=levels_up())
     return here
 
@@ -110,13 +110,14 @@ def written(model: Any, path: Any, out: Any, priors: Any, features: Any, progres
 
     if out is None:
         raise DataError(
-            f"where shall the answers to {path} go?\n\nhint: out=, a file such as {readers.named_beside(path).name!r}, "
-            "or a folder for a folder; or give rows instead of a path, and have them back"
+            f"where shall the answers to {path} go?\n\n"
+            f"hint: out=, a file such as {readers.default_output_path(path).name!r}, or "
+            "a folder for a folder; or give rows instead of a path, and have them back"
         )
-    for one in (path, *(readers.listed(path) or ((), ()))[1]):
+    for one in (path, *(readers.list_files(path) or ((), ()))[1]):
         if Path(out).exists() and Path(one).exists() and Path(out).samefile(one):
             raise DataError(f"{out} would take the place of the data\n\nhint: name another file: out=…")
-    found = readers.listed(path)
+    found = readers.list_files(path)
     if found is None or (Path(out).suffix and not Path(out).is_dir()):
         _write(model, path, out, priors, features, progress)
         return out
@@ -149,12 +150,12 @@ def _write(
         if progress is not None:
             progress(rows, share)
 
-    source = readers.opened(path, types=readers.kinds_for(kinds(model)), rest=readers.TEXT, root=root)
-    f = Answering(model, columns_for(model, source.names, features), priors)
-    if readers.keeps_lines(source, where):
-        readers.write_beside(source, f.beside(source, tell), where)
+    source = readers.open_path(path, types=readers.arrow_types(kinds(model)), rest=readers.TEXT, root=root)
+    f = PredictBatch(model, columns_for(model, source.names, features), priors)
+    if readers.can_append_to_lines(source, where):
+        readers.write_csv_with_predictions(source, f.beside(source, tell), where)
     else:
-        readers.write(stream.answered(source, f, f.schema(source.schema), tell), where)
+        readers.write(stream.map_batches(source, f, f.schema(source.schema), tell), where)
     stream.tell_notes(source)
     return told[0]
 

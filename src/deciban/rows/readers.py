@@ -21,12 +21,12 @@ from sklearn.utils.validation import _check_y, check_consistent_length, validate
 
 from deciban.data import frames
 from deciban.data.blocks import Block, Mixed, Table
-from deciban.data.frames import some
+from deciban.data.frames import format_list
 from deciban.engines import threads
 from deciban.errors import ColumnWarning, DataError, levels_up
 from deciban.rows.inputs import column_notes, missing_labels_named, refuse_missing
 from deciban.rows.labels import several_types
-from deciban.rows.rows import Part, Reading, rows_of
+from deciban.rows.rows import ColumnRoles, LabelledTally, rows_of
 from deciban.rows.schema import Schema
 from deciban.tallies import Bundle
 
@@ -82,26 +82,28 @@ class ReadingFrames:
                     "now\n\nhint: `fit` on all rows; or begin with a column of numbers (NaN in every row)"
                 )
 
-    def _part(self, batch: Any, reading: Reading) -> Part:
+    def _part(self, batch: Any, reading: ColumnRoles) -> LabelledTally:
         """What the rows of a batch contribute; families and levels are those of the batch."""
         from deciban.io import batches
 
         classes, y = reading.labels(batch)
         kinds = dict(zip(reading.features, reading.kinds, strict=False))
         columns = batches.columns(batch, reading.features, kinds)
-        found = tuple(batches.taken_for(batches.column_of(batch, name), kinds.get(name)) for name in reading.features)
+        found = tuple(
+            batches.column_kind_or(batches.column_of(batch, name), kinds.get(name)) for name in reading.features
+        )
         model = self._plain()
         model._schema = model._new_schema(columns)
         x, _ = model._schema.read(columns, batch.num_rows, learning=True)
         table = Table(x, y, reading.weights(batch), len(classes))
         tally, schema = model._part_of(table, self)
-        return Part(classes, rows_of(table), tally, schema, found)
+        return LabelledTally(classes, rows_of(table), tally, schema, found)
 
     def _part_of(self, table: Table, bare: Any) -> tuple[Bundle, Schema]:
         """The tally of a batch, and its schema, by a copy of the bare model."""
         return self._tally(table), self._schema  # type: ignore[attr-defined]
 
-    def _take_part(self, part: Part) -> None:
+    def _take_part(self, part: LabelledTally) -> None:
         if part.schema is not None:
             self._schema = part.schema
         self._library = "pyarrow"
@@ -168,7 +170,7 @@ class ReadingFrames:
             self.feature_names_in_ = np.array(names, dtype=object)
             self.n_features_in_ = len(names)
         known = None if reset or self._unnamed else set(self._schema.names)
-        columns = frames.columns(X, lambda f, series: threads.each(series, f), known)
+        columns = frames.columns(X, lambda f, series: threads.map_ordered(series, f), known)
         if not reset and self._unnamed:
             columns = self._by_position(columns)
         return columns, n, [] if known is None else [name for name in names if name not in known]
@@ -211,24 +213,26 @@ class ReadingFrames:
         new = [name for name in new if name not in passed]
         if len(absent) == len(self._schema.fields):
             raise DataError(
-                f"none of the columns {some(self._schema.names)} is in X, which has {some(new)}\n\n"
+                f"none of the columns {format_list(self._schema.names)} is in X, which has {format_list(new)}\n\n"
                 "hint: name the columns as in training"
             )
         if self.columns == "strict" and (absent or new):
             raise self._other_columns(absent, new)
-        told = [f"{some(absent)} not in X: taken as missing in every row"] if absent else []
-        told += [f"{some(new)} not known from training: ignored"] if new else []
+        told = [f"{format_list(absent)} not in X: taken as missing in every row"] if absent else []
+        told += [f"{format_list(new)} not known from training: ignored"] if new else []
         if told:
             warnings.warn("; ".join(told), UserWarning, stacklevel=levels_up())
 
     def _other_columns(self, absent: list, new: list) -> DataError:
-        told = [f"{some(absent)} {_is(absent)} not in X"] if absent else []
-        told += [f"{some(new)} {_is(new)} not known from training"] if new else []
+        told = [f"{format_list(absent)} {_is(absent)} not in X"] if absent else []
+        told += [f"{format_list(new)} {_is(new)} not known from training"] if new else []
         near = [(get_close_matches(str(name).lower(), [str(n).lower() for n in absent], 1), name) for name in new]
         named = {str(name).lower(): name for name in absent}
         meant = [f"`{named[close[0]]}` for `{name}`" for close, name in near if close]
         hint = (
-            f"did you mean {', '.join(meant)}?" if meant else f"the columns of training are {some(self._schema.names)}"
+            f"did you mean {', '.join(meant)}?"
+            if meant
+            else f"the columns of training are {format_list(self._schema.names)}"
         )
         return DataError(f"{'; '.join(told)} (columns='strict')\n\nhint: {hint}")
 
@@ -238,15 +242,15 @@ def _is(names: list) -> str:
 
 
 @dataclass(frozen=True)
-class Origin:
+class ArrayKind:
     dtype: Any = None  # NumPy's; None: leave as it is
     library: str | None = None  # the array API namespace, by name: models stay picklable
     device: Any = None
 
-    plain: ClassVar[Origin]
+    plain: ClassVar[ArrayKind]
 
     @classmethod
-    def of(cls, X: Any) -> Origin:
+    def of(cls, X: Any) -> ArrayKind:
         """The origin of X: its floating dtype (whole numbers become doubles), and its library under dispatch."""
         if type(X) is np.ndarray:
             return _ORIGINS.get(X.dtype, cls.plain)
@@ -288,12 +292,12 @@ class Origin:
         return self.library is None or self.library.endswith("numpy")
 
 
-def same_library(method: Callable) -> Callable:
+def check_same_array_library(method: Callable) -> Callable:
     """Refuse X of another array library than the model was fitted with (under scikit-learn's array API dispatch)."""
 
     @wraps(method)
     def checked(self, X, *args, **kwargs):
-        foreign = type(X) is not np.ndarray or not self.__dict__.get("_origin", Origin.plain)._here
+        foreign = type(X) is not np.ndarray or not self.__dict__.get("_origin", ArrayKind.plain)._here
         if foreign and self._keeps_kind and get_config()["array_api_dispatch"]:
             from sklearn.utils._array_api import check_same_namespace
 
@@ -303,8 +307,8 @@ def same_library(method: Callable) -> Callable:
     return checked
 
 
-Origin.plain = Origin()
+ArrayKind.plain = ArrayKind()
 _ORIGINS = {
-    np.dtype(np.float32): Origin(np.dtype(np.float32)),
-    np.dtype(np.float64): Origin(np.dtype(np.float64)),
+    np.dtype(np.float32): ArrayKind(np.dtype(np.float32)),
+    np.dtype(np.float64): ArrayKind(np.dtype(np.float64)),
 }

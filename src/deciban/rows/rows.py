@@ -6,10 +6,10 @@ them lacks:
     part(batch a) + part(batch b) = part(a and b)
 
 >>> import numpy as np
->>> from deciban.tallies import Bundle, Labels
->>> a = Part(np.array(["rain"], dtype=object), np.array([2]), Bundle((Labels(np.array([2.0])),)))
->>> b = Part(np.array(["sun"], dtype=object), np.array([1]), Bundle((Labels(np.array([1.0])),)))
->>> (b + a).classes.tolist(), (b + a).rows.tolist(), (Part.nothing() + a).rows.tolist()
+>>> from deciban.tallies import Bundle, ClassWeights
+>>> a = LabelledTally(np.array(["rain"], dtype=object), np.array([2]), Bundle((ClassWeights(np.array([2.0])),)))
+>>> b = LabelledTally(np.array(["sun"], dtype=object), np.array([1]), Bundle((ClassWeights(np.array([1.0])),)))
+>>> (b + a).classes.tolist(), (b + a).rows.tolist(), (LabelledTally.nothing() + a).rows.tolist()
 (['rain', 'sun'], [2, 1], [2])
 """
 
@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from deciban.data.blocks import Table
-from deciban.data.frames import in_order
-from deciban.errors import DataError, DecibanError, placed
+from deciban.data.frames import sort_levels
+from deciban.errors import DataError, DecibanError, relocate
 from deciban.rows.labels import label_codes
 from deciban.rows.levels import moved
 from deciban.rows.schema import Schema
@@ -34,7 +34,7 @@ WORDS = {"number": "numbers", "level": "texts or truth values", "neither": "neit
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class LabelledTally:
     classes: np.ndarray  # (k,), in order
     rows: np.ndarray  # (k,), how many each has
     tally: Any = None  # None: there were no rows
@@ -43,17 +43,17 @@ class Part:
     again: bool = False  # nothing was added up: the rows are to be read again, with the kinds that are known now
 
     @classmethod
-    def nothing(cls) -> Part:
+    def nothing(cls) -> LabelledTally:
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
-    def __add__(self, other: Part) -> Part:
+    def __add__(self, other: LabelledTally) -> LabelledTally:
         return self._plus(other, add)
 
-    def __iadd__(self, other: Part) -> Part:
+    def __iadd__(self, other: LabelledTally) -> LabelledTally:
         """The same, maybe into this part's memory: for sums that nobody else holds."""
         return self._plus(other, iadd)
 
-    def _plus(self, other: Part, plus: Callable) -> Part:
+    def _plus(self, other: LabelledTally, plus: Callable) -> LabelledTally:
         if other.tally is None or self.tally is None:
             return self if other.tally is None else other
         if self.kinds != other.kinds or self.again or other.again:
@@ -61,7 +61,7 @@ class Part:
         a, b = self._together(other)
         return replace(a, rows=a.rows + b.rows, tally=plus(a.tally, b.tally))
 
-    def _together(self, other: Part) -> tuple[Part, Part]:
+    def _together(self, other: LabelledTally) -> tuple[LabelledTally, LabelledTally]:
         """Both in the classes and levels of both."""
         a, b = self, other
         if not np.array_equal(a.classes, b.classes):
@@ -72,7 +72,7 @@ class Part:
             a, b = a._in_levels(schema, here), b._in_levels(schema, there)
         return a, b
 
-    def _in_classes(self, classes: np.ndarray) -> Part:
+    def _in_classes(self, classes: np.ndarray) -> LabelledTally:
         if np.array_equal(self.classes, classes):
             return replace(self, classes=classes)
         at, k = np.searchsorted(classes, self.classes), len(classes)
@@ -80,10 +80,10 @@ class Part:
         rows[at] = self.rows
         return replace(self, classes=classes, rows=rows, tally=self.tally.relabel(at, k))
 
-    def _in_levels(self, schema: Schema, places: list[np.ndarray]) -> Part:
+    def _in_levels(self, schema: Schema, places: list[np.ndarray]) -> LabelledTally:
         return replace(self, schema=schema, tally=moved(schema, self.tally, places))
 
-    def _unlike(self, other: Part) -> Part:
+    def _unlike(self, other: LabelledTally) -> LabelledTally:
         """Of a column that one part has nothing of, the other knows better; what both know must agree."""
         assert self.schema is not None
         for name, mine, theirs in zip(self.schema.names, self.kinds, other.kinds, strict=True):
@@ -95,13 +95,13 @@ class Part:
         kinds = tuple(a or b for a, b in zip(self.kinds, other.kinds, strict=True))
         return replace(self, kinds=kinds, again=True, tally=Bundle(()))
 
-    def ordered(self) -> Part:
+    def ordered(self) -> LabelledTally:
         """Levels in an order of their own: the same for any borders between the parts."""
         if self.schema is None:
             return self
         fields = []
         for field in self.schema.fields:
-            order = in_order(field.levels or ())
+            order = sort_levels(field.levels or ())
             levels = None if field.levels is None else tuple(field.levels[i] for i in order)
             fields.append(replace(field, levels=levels))
         schema = replace(self.schema, fields=tuple(fields))
@@ -120,7 +120,7 @@ def united(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ColumnRoles:
     """Which columns of a batch are what."""
 
     features: tuple[str, ...]
@@ -166,11 +166,11 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Tallying:
+class TallyBatch:
     """batch → Part, for an engine to add up; it goes to workers as it is."""
 
     model: Any  # settings, and no state
-    reading: Reading
+    reading: ColumnRoles
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -183,13 +183,13 @@ class Tallying:
         known = zip(reading.features, reading.kinds, strict=False)
         return () if reading.texts else tuple(name for name, kind in known if kind == "level")
 
-    def __call__(self, batch: Any) -> Part:
+    def __call__(self, batch: Any) -> LabelledTally:
         if batch.num_rows == 0:
-            return Part.nothing()
+            return LabelledTally.nothing()
         try:
             return self.model._part(batch, self.reading)
         except DecibanError as wrong:
-            raise placed(wrong, names=self.reading.features) from None
+            raise relocate(wrong, names=self.reading.features) from None
 
 
 def rows_of(table: Table) -> np.ndarray:

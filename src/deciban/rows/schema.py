@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from deciban import ops
-from deciban.data.blocks import Apart, Codes, Mixed, Reals
+from deciban.data.blocks import Codes, ColumnBlock, Mixed, Reals
 from deciban.data.frames import Column, Name
 from deciban.data.support import NEEDS, outside
 from deciban.errors import DataError, MergeError, SupportError
@@ -98,7 +98,7 @@ class Schema:
             elif family.block == "codes":
                 blocks.append(Codes(_side_by_side([cells[j] for j in at], n)))
             else:
-                blocks.append(Apart([cells[j] for j in at]))
+                blocks.append(ColumnBlock([cells[j] for j in at]))
         return Mixed(tuple(blocks), n), [name for name in self.names if name not in given]
 
     def _cells(self, field: Field, column: Column | None, n: int, learning: bool) -> np.ndarray:
@@ -198,7 +198,7 @@ def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
             "learned as numbers\n\nhint: convert it to numbers, missing cells as NaN or None"
         )
     values = column.values
-    largest = ops.largest(values)
+    largest = ops.max_abs(values)
     if largest == np.inf:
         infinite = np.isinf(values)
         raise SupportError(

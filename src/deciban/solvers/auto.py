@@ -17,7 +17,7 @@ from deciban.solvers.newton import Metric, Newton, NewtonCg
 
 
 @dataclass(frozen=True)
-class Rough(Newton):
+class RoughNewton(Newton):
     """Newton on a sample: its minimum is off by chance anyway, so half a degree of freedom is near enough."""
 
     def done(self, objective: Any, state: State, tol: float) -> str | None:
@@ -30,7 +30,7 @@ PATIENCE = 40  # steps after which L-BFGS is known to be slow
 
 
 @dataclass(frozen=True)
-class Auto(Lbfgs):
+class SubsampledLbfgs(Lbfgs):
     """L-BFGS in the metric of a sample's Hessian: from the start, at the sample's minimum, where that costs no more
     than a few passes over all rows; else only when L-BFGS alone has taken as long, and would take far longer yet. Where
     that is slow too, as few rows bend more than all others do, the Hessian of all rows is the metric. Where there are
@@ -44,7 +44,7 @@ class Auto(Lbfgs):
         if 2 * rows > objective.rows.n or 5 * price(objective, rows) > self.cheap:
             return super().init(objective, w)
         some = objective.thin(rows)
-        start = solve(Rough(), some, w, tol=1e-4, max_iter=30)
+        start = solve(RoughNewton(), some, w, tol=1e-4, max_iter=30)
         metric: Metric | None = start.kept
         if metric is None or not np.isfinite(start.value):
             return super().init(objective, w)

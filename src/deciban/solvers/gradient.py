@@ -46,7 +46,7 @@ SPARSE = 1 << 20  # cells of sparse rows spread out at a time
 
 
 @dataclass(frozen=True)
-class Stream:
+class OnlineAverage:
     """Where the rule is: the parameters, their average, and {rows, Σ |x|²} so far."""
 
     coef: np.ndarray  # (m, p)
@@ -54,15 +54,15 @@ class Stream:
     past: np.ndarray
 
     @classmethod
-    def start(cls, coef: np.ndarray) -> Stream:
+    def start(cls, coef: np.ndarray) -> OnlineAverage:
         return cls(coef.copy(), coef.copy(), np.zeros(2))
 
-    def read(self, rows: Table, decay: np.ndarray, speed: float = 1.0) -> Stream:
+    def read(self, rows: Table, decay: np.ndarray, speed: float = 1.0) -> OnlineAverage:
         """After these rows."""
         coef, mean, past = (np.array(a, order="C") for a in (self.coef, self.mean, self.past))
         for chunk in _spread(rows):
             logistic.online(chunk.x, chunk.y, chunk.w, speed, decay, coef, mean, past)
-        return Stream(coef, mean, past)
+        return OnlineAverage(coef, mean, past)
 
 
 def _spread(rows: Table):
@@ -93,7 +93,7 @@ class Sgd(Smooth):
         order = np.random.default_rng([self.seed, passes]).permutation(rows.n)
         shuffled = Table(rows.x.take(order), rows.y[order], None if rows.w is None else rows.w[order], rows.k)
         decay, speed = objective.ridge / objective.weight, self.speed / np.cbrt(1.0 + passes)
-        coef = Stream.start(coef).read(shuffled, decay, speed).coef
+        coef = OnlineAverage.start(coef).read(shuffled, decay, speed).coef
         return self._state(objective, state.w + 2.0 / (passes + 2.0) * (coef.ravel() - state.w), coef, passes + 1)
 
     def done(self, objective: Any, state: State, tol: float) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deciban.solvers.base import Smooth, State
-from deciban.solvers.line_search import dot, dots, plus, search
+from deciban.solvers.line_search import axpy_many, dot, dot_many, search
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class Memory(NamedTuple):
         """With the change that step s has made."""
         turned = self.metric.solve(gradient)
         y, z = gradient - self.gradient, turned - self.turned
-        ahead = dots(self.vectors, gradient)
-        size, bend = dots((s, z), y)
+        ahead = dot_many(self.vectors, gradient)
+        size, bend = dot_many((s, z), y)
         here = self._replace(steps=self.steps + 1, gradient=gradient, turned=turned, ahead=ahead)
         if not size > 0:
             return here
@@ -83,7 +83,7 @@ class Memory(NamedTuple):
             vectors=(*self.vectors, s, z)[-2 * most :],
             along=_grown(self.along, change[::2], size)[-most:, -most:],
             bend=_grown(self.bend, change[1::2], bend)[-most:, -most:],
-            ahead=np.append(ahead, dots((s, z), gradient))[-2 * most :],
+            ahead=np.append(ahead, dot_many((s, z), gradient))[-2 * most :],
         )
 
     def direction(self) -> np.ndarray:
@@ -96,7 +96,7 @@ class Memory(NamedTuple):
             rest = scale * (zg[i] - self.bend[i] @ share) + along[:i, i] @ more[:i]
             more[i] = share[i] - rest / along[i, i]
         factors = np.column_stack([-more, scale * share]).ravel()
-        return plus(-scale * self.turned, factors, self.vectors)
+        return axpy_many(-scale * self.turned, factors, self.vectors)
 
 
 def _grown(a: np.ndarray, edge: np.ndarray, corner: float) -> np.ndarray:

@@ -9,9 +9,9 @@ Near the minimum the value has no digits left to compare; there the slopes decid
 Products and sums of long vectors: a span at a time, by all threads, in an order that does not depend on them.
 
 >>> import numpy as np
->>> dot(np.ones(3), np.arange(3.0)), dots((np.ones(2), np.arange(2.0)), np.array([3.0, 4.0])).tolist()
+>>> dot(np.ones(3), np.arange(3.0)), dot_many((np.ones(2), np.arange(2.0)), np.array([3.0, 4.0])).tolist()
 (3.0, [7.0, 4.0])
->>> plus(np.zeros(2), np.array([1.0, -1.0]), (np.ones(2), np.arange(2.0))).tolist()
+>>> axpy_many(np.zeros(2), np.array([1.0, -1.0]), (np.ones(2), np.arange(2.0))).tolist()
 [1.0, 0.0]
 """
 
@@ -32,10 +32,10 @@ SPAN = 1 << 16
 
 def dot(a: np.ndarray, b: np.ndarray) -> float:
     """a · b."""
-    return float(a @ b) if len(a) <= SHORT else float(dots((a,), b)[0])
+    return float(a @ b) if len(a) <= SHORT else float(dot_many((a,), b)[0])
 
 
-def dots(vectors: tuple[np.ndarray, ...], g: np.ndarray) -> np.ndarray:
+def dot_many(vectors: tuple[np.ndarray, ...], g: np.ndarray) -> np.ndarray:
     """Their products with g."""
 
     def of(span: slice) -> np.ndarray:
@@ -50,7 +50,7 @@ def dots(vectors: tuple[np.ndarray, ...], g: np.ndarray) -> np.ndarray:
     return threads.total(_spans(len(g)), of) if vectors else np.zeros(0)
 
 
-def plus(out: np.ndarray, factors: np.ndarray, vectors: tuple[np.ndarray, ...]) -> np.ndarray:
+def axpy_many(out: np.ndarray, factors: np.ndarray, vectors: tuple[np.ndarray, ...]) -> np.ndarray:
     """out + Σ factor · vector, into out."""
 
     def add(span: slice) -> None:
@@ -61,7 +61,7 @@ def plus(out: np.ndarray, factors: np.ndarray, vectors: tuple[np.ndarray, ...]) 
         for factor, v in zip(factors, vectors, strict=True):
             part += factor * v[span]
 
-    for _ in threads.each(_spans(len(out)), add):
+    for _ in threads.map_ordered(_spans(len(out)), add):
         pass
     return out
 
@@ -108,13 +108,13 @@ def search(
         else:
             share = _shorter(here.value - value, t * fall, t * slope)
         if along is not None and not TRUSTED <= share < 1.0:
-            t, along = bottom(along(w, ahead, fall), t), None
+            t, along = minimise_on_line(along(w, ahead, fall), t), None
         else:
             t *= share
     return best
 
 
-def bottom(at: Callable[[float], tuple[float, float]], t: float) -> float:
+def minimise_on_line(at: Callable[[float], tuple[float, float]], t: float) -> float:
     """Where a slope that never falls is 0, within a fiftieth, from (slope, curvature) at any t > 0: Newton's method,
     held between what is known to be too short and too far."""
     short, far = 0.0, np.inf

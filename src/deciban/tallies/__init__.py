@@ -10,24 +10,24 @@ reweights them. The class axis comes first. `n` is (k,) while every cell was see
 ([[7.0], [1.0]], [1.0, 0.0])
 """
 
-from deciban.tallies.basic import Bundle, Common, Labels, Moments, Sums, Tally, reordered
+from deciban.tallies.basic import Bundle, ClassWeights, Moments, SharedTally, Sums, Tally, reordered
 from deciban.tallies.crosstab import Crosstab, Pairs
-from deciban.tallies.distinct_rows import Patterns
-from deciban.tallies.grid import Cells
+from deciban.tallies.distinct_rows import DistinctRows
+from deciban.tallies.grid import GridCounts
 from deciban.tallies.scatter import Quartic, RowScatter, Scatter
 
 __all__ = [
     "Bundle",
-    "Cells",
-    "Common",
+    "ClassWeights",
     "Crosstab",
-    "Labels",
+    "DistinctRows",
+    "GridCounts",
     "Moments",
     "Pairs",
-    "Patterns",
     "Quartic",
     "RowScatter",
     "Scatter",
+    "SharedTally",
     "Sums",
     "Tally",
     "reordered",

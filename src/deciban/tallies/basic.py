@@ -24,14 +24,14 @@ def column(n: np.ndarray) -> np.ndarray:
     return n[:, None] if n.ndim == 1 else n
 
 
-def level(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def broadcast_weights(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Two n of one shape: the (k,) one is spread over the columns if the other is (k, d)."""
     if a.ndim == b.ndim:
         return a, b
     return (np.broadcast_to(column(a), b.shape), b) if a.ndim < b.ndim else (a, np.broadcast_to(column(b), a.shape))
 
 
-def less(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a − b of two weights, where what rounding leaves is nothing."""
     n = a - b
     return np.where(np.abs(n) <= NOTHING * np.abs(a), 0.0, n)
@@ -42,12 +42,12 @@ def negligible(left: np.ndarray, before: np.ndarray) -> np.ndarray:
     return (left <= NOTHING * np.abs(before)) & (left >= -1e-9 * np.abs(before))
 
 
-def over(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a / b, 0 where b is 0."""
     return np.divide(a, b, out=np.zeros(np.broadcast_shapes(a.shape, b.shape)), where=b != 0)
 
 
-def place(a: np.ndarray, index: np.ndarray, k: int) -> np.ndarray:
+def scatter_classes(a: np.ndarray, index: np.ndarray, k: int) -> np.ndarray:
     out = np.zeros((k, *a.shape[1:]))
     out[index] = a
     return out
@@ -104,7 +104,7 @@ class Tally:
 
     def relabel(self, index: np.ndarray, k: int):
         """The same tally in a list of k classes, where class c stands at index[c]."""
-        return replace(self, **{f.name: place(getattr(self, f.name), index, k) for f in fields(self)})
+        return replace(self, **{f.name: scatter_classes(getattr(self, f.name), index, k) for f in fields(self)})
 
 
 @dataclass(frozen=True)
@@ -183,14 +183,14 @@ def reordered(tally: Any, order: Sequence[int]) -> Any:
     side, a run of all columns for each."""
     if isinstance(tally, Bundle):
         return Bundle(tuple(reordered(part, order) for part in tally.parts))
-    if isinstance(tally, Common):
-        return Common(reordered(tally.part, order))
+    if isinstance(tally, SharedTally):
+        return SharedTally(reordered(tally.part, order))
     runs, d = tally.d // len(order), len(order)
     return tally.part([run * d + j for run in range(runs) for j in order]) if runs else tally
 
 
 @dataclass(frozen=True)
-class Common:
+class SharedTally:
     """A tally of all rows whatever their class: it adds like any other and has no classes to move."""
 
     part: Tally
@@ -204,31 +204,31 @@ class Common:
     def short(self) -> bool:
         return bool(self.part.short().any())
 
-    def __add__(self, other: Common) -> Common:
-        return Common(self.part + other.part)
+    def __add__(self, other: SharedTally) -> SharedTally:
+        return SharedTally(self.part + other.part)
 
-    def __sub__(self, other: Common) -> Common:
-        return Common(self.part - other.part)
+    def __sub__(self, other: SharedTally) -> SharedTally:
+        return SharedTally(self.part - other.part)
 
-    def __mul__(self, scale: float) -> Common:
-        return Common(self.part * scale)
+    def __mul__(self, scale: float) -> SharedTally:
+        return SharedTally(self.part * scale)
 
-    def relabel(self, index: np.ndarray, k: int) -> Common:
+    def relabel(self, index: np.ndarray, k: int) -> SharedTally:
         return self
 
 
 @dataclass(frozen=True)
-class Labels(Tally):
+class ClassWeights(Tally):
     """How much weight each class has: n (k,)."""
 
-    def __add__(self, other: Labels) -> Labels:
-        return Labels(self.n + other.n)
+    def __add__(self, other: ClassWeights) -> ClassWeights:
+        return ClassWeights(self.n + other.n)
 
-    def __sub__(self, other: Labels) -> Labels:
-        return Labels(less(self.n, other.n))
+    def __sub__(self, other: ClassWeights) -> ClassWeights:
+        return ClassWeights(subtract(self.n, other.n))
 
-    def __mul__(self, scale: float) -> Labels:
-        return Labels(self.n * scale)
+    def __mul__(self, scale: float) -> ClassWeights:
+        return ClassWeights(self.n * scale)
 
 
 @dataclass(frozen=True)
@@ -257,18 +257,18 @@ class Sums(Tally):
         return super().short() | (self.total < 0).any(axis=1)
 
     def __add__(self, other: Sums) -> Sums:
-        a, b = level(self.n, other.n)
+        a, b = broadcast_weights(self.n, other.n)
         return Sums(a + b, self.total + other.total)
 
     def __iadd__(self, other: Sums) -> Sums:
         """The same, into this tally's memory: for sums of large tables that nobody else holds."""
-        a, b = level(self.n, other.n)
+        a, b = broadcast_weights(self.n, other.n)
         return Sums(a + b, np.add(self.total, other.total, out=self.total))
 
     def __sub__(self, other: Sums) -> Sums:
-        a, b = level(self.n, other.n)
+        a, b = broadcast_weights(self.n, other.n)
         total = self.total - other.total
-        return Sums(less(a, b), np.where(np.abs(total) <= NOTHING * np.abs(self.total), 0.0, total))
+        return Sums(subtract(a, b), np.where(np.abs(total) <= NOTHING * np.abs(self.total), 0.0, total))
 
     def __mul__(self, scale: float) -> Sums:
         return Sums(self.n * scale, self.total * scale)
@@ -282,18 +282,18 @@ class Moments(Tally):
     m2: np.ndarray  # (k, d)
 
     def __add__(self, other: Moments) -> Moments:
-        a, b = level(self.n, other.n)
-        share = over(column(b), column(a + b))
+        a, b = broadcast_weights(self.n, other.n)
+        share = divide(column(b), column(a + b))
         delta = other.mean - self.mean
         return Moments(a + b, self.mean + delta * share, self.m2 + other.m2 + (delta * (column(a) * share)) * delta)
 
     def __sub__(self, other: Moments) -> Moments:
-        a, b = level(self.n, other.n)
-        n = less(a, b)
+        a, b = broadcast_weights(self.n, other.n)
+        n = subtract(a, b)
         some = column(n) > 0
-        mean = np.where(some, self.mean + (self.mean - other.mean) * over(column(b), column(n)), 0.0)
+        mean = np.where(some, self.mean + (self.mean - other.mean) * divide(column(b), column(n)), 0.0)
         delta = mean - other.mean
-        m2 = self.m2 - other.m2 - (delta * (column(n) * over(column(b), column(a)))) * delta
+        m2 = self.m2 - other.m2 - (delta * (column(n) * divide(column(b), column(a)))) * delta
         return Moments(n, mean, np.where(some & ~negligible(m2, self.m2), m2, 0.0))
 
     def short(self) -> np.ndarray:
@@ -322,6 +322,6 @@ class Moments(Tally):
         n = column(self.n)
         total = n.sum(0, keepdims=True)
         start = self.mean[:1]
-        mean = start + over((n * (self.mean - start)).sum(0, keepdims=True), total)
+        mean = start + divide((n * (self.mean - start)).sum(0, keepdims=True), total)
         m2 = (self.m2 + n * (self.mean - mean) ** 2).sum(0, keepdims=True)
         return Moments(total if self.n.ndim == 2 else total[:, 0], mean, m2)

@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from deciban.tallies.basic import Tally, doubles, less, place
+from deciban.tallies.basic import Tally, doubles, scatter_classes, subtract
 
 
 @dataclass(frozen=True)
@@ -81,13 +81,13 @@ class Crosstab(Tally):
 
     def __sub__(self, other: Crosstab) -> Crosstab:
         a, b = self._aligned(other)
-        return Crosstab(less(a.n, b.n), less(a.table, b.table), a.levels)
+        return Crosstab(subtract(a.n, b.n), subtract(a.table, b.table), a.levels)
 
     def __mul__(self, scale: float) -> Crosstab:
         return Crosstab(self.n * scale, self.table * scale, self.levels)
 
     def relabel(self, index: np.ndarray, k: int) -> Crosstab:
-        return Crosstab(place(self.n, index, k), place(self.table, index, k), self.levels)
+        return Crosstab(scatter_classes(self.n, index, k), scatter_classes(self.table, index, k), self.levels)
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class Pairs(Crosstab):
 
     def missing(self, j: int) -> np.ndarray:
         """The weight (k,) of the rows that lack column j."""
-        return np.maximum(less(self.n, self.table[:, self.offset[j] : self.offset[j + 1]].sum(axis=1)), 0.0)
+        return np.maximum(subtract(self.n, self.table[:, self.offset[j] : self.offset[j + 1]].sum(axis=1)), 0.0)
 
     def lacking(self, j: int) -> np.ndarray:
         """The level counts (k, sum of levels) of the rows that lack column j: pairs count where both cells are there,
@@ -154,7 +154,7 @@ class Pairs(Crosstab):
         for i in range(self.d):
             if i != j:
                 own = slice(self.offset[i], self.offset[i + 1])
-                out[:, own] = np.maximum(less(self.table[:, own], self.pair(i, j).sum(axis=2)), 0.0)
+                out[:, own] = np.maximum(subtract(self.table[:, own], self.pair(i, j).sum(axis=2)), 0.0)
         return out
 
     def with_missing(self, columns: np.ndarray) -> Pairs:
@@ -172,7 +172,7 @@ class Pairs(Crosstab):
                 pair, alone = out.pair(i, j), lacking[j][:, self.offset[i] : self.offset[i + 1]]
                 pair[:, : self.levels[i], -1] = alone
                 if i in gone:
-                    pair[:, -1, -1] = np.maximum(less(rows, alone.sum(axis=1)), 0.0)
+                    pair[:, -1, -1] = np.maximum(subtract(rows, alone.sum(axis=1)), 0.0)
         return out
 
     def relevel(self, levels: np.ndarray, index: list[np.ndarray] | None = None) -> Pairs:
@@ -226,11 +226,11 @@ class Pairs(Crosstab):
 
     def __sub__(self, other: Crosstab) -> Pairs:
         a, b = self._both(other)
-        return Pairs(less(a.n, b.n), less(a.table, b.table), a.levels, less(a.pairs, b.pairs))
+        return Pairs(subtract(a.n, b.n), subtract(a.table, b.table), a.levels, subtract(a.pairs, b.pairs))
 
     def __mul__(self, scale: float) -> Pairs:
         return replace(self, n=self.n * scale, table=self.table * scale, pairs=self.pairs * scale)
 
     def relabel(self, index: np.ndarray, k: int) -> Pairs:
-        n, table, pairs = (place(a, index, k) for a in (self.n, self.table, self.pairs))
+        n, table, pairs = (scatter_classes(a, index, k) for a in (self.n, self.table, self.pairs))
         return Pairs(n, table, self.levels, pairs)

@@ -5,7 +5,7 @@ any order are equal bits, and the counts of any columns together can be made fro
 rows: never more than that of all rows.
 
 >>> import numpy as np
->>> t = Patterns.of(np.array([[0, 1], [0, 1], [1, -1]]), np.array([0, 0, 1]), None, 2)
+>>> t = DistinctRows.of(np.array([[0, 1], [0, 1], [1, -1]]), np.array([0, 0, 1]), None, 2)
 >>> t.rows.tolist(), t.y.tolist(), t.w.tolist()
 ([[0, 1], [1, -1]], [0, 1], [2.0, 1.0])
 >>> t.counts([0]).tolist(), t.counts([0, 1]).shape
@@ -19,14 +19,14 @@ from functools import cached_property
 
 import numpy as np
 
-from deciban.tallies.basic import Tally, doubles, less, place
+from deciban.tallies.basic import Tally, doubles, scatter_classes, subtract
 from deciban.tallies.crosstab import Crosstab
 
 _FULL = 1 << 62  # keys of one word stay below this
 
 
 @dataclass(frozen=True)
-class Patterns(Tally):
+class DistinctRows(Tally):
     """Distinct coded rows of each class and their weights, in ascending order of row, then class."""
 
     rows: np.ndarray  # (m, d), int32
@@ -35,7 +35,7 @@ class Patterns(Tally):
     levels: np.ndarray  # (d,), int64
 
     @classmethod
-    def of(cls, rows, y, w, k: int, levels: np.ndarray | None = None) -> Patterns:
+    def of(cls, rows, y, w, k: int, levels: np.ndarray | None = None) -> DistinctRows:
         """Of codes (n, d) with classes y; negative codes are missing. `levels`: the least number of levels to list."""
         rows = np.ascontiguousarray(rows, dtype=np.int32)
         if (rows < -1).any():
@@ -70,49 +70,49 @@ class Patterns(Tally):
         new[1:] = np.any([np.diff(word[order]) != 0 for word in words], axis=0)
         return order, np.flatnonzero(new)
 
-    def _picked(self, at: np.ndarray, w: np.ndarray) -> Patterns:
+    def _picked(self, at: np.ndarray, w: np.ndarray) -> DistinctRows:
         """These rows with other weights, without those that weigh nothing."""
         some = w != 0
         if not some.all():
             at, w = at[some], w[some]
         return replace(self, rows=self.rows[at], y=self.y[at], w=w)
 
-    def _joined(self) -> Patterns:
+    def _joined(self) -> DistinctRows:
         """In order, the weights of equal rows added."""
         if len(self.w) == 0:
             return self
         order, start = self._order()
         return self._picked(order[start], np.add.reduceat(self.w[order], start))
 
-    def _with(self, other: Patterns, n: np.ndarray) -> Patterns:
+    def _with(self, other: DistinctRows, n: np.ndarray) -> DistinctRows:
         """The rows of both, one after the other."""
         rows, y, w = (np.concatenate([getattr(t, name) for t in (self, other)]) for name in ("rows", "y", "w"))
-        return Patterns(n, rows, y, w, np.maximum(self.levels, other.levels))
+        return DistinctRows(n, rows, y, w, np.maximum(self.levels, other.levels))
 
-    def __add__(self, other: Patterns) -> Patterns:
+    def __add__(self, other: DistinctRows) -> DistinctRows:
         return self._with(other, self.n + other.n)._joined()
 
-    def __sub__(self, other: Patterns) -> Patterns:
-        both = self._with(other, less(self.n, other.n))
+    def __sub__(self, other: DistinctRows) -> DistinctRows:
+        both = self._with(other, subtract(self.n, other.n))
         if len(both.w) == 0:
             return both
         order, start = both._order()
         mine = order < len(self.w)
         had, gone = (np.add.reduceat(np.where(whose, both.w[order], 0.0), start) for whose in (mine, ~mine))
-        return both._picked(order[start], less(had, gone))
+        return both._picked(order[start], subtract(had, gone))
 
-    def __mul__(self, scale: float) -> Patterns:
+    def __mul__(self, scale: float) -> DistinctRows:
         return replace(self, n=self.n * scale, w=self.w * scale) if scale else self._nothing()
 
-    def _nothing(self) -> Patterns:
+    def _nothing(self) -> DistinctRows:
         return replace(self, n=0.0 * self.n, rows=self.rows[:0], y=self.y[:0], w=self.w[:0])
 
-    def relabel(self, index: np.ndarray, k: int) -> Patterns:
+    def relabel(self, index: np.ndarray, k: int) -> DistinctRows:
         index = np.asarray(index)
-        moved = replace(self, n=place(self.n, index, k), y=index.astype(np.int32)[self.y])
+        moved = replace(self, n=scatter_classes(self.n, index, k), y=index.astype(np.int32)[self.y])
         return moved if (np.diff(index) > 0).all() else moved._joined()
 
-    def relevel(self, levels: np.ndarray, index: list[np.ndarray] | None = None) -> Patterns:
+    def relevel(self, levels: np.ndarray, index: list[np.ndarray] | None = None) -> DistinctRows:
         """The same rows in columns of `levels` levels, where level l of column j is now index[j][l] (or l); levels that
         meet are one, those at −1 are missing."""
         levels = np.asarray(levels, dtype=np.int64)
@@ -133,7 +133,7 @@ class Patterns(Tally):
         gone = self._columns[j] < 0
         return replace(self, rows=self.rows[gone], y=self.y[gone], w=self.w[gone]).crosstab().table
 
-    def with_missing(self, columns: np.ndarray) -> Patterns:
+    def with_missing(self, columns: np.ndarray) -> DistinctRows:
         """The same rows where the missing cells of these columns (d,) are a level of their own, the last one."""
         if not np.any(columns):
             return self
@@ -141,7 +141,7 @@ class Patterns(Tally):
         rows = np.where(self.rows < 0, last, self.rows).astype(np.int32)
         return replace(self, rows=rows, levels=self.levels + np.asarray(columns, dtype=np.int64))._joined()
 
-    def part(self, columns) -> Patterns:
+    def part(self, columns) -> DistinctRows:
         """Of some of the columns."""
         columns = list(columns)
         return replace(self, rows=self.rows[:, columns], levels=self.levels[columns])._joined()

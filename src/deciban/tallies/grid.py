@@ -18,7 +18,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from deciban.tallies.basic import Tally, doubles, less, place
+from deciban.tallies.basic import Tally, doubles, scatter_classes, subtract
 
 BITS = 12
 MISSING = 0x7FFFFF  # the key of no number
@@ -40,7 +40,7 @@ def cell_borders(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(key <= 0, -far, near), np.where(key < 0, -near, far)
 
 
-class Waiting(Protocol):
+class PendingRows(Protocol):
     """Rows that wait to be counted."""
 
     @property
@@ -50,18 +50,18 @@ class Waiting(Protocol):
     def shares(self) -> bool:
         """Whether `plus` works in its memory."""
 
-    def plus(self, other: Self | Cells) -> Self:
+    def plus(self, other: Self | GridCounts) -> Self:
         """The sum, maybe in this one's memory."""
 
     def relabel(self, index: np.ndarray, k: int) -> Self: ...
 
     def finite(self) -> bool: ...
 
-    def counted(self) -> Cells: ...
+    def counted(self) -> GridCounts: ...
 
 
 @dataclass(frozen=True)
-class Cells(Tally):
+class GridCounts(Tally):
     """Per class how much weight each cell of each column holds; column j's are at offset[j] … offset[j + 1]. Keys and
     table of rows that wait are made when somebody asks for them."""
 
@@ -69,7 +69,7 @@ class Cells(Tally):
     table: np.ndarray  # (k, all cells)
 
     @classmethod
-    def of_keys(cls, n: np.ndarray, found: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> Cells:
+    def of_keys(cls, n: np.ndarray, found: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> GridCounts:
         """Of the keys (d, n) of rows."""
         k, keys, tables = len(n), [], []
         for own in found.astype(np.int64):
@@ -82,12 +82,12 @@ class Cells(Tally):
         return out if w is None else out._without_empty()
 
     @classmethod
-    def none(cls, k: int, d: int) -> Cells:
+    def none(cls, k: int, d: int) -> GridCounts:
         """Of no rows."""
         return cls(np.zeros(k), (np.zeros(0, dtype=np.int64),) * d, np.zeros((k, 0)))
 
     @classmethod
-    def later(cls, n: np.ndarray, waiting: Waiting) -> Cells:
+    def later(cls, n: np.ndarray, waiting: PendingRows) -> GridCounts:
         """Of rows that wait until somebody asks."""
         out = object.__new__(cls)
         out.__dict__.update(n=n, _waiting=waiting)
@@ -115,11 +115,11 @@ class Cells(Tally):
         """The table of each column, (k, its cells)."""
         return np.split(self.table, self.offset[1:-1], axis=1)
 
-    def part(self, columns) -> Cells:
+    def part(self, columns) -> GridCounts:
         """Of some of the columns."""
         ends = self.offset
         tables = [self.table[:, ends[j] : ends[j + 1]] for j in columns]  # one may be asked for at a time
-        return Cells(self.n, tuple(self.keys[j] for j in columns), np.hstack(tables))
+        return GridCounts(self.n, tuple(self.keys[j] for j in columns), np.hstack(tables))
 
     def finite(self) -> bool:
         if self._waiting is not None:
@@ -144,7 +144,7 @@ class Cells(Tally):
         lines = [key + j * _SPAN for j, key in enumerate(self.keys)]
         return np.concatenate(lines) if lines else np.zeros(0, dtype=np.int64)
 
-    def _with(self, other: Cells) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray]:
+    def _with(self, other: GridCounts) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray]:
         """(keys of both, this table, the other's), each with a column for every key. Two sorted lines are merged by a
         stable sort in one run."""
         if all(map(np.array_equal, self.keys, other.keys)):
@@ -162,40 +162,40 @@ class Cells(Tally):
         parts = np.split(line, np.searchsorted(line, starts[1:] - _SPAN // 2))
         return tuple(part - start for part, start in zip(parts, starts, strict=True)), *tables
 
-    def __add__(self, other: Cells) -> Cells:
+    def __add__(self, other: GridCounts) -> GridCounts:
         if self._waiting is not None and self._waiting.shares:
             return replace(self) + other
         return self.__iadd__(other)
 
-    def __iadd__(self, other: Cells) -> Cells:
+    def __iadd__(self, other: GridCounts) -> GridCounts:
         """The same, maybe in this tally's memory: for sums that nobody else holds."""
         mine, theirs = self._waiting, other._waiting
         if mine is not None:
-            return Cells.later(self.n + other.n, mine.plus(theirs or other))
+            return GridCounts.later(self.n + other.n, mine.plus(theirs or other))
         if theirs is not None:
             return other + self
         if not self.table.size or not other.table.size:
             return replace(self if self.table.size else other, n=self.n + other.n)
         keys, mine, theirs = self._with(other)
-        return Cells(self.n + other.n, keys, mine + theirs)
+        return GridCounts(self.n + other.n, keys, mine + theirs)
 
-    def __sub__(self, other: Cells) -> Cells:
+    def __sub__(self, other: GridCounts) -> GridCounts:
         keys, mine, theirs = self._with(other)
-        return Cells(less(self.n, other.n), keys, less(mine, theirs))._without_empty()
+        return GridCounts(subtract(self.n, other.n), keys, subtract(mine, theirs))._without_empty()
 
-    def _without_empty(self) -> Cells:
+    def _without_empty(self) -> GridCounts:
         some = (self.table != 0).any(axis=0)
         parts = np.split(some, self.offset[1:-1])
         keys = tuple(key[part] for key, part in zip(self.keys, parts, strict=True))
-        return Cells(self.n, keys, np.ascontiguousarray(self.table[:, some]))
+        return GridCounts(self.n, keys, np.ascontiguousarray(self.table[:, some]))
 
-    def __mul__(self, scale: float) -> Cells:
-        return Cells(self.n * scale, self.keys, self.table * scale)
+    def __mul__(self, scale: float) -> GridCounts:
+        return GridCounts(self.n * scale, self.keys, self.table * scale)
 
-    def relabel(self, index: np.ndarray, k: int) -> Cells:
+    def relabel(self, index: np.ndarray, k: int) -> GridCounts:
         if self._waiting is not None:
-            return Cells.later(place(self.n, index, k), self._waiting.relabel(index, k))
-        return replace(self, n=place(self.n, index, k), table=place(self.table, index, k))
+            return GridCounts.later(scatter_classes(self.n, index, k), self._waiting.relabel(index, k))
+        return replace(self, n=scatter_classes(self.n, index, k), table=scatter_classes(self.table, index, k))
 
 
 def _ascending(key: np.ndarray) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.tallies.basic import Tally, doubles, less, over, place
+from deciban.tallies.basic import Tally, divide, doubles, scatter_classes, subtract
 
 
 def negative_squares(scatter: np.ndarray) -> np.ndarray:
@@ -75,13 +75,13 @@ class Quartic(Tally):
     def __add__(self, other) -> Quartic:
         other = other.dense()
         n = self.n + other.n
-        mean = self.mean + (other.mean - self.mean) * over(other.n, n)[:, None]
+        mean = self.mean + (other.mean - self.mean) * divide(other.n, n)[:, None]
         return Quartic(n, mean, *(a + b for a, b in zip(self.about(mean), other.about(mean), strict=True)))
 
     def __sub__(self, other) -> Quartic:
         other = other.dense()
-        n = less(self.n, other.n)
-        mean = self.mean + (self.mean - other.mean) * over(other.n, n)[:, None]
+        n = subtract(self.n, other.n)
+        mean = self.mean + (self.mean - other.mean) * divide(other.n, n)[:, None]
         some = n[:, None] > 0
         mean = np.where(some, mean, 0.0)
         pairs = zip(self.about(mean), other.about(mean), strict=True)
@@ -93,7 +93,7 @@ class Quartic(Tally):
     def collapse(self) -> Quartic:
         """All classes as one, k = 1."""
         n = self.n.sum(keepdims=True)
-        mean = over(self.n @ self.mean, n)[None]
+        mean = divide(self.n @ self.mean, n)[None]
         return Quartic(n, mean, *(p.sum(0, keepdims=True) for p in self.about(mean)))
 
 
@@ -124,17 +124,17 @@ class Scatter(Tally):
     def __add__(self, other: Any) -> Scatter:
         other = other.dense()
         n = self.n + other.n
-        share = over(other.n, n)
+        share = divide(other.n, n)
         delta = other.mean - self.mean
         between = _outer(self.n * share, delta, self.pooled)
         return Scatter(n, self.mean + delta * share[:, None], self.scatter + other.scatter + between, self.pooled)
 
     def __sub__(self, other: Any) -> Scatter:
         other = other.dense()
-        n = less(self.n, other.n)
-        mean = self.mean + (self.mean - other.mean) * over(other.n, n)[:, None]
+        n = subtract(self.n, other.n)
+        mean = self.mean + (self.mean - other.mean) * divide(other.n, n)[:, None]
         mean = np.where(n[:, None] > 0, mean, 0.0)
-        between = _outer(n * over(other.n, self.n), mean - other.mean, self.pooled)
+        between = _outer(n * divide(other.n, self.n), mean - other.mean, self.pooled)
         scatter = self.scatter - other.scatter - between
         if not self.pooled:
             scatter = np.where(n[:, None, None] > 0, scatter, 0.0)
@@ -151,8 +151,8 @@ class Scatter(Tally):
         return Scatter(self.n * scale, self.mean, self.scatter * scale, self.pooled)
 
     def relabel(self, index: np.ndarray, k: int) -> Scatter:
-        scatter = self.scatter if self.pooled else place(self.scatter, index, k)
-        return Scatter(place(self.n, index, k), place(self.mean, index, k), scatter, self.pooled)
+        scatter = self.scatter if self.pooled else scatter_classes(self.scatter, index, k)
+        return Scatter(scatter_classes(self.n, index, k), scatter_classes(self.mean, index, k), scatter, self.pooled)
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class RowScatter(Tally):
         """(k, d)"""
         total = np.zeros((self.k, self.rows.shape[1]))
         np.add.at(total, self.y, self.rows * self.w[:, None])
-        return over(total, self.n[:, None])
+        return divide(total, self.n[:, None])
 
     def finite(self) -> bool:
         """Whether the sums of squares (and of fourth powers, where asked for) will be finite."""
@@ -242,11 +242,11 @@ class RowScatter(Tally):
 
     def __sub__(self, other: Any) -> Any:
         if self._fits(other):
-            return self._joined(other, -1.0, less(self.n, other.n))._cancelled()
+            return self._joined(other, -1.0, subtract(self.n, other.n))._cancelled()
         return self.dense() - other
 
     def __mul__(self, scale: float) -> RowScatter:
         return replace(self, n=self.n * scale, w=self.w * scale)
 
     def relabel(self, index: np.ndarray, k: int) -> RowScatter:
-        return replace(self, n=place(self.n, index, k), y=np.asarray(index)[self.y])
+        return replace(self, n=scatter_classes(self.n, index, k), y=np.asarray(index)[self.y])

@@ -3,7 +3,7 @@ r"""What a vectoriser's settings ask for, in the few terms the compiled reader k
 A token pattern is known if it means "the longest runs of one set of characters, of at least so many": `\w\w+` with or
 without `\b`, `\w{3,}`, `\S+`, `[a-z]+`, `[\w'-]+`.
 
->>> run(r"(?u)\b\w{3,}\b").least, run(r"[a-z]+").ascii[:3], run(r"\d\.\d")
+>>> token_class(r"(?u)\b\w{3,}\b").least, token_class(r"[a-z]+").ascii[:3], token_class(r"\d\.\d")
 (3, b'abc', None)
 
 Terms as one stretch of UTF-8 with offsets: a vocabulary of millions is two arrays, and strings only when asked for.
@@ -37,7 +37,7 @@ _RUN = re.compile(rf"(?P<atom>{_ATOM})(?P<again>(?P=atom))*(?:\+|\{{(?P<least>[1
 _WORDS = "".join(filter(str.isalnum, map(chr, range(128)))) + "_"
 
 
-class Beyond(IntEnum):
+class NonAscii(IntEnum):
     """Which characters that are not ASCII are members."""
 
     NONE = 0
@@ -46,25 +46,25 @@ class Beyond(IntEnum):
 
 
 @dataclass(frozen=True)
-class Run:
+class TokenClass:
     """The longest runs of at least `least` characters of a set."""
 
     ascii: bytes
-    beyond: Beyond
+    beyond: NonAscii
     least: int
 
 
-DEFAULT = Run(_WORDS.encode(), Beyond.WORDS, 2)
+DEFAULT = TokenClass(_WORDS.encode(), NonAscii.WORDS, 2)
 
 
 @dataclass(frozen=True)
-class Plan:
+class AnalyzerSpec:
     """All the compiled reader must know. `prepare` is what Python has to do to each text before."""
 
     analyzer: int
     min_n: int
     max_n: int
-    run: Run
+    run: TokenClass
     lower: bool
     stops: frozenset[str] = frozenset()
     prepare: Callable[[Any], str] | None = None
@@ -77,7 +77,7 @@ class Plan:
 
 
 @lru_cache
-def run(pattern: str) -> Run | None:
+def token_class(pattern: str) -> TokenClass | None:
     """The runs that `re.findall` with this pattern finds; None if it means anything else."""
     body = pattern.removeprefix("(?u)")
     core = body.removeprefix(r"\b").removesuffix(r"\b")
@@ -87,16 +87,16 @@ def run(pattern: str) -> Run | None:
         return None
     members = _members(found["atom"])
     least = int(found["least"] or len(core.removesuffix("+")) // len(found["atom"]))
-    return Run(members[0].encode(), members[1], least) if members else None
+    return TokenClass(members[0].encode(), members[1], least) if members else None
 
 
-def _members(atom: str) -> tuple[str, Beyond] | None:
+def _members(atom: str) -> tuple[str, NonAscii] | None:
     if atom == r"\w":
-        return _WORDS, Beyond.WORDS
+        return _WORDS, NonAscii.WORDS
     if atom in (r"\S", r"[^\s]"):
-        return "".join(c for c in map(chr, range(128)) if not c.isspace()), Beyond.NO_SPACES
+        return "".join(c for c in map(chr, range(128)) if not c.isspace()), NonAscii.NO_SPACES
     inner = atom[1:-1]
-    beyond = Beyond.WORDS if inner.startswith(r"\w") else Beyond.NONE
+    beyond = NonAscii.WORDS if inner.startswith(r"\w") else NonAscii.NONE
     inner = inner.removeprefix(r"\w")
     if not inner.isascii() or any(c <= " " for c in inner) or re.search(r"--|&&|~~|\|\|", inner):
         return None  # `re` warns of some of these; a blank would upset the order of n-grams
@@ -108,7 +108,7 @@ def _members(atom: str) -> tuple[str, Beyond] | None:
     return "".join(chosen), beyond
 
 
-def plan(vectorizer: Any) -> Plan | None:
+def analyzer_spec(vectorizer: Any) -> AnalyzerSpec | None:
     """The plan of a vectoriser with scikit-learn's settings, or None."""
     v = vectorizer
     kind = v.analyzer if isinstance(v.analyzer, str) else None
@@ -119,16 +119,16 @@ def plan(vectorizer: Any) -> Plan | None:
         ok = isinstance(low, int) and isinstance(high, int) and 1 <= low <= high <= MOST_N
     except (TypeError, ValueError):
         ok = False
-    runs: Run | None = DEFAULT
+    runs: TokenClass | None = DEFAULT
     if kind == "word":
         ok = ok and v.tokenizer is None and isinstance(v.token_pattern, str)
-        runs = run(v.token_pattern) if ok else None
-    if not ok or runs is None or (high > 1 and kind == "word" and runs.beyond == Beyond.NO_SPACES):
+        runs = token_class(v.token_pattern) if ok else None
+    if not ok or runs is None or (high > 1 and kind == "word" and runs.beyond == NonAscii.NO_SPACES):
         return None  # characters below the blank may be part of \S: n-grams would not sort by their words
     v.build_analyzer()  # scikit-learn's own complaints, about stop words say
     prepared = v.preprocessor is not None or bool(v.strip_accents)
     stops = v.get_stop_words() if kind == "word" else None
-    return Plan(
+    return AnalyzerSpec(
         ANALYZERS[kind],
         low,
         high,
@@ -145,7 +145,7 @@ def _changed(v: Any) -> bool:
     return any(getattr(type(v), step) is not getattr(CountVectorizer, step) or step in mine for step in _STEPS)
 
 
-NOTHING = np.uint32(0xFFFFFFFF)  # the column of what is not counted
+NO_COLUMN = np.uint32(0xFFFFFFFF)  # the column of what is not counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,17 +177,17 @@ class Terms:
 
 
 @dataclass(frozen=True, eq=False)
-class Compiled:
+class CompiledVocabulary:
     """A vocabulary ready to be looked up by many threads. Desks, which a look-up needs, are kept for the next."""
 
-    plan: Plan
+    plan: AnalyzerSpec
     lexicon: Any
     column: np.ndarray  # of each number of the lexicon
     size: int
     desks: list = field(default_factory=list)
 
 
-def stopped(plan: Plan) -> Any:
+def stop_word_lexicon(plan: AnalyzerSpec) -> Any:
     """A lexicon that knows the stop words and nothing else."""
     lexicon = ops.core().Lexicon()
     if plan.stops:
@@ -196,14 +196,14 @@ def stopped(plan: Plan) -> Any:
     return lexicon
 
 
-def compiled(plan: Plan, terms: Terms, column: np.ndarray | None = None) -> Compiled:
+def compiled(plan: AnalyzerSpec, terms: Terms, column: np.ndarray | None = None) -> CompiledVocabulary:
     """`terms` as columns 0, 1, …, or as those given."""
-    lexicon = stopped(plan)
+    lexicon = stop_word_lexicon(plan)
     split = plan.analyzer == 0 and plan.max_n > 1
-    return Compiled(plan, lexicon, _learn(lexicon, terms, column, plan, split), len(terms))
+    return CompiledVocabulary(plan, lexicon, _learn(lexicon, terms, column, plan, split), len(terms))
 
 
-def _learn(lexicon: Any, terms: Terms, column: np.ndarray | None, plan: Plan, split: bool) -> np.ndarray:
+def _learn(lexicon: Any, terms: Terms, column: np.ndarray | None, plan: AnalyzerSpec, split: bool) -> np.ndarray:
     where = np.arange(len(terms), dtype=np.uint32) if column is None else np.asarray(column, dtype=np.uint32)
     order = np.arange(len(terms), dtype=np.uint32) if terms.order is None else terms.order
     made = lexicon.learn(terms.letters, terms.offsets, where, order, split, plan.min_n, plan.max_n)

@@ -38,7 +38,7 @@ learned several times may leave with its copies, which would give its class away
 >>> from deciban.text.naive_bayes import Multinomial
 >>> X, y = sparse.csr_array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), np.array([0, 0, 1])
 >>> t = WordTally.of(Terms.of(["a", "b"]), X, y, 2)
->>> LeftOut(t, X, y, np.ones(2, dtype=bool), (1, 3)).scores(Multinomial(1.0, "even")).round(2).tolist()
+>>> LeaveOneOut(t, X, y, np.ones(2, dtype=bool), (1, 3)).scores(Multinomial(1.0, "even")).round(2).tolist()
 [[-0.69, -1.1], [-1.5, -1.5], [-0.92, -0.69]]
 """
 
@@ -107,7 +107,7 @@ def design_effect(words: np.ndarray, dependence: float) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Counting:
+class WordModel:
     """What naive Bayes of words is told: how to smooth, and whether words count as often as they occur."""
 
     alpha: float = 1.0
@@ -123,7 +123,7 @@ class Counting:
         return COUNT if self.counts else PRESENCE
 
 
-class Multinomial(Counting):
+class Multinomial(WordModel):
     def pseudo(self, total: np.ndarray) -> np.ndarray:
         """What is added to each word's count, given its total in all classes."""
         return self.alpha * total if self.smoothing == "corpus" else np.full_like(total, self.alpha)
@@ -144,7 +144,7 @@ class Multinomial(Counting):
         return table / table.sum(axis=0)
 
 
-class Bernoulli(Counting):
+class Bernoulli(WordModel):
     def values(self, t: WordTally) -> np.ndarray:
         return t.rows
 
@@ -162,7 +162,7 @@ class Bernoulli(Counting):
         return (t.table(t.rows, np.arange(t.d)) + self.alpha) / (t.n + 2 * self.alpha)
 
 
-class Complement(Counting):
+class Complement(WordModel):
     def weights(self, t: WordTally) -> WordWeights:
         v = self.values(t)
         total = t.by_word(v)
@@ -201,7 +201,7 @@ class Kinds:
         return (self.cells @ table).toarray()
 
 
-class LeftOut:
+class LeaveOneOut:
     """Texts that are in a tally, ready to be scored without themselves. `view` (d,): the words that count now;
     `limits`: in how many texts a word must be, at least and at most; words that `allowed` excludes never count;
     `copies` (n,): how many texts of its class leave with each, itself included; `part` (cells,): the words that are

@@ -10,8 +10,8 @@ Strings → counts. Rows are read in chunks by threads, each with a lexicon of i
 Which thread read what decides the numbers, and numbers do not show: terms are sorted by code points, so every run and
 any number of threads give the same matrix. A piece is freed once its rows are filled in.
 
->>> from deciban.text.analysis import DEFAULT, Plan
->>> terms, X = learned(Plan(0, 1, 1, DEFAULT, True), Source(["to be or not", "To BE"]), np.int64)
+>>> from deciban.text.analysis import DEFAULT, AnalyzerSpec
+>>> terms, X = fit_transform_counts(AnalyzerSpec(0, 1, 1, DEFAULT, True), Source(["to be or not", "To BE"]), np.int64)
 >>> terms.strings(), X.toarray().tolist()
 (['be', 'not', 'or', 'to'], [[1, 1, 1, 1], [1, 0, 0, 1]])
 """
@@ -30,9 +30,9 @@ from scipy import sparse
 
 from deciban import ops
 from deciban.data import frames
-from deciban.engines.threads import each
+from deciban.engines.threads import map_ordered
 from deciban.errors import DataError
-from deciban.text.analysis import NOTHING, Compiled, Plan, Terms, stopped
+from deciban.text.analysis import NO_COLUMN, AnalyzerSpec, CompiledVocabulary, Terms, stop_word_lexicon
 
 ROWS, LETTERS = 1024, 1 << 19  # of a chunk, at most; about
 
@@ -143,18 +143,18 @@ Select = Callable[[np.ndarray, Callable[[], np.ndarray], int], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Seat:
+class Worker:
     """What one thread counts with."""
 
     lexicon: Any
     desk: Any
 
 
-def _count(source: Source, analysis: Any, seats: list[Seat], new: Callable[[], Seat], grow: bool) -> list:
+def _count(source: Source, analysis: Any, seats: list[Worker], new: Callable[[], Worker], grow: bool) -> list:
     """(seat, piece) of each chunk. Seats are taken from the list and put back; `new` makes another if none is free."""
     core = ops.core()
 
-    def one(chunk: Chunk) -> tuple[Seat, Any]:
+    def one(chunk: Chunk) -> tuple[Worker, Any]:
         try:
             seat = seats.pop()
         except IndexError:
@@ -165,7 +165,7 @@ def _count(source: Source, analysis: Any, seats: list[Seat], new: Callable[[], S
             seats.append(seat)
         return seat, _checked(piece, chunk)
 
-    return list(each(chunks(source), one))
+    return list(map_ordered(chunks(source), one))
 
 
 def _checked(piece: Any, chunk: Chunk) -> Any:
@@ -180,24 +180,26 @@ def _checked(piece: Any, chunk: Chunk) -> Any:
     )
 
 
-def learned(
-    plan: Plan, source: Source, dtype: Any, binary: bool = False, select: Select | None = None
+def fit_transform_counts(
+    plan: AnalyzerSpec, source: Source, dtype: Any, binary: bool = False, select: Select | None = None
 ) -> tuple[Terms, sparse.csr_array]:
     """The terms of the texts, sorted, and how often each occurs in each. `select(rows, totals, n)` says which to keep,
     given in how many of the n rows each term occurs, and totals(), how often each does at all."""
-    seats: list[Seat] = []
-    pieces = _count(source, plan.compiled(), seats, lambda: Seat(stopped(plan), ops.core().Desk()), True)
+    seats: list[Worker] = []
+    pieces = _count(source, plan.compiled(), seats, lambda: Worker(stop_word_lexicon(plan), ops.core().Desk()), True)
     terms, place = _merged(plan, seats, pieces, binary, select)
     queue = deque((place[id(seat)], piece) for seat, piece in pieces)
     del seats, pieces  # lexicons are of no more use, and pieces go as they are filled in
-    return terms, _filled(queue, len(terms), dtype, binary)
+    return terms, _to_csr(queue, len(terms), dtype, binary)
 
 
-def _merged(plan: Plan, seats: list[Seat], pieces: list, binary: bool, select: Select | None) -> tuple[Terms, dict]:
+def _merged(
+    plan: AnalyzerSpec, seats: list[Worker], pieces: list, binary: bool, select: Select | None
+) -> tuple[Terms, dict]:
     """The terms to keep, and by seat the column of each of its lexicon's numbers."""
     merged = ops.core().Merged([seat.lexicon for seat in seats], [seat.desk for seat in seats])
     for level in range(1, plan.max_n + 1 if plan.analyzer == 0 else 2):
-        for _ in each(range(len(seats)), partial(merged.sort, level=level)):
+        for _ in map_ordered(range(len(seats)), partial(merged.sort, level=level)):
             pass
         merged.join(level)
     rows = np.empty(len(merged), dtype=np.int64)
@@ -213,7 +215,7 @@ def _merged(plan: Plan, seats: list[Seat], pieces: list, binary: bool, select: S
             place = _places(merged, seats, chosen)
     order = _commonest(rows)
     del rows
-    return _spelt(merged, _columns(chosen), order), place
+    return _term_strings(merged, _columns(chosen), order), place
 
 
 def _commonest(rows: np.ndarray) -> np.ndarray:
@@ -225,11 +227,11 @@ def _commonest(rows: np.ndarray) -> np.ndarray:
 def _columns(chosen: np.ndarray) -> np.ndarray:
     columns = np.cumsum(chosen, dtype=np.uint32)
     columns -= 1
-    columns[~chosen] = NOTHING
+    columns[~chosen] = NO_COLUMN
     return columns
 
 
-def _places(merged: Any, seats: list[Seat], chosen: np.ndarray) -> dict[int, np.ndarray]:
+def _places(merged: Any, seats: list[Worker], chosen: np.ndarray) -> dict[int, np.ndarray]:
     """By seat: the column of each of its lexicon's numbers."""
     columns, places = _columns(chosen), {}
     for p, seat in enumerate(seats):
@@ -245,29 +247,29 @@ def _totals(pieces: list, place: dict[int, np.ndarray], size: int, binary: bool)
     return total
 
 
-def _spelt(merged: Any, columns: np.ndarray, order: np.ndarray) -> Terms:
+def _term_strings(merged: Any, columns: np.ndarray, order: np.ndarray) -> Terms:
     spans = [(at, min(at + TERMS, len(columns))) for at in range(0, len(columns), TERMS)]
     offsets = np.zeros(len(order) + 1, dtype=np.int64)
-    for _ in each(spans, lambda span: merged.lengths(*span, columns, offsets[1:])):
+    for _ in map_ordered(spans, lambda span: merged.lengths(*span, columns, offsets[1:])):
         pass
     np.cumsum(offsets, out=offsets)
     letters = np.empty(offsets[-1], dtype=np.uint8)
-    for _ in each(spans, lambda span: merged.spell(*span, columns, offsets, letters)):
+    for _ in map_ordered(spans, lambda span: merged.spell(*span, columns, offsets, letters)):
         pass
     return Terms(letters, offsets, order)
 
 
-def looked_up(known: Compiled, source: Source, dtype: Any, binary: bool = False) -> sparse.csr_array:
+def transform_counts(known: CompiledVocabulary, source: Source, dtype: Any, binary: bool = False) -> sparse.csr_array:
     """How often each term of a vocabulary occurs in each text."""
     core = ops.core()
-    new = lambda: Seat(known.lexicon, core.Desk())  # noqa: E731
+    new = lambda: Worker(known.lexicon, core.Desk())  # noqa: E731
     pieces = _count(source, known.plan.compiled(), known.desks, new, False)
     queue = deque((known.column, piece) for _, piece in pieces)
     del pieces  # they go as they are filled in
-    return _filled(queue, known.size, dtype, binary)
+    return _to_csr(queue, known.size, dtype, binary)
 
 
-def _filled(queue: deque, columns: int, dtype: Any, binary: bool) -> sparse.csr_array:
+def _to_csr(queue: deque, columns: int, dtype: Any, binary: bool) -> sparse.csr_array:
     """CSR of the pieces in the queue, which is emptied."""
     core = ops.core()
     starts = np.concatenate([[0], np.cumsum([len(piece) for _, piece in queue], dtype=np.int64)]).astype(np.int64)
@@ -281,10 +283,10 @@ def _filled(queue: deque, columns: int, dtype: Any, binary: bool) -> sparse.csr_
         p, (column, piece) = job
         core.text_fill(piece, column, columns, binary, indptr[starts[p] : starts[p + 1] + 1], indices, data)
 
-    for _ in each(enumerate(queue), survey):
+    for _ in map_ordered(enumerate(queue), survey):
         pass
-    indptr, indices, data = _room(lengths, dtype)
-    for _ in each(enumerate(_emptied(queue)), fill):
+    indptr, indices, data = _allocate_csr(lengths, dtype)
+    for _ in map_ordered(enumerate(_emptied(queue)), fill):
         pass
     return _csr(data, indices, indptr, columns, dtype)
 
@@ -294,7 +296,7 @@ def _emptied(queue: deque) -> Iterator:
         yield queue.popleft()
 
 
-def _room(lengths: np.ndarray, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _allocate_csr(lengths: np.ndarray, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=indptr[1:])
     cells = int(indptr[-1])
@@ -316,10 +318,10 @@ NORMS = {None: 0, "l1": 1, "l2": 2}
 
 
 def hashed(
-    plan: Plan, source: Source, columns: int, dtype: Any, signs: bool, binary: bool, norm: str | None
+    plan: AnalyzerSpec, source: Source, columns: int, dtype: Any, signs: bool, binary: bool, norm: str | None
 ) -> sparse.csr_array:
     """The texts' tokens, added up in the columns that their hashes name."""
-    core, analysis, stops = ops.core(), plan.compiled(), stopped(plan)
+    core, analysis, stops = ops.core(), plan.compiled(), stop_word_lexicon(plan)
     desks: list[Any] = []
 
     def one(chunk: Chunk) -> Any:
@@ -328,17 +330,17 @@ def hashed(
         desks.append(desk)
         return _checked(piece, chunk)
 
-    queue = deque(each(chunks(source), one))
+    queue = deque(map_ordered(chunks(source), one))
     lengths = [np.empty(len(piece), dtype=np.int64) for piece in queue]
     for piece, length in zip(queue, lengths, strict=True):
         piece.lengths(length)
-    indptr, indices, data = _room(np.concatenate([np.empty(0, dtype=np.int64), *lengths]), dtype)
+    indptr, indices, data = _allocate_csr(np.concatenate([np.empty(0, dtype=np.int64), *lengths]), dtype)
     starts = indptr[np.cumsum([0, *map(len, lengths)])]
 
     def fill(job: tuple[int, Any]) -> None:
         p, piece = job
         core.text_fill_hashed(piece, binary, NORMS[norm], int(starts[p]), indices, data)
 
-    for _ in each(enumerate(_emptied(queue)), fill):
+    for _ in map_ordered(enumerate(_emptied(queue)), fill):
         pass
     return _csr(data, indices, indptr, columns, dtype)

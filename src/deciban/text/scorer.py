@@ -5,7 +5,7 @@
 >>> from deciban.text.vectorizers import CountVectorizer
 >>> start, label = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32)
 >>> weights = WordWeights(start, label, np.array([2.0, 5.0]), *np.zeros((2, 2)))
->>> known = Lookup(CountVectorizer(), Terms.of(["ham", "spam"]), weights)
+>>> known = TextScorer(CountVectorizer(), Terms.of(["ham", "spam"]), weights)
 >>> known.scores(["Ham, ham!", "spam and ham", "eggs"]).tolist()
 [[2.0, 0.0], [2.0, 5.0], [0.0, 0.0]]
 """
@@ -21,16 +21,16 @@ from scipy import sparse
 from sklearn.base import clone
 
 from deciban import ops
-from deciban.engines.threads import each
+from deciban.engines.threads import map_ordered
 from deciban.errors import DataError
-from deciban.text.analysis import Compiled, Plan, Terms, compiled, plan
+from deciban.text.analysis import AnalyzerSpec, CompiledVocabulary, Terms, analyzer_spec, compiled
 from deciban.text.naive_bayes import WordWeights, design_effect
-from deciban.text.reader import Chunk, Seat, Source, _checked, chunks, looked_up, unfit
+from deciban.text.reader import Chunk, Source, Worker, _checked, chunks, transform_counts, unfit
 
 Count = Callable[[Any], sparse.csr_array]
 
 
-class Lookup:
+class TextScorer:
     """A vocabulary and the weights of its words, ready for texts."""
 
     def __init__(self, vectorizer: Any, terms: Terms, weights: WordWeights, count: Count | None = None):
@@ -40,10 +40,10 @@ class Lookup:
     @cached_property
     def plan(self) -> Any:
         """How the compiled reader reads; None where Python has to."""
-        return None if self._count else plan(self.vectorizer)
+        return None if self._count else analyzer_spec(self.vectorizer)
 
     @cached_property
-    def known(self) -> Compiled:
+    def known(self) -> CompiledVocabulary:
         return compiled(self.plan, self.terms)
 
     @cached_property
@@ -66,8 +66,8 @@ class Lookup:
         if self.plan is None:
             return self.of_counts(self.counts(texts))
         if type(texts) is list and len(texts) == 1 and type(texts[0]) is str and self._as_is:  # no threads to wake
-            return self._chunk(Chunk(read(texts), 0, 1, 0))
-        parts = list(each(chunks(source(texts, self.vectorizer, self.plan)), self._chunk))
+            return self._chunk(Chunk(as_documents(texts), 0, 1, 0))
+        parts = list(map_ordered(chunks(text_source(texts, self.vectorizer, self.plan)), self._chunk))
         return np.concatenate(parts) if parts else np.zeros((0, len(self.weights.unit)))
 
     def _chunk(self, chunk: Chunk) -> np.ndarray:
@@ -75,7 +75,7 @@ class Lookup:
         try:
             seat = known.desks.pop()
         except IndexError:
-            seat = Seat(known.lexicon, core.Desk())
+            seat = Worker(known.lexicon, core.Desk())
         piece = core.text_count(
             known.lexicon, False, seat.desk, self.analysis, chunk.documents, chunk.start, chunk.stop
         )
@@ -88,13 +88,15 @@ class Lookup:
         if self._count is not None:
             return self._count(texts)
         if self.plan is not None:
-            return looked_up(self.known, source(texts, self.vectorizer, self.plan), np.float64, self.vectorizer.binary)
+            return transform_counts(
+                self.known, text_source(texts, self.vectorizer, self.plan), np.float64, self.vectorizer.binary
+            )
         return sparse.csr_array(self.fixed.transform(texts), dtype=np.float64)
 
     def of_counts(self, X: sparse.csr_array) -> np.ndarray:
         """The scores of texts that are counted already."""
         w, d = self.weights, len(self.terms)
-        x = scaled(X, w)
+        x = tfidf_scale(X, w)
         table = sparse.csr_array((w.weight, w.label, w.start), shape=(d, len(w.unit)))
         words = x.sum(axis=1)[:, None]
         return w.bias + (words * w.unit + (x @ table).toarray()) / design_effect(words, w.dependence)
@@ -113,7 +115,7 @@ def scored(piece: Any, column: np.ndarray, w: WordWeights) -> np.ndarray:
     return w.bias + out[:, :k] / design_effect(out[:, k:], w.dependence)
 
 
-def scaled(X: sparse.csr_array, w: WordWeights) -> sparse.csr_array:
+def tfidf_scale(X: sparse.csr_array, w: WordWeights) -> sparse.csr_array:
     """Counts as what they are worth, (n, d)."""
     data = w.worth(X.data)
     if w.scale is not None:
@@ -124,7 +126,7 @@ def scaled(X: sparse.csr_array, w: WordWeights) -> sparse.csr_array:
     return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
-def source(texts: Any, vectorizer: Any, how: Plan) -> Source:
+def text_source(texts: Any, vectorizer: Any, how: AnalyzerSpec) -> Source:
     """Texts as the compiled reader takes them."""
     prepare = how.prepare
     if prepare is None:
@@ -132,7 +134,7 @@ def source(texts: Any, vectorizer: Any, how: Plan) -> Source:
     return Source(texts, lambda text: prepare(vectorizer.decode(text)), True)
 
 
-def read(texts: list) -> Any:
+def as_documents(texts: list) -> Any:
     """A list of texts as the kernels see it."""
     out = ops.core().Documents(texts)
     if out.bad >= 0:

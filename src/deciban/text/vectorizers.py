@@ -28,8 +28,8 @@ from sklearn.feature_extraction import text as theirs
 from sklearn.preprocessing import normalize
 
 from deciban.errors import DataError, NotAdditiveError
-from deciban.text.analysis import Compiled, Plan, Terms, compiled, plan
-from deciban.text.reader import Source, hashed, learned, looked_up
+from deciban.text.analysis import AnalyzerSpec, CompiledVocabulary, Terms, analyzer_spec, compiled
+from deciban.text.reader import Source, fit_transform_counts, hashed, transform_counts
 
 _HIDDEN = ("_compiled", "_made")  # made again when needed: not part of a pickle
 
@@ -42,7 +42,7 @@ def _as_set_up(X: sparse.csr_array) -> Any:
     return made
 
 
-def _source(vectorizer: Any, texts: Any, how: Plan) -> Source:
+def _source(vectorizer: Any, texts: Any, how: AnalyzerSpec) -> Source:
     if isinstance(texts, str):
         raise DataError(
             "Iterable over raw text documents expected, string object received.\n\nhint: pass a list: [text]"
@@ -92,7 +92,7 @@ class CountVectorizer(theirs.CountVectorizer):
             self._warn_of_capitals()
             return self._looked_up(raw_documents, how)
         source = _source(self, raw_documents, how)
-        terms, X = learned(how, source, self.dtype, self.binary, self._limits)
+        terms, X = fit_transform_counts(how, source, self.dtype, self.binary, self._limits)
         if len(terms) == 0:
             raise DataError(
                 "empty vocabulary; perhaps the documents only contain stop words\n\n"
@@ -149,9 +149,9 @@ class CountVectorizer(theirs.CountVectorizer):
         for name in ("_terms", *_HIDDEN):
             self.__dict__.pop(name, None)
 
-    def _fast(self, texts: Any) -> Plan | None:
+    def _fast(self, texts: Any) -> AnalyzerSpec | None:
         self._validate_ngram_range()
-        return None if isinstance(texts, str) else plan(self)
+        return None if isinstance(texts, str) else analyzer_spec(self)
 
     def _warn_of_capitals(self) -> None:
         if self.lowercase and any(any(map(str.isupper, term)) for term in self.vocabulary_ if isinstance(term, str)):
@@ -161,13 +161,13 @@ class CountVectorizer(theirs.CountVectorizer):
                 stacklevel=3,
             )
 
-    def _looked_up(self, texts: Any, how: Plan) -> Any:
+    def _looked_up(self, texts: Any, how: AnalyzerSpec) -> Any:
         known = self._known(how)
         if known is None:
             return super().transform(texts)
-        return _as_set_up(looked_up(known, _source(self, texts, how), self.dtype, self.binary))
+        return _as_set_up(transform_counts(known, _source(self, texts, how), self.dtype, self.binary))
 
-    def _known(self, how: Plan) -> Compiled | None:
+    def _known(self, how: AnalyzerSpec) -> CompiledVocabulary | None:
         """The vocabulary, compiled for this plan and kept; None if something in it is no text."""
         now: Any = self.__dict__.get("vocabulary_")
         terms: Any = self.__dict__.get("_terms")
@@ -227,7 +227,7 @@ class HashingVectorizer(theirs.HashingVectorizer):
     def transform(self, X: Any) -> Any:
         """Hash and count the terms of texts. Nothing is learned."""
         self._validate_ngram_range()
-        how = None if isinstance(X, str) else plan(self)
+        how = None if isinstance(X, str) else analyzer_spec(self)
         if how is None:
             return super().transform(X)
         inside = np.dtype(self.dtype) in (np.float32, np.float64)

@@ -26,7 +26,7 @@ import numpy as np
 from scipy import sparse
 
 from deciban import ops
-from deciban.engines.threads import each
+from deciban.engines.threads import map_ordered
 from deciban.errors import ForgetError
 from deciban.tallies.basic import NOTHING
 from deciban.text.analysis import Terms
@@ -299,7 +299,7 @@ def _by_class(X: sparse.csr_array, y: np.ndarray, k: int) -> tuple[np.ndarray, .
     def read(span: tuple[int, int]) -> Any:
         return core.class_words(X.indptr, X.indices, values, order, starts, *span, X.shape[1])
 
-    parts = list(zip(*each(spans, read), strict=True))
+    parts = list(zip(*map_ordered(spans, read), strict=True))
     lengths, word, count, rows = (
         np.frombuffer(b"".join(part), dtype=t) for part, t in zip(parts, ("i8", "i4", "f8", "f8"), strict=True)
     )
