@@ -12,7 +12,7 @@ dataclass of the file. Only classes that `known` finds are ever made, by their n
 >>> node
 {'tuple': [{'of': 'ClassWeights', 'with': {'n': {'array': 'state.0.n'}}}, {'float': 'inf'}]}
 >>> Decoder(encoder.arrays).decode(node)
-(Labels(n=array([2., 1.])), inf)
+(ClassWeights(n=array([2., 1.])), inf)
 
 Values again, from what `encoding` made of them, with suspicion: a file may have been written by anybody.
 
