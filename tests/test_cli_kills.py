@@ -13,7 +13,7 @@ KILLS = int(os.environ.get("DECIBAN_KILLS", 12))
 DRIVER = """
 import os, random, signal, sys, time
 import deciban, deciban.io.readers, deciban.model_file
-from deciban.cli import main, rows, update
+from deciban.cli import inputs, main, update
 
 model, data, kills, rng = sys.argv[1], sys.argv[2], int(sys.argv[3]), random.Random()
 nothing = os.open(os.devnull, os.O_WRONLY)

@@ -101,8 +101,8 @@ def test_every_class_has_a_few_rows_among_those_kept():
                 pass
         X, labels = found.kept()
         assert set(X["x"].to_pylist()) >= set(range(77_000, 77_004))
-        assert (labels == "seldom").sum() == readers.sampling.LEAST
-        assert 2000 <= len(labels) <= 2000 + 2 * readers.sampling.LEAST
+        assert (labels == "seldom").sum() == readers.batches.LEAST
+        assert 2000 <= len(labels) <= 2000 + 2 * readers.batches.LEAST
 
 
 def test_a_column_that_knows_too_much_is_found_in_pieces_too():

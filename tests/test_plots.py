@@ -272,7 +272,7 @@ def test_linear_scores_of_anyone_can_be_drawn():
         nomogram(model)
     view = LinearDiscriminantAnalysis().fit(x[50:], y[50:]).as_logistic()
     ax = nomogram(view, values=x.to_numpy().T, names=list(x.columns))
-    assert ax.get_title(loc="left") == "LogisticView: virginica against versicolor"
+    assert ax.get_title(loc="left") == "LinearPosterior: virginica against versicolor"
     assert_no_overlaps(ax)
 
 

@@ -741,7 +741,9 @@ class BatchJob:
                 "work again by itself\n\nhint: leave out `checkpoint`"
             )
         checkpoints = import_module("deciban.model_file.checkpoint")  # which knows how models are stored
-        keeper = checkpoints.Keeper(self.checkpoint, checkpoints.mark(f.model, f.reading, stream.opened(self.data)))
+        keeper = checkpoints.Checkpoint(
+            self.checkpoint, checkpoints.fingerprint(f.model, f.reading, stream.opened(self.data))
+        )
         out = stream.total(self.data, f, progress=self.progress, start=keeper.start(), after=keeper.after)
         keeper.done()
         return out

@@ -1,18 +1,53 @@
 """Pictures. Each function takes `ax=` (by default new axes), draws with matplotlib and returns the axes.
 
-Colours are told apart by every eye, and marks, dashes or numbers say the same without them (`deciban.display`).
+The palette is safe for colour-blind readers, and marks, dashes or numbers say the same without colours.
 
->>> from deciban import GaussianNB
+>>> from deciban import GaussianNB, plots
 >>> model = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"])
->>> waterfall(model.explain([[2.0]])).get_xlabel()
+>>> plots.waterfall(model.explain([[2.0]])).get_xlabel()
 'decibans'
 """
 
-from deciban.plots.curves import confusion_matrix, precision_recall, reliability, roc
-from deciban.plots.distributions import class_densities, sigmoid
-from deciban.plots.evidence import coefficient_path, inclusion, learning_curve, top_words, waterfall
-from deciban.plots.nomograms import nomogram
-from deciban.plots.regions import decision_regions
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from deciban.plots.curves import confusion_matrix, precision_recall, reliability, roc
+    from deciban.plots.distributions import class_densities, sigmoid
+    from deciban.plots.evidence import coefficient_path, inclusion, learning_curve, top_words, waterfall
+    from deciban.plots.nomograms import nomogram
+    from deciban.plots.regions import decision_regions
+
+_HOMES = {
+    "class_densities": "distributions",
+    "coefficient_path": "evidence",
+    "confusion_matrix": "curves",
+    "decision_regions": "regions",
+    "inclusion": "evidence",
+    "learning_curve": "evidence",
+    "nomogram": "nomograms",
+    "precision_recall": "curves",
+    "reliability": "curves",
+    "roc": "curves",
+    "sigmoid": "distributions",
+    "top_words": "evidence",
+    "waterfall": "evidence",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a plot on first access: whoever explains a row does not wait for all plots."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'deciban.plots' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"deciban.plots.{_HOMES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
+
 
 __all__ = [
     "class_densities",
