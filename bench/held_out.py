@@ -1,8 +1,8 @@
 """`python -m bench.held_out`: whether printed held-out figures are those of ten folds.
 
-For each shared table, `learn` with each of some classifiers prints a log loss; the same classifier is cross-validated
-in ten folds with several seeds. A line says how far the printed figure is from the mean of the seeds, in their standard
-deviations, and the ratio of the two.
+For each shared table, `auto_fit` with each of some classifiers prints a log loss; the same classifier is
+cross-validated in ten folds with several seeds. A line says how far the printed figure is from the mean of the seeds,
+in their standard deviations, and the ratio of the two.
 
 Example:
     python -m bench.held_out --only wine,glass --models mixed,calibrated
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def compared(table: tables.Table, name: str, seeds: int) -> tuple[float, float] | None:
     """(distance in standard deviations of the seeds, ratio) of the printed log loss and the mean of the seeds."""
     try:
-        out = deciban.learn(table.X, table.labels, name)
+        out = deciban.auto_fit(table.X, table.labels, name)
     except DecibanError:  # it does not suit the columns
         return None
     assert out.held_out is not None

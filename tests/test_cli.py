@@ -95,7 +95,7 @@ def test_every_verb_option_and_error_is_in_the_reference_and_it_is_up_to_date():
 
 
 def test_every_file_of_a_verb_is_listed():
-    found = {path.stem for path in (ROOT / "src/deciban/cli").glob("*.py") if "\n@verb(" in path.read_text()}
+    found = {path.stem for path in (ROOT / "src/deciban/cli").glob("*.py") if "\n@cli_command(" in path.read_text()}
     assert found == set(VERBS)
 
 
@@ -118,10 +118,10 @@ def test_fit_finds_the_leak_and_leaves_names_out(place, capfd):
     out, err = capfd.readouterr()
     told = json.loads(out)
     assert list(told["leaks"]) == ["boat"]
-    assert list(told["left_out"]) == ["name"]
+    assert list(told["dropped_columns"]) == ["name"]
     assert "--drop boat" in err
     assert told["columns"] == ["sex", "age", "fare", "boat", "body"]
-    assert deciban.about("x.deciban")["target"] == "survived"
+    assert deciban.model_info("x.deciban")["target"] == "survived"
 
 
 def test_fit_of_the_best_prints_what_learn_finds(place, capfd):
@@ -129,8 +129,8 @@ def test_fit_of_the_best_prints_what_learn_finds(place, capfd):
     told = json.loads(capfd.readouterr().out)
     X = table("titanic.csv").drop_columns(["boat"])
     X, y, _ = readers.split(X, "survived")
-    best = deciban.learn(X, y)
-    assert told["kind"] == best.kind.name
+    best = deciban.auto_fit(X, y)
+    assert told["model"] == best.kind.name
     assert told["metrics"] == pytest.approx(best.metrics)
     assert {"mixed", "calibrated"} <= set(told["compared"])
     assert set(told["compared"]) | set(told["unfit"]) == {"mixed", "calibrated", "weighted", "lda", "logistic"}
@@ -279,9 +279,9 @@ def test_streaming_learns_what_the_whole_learns(place, capfd):
     assert code("fit titanic.parquet -t survived --stream -o s.deciban --json") == 0
     told = json.loads(capfd.readouterr().out)
     X, y, _ = readers.split(table("titanic.csv").select([*told["columns"], "survived"]), "survived")
-    whole = deciban.learn(X, y, "mixed")
+    whole = deciban.auto_fit(X, y, "mixed")
     assert told["metrics"] == pytest.approx(whole.metrics)
-    assert told["held_out"] == "10 folds, dealt 3 times"
+    assert told["validation"] == "10 folds, dealt 3 times"
     assert list(told["leaks"]) == ["boat"]
     assert np.allclose(deciban.load("s.deciban").predict_proba(X), whole.model.predict_proba(X))
 

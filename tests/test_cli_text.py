@@ -76,16 +76,16 @@ def test_a_table_of_free_text_alone_becomes_a_model_of_words(place, capfd):
     told = json.loads(said("fit a.csv -o x.deciban --json", capfd))
     assert (told["class"], told["columns"], told["rows"]) == ("TextClassifier", ["what"], 80)
     assert set(told["compared"]) | set(told["unfit"]) == {"text", "text-calibrated", "text-logistic"}
-    assert told["kind"] in told["compared"]
+    assert told["model"] in told["compared"]
     assert told["metrics"]["accuracy"] > 0.9
-    assert (deciban.about("x.deciban")["text"], deciban.about("x.deciban")["target"]) == ("what", "label")
+    assert (deciban.model_info("x.deciban")["text"], deciban.model_info("x.deciban")["target"]) == ("what", "label")
 
 
 def test_the_updatable_one_is_plain_naive_bayes_judged_in_ten_folds(place, capfd):
     told = json.loads(said("fit a.csv --updatable -o x.deciban --json", capfd))
     texts, y = rows_of("a.csv")
     model = TextClassifier().fit(texts, y)
-    assert (told["kind"], told["held_out"]) == ("text", "10 folds, dealt 3 times")
+    assert (told["model"], told["validation"]) == ("text", "10 folds, dealt 3 times")
     judged = deciban.cross_validate(TextClassifier(), texts, y, 10)
     assert told["metrics"]["accuracy"] == pytest.approx(judged.accuracy, abs=0.05)
     assert np.array_equal(deciban.load("x.deciban").predict_proba(texts), model.predict_proba(texts))
@@ -116,10 +116,10 @@ def test_text_beside_other_columns_is_left_out_unless_it_is_named(place, capfd):
     assert code("fit beside.csv --model mixed -o x.deciban --json") == 0
     out, err = capfd.readouterr()
     told = json.loads(out)
-    assert (told["columns"], told["left_out"]) == (["price"], {"what": "is free text"})
+    assert (told["columns"], told["dropped_columns"]) == (["price"], {"what": "is free text"})
     assert "--text what" in err
     told = json.loads(said("fit beside.csv --text what -o x.deciban --json", capfd))
-    assert (told["class"], told["left_out"]) == ("TextClassifier", {"price": "stands beside the text"})
+    assert (told["class"], told["dropped_columns"]) == ("TextClassifier", {"price": "stands beside the text"})
     assert json.loads(said("score x.deciban beside.csv --json", capfd))["accuracy"] > 0.95
 
 
@@ -171,7 +171,7 @@ def test_update_forget_and_merge_equal_what_happens_in_memory(place, capfd):
     said("merge a.deciban b.deciban -o m.deciban", capfd)
     for name in ("ab", "m"):
         assert np.array_equal(deciban.load(f"{name}.deciban").predict_proba(texts), both.predict_proba(texts))
-        assert deciban.about(f"{name}.deciban")["text"] == "what"
+        assert deciban.model_info(f"{name}.deciban")["text"] == "what"
     said("forget ab.deciban b.csv", capfd)
     assert np.array_equal(deciban.load("ab.deciban").predict_proba(texts), before.predict_proba(texts))
 

@@ -23,7 +23,7 @@ from deciban import (
     LogisticRegression,
     MixedNB,
     TreeAugmentedNB,
-    select,
+    select_model,
 )
 from deciban.classifiers import ensemble
 from deciban.models import hypotheses
@@ -61,7 +61,7 @@ def test_gibbs_draws_hypotheses_by_their_probability():
 
 @pytest.mark.parametrize("prior", [None, [0.9, 0.1], {"gaussiannb": 1, "lineardiscriminantanalysis": 20}])
 def test_the_least_bits_are_those_of_the_most_probable_hypothesis(rows, prior):
-    by_map, by_mdl = (select(BAYES, *rows, by=by, prior=prior) for by in ("map", "mdl"))
+    by_map, by_mdl = (select_model(BAYES, *rows, by=by, prior=prior) for by in ("map", "mdl"))
     assert by_map.chosen == by_mdl.chosen == by_map.weight.argmax() == by_map.total_bits.argmin()
     np.testing.assert_allclose(by_map.data_bits + by_map.prior_bits, by_map.total_bits)
     odds = np.exp2(by_map.total_bits[0] - by_map.total_bits[1])
@@ -210,7 +210,7 @@ def test_evidences_of_different_data_are_not_compared(rows):
         np.testing.assert_allclose(other.weights_, by_rows.weights_)
         assert other.held_out_ == by_rows.held_out_
         assert not hasattr(other, "evidence_")
-        chosen = select(models, x, y)
+        chosen = select_model(models, x, y)
         assert "different data" in str(chosen)
         assert chosen.chosen == by_rows.log_evidence_.argmax()
     assert BayesOptimal([BAYES[0], make_pipeline(StandardScaler(), LogisticRegression())], weights=[1, 3]).fit(X, y)
@@ -269,7 +269,7 @@ def test_settings_of_models_are_settings_of_the_ensemble():
 
 
 def test_a_selection_prints_and_is_a_frame(rows):
-    found = select([*BAYES, GaussianNB()], *rows, by="loo")
+    found = select_model([*BAYES, GaussianNB()], *rows, by="loo")
     assert "leave-one-out" in str(found)
     assert found.to_frame().chosen.sum() == 1
     assert found._repr_html_().count("<tr>") == 4
@@ -287,7 +287,7 @@ def test_a_selection_prints_and_is_a_frame(rows):
         (lambda X, y: BayesOptimal(BAYES, prior={"x": 1}).fit(X, y), "prior names"),
         (lambda X, y: BayesOptimal(BAYES, weights=[-1, 2]).fit(X, y), "≥ 0"),
         (lambda X, y: BayesOptimal(BAYES, weights="best").fit(X, y), "weights"),
-        (lambda X, y: select(BAYES, X, y, by="luck"), "one of 'map', 'mdl', 'loo'"),
+        (lambda X, y: select_model(BAYES, X, y, by="luck"), "one of 'map', 'mdl', 'loo'"),
         (lambda X, y: BayesOptimal.of([len]), "classes=["),
         (lambda X, y: BayesOptimal.of([lambda X: ["z"] * len(X)], classes=["a"]).predict(X), "says np.str_"),
         (lambda X, y: BayesOptimal(BAYES).predict(X), "not fitted"),

@@ -48,10 +48,10 @@ def assert_same(a, b, X) -> None:
 def test_any_source_gives_the_model_of_all_labelled_rows(kind, tmp_path):
     table = rows()
     data = table if kind == "table" else iter(table.to_batches(100)) if kind == "iterator" else None
-    out = auto.learn_on(as_file(table, kind, tmp_path) if data is None else data, drop=["late"])
+    out = auto.auto_fit_on(as_file(table, kind, tmp_path) if data is None else data, drop=["late"])
     labelled = table.filter(table["label"].is_valid())
     X = labelled.select(["x", "sky"])
-    assert_same(out, deciban.learn(X, labelled["label"].to_numpy(zero_copy_only=False), "mixed"), X)
+    assert_same(out, deciban.auto_fit(X, labelled["label"].to_numpy(zero_copy_only=False), "mixed"), X)
     assert out.rows == X.num_rows
     assert out.notes == ["12 rows without `label` were left out"]
 
@@ -59,10 +59,10 @@ def test_any_source_gives_the_model_of_all_labelled_rows(kind, tmp_path):
 def test_many_rows_are_judged_by_some_of_them_and_that_is_told(monkeypatch):
     monkeypatch.setattr(auto, "SAMPLE", 1000)
     table = rows(20_000, gaps=False)
-    out = auto.learn_on(iter(table.to_batches(700)), drop=["late"])
+    out = auto.auto_fit_on(iter(table.to_batches(700)), drop=["late"])
     assert out.how.startswith("leave-one-out of 1,000 of 20,000 rows")
     assert len(out.held_out.y) == 1000
-    whole = deciban.learn(table.select(["x", "sky"]), table["label"].to_numpy(zero_copy_only=False), "mixed")
+    whole = deciban.auto_fit(table.select(["x", "sky"]), table["label"].to_numpy(zero_copy_only=False), "mixed")
     assert out.metrics["log_loss"] == pytest.approx(whole.metrics["log_loss"], abs=0.05)
 
 
@@ -106,14 +106,14 @@ def test_every_class_has_a_few_rows_among_those_kept():
 
 
 def test_a_column_that_knows_too_much_is_found_in_pieces_too():
-    assert [leak.column for leak in auto.learn_on(rows()).leaks] == ["late"]
+    assert [leak.column for leak in auto.auto_fit_on(rows()).leaks] == ["late"]
 
 
 def test_texts_are_learned_in_pieces():
     rng = np.random.default_rng(0)
     y = rng.choice(["a", "b"], 200).tolist()
     texts = [" ".join(rng.choice(WORDS[c].split(), 8)) + f" and some more words, no. {i}" for i, c in enumerate(y)]
-    out = auto.learn_on(iter(pa.table({"says": texts, "label": y}).to_batches(30)))
+    out = auto.auto_fit_on(iter(pa.table({"says": texts, "label": y}).to_batches(30)))
     assert out.text == "says"
     whole = deciban.TextClassifier().fit(texts, y)
     np.testing.assert_allclose(out.model.predict_proba(texts), whole.predict_proba(texts))
@@ -123,12 +123,12 @@ def test_texts_are_learned_in_pieces():
 def test_a_type_that_turns_out_late_is_read_again(tmp_path):
     path = tmp_path / "late.csv"
     path.write_text("x,z,label\n" + "1,3,a\n2,4,b\n" * 400_000 + "1,word,a\n2,word,b\n")
-    out = readers.retry_on_type_change(str(path), lambda source: auto.learn_on(source))
+    out = readers.retry_on_type_change(str(path), lambda source: auto.auto_fit_on(source))
     assert out.model.levels_ == {"z": ["3", "4", "word"]}
 
 
 def test_nothing_to_learn_from_is_told():
     with pytest.raises(DataError, match="no rows"):
-        auto.learn_on(rows()[:0])
+        auto.auto_fit_on(rows()[:0])
     with pytest.raises(DataError, match="one value in all rows"):
-        auto.learn_on(pa.table({"x": [1.0, 2.0], "label": ["a", "a"]}))
+        auto.auto_fit_on(pa.table({"x": [1.0, 2.0], "label": ["a", "a"]}))

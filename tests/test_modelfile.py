@@ -119,7 +119,7 @@ def test_questions_about_coefficients_are_answered_without_the_rows(path):
 def test_about_tells_where_a_model_comes_from(path):
     model = GaussianNB().fit(pd.DataFrame(X, columns=["u", "v"]), list("aabbcc"), sample_weight=[2.0] * 6)
     deciban.save(model, path, source="rows.csv", metrics={"log loss": np.float64(0.25), "nested": {"nan": np.nan}})
-    told = model_file.about(path)
+    told = model_file.model_info(path)
     assert (told["class"], told["source"], told["rows"], told["format"]) == ("GaussianNB", "rows.csv", 12.0, 1)
     assert (told["columns"], told["classes"], told["settings"]["ddof"]) == (["u", "v"], ["a", "b", "c"], 0)
     assert told["metrics"]["log loss"] == 0.25

@@ -28,19 +28,19 @@ if TYPE_CHECKING:
         MultinomialNB,
         PoissonNB,
     )
-    from deciban.classifiers.selection import select
+    from deciban.classifiers.selection import select_model
     from deciban.classifiers.structured import AODE, KDependenceBayes, TreeAugmentedNB
     from deciban.classifiers.text import TextClassifier
     from deciban.engines.threads import threads
-    from deciban.explain.top_evidence import strongest
-    from deciban.families import family_guide
+    from deciban.explain.top_evidence import top_evidence
+    from deciban.families import list_families
     from deciban.logistic.separation import SeparationWarning
-    from deciban.model_file import about, load, merge, save
-    from deciban.model_selection.auto import learn, learn_on
-    from deciban.model_selection.compare import classifier_guide, compare
+    from deciban.model_file import load, merge, model_info, save
+    from deciban.model_selection.auto import auto_fit, auto_fit_on
+    from deciban.model_selection.compare import compare, list_classifiers
     from deciban.model_selection.cross_validation import cross_validate
-    from deciban.model_selection.evaluate import assess
-    from deciban.model_selection.leakage import leaks
+    from deciban.model_selection.evaluate import evaluate
+    from deciban.model_selection.leakage import find_leakage
     from deciban.model_selection.learning_curve import learning_curve
     from deciban.plots import coefficient_path, nomogram, waterfall
     from deciban.reports import report
@@ -70,24 +70,24 @@ _HOMES = {
     "TextClassifier": "classifiers.text",
     "TfidfVectorizer": "text.vectorizers",
     "TreeAugmentedNB": "classifiers.structured",
-    "about": "model_file",
-    "assess": "model_selection.evaluate",
+    "model_info": "model_file",
+    "evaluate": "model_selection.evaluate",
     "coefficient_path": "plots",
-    "classifier_guide": "model_selection.compare",
+    "list_classifiers": "model_selection.compare",
     "compare": "model_selection.compare",
     "cross_validate": "model_selection.cross_validation",
     "learning_curve": "model_selection.learning_curve",
-    "family_guide": "families",
-    "leaks": "model_selection.leakage",
-    "learn": "model_selection.auto",
-    "learn_on": "model_selection.auto",
+    "list_families": "families",
+    "find_leakage": "model_selection.leakage",
+    "auto_fit": "model_selection.auto",
+    "auto_fit_on": "model_selection.auto",
     "load": "model_file",
     "merge": "model_file",
     "nomogram": "plots",
     "report": "reports",
     "save": "model_file",
-    "select": "classifiers.selection",
-    "strongest": "explain.top_evidence",
+    "select_model": "classifiers.selection",
+    "top_evidence": "explain.top_evidence",
     "threads": "engines.threads",
     "waterfall": "plots",
 }
@@ -138,25 +138,25 @@ __all__ = [
     "TextClassifier",
     "TfidfVectorizer",
     "TreeAugmentedNB",
-    "about",
-    "assess",
-    "classifier_guide",
+    "auto_fit",
+    "auto_fit_on",
     "coefficient_path",
     "compare",
     "cross_validate",
-    "family_guide",
-    "leaks",
-    "learn",
-    "learn_on",
+    "evaluate",
+    "find_leakage",
     "learning_curve",
+    "list_classifiers",
+    "list_families",
     "load",
     "merge",
+    "model_info",
     "nomogram",
     "report",
     "save",
-    "select",
-    "strongest",
+    "select_model",
     "threads",
+    "top_evidence",
     "waterfall",
 ]
 __version__ = "0.1.0"

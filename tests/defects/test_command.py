@@ -124,8 +124,8 @@ def test_standard_input_is_read_by_every_verb(command, model):
     assert out.returncode == 0, out.stderr
 
 
-def left_out(capfd) -> dict[str, str]:
-    return json.loads(run("fit -q rows.csv -t y --model mixed -o m.deciban --json", capfd)[0])["left_out"]
+def dropped_columns(capfd) -> dict[str, str]:
+    return json.loads(run("fit -q rows.csv -t y --model mixed -o m.deciban --json", capfd)[0])["dropped_columns"]
 
 
 def test_f07_the_reason_why_a_column_is_left_out_is_true(capfd):
@@ -136,7 +136,7 @@ def test_f07_the_reason_why_a_column_is_left_out_is_true(capfd):
         spoken = "call us" if i % 10 == 0 else f"${i * 3}.00"
         lines.append(f"{day},{i % 24:02d}:{i % 60:02d},{spoken},T{i * 17},{rng.normal():.2f},{'ab'[i % 2]}")
     Path("rows.csv").write_text("\n".join(lines) + "\n")
-    why = left_out(capfd)
+    why = dropped_columns(capfd)
     assert "holds dates: 9" in why["day"]
     assert "% of the cells look like '2024-" in why["day"]
     assert why["time"].startswith("holds dates: 100 % of the cells look like")
@@ -148,7 +148,7 @@ def test_f07_the_reason_why_a_column_is_left_out_is_true(capfd):
 def test_f07_codes_with_leading_zeros_are_levels(capfd):
     lines = [f"{i % 6:05d},{i % 7},{'ab'[i % 2]}" for i in range(60)]
     Path("rows.csv").write_text("\n".join(["zip,x,y", *lines]) + "\n")
-    assert left_out(capfd) == {}
+    assert dropped_columns(capfd) == {}
     assert deciban.load("m.deciban").levels_["zip"][1] == "00001"
 
 
@@ -157,7 +157,7 @@ def test_b14_identifiers_are_left_out(capfd):
     unique = rng.choice(10**6, (100, 2), replace=False)
     lines = [f"{1000 + 7 * i},{i + 5},{unique[i, 0]},{unique[i, 1]},{i % 7},{'ab'[i % 2]}" for i in range(100)]
     Path("rows.csv").write_text("\n".join(["bill,row,customer_id,salary,x,y", *lines]) + "\n")
-    assert left_out(capfd) == {
+    assert dropped_columns(capfd) == {
         "bill": "only counts the rows, in steps of 7",
         "row": "only counts the rows",
         "customer_id": "is an identifier, by its name and a different number in each row",
@@ -173,7 +173,7 @@ def test_f15_help(capfd):
     assert run("-V", capfd)[0] == run("--version", capfd)[0] == f"deciban {deciban.__version__}\n"
     for verb in ("fit", "compare"):
         told = " ".join(run(f"{verb} --help", capfd)[0].split())
-        assert f"One of {', '.join(deciban.classifier_guide())}." in told
+        assert f"One of {', '.join(deciban.list_classifiers())}." in told
 
 
 def test_f15_families_are_those_that_families_takes(capfd):
@@ -199,7 +199,7 @@ def test_f22_hints_by_who_reads_them(capfd):
     assert "delimiter=" in str(error.value)
     assert "--" not in str(error.value)
     with pytest.raises(DataError, match="hint") as error:
-        deciban.learn([["a"], ["b"]] * 5, [0, 1] * 5, "lda")
+        deciban.auto_fit([["a"], ["b"]] * 5, [0, 1] * 5, "lda")
     assert "--" not in str(error.value)
 
 

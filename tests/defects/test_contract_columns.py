@@ -35,8 +35,8 @@ def test_b09_columns_that_were_not_learned_are_not_looked_into(model, cells):
 @pytest.mark.parametrize("model", ["auto", "mixed", "gaussian", "lda", "logistic"])
 def test_b09_the_model_of_learn_predicts_on_the_rows_of_learn(model, tmp_path):
     X, y = dated()
-    out = deciban.learn(X, y, model)
-    assert "when" in out.left_out
+    out = deciban.auto_fit(X, y, model)
+    assert "when" in out.dropped_columns
     told = out.model.predict_proba(X)
     np.testing.assert_array_equal(told, out.model.predict_proba(X[["x"]]))
     deciban.save(out.model, tmp_path / "m")

@@ -64,15 +64,15 @@ def test_task_15_other_frames_and_updates():
 @pytest.mark.parametrize("name", ["mixed", "logistic"])
 def test_task_105_what_is_learned_knows_the_name_of_the_target(name):
     X, y = pd.DataFrame({"a": [0.0, 1, 4, 5] * 5}), pd.Series(["no", "no", "yes", "yes"] * 5, name="buys")
-    assert deciban.learn(X, y, name).model.explain(X[:1]).target == "buys"
-    assert deciban.learn(X.assign(buys=y), "buys", name).model.target_name_ == "buys"
-    assert not hasattr(deciban.learn(X, y.to_numpy(), name).model, "target_name_")
+    assert deciban.auto_fit(X, y, name).model.explain(X[:1]).target == "buys"
+    assert deciban.auto_fit(X.assign(buys=y), "buys", name).model.target_name_ == "buys"
+    assert not hasattr(deciban.auto_fit(X, y.to_numpy(), name).model, "target_name_")
 
 
 def test_task_15_learn_and_cross_validate_take_it_too():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"x": rng.normal(size=60), "bought": rng.choice(["no", "yes"], 60)})
-    out = deciban.learn(X, "bought", "mixed")
+    out = deciban.auto_fit(X, "bought", "mixed")
     assert out.model.feature_names_in_.tolist() == ["x"]
     assert len(deciban.cross_validate(MixedNB(), X, "bought", folds=3).y) == 60
 

@@ -108,7 +108,7 @@ def test_f03_the_warning_can_be_silenced_and_scikit_learns_classes_do_not_warn()
     [
         lambda X, y: deciban.BayesOptimal().fit(X, y),
         lambda X, y: deciban.Gibbs([MixedNB(), TreeAugmentedNB()], weights=[1, 1]).fit(X, y),
-        lambda X, y: deciban.select([MixedNB(), MixedNB(alpha=1)], X, y),
+        lambda X, y: deciban.select_model([MixedNB(), MixedNB(alpha=1)], X, y),
         lambda X, y: deciban.report(MixedNB(calibrate=True).fit(X, y), X, y),
     ],
     ids=["BayesOptimal", "Gibbs", "select", "report"],
@@ -132,7 +132,7 @@ def test_b14_learn_has_it_in_its_notes_with_any_model():
     X, y = rows()
     X["customer"] = np.random.default_rng(1).choice(10**6, 100, replace=False)
     for model in ("mixed", "lda", "auto"):
-        out = deciban.learn(X if model != "lda" else X.drop(columns="sky"), y, model)
+        out = deciban.auto_fit(X if model != "lda" else X.drop(columns="sky"), y, model)
         assert sum("`customer` has another value in every row" in note for note in out.notes) == 1
 
 

@@ -22,7 +22,7 @@ from deciban import (
     MixedNB,
     MultinomialNB,
     TreeAugmentedNB,
-    select,
+    select_model,
 )
 from deciban.errors import DataError
 
@@ -358,11 +358,11 @@ def test_issue_5_a_member_that_fails_in_a_fold_is_left_out():
 
 def test_b30_models_without_evidence_are_compared_by_rows_left_out():
     X, y = pd.DataFrame({"x": [1.0, 2] * 9}), ["a", "b"] * 9
-    found = select([MixedNB(), MixedNB(alpha=1)], X, y)
+    found = select_model([MixedNB(), MixedNB(alpha=1)], X, y)
     assert "rows left out decide" in str(found)
     assert "has no attribute" not in str(found)
     assert found.of.startswith("p(y | X)")
-    found = select([GaussianNB(), LinearDiscriminantAnalysis()], numbers(), LABELS)
+    found = select_model([GaussianNB(), LinearDiscriminantAnalysis()], numbers(), LABELS)
     assert "no evidence" in found.notes[0]
     for ensemble in (BayesOptimal, Gibbs):
         with pytest.warns(UserWarning, match="weighed by rows held out: "):
@@ -376,7 +376,7 @@ def test_b30_models_without_evidence_are_compared_by_rows_left_out():
 
 def test_b30_a_model_that_cannot_learn_is_no_choice():
     with pytest.warns(UserWarning, match="`multinomialnb` is left out"):
-        found = select([MultinomialNB(), GaussianNB(), LogisticRegression()], numbers() - 3, LABELS, by="loo")
+        found = select_model([MultinomialNB(), GaussianNB(), LogisticRegression()], numbers() - 3, LABELS, by="loo")
     assert found.names == ("gaussiannb", "logisticregression")
     assert "multinomialnb could not learn" in str(found)
 
@@ -384,11 +384,11 @@ def test_b30_a_model_that_cannot_learn_is_no_choice():
 def test_coverage_07_naive_bayes_and_a_tree_of_words_compare():
     X, y = tennis("nominal")
     X = X.astype(str)
-    found = select({"naive": MixedNB(alpha=1), "tree": TreeAugmentedNB()}, X, y)
+    found = select_model({"naive": MixedNB(alpha=1), "tree": TreeAugmentedNB()}, X, y)
     assert found.notes == ()
     assert found.of == "p(X, y), levels"
     naive = deciban.KDependenceBayes(k=0).fit(X, y)
-    other = select({"naive": naive, "tree": TreeAugmentedNB()}, X, y)
+    other = select_model({"naive": naive, "tree": TreeAugmentedNB()}, X, y)
     np.testing.assert_allclose(found.total_bits, other.total_bits)
 
 

@@ -392,7 +392,7 @@ def test_types_that_change_late_are_learned_from_a_path(monkeypatch):
     monkeypatch.setattr(csv, "BLOCK", 200)
     rows = "".join(f"{i % 3},{i % 5},{'ab'[i % 2]}\n" for i in range(300))
     Path("rows.csv").write_text("1,x,y\n" + rows + "1.5,low,a\n" * 5)
-    assert deciban.learn_on("rows.csv", "y").model.feature_names_in_.tolist() == ["1", "x"]
+    assert deciban.auto_fit_on("rows.csv", "y").model.feature_names_in_.tolist() == ["1", "x"]
 
 
 def test_a_name_less_than_cells_is_noted():

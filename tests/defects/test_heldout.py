@@ -53,7 +53,7 @@ def test_b01_a_column_that_is_the_class_is_a_leak_in_any_order(n):
     y = np.array(["a", "b"] * (n // 2))
     X = pd.DataFrame({"k": (y == "b") * 1.0})
     order = np.argsort(y, kind="stable")
-    found = [deciban.leaks(X, y), deciban.leaks(X.iloc[order], y[order])]
+    found = [deciban.find_leakage(X, y), deciban.find_leakage(X.iloc[order], y[order])]
     assert [leak.column for leak in found[0]] == ["k"]
     assert [str(leak) for leak in found[0]] == [str(leak) for leak in found[1]]
     assert f"20,000 of {n:,} rows" in str(found[0][0])
@@ -63,8 +63,8 @@ def test_b01_a_class_of_one_row_does_not_end_in_an_index_error():
     y = np.array(["a", "c"] * 15_000)
     y[2] = "b"
     X = np.random.default_rng(0).normal(size=(30_000, 1))
-    assert deciban.leaks(X, y) == []
-    out = deciban.learn(X, y, "gaussian")
+    assert deciban.find_leakage(X, y) == []
+    out = deciban.auto_fit(X, y, "gaussian")
     assert out.held_out.unknown == {"b": 1}
     assert np.isfinite(out.metrics["log_loss"])
 
@@ -109,7 +109,7 @@ def test_b01_calibration_of_many_rows_sees_every_class():
 def test_b16_printed_figures_are_those_of_ten_folds():
     """`python -m bench.held_out` asks the same of all tables."""
     X, y = table("glass/glass.csv", "Type")
-    out = deciban.learn(X, y, "calibrated")
+    out = deciban.auto_fit(X, y, "calibrated")
     each = [deciban.cross_validate(out.model, X, y, random_state=seed).log_loss for seed in range(4)]
     assert out.metrics["log_loss"] == pytest.approx(np.mean(each), rel=0.1)
     judged = deciban.report(out.model, X, y)
@@ -119,19 +119,19 @@ def test_b16_printed_figures_are_those_of_ten_folds():
 def test_b16_choices_made_on_noise_do_not_flatter():
     rng = np.random.default_rng(0)
     X, y = rng.gamma(0.7, size=(60, 12)) * rng.choice([1, 100], 60)[:, None], rng.integers(0, 2, 60)
-    out = deciban.learn(X, y, "mixed")
-    assert out.metrics["log_loss"] > out.base
+    out = deciban.auto_fit(X, y, "mixed")
+    assert out.metrics["log_loss"] > out.baseline_log_loss
     assert out.how == "10 folds, dealt 3 times"
     assert len(out.held_out.losses) == 60
-    whole = deciban.learn(X, y)
-    assert whole.metrics["log_loss"] > 0.95 * whole.base
+    whole = deciban.auto_fit(X, y)
+    assert whole.metrics["log_loss"] > 0.95 * whole.baseline_log_loss
 
 
 def test_b16_the_file_holds_the_same_figures(tmp_path):
     X, y = pairs(300)
-    out = deciban.learn(X, y, "mixed")
+    out = deciban.auto_fit(X, y, "mixed")
     deciban.save(out.model, tmp_path / "m.deciban", metrics=out.metrics)
-    assert deciban.about(tmp_path / "m.deciban")["metrics"] == pytest.approx(out.metrics)
+    assert deciban.model_info(tmp_path / "m.deciban")["metrics"] == pytest.approx(out.metrics)
     assert f"{out.metrics['log_loss']:.4f}" in str(out)
     assert "10 folds" in str(out)
 
@@ -141,10 +141,10 @@ def test_b16_the_file_holds_the_same_figures(tmp_path):
 
 def test_b16_a_constant_column_of_even_classes_is_right_in_half_of_the_rows():
     X, y = pd.DataFrame({"x": [1.0] * 100}), np.array(["a", "b"] * 50)
-    out = deciban.learn(X, y, "mixed")
+    out = deciban.auto_fit(X, y, "mixed")
     assert out.metrics["accuracy"] == pytest.approx(0.5)
     assert deciban.report(out.model, X, y).metrics["accuracy"][0] == pytest.approx(0.5)
-    assert deciban.assess(out.model, [(X, y)]).as_dict()["accuracy"] == pytest.approx(0.5)
+    assert deciban.evaluate(out.model, X, y).as_dict()["accuracy"] == pytest.approx(0.5)
     assert deciban.compare(X, y, ["mixed", "gaussian"]).best.held_out.accuracy == pytest.approx(0.5)
 
 
@@ -184,7 +184,7 @@ def test_b10_cross_validation_learning_and_reports_name_it_too():
     assert judged.unknown == {"c": 1}
     assert np.isfinite([judged.log_loss, judged.brier, judged.accuracy, judged.calibration_error]).all()
     assert "1 of `c`" in str(judged)
-    learned = deciban.learn(X, y, "mixed")
+    learned = deciban.auto_fit(X, y, "mixed")
     assert np.isfinite(learned.metrics["log_loss"])
     assert "1 of `c`" in str(learned)
     page = deciban.report(deciban.MixedNB().fit(X, y), X, y)
@@ -197,7 +197,7 @@ def test_task_100_where_every_class_has_one_row_nothing_is_judged():
     X, y = pd.DataFrame({"age": [34.0, 51.0, 28.0], "job": ["cook", "nurse", "cook"]}), np.array(["a", "b", "c"])
     with pytest.raises(DataError, match=r"every class has one row.*\n\nhint: "):
         deciban.compare(X, y)
-    out = deciban.learn(X, y)
+    out = deciban.auto_fit(X, y)
     assert (out.kind.name, out.metrics) == ("mixed", {})
     assert "nan" not in str(out)
     assert any("every class has one row" in note for note in out.notes)
@@ -215,7 +215,7 @@ def test_b10_a_class_of_two_rows_is_scored():
 def test_b10_where_every_class_has_one_row_nothing_is_scored(tmp_path, capfd):
     X, y = pd.DataFrame({"x": [1.0, 2.0]}), np.array(["a", "b"])
     for model in ("auto", "mixed"):
-        out = deciban.learn(X, y, model)
+        out = deciban.auto_fit(X, y, model)
         assert (out.held_out, out.metrics) == (None, {})
         assert "nan" not in str(out)
     page = deciban.report(out.model, X, y)
@@ -225,7 +225,7 @@ def test_b10_where_every_class_has_one_row_nothing_is_scored(tmp_path, capfd):
         main(["fit", str(tmp_path / "two.csv"), "-t", "y", "--json", "-o", str(tmp_path / "m.deciban")])
     told = json.loads(capfd.readouterr().out, parse_constant=lambda name: pytest.fail(name))
     assert told["metrics"] == {}
-    assert told["class_shares_log_loss"] is None
+    assert told["baseline_log_loss"] is None
 
 
 # B9: the model that was learned answers for the rows it was learned from
@@ -235,12 +235,12 @@ def test_b09_what_was_learned_predicts_on_all_columns():
     rng = np.random.default_rng(0)
     y = np.array(["a", "b"] * 50)
     frame = pd.DataFrame({"x": rng.normal(size=100) + (y == "b"), "when": pd.date_range("2020", periods=100)})
-    out = deciban.learn(frame, y, "mixed")
-    assert list(out.left_out) == ["when"]
+    out = deciban.auto_fit(frame, y, "mixed")
+    assert list(out.dropped_columns) == ["when"]
     np.testing.assert_array_equal(out.predict(frame), out.model.predict(frame[["x"]]))
     array = np.column_stack([np.arange(100.0), frame["x"]])
-    out = deciban.learn(array, y, "gaussian")
-    assert list(out.left_out) == [0]
+    out = deciban.auto_fit(array, y, "gaussian")
+    assert list(out.dropped_columns) == [0]
     np.testing.assert_array_equal(out.predict_proba(array), out.model.predict_proba(array[:, 1:]))
 
 
@@ -248,7 +248,7 @@ def test_b09_texts_are_found_in_their_column():
     y = np.array(["a", "b"] * 30)
     words = {"a": "tea coffee milk cup and a spoon of sugar", "b": "cake bread rice plate and a fork to eat"}
     frame = pd.DataFrame({"says": [f"{words[c]} no. {i}" for i, c in enumerate(y)]})
-    out = deciban.learn(frame, y)
+    out = deciban.auto_fit(frame, y)
     assert out.text == "says"
     assert (out.predict(frame) == y).all()
 
@@ -264,15 +264,15 @@ def results() -> dict:
     return {
         "compare": deciban.compare(frame, y, ["gaussian", "lda"]),
         "trial": deciban.compare(frame, y, ["gaussian", "lda"]).best,
-        "learn": deciban.learn(frame, y, "gaussian"),
+        "learn": deciban.auto_fit(frame, y, "gaussian"),
         "cross_validate": deciban.cross_validate(model, frame, y),
         "learning_curve": deciban.learning_curve(model, frame, y, [20, 60]),
         "path": logistic.path_,
         "adapted": model.adapt_priors(frame),
         "report": deciban.report(model, frame, y),
-        "assess": deciban.assess(model, [(frame, y)]),
-        "leaks": deciban.leaks(frame.assign(k=(y == "a") * 1.0), y)[0],
-        "strongest": deciban.strongest(model)["a"][0],
+        "assess": deciban.evaluate(model, frame, y),
+        "leaks": deciban.find_leakage(frame.assign(k=(y == "a") * 1.0), y)[0],
+        "strongest": deciban.top_evidence(model)["a"][0],
     }
 
 
@@ -341,11 +341,11 @@ def test_f20_surprising_rows_are_called_by_their_index():
 
 def test_f21_a_good_predictor_is_not_called_a_leak():
     iris = load_iris(as_frame=True)
-    assert deciban.leaks(iris.data, iris.target) == []
+    assert deciban.find_leakage(iris.data, iris.target) == []
     rng = np.random.default_rng(0)
     y = np.arange(300) % 2
     X = pd.DataFrame({"noise": rng.normal(size=300), "later": y + 0.3 * rng.normal(size=300)})
-    (leak,) = deciban.leaks(X, y)
+    (leak,) = deciban.find_leakage(X, y)
     assert leak.column == "later"
     assert "the other columns of" in str(leak)
     assert str(leak).endswith("?")
@@ -382,7 +382,7 @@ def test_b04_learn_is_not_sure_of_eight_rows(seed):
     rng = np.random.default_rng(seed)
     y = np.arange(8) % 2
     X = pd.DataFrame({"a": rng.normal(size=8) + 5 * y, "b": rng.normal(size=8)})
-    out = deciban.learn(X, y)
+    out = deciban.auto_fit(X, y)
     assert np.abs(out.model.decibans(X)).max() < 2 * 10 * np.log10(2 * 4 + 8)
 
 
@@ -402,7 +402,7 @@ def test_one_that_takes_long_is_given_up_where_it_is_clearly_worse():
     ring = np.where(y == 1, 3.0, 1.0) + 0.2 * rng.normal(size=200)
     angle = rng.uniform(0, 2 * np.pi, 200)
     X = np.column_stack([ring * np.cos(angle), ring * np.sin(angle)])  # no line separates rings
-    out = deciban.learn(X, y)
+    out = deciban.auto_fit(X, y)
     assert "given up after 3 of 10 folds" in out.comparison.unfit["logistic"]
     assert "logistic given up" in str(out)
     assert "logistic" in [trial.name for trial in deciban.compare(X, y, ["gaussian", "logistic"]).trials]

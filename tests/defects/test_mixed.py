@@ -65,7 +65,7 @@ def test_b04_play_tennis_by_default_is_no():
     assert model.predict_proba(today)[0, 0] >= 0.65
     why = model.explain(today, of="no", against="yes")
     assert why.decibans[0][list(why.columns).index("humidity")] > 0
-    learned = deciban.learn(X, y).model
+    learned = deciban.auto_fit(X, y).model
     assert learned.predict_proba(today)[0, list(learned.classes_).index("no")] >= 0.6
 
 
@@ -73,7 +73,7 @@ def test_b04_play_tennis_with_numbers_is_no():
     X, y = tennis("numeric")
     today = pd.DataFrame([{**TODAY, "temperature": 66, "humidity": 90}])
     assert MixedNB().fit(X, y).predict(today).tolist() == ["no"]
-    assert deciban.learn(X, y).model.predict(today).tolist() == ["no"]
+    assert deciban.auto_fit(X, y).model.predict(today).tolist() == ["no"]
 
 
 def test_b04_six_rows_are_no_ten_million_to_one():

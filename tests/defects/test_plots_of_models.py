@@ -204,7 +204,7 @@ def test_task_64_a_nomogram_keeps_to_the_values_that_were_seen():
     assert found["age"].max() <= 35
     assert set(labels_of(deciban.nomogram(model), "pclass")) <= {"1", "2", "3"}
     assert "0" in labels_of(deciban.nomogram(model, values={"pclass": (0, 5)}), "pclass")
-    for evidence in deciban.strongest(model).values():
+    for evidence in deciban.top_evidence(model).values():
         cells = {one.column: one.value for one in evidence}
         assert 1 <= cells.get("pclass", 1) <= 3
         assert 0 <= cells.get("age", 0) <= 35

@@ -15,8 +15,8 @@ from deciban import (
     MixedNB,
     TextClassifier,
     TreeAugmentedNB,
-    select,
-    strongest,
+    select_model,
+    top_evidence,
 )
 
 RNG = np.random.default_rng(0)
@@ -38,8 +38,8 @@ VALUES = {
     "path": lambda: LogisticRegression().path(X, Y, Cs=[0.1, 1.0, 10.0]),
     "path held out": lambda: LogisticRegression().path(X, Y, Cs=[0.1, 1.0, 10.0], held_out="auto"),
     "separation": lambda: LogisticRegression().fit(X, Y).separation(X, Y),
-    "strongest": lambda: strongest(MixedNB().fit(NAMES, Y), 2),
-    "selection": lambda: select([GaussianNB(estimate="bayes"), GaussianNB(estimate="bayes", ddof=1)], X, Y),
+    "strongest": lambda: top_evidence(MixedNB().fit(NAMES, Y), 2),
+    "selection": lambda: select_model([GaussianNB(estimate="bayes"), GaussianNB(estimate="bayes", ddof=1)], X, Y),
     "answer": lambda: BayesNet().fit(NAMES, Y).query("word"),
     "model": lambda: MixedNB(alpha=1).fit(NAMES, Y),
     "ensemble": lambda: BayesOptimal([GaussianNB(), MixedNB()], weights=[0.5, 0.5]).fit(X, Y),

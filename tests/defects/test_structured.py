@@ -14,7 +14,7 @@ import pytest
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.transforms import Bbox
 
-from deciban import AODE, BayesNet, BayesOptimal, KDependenceBayes, TreeAugmentedNB, select
+from deciban import AODE, BayesNet, BayesOptimal, KDependenceBayes, TreeAugmentedNB, select_model
 from deciban.errors import DataError
 
 from ..tables import TENNIS
@@ -141,7 +141,7 @@ def test_coverage_01_the_same_graph_twice_weighs_the_same():
     X, y = TENNIS.drop(columns="play"), TENNIS["play"]
     same = {"a": BayesNet(edges=[]), "b": KDependenceBayes(k=0)}
     np.testing.assert_allclose(BayesOptimal(same, weights="evidence").fit(X, y).weights_, [0.5, 0.5], atol=1e-12)
-    found = select({"naive": BayesNet(edges=[]), "tree": TreeAugmentedNB()}, X, y)
+    found = select_model({"naive": BayesNet(edges=[]), "tree": TreeAugmentedNB()}, X, y)
     np.testing.assert_allclose(found.weight, [0.203, 0.797], atol=5e-4)
 
 

@@ -31,7 +31,7 @@ MODELS = [AODE(), BernoulliNB(), GaussianNB(), LinearDiscriminantAnalysis(), Log
 
 def test_task_007_014_what_was_learned_prints_doubts_about_columns():
     table = NUMBERS.assign(again=NUMBERS["label"].eq("a") * 1.0, one=1.0, copy=NUMBERS["x"])
-    told = str(deciban.learn(table, "label", "gaussian"))
+    told = str(deciban.auto_fit(table, "label", "gaussian"))
     assert "2 classes of `label`" in told
     assert "warning: `again` alone tells the class of 100.0 % of the rows" in told
     for note in ("`one` has one value in all rows", "`copy` is a copy of `x`"):
@@ -56,7 +56,7 @@ def test_task_015_labels_of_several_types(model):
         model.fit(ROWS[["x"]], np.array(["a", 1] * 30, dtype=object))
 
 
-@pytest.mark.parametrize("do", [deciban.learn, deciban.compare, deciban.leaks], ids=lambda do: do.__name__)
+@pytest.mark.parametrize("do", [deciban.auto_fit, deciban.compare, deciban.find_leakage], ids=lambda do: do.__name__)
 @pytest.mark.parametrize("missing", [None, float("nan")])
 def test_task_015_missing_labels_are_no_class(do, missing):
     with pytest.raises(DataError, match="the target has no label in rows 1, 3"):
@@ -66,11 +66,13 @@ def test_task_015_missing_labels_are_no_class(do, missing):
 def test_task_015_the_name_of_a_column_wherever_labels_are_taken():
     model = GaussianNB().fit(NUMBERS, "label")
     assert deciban.compare(NUMBERS, "label", ["gaussian"], folds=3).rows == 30
-    assert [leak.column for leak in deciban.leaks(TABLE[["label"]].assign(again=LABELS), "label")] == ["again"]
-    assert deciban.select([GaussianNB(), BernoulliNB()], NUMBERS, "label", by="loo").weight.sum() == pytest.approx(1.0)
+    assert [leak.column for leak in deciban.find_leakage(TABLE[["label"]].assign(again=LABELS), "label")] == ["again"]
+    assert deciban.select_model(
+        [GaussianNB(), BernoulliNB()], NUMBERS, "label", by="loo"
+    ).weight.sum() == pytest.approx(1.0)
     facts = collect(model, NUMBERS, "label", None, True, 1, 0)
     assert (facts.target, facts.n, facts.d) == ("label", 30, 2)
-    assert deciban.learn(NUMBERS, "label", "gaussian").model.target_name_ == "label"
+    assert deciban.auto_fit(NUMBERS, "label", "gaussian").model.target_name_ == "label"
 
 
 @pytest.mark.parametrize("weights", ["loo", "evidence"])
@@ -92,12 +94,12 @@ def test_task_015_no_member_of_an_ensemble_is_left_out_for_the_name_of_a_column(
 def test_task_018_rows_as_dictionaries_wherever_rows_are_taken():
     rows, columns, model = NUMBERS[["x", "z"]].to_dict("records"), NUMBERS.to_dict("list"), GaussianNB()
     labels = NUMBERS["label"].to_numpy()
-    out = deciban.learn(rows, labels, "gaussian")
+    out = deciban.auto_fit(rows, labels, "gaussian")
     assert out.predict(rows[0]).tolist() == out.model.predict(NUMBERS[["x", "z"]][:1]).tolist()
-    assert out.metrics == deciban.learn(NUMBERS, "label", "gaussian").metrics
-    assert out.metrics == deciban.learn(columns, "label", "gaussian").metrics
+    assert out.metrics == deciban.auto_fit(NUMBERS, "label", "gaussian").metrics
+    assert out.metrics == deciban.auto_fit(columns, "label", "gaussian").metrics
     assert deciban.compare(rows, labels, ["gaussian"], folds=3).rows == 30
-    assert [leak.column for leak in deciban.leaks({"again": columns["label"], **columns}, "label")] == ["again"]
+    assert [leak.column for leak in deciban.find_leakage({"again": columns["label"], **columns}, "label")] == ["again"]
     by_columns = deciban.cross_validate(model, columns, "label", folds=3)
     assert by_columns.log_loss == deciban.cross_validate(model, NUMBERS, "label", folds=3).log_loss
     facts = collect(out.model, rows, labels, None, None, 1, 0)
@@ -107,7 +109,7 @@ def test_task_018_rows_as_dictionaries_wherever_rows_are_taken():
 
 def test_task_018_one_column_of_texts_in_dictionaries():
     texts = [{"text": f"{i} many words in one row, this is a long text of its own"} for i in range(40)]
-    out = deciban.learn(texts, ["a", "b"] * 20, "text")
+    out = deciban.auto_fit(texts, ["a", "b"] * 20, "text")
     assert out.text == "text"
     assert out.predict(texts[:2]).shape == (2,)
 

@@ -54,7 +54,7 @@ def test_task_049_a_model_as_bytes(model):
     deciban.save(model.fit(X, Y), file, source="here")
     for given in (file.getvalue(), io.BytesIO(file.getvalue())):
         np.testing.assert_array_equal(deciban.load(given).predict_proba(X), model.predict_proba(X))
-    assert deciban.about(file.getvalue())["source"] == "here"
+    assert deciban.model_info(file.getvalue())["source"] == "here"
 
 
 def test_task_049_a_file_that_is_open(tmp_path):

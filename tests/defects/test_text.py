@@ -399,7 +399,7 @@ def test_task_88_words_against_a_class_are_not_among_its_strongest():
     model = TextClassifier().fit(
         ["lovely film", "lovely film", "awful film", "awful film"], ["pos", "pos", "neg", "neg"]
     )
-    said = deciban.strongest(model)
+    said = deciban.top_evidence(model)
     assert [one.column for one in said["pos"]] == ["lovely"]
     assert [one.column for one in said["neg"]] == ["awful"]
 

@@ -6,9 +6,9 @@ are the same hypothesis: the least total bits are those of the most probable. `b
 other rows) in the place of −log₂ P(D | h). So does any other choice among models whose evidences do not compare, or
 that have none; the print-out says why.
 
->>> from deciban import GaussianNB, LinearDiscriminantAnalysis, select
+>>> from deciban import GaussianNB, LinearDiscriminantAnalysis, select_model
 >>> X, y = [[0.0, 0.1], [1.0, 1.2], [2.0, 1.9], [3.0, 1.0], [4.0, 2.1], [5.0, 3.2]], ["a", "a", "a", "b", "b", "b"]
->>> print(select([GaussianNB(estimate="bayes"), LinearDiscriminantAnalysis(estimate="bayes")], X, y))
+>>> print(select_model([GaussianNB(estimate="bayes"), LinearDiscriminantAnalysis(estimate="bayes")], X, y))
 D: p(X, y), densities
                               −log₂ P(D|h)  −log₂ P(h)  total bits    P(h|D)  chosen
   gaussiannb                         49.37        1.00       50.37    0.0085      no
@@ -86,7 +86,9 @@ class Selection:
         )
 
 
-def select(models: Any, X: Any, y: Any, by: str = "map", *, prior: Any = None, sample_weight: Any = None) -> Selection:
+def select_model(
+    models: Any, X: Any, y: Any, by: str = "map", *, prior: Any = None, sample_weight: Any = None
+) -> Selection:
     """Fit every model and choose one: by="map" or "mdl" (the same choice, by `evidence_`), or "loo".
 
     models: a list of classifiers or of (name, classifier), or a mapping; prior: weights in their order, or by name.
@@ -95,7 +97,7 @@ def select(models: Any, X: Any, y: Any, by: str = "map", *, prior: Any = None, s
 
     >>> from deciban import LogisticRegression
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
-    >>> found = select({"weak": LogisticRegression(C=10.0), "strong": LogisticRegression(C=0.1)}, X, y)
+    >>> found = select_model({"weak": LogisticRegression(C=10.0), "strong": LogisticRegression(C=0.1)}, X, y)
     >>> found.names[found.chosen], found.total_bits.round(1).tolist(), found.of
     ('weak', [5.2, 5.6], 'p(y | X)')
     """

@@ -43,7 +43,7 @@ def command(
     X, y, text = readers.retry_on_type_change(data, pieces, **csv_options(delimiter, no_header))
     with talk.bar("comparing") as tell:
         out = deciban.compare(X, y, names or None, folds, lambda what, share: tell(0, share), text)
-    for name, why in out.left_out.items():
+    for name, why in out.dropped_columns.items():
         talk.say(f"`{name}` {why}: left out", "note")
     for note in out.notes:
         talk.say(note, "note")

@@ -44,7 +44,7 @@ def command(
     from deciban.io import readers
 
     fitted = inputs.loaded(model, data)
-    about = deciban.about(model)
+    about = deciban.model_info(model)
     source = inputs.questions(fitted, about, data, csv_options(delimiter, no_header))
     here = inputs.columns_of(fitted, about, source, talk)
     found = inputs.cells(fitted, readers.some_rows(source, row, count), here)

@@ -10,7 +10,7 @@ def command(talk: Terminal) -> None:
     """List the densities of a column (`families=` of MixedNB in Python)."""
     import deciban
 
-    told = deciban.family_guide()
+    told = deciban.list_families()
     wide = max(map(len, told))
     text = "\n".join(f"{name:{wide}}  {words}" for name, words in told.items())
     talk.give(text, told)

@@ -76,18 +76,18 @@ def command(
         if stream or source.bulk > SHARE * readers.available_memory():
             talk.say(f"{data} is read in pieces: naive Bayes that can be updated", "note")
             with talk.bar("learning") as bar:
-                return column, deciban.learn_on(source, column, drop=drop, text=words_of, progress=bar)
+                return column, deciban.auto_fit_on(source, column, drop=drop, text=words_of, progress=bar)
         X, y = inputs.read_training_data(source, column, drop, talk)
         with talk.bar("choosing") as bar:
-            return column, deciban.learn(
-                X, y, name, updatable=updatable, tell=lambda what, share: bar(0, share), text=words_of
+            return column, deciban.auto_fit(
+                X, y, name, updatable=updatable, callback=lambda what, share: bar(0, share), text=words_of
             )
 
     column, learned = readers.retry_on_type_change(data, learn, **how)
     learned.model._name_target(column)
     deciban.save(learned.model, out, metrics=learned.metrics, source=Path(data).name, target=column, text=learned.text)
     talk.give(_text(learned, column, out), _data(learned, column, out))
-    if learned.metrics and learned.metrics["log_loss"] > learned.base:
+    if learned.metrics and learned.metrics["log_loss"] > learned.baseline_log_loss:
         talk.say("on rows it has not seen, the model knows no more than the class shares: it needs more rows", "note")
     for leak in learned.leaks:
         talk.say(f"{leak} If not: --drop {leak.column}", "warning")
@@ -114,20 +114,20 @@ def _text(learned: Any, target: str, out: str) -> str:
 
 def _data(learned: Any, target: str, out: str) -> dict[str, Any]:
     return {
-        "model": out,
+        "path": out,
         "class": type(learned.model).__name__,
-        "kind": learned.kind.name,
+        "model": learned.kind.name,
         "target": target,
         "classes": learned.model.classes_.tolist(),
         "rows": learned.rows,
         "columns": [str(name) for name in getattr(learned.model, "feature_names_in_", [learned.text])],
-        "held_out": learned.how,
+        "validation": learned.how,
         "held_out_rows": 0 if learned.held_out is None else len(learned.held_out.losses),
         "not_scored": {} if learned.held_out is None else {str(c): n for c, n in learned.held_out.unknown.items()},
         "metrics": learned.metrics,
-        "class_shares_log_loss": learned.base if learned.metrics else None,
+        "baseline_log_loss": learned.baseline_log_loss if learned.metrics else None,
         "compared": {t.name: t.held_out.log_loss for t in learned.comparison.trials} if learned.comparison else {},
         "unfit": learned.comparison.unfit if learned.comparison else {},
-        "left_out": {str(name): why for name, why in learned.left_out.items()},
+        "dropped_columns": {str(name): why for name, why in learned.dropped_columns.items()},
         "leaks": {leak.column: leak.words for leak in learned.leaks},
     }

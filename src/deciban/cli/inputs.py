@@ -44,7 +44,7 @@ def _is_model(path: str) -> bool:
     import deciban
 
     try:
-        deciban.about(path)
+        deciban.model_info(path)
     except (OSError, ModelFileError):
         return False
     return True
@@ -210,7 +210,7 @@ class LabelledData:
         may have no rows."""
         import deciban
 
-        fitted, about = loaded(model, data, empty), deciban.about(model)
+        fitted, about = loaded(model, data, empty), deciban.model_info(model)
         column = target_of(opened(fitted, data, how), target or about.get("target"))
         if column in column_types(fitted):
             learned = about.get("target")

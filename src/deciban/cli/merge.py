@@ -22,7 +22,7 @@ def command(talk: Terminal, models: tuple[str, ...], output: str, force: bool) -
     readers.writable(output)
     check_output(output, models, force)
     whole = deciban.merge(models)
-    told = [deciban.about(model) for model in models]
+    told = [deciban.model_info(model) for model in models]
     sources = [about["source"] for about in told if about["source"]]
     of_first = {key: told[0].get(key) for key in ("target", "text")}
     deciban.save(whole, output, source=" + ".join(dict.fromkeys(sources)) or None, **of_first)

@@ -42,7 +42,7 @@ class ClassifierOption(click.Option):
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         import deciban  # takes its time to import
 
-        known = ", ".join(deciban.classifier_guide())
+        known = ", ".join(deciban.list_classifiers())
         if self.help and known not in self.help:
             self.help = f"{self.help} One of {known}."
         return super().get_help_record(ctx)

@@ -64,7 +64,7 @@ def command(
     fitted = inputs.loaded(model, data)
     asked = inputs.DecisionOptions.of(fitted, priors, costs, reject)
     how = csv_options(delimiter, no_header)
-    about = deciban.about(model)
+    about = deciban.model_info(model)
     source = inputs.questions(fitted, about, data, how)
     columns = inputs.columns_of(fitted, about, source, talk)
 

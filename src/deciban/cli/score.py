@@ -28,7 +28,7 @@ def command(
 
     found = inputs.LabelledData.of(model, data, target, csv_options(delimiter, no_header), talk)
     priors = inputs.parse_priors(found.model, priors)
-    out = deciban.assess(found.model, found.pairs(talk, "scoring"), priors=priors)
+    out = deciban.evaluate(found.model, batches=found.pairs(talk, "scoring"), priors=priors)
     talk.give(str(out), out.as_dict())
     if out.as_learned(found.model):
         where = f"deciban show {model}" if found.about["metrics"] else f"deciban report {model} {data}"

@@ -20,9 +20,9 @@ def command(talk: Terminal, model: str, most: int) -> None:
     import deciban
     from deciban.cli import inputs
 
-    about = deciban.about(model)
+    about = deciban.model_info(model)
     fitted = deciban.load(model)
-    strongest = deciban.strongest(fitted, most)
+    strongest = deciban.top_evidence(fitted, most)
     families = {str(name): type(one).__name__ for name, one in getattr(fitted, "families_", {}).items()}
     chosen = {key: value for key, value in getattr(fitted, "tuned_", {}).items() if not isinstance(value, dict)}
     data = {**about, "families": families, "chosen": chosen}

@@ -78,8 +78,8 @@ def table(say: Say) -> tuple[Any, Any, np.ndarray, dict[str, Any]]:
     bunch = load_breast_cancer()
     names = [name.replace(" ", "_") for name in bunch.feature_names]
     X, y = _frame(bunch.data, names), bunch.target_names[bunch.target]
-    honest = deciban.learn(X, y, "calibrated")
-    best = deciban.learn(X, y)
+    honest = deciban.auto_fit(X, y, "calibrated")
+    best = deciban.auto_fit(X, y)
     assert best.comparison is not None
     ranked = {trial.name: trial.held_out.log_loss for trial in best.comparison.trials}
     say(f"\n2. Breast cancer from a needle: {len(y)} lumps, {len(names)} measures, benign or malignant.\n")

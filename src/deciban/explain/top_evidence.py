@@ -4,7 +4,7 @@
 
 >>> from deciban import MixedNB
 >>> X, y = [["grey"], ["grey"], ["blue"], ["blue"]], ["rain", "rain", "sun", "sun"]
->>> [str(one) for one in strongest(MixedNB(alpha=1).fit(X, y))["rain"]]
+>>> [str(one) for one in top_evidence(MixedNB(alpha=1).fit(X, y))["rain"]]
 ['x0 = grey: +4.8 decibans']
 """
 
@@ -53,12 +53,12 @@ class CellEvidence:
     __repr__ = __str__
 
 
-def strongest(model: Any, most: int = 5) -> dict[Any, list[CellEvidence]]:
+def top_evidence(model: Any, most: int = 5) -> dict[Any, list[CellEvidence]]:
     """For each class the cells that speak for it most, one a column; nothing where the model cannot hear one by itself.
 
     >>> from deciban import GaussianNB
     >>> model = GaussianNB().fit([[0.0, 1.0], [1.0, 2.0], [7.0, 1.5], [9.0, 2.5]], ["a", "a", "b", "b"])
-    >>> [one.column for one in strongest(model)["b"]]
+    >>> [one.column for one in top_evidence(model)["b"]]
     ['x0', 'x1']
     """
     if hasattr(type(model), "top_words"):

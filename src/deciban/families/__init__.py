@@ -5,7 +5,7 @@
 
 The families in words: what each is, and what a column must hold for it.
 
->>> family_guide()["poisson"]
+>>> list_families()["poisson"]
 'event counts; for whole numbers ≥ 0'
 """
 
@@ -35,10 +35,10 @@ SUPPORT_TEXT = {
 }
 
 
-def family_guide() -> dict[str, str]:
+def list_families() -> dict[str, str]:
     """Each density of a column that `families=` of `MixedNB` takes, by name, in a few words.
 
-    >>> sorted(family_guide())[:2]
+    >>> sorted(list_families())[:2]
     ['bernoulli', 'categorical']
     """
     return {name: _words(family) for name, family in find().items() if getattr(family, "columnwise", True)}

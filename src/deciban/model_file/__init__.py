@@ -11,7 +11,7 @@ The header has the format (a later one is refused), the version of the library, 
 >>> from deciban import GaussianNB
 >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.deciban"
 >>> save(GaussianNB().fit([[0.0], [1.0], [4.0]], ["a", "a", "b"]), path, source="three rows")
->>> load(path).partial_fit([[5.0]], ["b"]).predict([[4.4]]).tolist(), about(path)["rows"]
+>>> load(path).partial_fit([[5.0]], ["b"]).predict([[4.4]]).tolist(), model_info(path)["rows"]
 (['b'], 3.0)
 """
 
@@ -58,7 +58,7 @@ def save(
     Or to a file that is open for writing bytes, such as `io.BytesIO()`.
 
     `metrics` (numbers by name), `source` (where the rows came from), `target` (the column of the classes) and
-    `text` (that of the texts) are kept beside it, for `about` to tell.
+    `text` (that of the texts) are kept beside it, for `model_info` to tell.
 
     >>> import tempfile, os
     >>> from deciban import LogisticRegression
@@ -103,14 +103,14 @@ def load(path: str | os.PathLike | BinaryIO | bytes) -> Any:
     return _read(path, _model)
 
 
-def about(path: str | os.PathLike | BinaryIO | bytes) -> dict[str, Any]:
+def model_info(path: str | os.PathLike | BinaryIO | bytes) -> dict[str, Any]:
     """What a file tells of its model: class, settings, columns, classes, rows, date, source, metrics, versions.
 
     >>> import tempfile, os
     >>> from deciban import GaussianNB
     >>> path = os.path.join(tempfile.mkdtemp(), "model.deciban")
     >>> save(GaussianNB().fit([[0.0], [1.0]], ["a", "b"]), path, source="weather.csv", metrics={"accuracy": 0.9})
-    >>> told = about(path)
+    >>> told = model_info(path)
     >>> told["class"], told["source"], told["metrics"], told["classes"]
     ('GaussianNB', 'weather.csv', {'accuracy': 0.9}, ['a', 'b'])
     """

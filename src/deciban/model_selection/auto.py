@@ -5,7 +5,7 @@ what was found on the way is told: how good it is on rows it has not seen, which
 >>> rng = np.random.default_rng(0)
 >>> y = np.repeat(["a", "b"], 60)
 >>> X = rng.normal(size=(120, 2)) + 2.0 * (y == "b")[:, None]
->>> out = learn(X, y, "gaussian")
+>>> out = auto_fit(X, y, "gaussian")
 >>> type(out.model).__name__, out.how, round(out.held_out.accuracy, 2)
 ('GaussianNB', '10 folds, dealt 3 times', 0.86)
 """
@@ -44,7 +44,7 @@ from deciban.model_selection.compare import (
     repeats,
 )
 from deciban.model_selection.cross_validation import CrossValidation, apart
-from deciban.model_selection.leakage import Leak, leaks
+from deciban.model_selection.leakage import Leakage, find_leakage
 from deciban.rows import inputs
 from deciban.rows.inputs import column_notes
 
@@ -55,7 +55,7 @@ NO_ROWS = "there are no rows with a label\n\nhint: see whether the file has more
 
 
 @dataclass(frozen=True, repr=False)
-class Learned:
+class AutoResult:
     """A model, and what is known of it. `str` prints it as `deciban fit` does, and below it what to look at: columns
     that may know the outcome, copies, constants."""
 
@@ -63,8 +63,8 @@ class Learned:
     kind: Candidate
     held_out: CrossValidation | None
     how: str  # the rows were held out, such as "10 folds of 10,000 of 48,842 rows"
-    left_out: dict[Any, str]  # columns, and why
-    leaks: list[Leak]
+    dropped_columns: dict[Any, str]  # columns, and why
+    leaks: list[Leakage]
     comparison: Comparison | None
     notes: list[str]  # what the classifier had to say about the rows
     text: Any = None  # the column whose words were learned, where it is one
@@ -76,7 +76,7 @@ class Learned:
         return X if self.found is None else self.found.rows(frames.records(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row of X, which has all columns that were given to `learn`."""
+        """The most probable class of each row of X, which has all columns that were given to `auto_fit`."""
         return self.model.predict(self.read(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -114,18 +114,18 @@ class Learned:
             out.append(f"{self.kind.name} is used{why}")
         if self.held_out is not None:
             out.append(f"by {self.how}:")
-            beside = {"log_loss": f"  (class shares alone: {self.base:.4f})"}
+            beside = {"log_loss": f"  (class shares alone: {self.baseline_log_loss:.4f})"}
             for key, value in self.metrics.items():
                 out.append(f"  {key.replace('_', ' '):18}  {value:.4f}{beside.get(key, '')}")
             out += apart(self.held_out.unknown)
-        if self.left_out:
-            out.append("left out: " + "; ".join(f"`{name}` {why}" for name, why in self.left_out.items()))
+        if self.dropped_columns:
+            out.append("left out: " + "; ".join(f"`{name}` {why}" for name, why in self.dropped_columns.items()))
         return out
 
     @property
     def unread(self) -> list[Any]:
         """Columns of free text that were left out."""
-        return [name for name, why in self.left_out.items() if why == FREE]
+        return [name for name, why in self.dropped_columns.items() if why == FREE]
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -141,15 +141,15 @@ class Learned:
         }
 
     @property
-    def base(self) -> float:
-        """The log loss of one who knows the classes' shares, and nothing of the rows; NaN where none were held out."""
+    def baseline_log_loss(self) -> float:
+        """Log loss of always predicting the class frequencies; NaN where no rows were held out."""
         out = self.held_out
         return float("nan") if out is None else prior_log_loss(out.y if out.known is None else out.y[out.known])
 
 
-def learn(
-    X: Any, y: Any, model: str = "auto", *, updatable: bool = False, tell: Tell | None = None, text: Any = None
-) -> Learned:
+def auto_fit(
+    X: Any, y: Any, model: str = "auto", *, updatable: bool = False, callback: Tell | None = None, text: Any = None
+) -> AutoResult:
     """Fit the classifier of that name, or the simplest of those that do best, to rows.
 
     Columns that cannot help (identifiers, free text, dates, counters of rows) are left out. Candidates are
@@ -168,8 +168,8 @@ def learn(
         A name of `compare`, or "auto": choose.
     updatable : bool, default False
         Only a model that can be updated, merged and made to forget.
-    tell : callable, optional
-        Called as `tell(what, share)`: how far it is.
+    callback : callable, optional
+        Called with (name, fraction done) before each classifier.
     text : str or int, optional
         A column of texts: the model reads its words and nothing else, as it does anyway where only one column of free
         text could be used.
@@ -183,7 +183,7 @@ def learn(
     Examples
     --------
     >>> X, y = [["grey"], ["grey"], ["blue"], ["blue"]], ["rain", "rain", "sun", "sun"]
-    >>> learn(X, y, updatable=True).model.predict([["grey"]]).tolist()
+    >>> auto_fit(X, y, updatable=True).model.predict([["grey"]]).tolist()
     ['rain']
     """
     called = frames.target_name(y)
@@ -196,7 +196,7 @@ def learn(
     alone = lone(labels)
     if model == "auto" and not updatable and not alone:
         names = [name for name in AUTO if _matches_input(name, found) and get_candidate(name).fewest <= len(labels)]
-        comparison = compare_readable(found, rows, labels, names, tell=tell, race=True)
+        comparison = compare_readable(found, rows, labels, names, callback=callback, race=True)
         kind = comparison.chosen.kind
     else:
         kind = get_candidate(_default_updatable(found) if model == "auto" else model)
@@ -210,13 +210,13 @@ def learn(
         fitted = kind.make().fit(rows, labels)
     fitted._name_target(called)
     held_out, how = (None, "") if alone else _held_out(kind, found, rows, labels, comparison)
-    if found.text is None and found.left_out:
-        fitted._left_out = [str(name) for name in found.left_out]  # may be there again in rows to predict
+    if found.text is None and found.dropped_columns:
+        fitted._left_out = [str(name) for name in found.dropped_columns]  # may be there again in rows to predict
     notes = _notes(heard) + ([] if found.text is not None else _column_notes(rows, labels, called))
     notes += [f"{LONE}: none could be held out to judge the model"] * alone
-    suspects = leaks(rows, labels) if found.text is None else []
-    return Learned(
-        fitted, kind, held_out, how, found.left_out, suspects, comparison, notes, found.text, len(labels), found
+    suspects = find_leakage(rows, labels) if found.text is None else []
+    return AutoResult(
+        fitted, kind, held_out, how, found.dropped_columns, suspects, comparison, notes, found.text, len(labels), found
     )
 
 
@@ -240,18 +240,19 @@ def _default_updatable(found: FeatureSelection) -> str:
     return "mixed" if found.text is None else "text"
 
 
-def learn_on(
+def auto_fit_on(
     data: Any,
     target: str = "label",
     *,
     drop: Sequence[str] = (),
     text: Any = None,
     progress: Callable[[int, float | None], None] | None = None,
-) -> Learned:
+) -> AutoResult:
     """The naive Bayes that adds up, of data of any size, read in pieces (see `fit_on`): one pass, little memory.
 
-    Up to 100,000 rows are cross-validated as in `learn`. Of more, 100,000 are drawn, at least a few of every class, and
-    left out of the model one by one, which keeps the densities and the smoothing that all rows chose; `how` says so.
+    Up to 100,000 rows are cross-validated as in `auto_fit`. Of more, 100,000 are drawn, at least a few of every class,
+    and left out of the model one by one, which keeps the densities and the smoothing that all rows chose; `how` says
+    so.
 
     Parameters
     ----------
@@ -262,26 +263,26 @@ def learn_on(
     drop : sequence of str, optional
         Columns that nothing is learned from.
     text : str, optional
-        A column of texts, see `learn`.
+        A column of texts, see `auto_fit`.
     progress : callable, optional
         Called as `progress(rows, share)`: how far it is.
 
     Returns
     -------
     Learned
-        As from `learn`.
+        As from `auto_fit`.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> out = learn_on(pa.table({"sky": ["grey", "blue"] * 20, "label": ["rain", "sun"] * 20}))
+    >>> out = auto_fit_on(pa.table({"sky": ["grey", "blue"] * 20, "label": ["rain", "sun"] * 20}))
     >>> out.model.predict(pa.table({"sky": ["blue"]})).tolist(), out.rows, out.how
     (['sun'], 40, '10 folds, dealt 3 times')
     """
     from deciban.io import readers  # pyarrow is for those who read files
 
     if readers.is_path(data):
-        again = partial(learn_on, target=target, drop=drop, text=text, progress=progress)
+        again = partial(auto_fit_on, target=target, drop=drop, text=text, progress=progress)
         return readers.retry_on_type_change(data, again, expected=(target,))
     source = readers.open_data(data)
     most = max(1000, min(SAMPLE, CELLS // max(len(source.names), 1)))
@@ -305,10 +306,12 @@ def learn_on(
         codes = inputs.labels(y, model.classes_)[1]
         held_out = CrossValidation(model.classes_, codes, np.zeros(len(codes), int), logs, None, ())
         how = f"leave-one-out of {len(y):,} of {rows.rows:,} rows (densities and smoothing as all rows chose them)"
-    suspects = leaks(found.rows(X), y) if found.text is None else []
+    suspects = find_leakage(found.rows(X), y) if found.text is None else []
     notes = _notes(heard) + ([] if found.text is not None else _column_notes(found.rows(X), y, target))
     notes += [f"{rows.gone:,} rows without `{target}` were left out"] if rows.gone else []
-    return Learned(model, kind, held_out, how, found.left_out, suspects, None, notes, found.text, rows.rows, found)
+    return AutoResult(
+        model, kind, held_out, how, found.dropped_columns, suspects, None, notes, found.text, rows.rows, found
+    )
 
 
 def check_labels(y: np.ndarray, rows: int | None = None) -> None:

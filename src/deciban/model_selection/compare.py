@@ -17,7 +17,7 @@ neither numbers nor levels (dates, lists). Where nothing but one column of free 
 >>> import numpy as np
 >>> cells = [[i, f"id{i}", "ab"[i % 2], i % 7] for i in range(40)]
 >>> looked = ColumnSummary.of(np.array(cells, dtype=object))
->>> looked.kept, list(looked.left_out.values())
+>>> looked.kept, list(looked.dropped_columns.values())
 ([2, 3], ['only counts the rows', 'names nearly every row by itself'])
 """
 
@@ -76,7 +76,7 @@ class ColumnSummary:
     """What is known of the columns that are kept, by name (by number in an array)."""
 
     kept: list[Any]
-    left_out: dict[Any, str]  # why
+    dropped_columns: dict[Any, str]  # why
     numeric: bool  # whether all that are kept hold numbers
     holes: bool  # whether a cell of them is missing
     whole: bool  # whether all hold whole numbers ≥ 0
@@ -86,21 +86,21 @@ class ColumnSummary:
     @property
     def texts(self) -> list[Any]:
         """The columns of free text, which are left out."""
-        return [name for name, why in self.left_out.items() if why == FREE]
+        return [name for name, why in self.dropped_columns.items() if why == FREE]
 
     @classmethod
     def of(cls, X: Any) -> ColumnSummary:
         """From a frame or an array."""
         found = _columns(X)
         reasons = {name: c if isinstance(c, str) else _why_not(c) for name, c in found}
-        left_out = {name: why for name, why in reasons.items() if why}
-        columns = [column for name, column in found if not isinstance(column, str) and name not in left_out]
+        dropped_columns = {name: why for name, why in reasons.items() if why}
+        columns = [column for name, column in found if not isinstance(column, str) and name not in dropped_columns]
         numeric = all(column.levels is None for column in columns)
         cells = [column.values[_given(column)] for column in columns] if numeric else []
         whole = numeric and all((c >= 0).all() and (c == np.floor(c)).all() for c in cells)
         return cls(
             [column.name for column in columns],
-            left_out,
+            dropped_columns,
             numeric,
             any(not _given(column).all() for column in columns),
             whole,
@@ -134,8 +134,8 @@ class FeatureSelection:
         return cls(columns)
 
     @property
-    def left_out(self) -> dict[Any, str]:
-        return {name: why for name, why in self.columns.left_out.items() if name != self.text}
+    def dropped_columns(self) -> dict[Any, str]:
+        return {name: why for name, why in self.columns.dropped_columns.items() if name != self.text}
 
     def rows(self, X: Any) -> Any:
         """As a classifier takes them: the columns, or a list of texts."""
@@ -156,7 +156,7 @@ def _only_text_column(X: Any, text: Any) -> ColumnSummary:
 
 def no_columns_error(columns: ColumnSummary) -> str:
     """What to say where no column can be used."""
-    told = "; ".join(f"`{name}` {why}" for name, why in columns.left_out.items()) or "there is no other column"
+    told = "; ".join(f"`{name}` {why}" for name, why in columns.dropped_columns.items()) or "there is no other column"
     return (
         f"no column is left to learn from: {told}\n\nhint: give columns of numbers or of words that rows share, or "
         f"name one whose words are to be learned from: {option('text=', '--text COLUMN')}"
@@ -246,7 +246,7 @@ class Candidate:
     updates: bool = False  # whether rows can be added and forgotten later
     texts: bool = False  # whether it reads one column of texts
     complexity: int = 0  # of two that the rows cannot tell apart, the one with less is chosen
-    fewest: int = 0  # rows, below which `learn` does not choose it: as if what few rows estimate were known
+    fewest: int = 0  # rows, below which `auto_fit` does not choose it: as if what few rows estimate were known
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.words}"
@@ -380,11 +380,11 @@ class Comparison:
 
     trials: list[CandidateResult]
     unfit: dict[str, str]  # classifiers, and what they lack
-    left_out: dict[Any, str]  # columns, and why
+    dropped_columns: dict[Any, str]  # columns, and why
     rows: int  # that were used
     total: int  # that there are
     folds: int
-    base: float  # log loss of the class shares
+    baseline_log_loss: float  # of always predicting the class frequencies
     wordy: tuple[Any, ...] = ()  # columns that hold words
     notes: tuple[str, ...] = ()
 
@@ -420,7 +420,7 @@ class Comparison:
     def advice(self) -> str:
         """What to use, in plain words."""
         best, chosen = self.best, self.chosen
-        if best.held_out.log_loss > 0.98 * self.base:
+        if best.held_out.log_loss > 0.98 * self.baseline_log_loss:
             return "None of them knows more than the class shares: these columns say nothing about the class."
         if chosen is best:
             words = [f"Use `{best.name}` ({best.kind.words}): the least log loss."]
@@ -471,10 +471,10 @@ class Comparison:
                 for t in self.trials
             ],
             "chosen": self.chosen.name,
-            "class_shares_log_loss": self.base,
+            "baseline_log_loss": self.baseline_log_loss,
             "advice": self.advice,
             "unfit": self.unfit,
-            "left_out": {str(name): why for name, why in self.left_out.items()},
+            "dropped_columns": {str(name): why for name, why in self.dropped_columns.items()},
             "rows": self.rows,
             "of_rows": self.total,
             "folds": self.folds,
@@ -490,7 +490,7 @@ class Comparison:
             f"{t.held_out.brier:6.4f}  {t.held_out.calibration_error:11.4f}  {t.seconds:6.2f} s"
             for t in self.trials
         ]
-        last = f"{'class shares':{wide}}  {self.base:8.4f}"
+        last = f"{'class shares':{wide}}  {self.baseline_log_loss:8.4f}"
         return "\n".join([head, *lines, last, f"by {self.how}", *apart(self.unknown)])
 
     __repr__ = __str__
@@ -524,7 +524,7 @@ def compare(
     y: Any,
     names: Iterable[str] | None = None,
     folds: int = FOLDS,
-    tell: Callable[[str, float], None] | None = None,
+    callback: Callable[[str, float], None] | None = None,
     text: Any = None,
 ) -> Comparison:
     """Cross-validate the classifiers of these names, or all that suit X, on the same folds.
@@ -543,8 +543,8 @@ def compare(
         The classifiers to try. By default all that suit the columns.
     folds : int, default 10
         How many parts the rows are dealt into; each is predicted by a model of the others.
-    tell : callable, optional
-        Called as `tell(name, share)` before each classifier: which one is next and how much is done.
+    callback : callable, optional
+        Called with (name, fraction done) before each classifier.
     text : str or int, optional
         A column whose words are to be read alone. Where only one column of free text could be used, that is done
         anyway.
@@ -562,7 +562,7 @@ def compare(
     """
     X, y = inputs.labelled(X, y)
     found = FeatureSelection.of(X, text)
-    return compare_readable(found, found.rows(X), np.asarray(y), names, folds, tell)
+    return compare_readable(found, found.rows(X), np.asarray(y), names, folds, callback)
 
 
 def compare_readable(
@@ -571,7 +571,7 @@ def compare_readable(
     y: np.ndarray,
     names: Iterable[str] | None = None,
     folds: int = FOLDS,
-    tell: Callable[[str, float], None] | None = None,
+    callback: Callable[[str, float], None] | None = None,
     race: bool = False,
 ) -> Comparison:
     """The same of columns that were looked at before. `race`: those that take long come last, and are given up after a
@@ -594,8 +594,8 @@ def compare_readable(
     deals = [folds_by_content(drawn, codes[at], most, seed) for seed in range(times)]
     trials: list[CandidateResult] = []
     for number, kind in enumerate(suited):
-        if tell is not None:
-            tell(kind.name, number / len(suited))
+        if callback is not None:
+            callback(kind.name, number / len(suited))
         try:
             rival = min(trials, key=lambda trial: trial.held_out.log_loss, default=None) if race else None
             trials.append(_evaluate(kind, drawn, labels, deals, rival))
@@ -606,7 +606,7 @@ def compare_readable(
     trials.sort(key=lambda trial: trial.held_out.log_loss)
     base = prior_log_loss(codes[at][~np.isnan(trials[0].held_out.losses)])
     words = tuple(found.columns.words)
-    return Comparison(trials, unfit, found.left_out, len(at), len(codes), most, base, words, tuple(notes))
+    return Comparison(trials, unfit, found.dropped_columns, len(at), len(codes), most, base, words, tuple(notes))
 
 
 def repeats(found: FeatureSelection, rows: int) -> int:
@@ -660,10 +660,10 @@ def get_candidate(name: str) -> Candidate:
     return KINDS[name]
 
 
-def classifier_guide() -> dict[str, str]:
-    """Each classifier that `compare` and `learn` know by name, in a few words.
+def list_classifiers() -> dict[str, str]:
+    """Each classifier that `compare` and `auto_fit` know by name, in a few words.
 
-    >>> classifier_guide()["lda"]
+    >>> list_classifiers()["lda"]
     'bell curves of one shape, linear borders'
     """
     return {name: kind.words for name, kind in KINDS.items()}

@@ -2,7 +2,7 @@
 
 >>> from deciban import GaussianNB
 >>> X, y = [[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]], ["a", "a", "a", "b", "b", "b"]
->>> print(assess(GaussianNB().fit(X, y), [(X, y)]))
+>>> print(evaluate(GaussianNB().fit(X, y), X, y))
 6 rows: accuracy 1.0000, log loss 0.0000, Brier 0.0000, calibration error 0.0000
 <BLANKLINE>
 class  rows  precision  recall  log loss
@@ -33,7 +33,7 @@ SHOWN = 20  # classes that a confusion table is printed for
 
 
 @dataclass(frozen=True)
-class Assessment:
+class Evaluation:
     """What a model says of rows, beside what is true."""
 
     said: CrossValidation
@@ -107,14 +107,39 @@ class Assessment:
         return display.preformatted(str(self))
 
 
-def assess(model: Any, chunks: Iterable[tuple[Any, Any]], priors: Any = None) -> Assessment:
-    """Score a fitted model on chunks (X, y) of rows, one in memory at a time.
+def evaluate(
+    model: Any, X: Any = None, y: Any = None, *, batches: Iterable[tuple[Any, Any]] | None = None, priors: Any = None
+) -> Evaluation:
+    """Score a fitted model on labelled rows.
 
+    Parameters
+    ----------
+    model : classifier
+        A fitted model.
+    X : frame, array, sparse matrix or list of texts, optional
+        The rows.
+    y : array of shape (n,), or str, optional
+        Their classes, or the name of the column of X that holds them.
+    batches : iterable of (X, y), optional
+        Instead of X and y: batches of rows, of which one is in memory at a time.
+    priors : sequence, mapping by class or "uniform", optional
+        Other class priors than those of the model.
+
+    Returns
+    -------
+    Evaluation
+        It prints accuracy, log loss, Brier score, calibration error and the confusion matrix; `as_dict()` has them.
+
+    Examples
+    --------
     >>> from deciban import GaussianNB
     >>> X, y = [[0.0], [1.0], [5.0], [6.0]], ["a", "a", "b", "b"]
-    >>> assess(GaussianNB().fit(X, y), [(X, y)]).as_dict()["accuracy"]
+    >>> evaluate(GaussianNB().fit(X, y), X, y).as_dict()["accuracy"]
     1.0
     """
+    if (X is None) == (batches is None):
+        raise DataError("give rows X with their classes y, or batches\n\nhint: evaluate(model, X, y)")
+    chunks = [inputs.labelled(X, y)] if batches is None else batches
     logs, codes = [], []
     for X, y in chunks:
         strange = sorted(set(np.asarray(y).tolist()) - set(model.classes_.tolist()), key=str)
@@ -128,4 +153,4 @@ def assess(model: Any, chunks: Iterable[tuple[Any, Any]], priors: Any = None) ->
     if not codes:
         raise DataError("there are no rows with a label\n\nhint: see whether the file has more than its header")
     y = np.concatenate(codes)
-    return Assessment(CrossValidation(model.classes_, y, np.zeros(len(y), int), np.concatenate(logs), None, ()))
+    return Evaluation(CrossValidation(model.classes_, y, np.zeros(len(y), int), np.concatenate(logs), None, ()))

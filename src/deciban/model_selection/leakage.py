@@ -13,7 +13,7 @@ by somebody who knows the table. Two signs:
 >>> y = np.arange(200) % 2
 >>> later = np.where((y == 1) & (rng.random(200) < 0.5), 1.0, np.nan)
 >>> X = np.column_stack([rng.normal(size=200), y + 0.01 * rng.normal(size=200), later])
->>> for leak in leaks(X, y):
+>>> for leak in find_leakage(X, y):
 ...     print(leak)
 `1` alone tells the class of 100.0 % of the rows: is it known before the outcome is?
 `2` is given in 43 rows, and 100.0 % of them are `1` (50.0 % of all rows are): is it known before the outcome is?
@@ -44,7 +44,7 @@ QUESTION = "is it known before the outcome is?"
 
 
 @dataclass(frozen=True, repr=False)
-class Leak:
+class Leakage:
     """A column that may know the outcome."""
 
     column: str
@@ -57,7 +57,7 @@ class Leak:
     __repr__ = __str__
 
 
-def leaks(X: Any, y: Any) -> list[Leak]:
+def find_leakage(X: Any, y: Any) -> list[Leakage]:
     """The columns that may know the outcome, most telling first.
 
     Of more than 20,000 rows as many are drawn, class by class; the words say so.
@@ -76,7 +76,7 @@ def leaks(X: Any, y: Any) -> list[Leak]:
 
     Examples
     --------
-    >>> leaks([[0.0], [1.0], [0.5]], ["a", "b", "a"])  # too few rows to suspect anything
+    >>> find_leakage([[0.0], [1.0], [0.5]], ["a", "b", "a"])  # too few rows to suspect anything
     []
     """
     X, y = inputs.labelled(X, y)
@@ -127,7 +127,7 @@ class Rows:
             own = self._judged(model, cells)
         return own if self._skill(own.log_loss) >= SKILL else None
 
-    def by_cells(self, j: int, alone: dict[int, CrossValidation]) -> Leak | None:
+    def by_cells(self, j: int, alone: dict[int, CrossValidation]) -> Leakage | None:
         """Whether a column is suspicious among all that nearly decide the class alone."""
         if j not in alone:
             return None
@@ -142,7 +142,7 @@ class Rows:
             if self._skill(others.log_loss) >= SKILL:
                 return None
             told += f", the other columns of {100 * others.accuracy:.1f} %"
-        return Leak(str(self.columns[j].name), told, own.accuracy)
+        return Leakage(str(self.columns[j].name), told, own.accuracy)
 
     def _skill(self, loss: float) -> float:
         return 1.0 - loss / self.base
@@ -158,7 +158,7 @@ class Rows:
             return np.delete(self.table[self.at], j, axis=1)
         return inputs.rows_at(frames.without(self.table, [frames.names(self.table)[j]]), self.at)
 
-    def by_absence(self, j: int) -> Leak | None:
+    def by_absence(self, j: int) -> Leakage | None:
         """Whether the rows that have a cell, or have none, are nearly all of one class."""
         column, prior = self.columns[j], self.prior
         gone = _missing(column)
@@ -170,7 +170,7 @@ class Rows:
             share = count[top] / count.sum()
             surprise = count.sum() * np.log(share / prior[top]) if share > 0 else 0.0
             if share >= PURE and prior[top] < 0.95 and surprise > SURE:
-                return Leak(
+                return Leakage(
                     str(column.name),
                     f"is {word} in {count.sum():,} rows, and {100 * share:.1f} % of them are `{self.classes[top]}` "
                     f"({100 * prior[top]:.1f} % of all rows are)",

@@ -33,7 +33,7 @@ from deciban.display import truncate
 from deciban.errors import DecibanError
 from deciban.metrics import Estimate
 from deciban.model_selection.cross_validation import apart
-from deciban.model_selection.leakage import leaks
+from deciban.model_selection.leakage import find_leakage
 from deciban.reports.data import ReportData, metrics_with_intervals
 
 SKILL = 0.8  # share of what is to be known about the class, that a single word tells
@@ -263,7 +263,7 @@ def _leaks(facts: ReportData) -> list[str]:
     if facts.columns is None:
         return []
     try:
-        found = leaks(facts.X, facts.classes[facts.y])
+        found = find_leakage(facts.X, facts.classes[facts.y])
     except DecibanError:  # a table that no column model reads
         return []
     name = {str(column.name): facts.column_name(column) for column in facts.columns}
