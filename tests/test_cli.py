@@ -117,7 +117,7 @@ def test_fit_finds_the_leak_and_leaves_names_out(place, capfd):
     assert code("fit titanic.csv -t survived -o x.deciban --model mixed --json") == 0
     out, err = capfd.readouterr()
     told = json.loads(out)
-    assert list(told["leaks"]) == ["boat"]
+    assert list(told["leakage"]) == ["boat"]
     assert list(told["dropped_columns"]) == ["name"]
     assert "--drop boat" in err
     assert told["columns"] == ["sex", "age", "fare", "boat", "body"]
@@ -282,14 +282,14 @@ def test_streaming_learns_what_the_whole_learns(place, capfd):
     whole = deciban.auto_fit(X, y, "mixed")
     assert told["metrics"] == pytest.approx(whole.metrics)
     assert told["validation"] == "10 folds, dealt 3 times"
-    assert list(told["leaks"]) == ["boat"]
+    assert list(told["leakage"]) == ["boat"]
     assert np.allclose(deciban.load("s.deciban").predict_proba(X), whole.model.predict_proba(X))
 
 
 def test_show_tells_evidence_for_each_class(place, capfd):
     assert code("show t.deciban --json") == 0
     told = json.loads(capfd.readouterr().out)
-    assert {one["column"] for one in told["strongest"]["1"]} >= {"sex", "boat"}
+    assert {one["column"] for one in told["top_evidence"]["1"]} >= {"sex", "boat"}
     assert told["rows"] == 120
 
 

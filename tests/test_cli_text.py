@@ -159,7 +159,7 @@ def test_explain_tells_the_decibans_of_the_words_of_the_row(place, capfd):
 def test_show_tells_the_words_of_each_class(place, capfd):
     told = json.loads(said("show a.deciban --json --evidence 3", capfd))
     for label in ("drink", "food"):
-        assert {one["column"] for one in told["strongest"][label]} <= set(TALK[label].split())
+        assert {one["column"] for one in told["top_evidence"][label]} <= set(TALK[label].split())
     assert "words\n" in said("show a.deciban", capfd)
 
 

@@ -78,7 +78,7 @@ def test_b25_warnings_are_one_line_each(model, capfd, monkeypatch):
             warnings.warn("for programmers", DeprecationWarning, stacklevel=1)
         return given
 
-    monkeypatch.setattr(deciban, "strongest", lambda *given: (warn(), {})[1])
+    monkeypatch.setattr(deciban, "top_evidence", lambda *given: (warn(), {})[1])
     assert run("show m.deciban", capfd)[1] == "warning: some columns are constant\n"
     assert run("show -q m.deciban", capfd)[1] == ""
 

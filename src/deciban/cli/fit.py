@@ -129,5 +129,5 @@ def _data(learned: Any, target: str, out: str) -> dict[str, Any]:
         "compared": {t.name: t.held_out.log_loss for t in learned.comparison.trials} if learned.comparison else {},
         "unfit": learned.comparison.unfit if learned.comparison else {},
         "dropped_columns": {str(name): why for name, why in learned.dropped_columns.items()},
-        "leaks": {leak.column: leak.words for leak in learned.leaks},
+        "leakage": {leak.column: leak.words for leak in learned.leaks},
     }

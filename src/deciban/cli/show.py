@@ -26,7 +26,7 @@ def command(talk: Terminal, model: str, most: int) -> None:
     families = {str(name): type(one).__name__ for name, one in getattr(fitted, "families_", {}).items()}
     chosen = {key: value for key, value in getattr(fitted, "tuned_", {}).items() if not isinstance(value, dict)}
     data = {**about, "families": families, "chosen": chosen}
-    data["strongest"] = {str(label): [_evidence(one) for one in said] for label, said in strongest.items()}
+    data["top_evidence"] = {str(label): [_evidence(one) for one in said] for label, said in strongest.items()}
     what = "words" if inputs.reads_text(fitted) else "columns"
     talk.give(_text(model, about, what, chosen, families, strongest), data)
 
