@@ -223,7 +223,7 @@ def test_f16_show_tells_intervals(capfd):
     deciban.save(MixedNB(families={"wide": "histogram", "z": "gaussian"}).fit_on("rows.csv", "y"), "m.deciban")
     out, _ = run("show m.deciban", capfd)
     assert " wide 2.5" in out
-    told = json.loads(run("show m.deciban --json", capfd)[0])["strongest"]
+    told = json.loads(run("show m.deciban --json", capfd)[0])["top_evidence"]
     (found,) = [one for one in told["in"] if one["column"] == "wide"]
     assert found["interval"] == pytest.approx([2.5, 7.5], abs=0.1)
     (found,) = [one for one in told["out"] if one["column"] == "wide"]
