@@ -5,10 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*)
 
-.PHONY: help demo test check bench scaling quality clean
+.PHONY: help demo test test-fast check bench scaling quality clean
 
 help:  ## list the verbs
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
 
 $(VENV)/installed: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -21,6 +21,9 @@ demo: $(VENV)/installed  ## the tour: tennis, a real table, a race, texts, a rep
 
 test: $(VENV)/installed  ## all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-fast: $(VENV)/installed  ## the tests that take little time
+	DECIBAN_EXAMPLES=4 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not (slow or spark or dask or browser)" tests
 
 check: $(VENV)/installed  ## ruff, format, mypy, import contract
 	$(BIN)/ruff check .

@@ -14,7 +14,9 @@ import deciban
 from deciban import BayesOptimal, GaussianNB, LogisticRegression, MixedNB, TextClassifier
 
 
-@pytest.mark.parametrize(("name", "meant"), [("GausianNB", "GaussianNB"), ("mixednb", "MixedNB"), ("auto_fits", "auto_fit")])
+@pytest.mark.parametrize(
+    ("name", "meant"), [("GausianNB", "GaussianNB"), ("mixednb", "MixedNB"), ("auto_fits", "auto_fit")]
+)
 def test_task_79_a_name_of_the_library(name, meant):
     with pytest.raises(AttributeError, match=f"(?s)no attribute '{name}'.*did you mean {meant}\\?"):
         getattr(deciban, name)

@@ -1,9 +1,11 @@
 """The same examples on every run: a law that fails in CI fails at home."""
 
+import os
+
 from hypothesis import HealthCheck, Phase, settings
 
 LAWS = settings(
-    max_examples=20,
+    max_examples=int(os.environ.get("DECIBAN_EXAMPLES", "20")),  # fewer in `make test-fast`
     deadline=None,
     derandomize=True,
     database=None,
