@@ -226,6 +226,10 @@ class Case:
         whole = self.table()
         return [whole.slice(a, b - a) for a, b in pairwise(BATCHES)]
 
+    def partitions(self) -> list[pd.DataFrame]:
+        whole = self.data.frame(self.weighted)
+        return [whole.iloc[a:b] for a, b in pairwise(BATCHES)]
+
 
 PRIORS = [0.2, 0.3, 0.5]
 BY_CLASS = {"a": 0.2, "b": 0.3, "c": 0.5}
