@@ -383,8 +383,7 @@ def laws_of(name: str) -> list[str]:
 
 
 def judged(name: str, law: str) -> list[Case]:
-    """The cases that a law is asked about. Of costly classifiers: no and single settings, and some of the pairs, other
-    ones for each law."""
+    """The cases that a law is asked about: no setting, single settings, and all pairs or some of them."""
     if law == "fit_on_once":
         return [case for case in all_cases(name) if len(case.settings) < 2]
     if law == "repetition":
