@@ -252,7 +252,7 @@ def explain(case: Case) -> None:
             raise Broken("the total is not the log odds of the posterior")
         if np.isnan(why.decibans).any():
             raise Broken("the evidence of a column is NaN")
-        lost = np.isneginf(why.parts.sum(axis=2)).all(axis=1)  # such a row has the prior, whatever its cells are
+        lost = np.isneginf(why.parts.sum(axis=2)).all(axis=1)  # the posterior of such a row is the prior
         known &= np.isfinite(parts) & ~lost
         if not (np.abs(parts - why.total) <= 1e-6 * scale)[known].all():
             raise Broken("prior and columns do not sum to the total")
@@ -394,7 +394,7 @@ def judged(name: str, law: str) -> list[Case]:
     return [case for place, case in every if len(case.settings) < 2 or (place + first) % stride == 0]
 
 
-# what came of them
+# outcomes
 
 
 @cache
