@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import copy
 import re
 import warnings
@@ -9,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, wraps
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -39,9 +41,11 @@ class Refused(Exception):
 
 
 def quiet(law: Callable) -> Callable:
+    """Without warnings, and on one thread: 72 rows are too few to share."""
+
     @wraps(law)
     def run(*args: Any) -> Any:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), deciban.threads(1):
             warnings.simplefilter("ignore")
             return law(*args)
 
@@ -258,13 +262,19 @@ def explain(case: Case) -> None:
             raise Broken("prior and columns do not sum to the total")
 
 
+@cache
+def folder() -> Path:
+    """Of this process; removed at its end."""
+    path = Path(mkdtemp())
+    atexit.register(rmtree, path, ignore_errors=True)
+    return path
+
+
 @attempt
 def save_load(case: Case) -> None:
-    model = fitted(case)
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "model.deciban"
-        deciban.save(model, path)
-        loaded = deciban.load(path)
+    model, path = fitted(case), folder() / "model.deciban"
+    deciban.save(model, path)
+    loaded = deciban.load(path)
     if not same(expected(case), loaded.predict_proba(case.data.asked)):
         raise Broken("a loaded model predicts otherwise")
     if len(case.settings) < 2 and not same(
