@@ -9,10 +9,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from bench import imports, limits, memory, peers, race, report, threads
+from bench import costs, imports, limits, memory, peers, race, report, threads
 from bench.data import load
 from bench.other import Comparison
-from bench.tasks import TASKS, Task
+from bench.tasks import COSTS, TASKS, Task
 
 SHRINK = 20
 Wanted = Callable[[str], bool]
@@ -85,6 +85,11 @@ def _other(ours: peers.Peer, wanted: Wanted, repeats: int, shrink: int) -> Itera
         if wanted(f"threads: {task.name}") and _has(ours, task):
             comparison = threads.compare(task, ours, repeats)
             _say(f"{comparison.name}: {report.times(comparison.ratio)}")
+            yield comparison
+    for cost in COSTS:
+        if wanted(cost.name) and _has(ours, cost.task):
+            comparison = costs.compare(cost.smaller(shrink), ours, repeats)
+            _say(f"{comparison.name}: {report.seconds(comparison.first_s)}, {report.times(comparison.ratio)}")
             yield comparison
     if wanted("import"):
         comparison = imports.compare()

@@ -133,6 +133,29 @@ class Iris:
         return self
 
 
+@dataclass(frozen=True)
+class Sentences:
+    """Texts of words that each class has its own shares of."""
+
+    rows: int
+    words: int
+    classes: int
+    big: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.rows:,} texts of {self.words} words, {self.classes} classes"
+
+    def make(self) -> Data:
+        rng = np.random.default_rng(SEED)
+        y = np.arange(self.rows) % self.classes
+        shares = rng.dirichlet(np.ones(200), size=self.classes)
+        drawn = [rng.choice(200, size=self.words, p=shares[c]) for c in y]
+        return Data(np.array([" ".join(f"word{j}" for j in text) for text in drawn], dtype=object), y)
+
+    def smaller(self, by: int) -> Self:
+        return self
+
+
 _last: dict[Recipe, Data] = {}
 
 

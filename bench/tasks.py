@@ -1,20 +1,27 @@
-"""What is raced, as data. `required` and `aim` are scikit-learn's time over deciban's."""
+"""What is raced, as data. `required` and `aim` are scikit-learn's time over deciban's.
+
+`TASKS` are raced against other libraries. `COSTS` are those that no other library has: each stands beside a plainer one
+of ours.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from bench.data import Iris, Levels, Normals, Recipe, Words
+from bench.data import Iris, Levels, Normals, Recipe, Sentences, Words
 
 NORMALS = Normals(rows=1_000_000, columns=50, classes=10)
 WORDS = Words(rows=100_000, columns=100_000, words=90, classes=20)
 LEVELS = Levels(rows=1_000_000, columns=20, levels=10, classes=5)
+FEW_NORMALS = Normals(rows=60_000, columns=5, classes=3, big=False)  # feature weights take several passes
 
 LDA = "LinearDiscriminantAnalysis"
 QDA = "QuadraticDiscriminantAnalysis"
 BAYES = ("GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB")
 LOGISTIC = "LogisticRegression"
-SHORT = {LDA: "LDA", QDA: "QDA"}
+NETWORKS = ("TreeAugmentedNB", "KDependenceBayes", "AODE", "BayesNet")
+RDA = "RegularizedDiscriminantAnalysis"
+SHORT = {LDA: "LDA", QDA: "QDA", RDA: "RDA"}
 
 
 @dataclass(frozen=True)
@@ -33,12 +40,24 @@ class Task:
         return replace(self, recipe=self.recipe.smaller(by))
 
 
+@dataclass(frozen=True)
+class Cost:
+    """A task that no other library has, and a plainer one of ours to see its time by."""
+
+    name: str
+    task: Task
+    beside: Task
+
+    def smaller(self, by: int) -> Self:
+        return replace(self, task=self.task.smaller(by), beside=self.beside.smaller(by))
+
+
 def _big(model: str, verb: str, recipe: Recipe, required: float, aim: float) -> Task:
     return Task(f"{SHORT.get(model, model)} {verb}", model, verb, recipe, required, aim)
 
 
 def _one_row(model: str) -> Task:
-    name = f"{model} predict_proba, one row of iris"
+    name = f"{SHORT.get(model, model)} predict_proba, one row of iris"
     return Task(name, model, "predict_proba", _iris(model), 3, 8, rows=1, aim_s=20e-6)
 
 
@@ -47,7 +66,21 @@ def _small_fit(model: str) -> Task:
 
 
 def _iris(model: str) -> Iris:
-    return Iris(whole=model == "CategoricalNB")
+    return Iris(whole=model in ("CategoricalNB", "PoissonNB"))
+
+
+def _setting(model: str, recipe: Recipe, **kwargs: Any) -> Cost:
+    """What a setting adds to the time of a fit."""
+    (name,) = kwargs
+    plain = Task("without", model, "fit", recipe, 0, 0)
+    return Cost(f"{model} fit, {name}", replace(plain, name="with", kwargs=kwargs), plain)
+
+
+def _own_row(model: str, recipe: Recipe | None = None, **kwargs: Any) -> Cost:
+    """One row of a classifier that others do not have."""
+    name = SHORT.get(model, model)
+    task = replace(_one_row(model), name=name, recipe=recipe or _iris(model), kwargs=kwargs)
+    return Cost(f"{name} predict_proba, one row", task, replace(_one_row("GaussianNB"), name="GaussianNB, iris"))
 
 
 # Tasks on the same data stand together: the data is made once.
@@ -64,8 +97,18 @@ TASKS: tuple[Task, ...] = (
     _big("BernoulliNB", "predict_proba", WORDS, 4, 8),
     _big("CategoricalNB", "fit", LEVELS, 15, 40),
     _big("CategoricalNB", "predict_proba", LEVELS, 8, 20),
-    *(_one_row(model) for model in BAYES),
+    *(_one_row(model) for model in (*BAYES, LDA, QDA)),
     *(_small_fit(model) for model in (*BAYES, LDA, QDA)),
     Task(f"{LOGISTIC} fit, iris", LOGISTIC, "fit", Iris(whole=False), 10, 40, kwargs={"max_iter": 1000}),
     replace(_one_row(LOGISTIC), kwargs={"max_iter": 1000}, aim=5),
+)
+
+COSTS: tuple[Cost, ...] = (
+    _setting("GaussianNB", NORMALS, calibrate=True),
+    _setting("MixedNB", FEW_NORMALS, calibrate=True),
+    _setting("GaussianNB", FEW_NORMALS, weights="discriminative"),
+    _setting("MixedNB", FEW_NORMALS, weights="discriminative"),
+    *(_own_row(model) for model in ("PoissonNB", RDA, "FisherDiscriminant", "MixedNB", *NETWORKS, "BayesOptimal")),
+    _own_row("Gibbs", random_state=0),
+    _own_row("TextClassifier", Sentences(rows=150, words=8, classes=3)),
 )

@@ -1,0 +1,156 @@
+"""Where the laws over pairs of settings do not hold.
+
+`KNOWN` is to be emptied: a pair in it that begins to hold fails its test, and is then taken out. `NOT_PROMISED` stays:
+what the settings themselves rule out. (`cuts="mdl"` belongs there too: cuts stay those of the first rows, so the laws
+of updates are asked of networks whose cuts are given, see `IN_PIECES` in pairs_table.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .pairs_table import Case
+
+FISHER = "FisherDiscriminant"
+SHRUNK = ("LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis", "RegularizedDiscriminantAnalysis")
+SMOOTHED = ("BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB")
+NETWORKS = ("TreeAugmentedNB", "KDependenceBayes", "AODE", "BayesNet")
+GENERATIVE = ("GaussianNB", "PoissonNB", "MixedNB", *SMOOTHED, *SHRUNK, *NETWORKS)
+LINEAR = ("LogisticRegression", "LogisticRegression of two classes")
+ENSEMBLES = ("BayesOptimal", "Gibbs")
+OF_TALLIES = ("BayesOptimal of tallies", "Gibbs of tallies")
+TALLIES = "models=[[gauss,GaussianNB],[normal,MixedNB]]"
+MEMBERS = "models=[[gauss,GaussianNB],[linear,LogisticRegression]]"
+GIVEN = "weights=[0.4,0.6]"
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Of one law, the cases of some classifiers that have all of some settings."""
+
+    law: str
+    reason: str
+    settings: tuple[str, ...] = ()  # by name, or by name and value
+    names: tuple[str, ...] = ()  # of the classifiers in pairs_table; (): all
+    but: tuple[tuple[str, ...], ...] = ()  # not those that have all settings of one of these
+    refused: bool = False  # cases that `fit` refuses, instead of those that it takes
+
+    def match(self, law: str, case: Case, refused: bool = False) -> bool:
+        here = law == self.law and refused == self.refused and (not self.names or case.name in self.names)
+        return here and has(case, self.settings) and not any(has(case, settings) for settings in self.but)
+
+
+def has(case: Case, settings: tuple[str, ...]) -> bool:
+    mine = {*case.key, *(setting.name for setting in case.settings)}
+    return mine.issuperset(settings)
+
+
+IN_MEMORY = "N1: chosen by leave-one-out over rows in memory; `fit_on` refuses it"
+NEEDS_ROWS = "N2: `fit_on` refuses it: it needs all rows in memory"
+NO_METHOD = "N7: an AttributeError of scikit-learn's says that the method is not there, and not which setting is why"
+KNOWN = [
+    Cases("fit_on", IN_MEMORY, ("calibrate=True",), GENERATIVE),
+    Cases("fit_on", IN_MEMORY, ("alpha=auto",), SMOOTHED),
+    Cases("fit_on", IN_MEMORY, ("var_smoothing=auto",)),
+    Cases("fit_on", IN_MEMORY, ("shrinkage=loo",)),
+    Cases("fit_on", IN_MEMORY, ("blend=loo",)),
+    Cases("fit_on", NEEDS_ROWS, ("C=auto",), LINEAR, but=(("penalty=None",),)),
+    Cases("fit_on", NEEDS_ROWS, ("penalty=jeffreys",)),
+    Cases("fit_on", NEEDS_ROWS, ("solver=sgd",)),
+    Cases(
+        "fit_on",
+        "N11: a DataError about 3 parameters where 1 × 4 are needed",
+        ("penalty=l1", "solver=liblinear"),
+        LINEAR,
+    ),
+    Cases(
+        "fit_on",
+        "N3: the mapping is checked against the classes 0 and 1 of a copy",
+        ("class_weight={a:2.0}",),
+        (*NETWORKS, "MixedNB"),
+    ),
+    Cases("fit_on_once", "N4: EM becomes leaving out rows, with a warning", ("missing_cells",), (*SHRUNK, FISHER)),
+    Cases("fit_on", "N5: the refusal names `alpha` only", ("alpha=0", "estimate=bayes"), refused=True),
+    Cases("fit_on", "N5: the refusal names neither", ("shape=0", "estimate=bayes"), refused=True),
+    Cases("fit_on", "N5: the refusal names neither", ("exposure=0", "estimate=bayes"), refused=True),
+    Cases("fit_on", "N5: the refusal names `alpha` only", ("alpha=0", "average=subsets"), refused=True),
+    Cases("fit_on", "N5: the refusal does not name `weights`", ("weights=bic",), ENSEMBLES, ((TALLIES,),), True),
+    Cases(
+        "explain", "D6: columns integrate missing levels out, the posterior averages over them", ("missing=average",)
+    ),
+    Cases(
+        "explain",
+        "N6: a row that no class makes possible: the posterior leaves out the biases",
+        ("alpha=0", "calibrate=True"),
+        ("MixedNB",),
+    ),
+    Cases(
+        "explain",
+        "N6: a row that no class makes possible, NaN as evidence",
+        ("cuts=None", "alpha=0"),
+        ("KDependenceBayes",),
+    ),
+    Cases(
+        "explain",
+        "N6: a row that no class makes possible to one of the averaged trees",
+        ("backoff=0", "alpha=0"),
+        ("AODE",),
+    ),
+    *(
+        Cases(law, NO_METHOD, settings, OF_TALLIES)
+        for law, settings in (
+            ("partial_fit", (MEMBERS,)),
+            ("partial_fit", ("weights=loo",)),
+            ("forget", (MEMBERS,)),
+            ("forget", ("weights=loo",)),
+            ("leave_one_out", (MEMBERS,)),
+        )
+    ),
+    Cases(
+        "leave_one_out",
+        "N8: 0 / 0 in a table",
+        ("backoff=0", "alpha=0"),
+        ("TreeAugmentedNB, cuts given", "KDependenceBayes, cuts given"),
+    ),
+    Cases(
+        "leave_one_out",
+        "N9: the weights are those of all texts",
+        ("class_weight=balanced",),
+        ("TextClassifier, alpha given",),
+        but=(("priors",), ("model=complement",), ("model=logistic",)),
+    ),
+    Cases(
+        "leave_one_out",
+        "N9: the limit is a share of all texts",
+        ("features=chars", "max_df=0.6"),
+        ("TextClassifier, alpha given",),
+    ),
+    Cases(
+        "repetition",
+        "N10: folds are dealt by rows, not by weight",
+        ("weights=discriminative",),
+        ("PoissonNB", *SMOOTHED),
+    ),
+]
+
+WHOLE = "leave-one-out takes a row of weight 3 out whole, of three rows one"
+NOT_PROMISED = [
+    Cases("fit_on", "the user's estimator is given the rows themselves", ("covariance_estimator",)),
+    Cases("refit", "starts where the earlier fit ended", ("warm_start=True",)),
+    Cases(
+        "partial_fit",
+        "EM needs all rows at once: rows with missing cells are left out, with a warning",
+        ("missing_cells",),
+        (*SHRUNK, FISHER),
+    ),
+    Cases("partial_fit", "`partial_fit` of logistic regression is the online rule", (MEMBERS, GIVEN), OF_TALLIES),
+    Cases("leave_one_out", "the temperature and the biases of all rows are kept", ("calibrate=True",)),
+    Cases("leave_one_out", "the strengths that all rows chose are kept", ("backoff=auto",)),
+    Cases("repetition", WHOLE, ("calibrate=True",)),
+    Cases("repetition", WHOLE, ("alpha=auto",)),
+    Cases("repetition", WHOLE, ("shrinkage=loo",)),
+    Cases("repetition", WHOLE, ("blend=loo",)),
+    Cases("repetition", WHOLE, (), ENSEMBLES, ((TALLIES, "weights=evidence"), (GIVEN,))),
+    Cases("repetition", "a share of the variance of rows without weights, as in scikit-learn", ("var_smoothing",)),
+    Cases("repetition", "the online rule goes through rows in an order of its own", ("solver=sgd",)),
+]

@@ -1,0 +1,550 @@
+"""Classifiers, the values of their settings that are not the defaults, and small tables of rows: what the laws over
+pairs of settings go through.
+
+`sample_weight` and `missing_cells` are among the settings: they say how the rows come. To keep the laws quick, settings
+that all networks read by the same code have more values for `TreeAugmentedNB` than for the others, and laws other than
+`fit_on` and `explain` judge one of two or three pairs (`Entry.stride`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from sklearn.base import clone
+from sklearn.covariance import LedoitWolf
+
+import deciban
+
+N = 72
+BATCHES = (0, 13, 52, N)  # borders of three uneven batches: the first one lacks a class
+HALF = 40  # rows of the first of two halves
+WEIGHT = "w"  # the column of the weights, where rows come as a table
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Rows to learn from, and rows to ask about, some of which have missing or unseen cells where the model takes
+    them."""
+
+    X: Any  # a frame, or an array of texts
+    y: np.ndarray
+    asked: Any
+    w: np.ndarray
+
+    def take(self, at: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        X = self.X.iloc[at] if isinstance(self.X, pd.DataFrame) else self.X[at]
+        return X, self.y[at], self.w[at]
+
+    def frame(self, weighted: bool) -> pd.DataFrame:
+        """Features, labels and, if asked for, weights in one frame."""
+        X = self.X if isinstance(self.X, pd.DataFrame) else pd.DataFrame({"text": self.X})
+        return X.assign(label=self.y, **({WEIGHT: self.w} if weighted else {}))
+
+
+def _labels() -> np.ndarray:
+    """Three classes of 30, 24 and 18 rows; no row of the third is in the first batch."""
+    rng = np.random.default_rng(3)
+    rest = rng.permutation(np.repeat(["a", "b", "c"], [23, 18, 18]))
+    return np.concatenate([rng.permutation(np.repeat(["a", "b"], [7, 6])), rest])
+
+
+Y = _labels()
+CODE = np.searchsorted(["a", "b", "c"], Y)
+W = np.random.default_rng(4).integers(0, 4, N).astype(float)
+
+
+def _numbers() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(N, 3)) * [1.0, 1.5, 0.7] + np.array([[0, 1, 0], [1, 0, 0.5], [2, 1, -0.5]])[CODE]
+    x[:, 2] += 0.4 * x[:, 0]
+    return pd.DataFrame(x, columns=["u", "v", "z"])
+
+
+def _counts() -> pd.DataFrame:
+    rng = np.random.default_rng(6)
+    rates = np.array([[3.0, 1.0, 0.5, 2.0], [1.0, 3.0, 0.5, 2.0], [1.5, 1.0, 2.0, 1.0]])
+    return pd.DataFrame(rng.poisson(rates[CODE]), columns=["p", "q", "r", "s"])
+
+
+def _presences() -> pd.DataFrame:
+    return (_counts() > 1).astype(int)
+
+
+def _codes() -> pd.DataFrame:
+    rng = np.random.default_rng(7)
+    x = np.column_stack([(rng.integers(0, 3, N) + CODE * rng.integers(0, 2, N)) % 4 for _ in range(3)])
+    x[1:5, 0], x[1:5, 1], x[1:5, 2] = range(4), range(4), range(4)  # every level is in every batch but one
+    return pd.DataFrame(x, columns=["f", "g", "h"])
+
+
+def _mixed() -> pd.DataFrame:
+    rng = np.random.default_rng(8)
+    numbers = _numbers()
+    return pd.DataFrame(
+        {
+            "u": numbers["u"],
+            "v": np.where(rng.random(N) < 0.2, np.nan, numbers["v"]),
+            "s": np.where(rng.random(N) < 0.4, Y, rng.choice(["p", "q", None], N)),
+            "t": rng.poisson(1 + CODE),
+        }
+    )
+
+
+def _texts() -> np.ndarray:
+    rng = np.random.default_rng(9)
+    common, own = ["the", "of", "and", "then"], {"a": ["ant", "bee"], "b": ["cat", "dog"], "c": ["elm", "fir"]}
+    every = [word for words in own.values() for word in words]
+    out = []
+    for label in Y:
+        words = [*rng.choice(common, 2), *rng.choice(own[label], rng.integers(1, 3)), *rng.choice(every, 2)]
+        out.append(" ".join(map(str, rng.permutation(words))))
+    return np.array(out, dtype=object)
+
+
+def _with_gaps(frame: pd.DataFrame) -> pd.DataFrame:
+    rng = np.random.default_rng(10)
+    return frame.mask(rng.random(frame.shape) < 0.12)
+
+
+def _asked(frame: pd.DataFrame, **odd: Any) -> pd.DataFrame:
+    """Some of the rows, and copies of them with other cells: {column: value}."""
+    return pd.concat(
+        [frame.iloc[:12], *(frame.iloc[i : i + 2].assign(**{c: v}) for i, (c, v) in enumerate(odd.items()))]
+    )
+
+
+COMPLETE = Data(_numbers(), Y, _asked(_numbers(), u=1e3, v=-40.0), W)
+TWO_CLASSES = Data(COMPLETE.X, np.where(Y == "b", "c", Y), COMPLETE.asked, W)
+NUMBERS = Data(_numbers(), Y, _asked(_numbers(), u=1e3, v=np.nan), W)
+NUMBERS_WITH_GAPS = Data(_with_gaps(_numbers()), Y, _asked(_with_gaps(_numbers()), u=1e3, v=np.nan), W)
+PRESENCES = Data(_presences(), Y, _asked(_presences(), p=np.nan, q=0), W)
+PRESENCES_WITH_GAPS = Data(_with_gaps(_presences()), Y, PRESENCES.asked, W)
+COUNTS = Data(_counts(), Y, _asked(_counts(), p=40, q=np.nan), W)
+COUNTS_WITH_GAPS = Data(_with_gaps(_counts()), Y, COUNTS.asked, W)
+CODES = Data(_codes(), Y, _asked(_codes(), f=9, g=np.nan), W)
+CODES_WITH_GAPS = Data(_with_gaps(_codes()), Y, CODES.asked, W)
+MIXED = Data(
+    _mixed(),
+    Y,
+    _asked(_mixed(), s=None, u=np.nan, v=1e3, t=30).pipe(lambda X: pd.concat([X, X[:2].assign(s="new")])),
+    W,
+)
+TEXTS = Data(_texts(), Y, np.array([*_texts()[:12], "never seen words", "", "ant never dog"], dtype=object), W)
+
+
+@dataclass(frozen=True)
+class Setting:
+    name: str
+    value: Any = field(compare=False)
+    label: str
+
+    def __str__(self) -> str:
+        return self.label
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A classifier with the values that are not its defaults, by setting."""
+
+    make: Callable[..., Any]
+    data: Data
+    values: Mapping[str, list[Any]]
+    base: Mapping[str, Any] = field(default_factory=dict)  # settings that all of its cases share
+    gappy: Data | None = None  # rows with missing cells, where the classifier takes both kinds
+    only: tuple[str, ...] = ()  # the laws that it is for; (): all
+    without: tuple[str, ...] = ()  # laws that do not concern it
+    within: float = 1e-10  # probabilities of a fit in several passes agree to this
+    stride: int = 2  # laws other than `fit_on` and `explain` judge one of so many pairs, each law other ones
+
+    @property
+    def settings(self) -> list[Setting]:
+        more = {"sample_weight": ["w"]} if "sample_weight" not in self.without else {}
+        more |= {"missing_cells": [True]} if self.gappy is not None else {}
+        return [
+            Setting(name, value, f"{name}={_short(value)}" if name not in more else name)
+            for name, values in {**self.values, **more}.items()
+            for value in values
+        ]
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{k}:{_short(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(map(_short, value)) + "]"
+    if isinstance(value, str):
+        return value
+    return repr(value) if value is None or isinstance(value, float | int) else type(value).__name__
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A classifier with no, one or two settings."""
+
+    name: str  # of the entry
+    settings: tuple[Setting, ...]
+
+    @property
+    def entry(self) -> Entry:
+        return TABLE[self.name]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return tuple(map(str, self.settings))
+
+    @property
+    def data(self) -> Data:
+        gappy = any(setting.name == "missing_cells" for setting in self.settings)
+        return self.entry.gappy if gappy and self.entry.gappy is not None else self.entry.data
+
+    @property
+    def weighted(self) -> bool:
+        return any(setting.name == "sample_weight" for setting in self.settings)
+
+    def params(self) -> dict[str, Any]:
+        """All settings of the estimator, the defaults among them."""
+        return self.model().get_params(deep=False)
+
+    def model(self) -> Any:
+        own = {s.name: s.value for s in self.settings if s.name not in ("sample_weight", "missing_cells")}
+        return clone(self.entry.make(**{**self.entry.base, **own}))
+
+    def fit(self, rows: Any = slice(None), model: Any = None) -> Any:
+        X, y, w = self.data.take(rows)
+        return (self.model() if model is None else model).fit(X, y, **self.weights(w))
+
+    def weights(self, w: np.ndarray) -> dict[str, np.ndarray]:
+        return {"sample_weight": w} if self.weighted else {}
+
+    def fit_on(self, data: Any) -> Any:
+        return self.model().fit_on(data, **({"sample_weight": WEIGHT} if self.weighted else {}))
+
+    def table(self) -> pa.Table:
+        return pa.Table.from_pandas(self.data.frame(self.weighted), preserve_index=False)
+
+    def pieces(self) -> list[pa.Table]:
+        whole = self.table()
+        return [whole.slice(a, b - a) for a, b in pairwise(BATCHES)]
+
+    def partitions(self) -> list[pd.DataFrame]:
+        whole = self.data.frame(self.weighted)
+        return [whole.iloc[a:b] for a, b in pairwise(BATCHES)]
+
+
+PRIORS = [0.2, 0.3, 0.5]
+BY_CLASS = {"a": 0.2, "b": 0.3, "c": 0.5}
+TUNED = {"calibrate": [True], "weights": ["discriminative"]}
+SMOOTHED = {"fit_prior": [False], "class_prior": [PRIORS, "uniform"], **TUNED}
+OF_CLASSES = {
+    "priors": [BY_CLASS],
+    "class_weight": ["balanced", {"a": 2.0}],
+    "columns": ["strict"],
+    "calibrate": [True],
+}
+STRUCTURED = {"backoff": [0, 2.0], "alpha": [0, 0.5], **OF_CLASSES}
+THIN = {"backoff": [0], "alpha": [0], **OF_CLASSES, "class_weight": ["balanced"]}
+CUTS = {"cuts": [None, {"u": [0.0, 1.0]}]}
+MIXED_SETTINGS = {
+    "missing": ["informative", "average"],
+    "unseen": ["reserve"],
+    **OF_CLASSES,
+    "weights": ["discriminative"],
+    "average": ["subsets"],
+    "inclusion": [{"u": 0.9}],
+}
+FAMILIES = {"u": "student", "v": "gaussian", "t": "poisson"}
+LINEAR = {"tol": 1e-9, "max_iter": 400, "random_state": 0}
+EDGES = [("u", "s"), ("s", "t")]
+IN_PIECES = ("partial_fit", "merge", "forget", "leave_one_out")
+FIXED = {"cuts": [0.5, 1.5], "backoff": 2.0}  # nothing but the structure is chosen by the rows
+MEMBERS = [("gauss", deciban.GaussianNB()), ("linear", deciban.LogisticRegression(tol=1e-9, max_iter=400))]
+TALLIES = [("gauss", deciban.GaussianNB(estimate="bayes")), ("normal", deciban.MixedNB(families="student", alpha=1.0))]
+ENSEMBLE = {"prior": [[0.3, 0.7]], "priors": [PRIORS, "uniform"]}
+
+TABLE: dict[str, Entry] = {
+    "GaussianNB": Entry(
+        deciban.GaussianNB,
+        NUMBERS,
+        {"priors": [PRIORS, "uniform"], "var_smoothing": [0.1, "auto"], "ddof": [1], "estimate": ["bayes"], **TUNED},
+        gappy=NUMBERS_WITH_GAPS,
+    ),
+    "BernoulliNB": Entry(
+        deciban.BernoulliNB,
+        PRESENCES,
+        {"alpha": [0.5, 0, "auto"], "force_alpha": [False], "binarize": [0.5, None], **SMOOTHED},
+        gappy=PRESENCES_WITH_GAPS,
+    ),
+    "MultinomialNB": Entry(
+        deciban.MultinomialNB,
+        COUNTS,
+        {"alpha": [0.5, 0, "auto"], "force_alpha": [False], "estimate": ["bayes"], **SMOOTHED},
+        gappy=COUNTS_WITH_GAPS,
+    ),
+    "ComplementNB": Entry(
+        deciban.ComplementNB,
+        COUNTS,
+        {"alpha": [0.5, 0, "auto"], "force_alpha": [False], "norm": [True], **SMOOTHED},
+        gappy=COUNTS_WITH_GAPS,
+    ),
+    "CategoricalNB": Entry(
+        deciban.CategoricalNB,
+        CODES,
+        {"alpha": [0.5, 0, "auto"], "force_alpha": [False], "min_categories": [6], **SMOOTHED},
+        gappy=CODES_WITH_GAPS,
+    ),
+    "PoissonNB": Entry(
+        deciban.PoissonNB,
+        COUNTS,
+        {"shape": [0.5, 0], "exposure": [0.1, 0], "priors": [PRIORS, "uniform"], "estimate": ["bayes"], **TUNED},
+        gappy=COUNTS_WITH_GAPS,
+    ),
+    "LinearDiscriminantAnalysis": Entry(
+        deciban.LinearDiscriminantAnalysis,
+        NUMBERS,
+        {
+            "solver": ["lsqr", "eigen"],
+            "shrinkage": [0.3, "auto", "loo"],
+            "priors": [PRIORS, "uniform"],
+            "n_components": [1],
+            "store_covariance": [True],
+            "tol": [0.5],
+            "covariance_estimator": [LedoitWolf()],
+            "estimate": ["bayes"],
+            "calibrate": [True],
+        },
+        gappy=NUMBERS_WITH_GAPS,
+    ),
+    "QuadraticDiscriminantAnalysis": Entry(
+        deciban.QuadraticDiscriminantAnalysis,
+        NUMBERS,
+        {
+            "solver": ["eigen"],
+            "shrinkage": [0.3, "auto", "loo"],
+            "priors": [PRIORS, "uniform"],
+            "reg_param": [0.2],
+            "store_covariance": [True],
+            "tol": [0.5],
+            "covariance_estimator": [LedoitWolf()],
+            "estimate": ["bayes"],
+            "calibrate": [True],
+        },
+        gappy=NUMBERS_WITH_GAPS,
+    ),
+    "RegularizedDiscriminantAnalysis": Entry(
+        deciban.RegularizedDiscriminantAnalysis,
+        NUMBERS,
+        {
+            "blend": [0, 1, "loo"],
+            "shrinkage": [0.3, "auto", "loo"],
+            "priors": [PRIORS, "uniform"],
+            "estimate": ["bayes"],
+            "calibrate": [True],
+        },
+        gappy=NUMBERS_WITH_GAPS,
+    ),
+    "FisherDiscriminant": Entry(
+        deciban.FisherDiscriminant,
+        NUMBERS,
+        {"multi": ["eigen"], "n_components": [1], "priors": [PRIORS, "uniform"]},
+        gappy=NUMBERS_WITH_GAPS,
+    ),
+    "LogisticRegression": Entry(
+        deciban.LogisticRegression,
+        COMPLETE,
+        {
+            "penalty": ["l1", "jeffreys", None],
+            "C": [0.1, np.inf, "auto"],
+            "l1_ratio": [0.5],
+            "fit_intercept": [False],
+            "class_weight": ["balanced", {"a": 2.0}],
+            "solver": ["newton", "lbfgs", "newton-cg", "coordinate", "gradient", "sgd"],
+            "warm_start": [True],
+        },
+        base=LINEAR,
+        without=IN_PIECES,
+        within=1e-6,
+    ),
+    "LogisticRegression of two classes": Entry(
+        deciban.LogisticRegression,
+        TWO_CLASSES,
+        {
+            "penalty": ["l1", "jeffreys"],
+            "C": [np.inf],
+            "dual": [True],
+            "fit_intercept": [False],
+            "intercept_scaling": [2.0],
+            "solver": ["liblinear", "coordinate"],
+        },
+        base=LINEAR,
+        without=IN_PIECES,
+        within=1e-6,
+    ),
+    "MixedNB": Entry(
+        deciban.MixedNB,
+        MIXED,
+        {"families": ["student", "histogram", FAMILIES], "alpha": [0, 1.0], **MIXED_SETTINGS},
+        without=("leave_one_out",),
+        stride=3,
+    ),
+    "MixedNB, families given": Entry(
+        deciban.MixedNB, MIXED, MIXED_SETTINGS, base={"families": FAMILIES, "alpha": 1.0}, only=("leave_one_out",)
+    ),
+    "TreeAugmentedNB": Entry(
+        deciban.TreeAugmentedNB,
+        MIXED,
+        {"root": ["s"], "missing": ["informative"], **STRUCTURED, "cuts": [None, [0.5, 1.5], {"u": [0.0, 1.0]}]},
+        without=IN_PIECES,
+    ),
+    "TreeAugmentedNB, cuts given": Entry(
+        deciban.TreeAugmentedNB,
+        MIXED,
+        {"root": ["s"], "missing": ["informative"], **STRUCTURED, "backoff": [0, "auto"]},
+        base=FIXED,
+        only=IN_PIECES,
+    ),
+    "KDependenceBayes": Entry(
+        deciban.KDependenceBayes,
+        MIXED,
+        {"k": [0, 2], "missing": ["informative", "ignore"], **CUTS, **THIN},
+        without=IN_PIECES,
+    ),
+    "KDependenceBayes, cuts given": Entry(
+        deciban.KDependenceBayes,
+        MIXED,
+        {"k": [0, 2], "missing": ["informative", "ignore"], **THIN, "backoff": [0, "auto"]},
+        base=FIXED,
+        only=IN_PIECES,
+    ),
+    "AODE": Entry(
+        deciban.AODE,
+        MIXED,
+        {"least": [3], "missing": ["informative"], **CUTS, **THIN},
+        without=IN_PIECES,
+    ),
+    "AODE, cuts given": Entry(
+        deciban.AODE,
+        MIXED,
+        {"least": [3], "missing": ["informative"], **THIN, "backoff": [0, "auto"]},
+        base=FIXED,
+        only=IN_PIECES,
+    ),
+    "BayesNet": Entry(
+        deciban.BayesNet,
+        MIXED,
+        {
+            "edges": [EDGES],
+            "target": ["kind"],
+            "prior": [2.0],
+            "max_parents": [0],
+            "missing": ["informative", "ignore"],
+            **CUTS,
+            **THIN,
+            "alpha": [None],
+        },
+        without=IN_PIECES,
+    ),
+    "BayesNet, cuts given": Entry(
+        deciban.BayesNet,
+        MIXED,
+        {
+            "edges": [EDGES],
+            "prior": [2.0],
+            "max_parents": [0],
+            "missing": ["informative", "ignore"],
+            **THIN,
+            "backoff": [0, "auto"],
+            "alpha": [None],
+        },
+        base=FIXED,
+        only=IN_PIECES,
+    ),
+    "TextClassifier": Entry(
+        deciban.TextClassifier,
+        TEXTS,
+        {
+            "model": ["bernoulli", "complement", "logistic", "nb-logistic"],
+            "features": ["chars"],
+            "ngram_range": [(1, 2)],
+            "alpha": [0.5],
+            "smoothing": ["corpus"],
+            "dependence": [0.1],
+            "counts": [True],
+            "strip": ["quotes"],
+            "stop_words": [["the", "of"]],
+            "min_df": [3],
+            "max_df": [0.6],
+            "priors": [BY_CLASS],
+            "class_weight": ["balanced"],
+            "C": [0.5],
+            "calibrate": [True],
+        },
+        without=("sample_weight", "leave_one_out"),
+        stride=3,
+    ),
+    "TextClassifier, alpha given": Entry(
+        deciban.TextClassifier,
+        TEXTS,
+        {
+            "model": ["bernoulli", "complement", "logistic"],
+            "features": ["words+bigrams", "chars"],
+            "smoothing": ["corpus"],
+            "dependence": [0.1],
+            "counts": [True],
+            "stop_words": [["the", "of"]],
+            "min_df": [3],
+            "max_df": [0.6],
+            "priors": [BY_CLASS, "uniform"],
+            "class_weight": ["balanced"],
+            "calibrate": [True],
+        },
+        base={"alpha": 0.5},
+        only=("leave_one_out",),
+        without=("sample_weight",),
+    ),
+    "BayesOptimal": Entry(
+        deciban.BayesOptimal,
+        COMPLETE,
+        {**ENSEMBLE, "models": [TALLIES], "weights": ["evidence", "bic", [0.4, 0.6]]},
+        base={"models": MEMBERS},
+        without=IN_PIECES,
+        within=1e-6,
+    ),
+    "BayesOptimal of tallies": Entry(
+        deciban.BayesOptimal,
+        COMPLETE,
+        {**ENSEMBLE, "models": [MEMBERS], "weights": ["loo", [0.4, 0.6]]},
+        base={"models": TALLIES, "weights": "evidence"},
+        only=IN_PIECES,
+    ),
+    "Gibbs": Entry(
+        deciban.Gibbs,
+        COMPLETE,
+        {**ENSEMBLE, "models": [TALLIES], "weights": ["loo", "bic", [0.4, 0.6]], "per": ["prediction"]},
+        base={"models": MEMBERS, "random_state": 0},
+        without=IN_PIECES,
+        within=1e-6,
+    ),
+    "Gibbs of tallies": Entry(
+        deciban.Gibbs,
+        COMPLETE,
+        {**ENSEMBLE, "models": [MEMBERS], "weights": ["loo", [0.4, 0.6]], "per": ["prediction"]},
+        base={"models": TALLIES, "random_state": 0},
+        only=IN_PIECES,
+    ),
+}
+
+
+def cases(name: str) -> Iterator[Case]:
+    """No setting, each one alone, each pair of different settings."""
+    settings = TABLE[name].settings
+    yield Case(name, ())
+    yield from (Case(name, (one,)) for one in settings)
+    for a, b in combinations(settings, 2):
+        if a.name != b.name:
+            yield Case(name, (a, b))
