@@ -39,35 +39,35 @@ NEW = messages(GOODS, 3, 200)
 def state(spam, tmp_path):
     """A filter that knows both sides."""
     path = tmp_path / "state.deciban"
-    spam.change(path, HAM, "ham", spam.learned)
-    spam.change(path, SPAM, "spam", spam.learned)
+    spam.update_file(path, HAM, "ham", spam.learn)
+    spam.update_file(path, SPAM, "spam", spam.learn)
     return path
 
 
 def test_learn_then_unlearn_gives_back_the_same_file(spam, state):
     before = state.read_bytes()
     for label in ("ham", "spam"):
-        assert spam.change(state, NEW, label, spam.learned) == 3
+        assert spam.update_file(state, NEW, label, spam.learn) == 3
         assert state.read_bytes() != before
-        spam.change(state, NEW[::-1], label, spam.unlearned)
+        spam.update_file(state, NEW[::-1], label, spam.unlearn)
         assert state.read_bytes() == before
 
 
 def test_the_way_to_a_state_does_not_matter(spam, state, tmp_path):
     other = tmp_path / "other.deciban"
     for some, label in ((SPAM[:7], "spam"), (NEW, "ham"), (HAM, "ham"), (SPAM[7:], "spam")):
-        spam.change(other, some, label, spam.learned)
-    spam.change(other, NEW, "ham", spam.unlearned)
+        spam.update_file(other, some, label, spam.learn)
+    spam.update_file(other, NEW, "ham", spam.unlearn)
     assert other.read_bytes() == state.read_bytes()
 
 
 def test_to_unlearn_everything_leaves_no_file(spam, tmp_path):
     path = tmp_path / "state.deciban"
-    spam.change(path, HAM, "ham", spam.learned)
-    spam.change(path, HAM, "ham", spam.unlearned)
+    spam.update_file(path, HAM, "ham", spam.learn)
+    spam.update_file(path, HAM, "ham", spam.unlearn)
     assert not path.exists()
     with pytest.raises(ForgetError, match="never learned"):
-        spam.change(path, HAM[:1], "ham", spam.unlearned)
+        spam.update_file(path, HAM[:1], "ham", spam.unlearn)
 
 
 def test_what_was_never_learned_cannot_be_unlearned_even_if_all_its_words_were(spam, state):
@@ -75,42 +75,42 @@ def test_what_was_never_learned_cannot_be_unlearned_even_if_all_its_words_were(s
     twin = HAM[0].replace(b"<0@x.example>", b"<other@x.example>")
     for wrong in (twin, NEW[0], b"Subject: x\n\nnothing known"):
         with pytest.raises(ForgetError, match=r"(?s)never learned.*hint: "):
-            spam.change(state, [HAM[1], wrong], "ham", spam.unlearned)
+            spam.update_file(state, [HAM[1], wrong], "ham", spam.unlearn)
         assert state.read_bytes() == before
 
 
 def test_nor_under_another_name(spam, state):
     before = state.read_bytes()
     with pytest.raises(DecibanError, match="hint: "):
-        spam.change(state, HAM[:1], "spam", spam.unlearned)
+        spam.update_file(state, HAM[:1], "spam", spam.unlearn)
     assert state.read_bytes() == before
 
 
 def test_what_was_learned_is_not_learned_again(spam, state):
     before = state.read_bytes()
     with pytest.raises(DecibanError, match=r"(?s)learned already.*hint: "):
-        spam.change(state, [NEW[0], HAM[0]], "spam", spam.learned)
+        spam.update_file(state, [NEW[0], HAM[0]], "spam", spam.learn)
     assert state.read_bytes() == before
-    assert spam.change(state, [NEW[0], NEW[0], HAM[0]], "spam", spam.learned, only_new=True) == 1
-    spam.change(state, NEW[:1], "spam", spam.unlearned)
+    assert spam.update_file(state, [NEW[0], NEW[0], HAM[0]], "spam", spam.learn, only_new=True) == 1
+    spam.update_file(state, NEW[:1], "spam", spam.unlearn)
     assert state.read_bytes() == before
 
 
 def test_no_message_can_speak_another_ones_name(spam, state):
     forged = message(f"id{parse(NEW[0]).key} hello", 999)
-    spam.change(state, [forged], "ham", spam.learned)
-    assert spam.change(state, NEW[:1], "spam", spam.learned) == 1
+    spam.update_file(state, [forged], "ham", spam.learn)
+    assert spam.update_file(state, NEW[:1], "spam", spam.learn) == 1
 
 
 def test_three_outcomes(spam, state):
-    model = spam.opened(state)
+    model = spam.open_filter(state)
     texts = ["subject_prize free money prize online claim now", "lunch at noon thanks see you", "hello"]
-    decided, chance = spam.outcomes(model, texts)
+    decided, chance = spam.classify(model, texts)
     assert decided == ["spam", "ham", "unsure"]
     assert chance[0] > 0.999
     assert chance[1] < 0.1
-    assert spam.outcomes(None, texts)[0] == ["unsure"] * 3
-    assert spam.outcomes(spam.learned(None, [parse(HAM[0])], "ham"), texts)[0] == ["unsure"] * 3
+    assert spam.classify(None, texts)[0] == ["unsure"] * 3
+    assert spam.classify(spam.learn(None, [parse(HAM[0])], "ham"), texts)[0] == ["unsure"] * 3
 
 
 def test_the_command(spam, tmp_path, capsys):
