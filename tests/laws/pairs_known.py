@@ -57,18 +57,6 @@ KNOWN = [
     Cases("fit_on", NEEDS_ROWS, ("C=auto",), LINEAR, but=(("penalty=None",),)),
     Cases("fit_on", NEEDS_ROWS, ("penalty=jeffreys",)),
     Cases("fit_on", NEEDS_ROWS, ("solver=sgd",)),
-    Cases(
-        "fit_on",
-        "N11: a DataError about 3 parameters where 1 × 4 are needed",
-        ("penalty=l1", "solver=liblinear"),
-        LINEAR,
-    ),
-    Cases(
-        "fit_on",
-        "N3: the mapping is checked against the classes 0 and 1 of a copy",
-        ("class_weight={a:2.0}",),
-        (*NETWORKS, "MixedNB"),
-    ),
     Cases("fit_on_once", "N4: EM becomes leaving out rows, with a warning", ("missing_cells",), (*SHRUNK, FISHER)),
     Cases("fit_on", "N5: the refusal names `alpha` only", ("alpha=0", "estimate=bayes"), refused=True),
     Cases("fit_on", "N5: the refusal names neither", ("shape=0", "estimate=bayes"), refused=True),

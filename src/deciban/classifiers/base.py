@@ -951,7 +951,12 @@ def check_there(name: str, names: Sequence[str], header: str = "") -> None:
         raise DataError(f"there is no column `{name}` in the data{line}\n\nhint: {hint}")
 
 
-BY_CLASS = ("priors", "class_prior", "n_components")  # settings that make sense only where all classes are known
+BY_CLASS = (
+    "priors",
+    "class_prior",
+    "n_components",
+    "class_weight",
+)  # settings that make sense only where all classes are known
 
 
 class OnePass:

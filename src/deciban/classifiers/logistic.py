@@ -811,10 +811,10 @@ class Ask:
         with np.errstate(all="ignore"):
             return self.job.total(asked).parts
 
-    def of_columns(self, at: np.ndarray) -> Ask:
+    def of_columns(self, at: np.ndarray, intercept: bool) -> Ask:
         reading = self.job.reading
         some = replace(reading, features=tuple(reading.features[j] for j in at), kinds=())
-        return replace(self, job=replace(self.job, reading=some))
+        return replace(self, job=replace(self.job, reading=some), intercept=intercept)
 
 
 class SeveralPasses:

@@ -361,7 +361,7 @@ class ObjectiveElsewhere(Objective):
             self.lasso[at],
             self.sample.columns(at),
             self.mass,
-            self.ask.of_columns(inner),  # type: ignore[attr-defined]
+            self.ask.of_columns(inner, len(inner) < len(at)),  # type: ignore[attr-defined]
         )
 
     def _pulled(self, w: np.ndarray, value: float, gradient: np.ndarray) -> tuple[float, np.ndarray]:
