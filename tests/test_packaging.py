@@ -29,9 +29,9 @@ if os.environ.get("DECIBAN_DROPPED"):
 '''
 
 
-def blocks(*languages: str) -> list[str]:
-    """The fenced blocks of the README in these languages."""
-    return re.findall(rf"^```(?:{'|'.join(languages)})\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
+def blocks(*languages: str, page: str = README) -> list[str]:
+    """The fenced blocks of a page in these languages."""
+    return re.findall(rf"^```(?:{'|'.join(languages)})\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
 
 
 def editable() -> bool:
@@ -42,16 +42,22 @@ def editable() -> bool:
     return bool(url and json.loads(url).get("dir_info", {}).get("editable"))
 
 
-def test_python_blocks_of_the_readme_run_in_order(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["README.md", "docs/guide.md"])
+def test_python_blocks_run_in_order(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace: dict = {}
-    assert blocks("python")
-    for block in blocks("python"):
-        exec(compile(block, "README.md", "exec"), namespace)
+    found = blocks("python", page=(ROOT / name).read_text())
+    assert found
+    for block in found:
+        exec(compile(block, name, "exec"), namespace)
+
+
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 120
 
 
 def test_shell_blocks_of_the_readme_name_verbs_that_make_has():
-    verbs = set(re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    verbs = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     named = [
         verb for block in blocks("sh", "bash", "shell", "console") for verb in re.findall(r"\bmake ([a-z]+)", block)
     ]
@@ -60,7 +66,7 @@ def test_shell_blocks_of_the_readme_name_verbs_that_make_has():
 
 
 def test_commands_that_the_readme_names_in_running_text_exist_too():
-    verbs = set(re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    verbs = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     assert set(re.findall(r"`make ([a-z]+)`", README)) <= verbs
 
 
