@@ -1,0 +1,258 @@
+#include <nanobind/stl/vector.h>
+#include "bindings/ndarray_views.hpp"
+#include "kernels/text/documents.hpp"
+#include "kernels/text/csr.hpp"
+#include "kernels/text/hashing.hpp"
+#include "kernels/text/merge.hpp"
+#include "kernels/text/word_scores.hpp"
+
+using namespace deciban;
+using namespace deciban::text;
+using namespace nanobind::literals;
+
+using Longs = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<u32, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Letters = nb::ndarray<u8, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Columns = Vector<u32>;
+using Bytes = Vector<u8>;
+
+namespace {
+
+struct Analysis {
+  Settings settings;
+  bool lower;
+  const Unicode& code_points;
+
+  Analysis(int analyzer, u32 min_n, u32 max_n, u32 least, nb::bytes ascii, int beyond, bool lower) : lower(lower), code_points(unicode()) {
+    settings.analyzer = static_cast<Analyzer>(analyzer);
+    settings.min_n = min_n;
+    settings.max_n = max_n;
+    settings.least = least;
+    for (std::size_t i = 0; i < ascii.size(); ++i) settings.tokens.add(static_cast<u8>(ascii.c_str()[i]));
+    settings.tokens.beyond = static_cast<Class::Beyond>(beyond);
+    for (u8 c = 0; c < 0x80; ++c)
+      if (!(code_points.flags[c] & Unicode::space)) settings.black.add(c);
+    settings.black.beyond = Class::no_spaces;
+  }
+};
+
+// A piece, and the row that could not be read (−1: none) with the reason.
+struct Read {
+  Piece piece;
+  std::int64_t bad = -1;
+  const char* why = "";
+};
+
+template <class Rows>
+Read read(Rows rows, Desk& desk, const Analysis& analysis, const Documents& docs, std::size_t from, std::size_t to) {
+  const Transcoder transcoder(analysis.code_points, analysis.lower, python_lower);
+  Read out;
+  out.piece.length.reserve(to - from);
+  std::size_t i = from;
+  try {
+    for (; i < to; ++i) rows.row(docs.docs[i], transcoder, out.piece);  // cells gather on the desk
+  } catch (const NotUtf8&) {
+    out.why = "utf8";
+  } catch (const Surrogate&) {
+    out.why = "surrogate";
+  } catch (...) {
+    desk.abandon();
+    throw;
+  }
+  if (i < to) {
+    desk.abandon();
+    out.bad = static_cast<std::int64_t>(i);
+  }
+  desk.hand_over(out.piece);
+  return out;
+}
+
+// Terms (bytes one after the other, with offsets) get numbers; returns the column of each number, as uint32.
+// `order` says which comes first: terms that are read together should lie together.
+nb::bytes learn(Lexicon& lexicon, Bytes bytes, Offsets offsets, Columns columns, Columns order, bool split, u32 min_n, u32 max_n) {
+  std::vector<char> text(reinterpret_cast<const char*>(bytes.data()), reinterpret_cast<const char*>(bytes.data()) + bytes.size());
+  text.resize(text.size() + 16);
+  std::vector<u32> out(lexicon.next, nothing);
+  for (std::size_t j = 0; j < order.size(); ++j) {
+    const u32 i = order.data()[j];
+    const char *p = text.data() + offsets.data()[i], *const end = text.data() + offsets.data()[i + 1];
+    u32 id = nothing, n = 0;
+    do {
+      const char* stop = split ? std::find(p, end, ' ') : end;
+      const u32 word = lexicon.add(p, static_cast<u32>(stop - p));
+      id = n == 0 ? word : lexicon.pairs.add(id, word, lexicon.next);
+      ++n;
+      p = stop + 1;
+    } while (p <= end && split);
+    out.resize(lexicon.next, nothing);
+    if (!split || (n >= min_n && n <= max_n)) out[id] = columns.data()[i];
+  }
+  return nb::bytes(out.data(), 4 * out.size());
+}
+
+nb::list strings(Bytes bytes, Offsets offsets) {
+  nb::list out;
+  const char* text = reinterpret_cast<const char*>(bytes.data());
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    const std::int64_t from = offsets.data()[i], to = offsets.data()[i + 1];
+    PyObject* one = PyUnicode_DecodeUTF8(text + from, to - from, "surrogatepass");
+    if (one == nullptr) throw nb::python_error();
+    out.append(nb::steal(one));
+  }
+  return out;
+}
+
+// The batches of an Arrow stream of texts; None if it is of something else.
+nb::object arrow_documents(nb::capsule capsule) {
+  auto* stream = static_cast<ArrowArrayStream*>(capsule.data("arrow_array_stream"));
+  const auto check = [&](int failed) {
+    if (failed) throw std::runtime_error(stream->get_last_error(stream) ? stream->get_last_error(stream) : "Arrow stream failed");
+  };
+  ArrowSchema schema{};
+  check(stream->get_schema(stream, &schema));
+  const TextAt at = schema.dictionary == nullptr ? text_reader(schema.format) : nullptr;
+  schema.release(&schema);
+  if (at == nullptr) return nb::none();
+  nb::list out;
+  for (;;) {
+    ArrowArray array{};
+    check(stream->get_next(stream, &array));
+    if (array.release == nullptr) break;
+    out.append(nb::cast(new Documents(owned(array), at), nb::rv_policy::take_ownership));
+  }
+  return out;
+}
+
+// The same of one array.
+nb::object arrow_document(nb::capsule type, nb::capsule capsule) {
+  const auto* schema = static_cast<ArrowSchema*>(type.data("arrow_schema"));
+  const TextAt at = schema->dictionary == nullptr ? text_reader(schema->format) : nullptr;
+  if (at == nullptr) return nb::none();
+  auto* array = static_cast<ArrowArray*>(capsule.data("arrow_array"));
+  const auto kept = owned(*array);
+  array->release = nullptr;  // it is ours now
+  nb::list out;
+  out.append(nb::cast(new Documents(kept, at), nb::rv_policy::take_ownership));
+  return out;
+}
+
+template <class V, class I>
+void bind_fill(nb::module_& m) {
+  using Values = nb::ndarray<V, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+  using Indices = nb::ndarray<I, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+  m.def("text_fill", [](const Read& read, Columns column, u32 columns, bool binary, Offsets indptr, Indices indices, Values data) {
+          fill(read.piece, column.data(), columns, binary, indptr.data(), indices.data(), data.data());
+        }, "piece"_a, "column"_a, "columns"_a, "binary"_a, "indptr"_a, "indices"_a, "data"_a, Free());
+  m.def("text_fill_hashed", [](const Read& read, bool binary, int norm, std::int64_t start, Indices indices, Values data) {
+          fill_hashed(read.piece, binary, static_cast<Norm>(norm), indices.data() + start, data.data() + start);
+        }, "piece"_a, "binary"_a, "norm"_a, "start"_a, "indices"_a, "data"_a, Free());
+}
+
+template <class I>
+void bind_counts(nb::module_& m) {
+  m.def("text_piece", [](Vector<I> indptr, Vector<I> indices, Vector<double> values) {
+          return Read{as_piece(indptr.data(), indices.data(), values.data(), indptr.size() - 1)};
+        }, "indptr"_a, "indices"_a, "values"_a, Free());
+  m.def("class_words", [](Vector<I> indptr, Vector<I> indices, Vector<double> values, Offsets order, Offsets starts, std::size_t from, std::size_t to, std::size_t d) {
+          std::vector<std::int32_t> words;
+          std::vector<double> counts, rows;
+          std::vector<std::int64_t> lengths;
+          {
+            nb::gil_scoped_release free;
+            ClassWords one(d);
+            for (std::size_t c = from; c < to; ++c) {
+              one.read(indptr.data(), indices.data(), values.data(), order.data(), starts.data()[c], starts.data()[c + 1]);
+              words.insert(words.end(), one.word.begin(), one.word.end());
+              counts.insert(counts.end(), one.count.begin(), one.count.end());
+              rows.insert(rows.end(), one.rows.begin(), one.rows.end());
+              lengths.push_back(static_cast<std::int64_t>(one.word.size()));
+            }
+          }
+          const auto bytes = [](const auto& v) { return nb::bytes(v.data(), sizeof(v[0]) * v.size()); };
+          return nb::make_tuple(bytes(lengths), bytes(words), bytes(counts), bytes(rows));
+        }, "indptr"_a, "indices"_a, "values"_a, "order"_a, "starts"_a, "from_class"_a, "to_class"_a, "d"_a);
+}
+
+Terms terms(const Bytes& letters, const Offsets& offsets) {
+  return {reinterpret_cast<const char*>(letters.data()), offsets.data(), offsets.size() - 1};
+}
+
+void bind_words(nb::module_& m) {
+  using Labels = Vector<std::int32_t>;
+  using Weights = Vector<double>;
+  m.def("text_score", [](const Read& read, Columns column, Offsets start, Labels label, Weights weight, Weights unit, nb::object scale, int value, Out out) {
+          const double* scales = scale.is_none() ? nullptr : nb::cast<Weights>(scale).data();
+          nb::gil_scoped_release free;
+          score(read.piece, column.data(), {start.data(), label.data(), weight.data(), unit.data(), scales, unit.size(), static_cast<Value>(value)}, out.data());
+        }, "piece"_a, "column"_a, "start"_a, "label"_a, "weight"_a, "unit"_a, "scale"_a.none(), "value"_a, "out"_a);
+  m.def("unite", [](Bytes a, Offsets a_offsets, Bytes b, Offsets b_offsets, Longs place_a, Longs place_b) {
+          return unite(terms(a, a_offsets), terms(b, b_offsets), place_a.data(), place_b.data());
+        }, "a"_a, "a_offsets"_a, "b"_a, "b_offsets"_a, "place_a"_a, "place_b"_a, Free());
+  bind_counts<std::int32_t>(m);
+  bind_counts<std::int64_t>(m);
+}
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+  bind_words(m);
+  nb::class_<Documents>(m, "Documents")
+      .def(nb::init<nb::list>())
+      .def("__len__", [](const Documents& d) { return d.docs.size(); })
+      .def_ro("bad", &Documents::bad)
+      .def("borders", &Documents::borders, "rows"_a, "bytes"_a);
+  m.def("arrow_documents", &arrow_documents, "stream"_a);
+  m.def("arrow_document", &arrow_document, "schema"_a, "array"_a);
+  m.def("strings", &strings, "bytes"_a, "offsets"_a);
+  nb::class_<Analysis>(m, "Analysis")
+      .def(nb::init<int, u32, u32, u32, nb::bytes, int, bool>(), "analyzer"_a, "min_n"_a, "max_n"_a, "least"_a, "ascii"_a, "beyond"_a, "lower"_a);
+  nb::class_<Desk>(m, "Desk").def(nb::init<>());
+  nb::class_<Lexicon>(m, "Lexicon")
+      .def(nb::init<>())
+      .def("__len__", [](const Lexicon& x) { return x.next; })
+      .def("learn", &learn, "bytes"_a, "offsets"_a, "columns"_a, "order"_a, "split"_a, "min_n"_a, "max_n"_a)
+      .def("stop", [](Lexicon& x) { x.stops = x.next; });
+  nb::class_<Read>(m, "Read")
+      .def_ro("bad", &Read::bad)
+      .def_ro("why", &Read::why)
+      .def("__len__", [](const Read& r) { return r.piece.length.size(); })
+      .def("lengths", [](const Read& r, Longs out) { std::copy(r.piece.length.begin(), r.piece.length.end(), out.data()); });
+  m.def("text_count", [](Lexicon& lexicon, bool grow, Desk& desk, const Analysis& a, const Documents& docs, std::size_t from, std::size_t to) {
+          if (grow) return read(Counter<true>(lexicon, desk, a.settings, a.code_points), desk, a, docs, from, to);
+          return read(Counter<false>(lexicon, desk, a.settings, a.code_points), desk, a, docs, from, to);
+        }, "lexicon"_a, "grow"_a, "desk"_a, "analysis"_a, "docs"_a, "from_row"_a, "to_row"_a, Free());
+  m.def("text_hash", [](const Lexicon& stops, Desk& desk, const Analysis& a, const Documents& docs, std::size_t from, std::size_t to, u32 columns, bool signs) {
+          return read(Hasher(stops, desk, a.settings, a.code_points, columns, signs), desk, a, docs, from, to);
+        }, "stops"_a, "desk"_a, "analysis"_a, "docs"_a, "from_row"_a, "to_row"_a, "columns"_a, "signs"_a, Free());
+  m.def("text_survey", [](const Read& read, Columns column, bool binary, Longs length, nb::object total) {
+          std::int64_t* sums = total.is_none() ? nullptr : nb::cast<Longs>(total).data();
+          nb::gil_scoped_release free;
+          survey(read.piece, column.data(), binary, length.data(), sums);
+        }, "piece"_a, "column"_a, "binary"_a, "length"_a, "total"_a.none());
+  bind_fill<std::int64_t, std::int32_t>(m);
+  bind_fill<std::int64_t, std::int64_t>(m);
+  bind_fill<float, std::int32_t>(m);
+  bind_fill<float, std::int64_t>(m);
+  bind_fill<double, std::int32_t>(m);
+  bind_fill<double, std::int64_t>(m);
+  nb::class_<Merged>(m, "Merged")
+      .def("__init__", [](Merged* self, nb::list lexicons, nb::list desks) {
+             std::vector<Lexicon*> lex;
+             std::vector<Desk*> desk;
+             for (nb::handle h : lexicons) lex.push_back(nb::cast<Lexicon*>(h));
+             for (nb::handle h : desks) desk.push_back(nb::cast<Desk*>(h));
+             new (self) Merged(std::move(lex), std::move(desk));
+           }, "lexicons"_a, "desks"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def("sort", &Merged::sort, "part"_a, "level"_a, Free())
+      .def("join", &Merged::join, "level"_a, Free())
+      .def("__len__", &Merged::size)
+      .def("rows", [](Merged& x, Longs out) { x.rows(out.data()); }, Free())
+      .def("numbers", &Merged::numbers, "part"_a)
+      .def("columns", [](const Merged& x, std::size_t p, Columns column, Numbers out) { x.columns(p, column.data(), out.data()); },
+           "part"_a, "column"_a, "out"_a, Free())
+      .def("lengths", [](const Merged& x, std::size_t from, std::size_t to, Columns column, Longs out) { x.lengths(from, to, column.data(), out.data()); },
+           "from_term"_a, "to_term"_a, "column"_a, "out"_a, Free())
+      .def("spell", [](const Merged& x, std::size_t from, std::size_t to, Columns column, Offsets offsets, Letters out) {
+             x.spell(from, to, column.data(), offsets.data(), reinterpret_cast<char*>(out.data()));
+           }, "from_term"_a, "to_term"_a, "column"_a, "offsets"_a, "out"_a, Free());
+}

@@ -1,0 +1,106 @@
+// Where to cut ordered values into intervals that tell the classes apart, as `cuts.supervised` defines it.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+#include "kernels/core/views.hpp"
+
+namespace deciban {
+
+// x log x, looked up where x is a whole number that was tabulated. It goes through memory, so that no sum is fused with
+// a product: the same counts give the same bits as NumPy.
+class Entropies {
+ public:
+  explicit Entropies(double most) : known_(static_cast<std::size_t>(std::min(most, 65536.0)) + 1) {
+    for (std::size_t i = 2; i < known_.size(); ++i) known_[i] = static_cast<double>(i) * std::log(static_cast<double>(i));
+  }
+  double operator()(double x) {
+    if (!(x > 0)) return 0;
+    if (x < static_cast<double>(known_.size())) {
+      const auto i = static_cast<std::size_t>(x);
+      if (static_cast<double>(i) == x) return known_[i];
+    }
+    volatile double other = x * std::log(x);
+    return other;
+  }
+
+ private:
+  std::vector<double> known_;
+};
+
+struct Cutting {
+  const double* counts;  // (k, m)
+  Size k, m;
+  std::vector<double> below;  // (m + 1, k): counts under each border
+  Entropies xlogx;
+  std::vector<std::int64_t> cuts;
+
+  Cutting(const double* counts, Size k, Size m) : counts(counts), k(k), m(m), below((m + 1) * k), xlogx(total()) {
+    for (Size i = 0; i < m; ++i)
+      for (Size c = 0; c < k; ++c) below[(i + 1) * k + c] = below[i * k + c] + counts[c * m + i];
+  }
+
+  double total() const {
+    double sum = 0;
+    for (Size i = 0; i < k * m; ++i) sum += counts[i];
+    return sum;
+  }
+
+  // The cut of one part that gains most if it pays, else −1.
+  Size best(Size start, Size stop) {
+    if (stop - start < 2) return -1;
+    const double *first = &below[start * k], *last = &below[stop * k];
+    double least = 0, bits1 = 0, bits2 = 0;
+    Size at = -1;
+    for (Size i = start + 1; i < stop; ++i) {
+      const double* here = &below[i * k];
+      double n1 = 0, n2 = 0, sum1 = 0, sum2 = 0;
+      for (Size c = 0; c < k; ++c) {
+        const double left = here[c] - first[c], right = (last[c] - first[c]) - left;
+        n1 += left, n2 += right;
+        sum1 += xlogx(left), sum2 += xlogx(right);
+      }
+      const double each1 = xlogx(n1) - sum1, each2 = xlogx(n2) - sum2;
+      if (at < 0 || each1 + each2 < least) least = each1 + each2, at = i, bits1 = each1, bits2 = each2;
+    }
+    return pays(first, &below[at * k], last, bits1 / std::log(2.0), bits2 / std::log(2.0)) ? at : -1;
+  }
+
+  bool pays(const double* first, const double* here, const double* last, double bits1, double bits2) {
+    double n = 0, n1 = 0, n2 = 0, sum = 0;
+    int all = 0, all1 = 0, all2 = 0;
+    for (Size c = 0; c < k; ++c) {
+      const double whole = last[c] - first[c], left = here[c] - first[c], right = whole - left;
+      n += whole, n1 += left, n2 += right;
+      sum += xlogx(whole);
+      all += whole > 0, all1 += left > 0, all2 += right > 0;
+    }
+    if (n <= 2 || n1 <= 0 || n2 <= 0) return false;
+    const double bits = (xlogx(n) - sum) / std::log(2.0);
+    const double power = all > 30 ? all * std::log2(3.0) : std::log2(std::pow(3.0, all) - 2.0);
+    const double price = power - (all * bits / n - all1 * bits1 / n1 - all2 * bits2 / n2);
+    return bits - bits1 - bits2 > std::log2(std::max(n - 1, 1.0)) + price;
+  }
+
+  void run() {
+    std::vector<std::pair<Size, Size>> open{{0, m}};
+    while (!open.empty()) {
+      const auto [start, stop] = open.back();
+      open.pop_back();
+      const Size cut = best(start, stop);
+      if (cut < 0) continue;
+      cuts.push_back(cut);
+      open.push_back({start, cut});
+      open.push_back({cut, stop});
+    }
+    std::sort(cuts.begin(), cuts.end());
+  }
+};
+
+inline std::vector<std::int64_t> supervised_cuts(const double* counts, Size k, Size m) {
+  Cutting cutting(counts, k, m);
+  cutting.run();
+  return std::move(cutting.cuts);
+}
+
+}  // namespace deciban

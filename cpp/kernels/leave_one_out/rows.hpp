@@ -1,0 +1,21 @@
+// Rows of one class, some together, one to a lane: what the passes that leave rows out share.
+#pragma once
+#include "kernels/scores/scores.hpp"
+
+namespace deciban {
+
+// t[j, r] −= mean[j]
+inline void centre(const double* mean, Size d, double* t) {
+  for (Size j = 0; j < d; ++j)
+    for (Size r = 0; r < together; ++r) t[j * together + r] -= mean[j];
+}
+
+// z[u, r] = Σ_j a[u, j] t[j, r];  a is (d, d)
+inline void turned(const double* a, Size d, const double* t, double* z) {
+  for (Size cell = 0; cell < d * together; ++cell) z[cell] = 0.0;
+  Size u = 0;
+  for (; u + 5 <= d; u += 5) affine_tile<5>(t, d, a + u * d, d, 1, z + u * together, NothingAhead{});
+  for (; u < d; ++u) affine_tile<1>(t, d, a + u * d, d, 1, z + u * together, NothingAhead{});
+}
+
+}  // namespace deciban

@@ -1,0 +1,32 @@
+// Class × level counts of coded columns. Column j's levels stand at offset[j] … offset[j + 1] − 1; a negative code is missing.
+#pragma once
+#include "kernels/core/views.hpp"
+
+namespace deciban {
+
+// top[j] = the largest code in column j, least = the smallest code anywhere
+template <class C>
+void code_range(Dense<C> x, std::int64_t* top, std::int64_t* least) {
+  for (Size i = 0; i < x.n; ++i)
+    for (Size j = 0; j < x.d; ++j) {
+      const std::int64_t code = x.at(i, j);
+      top[j] = code > top[j] ? code : top[j];
+      *least = code < *least ? code : *least;
+    }
+}
+
+// table[c, offset[j] + x[i, j]] += w[i]
+template <class C>
+void crosstab(Dense<C> x, Labels rows, const std::int64_t* offset, double* table) {
+  const Size width = offset[x.d];
+  for (Size i = 0; i < x.n; ++i) {
+    const double w = rows.weight(i);
+    double* out = table + rows.y[i] * width;
+    for (Size j = 0; j < x.d; ++j) {
+      const Size code = x.at(i, j);
+      if (code >= 0) out[offset[j] + code] += w;
+    }
+  }
+}
+
+}  // namespace deciban
