@@ -38,32 +38,32 @@ struct Analysis {
 
 // A piece, and the row that could not be read (−1: none) with the reason.
 struct Read {
-  Piece piece;
+  CountedRows piece;
   std::int64_t bad = -1;
   const char* why = "";
 };
 
 template <class Rows>
-Read read(Rows rows, Desk& desk, const Analysis& analysis, const Documents& docs, std::size_t from, std::size_t to) {
+Read read(Rows rows, Workspace& workspace, const Analysis& analysis, const Documents& docs, std::size_t from, std::size_t to) {
   const Transcoder transcoder(analysis.code_points, analysis.lower, python_lower);
   Read out;
   out.piece.length.reserve(to - from);
   std::size_t i = from;
   try {
-    for (; i < to; ++i) rows.row(docs.docs[i], transcoder, out.piece);  // cells gather on the desk
+    for (; i < to; ++i) rows.row(docs.docs[i], transcoder, out.piece);  // cells gather on the workspace
   } catch (const NotUtf8&) {
     out.why = "utf8";
   } catch (const Surrogate&) {
     out.why = "surrogate";
   } catch (...) {
-    desk.abandon();
+    workspace.abandon();
     throw;
   }
   if (i < to) {
-    desk.abandon();
+    workspace.abandon();
     out.bad = static_cast<std::int64_t>(i);
   }
-  desk.hand_over(out.piece);
+  workspace.hand_over(out.piece);
   return out;
 }
 
@@ -206,7 +206,7 @@ void bind_text(nb::module_& m) {
   m.def("strings", &strings, "bytes"_a, "offsets"_a);
   nb::class_<Analysis>(m, "Analysis")
       .def(nb::init<int, u32, u32, u32, nb::bytes, int, bool>(), "analyzer"_a, "min_n"_a, "max_n"_a, "least"_a, "ascii"_a, "beyond"_a, "lower"_a);
-  nb::class_<Desk>(m, "Desk").def(nb::init<>());
+  nb::class_<Workspace>(m, "Workspace").def(nb::init<>());
   nb::class_<Lexicon>(m, "Lexicon")
       .def(nb::init<>())
       .def("__len__", [](const Lexicon& x) { return x.next; })
@@ -217,13 +217,13 @@ void bind_text(nb::module_& m) {
       .def_ro("why", &Read::why)
       .def("__len__", [](const Read& r) { return r.piece.length.size(); })
       .def("lengths", [](const Read& r, Longs out) { std::copy(r.piece.length.begin(), r.piece.length.end(), out.data()); });
-  m.def("text_count", [](Lexicon& lexicon, bool grow, Desk& desk, const Analysis& a, const Documents& docs, std::size_t from, std::size_t to) {
-          if (grow) return read(Counter<true>(lexicon, desk, a.settings, a.code_points), desk, a, docs, from, to);
-          return read(Counter<false>(lexicon, desk, a.settings, a.code_points), desk, a, docs, from, to);
-        }, "lexicon"_a, "grow"_a, "desk"_a, "analysis"_a, "docs"_a, "from_row"_a, "to_row"_a, Free());
-  m.def("text_hash", [](const Lexicon& stops, Desk& desk, const Analysis& a, const Documents& docs, std::size_t from, std::size_t to, u32 columns, bool signs) {
-          return read(Hasher(stops, desk, a.settings, a.code_points, columns, signs), desk, a, docs, from, to);
-        }, "stops"_a, "desk"_a, "analysis"_a, "docs"_a, "from_row"_a, "to_row"_a, "columns"_a, "signs"_a, Free());
+  m.def("text_count", [](Lexicon& lexicon, bool grow, Workspace& workspace, const Analysis& a, const Documents& docs, std::size_t from, std::size_t to) {
+          if (grow) return read(Counter<true>(lexicon, workspace, a.settings, a.code_points), workspace, a, docs, from, to);
+          return read(Counter<false>(lexicon, workspace, a.settings, a.code_points), workspace, a, docs, from, to);
+        }, "lexicon"_a, "grow"_a, "workspace"_a, "analysis"_a, "docs"_a, "from_row"_a, "to_row"_a, Free());
+  m.def("text_hash", [](const Lexicon& stops, Workspace& workspace, const Analysis& a, const Documents& docs, std::size_t from, std::size_t to, u32 columns, bool signs) {
+          return read(Hasher(stops, workspace, a.settings, a.code_points, columns, signs), workspace, a, docs, from, to);
+        }, "stops"_a, "workspace"_a, "analysis"_a, "docs"_a, "from_row"_a, "to_row"_a, "columns"_a, "signs"_a, Free());
   m.def("text_survey", [](const Read& read, Columns column, bool binary, Longs length, nb::object total) {
           std::int64_t* sums = total.is_none() ? nullptr : nb::cast<Longs>(total).data();
           nb::gil_scoped_release free;
@@ -238,10 +238,10 @@ void bind_text(nb::module_& m) {
   nb::class_<Merged>(m, "Merged")
       .def("__init__", [](Merged* self, nb::list lexicons, nb::list desks) {
              std::vector<Lexicon*> lex;
-             std::vector<Desk*> desk;
+             std::vector<Workspace*> workspace;
              for (nb::handle h : lexicons) lex.push_back(nb::cast<Lexicon*>(h));
-             for (nb::handle h : desks) desk.push_back(nb::cast<Desk*>(h));
-             new (self) Merged(std::move(lex), std::move(desk));
+             for (nb::handle h : desks) workspace.push_back(nb::cast<Workspace*>(h));
+             new (self) Merged(std::move(lex), std::move(workspace));
            }, "lexicons"_a, "desks"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def("sort", &Merged::sort, "part"_a, "level"_a, Free())
       .def("join", &Merged::join, "level"_a, Free())

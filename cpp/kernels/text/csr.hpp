@@ -6,7 +6,7 @@
 namespace deciban::text {
 
 // How many cells each row keeps, and, where asked for, each column's total (a row counts once if `binary`).
-inline void survey(const Piece& piece, const u32* column, bool binary, std::int64_t* length, std::int64_t* total) {
+inline void survey(const CountedRows& piece, const u32* column, bool binary, std::int64_t* length, std::int64_t* total) {
   const Counted* cell = piece.cells.data();
   for (std::size_t i = 0; i < piece.length.size(); ++i) {
     std::int64_t kept = 0;
@@ -22,7 +22,7 @@ inline void survey(const Piece& piece, const u32* column, bool binary, std::int6
 
 // Row i goes to [indptr[i], indptr[i + 1]).
 template <class V, class I>
-void fill(const Piece& piece, const u32* column, u32 columns, bool binary, const std::int64_t* indptr, I* indices, V* data) {
+void fill(const CountedRows& piece, const u32* column, u32 columns, bool binary, const std::int64_t* indptr, I* indices, V* data) {
   std::vector<u64> room;
   const Counted* cell = piece.cells.data();
   for (std::size_t i = 0; i < piece.length.size(); ++i) {
@@ -47,7 +47,7 @@ enum class Norm { none, l1, l2 };
 
 // Hashed rows are sorted already; each is divided by its norm, unless that is 0.
 template <class V, class I>
-void fill_hashed(const Piece& piece, bool binary, Norm norm, I* indices, V* data) {
+void fill_hashed(const CountedRows& piece, bool binary, Norm norm, I* indices, V* data) {
   const Counted* cell = piece.cells.data();
   const auto value = [&](const Counted& c) { return binary ? 1.0 : static_cast<double>(static_cast<std::int32_t>(c.count)); };
   for (const u32 length : piece.length) {

@@ -28,19 +28,19 @@ struct Surrogate : std::exception {};
 // Counts rows by hash. A cell is (column, signed sum); a sum may come out as 0.
 class Hasher {
  public:
-  Hasher(const Lexicon& stops, Desk& desk, const Settings& s, const Unicode& unicode, u32 columns, bool signs)
-      : stops(stops), desk(desk), s(s), unicode(unicode), columns(columns), mask(columns & (columns - 1) ? 0 : columns - 1), signs(signs) {}
+  Hasher(const Lexicon& stops, Workspace& workspace, const Settings& s, const Unicode& unicode, u32 columns, bool signs)
+      : stops(stops), workspace(workspace), s(s), unicode(unicode), columns(columns), mask(columns & (columns - 1) ? 0 : columns - 1), signs(signs) {}
 
-  void row(const Doc& doc, const Transcoder& transcoder, Piece& piece) {
-    transcoder.read(doc, desk.lowered);
-    if (desk.lowered.size >= nothing / 2) throw std::length_error("a text of more than 2 GB");
-    if (desk.lowered.surrogates && (s.analyzer != Analyzer::words || s.tokens.beyond == Class::no_spaces)) throw Surrogate();
-    std::vector<u32>& keys = desk.ids;
+  void row(const Doc& doc, const Transcoder& transcoder, CountedRows& piece) {
+    transcoder.read(doc, workspace.lowered);
+    if (workspace.lowered.size >= nothing / 2) throw std::length_error("a text of more than 2 GB");
+    if (workspace.lowered.surrogates && (s.analyzer != Analyzer::words || s.tokens.beyond == Class::no_spaces)) throw Surrogate();
+    std::vector<u32>& keys = workspace.ids;
     keys.clear();
     if (s.analyzer != Analyzer::words) {
-      each_char_gram(desk.lowered, desk.squeezed, s, unicode, [&](const char* p, u32 n) { keys.push_back(key(p, n)); });
+      each_char_gram(workspace.lowered, workspace.squeezed, s, unicode, [&](const char* p, u32 n) { keys.push_back(key(p, n)); });
     } else if (s.max_n == 1 && stops.next == 0) {
-      each_token(desk.lowered, desk.lowered.text(), s, unicode, [&](const char* p, u32 n) { keys.push_back(key(p, n)); });
+      each_token(workspace.lowered, workspace.lowered.text(), s, unicode, [&](const char* p, u32 n) { keys.push_back(key(p, n)); });
     } else {
       word_grams();
     }
@@ -49,7 +49,7 @@ class Hasher {
 
  private:
   const Lexicon& stops;
-  Desk& desk;
+  Workspace& workspace;
   const Settings& s;
   const Unicode& unicode;
   u32 columns, mask;
@@ -66,11 +66,11 @@ class Hasher {
 
   // The tokens that are no stop words, joined by spaces: every n-gram is one stretch of that.
   void word_grams() {
-    Lowered& joined = desk.squeezed;
-    joined.room(desk.lowered.size + 1);
-    std::vector<u32>& at = desk.grams;  // where each token starts, and behind the last
+    Lowered& joined = workspace.squeezed;
+    joined.room(workspace.lowered.size + 1);
+    std::vector<u32>& at = workspace.grams;  // where each token starts, and behind the last
     at.assign(1, 0);
-    each_token(desk.lowered, desk.lowered.text(), s, unicode, [&](const char* p, u32 n) {
+    each_token(workspace.lowered, workspace.lowered.text(), s, unicode, [&](const char* p, u32 n) {
       const Token t = token(p, n);
       if (stops.words.find(t, t.hash()) != nothing) return;
       char* out = joined.text() + at.back();
@@ -79,21 +79,21 @@ class Hasher {
       at.push_back(at.back() + n + 1);
     });
     for (std::size_t n = s.min_n; n <= s.max_n && n < at.size(); ++n)
-      for (std::size_t i = 0; i + n < at.size(); ++i) desk.ids.push_back(key(joined.text() + at[i], at[i + n] - at[i] - 1));
+      for (std::size_t i = 0; i + n < at.size(); ++i) workspace.ids.push_back(key(joined.text() + at[i], at[i + n] - at[i] - 1));
   }
 
-  void finish(Piece& piece) {
-    std::vector<u32>& keys = desk.ids;
-    desk.grams.resize(keys.size());
-    const u32* sorted = radix(keys.data(), desk.grams.data(), keys.size(), 0, 1 + bits_of(columns - 1), [](u32 v) { return v; });
-    const std::size_t before = desk.cells.size();
+  void finish(CountedRows& piece) {
+    std::vector<u32>& keys = workspace.ids;
+    workspace.grams.resize(keys.size());
+    const u32* sorted = radix(keys.data(), workspace.grams.data(), keys.size(), 0, 1 + bits_of(columns - 1), [](u32 v) { return v; });
+    const std::size_t before = workspace.cells.size();
     for (std::size_t i = 0; i < keys.size();) {
       const u32 column = sorted[i] >> 1;
       u32 sum = 0;  // modulo 2³²: a signed number
       for (; i < keys.size() && sorted[i] >> 1 == column; ++i) sum += sorted[i] & 1 ? nothing : 1;
-      desk.cells.push_back({column, sum});
+      workspace.cells.push_back({column, sum});
     }
-    piece.length.push_back(static_cast<u32>(desk.cells.size() - before));
+    piece.length.push_back(static_cast<u32>(workspace.cells.size() - before));
   }
 };
 

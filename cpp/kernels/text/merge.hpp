@@ -13,7 +13,7 @@ inline u64 big_endian(u64 v) { return __builtin_bswap64(v); }
 
 class Merged {
  public:
-  explicit Merged(std::vector<Lexicon*> lexicons, std::vector<Desk*> desks) : desks(std::move(desks)) {
+  explicit Merged(std::vector<Lexicon*> lexicons, std::vector<Workspace*> desks) : desks(std::move(desks)) {
     for (Lexicon* lexicon : lexicons) {
       Part part;
       part.lexicon = lexicon;
@@ -62,7 +62,7 @@ class Merged {
     std::fill(out, out + size(), 0);
     for (std::size_t p = 0; p < parts.size(); ++p) {
       Part& part = parts[p];
-      Scattered<Desk::Tally>& tally = desks[p]->tally;
+      Scattered<Workspace::Tally>& tally = desks[p]->tally;
       for (std::size_t id = 0; id < part.rank.size(); ++id)
         if (part.rank[id] != nothing && id < tally.size()) out[part.rank[id]] += tally[id].rows;
       release(tally);
@@ -116,7 +116,7 @@ class Merged {
     std::vector<Item> sorted;
   };
   std::vector<Part> parts;
-  std::vector<Desk*> desks;
+  std::vector<Workspace*> desks;
   std::vector<std::vector<Item>> levels;  // of level 1: (part, entry); above: (rank of the shorter << 32 | word + 1, –)
 
   template <class Vector>

@@ -26,13 +26,13 @@ struct Counted {
 };
 
 // The counts of some rows, one after the other; row i has length[i] of them.
-struct Piece {
+struct CountedRows {
   std::vector<Counted> cells;
   std::vector<u32> length;
 };
 
 // What one thread needs beside its lexicon. All counts are 0 between rows.
-struct Desk {
+struct Workspace {
   struct Tally {
     u32 count = 0, rows = 0;  // in this row; rows so far that have it
   };
@@ -57,7 +57,7 @@ struct Desk {
   void reserve(u32 n) {
     if (tally.size() < n) tally.resize(std::max<std::size_t>(n, tally.size() * 3 / 2));
   }
-  void finish(Piece& piece) {
+  void finish(CountedRows& piece) {
     const std::size_t before = cells.size();
     cells.resize(before + distinct);
     Counted* out = cells.data() + before;
@@ -70,7 +70,7 @@ struct Desk {
     piece.length.push_back(static_cast<u32>(distinct));
     distinct = 0;
   }
-  void hand_over(Piece& piece) {
+  void hand_over(CountedRows& piece) {
     piece.cells.assign(cells.begin(), cells.end());
     cells.clear();
     spare(cells);
@@ -167,45 +167,45 @@ void each_char_gram(Lowered& x, Lowered& squeezed, const Settings& s, const Unic
 template <bool grow>
 class Counter {
  public:
-  Counter(std::conditional_t<grow, Lexicon, const Lexicon>& lexicon, Desk& desk, const Settings& s, const Unicode& unicode)
-      : lexicon(lexicon), desk(desk), s(s), unicode(unicode) {
-    desk.reserve(lexicon.next);
+  Counter(std::conditional_t<grow, Lexicon, const Lexicon>& lexicon, Workspace& workspace, const Settings& s, const Unicode& unicode)
+      : lexicon(lexicon), workspace(workspace), s(s), unicode(unicode) {
+    workspace.reserve(lexicon.next);
   }
 
-  void row(const Doc& doc, const Transcoder& transcoder, Piece& piece) {
-    transcoder.read(doc, desk.lowered);
-    if (desk.lowered.size >= nothing) throw std::length_error("a text of more than 4 GB");
+  void row(const Doc& doc, const Transcoder& transcoder, CountedRows& piece) {
+    transcoder.read(doc, workspace.lowered);
+    if (workspace.lowered.size >= nothing) throw std::length_error("a text of more than 4 GB");
     if (s.analyzer == Analyzer::words && s.max_n == 1) {
       const auto count = [&](u32 id) {
         if (id >= lexicon.stops) bump(id);
       };
-      each_token(desk.lowered, desk.lowered.text(), s, unicode, [&](const char* p, u32 n) { put(p, n, count); });
+      each_token(workspace.lowered, workspace.lowered.text(), s, unicode, [&](const char* p, u32 n) { put(p, n, count); });
       flush(count);
     } else if (s.analyzer == Analyzer::words) {
-      desk.ids.clear();
+      workspace.ids.clear();
       const auto keep = [&](u32 id) {
-        if (id >= lexicon.stops) desk.ids.push_back(id);
+        if (id >= lexicon.stops) workspace.ids.push_back(id);
       };
-      each_token(desk.lowered, desk.lowered.text(), s, unicode, [&](const char* p, u32 n) { put(p, n, keep); });
+      each_token(workspace.lowered, workspace.lowered.text(), s, unicode, [&](const char* p, u32 n) { put(p, n, keep); });
       flush(keep);
       word_grams();
     } else {
       const auto count = [&](u32 id) { bump(id); };
-      each_char_gram(desk.lowered, desk.squeezed, s, unicode, [&](const char* p, u32 n) { put(p, n, count); });
+      each_char_gram(workspace.lowered, workspace.squeezed, s, unicode, [&](const char* p, u32 n) { put(p, n, count); });
       flush(count);
     }
-    desk.finish(piece);
+    workspace.finish(piece);
   }
 
  private:
   std::conditional_t<grow, Lexicon, const Lexicon>& lexicon;
-  Desk& desk;
+  Workspace& workspace;
   const Settings& s;
   const Unicode& unicode;
 
   void bump(u32 id) {
     if (!grow && id == nothing) return;
-    desk.bump(id);
+    workspace.bump(id);
   }
 
   // Look-ups go in blocks: all hashes first, so that memory is on its way when it is needed.
@@ -214,40 +214,40 @@ class Counter {
     const Token t = token(p, n);
     const u64 h = t.hash();
     lexicon.words.prefetch(h);
-    desk.block[desk.filled] = t;
-    desk.hash[desk.filled] = h;
-    if (++desk.filled == 256) flush(take);
+    workspace.block[workspace.filled] = t;
+    workspace.hash[workspace.filled] = h;
+    if (++workspace.filled == 256) flush(take);
   }
 
   template <class F>
   void flush(F&& take) {
-    if (grow) desk.reserve(lexicon.next + desk.filled);
-    desk.expect(desk.filled);
-    for (u32 i = 0; i < desk.filled; ++i) lexicon.words.prefetch_entry(desk.hash[i]);
-    for (u32 i = 0; i < desk.filled; ++i) {
+    if (grow) workspace.reserve(lexicon.next + workspace.filled);
+    workspace.expect(workspace.filled);
+    for (u32 i = 0; i < workspace.filled; ++i) lexicon.words.prefetch_entry(workspace.hash[i]);
+    for (u32 i = 0; i < workspace.filled; ++i) {
       if constexpr (grow) {
-        take(lexicon.words.add(desk.block[i], desk.hash[i], lexicon.next));
+        take(lexicon.words.add(workspace.block[i], workspace.hash[i], lexicon.next));
       } else {
-        take(lexicon.words.find(desk.block[i], desk.hash[i]));
+        take(lexicon.words.find(workspace.block[i], workspace.hash[i]));
       }
     }
-    desk.filled = 0;
+    workspace.filled = 0;
   }
 
   void word_grams() {
-    const std::vector<u32>& ids = desk.ids;
+    const std::vector<u32>& ids = workspace.ids;
     if (s.min_n == 1) {
-      desk.expect(ids.size());
+      workspace.expect(ids.size());
       for (const u32 id : ids) bump(id);
     }
-    if (s.max_n > 1) desk.grams = ids;  // grams[i]: the n-gram that starts at word i, for n = 1, 2, …
+    if (s.max_n > 1) workspace.grams = ids;  // grams[i]: the n-gram that starts at word i, for n = 1, 2, …
     for (std::size_t n = 2; n <= s.max_n && n <= ids.size(); ++n) {
       const std::size_t most = ids.size() - n + 1;
-      if (grow) desk.reserve(lexicon.next + static_cast<u32>(most));
-      desk.expect(most);
+      if (grow) workspace.reserve(lexicon.next + static_cast<u32>(most));
+      workspace.expect(most);
       for (std::size_t i = 0; i < most; ++i) {
-        if (i + 12 < most) lexicon.pairs.prefetch(Pairs::hash(desk.grams[i + 12], ids[i + 12 + n - 1]));
-        u32& gram = desk.grams[i];
+        if (i + 12 < most) lexicon.pairs.prefetch(Pairs::hash(workspace.grams[i + 12], ids[i + 12 + n - 1]));
+        u32& gram = workspace.grams[i];
         if constexpr (grow) {
           gram = lexicon.pairs.add(gram, ids[i + n - 1], lexicon.next);
         } else {

@@ -56,7 +56,7 @@ struct Scorer {
   }
 };
 
-inline void score(const Piece& piece, const u32* column, const Scorer& scorer, double* out) {
+inline void score(const CountedRows& piece, const u32* column, const Scorer& scorer, double* out) {
   const Counted* cell = piece.cells.data();
   for (const u32 length : piece.length) {
     scorer.row(cell, cell + length, column, out);
@@ -67,8 +67,8 @@ inline void score(const Piece& piece, const u32* column, const Scorer& scorer, d
 
 // Rows that are counted already, as if they had just been read; numbers are columns.
 template <class I>
-Piece as_piece(const I* indptr, const I* indices, const double* values, std::size_t rows) {
-  Piece out;
+CountedRows as_piece(const I* indptr, const I* indices, const double* values, std::size_t rows) {
+  CountedRows out;
   out.cells.reserve(static_cast<std::size_t>(indptr[rows] - indptr[0]));
   for (I p = indptr[0]; p < indptr[rows]; ++p) out.cells.emplace_back(static_cast<u32>(indices[p]), static_cast<u32>(values[p]));
   for (std::size_t i = 0; i < rows; ++i) out.length.push_back(static_cast<u32>(indptr[i + 1] - indptr[i]));
