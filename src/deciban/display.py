@@ -28,7 +28,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from html import escape
 from typing import Any
 
@@ -109,18 +108,6 @@ class EvidenceTable:
         """The longest bar, in decibans; never 0."""
         sizes = [abs(line.decibans) for line in self.lines if np.isfinite(line.decibans)]
         return max(sizes, default=0.0) or 1.0
-
-
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """The end of a hint about a name that is not known.
-
-    >>> did_you_mean("GausianNB", ["GaussianNB", "MixedNB"]), did_you_mean("q", ["a", "b"])
-    ('did you mean `GaussianNB`?', 'there are a, b')
-    """
-    near = get_close_matches(name, known, 1, 0.6) or [one for one in known if one.lower() == name.lower()]
-    if near:
-        return f"did you mean `{near[0]}`?"
-    return f"there are {', '.join(known)}" if known else "there are none"
 
 
 def is_missing(cell: Any) -> bool:

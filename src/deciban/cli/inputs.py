@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -15,7 +14,7 @@ import numpy as np
 
 from deciban.cli.options import Terminal
 from deciban.cli.starting import alone
-from deciban.errors import DataError, ModelFileError
+from deciban.errors import DataError, ModelFileError, closest, did_you_mean
 from deciban.io import readers
 
 if alone():
@@ -60,8 +59,7 @@ def target_of(source: readers.Source, given: str | None) -> str:
     if given in names:
         return str(given)
     if given is not None:
-        close = [name for name in names if name.lower() == given.lower()] or get_close_matches(given, names, 1, 0.5)
-        hint = f"did you mean --target {close[0]}?" if close else f"the columns are {format_list(names)}."
+        hint = did_you_mean(given, names, "--target {}") or f"the columns are {format_list(names)}."
         hint += " If another line of the file has the names: --header LINE" if source.header else ""
         one = f"; it was read as one column, as {source.kind}: is --delimiter right?" if len(names) == 1 else ""
         line = f"; {source.header}" if source.header and not one else ""
@@ -164,8 +162,7 @@ def columns_of(model: Any, about: dict[str, Any], source: readers.Source, talk: 
     if not wanted:
         return _by_position(model, about, source, talk)
     if not here or (absent and not hasattr(model, "levels_")):
-        close = [get_close_matches(name, source.names, 1, 0.6) for name in absent]
-        near = [f"`{found[0]}` for `{name}`" for name, found in zip(absent, close, strict=True) if found]
+        near = [f"`{found}` for `{name}`" for name in absent if (found := closest(name, source.names))]
         line = "" if source.named else f"; {source.header}"
         raise DataError(
             f"the model learned from {format_list(wanted)}; {source.name} has {format_list(source.names)} and lacks "
@@ -275,12 +272,8 @@ def label_of(model: Any, text: str, option: str) -> Any:
     for label in model.classes_.tolist():
         if str(label) == text:
             return label
-    close = get_close_matches(text, [str(c) for c in model.classes_.tolist()], 1)
-    hint = (
-        f"did you mean {close[0]}?"
-        if close
-        else f"the classes are {format_list([str(c) for c in model.classes_.tolist()])}"
-    )
+    labels = [str(label) for label in model.classes_.tolist()]
+    hint = did_you_mean(text, labels, "{}") or f"the classes are {format_list(labels)}"
     raise DataError(f"{option}: no class is called {text!r}\n\nhint: {hint}")
 
 

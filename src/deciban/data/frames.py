@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from difflib import get_close_matches
 from numbers import Real
 from types import NoneType
 from typing import Any
@@ -25,7 +24,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from deciban.errors import DataError
+from deciban.errors import DataError, did_you_mean
 
 Name = str | int
 DATE_HINT = "make a number of it, such as the days since a date, the month or the hour; or leave the column out"
@@ -235,12 +234,7 @@ def take_target(X: Any, y: Any) -> tuple[Any, Any]:
         )
     known = names(X)
     if y not in known:
-        near = [name for name in known if name.lower() == y.lower()] or get_close_matches(y, known, 1, 0.5)
-        hint = (
-            f"did you mean `{near[0]}`?"
-            if near
-            else f"the columns are {format_list(known)}; y is one of them, or the labels"
-        )
+        hint = did_you_mean(y, known) or f"the columns are {format_list(known)}; y is one of them, or the labels"
         raise DataError(f"there is no column `{y}` in X to take the labels from\n\nhint: {hint}")
     if isinstance(X, Records):
         return X.only([name for name in known if name != y]), list(X.cells[y])

@@ -28,7 +28,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -49,7 +48,7 @@ from deciban.classifiers.text import TextClassifier
 from deciban.data import frames
 from deciban.data.sampling import folds_by_content, sample_rows
 from deciban.display import option
-from deciban.errors import DataError, DecibanError
+from deciban.errors import DataError, DecibanError, did_you_mean
 from deciban.metrics import prior_log_loss
 from deciban.model_selection.cross_validation import CrossValidation, apart, validated
 from deciban.model_selection.labelled_rows import LabelledRows
@@ -146,8 +145,7 @@ def _only_text_column(X: Any, text: Any) -> ColumnSummary:
     """All columns but one left out."""
     names = frames.names(X) if frames.is_frame(X) else list(range(np.shape(X)[1]))
     if text not in names:
-        close = get_close_matches(str(text), [str(name) for name in names], 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"the columns are {', '.join(map(str, names[:12]))}"
+        hint = did_you_mean(text, names, "'{}'") or f"the columns are {', '.join(map(str, names[:12]))}"
         raise DataError(f"there is no column {text!r} to read texts from\n\nhint: {hint}")
     return ColumnSummary(
         [], {name: "stands beside the text" for name in names if name != text}, False, False, False, False
@@ -654,8 +652,7 @@ def get_candidate(name: str) -> Candidate:
     'bell curves of one shape, linear borders'
     """
     if name not in KINDS:
-        close = get_close_matches(name, KINDS, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(KINDS)}"
+        hint = did_you_mean(name, KINDS, "'{}'") or f"there are {', '.join(KINDS)}"
         raise DataError(f"no classifier is called {name!r}\n\nhint: {hint}")
     return KINDS[name]
 
