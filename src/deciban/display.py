@@ -25,7 +25,7 @@ Colour is never all there is: classes differ by marker too, lines by dashes, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -113,6 +113,33 @@ class EvidenceTable:
 def is_missing(cell: Any) -> bool:
     """Whether a cell is missing: None, NaN, NaT or a frame's own NA."""
     return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)
+
+
+CHOICES = 12  # names in a hint that offers them
+
+
+def format_list(items: Iterable[Any], limit: int = 5, quote: str = "`", last: str = ", ", more: str = "more") -> str:
+    """The first `limit` of several names, and how many others there are. `last` comes before the last name.
+
+    >>> format_list("abcdef")
+    '`a`, `b`, `c`, `d`, `e` and 1 more'
+    >>> format_list("abc", quote="", last=" and "), format_list("a"), format_list("abc", 2, more="more words")
+    ('a, b and c', '`a`', '`a`, `b` and 1 more words')
+    """
+    items = list(items)
+    shown = [f"{quote}{item}{quote}" for item in items[:limit]]
+    if len(items) > limit:
+        return f"{', '.join(shown)} and {len(items) - limit:,} {more}"
+    return last.join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+
+
+def format_choices(items: Iterable[Any]) -> str:
+    """The names one can write, in a hint: most of them, as they are written.
+
+    >>> format_choices(range(14))
+    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more'
+    """
+    return format_list(items, CHOICES, quote="")
 
 
 def truncate(text: str, most: int) -> str:

@@ -76,7 +76,7 @@ from deciban.data import frames
 from deciban.data.blocks import Block, Codes, Counts, Mixed, Reals, Table, borders
 from deciban.data.frames import Column, shown_names
 from deciban.decision import AdaptedPriors, check_priors
-from deciban.display import cell_text, is_missing
+from deciban.display import cell_text, format_choices, format_list, is_missing
 from deciban.engines import stream, threads
 from deciban.errors import (
     DataError,
@@ -941,7 +941,7 @@ def check_there(name: str, names: Sequence[str], header: str = "") -> None:
     if names.count(name) > 1:
         raise DataError(f"two columns are named `{name}`\n\nhint: give every column a name of its own")
     if name not in names:
-        columns = ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
+        columns = format_choices(names)
         if name == TARGET:  # the default
             hint = f"target=NAME, one of {columns}"
         else:
@@ -1308,7 +1308,7 @@ class Generative(
         if lacking or own:
             only = [(lacking, "first"), (own, "second")]
             told = [
-                f"{frames.format_list(names)} {'is' if len(names) == 1 else 'are'} in the {which} model only"
+                f"{format_list(names)} {'is' if len(names) == 1 else 'are'} in the {which} model only"
                 for names, which in only
                 if names
             ]

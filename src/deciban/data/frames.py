@@ -24,6 +24,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
+from deciban.display import format_list
 from deciban.errors import DataError, did_you_mean
 
 Name = str | int
@@ -532,7 +533,7 @@ def cells_of(X: Any, row: int) -> str:
         return ""
     else:
         told = [_shown(cell) for cell in np.asarray(X, dtype=object)[row].tolist()]
-    return f" ({', '.join(told[:5])}{', …' if len(told) > 5 else ''})"
+    return f" ({format_list(told, quote='')})"
 
 
 def _shown(cell: Any) -> str:
@@ -543,13 +544,3 @@ def shown_names(model: Any) -> list[str]:
     """What to call a model's columns: as the frame of training did, or x0, x1, …"""
     numbered = [f"x{j}" for j in range(model.n_features_in_)]
     return [str(name) for name in getattr(model, "feature_names_in_", getattr(model, "_frame_names", numbered))]
-
-
-def format_list(names: Sequence) -> str:
-    """The first few of many names.
-
-    >>> format_list(["a", "b", "c", "d", "e", "f"])
-    '`a`, `b`, `c`, `d`, `e` and 1 more'
-    """
-    shown = ", ".join(f"`{name}`" for name in names[:5])
-    return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")

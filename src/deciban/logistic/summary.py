@@ -297,5 +297,4 @@ def relevel_classes(classes: np.ndarray, reference: Any) -> tuple[np.ndarray, np
 
 
 def _undetermined(names: list[str]) -> str:
-    listed = ", ".join(f"`{name}`" for name in names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    return f"the rows do not determine {listed}: constant, repeated, or a combination of others"
+    return f"the rows do not determine {display.format_list(names)}: constant, repeated, or a combination of others"

@@ -47,7 +47,7 @@ from deciban.classifiers.naive_bayes import BernoulliNB, ComplementNB, GaussianN
 from deciban.classifiers.text import TextClassifier
 from deciban.data import frames
 from deciban.data.sampling import folds_by_content, sample_rows
-from deciban.display import option
+from deciban.display import format_choices, format_list, option
 from deciban.errors import DataError, DecibanError, did_you_mean
 from deciban.metrics import prior_log_loss
 from deciban.model_selection.cross_validation import CrossValidation, apart, validated
@@ -145,7 +145,7 @@ def _only_text_column(X: Any, text: Any) -> ColumnSummary:
     """All columns but one left out."""
     names = frames.names(X) if frames.is_frame(X) else list(range(np.shape(X)[1]))
     if text not in names:
-        hint = did_you_mean(text, names, "'{}'") or f"the columns are {', '.join(map(str, names[:12]))}"
+        hint = did_you_mean(text, names, "'{}'") or f"the columns are {format_choices(names)}"
         raise DataError(f"there is no column {text!r} to read texts from\n\nhint: {hint}")
     return ColumnSummary(
         [], {name: "stands beside the text" for name in names if name != text}, False, False, False, False
@@ -432,7 +432,8 @@ class Comparison:
             more, error = trial.worse(best)
             near += [trial] if trial not in (best, chosen) and more <= 2 * error else []
         if near:
-            words.append(f"{_listed([t.name for t in near])} cannot be told from `{best.name}` by these rows.")
+            named = format_list([trial.name for trial in near], len(near), last=" and ")
+            words.append(f"{named} cannot be told from `{best.name}` by these rows.")
         if not chosen.kind.updates:
             later = next((trial for trial in self.trials if trial.kind.updates), None)
             if later is not None:
@@ -445,8 +446,8 @@ class Comparison:
         reasons: dict[str, list[str]] = {}
         for name, why in self.unfit.items():
             reasons.setdefault(why, []).append(name)
-        words = [f"`{name}`" for name in self.wordy]
-        named = f"{_and(words[:4])}{' and more' if len(words) > 4 else ''} {'is' if len(words) == 1 else 'are'} words"
+        words = self.wordy
+        named = f"{format_list(words, 4, last=' and ')} {'is' if len(words) == 1 else 'are'} words"
         told: dict[str, list[str]] = {}
         for why, names in reasons.items():
             because = named if words and why in (NUMBERS, COUNTS, ONES) else _plural(why, len(names))
@@ -664,14 +665,6 @@ def list_classifiers() -> dict[str, str]:
     'bell curves of one shape, linear borders'
     """
     return {name: kind.words for name, kind in KINDS.items()}
-
-
-def _listed(names: list[str]) -> str:
-    return _and([f"`{name}`" for name in names])
-
-
-def _and(names: list[str]) -> str:
-    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
 
 
 def _plural(why: str, many: int) -> str:

@@ -31,6 +31,7 @@ from sklearn.base import clone
 
 from deciban import display, metrics
 from deciban.classifiers.base import Generative
+from deciban.display import format_list
 from deciban.errors import ColumnWarning, DecibanError, NotAdditiveError
 from deciban.model_selection.labelled_rows import LabelledRows, left_out, log_proba_of
 from deciban.model_selection.learning_curve import learning_curve
@@ -230,9 +231,8 @@ def apart(unknown: dict[Any, int]) -> list[str]:
     >>> apart({"c": 1, "d": 2})
     ['not scored, as the other folds have no row of the class: 1 of `c`, 2 of `d`']
     """
-    some = [f"{rows:,} of `{label}`" for label, rows in list(unknown.items())[:NAMED]]
-    more = [f"{len(unknown) - NAMED} more classes"] if len(unknown) > NAMED else []
-    return [f"not scored, as the other folds have no row of the class: {', '.join(some + more)}"] if some else []
+    told = format_list([f"{rows:,} of `{label}`" for label, rows in unknown.items()], NAMED, "", more="more classes")
+    return [f"not scored, as the other folds have no row of the class: {told}"] if unknown else []
 
 
 def classes_too_small(rows: LabelledRows, fold: np.ndarray) -> np.ndarray:

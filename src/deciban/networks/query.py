@@ -45,7 +45,7 @@ from typing import Any
 import numpy as np
 
 from deciban.data import frames
-from deciban.display import TextTable, format_number, table_html, table_text
+from deciban.display import TextTable, format_choices, format_number, table_html, table_text
 from deciban.errors import DataError
 from deciban.networks.graph import above, parents_of
 from deciban.networks.network import Factor, Network, eliminate, plan
@@ -115,14 +115,14 @@ class QueryResult:
 
 def _code(name: Any, levels: Sequence, level: Any) -> int:
     if level not in levels:
-        known = ", ".join(map(str, levels[:12])) + ", …" * (len(levels) > 12)
+        known = format_choices(levels)
         raise DataError(f"`{name}` has no level {level!r}\n\nhint: it has {known}")
     return levels.index(level)
 
 
 def _place(network: Network, name: Any) -> int:
     if name not in network.place:
-        known = ", ".join(map(str, network.names[:12])) + ", …" * (len(network.names) > 12)
+        known = format_choices(network.names)
         raise DataError(f"the network has no `{name}`\n\nhint: it has {known}")
     return network.place[name]
 
@@ -209,7 +209,7 @@ def codes_of(column: frames.Column, levels: tuple) -> np.ndarray:
     unknown = [level for level in column.levels or () if level not in place]
     if unknown:
         row = int(np.flatnonzero(column.values == (column.levels or []).index(unknown[0]))[0])
-        known = ", ".join(map(repr, levels[:12])) + ", …" * (len(levels) > 12)
+        known = format_choices(map(repr, levels))
         raise DataError(f"`{column.name}` is {unknown[0]!r} in row {row}\n\nhint: its levels are {known}")
     return np.array([*(place[level] for level in column.levels or ()), -1])[column.values]
 

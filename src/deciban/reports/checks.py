@@ -29,7 +29,7 @@ from scipy.special import xlogy
 from scipy.stats import chi2
 
 from deciban.data import frames
-from deciban.display import truncate
+from deciban.display import format_list, truncate
 from deciban.errors import DecibanError
 from deciban.metrics import Estimate
 from deciban.model_selection.cross_validation import apart
@@ -308,7 +308,9 @@ def _unknown_classes(facts: ReportData) -> list[str]:
     there = np.bincount(facts.y, minlength=len(facts.classes)) > 0
     names = [truncate(facts.names[c], 30) for c in np.flatnonzero(~facts.known & there)]
     rows = int((~facts.known[facts.y]).sum())
-    return [f"{rows:,} rows are of classes that the model does not know: {', '.join(names[:5])}."] if names else []
+    return (
+        [f"{rows:,} rows are of classes that the model does not know: {format_list(names, quote='')}."] if names else []
+    )
 
 
 def _not_scored(facts: ReportData) -> list[str]:
@@ -323,12 +325,12 @@ def _unknown(facts: ReportData) -> dict[Any, int]:
 def _small_classes(facts: ReportData) -> list[str]:
     here = np.bincount(facts.y, minlength=len(facts.classes))
     few = [f"`{truncate(facts.names[c], 30)}` ({here[c]})" for c in np.flatnonzero(here < FEW)]
-    out = [f"Few rows to judge by (fewer than {FEW}): {_list(few)}."] if few else []
+    out = [f"Few rows to judge by (fewer than {FEW}): {format_list(few, NAMED, '')}."] if few else []
     counts = getattr(facts.model, "class_count_", None)
     if counts is not None:
         own = zip(facts.model.classes_.tolist(), np.asarray(counts), strict=True)
         learned = [f"`{truncate(str(label), 30)}` ({count:g})" for label, count in own if count < FEW]
-        out += [f"Few rows to learn from (fewer than {FEW}): {_list(learned)}."] if learned else []
+        out += [f"Few rows to learn from (fewer than {FEW}): {format_list(learned, NAMED, '')}."] if learned else []
     return out
 
 
@@ -361,10 +363,6 @@ def _class_drift(facts: ReportData) -> list[str]:
 
 def _some(told: list[str], what: str) -> list[str]:
     return told if len(told) <= NAMED else [*told[:NAMED], f"And {len(told) - NAMED} more {what}."]
-
-
-def _list(names: list[str]) -> str:
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 @dataclass(frozen=True)

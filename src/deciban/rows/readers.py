@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_y, check_consistent_length, validate
 
 from deciban.data import frames
 from deciban.data.blocks import Block, Mixed, Table
-from deciban.data.frames import format_list
+from deciban.display import format_list
 from deciban.engines import threads
 from deciban.errors import ColumnWarning, DataError, closest, levels_up
 from deciban.rows.inputs import column_notes, missing_labels_named, refuse_missing
