@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from html import escape
 from typing import Any
 
@@ -110,9 +111,18 @@ class EvidenceTable:
         return max(sizes, default=0.0) or 1.0
 
 
+UNEQUAL = (float, np.floating, np.datetime64, np.timedelta64, Decimal)  # types with a value that is not itself
+
+
 def is_missing(cell: Any) -> bool:
-    """Whether a cell is missing: None, NaN, NaT or a frame's own NA."""
-    return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)
+    """Whether a cell is missing: None, NaN, NaT or a frame's own NA. (Of a whole column: `frames.Column.missing`.)
+
+    >>> [is_missing(cell) for cell in (None, float("nan"), np.datetime64("NaT"), 0, "", "nan")]
+    [True, True, True, False, False, False]
+    """
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(cell, UNEQUAL) and bool(cell != cell)
 
 
 CHOICES = 12  # names in a hint that offers them

@@ -24,7 +24,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from deciban.display import format_list
+from deciban.display import format_list, is_missing
 from deciban.errors import DataError, did_you_mean
 
 Name = str | int
@@ -49,6 +49,21 @@ class Column:
     name: Name
     values: np.ndarray
     levels: list | None = None
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Which cells are missing, (n,).
+
+        >>> Column("sky", np.array([0, -1]), ["red"]).missing.tolist(), Column("t", np.array([-1, 2])).missing.tolist()
+        ([False, True], [False, False])
+        """
+        if self.levels is not None:
+            return self.values < 0
+        return np.isnan(self.values) if self.values.dtype.kind == "f" else np.zeros(len(self.values), dtype=bool)
+
+    def at(self, index: np.ndarray) -> Column:
+        """Some of the rows."""
+        return Column(self.name, self.values[index], self.levels)
 
     def named(self) -> np.ndarray:
         """The cells themselves: numbers, or the levels that codes stand for, None for a missing one."""
@@ -260,7 +275,7 @@ def missing_rows(y: Any) -> list[int]:
     [1, 2]
     """
     labels = y.to_list() if hasattr(y, "to_list") else y.tolist() if hasattr(y, "tolist") else y
-    return [row for row, label in enumerate(labels) if _nothing(label)] if isinstance(labels, (list, tuple)) else []
+    return [row for row, label in enumerate(labels) if is_missing(label)] if isinstance(labels, (list, tuple)) else []
 
 
 def to_frame(columns: list[Column], library: Any) -> Any:
@@ -288,7 +303,7 @@ def strings(X: Any, name: Name) -> list[str]:
         cells: Any = X.cells[at]
     else:
         cells = nw.from_native(X, eager_only=True)[at].to_list() if is_frame(X) else np.asarray(X, dtype=object)[:, at]
-    return ["" if _nothing(cell) else str(cell) for cell in cells]
+    return ["" if is_missing(cell) else str(cell) for cell in cells]
 
 
 def columns(X: Any, each: Callable = map, only: Container[Name] | None = None) -> list[Column]:
@@ -490,12 +505,6 @@ def _level(value: Any) -> Any:
     return str(value) if _is_interval(value) else value
 
 
-def _nothing(value: Any) -> bool:
-    """Whether a cell is missing."""
-    absent = value is None or type(value).__name__ in ("NAType", "NaTType")
-    return absent or (isinstance(value, (float, np.floating, Decimal)) and value != value)
-
-
 def _factorised(values: np.ndarray) -> tuple[np.ndarray, list]:
     """(codes, distinct values) of an object array; −1 for a missing one."""
     place: dict[Any, int] = {}
@@ -509,9 +518,9 @@ def _factorised(values: np.ndarray) -> tuple[np.ndarray, list]:
             key = id(value)
             code = place.get(key)
         if code is None:
-            gone = _nothing(value)
-            code = place[key] = -1 if gone else len(levels)
-            if not gone:
+            missing = is_missing(value)
+            code = place[key] = -1 if missing else len(levels)
+            if not missing:
                 levels.append(value)
         codes[i] = code
     return codes, levels

@@ -95,13 +95,13 @@ class ColumnSummary:
         dropped_columns = {name: why for name, why in reasons.items() if why}
         columns = [column for name, column in found if not isinstance(column, str) and name not in dropped_columns]
         numeric = all(column.levels is None for column in columns)
-        cells = [column.values[_given(column)] for column in columns] if numeric else []
+        cells = [column.values[~column.missing] for column in columns] if numeric else []
         whole = numeric and all((c >= 0).all() and (c == np.floor(c)).all() for c in cells)
         return cls(
             [column.name for column in columns],
             dropped_columns,
             numeric,
-            any(not _given(column).all() for column in columns),
+            any(column.missing.any() for column in columns),
             whole,
             whole and all((c <= 1).all() for c in cells),
             tuple(column.name for column in columns if column.levels is not None),
@@ -183,12 +183,8 @@ def _columns(X: Any) -> list[tuple[Any, frames.Column | str]]:
     return out
 
 
-def _given(column: frames.Column) -> np.ndarray:
-    return ~np.isnan(column.values) if column.levels is None else column.values >= 0
-
-
 def _why_not(column: frames.Column) -> str:
-    given = int(_given(column).sum())
+    given = int((~column.missing).sum())
     if not given:
         return "has no cells"
     if column.levels is None:
@@ -208,7 +204,7 @@ def _why_not(column: frames.Column) -> str:
 
 def _why_no_number(column: frames.Column) -> str:
     """Why whole numbers that are different in all rows are left out: they are in a row, or go by the name of a key."""
-    values = np.sort(np.asarray(column.values, dtype=np.float64)[_given(column)])
+    values = np.sort(np.asarray(column.values, dtype=np.float64)[~column.missing])
     if len(values) <= FEW or (values != np.floor(values)).any():
         return ""
     steps = np.diff(values)

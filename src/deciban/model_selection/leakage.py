@@ -116,7 +116,7 @@ class Rows:
         """How well a column alone tells the class, if it nearly decides it."""
         column = self.columns[j]
         cells = column.named()[:, None]
-        if _missing(column).all():
+        if column.missing.all():
             return None
         model = MixedNB(missing="informative")
         with warnings.catch_warnings():
@@ -161,8 +161,8 @@ class Rows:
     def by_absence(self, j: int) -> Leakage | None:
         """Whether the rows that have a cell, or have none, are nearly all of one class."""
         column, prior = self.columns[j], self.prior
-        gone = _missing(column)
-        for word, rows in (("given", ~gone), ("missing", gone)):
+        missing = column.missing
+        for word, rows in (("given", ~missing), ("missing", missing)):
             if not rows.any() or rows.all():
                 continue
             count = np.bincount(self.y[rows], minlength=len(prior))
@@ -177,8 +177,3 @@ class Rows:
                     float(share * rows.mean()),
                 )
         return None
-
-
-def _missing(column: frames.Column) -> np.ndarray:
-    """Which cells are missing."""
-    return np.isnan(column.values) if column.levels is None else column.values < 0

@@ -167,7 +167,7 @@ def _levels(
     _: int,
 ) -> float:
     assert one.levels is not None
-    there = one.values >= 0
+    there = ~one.missing
     order = np.argsort(-np.bincount(one.values[there], minlength=len(one.levels)), kind="stable")[:LEVELS]
     shown = np.array([*(one.levels[i] for i in order), None], dtype=object)[:-1]
     counts = [np.bincount(one.values[there & (codes == c)], minlength=len(one.levels)) for c in range(len(looks))]

@@ -136,8 +136,8 @@ def _place(columns: list[frames.Column], one: Any) -> int:
 
 def _typical(column: frames.Column) -> Any:
     if column.levels is None:
-        return float(np.nanmedian(column.values)) if not np.isnan(column.values).all() else np.nan
-    seen = Counter(column.values[column.values >= 0].tolist())
+        return float(np.nanmedian(column.values)) if not column.missing.all() else np.nan
+    seen = Counter(column.values[~column.missing].tolist())
     return column.levels[seen.most_common(1)[0][0]] if seen else None
 
 

@@ -234,7 +234,7 @@ def _levels(old: frames.Column, new: frames.Column) -> tuple[np.ndarray, np.ndar
     """Groups: the commonest levels, all others that training had, those that it never had, missing cells."""
     assert old.levels is not None
     assert new.levels is not None
-    order = np.argsort(-np.bincount(old.values[old.values >= 0], minlength=len(old.levels)), kind="stable")
+    order = np.argsort(-np.bincount(old.values[~old.missing], minlength=len(old.levels)), kind="stable")
     rank = np.empty(len(order) + 1, dtype=np.int64)
     rank[order] = np.minimum(np.arange(len(order)), LEVELS)
     rank[NONE] = LEVELS + 2

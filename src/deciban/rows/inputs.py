@@ -500,7 +500,7 @@ def column_notes(columns: Iterable[Column], y: np.ndarray, classes: np.ndarray, 
     glance = np.sort(rng.choice(n, GLANCE, replace=False)) if n > GLANCE else np.arange(n)
     sample = np.sort(rng.choice(n, SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)
     is_target = [c for c in columns if _equals(c, y, classes, glance)]
-    empty = [c for c in columns if not _given(c.values[glance]).any() and not _given(c.values).any()]
+    empty = [c for c in columns if c.at(glance).missing.all() and c.missing.all()]
     constant = [c for c in columns if not _in(c, empty) and _is_constant(c.values, glance)]
     telling = [c for c in columns if not _in(c, [*empty, *constant])]
     found = [
@@ -537,13 +537,6 @@ def _plain(columns: list[Column]) -> str:
     return format_list([c.name for c in columns], quote="" if isinstance(columns[0].name, int) else "`")
 
 
-def _given(values: np.ndarray) -> np.ndarray:
-    """Which cells are not missing: codes −1 are, and NaN."""
-    if values.dtype.kind == "f":
-        return ~np.isnan(values)
-    return values >= 0 if values.dtype == np.int32 else np.ones(len(values), dtype=bool)
-
-
 def _is_constant(values: np.ndarray, glance: np.ndarray) -> bool:
     """Whether all rows have one value. (A cell that is missing now and then may tell something.)"""
     return bool((values[glance] == values[0]).all() and (values == values[0]).all())
@@ -552,7 +545,7 @@ def _is_constant(values: np.ndarray, glance: np.ndarray) -> bool:
 def _names_rows(column: Column, sample: np.ndarray) -> bool:
     values = column.values
     if column.levels is not None:
-        given = int(_given(values[sample]).sum()) * len(values) / len(sample)
+        given = int((~column.at(sample).missing).sum()) * len(values) / len(sample)
         return given >= NAMES and len(column.levels) >= OWN * given
     if values.dtype.kind not in "iu" or len(values) < NUMBERS:
         return False

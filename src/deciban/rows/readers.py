@@ -74,7 +74,7 @@ class ReadingFrames:
         """Refuse numbers in a column that had no cell so far and was taken for levels."""
         empty = {field.name for field in self._schema.fields if field.levels == ()}
         for column in columns:
-            numbers = column.name in empty and column.levels is None and not np.isnan(column.values).all()
+            numbers = column.name in empty and column.levels is None and not column.missing.all()
             if numbers and not self._numbers_are_levels(column.name):
                 raise DataError(
                     f"column `{column.name}` had no cell in the rows so far, was taken for levels, and holds numbers "
