@@ -74,7 +74,7 @@ from sklearn.utils._param_validation import StrOptions
 from deciban import decision, engines, ops
 from deciban.data import frames
 from deciban.data.blocks import Block, Codes, Counts, Mixed, Reals, Table, borders
-from deciban.data.frames import Column, shown_names
+from deciban.data.frames import Column, column_label, shown_names
 from deciban.decision import AdaptedPriors, check_priors
 from deciban.display import cell_text, format_choices, format_list, is_missing
 from deciban.engines import stream, threads
@@ -1495,7 +1495,7 @@ class ExplainingMixed(Explaining):
         return self._schema.read(named, len(columns[0]))[0]
 
     def _column_names(self) -> list[str]:
-        return [f"x{name}" if isinstance(name, int) else name for name in self._schema.names]
+        return [column_label(name) for name in self._schema.names]
 
 
 def _column(field: Any, values: np.ndarray) -> Column:

@@ -42,6 +42,20 @@ TIMES = {  # types by the beginnings of their names in all libraries: what they 
 QUERIES = ("duckdb", "_duckdb", "ibis")  # libraries whose tables are queries
 
 
+def column_label(name: Any) -> str:
+    """What a column is called where it is shown: by its name, or x and its number where it has none.
+
+    >>> column_label("age"), column_label(0)
+    ('age', 'x0')
+    """
+    return f"x{name}" if isinstance(name, (int, np.integer)) else str(name)
+
+
+def column_labels(d: int) -> list[str]:
+    """Those of d columns without names."""
+    return [column_label(j) for j in range(d)]
+
+
 @dataclass(frozen=True)
 class Column:
     """One column as it came: numbers, or int32 codes with the list of levels that they stand for."""
@@ -49,6 +63,10 @@ class Column:
     name: Name
     values: np.ndarray
     levels: list | None = None
+
+    @property
+    def label(self) -> str:
+        return column_label(self.name)
 
     @property
     def missing(self) -> np.ndarray:
@@ -551,5 +569,5 @@ def _shown(cell: Any) -> str:
 
 def shown_names(model: Any) -> list[str]:
     """What to call a model's columns: as the frame of training did, or x0, x1, …"""
-    numbered = [f"x{j}" for j in range(model.n_features_in_)]
+    numbered = column_labels(model.n_features_in_)
     return [str(name) for name in getattr(model, "feature_names_in_", getattr(model, "_frame_names", numbered))]

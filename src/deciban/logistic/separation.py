@@ -52,6 +52,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
+from deciban.data.frames import column_labels
 from deciban.display import format_list, truncate
 from deciban.logistic.design import Design, as_block
 from deciban.logistic.firth import fisher_scoring
@@ -285,7 +286,7 @@ def separation(
     present, codes = np.unique(y, return_inverse=True)
     if len(present) < 2:
         return _NONE
-    names = [f"x{j}" for j in range(x.d)] if columns is None else [str(name) for name in columns]
+    names = column_labels(x.d) if columns is None else [str(name) for name in columns]
     labels = present if classes is None else np.asarray(classes)[present]
     design = Design.of(x, codes, None, len(present), fit_intercept)
     single = separating_columns(x, codes, len(present), fit_intercept)

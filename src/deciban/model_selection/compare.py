@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -152,9 +152,14 @@ def _only_text_column(X: Any, text: Any) -> ColumnSummary:
     )
 
 
+def why_left_out(columns: Mapping[Any, str]) -> str:
+    """Columns and why each is left out, as the end of a sentence."""
+    return "; ".join(f"`{frames.column_label(name)}` {why}" for name, why in columns.items())
+
+
 def no_columns_error(columns: ColumnSummary) -> str:
     """What to say where no column can be used."""
-    told = "; ".join(f"`{name}` {why}" for name, why in columns.dropped_columns.items()) or "there is no other column"
+    told = why_left_out(columns.dropped_columns) or "there is no other column"
     return (
         f"no column is left to learn from: {told}\n\nhint: give columns of numbers or of words that rows share, or "
         f"name one whose words are to be learned from: {option('text=', '--text COLUMN')}"

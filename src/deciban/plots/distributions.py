@@ -51,7 +51,7 @@ def class_densities(
         ax, one, codes, looks, [truncate(str(label), 20) for label in classes], _ModelDensity(model, j), bins
     )
     style.style_axes(ax, "y")
-    name = f"x{one.name}" if isinstance(one.name, int) else str(one.name)
+    name = one.label
     told = f" ({100 * missing:.0f} % missing)" if missing else ""
     bars = whole or one.levels is not None
     style.set_labels(

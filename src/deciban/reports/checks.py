@@ -197,8 +197,7 @@ def _moved(old: frames.Column, new: frames.Column, chance: float) -> Drift | Non
     distance, by_chance = shares_moved(np.bincount(a, minlength=groups), np.bincount(b, minlength=groups))
     if distance < FAR or by_chance > chance:
         return None
-    name = f"x{old.name}" if isinstance(old.name, int) else str(old.name)
-    words = f"`{name}`: at least {100 * distance:.0f} % of the rows lie elsewhere than in training"
+    words = f"`{old.label}`: at least {100 * distance:.0f} % of the rows lie elsewhere than in training"
     if numbers:
         words += (
             f" (median {np.nanmedian(old.values):.4g} → {np.nanmedian(new.values):.4g})"
@@ -207,7 +206,7 @@ def _moved(old: frames.Column, new: frames.Column, chance: float) -> Drift | Non
         )
     elif strange:
         words += f" ({100 * strange:.0f} % have a level that training never had)"
-    return Drift(name, distance, words)
+    return Drift(old.label, distance, words)
 
 
 def _have_cells(*columns: frames.Column) -> bool:
@@ -266,7 +265,7 @@ def _leaks(facts: ReportData) -> list[str]:
         found = find_leakage(facts.X, facts.classes[facts.y])
     except DecibanError:  # a table that no column model reads
         return []
-    name = {str(column.name): facts.column_name(column) for column in facts.columns}
+    name = {column.label: facts.column_name(column) for column in facts.columns}
     told = [f"Leak? `{name[one.column]}` {one.words}. Is it known before the outcome is?" for one in found]
     return _some(told, "columns that nearly decide alone")
 
