@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from deciban import ops
-from deciban.display import TextTable, format_choices, format_number, table_html, table_text
+from deciban.display import Table, format_choices, format_number
 from deciban.errors import DataError
 
 DECIBAN = 10.0 / np.log(10.0)  # decibans in one unit of natural log odds
@@ -71,16 +71,16 @@ class AdaptedPriors:
         return np.array(self.priors, dtype=dtype)
 
     def __str__(self) -> str:
-        return table_text(self._lines())
+        return self._table().to_text()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return table_html(self._lines())
+        return self._table().to_html()
 
-    def _lines(self) -> TextTable:
+    def _table(self) -> Table:
         rows = [(str(c), format_number(p)) for c, p in zip(self.classes.tolist(), self.priors.tolist(), strict=True)]
-        return TextTable(f"class priors after {self.steps} steps ({self.why})", ("class", "prior"), rows)
+        return Table(f"class priors after {self.steps} steps ({self.why})", ("class", "prior"), rows)
 
 
 def check_priors(priors: Any, classes: np.ndarray, name: str = "priors") -> np.ndarray:

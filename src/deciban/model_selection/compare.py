@@ -34,7 +34,6 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from deciban import display
 from deciban.classifiers.discriminant import (
     FisherDiscriminant,
     LinearDiscriminantAnalysis,
@@ -47,7 +46,7 @@ from deciban.classifiers.naive_bayes import BernoulliNB, ComplementNB, GaussianN
 from deciban.classifiers.text import TextClassifier
 from deciban.data import frames
 from deciban.data.sampling import folds_by_content, sample_rows
-from deciban.display import format_choices, format_list, option
+from deciban.display import Table, format_choices, format_list, option
 from deciban.errors import DataError, DecibanError, did_you_mean
 from deciban.metrics import prior_log_loss
 from deciban.model_selection.cross_validation import CrossValidation, apart, validated
@@ -483,20 +482,22 @@ class Comparison:
         }
 
     def __str__(self) -> str:
-        wide = max(len("class shares"), *(len(t.name) for t in self.trials))
-        head = f"{'':{wide}}  log loss       ±  accuracy   Brier  calibration     time"
-        lines = [
-            f"{t.name:{wide}}  {t.held_out.log_loss:8.4f}  {t.spread:6.4f}  {t.held_out.accuracy:8.4f}  "
-            f"{t.held_out.brier:6.4f}  {t.held_out.calibration_error:11.4f}  {t.seconds:6.2f} s"
-            for t in self.trials
-        ]
-        last = f"{'class shares':{wide}}  {self.baseline_log_loss:8.4f}"
-        return "\n".join([head, *lines, last, f"by {self.how}", *apart(self.unknown)])
+        return self._table().to_text()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return display.preformatted(str(self))
+        return self._table().to_html()
+
+    def _table(self) -> Table:
+        head = ("", "log loss", "±", "accuracy", "Brier", "calibration", "time")
+        rows = []
+        for trial in self.trials:
+            out = trial.held_out
+            scores = (out.log_loss, trial.spread, out.accuracy, out.brier, out.calibration_error)
+            rows.append((trial.name, *(f"{score:.4f}" for score in scores), f"{trial.seconds:.2f} s"))
+        footer = ("class shares", f"{self.baseline_log_loss:.4f}", "", "", "", "", "")
+        return Table("", head, rows, footer, [f"by {self.how}", *apart(self.unknown)])
 
 
 def lone(y: np.ndarray) -> bool:

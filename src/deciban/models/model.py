@@ -134,9 +134,8 @@ class LinearPosterior:
         head = ["", *(["coef"] if two else [str(label) for label in self.classes_])]
         cells = [("intercept", self.intercept_), *zip(column_labels(min(d, SHOWN)), self.coef_.T, strict=False)]
         rows = [(name, *(display.format_number(float(a)) for a in each[:m])) for name, each in cells]
-        return display.table_text(
-            display.TextTable(title, head, rows, f"… and {d - SHOWN} more columns" if d > SHOWN else "")
-        )
+        more = f"… and {d - SHOWN} more columns" if d > SHOWN else ""
+        return display.Table(title, head, rows, notes=[more]).to_text()
 
     @classmethod
     def of(

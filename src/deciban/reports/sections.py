@@ -28,7 +28,7 @@ import numpy as np
 
 from deciban import metrics, plots
 from deciban.data import frames
-from deciban.display import EvidenceTable, cell_text, format_decibans, format_probability, truncate
+from deciban.display import EvidenceTable, bar_share, cell_text, format_decibans, format_probability, truncate
 from deciban.errors import DecibanError
 from deciban.explain.text import WordEvidence, top_word_evidence
 from deciban.metrics import Estimate
@@ -403,7 +403,7 @@ def _told(facts: ReportData, row: int, account: EvidenceTable, above: str) -> st
             truncate(line.name, 60),
             line.value,
             format_decibans(line.decibans).replace("-", "−"),
-            bar(_share(line.decibans, account)),
+            bar(bar_share(line.decibans, account.largest)),
         ]
         for line in account.lines
     ]
@@ -412,10 +412,6 @@ def _told(facts: ReportData, row: int, account: EvidenceTable, above: str) -> st
     title = account.title + (f"; P = {format_probability(p, 1 - p)} by the model without it" if facts.anew else "")
     of = ["column", "value"] if facts.texts is None else ["word", "times"]
     return above + table(title, [*of, "decibans", Cell("against ← → for", "middle")], lines, foot)
-
-
-def _share(decibans: float, account: EvidenceTable) -> float:
-    return 0.0 if np.isnan(decibans) else float(np.clip(decibans / account.largest, -1, 1))
 
 
 def _plain(facts: ReportData, order: np.ndarray) -> str:
