@@ -12,4 +12,4 @@ def command(talk: Terminal) -> None:
     from deciban.display import Table
 
     told = deciban.list_families()
-    talk.give(Table("", ("family", "of"), list(told.items()), left=(0, 1)).to_text(), told)
+    talk.give(Table("", ("family", "what it describes"), list(told.items()), left=(0, 1)).to_text(), told)

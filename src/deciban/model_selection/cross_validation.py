@@ -228,8 +228,8 @@ def apart(unknown: dict[Any, int]) -> list[str]:
     >>> apart({"c": 1, "d": 2})
     ['not scored, as the other folds have no row of the class: 1 of `c`, 2 of `d`']
     """
-    told = format_list([f"{rows:,} of `{label}`" for label, rows in unknown.items()], NAMED, "", more="more classes")
-    return [f"not scored, as the other folds have no row of the class: {told}"] if unknown else []
+    listed = format_list([f"{rows:,} of `{label}`" for label, rows in unknown.items()], NAMED, "", more="more classes")
+    return [f"not scored, as the other folds have no row of the class: {listed}"] if unknown else []
 
 
 def classes_too_small(rows: LabelledRows, fold: np.ndarray) -> np.ndarray:
