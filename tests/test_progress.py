@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from deciban import LogisticRegression, progress
+from deciban.cli.options import Terminal
 from deciban.solvers.newton import Newton
 
 X = np.random.default_rng(0).normal(size=(80, 3))
@@ -47,23 +48,33 @@ def test_without_rich_there_are_lines_of_text(monkeypatch, capfd):
 
 
 def test_bar_is_full_at_the_goal_and_never_goes_back():
-    class Sink:
-        def __init__(self):
-            self.seen = []
-
-        def add_task(self, name, total):
-            return 0
-
-        def update(self, task, description, completed):
-            self.seen.append(completed)
-
-    sink = Sink()
-    tell = progress._Bar(sink, "fit", goal=1e-3)
+    seen = []
+    tell = progress._Steps(lambda text, share: seen.append(share), goal=1e-3)
     for step, slope in enumerate([1.0, 0.1, 0.5, 0.01, np.nan, 1e-3, 1e-5]):
         tell(step, 1.0, slope)
-    np.testing.assert_allclose(sink.seen, [0.0, 1 / 3, 1 / 3, 2 / 3, 2 / 3, 1.0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(seen, [0.0, 1 / 3, 1 / 3, 2 / 3, 2 / 3, 1.0, 1.0], atol=1e-12)
     tell(9, 1.0, 0.5, done=0.25)
-    assert sink.seen[-1] == 0.25
+    assert seen[-1] == 0.25
+
+
+def test_rows_are_shown_with_and_without_rich(monkeypatch, capfd):
+    for _ in range(2):
+        with progress.row_progress(True, "fit_on") as tell:
+            tell(3000, 0.5)
+        out, err = capfd.readouterr()
+        assert out == ""
+        assert err.startswith("fit_on: 3,000 rows")
+        monkeypatch.setitem(sys.modules, "rich.progress", None)
+        monkeypatch.setattr(progress, "EVERY", 0.0)
+
+
+@pytest.mark.parametrize(("quiet", "looked_at"), [(False, True), (True, True), (False, False)])
+def test_the_command_shows_a_bar_where_someone_looks(monkeypatch, capfd, quiet, looked_at):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: looked_at)
+    monkeypatch.setitem(sys.modules, "rich.progress", None)
+    with Terminal(json=False, quiet=quiet).bar("learning") as tell:
+        tell(10, 0.5)
+    assert ("learning: 10 rows" in capfd.readouterr().err) == (looked_at and not quiet)
 
 
 @pytest.mark.parametrize("verbose", [0, 1])

@@ -99,13 +99,12 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"deciban.{name}")
     if name not in _HOMES:
-        near = []
+        hint = ""
         if not name.startswith("_"):
-            from difflib import get_close_matches
+            from deciban.errors import did_you_mean
 
-            near = [one for one in _HOMES if one.lower() == name.lower()] or get_close_matches(name, _HOMES, 1, 0.6)
-        hint = f"\n\nhint: did you mean {near[0]}?" if near else ""
-        raise AttributeError(f"module 'deciban' has no attribute {name!r}{hint}")
+            hint = did_you_mean(name, _HOMES, "{}")
+        raise AttributeError(f"module 'deciban' has no attribute {name!r}" + (f"\n\nhint: {hint}" if hint else ""))
     value = globals()[name] = getattr(import_module(f"deciban.{_HOMES[name]}"), name)
     return value
 

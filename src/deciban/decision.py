@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from deciban import ops
-from deciban.display import TextTable, format_number, table_html, table_text
+from deciban.display import Table, format_choices, format_number
 from deciban.errors import DataError
 
 DECIBAN = 10.0 / np.log(10.0)  # decibans in one unit of natural log odds
@@ -71,16 +71,16 @@ class AdaptedPriors:
         return np.array(self.priors, dtype=dtype)
 
     def __str__(self) -> str:
-        return table_text(self._lines())
+        return self._table().to_text()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return table_html(self._lines())
+        return self._table().to_html()
 
-    def _lines(self) -> TextTable:
+    def _table(self) -> Table:
         rows = [(str(c), format_number(p)) for c, p in zip(self.classes.tolist(), self.priors.tolist(), strict=True)]
-        return TextTable(f"class priors after {self.steps} steps ({self.why})", ("class", "prior"), rows)
+        return Table(f"class priors after {self.steps} steps ({self.why})", ("class", "prior"), rows)
 
 
 def check_priors(priors: Any, classes: np.ndarray, name: str = "priors") -> np.ndarray:
@@ -116,8 +116,11 @@ def prior_weights(priors: Any, classes: np.ndarray, name: str = "priors") -> np.
         known = set(labels)
         unknown, absent = [x for x in priors if x not in known], [x for x in labels if x not in priors]
         if unknown or absent:
-            wrong = f"names {_few(unknown)}, which is not a class" if unknown else f"has no entry for {_few(absent)}"
-            raise DataError(f"`{name}` {wrong}\n\nhint: name each of the classes {_few(labels)} once")
+            which = format_choices(map(repr, unknown or absent))
+            wrong = f"names {which}, which is not a class" if unknown else f"has no entry for {which}"
+            raise DataError(
+                f"`{name}` {wrong}\n\nhint: name each of the classes {format_choices(map(repr, labels))} once"
+            )
         priors = [priors[label] for label in labels]
     try:
         out = np.array(priors, dtype=np.float64)
@@ -126,7 +129,8 @@ def prior_weights(priors: Any, classes: np.ndarray, name: str = "priors") -> np.
     if out.shape != classes.shape:
         raise DataError(
             f"Number of priors must match number of classes. `{name}` has shape {out.shape} and there are "
-            f"{len(labels)} classes\n\nhint: give one probability for each of {_few(labels)}, in that order or by label"
+            f"{len(labels)} classes\n\nhint: give one probability for each of {format_choices(map(repr, labels))}, "
+            "in that order or by label"
         )
     bad = ~(np.isfinite(out) & (out >= 0))
     if bad.any():
@@ -142,13 +146,9 @@ def prior_weights(priors: Any, classes: np.ndarray, name: str = "priors") -> np.
 def _unreadable(priors: Any, labels: list, name: str) -> DataError:
     return DataError(
         f"`{name}` is {priors!r}, which are no class probabilities\n\n"
-        f"hint: pass 'uniform', or one number for each of {_few(labels)}, in that order or by label"
+        f"hint: pass 'uniform', or one number for each of {format_choices(map(repr, labels))}, in that order "
+        "or by label"
     )
-
-
-def _few(labels: list) -> str:
-    shown = ", ".join(map(repr, labels[:8]))
-    return shown + (f" and {len(labels) - 8} more" if len(labels) > 8 else "")
 
 
 def resolve_impossible_rows(joint: np.ndarray, prior: np.ndarray) -> np.ndarray:

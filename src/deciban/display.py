@@ -8,10 +8,10 @@
 Tables of numbers as aligned text and as HTML.
 
 >>> rows = [("dose", format_number(1.5), format_pvalue(0.0001))]
->>> print(table_text(TextTable("yes against no", ("", "coef", "p"), rows)))
+>>> print(Table("yes against no", ("", "coef", "p"), rows))
 yes against no
-            coef       p
-  dose    1.5000  <0.001
+          coef       p
+  dose  1.5000  <0.001
 
 The colours of all pictures, told apart by every eye: those of Okabe and Ito (2008), and marks beside them.
 
@@ -25,10 +25,10 @@ Colour is never all there is: classes differ by marker too, lines by dashes, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
+from decimal import Decimal
 from html import escape
 from typing import Any
 
@@ -110,22 +110,55 @@ class EvidenceTable:
         sizes = [abs(line.decibans) for line in self.lines if np.isfinite(line.decibans)]
         return max(sizes, default=0.0) or 1.0
 
+    def table(self) -> Table:
+        """The columns, their decibans as numbers and as bars, and the total."""
+        rows = [
+            (line.name, line.value, format_decibans(line.decibans), Bar(bar_share(line.decibans, self.largest)))
+            for line in self.lines
+        ]
+        footer = ("total", "", format_decibans(self.total), self.verdict)
+        return Table(self.title, ("column", "value", "decibans", ""), rows, footer, left=(0, 3))
 
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """The end of a hint about a name that is not known.
 
-    >>> did_you_mean("GausianNB", ["GaussianNB", "MixedNB"]), did_you_mean("q", ["a", "b"])
-    ('did you mean `GaussianNB`?', 'there are a, b')
-    """
-    near = get_close_matches(name, known, 1, 0.6) or [one for one in known if one.lower() == name.lower()]
-    if near:
-        return f"did you mean `{near[0]}`?"
-    return f"there are {', '.join(known)}" if known else "there are none"
+UNEQUAL = (float, np.floating, np.datetime64, np.timedelta64, Decimal)  # types with a value that is not itself
 
 
 def is_missing(cell: Any) -> bool:
-    """Whether a cell is missing: None, NaN, NaT or a frame's own NA."""
-    return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)
+    """Whether a cell is missing: None, NaN, NaT or a frame's own NA. (Of a whole column: `frames.Column.missing`.)
+
+    >>> [is_missing(cell) for cell in (None, float("nan"), np.datetime64("NaT"), 0, "", "nan")]
+    [True, True, True, False, False, False]
+    """
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(cell, UNEQUAL) and bool(cell != cell)
+
+
+CHOICES = 12  # names in a hint that offers them
+
+
+def format_list(items: Iterable[Any], limit: int = 5, quote: str = "`", last: str = ", ", more: str = "more") -> str:
+    """The first `limit` of several names, and how many others there are. `last` comes before the last name.
+
+    >>> format_list("abcdef")
+    '`a`, `b`, `c`, `d`, `e` and 1 more'
+    >>> format_list("abc", quote="", last=" and "), format_list("a"), format_list("abc", 2, more="more words")
+    ('a, b and c', '`a`', '`a`, `b` and 1 more words')
+    """
+    items = list(items)
+    shown = [f"{quote}{item}{quote}" for item in items[:limit]]
+    if len(items) > limit:
+        return f"{', '.join(shown)} and {len(items) - limit:,} {more}"
+    return last.join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+
+
+def format_choices(items: Iterable[Any]) -> str:
+    """The names one can write, in a hint: most of them, as they are written.
+
+    >>> format_choices(range(14))
+    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more'
+    """
+    return format_list(items, CHOICES, quote="")
 
 
 def truncate(text: str, most: int) -> str:
@@ -168,72 +201,6 @@ def format_probability(p: float, rest: float) -> str:
     return f"1 − {rest:.0e}" if rest > 0 else "1"
 
 
-def bar(decibans: float, largest: float) -> str:
-    """A bar that grows from the middle: to the right for, to the left against."""
-    share = 0.0 if np.isnan(decibans) else float(np.clip(decibans / largest, -1.0, 1.0))
-    size = round(abs(share) * HALF)
-    left, right = ("█" * size, "") if share < 0 else ("", "█" * size)
-    return f"{left:>{HALF}}│{right}"
-
-
-def evidence_text(account: EvidenceTable) -> str:
-    """An aligned table."""
-    names = [truncate(line.name, 40) for line in account.lines]
-    marks = [format_decibans(line.decibans) for line in account.lines] + [format_decibans(account.total), "decibans"]
-    wide = max(map(len, [*names, "column"]))
-    value = max(len(line.value) for line in [*account.lines, EvidenceRow("", "value", 0.0)])
-    mark = max(map(len, marks))
-    rows = [account.title, f"  {'column':<{wide}}  {'value':>{value}}  {'decibans':>{mark}}"]
-    for name, line in zip(names, account.lines, strict=True):
-        told = f"  {name:<{wide}}  {line.value:>{value}}  {format_decibans(line.decibans):>{mark}}"
-        rows.append(f"{told}  {bar(line.decibans, account.largest)}")
-    rows.append(f"  {'total':<{wide}}  {'':>{value}}  {format_decibans(account.total):>{mark}}  {account.verdict}")
-    return "\n".join(rows)
-
-
-def evidence_html(account: EvidenceTable) -> str:
-    """The same as a table that brings its own style."""
-    cell = "padding:1px 8px;text-align:"
-    head = "".join(
-        f'<th style="{cell}{side}">{word}</th>'
-        for word, side in (("column", "left"), ("value", "right"), ("decibans", "right"), ("", "left"))
-    )
-    rows = [
-        f'<tr><td style="{cell}left">{escape(line.name)}</td><td style="{cell}right">{escape(line.value)}</td>'
-        f'<td style="{cell}right">{format_decibans(line.decibans)}</td>'
-        f'<td style="{cell}left">{_html_bar(line, account)}</td></tr>'
-        for line in account.lines
-    ]
-    last = (
-        f'<tr style="border-top:1px solid #888"><th style="{cell}left">total</th><td></td>'
-        f'<th style="{cell}right">{format_decibans(account.total)}</th>'
-        f'<td style="{cell}left">{escape(account.verdict)}</td></tr>'
-    )
-    caption = f'<caption style="text-align:left;font-weight:bold">{escape(account.title)}</caption>'
-    table = '<table style="border-collapse:collapse;margin-bottom:1em">'
-    return f"{table}{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}{last}</tbody></table>"
-
-
-def _html_bar(line: EvidenceRow, account: EvidenceTable) -> str:
-    share = 0.0 if np.isnan(line.decibans) else float(np.clip(line.decibans / account.largest, -1.0, 1.0))
-    size, start = 60 * abs(share), 60 + 60 * min(share, 0.0)
-    colour = POSITIVE if share > 0 else NEGATIVE
-    inner = f"margin-left:{start:.0f}px;width:{size:.0f}px;height:0.8em;background:{colour}"
-    middle = "background:linear-gradient(#888,#888) 60px 0/1px 100% no-repeat"
-    return f'<div style="width:120px;{middle}"><div style="{inner}"></div></div>'
-
-
-LONGEST = 40  # characters of a name
-
-
-@dataclass(frozen=True)
-class TextTable:
-    title: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]  # the first cell of each is a name
-    end: str = ""
-
-
 def format_number(a: float) -> str:
     """Four decimals, or three digits where those would say little."""
     if np.isnan(a):
@@ -253,28 +220,93 @@ def format_pvalue(p: float) -> str:
     return f"{p:.3f}" if p >= 0.001 else "<0.001"
 
 
-def table_text(lines: TextTable) -> str:
-    rows = [lines.head, *lines.rows]
-    cells = [[truncate(row[0], LONGEST), *row[1:]] for row in rows]
-    wide = [max(len(row[j]) for row in cells) for j in range(len(lines.head))]
-    wide = [wide[0], *(max(size, 8) for size in wide[1:-1]), wide[-1]]
-    told = [
-        "  " + "  ".join([f"{row[0]:<{wide[0]}}", *(f"{c:>{size}}" for c, size in zip(row[1:], wide[1:], strict=True))])
-        for row in cells
-    ]
-    return "\n".join([lines.title, *told, *([f"  {lines.end}"] if lines.end else [])])
+def bar_share(decibans: float, largest: float) -> float:
+    """The length of a bar, −1 … 1; 0 where nothing is known."""
+    return 0.0 if np.isnan(decibans) else float(np.clip(decibans / largest, -1.0, 1.0))
 
 
-def table_html(lines: TextTable) -> str:
-    cell = "padding:1px 8px;text-align:"
-    head = "".join(f'<th style="{cell}{_side(j)}">{escape(word)}</th>' for j, word in enumerate(lines.head))
-    rows = "".join(
-        "<tr>" + "".join(f'<td style="{cell}{_side(j)}">{escape(word)}</td>' for j, word in enumerate(row)) + "</tr>"
-        for row in lines.rows
-    )
-    caption = f'<caption style="text-align:left;font-weight:bold">{escape(lines.title)}</caption>'
-    table = '<table style="border-collapse:collapse;margin-bottom:1em">'
-    return f"{table}{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{paragraphs([lines.end])}"
+@dataclass(frozen=True)
+class Bar:
+    """A cell of a table: a bar that grows from the middle, to the right for, to the left against.
+
+    >>> str(Bar(-0.5)), str(Bar(0.2))
+    ('     █████│', '          │██')
+    """
+
+    share: float  # −1 … 1
+
+    def __str__(self) -> str:
+        size = round(abs(self.share) * HALF)
+        left, right = ("█" * size, "") if self.share < 0 else ("", "█" * size)
+        return f"{left:>{HALF}}│{right}"
+
+    def to_html(self) -> str:
+        size, start = 60 * abs(self.share), 60 + 60 * min(self.share, 0.0)
+        colour = POSITIVE if self.share > 0 else NEGATIVE
+        inner = f"margin-left:{start:.0f}px;width:{size:.0f}px;height:0.8em;background:{colour}"
+        middle = "background:linear-gradient(#888,#888) 60px 0/1px 100% no-repeat"
+        return f'<div style="width:120px;{middle}"><div style="{inner}"></div></div>'
+
+
+LONGEST = 40  # characters of a row's name
+ALIGN = {"left": "<", "right": ">"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as aligned text and as HTML.
+
+    >>> print(Table("", ("fold", "rows"), [("first", "30"), ("second", "5")], footer=("all", "35"), notes=["2 folds"]))
+    fold    rows
+    first     30
+    second     5
+    all       35
+    2 folds
+    """
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str | Bar]]  # the first cell of each is its name
+    footer: Sequence[str | Bar] = ()  # a last row
+    notes: Sequence[str] = ()  # lines below
+    left: Sequence[int] = (0,)  # the columns that are aligned to the left
+
+    def to_text(self) -> str:
+        """Aligned columns; below a title they are indented."""
+        rows = [self.head, *self.rows, *([self.footer] if self.footer else [])]
+        cells = [[truncate(str(name), LONGEST), *map(str, rest)] for name, *rest in rows]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        shapes = [f"{ALIGN[side]}{width}" for side, width in zip(self._sides, widths, strict=True)]
+        lines = ["  ".join(map(format, row, shapes)).rstrip() for row in cells] + [note for note in self.notes if note]
+        return "\n".join([self.title, *(f"  {line}" for line in lines)] if self.title else lines)
+
+    def to_html(self) -> str:
+        """The same with its own style, all texts escaped."""
+        parts = [
+            f"<thead>{self._html_row(self.head, 'th')}</thead>",
+            f"<tbody>{''.join(self._html_row(row) for row in self.rows)}</tbody>",
+        ]
+        if self.title:
+            parts.insert(0, f'<caption style="text-align:left;font-weight:bold">{escape(self.title)}</caption>')
+        if self.footer:
+            parts.append(f'<tfoot style="border-top:1px solid #888">{self._html_row(self.footer, "th")}</tfoot>')
+        table = f'<table style="border-collapse:collapse;margin-bottom:1em">{"".join(parts)}</table>'
+        return table + paragraphs(self.notes)
+
+    __str__ = to_text
+    _repr_html_ = to_html
+
+    @property
+    def _sides(self) -> list[str]:
+        return ["left" if j in self.left else "right" for j in range(len(self.head))]
+
+    def _html_row(self, row: Sequence[str | Bar], tag: str = "td") -> str:
+        cells = (
+            f'<{tag} style="padding:1px 8px;text-align:{side}">'
+            f"{cell.to_html() if isinstance(cell, Bar) else escape(cell)}</{tag}>"
+            for cell, side in zip(row, self._sides, strict=True)
+        )
+        return f"<tr>{''.join(cells)}</tr>"
 
 
 def preformatted(text: str) -> str:
@@ -284,7 +316,3 @@ def preformatted(text: str) -> str:
 
 def paragraphs(lines: Sequence[str]) -> str:
     return "".join(f"<p>{escape(line)}</p>" for line in lines if line)
-
-
-def _side(column: int) -> str:
-    return "right" if column else "left"

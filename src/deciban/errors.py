@@ -2,9 +2,10 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from numpy.linalg import LinAlgError
 
@@ -79,6 +80,32 @@ def relocate(error: Error, rows: int = 0, names: Sequence[str] = ()) -> Error:
             text,
         )
     return type(error)(text)
+
+
+NEAR = 0.6  # the least likeness of a name that is suggested, as `difflib` measures it
+
+
+def closest(name: Any, options: Iterable[Any]) -> str:
+    """The option that is most like a name, upper or lower case; "" where none is near.
+
+    >>> closest("AGE", ["page", "age"]), closest("colour", ["size", "price"])
+    ('age', '')
+    """
+    known = {str(one).lower(): str(one) for one in reversed(list(options))}  # of equal ones the first
+    near = get_close_matches(str(name).lower(), known, 1, NEAR)
+    return known[near[0]] if near else ""
+
+
+def did_you_mean(name: Any, options: Iterable[Any], form: str = "`{}`") -> str:
+    """The hint about a name that is not one of the options; "" where none is near. `form` is how the option is written.
+
+    >>> did_you_mean("GausianNB", ["GaussianNB", "MixedNB"]), did_you_mean("q", ["a", "b"])
+    ('did you mean `GaussianNB`?', '')
+    >>> did_you_mean("survivd", ["age", "survived"], "--target {}")
+    'did you mean --target survived?'
+    """
+    near = closest(name, options)
+    return f"did you mean {form.format(near)}?" if near else ""
 
 
 def levels_up() -> int:

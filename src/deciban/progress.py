@@ -5,8 +5,8 @@ Whatever goes round in a loop can tell of itself: a solver's `watch`, a path of 
 
 >>> with progress_bar(0, "fit") as tell:
 ...     tell(1, value=12.5, slope=0.3)
->>> line("fit", 7, 1234.5, 0.0021)
-'fit: step 7, objective 1234.5, gradient 0.0021'
+>>> step_text(7, 1234.5, 0.0021)
+'step 7, objective 1234.5, gradient 0.0021'
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 EVERY = 1.0  # seconds between two lines of text
+Show = Callable[[str, float | None], None]  # (text, share of the work or None)
 
 
 class ProgressCallback(Protocol):
@@ -40,20 +41,16 @@ def progress_bar(verbose: int | bool, name: str, goal: float = 0.0) -> Iterator[
     if not verbose:
         yield _quiet
         return
-    try:
-        from rich.progress import Progress
-    except ImportError:
-        yield _Lines(name)
-        return
-    with _bar(Progress) as bar:
-        yield (tell := _Bar(bar, name, goal))
-        bar.update(tell.task, completed=1.0)
+    with _shown(name) as show:
+        yield _Steps(show, goal)
 
 
 @contextmanager
-def row_progress(asked: Any, name: str) -> Iterator[Callable[[int, float | None], None] | None]:
+def row_progress(
+    asked: Any, name: str, transient: bool = False
+) -> Iterator[Callable[[int, float | None], None] | None]:
     """Inside, tell(rows so far, share of all or None) shows rows, rows/s and the time left, if `asked` is True; a
-    function that is asked for hears it; else there is nothing to tell.
+    function that is asked for hears it; else there is nothing to tell. A `transient` bar is taken away at the end.
 
     >>> with row_progress(print, "fit") as tell:
     ...     tell(1000, 0.5)
@@ -62,30 +59,21 @@ def row_progress(asked: Any, name: str) -> Iterator[Callable[[int, float | None]
     if callable(asked) or not asked:
         yield asked or None
         return
-    try:
-        from rich.progress import Progress
-    except ImportError:
-        lines = _Lines(name)
-        yield lambda rows, share: lines.say(_rate(rows, share, time.monotonic() - lines.start))
-        return
-    with _bar(Progress) as bar:
-        task, start = bar.add_task(name, total=1.0), time.monotonic()
-
-        def tell(rows: int, share: float | None) -> None:
-            told = f"{name}: {_rate(rows, share, time.monotonic() - start)}"
-            bar.update(task, description=told, completed=share or 0.0, total=None if share is None else 1.0)
-
-        yield tell
+    start = time.monotonic()
+    with _shown(name, transient) as show:
+        yield lambda rows, share: show(_rate(rows, share, time.monotonic() - start), share)
 
 
 def _rate(rows: int, share: float | None, spent: float) -> str:
-    """How far and how fast.
+    """How far and how fast; without rows, only how long it takes.
 
-    >>> _rate(3_000_000, 0.25, 10.0)
-    '3,000,000 rows, 300,000 rows/s, 30 s left'
+    >>> _rate(3_000_000, 0.25, 10.0), _rate(0, 0.5, 4.0), _rate(0, None, 4.0)
+    ('3,000,000 rows, 300,000 rows/s, 30 s left', '4 s left', '')
     """
-    pace = f", {rows / spent:,.0f} rows/s" if spent > 0 else ""
-    return f"{rows:,} rows{pace}" + (f", {spent * (1 - share) / share:.0f} s left" if share else "")
+    parts = [f"{rows:,} rows"] if rows else []
+    parts += [f"{rows / spent:,.0f} rows/s"] if rows and spent > 0 else []
+    parts += [f"{spent * (1 - share) / share:.0f} s left"] if share else []
+    return ", ".join(parts)
 
 
 def solver_callback(
@@ -97,45 +85,28 @@ def solver_callback(
     return lambda steps, state: tell(steps, state.value, state.steepness, about, done)
 
 
-def line(name: str, step: int, value: float = math.nan, slope: float = math.nan, about: str = "") -> str:
+def step_text(step: int, value: float = math.nan, slope: float = math.nan, about: str = "") -> str:
     parts = [f"step {step}"]
     if not math.isnan(value):
         parts.append(f"objective {value:.7g}")
     if not math.isnan(slope):
         parts.append(f"gradient {slope:.2g}")
-    return f"{name}: {', '.join(parts)}{f' ({about})' if about else ''}"
+    return f"{', '.join(parts)}{f' ({about})' if about else ''}"
 
 
 def _quiet(step: int, value: Any = 0, slope: Any = 0, about: str = "", done: float | None = None) -> None:
     """Show nothing."""
 
 
-class _Lines:
-    """A line at the first step, and then not more often than the eye can follow."""
+class _Steps:
+    """Steps of a solver as text and as the share of the way."""
 
-    def __init__(self, name: str):
-        self.name, self.start, self.last = name, time.monotonic(), -math.inf
-
-    def __call__(self, step, value=math.nan, slope=math.nan, about="", done=None) -> None:
-        said = line(self.name, step, value, slope, about).removeprefix(f"{self.name}: ")
-        self.say(f"{said}, {time.monotonic() - self.start:.1f} s")
-
-    def say(self, words: str) -> None:
-        now = time.monotonic()
-        if now - self.last >= EVERY:
-            self.last = now
-            print(f"{self.name}: {words}", file=sys.stderr)
-
-
-class _Bar:
-    def __init__(self, bar: Any, name: str, goal: float):
-        self.bar, self.name, self.goal = bar, name, goal
+    def __init__(self, show: Show, goal: float):
+        self.show, self.goal = show, goal
         self.steepest, self.share = 0.0, 0.0
-        self.task = bar.add_task(name, total=1.0)
 
     def __call__(self, step, value=math.nan, slope=math.nan, about="", done=None) -> None:
-        share = self._come_down(slope) if done is None else done
-        self.bar.update(self.task, description=line(self.name, step, value, slope, about), completed=share)
+        self.show(step_text(step, value, slope, about), self._come_down(slope) if done is None else done)
 
     def _come_down(self, slope: float) -> float:
         """How much of the way, in orders of magnitude, the slope has come down; never back."""
@@ -147,9 +118,36 @@ class _Bar:
         return self.share
 
 
-def _bar(progress: Any) -> Any:
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-
+@contextmanager
+def _shown(name: str, transient: bool = False) -> Iterator[Show]:
+    """The one bar: show(text, share) updates it. Without `rich` there is a line of text at the first call, and then
+    not more often than the eye can follow. A share of None is not known."""
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    except ImportError:
+        yield _lines(name)
+        return
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    return progress(*columns, console=Console(stderr=True))
+    with Progress(*columns, console=Console(stderr=True), transient=transient) as bar:
+        task = bar.add_task(name, total=1.0)
+
+        def show(text: str, share: float | None) -> None:
+            described = f"{name}: {text}" if text else name
+            bar.update(task, description=described, completed=share or 0.0, total=None if share is None else 1.0)
+
+        yield show
+        bar.update(task, completed=1.0, total=1.0)
+
+
+def _lines(name: str) -> Show:
+    start, last = time.monotonic(), -math.inf
+
+    def show(text: str, share: float | None) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= EVERY:
+            last = now
+            print(f"{name}: {text + ', ' if text else ''}after {now - start:.1f} s", file=sys.stderr)
+
+    return show

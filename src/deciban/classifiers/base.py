@@ -55,7 +55,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cache, cached_property, partial, wraps
 from importlib import import_module
 from inspect import signature
@@ -75,9 +74,9 @@ from sklearn.utils._param_validation import StrOptions
 from deciban import decision, engines, ops
 from deciban.data import frames
 from deciban.data.blocks import Block, Codes, Counts, Mixed, Reals, Table, borders
-from deciban.data.frames import Column, shown_names
+from deciban.data.frames import Column, column_label, shown_names
 from deciban.decision import AdaptedPriors, check_priors
-from deciban.display import cell_text, did_you_mean, is_missing
+from deciban.display import cell_text, format_choices, format_list, is_missing
 from deciban.engines import stream, threads
 from deciban.errors import (
     DataError,
@@ -87,6 +86,7 @@ from deciban.errors import (
     NoRowsError,
     NotAdditiveError,
     UnavailableError,
+    did_you_mean,
 )
 from deciban.explain.explanation import Explanation
 from deciban.gaussian.joint import parts_by_pattern
@@ -674,7 +674,9 @@ def _suggesting(init: Callable) -> Callable:
     def constructor(self: Any, *args: Any, **settings: Any) -> None:
         for name in settings:
             if name not in names:
-                hint = _of_classes(name, names) or did_you_mean(name, names)
+                hint = (
+                    _of_classes(name, names) or did_you_mean(name, names) or f"there are {', '.join(names) or 'none'}"
+                )
                 raise TypeError(f"{type(self).__name__} has no setting `{name}`\n\nhint: {hint}")
         init(self, *args, **settings)
 
@@ -939,12 +941,11 @@ def check_there(name: str, names: Sequence[str], header: str = "") -> None:
     if names.count(name) > 1:
         raise DataError(f"two columns are named `{name}`\n\nhint: give every column a name of its own")
     if name not in names:
-        near = get_close_matches(str(name), names, 1, 0.5)
-        columns = ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
+        columns = format_choices(names)
         if name == TARGET:  # the default
             hint = f"target=NAME, one of {columns}"
         else:
-            hint = f"did you mean `{near[0]}`?" if near else f"the columns are {columns}"
+            hint = did_you_mean(name, names) or f"the columns are {columns}"
         if header:
             hint += ("" if hint[-1] == "?" else ".") + " If another line of the file has the names, pass header=LINE"
         line = f"; {header}" if header else ""
@@ -1312,7 +1313,7 @@ class Generative(
         if lacking or own:
             only = [(lacking, "first"), (own, "second")]
             told = [
-                f"{frames.format_list(names)} {'is' if len(names) == 1 else 'are'} in the {which} model only"
+                f"{format_list(names)} {'is' if len(names) == 1 else 'are'} in the {which} model only"
                 for names, which in only
                 if names
             ]
@@ -1499,7 +1500,7 @@ class ExplainingMixed(Explaining):
         return self._schema.read(named, len(columns[0]))[0]
 
     def _column_names(self) -> list[str]:
-        return [f"x{name}" if isinstance(name, int) else name for name in self._schema.names]
+        return [column_label(name) for name in self._schema.names]
 
 
 def _column(field: Any, values: np.ndarray) -> Column:

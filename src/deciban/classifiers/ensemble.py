@@ -260,7 +260,7 @@ def _complete(model: Any, X: Any, by_name: bool) -> tuple[Any, np.ndarray | None
     if not frames.is_frame(X) and (cells.ndim != 2 or cells.dtype.kind not in "fiubO"):
         return X, None  # the model says what is wrong
     columns = frames.columns(cells)
-    there = np.all([c.values >= 0 if c.levels is not None else ~np.isnan(c.values) for c in columns], axis=0)
+    there = np.all([~column.missing for column in columns], axis=0)
     return X, None if np.all(there) else there
 
 

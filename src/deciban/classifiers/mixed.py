@@ -29,6 +29,7 @@ from deciban.composites.product import Product
 from deciban.composites.subsets import SubsetAverage
 from deciban.data import frames
 from deciban.data.blocks import Table
+from deciban.display import format_list
 from deciban.errors import DataError
 from deciban.families import find
 from deciban.families.categorical import Categorical
@@ -38,7 +39,7 @@ from deciban.families.histogram import Histogram
 from deciban.families.student import Student
 from deciban.models.model import Averaging
 from deciban.rows.levels import KeepingLevels
-from deciban.rows.readers import COLUMNS, ReadingFrames, format_list
+from deciban.rows.readers import COLUMNS, ReadingFrames
 from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, ClassWeights
 

@@ -10,9 +10,9 @@ that have none; the print-out says why.
 >>> X, y = [[0.0, 0.1], [1.0, 1.2], [2.0, 1.9], [3.0, 1.0], [4.0, 2.1], [5.0, 3.2]], ["a", "a", "a", "b", "b", "b"]
 >>> print(select_model([GaussianNB(estimate="bayes"), LinearDiscriminantAnalysis(estimate="bayes")], X, y))
 D: p(X, y), densities
-                              −log₂ P(D|h)  −log₂ P(h)  total bits    P(h|D)  chosen
-  gaussiannb                         49.37        1.00       50.37    0.0085      no
-  lineardiscriminantanalysis         42.49        1.00       43.49    0.9915     yes
+                              −log₂ P(D|h)  −log₂ P(h)  total bits  P(h|D)  chosen
+  gaussiannb                         49.37        1.00       50.37  0.0085      no
+  lineardiscriminantanalysis         42.49        1.00       43.49  0.9915     yes
 """
 
 from __future__ import annotations
@@ -52,21 +52,21 @@ class Selection:
         return self.models[self.chosen]
 
     def __str__(self) -> str:
-        return display.table_text(self._lines())
+        return self._table().to_text()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return display.table_html(self._lines())
+        return self._table().to_html()
 
-    def _lines(self) -> display.TextTable:
+    def _table(self) -> display.Table:
         numbers = zip(self.data_bits, self.prior_bits, self.total_bits, self.weight, strict=True)
         rows = [
             (name, f"{data:.2f}", f"{prior:.2f}", f"{total:.2f}", f"{weight:.4f}", "yes" if i == self.chosen else "no")
             for i, (name, (data, prior, total, weight)) in enumerate(zip(self.names, numbers, strict=True))
         ]
         head = ("", "−log₂ P(D|h)", "−log₂ P(h)", "total bits", "P(h|D)", "chosen")
-        return display.TextTable(f"D: {self.of}", head, rows, "; ".join(self.notes))
+        return display.Table(f"D: {self.of}", head, rows, notes=["; ".join(self.notes)])
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with a line for each hypothesis."""

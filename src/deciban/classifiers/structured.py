@@ -42,7 +42,7 @@ from deciban.classifiers.base import CLASS_WEIGHT, PRIORS, ExplainingMixed, Gene
 from deciban.composites.discretised import ColumnCuts, Discretised, used_levels
 from deciban.data import frames
 from deciban.data.blocks import Codes, Mixed, Table, borders
-from deciban.display import is_missing
+from deciban.display import format_list, is_missing
 from deciban.engines import threads
 from deciban.errors import DataError, MergeError
 from deciban.estimation import discretise
@@ -57,7 +57,7 @@ from deciban.networks import bif
 from deciban.networks.network import Network
 from deciban.networks.query import QueryResult, coded, codes_of, named, query
 from deciban.plots import networks
-from deciban.rows.readers import COLUMNS, ReadingFrames, format_list
+from deciban.rows.readers import COLUMNS, ReadingFrames
 from deciban.rows.rows import LabelledTally
 from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, ClassWeights, GridCounts

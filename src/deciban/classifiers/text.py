@@ -61,6 +61,7 @@ from deciban.classifiers.text_model import (
 from deciban.data import frames
 from deciban.data.frames import missing_rows
 from deciban.decision import check_priors
+from deciban.display import format_list
 from deciban.errors import DataError, MergeError, NotAdditiveError
 from deciban.explain.text import TextExplanation, locator
 from deciban.mail.strip import check_parts, stripped
@@ -550,11 +551,10 @@ class TextSummary:
 
     def __repr__(self) -> str:
         total = sum(self.texts.values())
-        classes = [f"{label} ({n:,} {'text' if n == 1 else 'texts'})" for label, n in list(self.texts.items())[:10]]
-        classes += [f"and {len(self.texts) - 10} more"] * (len(self.texts) > 10)
+        classes = [f"{label} ({n:,} {'text' if n == 1 else 'texts'})" for label, n in self.texts.items()]
         lines = [
             f"TextClassifier: {self.model} of {self.features}, {total:,} texts with {self.words:,} different words",
-            f"  classes: {', '.join(classes)}",
+            f"  classes: {format_list(classes, 10, '')}",
         ]
         if self.model in MODELS:
             kind = f" ({self.smoothing})" if self.model == "multinomial" else ""

@@ -48,11 +48,10 @@ class Verbs(click.Group):
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
-        from difflib import get_close_matches
-
-        close = get_close_matches(args[0], VERBS, 1)
         if args[0] not in VERBS and not args[0].startswith("-"):
-            hint = f"did you mean `deciban {close[0]}`?" if close else f"the verbs are {', '.join(VERBS)}"
+            from deciban.errors import did_you_mean
+
+            hint = did_you_mean(args[0], VERBS, "`deciban {}`") or f"the verbs are {', '.join(VERBS)}"
             raise click.UsageError(f"there is no verb {args[0]!r}\n\nhint: {hint}", ctx)
         return super().resolve_command(ctx, args)
 

@@ -9,8 +9,7 @@ from deciban.cli.options import Terminal, cli_command
 def command(talk: Terminal) -> None:
     """List the densities of a column (`families=` of MixedNB in Python)."""
     import deciban
+    from deciban.display import Table
 
     told = deciban.list_families()
-    wide = max(map(len, told))
-    text = "\n".join(f"{name:{wide}}  {words}" for name, words in told.items())
-    talk.give(text, told)
+    talk.give(Table("", ("family", "what it describes"), list(told.items()), left=(0, 1)).to_text(), told)

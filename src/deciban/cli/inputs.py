@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -15,7 +14,8 @@ import numpy as np
 
 from deciban.cli.options import Terminal
 from deciban.cli.starting import alone
-from deciban.errors import DataError, ModelFileError
+from deciban.display import format_choices, format_list
+from deciban.errors import DataError, ModelFileError, closest, did_you_mean
 from deciban.io import readers
 
 if alone():
@@ -60,8 +60,7 @@ def target_of(source: readers.Source, given: str | None) -> str:
     if given in names:
         return str(given)
     if given is not None:
-        close = [name for name in names if name.lower() == given.lower()] or get_close_matches(given, names, 1, 0.5)
-        hint = f"did you mean --target {close[0]}?" if close else f"the columns are {format_list(names)}."
+        hint = did_you_mean(given, names, "--target {}") or f"the columns are {format_choices(names)}."
         hint += " If another line of the file has the names: --header LINE" if source.header else ""
         one = f"; it was read as one column, as {source.kind}: is --delimiter right?" if len(names) == 1 else ""
         line = f"; {source.header}" if source.header and not one else ""
@@ -73,7 +72,8 @@ def target_of(source: readers.Source, given: str | None) -> str:
         return likely[0]
     line = "" if source.named else f" ({source.header})"
     raise DataError(
-        f"which column of {source.name} holds the classes?{line}\n\nhint: --target COLUMN, one of {format_list(names)}"
+        f"which column of {source.name} holds the classes?{line}\n\n"
+        f"hint: --target COLUMN, one of {format_choices(names)}"
     )
 
 
@@ -82,11 +82,7 @@ def check_drop(source: readers.Source, drop: tuple[str, ...], target: str) -> No
     for column in drop:
         if column not in source.names or column == target:
             what = "that is the target" if column == target else f"{source.name} has no such column"
-            raise DataError(f"--drop {column}: {what}\n\nhint: the columns are {format_list(source.names)}")
-
-
-def format_list(names: list[str]) -> str:
-    return ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
+            raise DataError(f"--drop {column}: {what}\n\nhint: the columns are {format_choices(source.names)}")
 
 
 def column_types(model: Any) -> dict[str, str]:
@@ -149,7 +145,7 @@ def text_of(about: dict[str, Any], source: readers.Source) -> str:
     if len(beside) == 1:
         return beside[0]
     raise DataError(
-        f"which column of {source.name} holds the texts? It has {format_list(source.names)}\n\n"
+        f"which column of {source.name} holds the texts? It has {format_choices(source.names)}\n\n"
         f"hint: call it `{about.get('text') or 'text'}`, as in training"
     )
 
@@ -164,16 +160,15 @@ def columns_of(model: Any, about: dict[str, Any], source: readers.Source, talk: 
     if not wanted:
         return _by_position(model, about, source, talk)
     if not here or (absent and not hasattr(model, "levels_")):
-        close = [get_close_matches(name, source.names, 1, 0.6) for name in absent]
-        near = [f"`{found[0]}` for `{name}`" for name, found in zip(absent, close, strict=True) if found]
+        near = [f"`{found}` for `{name}`" for name in absent if (found := closest(name, source.names))]
         line = "" if source.named else f"; {source.header}"
         raise DataError(
-            f"the model learned from {format_list(wanted)}; {source.name} has {format_list(source.names)} and lacks "
-            f"{format_list(absent)}{line}\n\nhint: "
-            f"{'it may have ' + ', '.join(near[:3]) if near else 'give the columns their names of training'}"
+            f"the model learned from {format_choices(wanted)}; {source.name} has {format_choices(source.names)} and "
+            f"lacks {format_choices(absent)}{line}\n\nhint: "
+            f"{'it may have ' + format_list(near, 3, '') if near else 'give the columns their names of training'}"
         )
     if absent:
-        talk.say(f"{source.name} has no {format_list(absent)}: taken as missing in every row", "note")
+        talk.say(f"{source.name} has no {format_choices(absent)}: taken as missing in every row", "note")
     return here
 
 
@@ -183,11 +178,12 @@ def _by_position(model: Any, about: dict[str, Any], source: readers.Source, talk
     if len(here) != model.n_features_in_:
         raise DataError(
             f"the model learned from {model.n_features_in_} columns without names; {source.name} has {len(here)}: "
-            f"{format_list(here)}\n\nhint: give a file with those columns alone, in the order of training; or learn "
+            f"{format_choices(here)}\n\nhint: give a file with those columns alone, in the order of training; or learn "
             "from a table with names"
         )
     talk.say(
-        f"the model learned from columns without names: columns are taken in this order: {format_list(here)}", "note"
+        f"the model learned from columns without names: columns are taken in this order: {format_choices(here)}",
+        "note",
     )
     return here
 
@@ -275,12 +271,8 @@ def label_of(model: Any, text: str, option: str) -> Any:
     for label in model.classes_.tolist():
         if str(label) == text:
             return label
-    close = get_close_matches(text, [str(c) for c in model.classes_.tolist()], 1)
-    hint = (
-        f"did you mean {close[0]}?"
-        if close
-        else f"the classes are {format_list([str(c) for c in model.classes_.tolist()])}"
-    )
+    labels = [str(label) for label in model.classes_.tolist()]
+    hint = did_you_mean(text, labels, "{}") or f"the classes are {format_choices(labels)}"
     raise DataError(f"{option}: no class is called {text!r}\n\nhint: {hint}")
 
 

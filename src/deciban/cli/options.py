@@ -94,28 +94,10 @@ class Terminal:
     @contextmanager
     def bar(self, what: str) -> Iterator[Callable[[int, float | None], None]]:
         """A bar with rows a second and the time left, where someone looks: tell it (rows so far, share done)."""
-        if self.quiet or not sys.stderr.isatty():
-            yield lambda rows, share: None
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from deciban.progress import row_progress
 
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[told]}"),
-            TimeRemainingColumn(),
-        )
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task(what, total=1.0, told="")
-
-            def tell(rows: int, share: float | None) -> None:
-                spent = progress.tasks[0].elapsed or 0.0
-                speed = f", {rows / spent:,.0f} rows/s" if rows and spent > 0.5 else ""
-                told = f"{rows:,} rows{speed}" if rows else ""
-                progress.update(task, completed=share or 0.0, total=None if share is None else 1.0, told=told)
-
-            yield tell
+        with row_progress(not self.quiet and sys.stderr.isatty(), what, transient=True) as tell:
+            yield tell or (lambda rows, share: None)
 
 
 def finite(data: Any) -> Any:

@@ -44,8 +44,10 @@ def _text(
     families: dict[str, str],
     strongest: dict[Any, list],
 ) -> str:
+    from deciban.display import format_choices, format_list
+
     settings = ", ".join(f"{key}={value!r}" for key, value in about["settings"].items() if value is not None)
-    classes = ", ".join(map(str, about["classes"][:12])) + (", …" if len(about["classes"]) > 12 else "")
+    classes = format_choices(about["classes"])
     rows = "" if about["rows"] is None else f"{about['rows']:,.0f} rows"
     dated = f", {about['date']}" if about["date"] else ""
     source = f" of {about['source']}" if about["source"] else ""
@@ -61,7 +63,7 @@ def _text(
         told = ", ".join(f"{key.replace('_', ' ')} {value:.4f}" for key, value in about["metrics"].items())
         lines.append(f"  on held-out rows: {told}")
     if families:
-        lines.append("  columns: " + ", ".join(f"{name} ({kind})" for name, kind in list(families.items())[:20]))
+        lines.append("  columns: " + format_list([f"{name} ({kind})" for name, kind in families.items()], 20, ""))
     for label, said in strongest.items():
         if said:
             lines += ["", f"  for {label}"]

@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from difflib import get_close_matches
 from numbers import Real
 from types import NoneType
 from typing import Any
@@ -25,7 +24,8 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from deciban.errors import DataError
+from deciban.display import format_list, is_missing
+from deciban.errors import DataError, did_you_mean
 
 Name = str | int
 DATE_HINT = "make a number of it, such as the days since a date, the month or the hour; or leave the column out"
@@ -42,6 +42,20 @@ TIMES = {  # types by the beginnings of their names in all libraries: what they 
 QUERIES = ("duckdb", "_duckdb", "ibis")  # libraries whose tables are queries
 
 
+def column_label(name: Any) -> str:
+    """What a column is called where it is shown: by its name, or x and its number where it has none.
+
+    >>> column_label("age"), column_label(0)
+    ('age', 'x0')
+    """
+    return f"x{name}" if isinstance(name, (int, np.integer)) else str(name)
+
+
+def column_labels(d: int) -> list[str]:
+    """Those of d columns without names."""
+    return [column_label(j) for j in range(d)]
+
+
 @dataclass(frozen=True)
 class Column:
     """One column as it came: numbers, or int32 codes with the list of levels that they stand for."""
@@ -49,6 +63,25 @@ class Column:
     name: Name
     values: np.ndarray
     levels: list | None = None
+
+    @property
+    def label(self) -> str:
+        return column_label(self.name)
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Which cells are missing, (n,).
+
+        >>> Column("sky", np.array([0, -1]), ["red"]).missing.tolist(), Column("t", np.array([-1, 2])).missing.tolist()
+        ([False, True], [False, False])
+        """
+        if self.levels is not None:
+            return self.values < 0
+        return np.isnan(self.values) if self.values.dtype.kind == "f" else np.zeros(len(self.values), dtype=bool)
+
+    def at(self, index: np.ndarray) -> Column:
+        """Some of the rows."""
+        return Column(self.name, self.values[index], self.levels)
 
     def named(self) -> np.ndarray:
         """The cells themselves: numbers, or the levels that codes stand for, None for a missing one."""
@@ -235,12 +268,7 @@ def take_target(X: Any, y: Any) -> tuple[Any, Any]:
         )
     known = names(X)
     if y not in known:
-        near = [name for name in known if name.lower() == y.lower()] or get_close_matches(y, known, 1, 0.5)
-        hint = (
-            f"did you mean `{near[0]}`?"
-            if near
-            else f"the columns are {format_list(known)}; y is one of them, or the labels"
-        )
+        hint = did_you_mean(y, known) or f"the columns are {format_list(known)}; y is one of them, or the labels"
         raise DataError(f"there is no column `{y}` in X to take the labels from\n\nhint: {hint}")
     if isinstance(X, Records):
         return X.only([name for name in known if name != y]), list(X.cells[y])
@@ -265,7 +293,7 @@ def missing_rows(y: Any) -> list[int]:
     [1, 2]
     """
     labels = y.to_list() if hasattr(y, "to_list") else y.tolist() if hasattr(y, "tolist") else y
-    return [row for row, label in enumerate(labels) if _nothing(label)] if isinstance(labels, (list, tuple)) else []
+    return [row for row, label in enumerate(labels) if is_missing(label)] if isinstance(labels, (list, tuple)) else []
 
 
 def to_frame(columns: list[Column], library: Any) -> Any:
@@ -293,7 +321,7 @@ def strings(X: Any, name: Name) -> list[str]:
         cells: Any = X.cells[at]
     else:
         cells = nw.from_native(X, eager_only=True)[at].to_list() if is_frame(X) else np.asarray(X, dtype=object)[:, at]
-    return ["" if _nothing(cell) else str(cell) for cell in cells]
+    return ["" if is_missing(cell) else str(cell) for cell in cells]
 
 
 def columns(X: Any, each: Callable = map, only: Container[Name] | None = None) -> list[Column]:
@@ -495,12 +523,6 @@ def _level(value: Any) -> Any:
     return str(value) if _is_interval(value) else value
 
 
-def _nothing(value: Any) -> bool:
-    """Whether a cell is missing."""
-    absent = value is None or type(value).__name__ in ("NAType", "NaTType")
-    return absent or (isinstance(value, (float, np.floating, Decimal)) and value != value)
-
-
 def _factorised(values: np.ndarray) -> tuple[np.ndarray, list]:
     """(codes, distinct values) of an object array; −1 for a missing one."""
     place: dict[Any, int] = {}
@@ -514,9 +536,9 @@ def _factorised(values: np.ndarray) -> tuple[np.ndarray, list]:
             key = id(value)
             code = place.get(key)
         if code is None:
-            gone = _nothing(value)
-            code = place[key] = -1 if gone else len(levels)
-            if not gone:
+            missing = is_missing(value)
+            code = place[key] = -1 if missing else len(levels)
+            if not missing:
                 levels.append(value)
         codes[i] = code
     return codes, levels
@@ -538,7 +560,7 @@ def cells_of(X: Any, row: int) -> str:
         return ""
     else:
         told = [_shown(cell) for cell in np.asarray(X, dtype=object)[row].tolist()]
-    return f" ({', '.join(told[:5])}{', …' if len(told) > 5 else ''})"
+    return f" ({format_list(told, quote='')})"
 
 
 def _shown(cell: Any) -> str:
@@ -547,15 +569,5 @@ def _shown(cell: Any) -> str:
 
 def shown_names(model: Any) -> list[str]:
     """What to call a model's columns: as the frame of training did, or x0, x1, …"""
-    numbered = [f"x{j}" for j in range(model.n_features_in_)]
+    numbered = column_labels(model.n_features_in_)
     return [str(name) for name in getattr(model, "feature_names_in_", getattr(model, "_frame_names", numbered))]
-
-
-def format_list(names: Sequence) -> str:
-    """The first few of many names.
-
-    >>> format_list(["a", "b", "c", "d", "e", "f"])
-    '`a`, `b`, `c`, `d`, `e` and 1 more'
-    """
-    shown = ", ".join(f"`{name}`" for name in names[:5])
-    return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -179,14 +179,14 @@ class Explanation:
 
     def text(self, rows: int = 3, columns: int = 10) -> str:
         """The first rows as aligned tables, each with its strongest columns."""
-        told = [display.evidence_text(self.account(row, columns)) for row in range(min(rows, len(self)))]
+        told = [self.account(row, columns).table().to_text() for row in range(min(rows, len(self)))]
         return "\n\n".join([*told, *self._ends(rows)])
 
     def __repr__(self) -> str:
         return self.text()
 
     def _repr_html_(self) -> str:
-        told = [display.evidence_html(self.account(row)) for row in range(min(3, len(self)))]
+        told = [self.account(row).table().to_html() for row in range(min(3, len(self)))]
         return "".join([*told, *(f"<p>{display.escape(line)}</p>" for line in self._ends(3))])
 
     def _ends(self, rows: int) -> list[str]:

@@ -97,7 +97,7 @@ class TextExplanation(Explanation):
         """The first texts with their words shaded, each with a table of its strongest words."""
         box = "white-space:pre-wrap;border-left:3px solid #888;padding:4px 8px;margin:0 0 0.5em"
         told = [
-            f'<div style="{box}">{self.shaded(row)}</div>{display.evidence_html(self.account(row, words))}'
+            f'<div style="{box}">{self.shaded(row)}</div>{self.account(row, words).table().to_html()}'
             for row in range(min(rows, len(self)))
         ]
         return "".join([*told, *(f"<p>{display.escape(line)}</p>" for line in self._ends(rows))])

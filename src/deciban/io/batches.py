@@ -36,7 +36,8 @@ from typing import Any
 import numpy as np
 
 from deciban.data.blocks import ColumnBlock
-from deciban.data.frames import Column, arrow_levels, empty, format_list, unsupported_dtype_error
+from deciban.data.frames import Column, arrow_levels, empty, unsupported_dtype_error
+from deciban.display import format_list
 from deciban.errors import DataError
 from deciban.io.arrow import pa
 from deciban.io.csv import Amount

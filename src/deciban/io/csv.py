@@ -50,9 +50,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
+from deciban.data.frames import column_label, column_labels
 from deciban.display import option, truncate
 from deciban.errors import DataError
 from deciban.io.arrow import arrow_csv, compute, pa
@@ -417,7 +418,7 @@ def _look(
         at, has = _start(found, width, expected)
     table = [row for row in (found[at + 1 :] if has else found[at:]) if not row.blank]
     width = _width(table) if table else len(found[at].cells)
-    heads = _heads(found[at].cells, table, width, expected) if has else tuple(f"x{j}" for j in range(width))
+    heads = _heads(found[at].cells, table, width, expected) if has else tuple(column_labels(width))
     columns, hidden, notes = _named(heads, table)
     if has and len(found[at].cells) == width - 1 and not heads[0]:
         notes = (f"line {found[at].first} has a name less than the rows have cells: the first is the row's own name",)
@@ -512,7 +513,7 @@ def _named(heads: Sequence[str], table: Sequence[Row]) -> tuple[tuple[str, ...],
             if not _counts(below):
                 notes.append("the first column has no name and other cells in each row: taken for names of the rows")
         else:
-            names[j] = next(f"x{k}" for k in range(j, j + len(heads) + 1) if f"x{k}" not in heads)
+            names[j] = next(name for name in map(column_label, count(j)) if name not in heads)
             notes.append(f"column {j + 1} has no name: it is called `{names[j]}`")
     return tuple(names), hidden, tuple(notes)
 

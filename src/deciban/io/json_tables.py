@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
+from deciban.data.frames import column_labels
 from deciban.errors import DataError
 from deciban.io.arrow import pa
 from deciban.io.compression import Bytes
@@ -158,7 +159,7 @@ def _of_lists(rows: list[list], expected: Collection[str]) -> dict[str, list]:
     named = _are(first, str) and len(first) == wide
     if named and not any(name in first for name in expected):
         named = any(not isinstance(cell, str) and cell is not None for row in rows[1:] for cell in row)
-    names = first if named else [f"x{j}" for j in range(wide)]
+    names = first if named else column_labels(wide)
     body = rows[1:] if named else rows
     return {name: [row[j] if j < len(row) else None for row in body] for j, name in enumerate(names)}
 

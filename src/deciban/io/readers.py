@@ -17,14 +17,13 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from deciban.data.frames import strings
-from deciban.errors import DataError
+from deciban.errors import DataError, closest
 from deciban.io import arff, batches, csv, folders, json_tables, parquet
 from deciban.io import source as sources
 from deciban.io.arrow import available_memory, pa
@@ -248,5 +247,5 @@ def _near(where: Path) -> str:
         names = [one.name for one in where.parent.iterdir()]
     except OSError:
         return f"there is no folder {where.parent} either"
-    close = get_close_matches(where.name, names, 1, 0.6)
-    return f"did you mean {where.parent / close[0]}?" if close else f"see what is there: ls {where.parent}"
+    near = closest(where.name, names)
+    return f"did you mean {where.parent / near}?" if near else f"see what is there: ls {where.parent}"

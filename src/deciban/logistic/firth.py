@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban.data.frames import column_labels
 from deciban.errors import SingularError
 from deciban.logistic.design import Design
 from deciban.logistic.likelihood import NULL, check_size, information, probabilities
@@ -228,7 +229,7 @@ def refuse_collinear(design: Design, columns: Sequence[str] | None = None) -> No
     blind = blind[int(design.intercept) :]
     if not (values <= NULL).any():
         return
-    names = [f"x{j}" for j in range(len(blind))] if columns is None else columns
+    names = column_labels(len(blind)) if columns is None else columns
     told = [str(name) for name, out in zip(names, blind, strict=True) if out]
     raise SingularError(
         f"penalty='jeffreys' has no answer: {design.x.n} rows do not tell columns {told[:6]}"

@@ -88,7 +88,7 @@ class Path:
         """The best of them."""
         return float(self.Cs[self.best])
 
-    def _lines(self) -> display.TextTable:
+    def _table(self) -> display.Table:
         head = ["C", "log loss of the rows learned", "steps"]
         if self.coef is not None:
             head.append("coefficients not 0")
@@ -103,15 +103,15 @@ class Path:
                 row += [display.format_number(float(self.log_loss[i])), "best" if i == self.best else ""]
             rows.append(row)
         title = f"{len(self.Cs)} penalties, {len(self.columns)} columns, {len(self.classes)} classes"
-        return display.TextTable(title, head, rows)
+        return display.Table(title, head, rows)
 
     def __str__(self) -> str:
-        return display.table_text(self._lines())
+        return self._table().to_text()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return display.table_html(self._lines())
+        return self._table().to_html()
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with a line for each C, class and column."""

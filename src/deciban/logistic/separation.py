@@ -52,7 +52,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
-from deciban.display import truncate
+from deciban.data.frames import column_labels
+from deciban.display import format_list, truncate
 from deciban.logistic.design import Design, as_block
 from deciban.logistic.firth import fisher_scoring
 from deciban.logistic.likelihood import check_size, probabilities
@@ -245,9 +246,7 @@ class Separation:
             return "separation is not known: too many rows and columns to settle it"
         if not self:
             return "no separation: the unpenalised estimate is finite"
-        names = [f"`{truncate(name, 40)}`" for name in self.columns[:5]]
-        more = [f"{len(self.columns) - 5} more"] if len(self.columns) > 5 else []
-        who = _listed(names + more)
+        who = format_list((truncate(name, 40) for name in self.columns), last=" and ")
         if self.alone:
             who = f"column {who} alone" if len(self.columns) == 1 else f"columns {who}, each alone,"
         elif self.columns:
@@ -266,10 +265,6 @@ class Separation:
 
 
 _NONE, _UNKNOWN = Separation("none"), Separation("unknown")
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}" if names else ""
 
 
 def separation(
@@ -291,7 +286,7 @@ def separation(
     present, codes = np.unique(y, return_inverse=True)
     if len(present) < 2:
         return _NONE
-    names = [f"x{j}" for j in range(x.d)] if columns is None else [str(name) for name in columns]
+    names = column_labels(x.d) if columns is None else [str(name) for name in columns]
     labels = present if classes is None else np.asarray(classes)[present]
     design = Design.of(x, codes, None, len(present), fit_intercept)
     single = separating_columns(x, codes, len(present), fit_intercept)

@@ -196,13 +196,13 @@ class Summary:
 
     def text(self, most: int = 60) -> str:
         """Aligned tables, of at most so many columns each."""
-        return "\n\n".join([*(display.table_text(one) for one in self._tables(most)), "\n".join(self._measures())])
+        return "\n\n".join([*(one.to_text() for one in self._tables(most)), "\n".join(self._measures())])
 
     def __repr__(self) -> str:
         return self.text()
 
     def _repr_html_(self) -> str:
-        return "".join(display.table_html(one) for one in self._tables(60)) + display.paragraphs(self._measures())
+        return "".join(one.to_html() for one in self._tables(60)) + display.paragraphs(self._measures())
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with a line for each class and column."""
@@ -227,7 +227,7 @@ class Summary:
         frame = {"class": np.repeat(labels, p), "column": list(self.columns) * m}
         return pd.DataFrame(frame | {name: getattr(self, name).ravel() for name in numbers})
 
-    def _tables(self, most: int) -> list[display.TextTable]:
+    def _tables(self, most: int) -> list[display.Table]:
         ends = [f"{100 * (1 - self.level) / 2:.4g}%", f"{100 * (1 + self.level) / 2:.4g}%"]
         head = ("", "coef", "error", "z", "p", *ends, "odds ratio", *ends)
         out = []
@@ -247,7 +247,7 @@ class Summary:
             ]
             more = len(self.columns) - most
             end = f"… and {more} more columns" if more > 0 else ""
-            out.append(display.TextTable(f"{label} against {self.reference}", head, rows, end))
+            out.append(display.Table(f"{label} against {self.reference}", head, rows, notes=[end]))
         return out
 
     def _measures(self) -> list[str]:
@@ -297,5 +297,4 @@ def relevel_classes(classes: np.ndarray, reference: Any) -> tuple[np.ndarray, np
 
 
 def _undetermined(names: list[str]) -> str:
-    listed = ", ".join(f"`{name}`" for name in names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    return f"the rows do not determine {listed}: constant, repeated, or a combination of others"
+    return f"the rows do not determine {display.format_list(names)}: constant, repeated, or a combination of others"

@@ -42,6 +42,7 @@ from deciban.model_selection.compare import (
     get_candidate,
     lone,
     repeats,
+    why_left_out,
 )
 from deciban.model_selection.cross_validation import CrossValidation, apart
 from deciban.model_selection.leakage import Leakage, find_leakage
@@ -119,7 +120,7 @@ class AutoResult:
                 out.append(f"  {key.replace('_', ' '):18}  {value:.4f}{beside.get(key, '')}")
             out += apart(self.held_out.unknown)
         if self.dropped_columns:
-            out.append("left out: " + "; ".join(f"`{name}` {why}" for name, why in self.dropped_columns.items()))
+            out.append(f"left out: {why_left_out(self.dropped_columns)}")
         return out
 
     @property

@@ -26,16 +26,14 @@ from __future__ import annotations
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from deciban import display
 from deciban.classifiers.discriminant import (
     FisherDiscriminant,
     LinearDiscriminantAnalysis,
@@ -48,8 +46,8 @@ from deciban.classifiers.naive_bayes import BernoulliNB, ComplementNB, GaussianN
 from deciban.classifiers.text import TextClassifier
 from deciban.data import frames
 from deciban.data.sampling import folds_by_content, sample_rows
-from deciban.display import option
-from deciban.errors import DataError, DecibanError
+from deciban.display import Table, format_choices, format_list, option
+from deciban.errors import DataError, DecibanError, did_you_mean
 from deciban.metrics import prior_log_loss
 from deciban.model_selection.cross_validation import CrossValidation, apart, validated
 from deciban.model_selection.labelled_rows import LabelledRows
@@ -96,13 +94,13 @@ class ColumnSummary:
         dropped_columns = {name: why for name, why in reasons.items() if why}
         columns = [column for name, column in found if not isinstance(column, str) and name not in dropped_columns]
         numeric = all(column.levels is None for column in columns)
-        cells = [column.values[_given(column)] for column in columns] if numeric else []
+        cells = [column.values[~column.missing] for column in columns] if numeric else []
         whole = numeric and all((c >= 0).all() and (c == np.floor(c)).all() for c in cells)
         return cls(
             [column.name for column in columns],
             dropped_columns,
             numeric,
-            any(not _given(column).all() for column in columns),
+            any(column.missing.any() for column in columns),
             whole,
             whole and all((c <= 1).all() for c in cells),
             tuple(column.name for column in columns if column.levels is not None),
@@ -146,17 +144,21 @@ def _only_text_column(X: Any, text: Any) -> ColumnSummary:
     """All columns but one left out."""
     names = frames.names(X) if frames.is_frame(X) else list(range(np.shape(X)[1]))
     if text not in names:
-        close = get_close_matches(str(text), [str(name) for name in names], 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"the columns are {', '.join(map(str, names[:12]))}"
+        hint = did_you_mean(text, names, "'{}'") or f"the columns are {format_choices(names)}"
         raise DataError(f"there is no column {text!r} to read texts from\n\nhint: {hint}")
     return ColumnSummary(
         [], {name: "stands beside the text" for name in names if name != text}, False, False, False, False
     )
 
 
+def why_left_out(columns: Mapping[Any, str]) -> str:
+    """Columns and why each is left out, as the end of a sentence."""
+    return "; ".join(f"`{frames.column_label(name)}` {why}" for name, why in columns.items())
+
+
 def no_columns_error(columns: ColumnSummary) -> str:
     """What to say where no column can be used."""
-    told = "; ".join(f"`{name}` {why}" for name, why in columns.dropped_columns.items()) or "there is no other column"
+    told = why_left_out(columns.dropped_columns) or "there is no other column"
     return (
         f"no column is left to learn from: {told}\n\nhint: give columns of numbers or of words that rows share, or "
         f"name one whose words are to be learned from: {option('text=', '--text COLUMN')}"
@@ -185,12 +187,8 @@ def _columns(X: Any) -> list[tuple[Any, frames.Column | str]]:
     return out
 
 
-def _given(column: frames.Column) -> np.ndarray:
-    return ~np.isnan(column.values) if column.levels is None else column.values >= 0
-
-
 def _why_not(column: frames.Column) -> str:
-    given = int(_given(column).sum())
+    given = int((~column.missing).sum())
     if not given:
         return "has no cells"
     if column.levels is None:
@@ -210,7 +208,7 @@ def _why_not(column: frames.Column) -> str:
 
 def _why_no_number(column: frames.Column) -> str:
     """Why whole numbers that are different in all rows are left out: they are in a row, or go by the name of a key."""
-    values = np.sort(np.asarray(column.values, dtype=np.float64)[_given(column)])
+    values = np.sort(np.asarray(column.values, dtype=np.float64)[~column.missing])
     if len(values) <= FEW or (values != np.floor(values)).any():
         return ""
     steps = np.diff(values)
@@ -434,7 +432,8 @@ class Comparison:
             more, error = trial.worse(best)
             near += [trial] if trial not in (best, chosen) and more <= 2 * error else []
         if near:
-            words.append(f"{_listed([t.name for t in near])} cannot be told from `{best.name}` by these rows.")
+            named = format_list([trial.name for trial in near], len(near), last=" and ")
+            words.append(f"{named} cannot be told from `{best.name}` by these rows.")
         if not chosen.kind.updates:
             later = next((trial for trial in self.trials if trial.kind.updates), None)
             if later is not None:
@@ -447,8 +446,8 @@ class Comparison:
         reasons: dict[str, list[str]] = {}
         for name, why in self.unfit.items():
             reasons.setdefault(why, []).append(name)
-        words = [f"`{name}`" for name in self.wordy]
-        named = f"{_and(words[:4])}{' and more' if len(words) > 4 else ''} {'is' if len(words) == 1 else 'are'} words"
+        words = self.wordy
+        named = f"{format_list(words, 4, last=' and ')} {'is' if len(words) == 1 else 'are'} words"
         told: dict[str, list[str]] = {}
         for why, names in reasons.items():
             because = named if words and why in (NUMBERS, COUNTS, ONES) else _plural(why, len(names))
@@ -483,20 +482,22 @@ class Comparison:
         }
 
     def __str__(self) -> str:
-        wide = max(len("class shares"), *(len(t.name) for t in self.trials))
-        head = f"{'':{wide}}  log loss       ±  accuracy   Brier  calibration     time"
-        lines = [
-            f"{t.name:{wide}}  {t.held_out.log_loss:8.4f}  {t.spread:6.4f}  {t.held_out.accuracy:8.4f}  "
-            f"{t.held_out.brier:6.4f}  {t.held_out.calibration_error:11.4f}  {t.seconds:6.2f} s"
-            for t in self.trials
-        ]
-        last = f"{'class shares':{wide}}  {self.baseline_log_loss:8.4f}"
-        return "\n".join([head, *lines, last, f"by {self.how}", *apart(self.unknown)])
+        return self._table().to_text()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return display.preformatted(str(self))
+        return self._table().to_html()
+
+    def _table(self) -> Table:
+        head = ("", "log loss", "±", "accuracy", "Brier", "calibration", "time")
+        rows = []
+        for trial in self.trials:
+            out = trial.held_out
+            scores = (out.log_loss, trial.spread, out.accuracy, out.brier, out.calibration_error)
+            rows.append((trial.name, *(f"{score:.4f}" for score in scores), f"{trial.seconds:.2f} s"))
+        footer = ("class shares", f"{self.baseline_log_loss:.4f}", "", "", "", "", "")
+        return Table("", head, rows, footer, [f"by {self.how}", *apart(self.unknown)])
 
 
 def lone(y: np.ndarray) -> bool:
@@ -654,8 +655,7 @@ def get_candidate(name: str) -> Candidate:
     'bell curves of one shape, linear borders'
     """
     if name not in KINDS:
-        close = get_close_matches(name, KINDS, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(KINDS)}"
+        hint = did_you_mean(name, KINDS, "'{}'") or f"there are {', '.join(KINDS)}"
         raise DataError(f"no classifier is called {name!r}\n\nhint: {hint}")
     return KINDS[name]
 
@@ -667,14 +667,6 @@ def list_classifiers() -> dict[str, str]:
     'bell curves of one shape, linear borders'
     """
     return {name: kind.words for name, kind in KINDS.items()}
-
-
-def _listed(names: list[str]) -> str:
-    return _and([f"`{name}`" for name in names])
-
-
-def _and(names: list[str]) -> str:
-    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
 
 
 def _plural(why: str, many: int) -> str:

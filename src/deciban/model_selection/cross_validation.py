@@ -29,8 +29,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from deciban import display, metrics
+from deciban import metrics
 from deciban.classifiers.base import Generative
+from deciban.display import Table, format_list
 from deciban.errors import ColumnWarning, DecibanError, NotAdditiveError
 from deciban.model_selection.labelled_rows import LabelledRows, left_out, log_proba_of
 from deciban.model_selection.learning_curve import learning_curve
@@ -153,24 +154,21 @@ class CrossValidation:
         return CrossValidation(self.classes, self.y[rows], self.fold[rows], self.log_proba[rows], w, (), known)
 
     def __str__(self) -> str:
-        lines = [(f"fold {i}", *line) for i, line in enumerate(zip(*self.by_fold.values(), strict=True))]
-        lines = lines if len(lines) <= LINES else []
-        lines.append(("all", len(self.y), self.accuracy, self.log_loss, self.brier))
-        first, second = (max(len(str(line[at])) for line in lines) for at in (0, 1))
-        second = max(second, len("rows"))
-        head = f"{'':{first}}  {'rows':>{second}}  accuracy  log loss   Brier"
-        return "\n".join(
-            [
-                head,
-                *(f"{a:{first}}  {n:{second}d}  {x:8.4f}  {y:8.4f}  {z:6.4f}" for a, n, x, y, z in lines),
-                *apart(self.unknown),
-            ]
-        )
+        return self._table().to_text()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return display.preformatted(str(self))
+        return self._table().to_html()
+
+    def _table(self) -> Table:
+        folds = [(f"fold {i}", *line) for i, line in enumerate(zip(*self.by_fold.values(), strict=True))]
+        whole = ("all", len(self.y), self.accuracy, self.log_loss, self.brier)
+        *rows, footer = [
+            (name, str(n), *(f"{score:.4f}" for score in scores))
+            for name, n, *scores in [*(folds if len(folds) <= LINES else []), whole]
+        ]
+        return Table("", ("", "rows", "accuracy", "log loss", "Brier"), rows, footer, apart(self.unknown))
 
 
 def cross_validate(
@@ -230,9 +228,8 @@ def apart(unknown: dict[Any, int]) -> list[str]:
     >>> apart({"c": 1, "d": 2})
     ['not scored, as the other folds have no row of the class: 1 of `c`, 2 of `d`']
     """
-    some = [f"{rows:,} of `{label}`" for label, rows in list(unknown.items())[:NAMED]]
-    more = [f"{len(unknown) - NAMED} more classes"] if len(unknown) > NAMED else []
-    return [f"not scored, as the other folds have no row of the class: {', '.join(some + more)}"] if some else []
+    listed = format_list([f"{rows:,} of `{label}`" for label, rows in unknown.items()], NAMED, "", more="more classes")
+    return [f"not scored, as the other folds have no row of the class: {listed}"] if unknown else []
 
 
 def classes_too_small(rows: LabelledRows, fold: np.ndarray) -> np.ndarray:

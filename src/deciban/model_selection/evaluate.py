@@ -6,12 +6,12 @@
 6 rows: accuracy 1.0000, log loss 0.0000, Brier 0.0000, calibration error 0.0000
 <BLANKLINE>
 class  rows  precision  recall  log loss
-    a     3     1.0000  1.0000    0.0000
-    b     3     1.0000  1.0000    0.0000
+a         3     1.0000  1.0000    0.0000
+b         3     1.0000  1.0000    0.0000
 <BLANKLINE>
 true / predicted  a  b
-               a  3  0
-               b  0  3
+a                 3  0
+b                 0  3
 """
 
 from __future__ import annotations
@@ -78,33 +78,33 @@ class Evaluation:
         return lines
 
     def __str__(self) -> str:
-        out = self.said
-        labels = [str(label) for label in out.classes.tolist()]
-        wide = max(5, *map(len, labels))
-        lines = [
-            f"{len(out.y):,} rows: accuracy {out.accuracy:.4f}, log loss {out.log_loss:.4f}, Brier {out.brier:.4f}, "
-            f"calibration error {out.calibration_error:.4f}",
-            "",
-            f"{'class':>{wide}}  {'rows':>4}  precision  recall  log loss",
-        ]
-        lines += [
-            f"{label!s:>{wide}}  {n:>4}  {p:9.4f}  {r:6.4f}  {loss:8.4f}" for label, n, p, r, loss in self._by_class()
-        ]
-        if len(labels) <= SHOWN:
-            table = out.confusion.astype(int)
-            cell = max([len(f"{table.max():,}"), *map(len, labels)])
-            first = max(wide, len(HEAD))
-            lines += ["", f"{HEAD:>{first}}" + "".join(f"  {label:>{cell}}" for label in labels)]
-            lines += [
-                f"{label:>{first}}" + "".join(f"  {n:>{cell},}" for n in row)
-                for label, row in zip(labels, table, strict=True)
-            ]
-        return "\n".join(lines)
+        return "\n\n".join([self._measures(), *(table.to_text() for table in self._tables())])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return display.preformatted(str(self))
+        return display.paragraphs([self._measures()]) + "".join(table.to_html() for table in self._tables())
+
+    def _measures(self) -> str:
+        out = self.said
+        return (
+            f"{len(out.y):,} rows: accuracy {out.accuracy:.4f}, log loss {out.log_loss:.4f}, Brier {out.brier:.4f}, "
+            f"calibration error {out.calibration_error:.4f}"
+        )
+
+    def _tables(self) -> list[display.Table]:
+        """Scores by class, and the confusion matrix where there are not too many classes."""
+        labels = [str(label) for label in self.said.classes.tolist()]
+        scores = [
+            (label, f"{n:,}", *(f"{score:.4f}" for score in scores))
+            for label, (_, n, *scores) in zip(labels, self._by_class(), strict=True)
+        ]
+        out = [display.Table("", ("class", "rows", "precision", "recall", "log loss"), scores)]
+        if len(labels) <= SHOWN:
+            counts = self.said.confusion.astype(int).tolist()
+            rows = [(label, *(f"{n:,}" for n in row)) for label, row in zip(labels, counts, strict=True)]
+            out.append(display.Table("", (HEAD, *labels), rows))
+        return out
 
 
 def evaluate(

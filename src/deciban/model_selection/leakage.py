@@ -15,8 +15,8 @@ by somebody who knows the table. Two signs:
 >>> X = np.column_stack([rng.normal(size=200), y + 0.01 * rng.normal(size=200), later])
 >>> for leak in find_leakage(X, y):
 ...     print(leak)
-`1` alone tells the class of 100.0 % of the rows: is it known before the outcome is?
-`2` is given in 43 rows, and 100.0 % of them are `1` (50.0 % of all rows are): is it known before the outcome is?
+`x1` alone tells the class of 100.0 % of the rows: is it known before the outcome is?
+`x2` is given in 43 rows, and 100.0 % of them are `1` (50.0 % of all rows are): is it known before the outcome is?
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Rows:
         """How well a column alone tells the class, if it nearly decides it."""
         column = self.columns[j]
         cells = column.named()[:, None]
-        if _missing(column).all():
+        if column.missing.all():
             return None
         model = MixedNB(missing="informative")
         with warnings.catch_warnings():
@@ -142,7 +142,7 @@ class Rows:
             if self._skill(others.log_loss) >= SKILL:
                 return None
             told += f", the other columns of {100 * others.accuracy:.1f} %"
-        return Leakage(str(self.columns[j].name), told, own.accuracy)
+        return Leakage(self.columns[j].label, told, own.accuracy)
 
     def _skill(self, loss: float) -> float:
         return 1.0 - loss / self.base
@@ -161,8 +161,8 @@ class Rows:
     def by_absence(self, j: int) -> Leakage | None:
         """Whether the rows that have a cell, or have none, are nearly all of one class."""
         column, prior = self.columns[j], self.prior
-        gone = _missing(column)
-        for word, rows in (("given", ~gone), ("missing", gone)):
+        missing = column.missing
+        for word, rows in (("given", ~missing), ("missing", missing)):
             if not rows.any() or rows.all():
                 continue
             count = np.bincount(self.y[rows], minlength=len(prior))
@@ -171,14 +171,9 @@ class Rows:
             surprise = count.sum() * np.log(share / prior[top]) if share > 0 else 0.0
             if share >= PURE and prior[top] < 0.95 and surprise > SURE:
                 return Leakage(
-                    str(column.name),
+                    column.label,
                     f"is {word} in {count.sum():,} rows, and {100 * share:.1f} % of them are `{self.classes[top]}` "
                     f"({100 * prior[top]:.1f} % of all rows are)",
                     float(share * rows.mean()),
                 )
         return None
-
-
-def _missing(column: frames.Column) -> np.ndarray:
-    """Which cells are missing."""
-    return np.isnan(column.values) if column.levels is None else column.values < 0

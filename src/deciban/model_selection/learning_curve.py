@@ -11,10 +11,10 @@ tally (logistic regression, other libraries' estimators), the model is learned a
 >>> y = np.repeat([0, 1], 150)
 >>> print(learning_curve(GaussianNB(), rng.normal(size=(300, 5)) + y[:, None], y, [10, 50, 200], repeats=3))
 GaussianNB, 100 rows held out, 3 times
-  rows  accuracy         ±  log loss       ±
-    10    0.7467    0.0651    1.8990  0.7725
-    50    0.8667    0.0153    0.3208  0.0562
-   200    0.8500    0.0265    0.2975  0.0593
+  rows  accuracy       ±  log loss       ±
+    10    0.7467  0.0651    1.8990  0.7725
+    50    0.8667  0.0153    0.3208  0.0562
+   200    0.8500  0.0265    0.2975  0.0593
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from sklearn.utils import check_random_state
 from deciban import metrics
 from deciban.classifiers.base import Generative
 from deciban.classifiers.text import TextClassifier
-from deciban.display import TextTable, format_number, table_html, table_text
+from deciban.display import Table, format_number
 from deciban.errors import DataError, DecibanError, NotAdditiveError
 from deciban.model_selection import merged_columns, word_curve
 from deciban.model_selection.labelled_rows import LabelledRows, left_out, log_proba_of
@@ -92,21 +92,19 @@ class LearningCurve:
         return curve_picture.draw(self.sizes, self._of(score), name, score.replace("_", " "), ax)
 
     def __str__(self) -> str:
-        return table_text(self._lines())
+        return self._table().to_text()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return table_html(self._lines())
+        return self._table().to_html()
 
-    def _lines(self) -> TextTable:
+    def _table(self) -> Table:
         columns = [of(score) for score in ("accuracy", "log_loss") for of in (self.mean, self.spread)]
-        lines = [(str(n), *map(format_number, line)) for n, *line in zip(self.sizes, *columns, strict=True)]
-        first = max(len("rows"), *(len(line[0]) for line in lines))
-        rows = [(line[0].rjust(first), *line[1:]) for line in lines]
-        head = ("rows".rjust(first), "accuracy", "±", "log loss", "±")
+        rows = [(str(n), *map(format_number, line)) for n, *line in zip(self.sizes, *columns, strict=True)]
+        head = ("rows", "accuracy", "±", "log loss", "±")
         times = "once" if len(self.accuracy) == 1 else f"{len(self.accuracy)} times"
-        return TextTable(f"{self.model}, {self.held_out} rows held out, {times}", head, rows, self.note)
+        return Table(f"{self.model}, {self.held_out} rows held out, {times}", head, rows, notes=[self.note], left=())
 
 
 def learning_curve(

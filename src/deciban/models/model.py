@@ -23,6 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from deciban import decision, display, ops
+from deciban.data.frames import column_labels
 from deciban.errors import DataError
 from deciban.estimation.dirichlet import log_shares
 from deciban.models.calibration import Calibration
@@ -131,11 +132,10 @@ class LinearPosterior:
         two, (m, d) = len(self.classes_) == 2, self.coef_.shape
         title = f"log odds of {self.classes_[-1]} against {self.classes_[0]}" if two else "scores, whose softmax it is"
         head = ["", *(["coef"] if two else [str(label) for label in self.classes_])]
-        cells = [("intercept", self.intercept_), *((f"x{j}", self.coef_[:, j]) for j in range(min(d, SHOWN)))]
+        cells = [("intercept", self.intercept_), *zip(column_labels(min(d, SHOWN)), self.coef_.T, strict=False)]
         rows = [(name, *(display.format_number(float(a)) for a in each[:m])) for name, each in cells]
-        return display.table_text(
-            display.TextTable(title, head, rows, f"… and {d - SHOWN} more columns" if d > SHOWN else "")
-        )
+        more = f"… and {d - SHOWN} more columns" if d > SHOWN else ""
+        return display.Table(title, head, rows, notes=[more]).to_text()
 
     @classmethod
     def of(

@@ -22,6 +22,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from deciban.display import format_list
 from deciban.errors import DataError
 from deciban.networks.graph import parents_of
 from deciban.networks.network import CLOSE, Network
@@ -250,7 +251,7 @@ class BifParser:
     def _check_sum(self, row, line: int, inside: str) -> None:
         values = np.asarray(row)
         if not ((values >= 0).all() and abs(values.sum() - 1) <= CLOSE):
-            what = f"probabilities {', '.join(f'{v:g}' for v in values[:6])}{', …' * (len(values) > 6)}"
+            what = f"probabilities {format_list((f'{v:g}' for v in values), 6, '')}"
             _refuse(line, f"{what} sum to {values.sum():.6g}, in {inside}", "they are ≥ 0 and sum to 1")
 
     def _network(self) -> Network:

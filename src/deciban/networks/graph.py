@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+from deciban.display import format_choices
 from deciban.errors import DataError
 
 Parents = tuple[tuple[int, ...], ...]
@@ -25,7 +26,7 @@ def parents_of(names: Sequence[Any], edges: Iterable[tuple[Any, Any]]) -> Parent
             raise DataError(f"{edge!r} is no edge\n\nhint: an edge is a pair (parent, child)")
         for end in edge:
             if end not in place:
-                known = ", ".join(map(str, names[:12])) + ", …" * (len(names) > 12)
+                known = format_choices(names)
                 raise DataError(
                     f"edge {edge[0]} → {edge[1]}: there is no `{end}`\n\nhint: the names are {known or 'none at all'}"
                 )

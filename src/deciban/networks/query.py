@@ -45,7 +45,7 @@ from typing import Any
 import numpy as np
 
 from deciban.data import frames
-from deciban.display import TextTable, format_number, table_html, table_text
+from deciban.display import Table, format_choices, format_number
 from deciban.errors import DataError
 from deciban.networks.graph import above, parents_of
 from deciban.networks.network import Factor, Network, eliminate, plan
@@ -94,7 +94,7 @@ class QueryResult:
         ]
         return frames.to_frame(columns, library)
 
-    def _lines(self) -> TextTable:
+    def _table(self) -> Table:
         given = ", ".join(f"{name} = {level}" for name, level in self.evidence.items())
         title = f"P({', '.join(map(str, self.names))}{f' | {given}' if given else ''})"
         rows = [
@@ -102,27 +102,27 @@ class QueryResult:
             for row, p in zip(product(*self.levels), self.values.ravel(), strict=True)
         ]
         more = f"… and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
-        return TextTable(title, (*map(str, self.names), "P"), rows[:SHOWN], more)
+        return Table(title, (*map(str, self.names), "P"), rows[:SHOWN], notes=[more], left=range(len(self.names)))
 
     def __str__(self) -> str:
-        return table_text(self._lines())
+        return self._table().to_text()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return table_html(self._lines())
+        return self._table().to_html()
 
 
 def _code(name: Any, levels: Sequence, level: Any) -> int:
     if level not in levels:
-        known = ", ".join(map(str, levels[:12])) + ", …" * (len(levels) > 12)
+        known = format_choices(levels)
         raise DataError(f"`{name}` has no level {level!r}\n\nhint: it has {known}")
     return levels.index(level)
 
 
 def _place(network: Network, name: Any) -> int:
     if name not in network.place:
-        known = ", ".join(map(str, network.names[:12])) + ", …" * (len(network.names) > 12)
+        known = format_choices(network.names)
         raise DataError(f"the network has no `{name}`\n\nhint: it has {known}")
     return network.place[name]
 
@@ -209,7 +209,7 @@ def codes_of(column: frames.Column, levels: tuple) -> np.ndarray:
     unknown = [level for level in column.levels or () if level not in place]
     if unknown:
         row = int(np.flatnonzero(column.values == (column.levels or []).index(unknown[0]))[0])
-        known = ", ".join(map(repr, levels[:12])) + ", …" * (len(levels) > 12)
+        known = format_choices(map(repr, levels))
         raise DataError(f"`{column.name}` is {unknown[0]!r} in row {row}\n\nhint: its levels are {known}")
     return np.array([*(place[level] for level in column.levels or ()), -1])[column.values]
 

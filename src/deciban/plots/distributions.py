@@ -51,7 +51,7 @@ def class_densities(
         ax, one, codes, looks, [truncate(str(label), 20) for label in classes], _ModelDensity(model, j), bins
     )
     style.style_axes(ax, "y")
-    name = f"x{one.name}" if isinstance(one.name, int) else str(one.name)
+    name = one.label
     told = f" ({100 * missing:.0f} % missing)" if missing else ""
     bars = whole or one.levels is not None
     style.set_labels(
@@ -167,7 +167,7 @@ def _levels(
     _: int,
 ) -> float:
     assert one.levels is not None
-    there = one.values >= 0
+    there = ~one.missing
     order = np.argsort(-np.bincount(one.values[there], minlength=len(one.levels)), kind="stable")[:LEVELS]
     shown = np.array([*(one.levels[i] for i in order), None], dtype=object)[:-1]
     counts = [np.bincount(one.values[there & (codes == c)], minlength=len(one.levels)) for c in range(len(looks))]

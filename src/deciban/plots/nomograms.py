@@ -36,6 +36,7 @@ import numpy as np
 from scipy import sparse
 
 from deciban import decision
+from deciban.data.frames import column_labels
 from deciban.display import NEGATIVE, PALE, POSITIVE, TEXT_COLOUR, cell_text, truncate
 from deciban.errors import DataError
 from deciban.plots.style import chance_ticks, import_pyplot
@@ -151,7 +152,7 @@ def _pair(classes: np.ndarray, of: Any, against: Any) -> tuple[int, int]:
 
 def _names(model: Any, names: Any) -> list[str]:
     own = model._column_names() if hasattr(model, "_column_names") else getattr(model, "feature_names_in_", None)
-    own = [f"x{j}" for j in range(np.shape(model.coef_)[1])] if own is None else [str(name) for name in own]
+    own = column_labels(np.shape(model.coef_)[1]) if own is None else [str(name) for name in own]
     if names is None:
         return own
     out = [str(names.get(name, name)) for name in own] if isinstance(names, Mapping) else [str(name) for name in names]

@@ -62,15 +62,15 @@ def slice_projection(columns: list[frames.Column], two: Any, library: str | None
             out.append(frames.Column(column.name, cells))
         return frames.to_frame(out, library)
 
-    others = [f"{_name(column)} = {cell_text(still[j])}" for j, column in enumerate(columns) if j not in (a, b)]
+    others = [f"{column.label} = {cell_text(still[j])}" for j, column in enumerate(columns) if j not in (a, b)]
     note = f"\nat {', '.join(others[:3])}{', …' * (len(others) > 3)}" if others else ""
     points = np.column_stack([np.asarray(columns[j].values, dtype=np.float64) for j in (a, b)])
-    return Projection(points, rows, (_name(columns[a]), _name(columns[b])), note, not others)
+    return Projection(points, rows, (columns[a].label, columns[b].label), note, not others)
 
 
 def discriminant_plane(columns: list[frames.Column], y: np.ndarray, library: str | None) -> Projection:
     """The first two discriminants of all columns, which must be numbers."""
-    texts = [_name(column) for column in columns if column.levels is not None]
+    texts = [column.label for column in columns if column.levels is not None]
     if texts:
         raise DataError(
             f"column `{texts[0]}` holds no numbers, and a projection needs them\n\nhint: name two `columns` for a slice"
@@ -136,13 +136,9 @@ def _place(columns: list[frames.Column], one: Any) -> int:
 
 def _typical(column: frames.Column) -> Any:
     if column.levels is None:
-        return float(np.nanmedian(column.values)) if not np.isnan(column.values).all() else np.nan
-    seen = Counter(column.values[column.values >= 0].tolist())
+        return float(np.nanmedian(column.values)) if not column.missing.all() else np.nan
+    seen = Counter(column.values[~column.missing].tolist())
     return column.levels[seen.most_common(1)[0][0]] if seen else None
-
-
-def _name(column: frames.Column) -> str:
-    return f"x{column.name}" if isinstance(column.name, int) else str(column.name)
 
 
 STEPS = 160

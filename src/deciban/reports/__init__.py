@@ -10,7 +10,7 @@ from html import escape
 from importlib.metadata import version
 from typing import Any
 
-from deciban.display import truncate
+from deciban.display import format_list, truncate
 from deciban.io import atomic
 from deciban.reports import sections
 from deciban.reports.checks import Findings
@@ -122,9 +122,9 @@ def report(
 def _lead(model: Any, target: str | None) -> str:
     """What it is, and how it was set."""
     classes = [truncate(str(label), 30) for label in model.classes_.tolist()]
-    told = ", ".join(classes[:6]) + (f" and {len(classes) - 6} more" if len(classes) > 6 else "")
     of = "" if target is None else f" of <code>{escape(truncate(target, 60))}</code>"
-    return f"<p><code>{escape(truncate(repr(model), 300))}</code></p><p>Classes{of}: {escape(told)}.</p>"
+    listed = escape(format_list(classes, 6, quote=""))
+    return f"<p><code>{escape(truncate(repr(model), 300))}</code></p><p>Classes{of}: {listed}.</p>"
 
 
 def _foot() -> str:

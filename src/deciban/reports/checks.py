@@ -29,7 +29,7 @@ from scipy.special import xlogy
 from scipy.stats import chi2
 
 from deciban.data import frames
-from deciban.display import truncate
+from deciban.display import format_list, truncate
 from deciban.errors import DecibanError
 from deciban.metrics import Estimate
 from deciban.model_selection.cross_validation import apart
@@ -197,8 +197,7 @@ def _moved(old: frames.Column, new: frames.Column, chance: float) -> Drift | Non
     distance, by_chance = shares_moved(np.bincount(a, minlength=groups), np.bincount(b, minlength=groups))
     if distance < FAR or by_chance > chance:
         return None
-    name = f"x{old.name}" if isinstance(old.name, int) else str(old.name)
-    words = f"`{name}`: at least {100 * distance:.0f} % of the rows lie elsewhere than in training"
+    words = f"`{old.label}`: at least {100 * distance:.0f} % of the rows lie elsewhere than in training"
     if numbers:
         words += (
             f" (median {np.nanmedian(old.values):.4g} → {np.nanmedian(new.values):.4g})"
@@ -207,7 +206,7 @@ def _moved(old: frames.Column, new: frames.Column, chance: float) -> Drift | Non
         )
     elif strange:
         words += f" ({100 * strange:.0f} % have a level that training never had)"
-    return Drift(name, distance, words)
+    return Drift(old.label, distance, words)
 
 
 def _have_cells(*columns: frames.Column) -> bool:
@@ -234,7 +233,7 @@ def _levels(old: frames.Column, new: frames.Column) -> tuple[np.ndarray, np.ndar
     """Groups: the commonest levels, all others that training had, those that it never had, missing cells."""
     assert old.levels is not None
     assert new.levels is not None
-    order = np.argsort(-np.bincount(old.values[old.values >= 0], minlength=len(old.levels)), kind="stable")
+    order = np.argsort(-np.bincount(old.values[~old.missing], minlength=len(old.levels)), kind="stable")
     rank = np.empty(len(order) + 1, dtype=np.int64)
     rank[order] = np.minimum(np.arange(len(order)), LEVELS)
     rank[NONE] = LEVELS + 2
@@ -266,7 +265,7 @@ def _leaks(facts: ReportData) -> list[str]:
         found = find_leakage(facts.X, facts.classes[facts.y])
     except DecibanError:  # a table that no column model reads
         return []
-    name = {str(column.name): facts.column_name(column) for column in facts.columns}
+    name = {column.label: facts.column_name(column) for column in facts.columns}
     told = [f"Leak? `{name[one.column]}` {one.words}. Is it known before the outcome is?" for one in found]
     return _some(told, "columns that nearly decide alone")
 
@@ -308,7 +307,9 @@ def _unknown_classes(facts: ReportData) -> list[str]:
     there = np.bincount(facts.y, minlength=len(facts.classes)) > 0
     names = [truncate(facts.names[c], 30) for c in np.flatnonzero(~facts.known & there)]
     rows = int((~facts.known[facts.y]).sum())
-    return [f"{rows:,} rows are of classes that the model does not know: {', '.join(names[:5])}."] if names else []
+    return (
+        [f"{rows:,} rows are of classes that the model does not know: {format_list(names, quote='')}."] if names else []
+    )
 
 
 def _not_scored(facts: ReportData) -> list[str]:
@@ -323,12 +324,12 @@ def _unknown(facts: ReportData) -> dict[Any, int]:
 def _small_classes(facts: ReportData) -> list[str]:
     here = np.bincount(facts.y, minlength=len(facts.classes))
     few = [f"`{truncate(facts.names[c], 30)}` ({here[c]})" for c in np.flatnonzero(here < FEW)]
-    out = [f"Few rows to judge by (fewer than {FEW}): {_list(few)}."] if few else []
+    out = [f"Few rows to judge by (fewer than {FEW}): {format_list(few, NAMED, '')}."] if few else []
     counts = getattr(facts.model, "class_count_", None)
     if counts is not None:
         own = zip(facts.model.classes_.tolist(), np.asarray(counts), strict=True)
         learned = [f"`{truncate(str(label), 30)}` ({count:g})" for label, count in own if count < FEW]
-        out += [f"Few rows to learn from (fewer than {FEW}): {_list(learned)}."] if learned else []
+        out += [f"Few rows to learn from (fewer than {FEW}): {format_list(learned, NAMED, '')}."] if learned else []
     return out
 
 
@@ -361,10 +362,6 @@ def _class_drift(facts: ReportData) -> list[str]:
 
 def _some(told: list[str], what: str) -> list[str]:
     return told if len(told) <= NAMED else [*told[:NAMED], f"And {len(told) - NAMED} more {what}."]
-
-
-def _list(names: list[str]) -> str:
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 @dataclass(frozen=True)

@@ -115,9 +115,7 @@ class ReportData:
         return index if self.row_names is None else self.row_names[index]
 
     def column_name(self, column: frames.Column) -> str:
-        if not isinstance(column.name, int):
-            return str(column.name)
-        return f"x{column.name}" if self.called is None else self.called[column.name]
+        return self.called[column.name] if self.called is not None and isinstance(column.name, int) else column.label
 
 
 def collect(

@@ -28,7 +28,7 @@ import numpy as np
 
 from deciban import metrics, plots
 from deciban.data import frames
-from deciban.display import EvidenceTable, cell_text, format_decibans, format_probability, truncate
+from deciban.display import EvidenceTable, bar_share, cell_text, format_decibans, format_probability, truncate
 from deciban.errors import DecibanError
 from deciban.explain.text import WordEvidence, top_word_evidence
 from deciban.metrics import Estimate
@@ -76,7 +76,7 @@ def _commonest(facts: ReportData) -> dict[str, np.ndarray]:
     out = {}
     for column in facts.columns or []:
         if column.levels is not None and len(column.levels) > LEVELS:
-            seen = np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
+            seen = np.bincount(column.values[~column.missing], minlength=len(column.levels))
             first = np.argsort(-seen, kind="stable")[:LEVELS]
             out[facts.column_name(column)] = np.array([*(column.levels[i] for i in first), None], dtype=object)[:-1]
     return out
@@ -143,7 +143,7 @@ def _typical(cells: np.ndarray) -> str:
         values = np.asarray(cells if column is None else column.values, dtype=np.float64)
         values = values[~np.isnan(values)]
         return cell_text(float(np.median(values))) if len(values) else "missing"
-    seen = np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
+    seen = np.bincount(column.values[~column.missing], minlength=len(column.levels))
     if not seen.any():
         return "missing"
     return cell_text(column.levels[int(seen.argmax())]) if seen.max() > 1 else "(all differ)"
@@ -212,7 +212,7 @@ def data_section(facts: ReportData, found: Findings) -> Section:
             f"({100 * facts.X.nnz / cells:.2g} %), {facts.X.nnz / facts.n:.1f} a row."
         )
         return Section("Data", body + classes)
-    gaps = [_gone(column) for column in facts.columns]
+    gaps = [column.missing for column in facts.columns]
     whole = sum(g.sum() for g in gaps)
     rows = np.logical_or.reduce(gaps)
     told = (
@@ -226,10 +226,6 @@ def data_section(facts: ReportData, found: Findings) -> Section:
     more = facts.d - MOST
     left = paragraph(f"{more:,} more columns are not listed.") if more > 0 else ""
     return Section("Data", paragraph(told) + table("Columns", head, lines) + left + classes)
-
-
-def _gone(column: frames.Column) -> np.ndarray:
-    return np.isnan(column.values) if column.levels is None else column.values < 0
 
 
 def _line(facts: ReportData, column: frames.Column, gone: np.ndarray) -> list:
@@ -407,7 +403,7 @@ def _told(facts: ReportData, row: int, account: EvidenceTable, above: str) -> st
             truncate(line.name, 60),
             line.value,
             format_decibans(line.decibans).replace("-", "−"),
-            bar(_share(line.decibans, account)),
+            bar(bar_share(line.decibans, account.largest)),
         ]
         for line in account.lines
     ]
@@ -416,10 +412,6 @@ def _told(facts: ReportData, row: int, account: EvidenceTable, above: str) -> st
     title = account.title + (f"; P = {format_probability(p, 1 - p)} by the model without it" if facts.anew else "")
     of = ["column", "value"] if facts.texts is None else ["word", "times"]
     return above + table(title, [*of, "decibans", Cell("against ← → for", "middle")], lines, foot)
-
-
-def _share(decibans: float, account: EvidenceTable) -> float:
-    return 0.0 if np.isnan(decibans) else float(np.clip(decibans / account.largest, -1, 1))
 
 
 def _plain(facts: ReportData, order: np.ndarray) -> str:

@@ -46,7 +46,8 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from deciban import ops
 from deciban.data import frames
 from deciban.data.blocks import Block, Codes, Counts, Mixed, Reals
-from deciban.data.frames import Column, format_list
+from deciban.data.frames import Column
+from deciban.display import format_list
 from deciban.errors import DataError, DecibanError, SupportError, levels_up
 from deciban.rows.labels import label_codes, no_label, several_types
 
@@ -307,20 +308,18 @@ def _known_names(estimator: Any, X: frames.Records) -> list[str]:
     known, given = estimator.__dict__.get("feature_names_in_"), frames.names(X)
     if known is None:
         raise DataError(
-            f"X has names ({frames.format_list(given)}), but {type(estimator).__name__} learned from columns without "
+            f"X has names ({format_list(given)}), but {type(estimator).__name__} learned from columns without "
             f"names\n\nhint: give rows of {estimator.n_features_in_} numbers in the order of training, or fit on "
             "named columns"
         )
     absent, new = [name for name in known if name not in X.cells], [name for name in given if name not in known]
     if absent:
         raise DataError(
-            f"{frames.format_list(absent)} not in X, which has {frames.format_list(given)}\n\n"
+            f"{format_list(absent)} not in X, which has {format_list(given)}\n\n"
             "hint: name the columns as in training; None is a missing cell"
         )
     if new:
-        warnings.warn(
-            f"{frames.format_list(new)} not known from training: ignored", UserWarning, stacklevel=levels_up()
-        )
+        warnings.warn(f"{format_list(new)} not known from training: ignored", UserWarning, stacklevel=levels_up())
     return list(known)
 
 
@@ -501,7 +500,7 @@ def column_notes(columns: Iterable[Column], y: np.ndarray, classes: np.ndarray, 
     glance = np.sort(rng.choice(n, GLANCE, replace=False)) if n > GLANCE else np.arange(n)
     sample = np.sort(rng.choice(n, SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)
     is_target = [c for c in columns if _equals(c, y, classes, glance)]
-    empty = [c for c in columns if not _given(c.values[glance]).any() and not _given(c.values).any()]
+    empty = [c for c in columns if c.at(glance).missing.all() and c.missing.all()]
     constant = [c for c in columns if not _in(c, empty) and _is_constant(c.values, glance)]
     telling = [c for c in columns if not _in(c, [*empty, *constant])]
     found = [
@@ -535,14 +534,7 @@ def _named(columns: list[Column]) -> str:
 
 
 def _plain(columns: list[Column]) -> str:
-    return format_list([c.name for c in columns]).replace("`", "" if isinstance(columns[0].name, int) else "`")
-
-
-def _given(values: np.ndarray) -> np.ndarray:
-    """Which cells are not missing: codes −1 are, and NaN."""
-    if values.dtype.kind == "f":
-        return ~np.isnan(values)
-    return values >= 0 if values.dtype == np.int32 else np.ones(len(values), dtype=bool)
+    return format_list([c.name for c in columns], quote="" if isinstance(columns[0].name, int) else "`")
 
 
 def _is_constant(values: np.ndarray, glance: np.ndarray) -> bool:
@@ -553,7 +545,7 @@ def _is_constant(values: np.ndarray, glance: np.ndarray) -> bool:
 def _names_rows(column: Column, sample: np.ndarray) -> bool:
     values = column.values
     if column.levels is not None:
-        given = int(_given(values[sample]).sum()) * len(values) / len(sample)
+        given = int((~column.at(sample).missing).sum()) * len(values) / len(sample)
         return given >= NAMES and len(column.levels) >= OWN * given
     if values.dtype.kind not in "iu" or len(values) < NUMBERS:
         return False

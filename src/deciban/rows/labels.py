@@ -8,6 +8,7 @@ import numpy as np
 
 from deciban import ops
 from deciban.data.frames import Column, missing_rows
+from deciban.display import format_list
 from deciban.errors import DataError, MergeError
 
 FEW = 1024  # labels 0 … 1023 are found in one pass; a power of two
@@ -109,8 +110,7 @@ def _distinct(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
 
 def no_label(rows: list[int]) -> DataError:
     """What to say of rows that have no label."""
-    where = f"row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:5]))}"
-    where += f" and {len(rows) - 5} more" if len(rows) > 5 else ""
+    where = f"row{'s' if len(rows) > 1 else ''} {format_list(rows, quote='')}"
     return DataError(
         f"Input y contains NaN: the target has no label in {where}\n\nhint: leave out the rows without a label"
     )

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.data.frames import format_list
+from deciban.display import format_list
 from deciban.engines import stream
 from deciban.errors import DataError, DecibanError, levels_up, relocate
 

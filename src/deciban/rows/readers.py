@@ -9,7 +9,6 @@ import importlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial, wraps
 from typing import Any, ClassVar
 
@@ -21,9 +20,9 @@ from sklearn.utils.validation import _check_y, check_consistent_length, validate
 
 from deciban.data import frames
 from deciban.data.blocks import Block, Mixed, Table
-from deciban.data.frames import format_list
+from deciban.display import format_list
 from deciban.engines import threads
-from deciban.errors import ColumnWarning, DataError, levels_up
+from deciban.errors import ColumnWarning, DataError, closest, levels_up
 from deciban.rows.inputs import column_notes, missing_labels_named, refuse_missing
 from deciban.rows.labels import several_types
 from deciban.rows.rows import ColumnRoles, LabelledTally, rows_of
@@ -75,7 +74,7 @@ class ReadingFrames:
         """Refuse numbers in a column that had no cell so far and was taken for levels."""
         empty = {field.name for field in self._schema.fields if field.levels == ()}
         for column in columns:
-            numbers = column.name in empty and column.levels is None and not np.isnan(column.values).all()
+            numbers = column.name in empty and column.levels is None and not column.missing.all()
             if numbers and not self._numbers_are_levels(column.name):
                 raise DataError(
                     f"column `{column.name}` had no cell in the rows so far, was taken for levels, and holds numbers "
@@ -226,9 +225,7 @@ class ReadingFrames:
     def _other_columns(self, absent: list, new: list) -> DataError:
         told = [f"{format_list(absent)} {_is(absent)} not in X"] if absent else []
         told += [f"{format_list(new)} {_is(new)} not known from training"] if new else []
-        near = [(get_close_matches(str(name).lower(), [str(n).lower() for n in absent], 1), name) for name in new]
-        named = {str(name).lower(): name for name in absent}
-        meant = [f"`{named[close[0]]}` for `{name}`" for close, name in near if close]
+        meant = [f"`{near}` for `{name}`" for name in new if (near := closest(name, absent))]
         hint = (
             f"did you mean {', '.join(meant)}?"
             if meant

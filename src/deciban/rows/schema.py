@@ -93,8 +93,9 @@ class Schema:
         blocks: list[Reals | Codes] = []
         for family, at in self.groups:
             if family is self.gaps:
-                gone = [_missing(given.get(field.name), n) for field in self.fields]
-                blocks.append(Codes(np.stack(gone).astype(np.int32).T))
+                own = (given.get(field.name) for field in self.fields)
+                missing = [np.ones(n, dtype=bool) if c is None else c.missing for c in own]
+                blocks.append(Codes(np.stack(missing).astype(np.int32).T))
             elif family.block == "codes":
                 blocks.append(Codes(_side_by_side([cells[j] for j in at], n)))
             else:
@@ -175,13 +176,6 @@ def _side_by_side(columns: list[np.ndarray], n: int) -> np.ndarray:
     for at, column in zip(out, columns, strict=True):
         at[:] = column
     return out.T
-
-
-def _missing(column: Column | None, n: int) -> np.ndarray:
-    """Which cells of a column are not there; a level that is not known is."""
-    if column is None:
-        return np.ones(n, dtype=bool)
-    return np.isnan(column.values) if column.levels is None else column.values < 0
 
 
 def _texts(levels: Sequence) -> bool:
