@@ -91,7 +91,6 @@ from deciban.errors import (
 from deciban.explain.explanation import Explanation
 from deciban.gaussian.joint import parts_by_pattern
 from deciban.models.calibration import Calibration
-from deciban.models.evidence import grid
 from deciban.models.feature_evidence import LinearEvidence, PartsEvidence, column_evidence
 from deciban.models.feature_weights import FeatureWeights
 from deciban.models.held_out import LeavingOut
@@ -540,7 +539,7 @@ class Explaining:
         """For each column the values that its scale in a nomogram is drawn at: numbers (floats) from the least to the
         largest, or levels of any type; None: the model does not know."""
         fitted = self._check_is_fitted()
-        return grid(fitted.family, fitted.params, len(self.classes_))
+        return fitted.family.grid(fitted.params, len(self.classes_))
 
     def _rows_of(self, columns: list[np.ndarray]) -> Block:
         """Columns of candidates, all of one length, as a block, which `_evidence` takes too."""

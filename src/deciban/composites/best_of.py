@@ -40,11 +40,13 @@ import numpy as np
 from deciban import ops
 from deciban.composites.product import Product
 from deciban.data.blocks import Mixed, Reals
+from deciban.estimation import ranges
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks
 from deciban.ops import cells as cell_ops
 from deciban.tallies import Bundle, GridCounts, Moments, Sums
 from deciban.tallies.basic import column
-from deciban.tallies.grid import cell_borders, cell_of
+from deciban.tallies.grid import BITS, cell_borders, cell_of
 
 FOLDS = 5
 DEALS = 2  # times that few rows are dealt,
@@ -56,6 +58,7 @@ MOST_VALUES = 20  # distinct numbers that may be levels
 CLEAR = 4.0  # standard errors of all rows that are no accident,
 SEEN = 2.0  # and of the rows that were dealt
 EACH = 5  # rows that a level of numbers needs,
+EXACT = 1 << (BITS + 1)  # whole numbers below that have a cell of their own
 SHARED = 2  # and an interval that shares them with its neighbours
 
 
@@ -88,7 +91,7 @@ class Params:
 
 
 @dataclass(frozen=True)
-class BestOf:
+class BestOf(Family):
     candidates: tuple[Any, ...]  # families that say by `shared` which tally of the same cells is theirs
     columns: int = 1  # of the table, whose evidence is added up
     settled: tuple[int, ...] | None = None  # which candidate each column has, where that is known
@@ -210,11 +213,29 @@ class BestOf:
                     out += f.leave_one_out(part.part([j]), one, y, w, p=params.part([j]))
         return out
 
+    def grid(self, p: Params, k: int) -> list[np.ndarray]:
+        """As the chosen families have it, but not beyond the cells."""
+        own = p.product.grid(p.inner, k)
+        return [_values_within(values, keys) for values, keys in zip(own, p.cells.keys, strict=True)]
+
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.empty((len(y), p.product.d))
         for drawn, at in zip(p.product.sample(p.inner, y, rng), p.product.columns, strict=True):
             out[:, list(at)] = drawn
         return out
+
+
+def _values_within(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """What a density ranges over, as far as there are cells; the cells themselves where they are few whole numbers."""
+    if len(keys) == 0:  # nothing but missing cells
+        return np.zeros(0)
+    low, high = cell_borders(keys)
+    near = np.where(keys > 0, low, np.where(keys < 0, high, 0.0))  # the end next to 0
+    if len(keys) <= ranges.FEW and (near == np.rint(near)).all() and np.abs(near).max() < EXACT:
+        return near
+    least = max(float(values.min()), 0.0 if keys[0] == 0 else float(low[0]))
+    most = min(float(values.max()), 0.0 if keys[-1] == 0 else float(high[-1]))
+    return np.linspace(least, most, ranges.STEPS) if least < most else values
 
 
 def split(p: Params, x: Reals) -> Mixed:

@@ -22,6 +22,7 @@ import numpy as np
 
 from deciban.data.blocks import Codes, Mixed
 from deciban.estimation import discretise, missingness
+from deciban.estimation.family import Family
 from deciban.tallies import Crosstab
 
 SURE = 2.0  # standard errors by which rows left out must be more probable where missing cells are levels
@@ -76,7 +77,7 @@ class Learned:
 
 
 @dataclass(frozen=True)
-class Discretised:
+class Discretised(Family):
     family: Any  # of a block of codes
     columns: tuple[tuple[int, ...], ...]  # which columns of the table each block's columns are
     cuts: tuple[ColumnCuts | None, ...]  # of each column; None: it has levels

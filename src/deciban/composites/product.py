@@ -22,11 +22,12 @@ from typing import Any
 import numpy as np
 
 from deciban.data.blocks import Mixed
+from deciban.estimation.family import Family
 from deciban.tallies import Bundle
 
 
 @dataclass(frozen=True)
-class Product:
+class Product(Family):
     factors: tuple[Any, ...]
     columns: tuple[tuple[int, ...], ...]  # which columns of the table each factor's columns are
     d: int
@@ -84,6 +85,14 @@ class Product:
                     "hint: families='student' or 'categorical' has one"
                 )
         return sum((f.evidence(part) for f, part in zip(self.factors, t.parts, strict=True)), np.zeros(t.k))
+
+    def grid(self, p: tuple, k: int) -> list[np.ndarray]:
+        """Of a column that several factors have, the values of the first."""
+        out: dict[int, np.ndarray] = {}
+        for f, params, columns in zip(self.factors, p, self.columns, strict=True):
+            for column, values in zip(columns, f.grid(params, k), strict=True):
+                out.setdefault(column, values)
+        return [out[column] for column in range(self.d)]
 
     def sample(self, p: tuple, y: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
         """A draw of each factor's columns."""

@@ -64,6 +64,7 @@ from deciban.composites.product import Product
 from deciban.data.blocks import Codes, Mixed, Reals
 from deciban.errors import DataError
 from deciban.estimation.dirichlet import GRID, best_alpha, log_evidence, log_shares
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import moments_left
 from deciban.families.categorical import Categorical
 from deciban.families.gamma_poisson import GammaPoisson
@@ -323,7 +324,7 @@ class Params:
 
 
 @dataclass(frozen=True)
-class SubsetAverage:
+class SubsetAverage(Family):
     product: Product
     prior: tuple[float, ...]  # probability that a column matters, before any row was seen
     block, support = "mixed", "real"
@@ -380,6 +381,9 @@ class SubsetAverage:
                 )
         both = evidences(self.product, self.product.estimate(t), t) + self._log_prior()
         return np.logaddexp(*both).sum(keepdims=True)
+
+    def grid(self, p: Params, k: int) -> list[np.ndarray]:
+        return self.product.grid(p.own, k)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
         """Whether a column speaks of the class is drawn for each row: its density is that mixture."""

@@ -17,6 +17,10 @@ import sys
 from functools import cache
 from typing import Any
 
+from deciban.estimation.family import Family
+
+__all__ = ["Family", "find", "list_families"]
+
 
 @cache
 def find() -> dict[str, Any]:

@@ -25,6 +25,7 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Codes
 from deciban.estimation.discretise import sequential_parts
+from deciban.estimation.family import Family
 from deciban.networks import dependence
 from deciban.networks import tables as backoff
 from deciban.networks.dependence import OneDependenceTables
@@ -40,11 +41,12 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Aode:
+class Aode(Family):
     alpha: float = 1.0
     strength: float | str | np.ndarray = "auto"  # of the back-off: one number, or those chosen, (d + 1, d)
     least: float = 1.0  # rows that have a level before it is a parent
     block, support = "codes", "level"
+    measure = "levels"
     columnwise = False  # the columns of a row have a density together
     structured = True  # what one of them says depends on the others
     averages = True  # models: rows drawn from all of them teach each of them something else

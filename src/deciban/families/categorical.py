@@ -20,6 +20,7 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Codes
 from deciban.estimation.dirichlet import best_alpha, column_sums, log_evidence, log_shares, own_held_out, spread
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import class_weight, set_own
 from deciban.ops.packed import Packed
 from deciban.tallies import Crosstab
@@ -41,9 +42,10 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Categorical:
+class Categorical(Family):
     alpha: float | str = 1.0
     block, support = "codes", "level"
+    measure = "levels"
 
     def tally(self, x: Codes, y, w, k: int) -> Crosstab:
         return ops.crosstab(x, y, w, k)
@@ -95,6 +97,12 @@ class Categorical:
     def evidences(self, t: Crosstab) -> np.ndarray:
         """The same by column, (k, d)."""
         return log_evidence(t.table, t.offset, self.pseudo_counts(t))
+
+    def grid(self, p: Params, k: int) -> list[np.ndarray]:
+        return [np.arange(levels) for levels in np.diff(p.offset)]
+
+    def n_parameters(self, p: Params, k: int, d: int) -> int:
+        return k * int((np.diff(p.offset) - 1).sum())
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.zeros((len(y), len(p.offset) - 1), dtype=np.int64)

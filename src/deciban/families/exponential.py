@@ -22,6 +22,7 @@ from scipy.special import gammaln
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, powers, remaining, set_own, weight
 from deciban.estimation.linear import Linear
 from deciban.ops.packed import Packed
@@ -39,7 +40,7 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Exponential:
+class Exponential(Family):
     shape: float = 1.0
     mean: float | np.ndarray | None = None
     block, support = "reals", "nonnegative"

@@ -26,6 +26,7 @@ from scipy import linalg
 from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.errors import DataError
+from deciban.estimation.family import Family
 from deciban.gaussian.covariance import Covariance, DenseCovariance, class_covariances
 from deciban.gaussian.joint import ClassGaussian, by_pattern, draw, mixed
 from deciban.gaussian.leave_one_out import PairsLeft, cached_plan
@@ -138,9 +139,10 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Fisher:
+class Fisher(Family):
     within: int | None = None
     block, support = "dense", "real"
+    measure = "scores of a rule"
     columnwise = False  # the columns of a row have a density together
     density = False
 

@@ -22,6 +22,7 @@ from scipy.special import gammaln
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, set_own, weight
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, subtract
@@ -34,10 +35,11 @@ class Params:
 
 
 @dataclass(frozen=True)
-class GammaPoisson:
+class GammaPoisson(Family):
     shape: float = 1.0
     exposure: float = 1.0
     block, support = "counts", "count"
+    measure = "counts"
     shared = "whole"  # which one the tally is of those that `cell_ops` makes of the same cells
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:

@@ -24,6 +24,8 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.errors import DataError
+from deciban.estimation.family import Family
+from deciban.estimation.ranges import values_around
 from deciban.gaussian.covariance import Covariance, class_covariances, ledoit_wolf, shrink
 from deciban.gaussian.joint import ClassGaussian, PooledGaussian, by_pattern, draw, floored, mixed
 from deciban.gaussian.leave_one_out import Separate, Shared, Span, cached_plan
@@ -33,7 +35,7 @@ Params = ClassGaussian | PooledGaussian
 
 
 @dataclass(frozen=True)
-class GaussianJoint:
+class GaussianJoint(Family):
     blend: float = 0.0
     shrinkage: float | str = 0.0
     ridge: float = 0.0
@@ -128,6 +130,9 @@ class GaussianJoint:
                 "each class has its own covariance: the posterior is quadratic in x\n\nhint: pool them (`blend=1`)"
             )
         return p.coef.table, p.bias
+
+    def grid(self, p: Params, k: int) -> list[np.ndarray]:
+        return values_around(p.mean, np.sqrt(np.stack([cov.variances for cov in p.covs])))
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return draw(p.mean, p.covs, y, rng)

@@ -32,6 +32,7 @@ from scipy.special import multigammaln
 from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.errors import DataError
+from deciban.estimation.family import Family
 from deciban.gaussian.covariance import Covariance, DenseCovariance, class_covariances
 from deciban.gaussian.joint import MultivariateT, by_pattern, mixed, plus_rows, usual_variances
 from deciban.tallies import RowScatter, Scatter
@@ -55,7 +56,7 @@ class Prior:
 
 
 @dataclass(frozen=True)
-class GaussianJointBayes:
+class GaussianJointBayes(Family):
     blend: float = 0.0
     mean0: np.ndarray | None = None  # m₀, (d,); None here and below: from the tally
     scale0: np.ndarray | None = None  # Ψ₀, (d,) or (d, d)

@@ -29,6 +29,7 @@ from deciban import ops
 from deciban.data.blocks import Codes, Reals
 from deciban.estimation import discretise
 from deciban.estimation.dirichlet import best_alpha, log_shares, own_held_out
+from deciban.estimation.family import Family
 from deciban.ops import cells as cell_ops
 from deciban.ops.packed import Packed
 from deciban.tallies import GridCounts
@@ -133,7 +134,7 @@ class Intervals:
 
 
 @dataclass(frozen=True)
-class Histogram:
+class Histogram(Family):
     alpha: float | str = "auto"
     cuts: str | int | tuple[int, ...] = "mdl"  # "mdl", "values", a number of intervals of like weight, or before which
     smooth: int = 0  # times that intervals share their counts with their neighbours

@@ -29,6 +29,7 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Codes
 from deciban.errors import DataError
+from deciban.estimation.family import Family
 from deciban.estimation.missingness import dependent
 from deciban.networks.dependence import class_information, conditional_information
 from deciban.networks.graph import Parents
@@ -39,12 +40,13 @@ from deciban.tallies.crosstab import pair_cells
 
 
 @dataclass(frozen=True)
-class Kdb:
+class Kdb(Family):
     most: int = 1  # parents beside the class
     alpha: float = 1.0
     strength: float | str | tuple = "auto"  # of the back-off: one number, or those of each column
     order: Parents | None = None  # the parents of each column, where they are given
     block, support = "codes", "level"
+    measure = "levels"
     columnwise = False  # the columns of a row have a density together
     structured = True  # what one of them says depends on the others
 

@@ -20,6 +20,8 @@ import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Reals
+from deciban.estimation.family import Family
+from deciban.estimation.ranges import STEPS, values_around
 from deciban.gaussian import columns as normals
 from deciban.gaussian.columns import NormalColumns, logs
 from deciban.tallies import Moments
@@ -28,7 +30,7 @@ Params = NormalColumns
 
 
 @dataclass(frozen=True)
-class Lognormal:
+class Lognormal(Family):
     smoothing: float = 1e-9
     ddof: float = 0.0
     block, support = "dense", "positive"
@@ -51,6 +53,10 @@ class Lognormal:
 
     def leave_one_out(self, t: Moments, x: Reals, y, w) -> np.ndarray:
         return normals.leave_one_out(t, logs(x), y, w, self.smoothing, self.ddof, each=True)
+
+    def grid(self, p: Params, k: int) -> list[np.ndarray]:
+        ends = [np.exp(logs[[0, -1]]) for logs in values_around(p.mean, np.sqrt(p.var))]
+        return [np.linspace(low, high, STEPS) for low, high in ends]
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return np.where(p.scale[y] > 0, np.exp(rng.normal(p.mean[y], np.sqrt(p.var[y]))), np.nan)

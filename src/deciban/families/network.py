@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deciban.data.blocks import Codes
+from deciban.estimation.family import Family
 from deciban.networks.graph import Parents, parents_of
 from deciban.networks.search import bdeu, counts, marginal, search
 from deciban.networks.tables import BackedOffTables, BackoffSmoothing
@@ -27,13 +28,14 @@ from deciban.tallies import DistinctRows
 
 
 @dataclass(frozen=True)
-class Graph:
+class Graph(Family):
     edges: tuple[tuple[int, int], ...] | None = None  # (parent, child), by column number; None: found by search
     prior: float = 1.0
     max_parents: int = 2  # beside the class, of a graph that is searched for
     strength: float | str | tuple = "auto"  # of the back-off: one number, or those of each column
     alpha: float | None = 1.0  # of every cell of every table; None: `prior`, spread evenly
     block, support = "codes", "level"
+    measure = "levels"
     columnwise = False  # the columns of a row have a density together
     structured = True  # what one of them says depends on the others
 

@@ -24,6 +24,7 @@ from scipy.special import gammaln
 
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, moments_left, row_sums, set_own, weight
 from deciban.gaussian import columns as normals
 from deciban.gaussian.leave_one_out import DEEP, GivenPrior, cached_plan, students
@@ -51,7 +52,7 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Student:
+class Student(Family):
     mean: float | np.ndarray | None = None
     kappa: float = 0.01
     shape: float = 0.5
@@ -60,11 +61,11 @@ class Student:
     log: bool = False
 
     @property
-    def block(self) -> str:
+    def block(self) -> str:  # type: ignore[override]
         return "dense" if self.log else "reals"
 
     @property
-    def support(self) -> str:
+    def support(self) -> str:  # type: ignore[override]
         return "positive" if self.log else "real"
 
     @property

@@ -32,6 +32,7 @@ from deciban import ops
 from deciban.data.blocks import Codes
 from deciban.errors import DataError
 from deciban.estimation.discretise import sequential_parts
+from deciban.estimation.family import Family
 from deciban.estimation.missingness import dependent
 from deciban.networks import tables as backoff
 from deciban.networks.dependence import conditional_information, spanning_tree
@@ -84,12 +85,13 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(Family):
     alpha: float = 1.0
     strength: float | str | tuple = "auto"  # of the back-off: one number, or those of each column
     root: int | None = None
     parents: tuple[int, ...] | None = None  # a tree that is given
     block, support = "codes", "level"
+    measure = "levels"
     columnwise = False  # the columns of a row have a density together
     structured = True  # what one of them says depends on the others
 
