@@ -176,7 +176,7 @@ class Scoring:
             bias = bias + fitted.weights.bias
         if fitted.calibration is not None:
             coef, bias = fitted.calibration.linear(coef, bias)
-        above = getattr(fitted.family, "above", None)
+        above = fitted.family.above
         return LinearPosterior.of(self.classes_, coef, bias + self._prior(fitted, None), above)
 
     # inside
@@ -184,7 +184,7 @@ class Scoring:
     def _prior(self, fitted: Any, priors, density: bool = False) -> np.ndarray:
         """log prior (k,) to add to the log likelihoods."""
         if priors is None:
-            takes = getattr(fitted.family, "takes_prior", True) or fitted.weights is not None
+            takes = fitted.family.uses_prior or fitted.weights is not None
             if takes or density or len(self.classes_) == 1:
                 return fitted.log_prior
             return np.zeros(len(self.classes_))
@@ -207,7 +207,8 @@ class Scoring:
         family, params = fitted.family, fitted.params
         loglik = family.log_density if density and hasattr(family, "log_density") else family.loglik
         weights = None if density else fitted.weights
-        spans = borders(x.n, max(x.cells, x.n * getattr(family, "width", len)(prior)), max(SPAN, len(prior) * x.d // 4))
+        wide = x.n * family.row_width(len(prior)) if x.n > 1 else 0
+        spans = borders(x.n, max(x.cells, wide), max(SPAN, len(prior) * x.d // 4))
         whole = np.empty((x.n, len(prior)) if len(spans) > 1 else (0, 0))
 
         def run(span: tuple[int, int]) -> np.ndarray:
@@ -1343,7 +1344,7 @@ class Generative(
 
     def _tally(self, table: Table) -> Bundle:
         family, whom = self._family(), type(self).__name__
-        size = getattr(family, "size", lambda k, d: k * d)(table.k, table.d)
+        size = family.tally_size(table.k, table.d)
 
         def of(span: tuple[int, int]) -> Bundle:
             chunk = table.rows(*span)

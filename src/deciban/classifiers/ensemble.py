@@ -313,7 +313,7 @@ def makes_choices(model: Any) -> bool:
     if not isinstance(model, Generative):
         return False
     fields = getattr(getattr(model, "_schema", None), "fields", ())
-    searched = isinstance(model, Structured) or any(getattr(field.family, "searches", False) for field in fields)
+    searched = isinstance(model, Structured) or any(field.family.chooses for field in fields)
     return searched or bool(model._asked()) or bool(getattr(model, "calibrate", False))
 
 

@@ -30,7 +30,7 @@ from deciban.composites.subsets import SubsetAverage
 from deciban.data import frames
 from deciban.data.blocks import Table
 from deciban.errors import DataError
-from deciban.families import find
+from deciban.families import Family, find
 from deciban.families.categorical import Categorical
 from deciban.families.gamma_poisson import GammaPoisson
 from deciban.families.gaussian import Gaussian
@@ -290,13 +290,13 @@ class MixedNB(
         nominal = Categorical(alpha=self.alpha)
         if isinstance(wanted, str) and wanted == "auto":
             return nominal if column.levels is not None else choice(self.alpha, columns)
-        known = {name: family for name, family in find().items() if getattr(family, "columnwise", True)}
+        known = {name: family for name, family in find().items() if family.columnwise}
         if isinstance(wanted, str) and wanted in known:
             own = {"categorical": nominal, "gaussian": BELL}
             wanted = own.get(wanted) or known[wanted]()
             if self.alpha != "auto" and hasattr(wanted, "alpha"):
                 wanted = replace(wanted, alpha=self.alpha)
-        if isinstance(wanted, type) or not hasattr(wanted, "loglik") or not getattr(wanted, "columnwise", True):
+        if not isinstance(wanted, Family) or not wanted.columnwise:
             raise DataError(
                 f"column `{column.name}`: there is no family {wanted!r} for a column by itself\n\n"
                 f"hint: give the name of one of {sorted(known)}, or an object such as Gaussian(ddof=1)"

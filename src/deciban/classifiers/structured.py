@@ -214,7 +214,7 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     def _check_memory(self, k: int) -> None:
         """Refuse tables of counts that would not fit, before they are made."""
         family = self._family()
-        size = family.size(k, len(family.levels))
+        size = family.tally_size(k, len(family.levels))
         if size <= MOST:
             return
         wide = np.argsort(family.levels)[::-1][:3]
@@ -289,14 +289,14 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     def _without(self, family: Discretised, tally: Bundle, row: Table) -> np.ndarray:
         assert isinstance(row.x, Mixed)
         left = (tally - self._tally_chunk(family, row)).parts[1]
-        settled, codes = family.settled(self._fitted.params), np.array(family.codes(row.x).values)
+        fixed, codes = family.fixed(self._fitted.params), np.array(family.codes(row.x).values)
         places = used_levels(left.crosstab(), self._nominal())
         if places is not None:
             left = left.relevel(np.array([(at >= 0).sum() for at in places]), places)
             gone = left.levels  # the code of a level that is known no more
             moved = [np.where(at < 0, n, at) for at, n in zip(places, gone, strict=True)]
             codes = np.column_stack([np.append(at, -1)[code] for at, code in zip(moved, codes.T, strict=True)])
-        return settled.scores(settled.estimate(left), Codes(codes))
+        return fixed.scores(fixed.estimate(left), Codes(codes))
 
     # telling
 
@@ -305,7 +305,7 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
         """log p(X | y), the structure being given and its tables averaged out, each drawn from a Dirichlet(alpha)."""
         fitted = self._check_is_fitted()
         if not hasattr(fitted.family.family, "evidence"):
-            averages = getattr(fitted.family.family, "averages", False)
+            averages = fitted.family.family.averages
             why = "is an average of models" if averages else "has tables that were given, not learned from rows"
             raise AttributeError(
                 f"{type(self).__name__} {why}: no evidence in closed form\n\n"

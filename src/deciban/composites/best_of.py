@@ -92,11 +92,11 @@ class Params:
 
 @dataclass(frozen=True)
 class BestOf(Family):
-    candidates: tuple[Any, ...]  # families that say by `shared` which tally of the same cells is theirs
+    candidates: tuple[Any, ...]  # families that say by `shared_tally` which tally of the same cells is theirs
     columns: int = 1  # of the table, whose evidence is added up
     settled: tuple[int, ...] | None = None  # which candidate each column has, where that is known
     block, support = "dense", "real"
-    searches = True  # parameters are dear: whoever has them hands them to `leave_one_out`
+    chooses = True  # parameters are dear: whoever has them hands them to `leave_one_out`
 
     def tally(self, x: Reals, y, w, k: int) -> Bundle:
         found = cell_ops.shared(x, y, w, k)
@@ -110,7 +110,7 @@ class BestOf(Family):
 
     def _shared(self) -> list[str]:
         """The names of the tallies that the candidates need."""
-        return list(dict.fromkeys(["cells", *(f.shared for f in self.candidates)]))
+        return list(dict.fromkeys(["cells", *(f.shared_tally for f in self.candidates)]))
 
     def _tallies(self, t: Bundle) -> dict[str, Any]:
         return dict(zip(self._shared(), t.parts[1:], strict=True))
@@ -128,23 +128,23 @@ class BestOf(Family):
         at = [np.flatnonzero(choice == i).tolist() for i in range(len(self.candidates))]
         used = [i for i, columns in enumerate(at) if columns]
         product = Product(tuple(self.candidates[i] for i in used), tuple(tuple(at[i]) for i in used), d)
-        inner = tuple(self.candidates[i].estimate(tallies[self.candidates[i].shared].part(at[i])) for i in used)
+        inner = tuple(self.candidates[i].estimate(tallies[self.candidates[i].shared_tally].part(at[i])) for i in used)
         distinct = np.array([len(keys) for keys in cells.keys])
         limits = tuple(
             None
-            if self.candidates[i].shared == "cells"
-            else Limits.of(_rows_of(tallies[self.candidates[i].shared], at[i]), distinct[at[i]])
+            if self.candidates[i].shared_tally == "cells"
+            else Limits.of(_rows_of(tallies[self.candidates[i].shared_tally], at[i]), distinct[at[i]])
             for i in used
         )
         return Params(tuple(self.candidates[i] for i in choice), product, inner, limits, cells)
 
-    def as_chosen(self, p: Params) -> BestOf:
+    def fixed(self, p: Params) -> BestOf:
         """The same with the families that these parameters have, for whichever rows."""
         return replace(self, settled=tuple(self.candidates.index(family) for family in p.families))
 
     def _choose(self, fit: list[int], cells: GridCounts, moments: Moments | None) -> int:
         """Which of the candidates `fit` has the column."""
-        intervals = [i for i in fit if self.candidates[i].shared == "cells"]
+        intervals = [i for i in fit if self.candidates[i].shared_tally == "cells"]
         spread = deviation(moments)
         if len(cells.keys[0]) <= 1:
             return intervals[0] if intervals and not spread else fit[0]
@@ -157,7 +157,7 @@ class BestOf(Family):
 
     def _able(self, family: Any, cells: GridCounts) -> bool:
         """Whether there are rows enough for a family of levels or intervals; two values may always be levels."""
-        if family.shared != "cells" or family.cuts == "mdl":
+        if family.shared_tally != "cells" or family.cuts == "mdl":
             return True
         n = float(cells.table.sum())
         if family.cuts == "values":
@@ -166,13 +166,13 @@ class BestOf(Family):
 
     def _tells(self, family: Any, cells: GridCounts) -> bool:
         """Whether it is no histogram of one interval."""
-        return family.shared != "cells" or len(family.places(cells.table)) > 0
+        return family.shared_tally != "cells" or len(family.places(cells.table)) > 0
 
     def chosen(self, p: Params, t: Bundle) -> Bundle:
         """The tallies of the chosen families, each of its own columns."""
         tallies = self._tallies(t)
         both = zip(p.product.factors, p.product.columns, strict=True)
-        return Bundle(tuple(tallies[f.shared].part(list(at)) for f, at in both))
+        return Bundle(tuple(tallies[f.shared_tally].part(list(at)) for f, at in both))
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
         out: Any = 0.0
@@ -390,13 +390,13 @@ class Rows:
 
     def _held_out(self, family: Any) -> np.ndarray:
         """log p(value | class) (folds, m, k) by the other folds, up to what is the same for all classes."""
-        if family.shared == "cells":
+        if family.shared_tally == "cells":
             rule = family.cuts, family.smooth
             if rule not in self.cut:
                 self.cut[rule] = family.intervals(self.learned)
             return family.shares(self.cut[rule])
         n = self.learned.sum(axis=2)  # (folds, k)
-        p = family.estimate(self._tally(family.shared))
+        p = family.estimate(self._tally(family.shared_tally))
         parts = family.parts(p, Reals(np.repeat(self.values[:, None], len(n), axis=1)))  # (m, k, folds)
         return Limits.of(n.T, np.full(len(n), len(self.values))).apply(parts).transpose(2, 0, 1)
 

@@ -94,9 +94,9 @@ class Discretised(Family):
                 out[j] = values if cut is None else discretise.intervals(values, np.array(cut.at))
         return Codes(out.T)
 
-    def size(self, k: int, d: int) -> int:
+    def tally_size(self, k: int, d: int) -> int:
         """Numbers that a tally has: chunks of rows are larger than that."""
-        return self.family.size(np.array(self.levels), k)
+        return self.family.level_tally_size(np.array(self.levels), k)
 
     def tally(self, x: Mixed, y, w, k: int) -> Any:
         tally = self.family.tally(self.codes(x), y, w, k)
@@ -134,9 +134,9 @@ class Discretised(Family):
             own = logs[np.arange(len(logs)), y] - np.logaddexp.reduce(logs, axis=1)
         return np.maximum(np.nan_to_num(own, nan=-LOST), -LOST)
 
-    def settled(self, p: Learned) -> Discretised:
+    def fixed(self, p: Learned) -> Discretised:
         """What would choose as it did for `p` whatever the counts."""
-        return replace(self, family=self.family.settled(p.params), missing=tuple(p.gaps.tolist()))
+        return replace(self, family=self.family.fixed(p.params), missing=tuple(p.gaps.tolist()))
 
     def loglik(self, p: Learned, x: Mixed) -> np.ndarray:
         return self.scores(p, self.codes(x))
@@ -164,7 +164,7 @@ class Discretised(Family):
 
     def evidence(self, p: Learned) -> np.ndarray:
         """log marginal likelihood (k,) of each class's rows, the structure being given."""
-        return self.family.settled(p.params).evidence(p.counts)
+        return self.family.fixed(p.params).evidence(p.counts)
 
     def sample(self, p: Learned, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Levels (n, d); −1 is missing."""

@@ -39,10 +39,10 @@ class Product(Family):
     def estimate(self, t: Bundle) -> tuple:
         return tuple(f.estimate(part) for f, part in zip(self.factors, t.parts, strict=True))
 
-    def as_chosen(self, p: tuple) -> Product:
+    def fixed(self, p: tuple) -> Product:
         """The same, where factors that choose families have those that they chose for these parameters."""
         both = zip(self.factors, p, strict=True)
-        return replace(self, factors=tuple(f.as_chosen(own) if hasattr(f, "as_chosen") else f for f, own in both))
+        return replace(self, factors=tuple(f.fixed(own) for f, own in both))
 
     def loglik(self, p: tuple, x: Mixed) -> np.ndarray:
         first, *rest = self._each(p, x)
@@ -71,7 +71,7 @@ class Product(Family):
         """As the factors say it; `p` are the parameters of t, for those that would have to search for them again."""
         out: Any = 0.0
         for (f, params, block), part in zip(self._each(p, x), t.parts, strict=True):
-            known = {"p": params} if getattr(f, "searches", False) else {}
+            known = {"p": params} if f.chooses else {}
             out = out + f.leave_one_out(part, block, y, w, **known)
         return out
 

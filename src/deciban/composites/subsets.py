@@ -222,7 +222,7 @@ class ColumnLeftOut:
         return odds_left(self.family, self, y, weight)
 
     def _known(self, p: Any) -> dict[str, Any]:
-        return {"p": p} if getattr(self.family, "searches", False) else {}
+        return {"p": p} if self.family.chooses else {}
 
 
 def _nobody(x: Reals | Codes) -> np.ndarray:
@@ -232,9 +232,9 @@ def _nobody(x: Reals | Codes) -> np.ndarray:
 @singledispatch
 def odds_left(family: Any, leaf: ColumnLeftOut, y: np.ndarray, w: np.ndarray) -> np.ndarray:
     """A column for each row, all of them without that row: their evidences at once."""
-    in_logs = getattr(family, "shared", "") == "log_moments"
+    in_logs = family.shared_tally == "log_moments"
     cells = logs(leaf.x).values if in_logs else leaf.x.dense()  # type: ignore[union-attr, arg-type]
-    if getattr(family, "above", None) is not None:
+    if family.above is not None:
         cells = np.where(np.isnan(cells), np.nan, cells > family.above)
     apart, alike = evidences(family, None, _dropped(leaf.t, cells, y, w))
     return apart - alike
@@ -310,7 +310,7 @@ def columns_left_out(
         for j, place in enumerate(at):
             cells = np.ascontiguousarray(np.asarray(block.values)[:, [j]])
             one = Codes(cells) if isinstance(block, Codes) else Reals(cells)
-            searched = getattr(family, "searches", False)  # who does not is never asked for parameters
+            searched = family.chooses  # who does not is never asked for parameters
             found, pooled = (mine.part([j]), ours.part([j])) if searched else (None, None)
             yield ColumnLeftOut(family, found, pooled, part.part([j]), one), place
 
@@ -329,9 +329,8 @@ class SubsetAverage(Family):
     prior: tuple[float, ...]  # probability that a column matters, before any row was seen
     block, support = "mixed", "real"
 
-    def width(self, prior: np.ndarray) -> int:
-        """Numbers that a scored row needs."""
-        return len(prior) * self.product.d
+    def row_width(self, k: int) -> int:
+        return k * self.product.d
 
     def tally(self, x: Mixed, y, w, k: int) -> Bundle:
         return self.product.tally(x, y, w, k)

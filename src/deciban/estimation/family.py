@@ -32,6 +32,7 @@ class Family(ABC):
     density: ClassVar[bool] = True  # False: scores of a rule, which do not sum to 1
     uses_prior: ClassVar[bool] = True  # False: class priors are added only where they are given
     chooses: ClassVar[bool] = False  # whether the estimate makes choices that stay when a row is left out
+    above: float | None = None  # cells above it count as presence; None: cells are taken as they are
     shared_tally: ClassVar[str] = ""  # which of the tallies that `ops.cells.shared` makes is the family's own
 
     @abstractmethod
@@ -54,6 +55,22 @@ class Family(ABC):
         """Values of each column that a scale is drawn at: what a sample of all classes ranges over."""
         rows = self.sample(p, np.arange(DRAWN, dtype=np.int32) % k, np.random.default_rng(0))
         return [values_of_sample(rows[:, j]) for j in range(rows.shape[1])]
+
+    def fixed(self, p: Any) -> Family:
+        """The family that makes the choices of these parameters, whatever the counts."""
+        return self
+
+    def tally_size(self, k: int, d: int) -> int:
+        """Numbers in a tally."""
+        return k * d
+
+    def level_tally_size(self, levels: np.ndarray, k: int) -> int:
+        """Numbers in a tally, or in what is made of it, of columns with so many levels (d,)."""
+        return k * int(levels.sum())
+
+    def row_width(self, k: int) -> int:
+        """Numbers that a row needs while it is scored."""
+        return k
 
     def n_parameters(self, p: Any, k: int, d: int) -> int | None:
         """How many numbers are learned freely; None: that is not known."""

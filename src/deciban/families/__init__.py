@@ -27,7 +27,7 @@ def find() -> dict[str, Any]:
     """Every family here, by the name of its file."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
-    return {name: module.FAMILY for name, module in modules.items() if hasattr(module, "FAMILY")}
+    return {name: module.FAMILY for name, module in modules.items() if "FAMILY" in vars(module)}
 
 
 SUPPORT_TEXT = {
@@ -45,7 +45,7 @@ def list_families() -> dict[str, str]:
     >>> sorted(list_families())[:2]
     ['bernoulli', 'categorical']
     """
-    return {name: _words(family) for name, family in find().items() if getattr(family, "columnwise", True)}
+    return {name: _words(family) for name, family in find().items() if family.columnwise}
 
 
 def _words(family: Any) -> str:

@@ -51,7 +51,7 @@ class Aode(Family):
     structured = True  # what one of them says depends on the others
     averages = True  # models: rows drawn from all of them teach each of them something else
 
-    def size(self, levels: np.ndarray, k: int) -> int:
+    def level_tally_size(self, levels: np.ndarray, k: int) -> int:
         """Numbers that a tally or the parameters have."""
         return k * pair_cells(levels) + OneDependenceTables.width(k) * int(levels.sum()) * (int(levels.sum()) + 1)
 
@@ -80,7 +80,7 @@ class Aode(Family):
         with np.errstate(divide="ignore"):
             return Params(t.levels, m, OneDependenceTables.of(np.log(shares, out=shares), offset, seen))
 
-    def settled(self, p: Params) -> Aode:
+    def fixed(self, p: Params) -> Aode:
         """The family that would have these strengths whatever the counts."""
         return replace(self, strength=p.strengths)
 

@@ -45,7 +45,7 @@ class Complement(Family):
     block, support = "counts", "count"
     measure = "scores of a rule"
     columnwise = False  # the columns of a row have a density together
-    density, takes_prior = False, False  # the scores do not sum to 1, and take no prior unless one is given
+    density, uses_prior = False, False  # the scores do not sum to 1, and take no prior unless one is given
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)

@@ -146,12 +146,12 @@ class Fisher(Family):
     columnwise = False  # the columns of a row have a density together
     density = False
 
-    def size(self, k: int, d: int) -> int:
+    def tally_size(self, k: int, d: int) -> int:
         return k * d * d
 
-    def width(self, prior: np.ndarray) -> int:
-        """Scores held for a row: one for each pair."""
-        return len(pairs(len(prior)))
+    def row_width(self, k: int) -> int:
+        """One score for each pair."""
+        return len(pairs(k))
 
     def tally(self, x: Reals, y, w, k: int) -> Scatter | RowScatter:
         return ops.scatter(x, y, w, k)

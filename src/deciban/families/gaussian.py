@@ -36,7 +36,7 @@ class Gaussian(Family):
     ddof: float = 0.0
     each: bool = False  # whether smoothing refers to the column's own variance
     block, support = "reals", "real"
-    shared = "moments"  # which one the tally is of those that `cell_ops` makes of the same cells
+    shared_tally = "moments"
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Moments:
         return ops.moments(x, y, w, k)

@@ -50,7 +50,7 @@ class GaussianJoint(Family):
         """Whether the pooled scatter is all that is needed."""
         return self.blend == 1 and self.mix is None and self.shrinkage != "auto"
 
-    def size(self, k: int, d: int) -> int:
+    def tally_size(self, k: int, d: int) -> int:
         """Numbers in a dense tally."""
         return d * d * (1 if self.pools else k)
 

@@ -69,7 +69,7 @@ class GaussianJointBayes(Family):
     def pools(self) -> bool:
         return self.blend == 1
 
-    def size(self, k: int, d: int) -> int:
+    def tally_size(self, k: int, d: int) -> int:
         """Numbers in a dense tally."""
         return d * d * (1 if self.pools else k)
 

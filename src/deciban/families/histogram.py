@@ -139,8 +139,8 @@ class Histogram(Family):
     cuts: str | int | tuple[int, ...] = "mdl"  # "mdl", "values", a number of intervals of like weight, or before which
     smooth: int = 0  # times that intervals share their counts with their neighbours
     block, support = "dense", "real"
-    searches = True  # parameters are dear: whoever has them hands them to `leave_one_out`
-    shared = "cells"  # which one the tally is of those that `cell_ops` makes of the same cells
+    chooses = True  # parameters are dear: whoever has them hands them to `leave_one_out`
+    shared_tally = "cells"
 
     def tally(self, x: Reals, y, w, k: int) -> GridCounts:
         return cell_ops.cells(x, y, w, k)

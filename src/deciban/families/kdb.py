@@ -50,7 +50,7 @@ class Kdb(Family):
     columnwise = False  # the columns of a row have a density together
     structured = True  # what one of them says depends on the others
 
-    def size(self, levels: np.ndarray, k: int) -> int:
+    def level_tally_size(self, levels: np.ndarray, k: int) -> int:
         """Numbers that it takes to find parents; the tally has those of the distinct rows."""
         return k * (pair_cells(levels) + int(levels.sum()))
 
@@ -87,7 +87,7 @@ class Kdb(Family):
     def _smoothing(self) -> BackoffSmoothing:
         return BackoffSmoothing(self.strength, self.alpha)
 
-    def settled(self, p: BackedOffTables) -> Kdb:
+    def fixed(self, p: BackedOffTables) -> Kdb:
         """The family that would have these parents and strengths whatever the counts."""
         return replace(self, order=p.parents, strength=p.strengths)
 

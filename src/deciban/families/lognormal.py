@@ -34,7 +34,7 @@ class Lognormal(Family):
     smoothing: float = 1e-9
     ddof: float = 0.0
     block, support = "dense", "positive"
-    shared = "log_moments"  # which one the tally is of those that `cell_ops` makes of the same cells
+    shared_tally = "log_moments"
 
     def tally(self, x: Reals, y, w, k: int) -> Moments:
         return ops.moments(logs(x), y, w, k)

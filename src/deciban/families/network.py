@@ -39,11 +39,11 @@ class Graph(Family):
     columnwise = False  # the columns of a row have a density together
     structured = True  # what one of them says depends on the others
 
-    def size(self, levels: np.ndarray, k: int) -> int:
+    def level_tally_size(self, levels: np.ndarray, k: int) -> int:
         """Numbers that a tally of few rows has: those of more are as many as there are distinct rows."""
         return k * int(levels.sum())
 
-    def settled(self, p: BackedOffTables) -> Graph:
+    def fixed(self, p: BackedOffTables) -> Graph:
         """The family that would have this graph and these strengths whatever the counts."""
         edges = tuple((a, b) for b, own in enumerate(p.parents) for a in own)
         return replace(self, edges=edges, strength=p.strengths)

@@ -41,7 +41,7 @@ class Poisson(Family):
     exposure: float = 1.0
     block, support = "counts", "count"
     measure = "counts"
-    shared = "whole"  # which one the tally is of those that `cell_ops` makes of the same cells
+    shared_tally = "whole"
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)

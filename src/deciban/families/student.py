@@ -69,7 +69,7 @@ class Student(Family):
         return "positive" if self.log else "real"
 
     @property
-    def shared(self) -> str:
+    def shared_tally(self) -> str:  # type: ignore[override]
         """Which one the tally is of those that `cell_ops` makes of the same cells."""
         return "log_moments" if self.log else "moments"
 

@@ -95,7 +95,7 @@ class Tree(Family):
     columnwise = False  # the columns of a row have a density together
     structured = True  # what one of them says depends on the others
 
-    def size(self, levels: np.ndarray, k: int) -> int:
+    def level_tally_size(self, levels: np.ndarray, k: int) -> int:
         """Numbers that a tally has."""
         return k * (pair_cells(levels) + int(levels.sum()))
 
@@ -117,7 +117,7 @@ class Tree(Family):
         tables = [table if table.ndim == 3 else table[:, None, :] for table in tables]
         return Params(parents, order, t.levels, strengths, tuple(tables), weight)
 
-    def settled(self, p: Params) -> Tree:
+    def fixed(self, p: Params) -> Tree:
         """The family that would have this tree and these strengths whatever the counts."""
         return replace(self, parents=p.parents, strength=p.strengths)
 

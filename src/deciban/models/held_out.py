@@ -130,7 +130,7 @@ class LeavingOut:
     def _held_out_prior(self, fitted: Any, table: Table) -> np.ndarray:
         """log priors (n, k) of each row, its own weight taken out."""
         n = fitted.tally.parts[0].n
-        if not getattr(fitted.family, "takes_prior", True) and len(n) > 1:
+        if not fitted.family.uses_prior and len(n) > 1:
             return np.zeros((table.n, len(n)))
         if table.w is None:
             which, kinds = table.y, [(c, 1.0) for c in range(table.k)]

@@ -422,7 +422,7 @@ class GivenNetwork(Family):
         """log P(target), (k,)."""
         return self.network.log_joint(np.full((1, len(self.network.names)), -1), [self.target])[0]
 
-    def size(self, levels: np.ndarray, k: int) -> int:
+    def level_tally_size(self, levels: np.ndarray, k: int) -> int:
         return k
 
     def tally(self, x: Codes, y, w, k: int) -> DistinctRows:
