@@ -213,6 +213,14 @@ class BestOf(Family):
                     out += f.leave_one_out(part.part([j]), one, y, w, p=params.part([j]))
         return out
 
+    def evidence_by_column(self, t: Bundle, p: Params) -> np.ndarray:
+        return p.product.evidence_by_column(self.chosen(p, t), p.inner)
+
+    def pooled(self, t: Bundle, p: Params) -> Params:
+        """The families that were chosen by class; there is nothing to limit between classes."""
+        inner = p.product.pooled(self.chosen(p, t), p.inner)
+        return replace(p, inner=inner, limits=(None,) * len(inner))
+
     def grid(self, p: Params, k: int) -> list[np.ndarray]:
         """As the chosen families have it, but not beyond the cells."""
         own = p.product.grid(p.inner, k)

@@ -86,6 +86,15 @@ class Product(Family):
                 )
         return sum((f.evidence(part) for f, part in zip(self.factors, t.parts, strict=True)), np.zeros(t.k))
 
+    def evidence_by_column(self, t: Bundle, p: tuple) -> np.ndarray:
+        out = np.zeros((2, self.d))
+        for f, params, part, at in zip(self.factors, p, t.parts, self.columns, strict=True):
+            out[:, list(at)] += f.evidence_by_column(part, params)
+        return out
+
+    def pooled(self, t: Bundle, p: tuple) -> tuple:
+        return tuple(f.pooled(part, params) for f, params, part in zip(self.factors, p, t.parts, strict=True))
+
     def grid(self, p: tuple, k: int) -> list[np.ndarray]:
         """Of a column that several factors have, the values of the first."""
         out: dict[int, np.ndarray] = {}

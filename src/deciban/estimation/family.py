@@ -15,6 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from deciban.errors import DataError
+from deciban.estimation.dependence import without_each_row
 from deciban.estimation.ranges import values_of_sample
 
 DRAWN = 4096  # rows that show what a density ranges over
@@ -55,6 +57,26 @@ class Family(ABC):
         """Values of each column that a scale is drawn at: what a sample of all classes ranges over."""
         rows = self.sample(p, np.arange(DRAWN, dtype=np.int32) % k, np.random.default_rng(0))
         return [values_of_sample(rows[:, j]) for j in range(rows.shape[1])]
+
+    def evidence_by_column(self, t: Any, p: Any) -> np.ndarray:
+        """log evidence that each column depends on the class, and that it does not, (2, d); p: the estimate of t."""
+        raise DataError(
+            f"{type(self).__name__} has no evidence by column, so nobody can say whether such a column matters\n\n"
+            "hint: name another family for it, such as 'student', 'histogram' or 'categorical', or leave out `average`"
+        )
+
+    def dependence_left_out(self, t: Any, p: Any, x: Any, y: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Of one column: log evidence that it depends on the class over that it does not, without each row, (n,)."""
+        apart, alike = self.evidence_by_column(without_each_row(t, self.tallied_cells(x), y, w), None)
+        return apart - alike
+
+    def tallied_cells(self, x: Any) -> np.ndarray:
+        """The numbers (n, d) that a tally sums up."""
+        return x.dense()
+
+    def pooled(self, t: Any, p: Any) -> Any:
+        """Parameters of all classes as one, k = 1; p: the estimate of t."""
+        return self.estimate(t.collapse())
 
     def fixed(self, p: Any) -> Family:
         """The family that makes the choices of these parameters, whatever the counts."""

@@ -23,6 +23,7 @@ from scipy.special import betaln
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
+from deciban.estimation.dependence import both_ways
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, class_weight, set_own, weight
 from deciban.estimation.linear import Linear
@@ -100,13 +101,20 @@ class Bernoulli(Family):
 
     def evidence(self, t: Sums) -> np.ndarray:
         """log marginal likelihood (k,) of each class's rows, every chance drawn from a Beta(alpha, alpha)."""
-        return self.evidences(t).sum(axis=1)
+        return self._evidences(t).sum(axis=1)
 
-    def evidences(self, t: Sums) -> np.ndarray:
+    def _evidences(self, t: Sums) -> np.ndarray:
         """The same by column, (k, d)."""
         if np.min(self.alpha) <= 0:
             raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
         return betaln(t.total + self.alpha, column(t.n) - t.total + self.alpha) - betaln(self.alpha, self.alpha)
+
+    def evidence_by_column(self, t: Sums, p: Params | None) -> np.ndarray:
+        return both_ways(self._evidences, t)
+
+    def tallied_cells(self, x: Reals | Counts) -> np.ndarray:
+        cells = x.dense()
+        return cells if self.above is None else np.where(np.isnan(cells), np.nan, cells > self.above)
 
     def grid(self, p: Params, k: int) -> list[np.ndarray]:
         return [np.array([0.0, self._present])] * p.log_present.shape[1]

@@ -19,6 +19,7 @@ import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Codes
+from deciban.estimation.dependence import alphas_of, level_dependence_left_out, level_evidence
 from deciban.estimation.dirichlet import best_alpha, column_sums, log_evidence, log_shares, own_held_out, spread
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import class_weight, set_own
@@ -92,11 +93,17 @@ class Categorical(Family):
 
     def evidence(self, t: Crosstab) -> np.ndarray:
         """log marginal likelihood (k,) of each class's levels, each column's shares drawn from a Dirichlet(alpha)."""
-        return self.evidences(t).sum(axis=1)
+        return self._evidences(t).sum(axis=1)
 
-    def evidences(self, t: Crosstab) -> np.ndarray:
+    def _evidences(self, t: Crosstab) -> np.ndarray:
         """The same by column, (k, d)."""
         return log_evidence(t.table, t.offset, self.pseudo_counts(t))
+
+    def evidence_by_column(self, t: Crosstab, p: Params | None) -> np.ndarray:
+        return level_evidence(t.table, t.offset, alphas_of(self.alpha))
+
+    def dependence_left_out(self, t: Crosstab, p: Params | None, x: Codes, y, w) -> np.ndarray:
+        return level_dependence_left_out(t.table, alphas_of(self.alpha), x.values[:, 0], y, w)
 
     def grid(self, p: Params, k: int) -> list[np.ndarray]:
         return [np.arange(levels) for levels in np.diff(p.offset)]

@@ -58,6 +58,9 @@ class Gaussian(Family):
         """`everything`: the moments of all rows, unweighted, where smoothing refers to those."""
         return normals.leave_one_out(t, x, y, w, self.smoothing, self.ddof, everything, self.each)
 
+    def evidence_by_column(self, t: Moments, p: Params | None) -> np.ndarray:
+        return normals.dependence_evidence(t)
+
     def grid(self, p: Params, k: int) -> list[np.ndarray]:
         return values_around(p.mean, np.sqrt(p.var))
 

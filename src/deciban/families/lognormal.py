@@ -54,6 +54,12 @@ class Lognormal(Family):
     def leave_one_out(self, t: Moments, x: Reals, y, w) -> np.ndarray:
         return normals.leave_one_out(t, logs(x), y, w, self.smoothing, self.ddof, each=True)
 
+    def evidence_by_column(self, t: Moments, p: Params | None) -> np.ndarray:
+        return normals.dependence_evidence(t)
+
+    def tallied_cells(self, x: Reals) -> np.ndarray:
+        return logs(x).dense()
+
     def grid(self, p: Params, k: int) -> list[np.ndarray]:
         ends = [np.exp(logs[[0, -1]]) for logs in values_around(p.mean, np.sqrt(p.var))]
         return [np.linspace(low, high, STEPS) for low, high in ends]
