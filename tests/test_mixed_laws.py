@@ -23,7 +23,7 @@ MODELS = {
     "auto, informative": MixedNB(missing="informative", unseen="reserve"),
 }
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
-BY_COLUMN = sorted(name for name, family in find().items() if getattr(family, "columnwise", True))
+BY_COLUMN = sorted(name for name, family in find().items() if family.columnwise)
 
 
 def fresh(model: MixedNB) -> MixedNB:

@@ -120,7 +120,7 @@ class WeighingColumns:
                 "missing='average' makes rows of levels that are not there, which weights know nothing of\n\n"
                 "hint: with weights='discriminative' use missing='ignore' or 'informative'"
             )
-        if not hasattr(self._family(), "parts"):  # type: ignore[attr-defined]
+        if not self._family().has_parts:  # type: ignore[attr-defined]
             raise DataError(
                 f"{self} has no evidence by column that weights could multiply\n\nhint: use estimate='plugin'"
             )

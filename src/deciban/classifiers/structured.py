@@ -284,7 +284,9 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
 
     def _leave_one_out(self, family: Discretised, tally: Bundle, chunk: Table) -> np.ndarray:
         assert isinstance(chunk.x, Mixed)
-        return family.leave_one_out(self._fitted.params, chunk.x, chunk.y, chunk.w, np.array(self._nominal()))
+        return family.leave_one_out(
+            tally.parts[1], chunk.x, chunk.y, chunk.w, self._fitted.params, np.array(self._nominal())
+        )
 
     def _without(self, family: Discretised, tally: Bundle, row: Table) -> np.ndarray:
         assert isinstance(row.x, Mixed)
@@ -304,17 +306,18 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     def evidence_(self) -> float:
         """log p(X | y), the structure being given and its tables averaged out, each drawn from a Dirichlet(alpha)."""
         fitted = self._check_is_fitted()
-        if not hasattr(fitted.family.family, "evidence"):
+        try:
+            found = fitted.family.evidence(fitted.tally.parts[1], fitted.params)
+        except DataError as none:  # no prior
+            raise AttributeError(str(none)) from None
+        if found is None:
             averages = fitted.family.family.averages
             why = "is an average of models" if averages else "has tables that were given, not learned from rows"
             raise AttributeError(
                 f"{type(self).__name__} {why}: no evidence in closed form\n\n"
                 "hint: compare models by `leave_one_out` or `deciban.cross_validate`"
             )
-        try:
-            return float(fitted.family.evidence(fitted.params).sum())
-        except DataError as none:  # no prior
-            raise AttributeError(str(none)) from None
+        return float(found.sum())
 
     @property
     def missing_(self) -> list[Any]:

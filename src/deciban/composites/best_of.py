@@ -213,6 +213,12 @@ class BestOf(Family):
                     out += f.leave_one_out(part.part([j]), one, y, w, p=params.part([j]))
         return out
 
+    def evidence(self, t: Bundle) -> np.ndarray:
+        raise AttributeError(
+            f"densities that the rows chose have no evidence in closed form ({len(self._tallies(t)['cells'].keys)} of "
+            f"{self.columns} columns)\n\nhint: families='student' or 'categorical' has one"
+        )
+
     def evidence_by_column(self, t: Bundle, p: Params) -> np.ndarray:
         return p.product.evidence_by_column(self.chosen(p, t), p.inner)
 

@@ -148,9 +148,13 @@ class Discretised(Family):
     def parts(self, p: Learned, x: Mixed) -> np.ndarray:
         return self.family.parts(p.params, p.codes(self.codes(x)))
 
-    def leave_one_out(self, p: Learned, x: Mixed, y, w, nominal: np.ndarray) -> np.ndarray:
+    def leave_one_out(
+        self, t: Any, x: Mixed, y, w, p: Learned | None = None, nominal: np.ndarray | None = None
+    ) -> np.ndarray:
         """As the family has it; the rows are among those that `p` was learned from. A level of a nominal column (d,),
-        or of missing cells, that no other row has leaves with its row."""
+        or of missing cells, that no other row has leaves with its row; by default, columns without cuts are nominal."""
+        p = self.estimate(t) if p is None else p
+        nominal = np.array([cut is None for cut in self.cuts]) if nominal is None else nominal
         codes = p.codes(self.codes(x))
         return self.family.leave_one_out(p.counts, codes, y, w, p.params, self._lone(p, codes, w, nominal))
 
@@ -162,8 +166,9 @@ class Discretised(Family):
         counted = (codes >= 0) & (codes < t.levels) & (nominal | (codes >= p.levels))
         return pooled[np.where(counted, t.offset[:-1] + codes, -1)] <= weight * (1 + 1e-9)
 
-    def evidence(self, p: Learned) -> np.ndarray:
-        """log marginal likelihood (k,) of each class's rows, the structure being given."""
+    def evidence(self, t: Any, p: Learned | None = None) -> np.ndarray | None:
+        """log marginal likelihood (k,) of each class's rows, the structure being given; `p` are the parameters of t."""
+        p = self.estimate(t) if p is None else p
         return self.family.fixed(p.params).evidence(p.counts)
 
     def sample(self, p: Learned, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -63,12 +63,14 @@ class Product(Family):
     def carrier(self, p: tuple, x: Mixed) -> np.ndarray:
         out = np.zeros(x.n)
         for f, params, block in self._each(p, x):
-            if hasattr(f, "carrier"):
-                out += f.carrier(params, block)
+            common = f.carrier(params, block)
+            if common is not None:
+                out += common
         return out
 
-    def leave_one_out(self, p: tuple, t: Bundle, x: Mixed, y, w) -> np.ndarray:
+    def leave_one_out(self, t: Bundle, x: Mixed, y, w, p: tuple | None = None) -> np.ndarray:
         """As the factors say it; `p` are the parameters of t, for those that would have to search for them again."""
+        p = self.estimate(t) if p is None else p
         out: Any = 0.0
         for (f, params, block), part in zip(self._each(p, x), t.parts, strict=True):
             known = {"p": params} if f.chooses else {}
@@ -77,14 +79,16 @@ class Product(Family):
 
     def evidence(self, t: Bundle) -> np.ndarray:
         """log marginal likelihood (k,), where every factor has one."""
-        for f, at in zip(self.factors, self.columns, strict=True):
-            if not hasattr(f, "evidence"):
-                what = "densities that the rows chose have" if hasattr(f, "candidates") else f"{type(f).__name__} has"
+        out = np.zeros(t.k)
+        for f, part, at in zip(self.factors, t.parts, self.columns, strict=True):
+            found = f.evidence(part)
+            if found is None:
                 raise AttributeError(
-                    f"{what} no evidence in closed form ({len(at)} of {self.d} columns)\n\n"
+                    f"{type(f).__name__} has no evidence in closed form ({len(at)} of {self.d} columns)\n\n"
                     "hint: families='student' or 'categorical' has one"
                 )
-        return sum((f.evidence(part) for f, part in zip(self.factors, t.parts, strict=True)), np.zeros(t.k))
+            out = out + found
+        return out
 
     def evidence_by_column(self, t: Bundle, p: tuple) -> np.ndarray:
         out = np.zeros((2, self.d))

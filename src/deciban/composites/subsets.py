@@ -132,7 +132,8 @@ class SubsetAverage(Family):
     def carrier(self, p: Params, x: Mixed) -> np.ndarray:
         return self.product.carrier(p.own, x)
 
-    def leave_one_out(self, p: Params, t: Bundle, x: Mixed, y, w) -> np.ndarray:
+    def leave_one_out(self, t: Bundle, x: Mixed, y, w, p: Params | None = None) -> np.ndarray:
+        p = self.estimate(t) if p is None else p
         n, k, d = x.n, t.k, self.product.d
         own, alike, odds = np.zeros((n, k, d)), np.zeros((n, 1, d)), np.zeros((n, d))
         prior = self._log_prior()
@@ -147,12 +148,7 @@ class SubsetAverage(Family):
 
     def evidence(self, t: Bundle) -> np.ndarray:
         """log of the average of the evidences of all subsets, (1,)."""
-        for f in self.product.factors:
-            if not hasattr(f, "evidence"):
-                raise AttributeError(
-                    f"{type(f).__name__} has no evidence in closed form\n\n"
-                    "hint: name families that have, such as {'size': 'student'}"
-                )
+        self.product.evidence(t)  # refuses what has none
         both = self.product.evidence_by_column(t, self.product.estimate(t)) + self._log_prior()
         return np.logaddexp(*both).sum(keepdims=True)
 

@@ -29,11 +29,12 @@ class Family(ABC):
     support: ClassVar[str] = "real"  # which cells have a density: real, count, positive, nonnegative or level
     measure: ClassVar[str] = "densities"  # of what `loglik` and `carrier` are the log density or mass, in one word
     columnwise: ClassVar[bool] = True  # whether one column by itself has a density
+    has_parts: ClassVar[bool] = True  # whether `parts` are there
     structured: ClassVar[bool] = False  # whether the part of a column depends on the cells of others
     averages: ClassVar[bool] = False  # whether the density is an average over several models
     density: ClassVar[bool] = True  # False: scores of a rule, which do not sum to 1
     uses_prior: ClassVar[bool] = True  # False: class priors are added only where they are given
-    chooses: ClassVar[bool] = False  # whether the estimate makes choices that stay when a row is left out
+    chooses: ClassVar[bool] = False  # whether the estimate makes choices, so that `leave_one_out` takes it too, as p
     above: float | None = None  # cells above it count as presence; None: cells are taken as they are
     shared_tally: ClassVar[str] = ""  # which of the tallies that `ops.cells.shared` makes is the family's own
 
@@ -52,6 +53,34 @@ class Family(ABC):
     @abstractmethod
     def sample(self, p: Any, y: np.ndarray, rng: np.random.Generator) -> Any:
         """A row (n, d) of each of the classes y."""
+
+    def parts(self, p: Any, x: Any) -> np.ndarray:
+        """`loglik` by column, (n, k, d)."""
+        raise NotImplementedError(f"the score of {type(self).__name__} is no sum over columns")
+
+    def splits(self, p: Any) -> bool:
+        """Whether a score by these parameters is a sum over columns: of `parts`, or of those that p has."""
+        return self.has_parts
+
+    def carrier(self, p: Any, x: Any) -> np.ndarray | None:
+        """What the log density (n,) has beside `loglik`, the same for all classes; None: nothing."""
+        return None
+
+    def log_density(self, p: Any, x: Any) -> np.ndarray:
+        """log p(x | c) (n, k) that rows are drawn from; another one than `loglik` where that is no density."""
+        return self.loglik(p, x)
+
+    def linear(self, p: Any) -> tuple[np.ndarray, np.ndarray] | None:
+        """Coefficients (k, d) and bias (k,) of a score that is linear in x; None: it is not."""
+        return None
+
+    def leave_one_out(self, t: Any, x: Any, y: Any, w: Any) -> np.ndarray:
+        """`loglik` of each row by what is estimated from all others; NaN: there is no closed form, so refit."""
+        return np.full((x.n, t.k), np.nan)
+
+    def evidence(self, t: Any) -> np.ndarray | None:
+        """log marginal likelihood (k,) of each class's rows; None: there is no closed form."""
+        return None
 
     def grid(self, p: Any, k: int) -> list[np.ndarray]:
         """Values of each column that a scale is drawn at: what a sample of all classes ranges over."""

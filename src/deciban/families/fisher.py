@@ -144,6 +144,7 @@ class Fisher(Family):
     block, support = "dense", "real"
     measure = "scores of a rule"
     columnwise = False  # the columns of a row have a density together
+    has_parts = False
     density = False
 
     def tally_size(self, k: int, d: int) -> int:
@@ -184,6 +185,9 @@ class Fisher(Family):
     def _plan(self, t: Scatter) -> tuple[Params, PairsLeft]:
         p = self.estimate(t)
         return p, PairsLeft.of(t.n, t.mean, np.stack([cov.dense() for cov in p.covs]))
+
+    def splits(self, p: Params) -> bool:
+        return p.splits
 
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         if len(p.mean) != 2:

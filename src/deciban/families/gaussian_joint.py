@@ -44,6 +44,7 @@ class GaussianJoint(Family):
     floor: float = 1e-4  # with blend < 1: what covariances without inverse get, as a share of the usual variances
     block, support = "dense", "real"
     columnwise = False  # the columns of a row have a density together
+    has_parts = False
 
     @property
     def pools(self) -> bool:
@@ -123,6 +124,9 @@ class GaussianJoint(Family):
 
     def carrier(self, p: Params, x: Reals) -> np.ndarray:
         return by_pattern(x, p, lambda part, rows: part.carrier(rows))
+
+    def splits(self, p: Params) -> bool:
+        return p.splits
 
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         if isinstance(p, ClassGaussian):

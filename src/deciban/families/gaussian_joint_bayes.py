@@ -64,6 +64,7 @@ class GaussianJointBayes(Family):
     freedom0: float | None = None  # ν₀ > d − 1
     block, support = "dense", "real"
     columnwise = False  # the columns of a row have a density together
+    has_parts = False
 
     @property
     def pools(self) -> bool:

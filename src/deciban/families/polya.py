@@ -41,6 +41,7 @@ class Polya(Family):
     block, support = "counts", "count"
     measure = "words in their order"
     columnwise = False  # the columns of a row have a density together
+    has_parts = False
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)

@@ -104,13 +104,12 @@ class LeavingOut:
     def _held_out(self, tally: Bundle, family: Any, table: Table, finish: Callable | None = None) -> np.ndarray:
         """Log likelihoods (n, k) of each row under every class, the row itself taken out of the tally; or none, where
         `finish` takes them, span by span."""
-        closed = hasattr(family, "leave_one_out")
         spans = borders(table.n, table.x.cells, max(SPAN, table.k * table.d // 4))
 
         def of(span: tuple[int, int]) -> np.ndarray | None:
             chunk = table.rows(*span)
             with np.errstate(all="ignore"):
-                out = self._leave_one_out(family, tally, chunk) if closed else np.full((chunk.n, chunk.k), np.nan)
+                out = self._leave_one_out(family, tally, chunk)
                 if not ops.all_finite(out):
                     for row in np.flatnonzero(np.isnan(out).any(axis=1)).tolist():  # no closed form: the long way
                         out[row] = self._without(family, tally, chunk.rows(row, row + 1))
