@@ -377,8 +377,11 @@ def measure(model: Any) -> str:
     if isinstance(model, Pipeline):
         return "columns that a pipeline made"
     if isinstance(model, MixedNB | Structured):
-        of_numbers = "densities" if isinstance(model, MixedNB) else "intervals"
-        kinds = [of_numbers if field.levels is None else "levels" for field in model._schema.fields]
+        fields = model._schema.fields
+        if isinstance(model, MixedNB):
+            kinds = [field.family.measure for field in fields]
+        else:
+            kinds = ["intervals" if field.levels is None else "levels" for field in fields]
         gaps = ", and which cells are missing" if model._schema.gaps is not None else ""
         return (kinds[0] if len(set(kinds)) == 1 else "columns " + " ".join(kinds)) + gaps
     return model._check_is_fitted().family.measure

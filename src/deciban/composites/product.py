@@ -99,6 +99,11 @@ class Product(Family):
     def pooled(self, t: Bundle, p: tuple) -> tuple:
         return tuple(f.pooled(part, params) for f, params, part in zip(self.factors, p, t.parts, strict=True))
 
+    def n_parameters(self, p: tuple, k: int, d: int) -> int | None:
+        each = zip(self.factors, p, self.columns, strict=True)
+        free = [f.n_parameters(params, k, len(at)) for f, params, at in each]
+        return None if None in free else sum(n for n in free if n is not None)
+
     def grid(self, p: tuple, k: int) -> list[np.ndarray]:
         """Of a column that several factors have, the values of the first."""
         out: dict[int, np.ndarray] = {}

@@ -1,5 +1,7 @@
 """One file per class-conditional density p(x | class). A file in this folder that names a `FAMILY` is found by looking.
 
+`Family` says what a density may be asked. Folders that are appended to `__path__` are looked through too.
+
 >>> sorted(find())[:3]
 ['aode', 'bernoulli', 'categorical']
 
@@ -22,10 +24,14 @@ from deciban.estimation.family import Family
 __all__ = ["Family", "find", "list_families"]
 
 
-@cache
-def find() -> dict[str, Any]:
+def find() -> dict[str, type[Family]]:
     """Every family here, by the name of its file."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return _find(tuple(__path__))
+
+
+@cache
+def _find(folders: tuple[str, ...]) -> dict[str, type[Family]]:
+    names = sorted(module.name for module in pkgutil.iter_modules(folders))
     modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
     return {name: module.FAMILY for name, module in modules.items() if "FAMILY" in vars(module)}
 
