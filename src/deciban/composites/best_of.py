@@ -84,7 +84,9 @@ class Params:
     @cached_property
     def crossed(self) -> dict[int, Crossed]:
         """What rows left out need of the columns whose cuts were chosen on few rows, by class."""
-        by_class = [j for j, family in enumerate(self.families) if getattr(family, "cuts", None) == "mdl"]
+        by_class = [
+            j for j, family in enumerate(self.families) if family.shared_tally == "cells" and family.cuts == "mdl"
+        ]
         each = {j: self.cells.part([j]) for j in by_class}
         few = {j: cells for j, cells in each.items() if cells.table.sum() <= ENOUGH and len(cells.keys[0]) > 1}
         return {j: Crossed.of(self.families[j], cells) for j, cells in few.items()}
@@ -226,6 +228,14 @@ class BestOf(Family):
         """The families that were chosen by class; there is nothing to limit between classes."""
         inner = p.product.pooled(self.chosen(p, t), p.inner)
         return replace(p, inner=inner, limits=(None,) * len(inner))
+
+    def of_columns(self, t: Bundle, p: Params) -> list[Family]:
+        out = list(p.families)
+        each = zip(p.product.factors, p.product.columns, p.inner, self.chosen(p, t).parts, strict=True)
+        for f, at, own, part in each:
+            for j, one in zip(at, f.of_columns(part, own), strict=True):
+                out[j] = one
+        return out
 
     def grid(self, p: Params, k: int) -> list[np.ndarray]:
         """As the chosen families have it, but not beyond the cells."""

@@ -11,6 +11,7 @@ have defaults, so nothing is probed: what a family lacks, it says by a default.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +36,7 @@ class Family(ABC):
     density: ClassVar[bool] = True  # False: scores of a rule, which do not sum to 1
     uses_prior: ClassVar[bool] = True  # False: class priors are added only where they are given
     chooses: ClassVar[bool] = False  # whether the estimate makes choices, so that `leave_one_out` takes it too, as p
+    alpha: Any = None  # pseudo-counts of each level; None: there are none
     above: float | None = None  # cells above it count as presence; None: cells are taken as they are
     shared_tally: ClassVar[str] = ""  # which of the tallies that `ops.cells.shared` makes is the family's own
 
@@ -106,6 +108,14 @@ class Family(ABC):
     def pooled(self, t: Any, p: Any) -> Any:
         """Parameters of all classes as one, k = 1; p: the estimate of t."""
         return self.estimate(t.collapse())
+
+    def with_alpha(self, alpha: float | str) -> Family:
+        """The same with other pseudo-counts, where the family has any."""
+        return self if self.alpha is None else replace(self, alpha=alpha)  # type: ignore[type-var]
+
+    def of_columns(self, t: Any, p: Any) -> list[Family]:
+        """The family of each column, with what was chosen in place of "auto"; p: the estimate of t."""
+        return [self] * t.d
 
     def fixed(self, p: Any) -> Family:
         """The family that makes the choices of these parameters, whatever the counts."""

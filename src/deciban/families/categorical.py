@@ -13,7 +13,7 @@ column the one of a grid under which held-out rows are most probable.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -104,6 +104,11 @@ class Categorical(Family):
 
     def dependence_left_out(self, t: Crosstab, p: Params | None, x: Codes, y, w) -> np.ndarray:
         return level_dependence_left_out(t.table, alphas_of(self.alpha), x.values[:, 0], y, w)
+
+    def of_columns(self, t: Crosstab, p: Params) -> list[Family]:
+        if self.alpha != "auto":
+            return [self] * t.d
+        return [replace(self, alpha=float(alpha)) for alpha in np.broadcast_to(self.pseudo_counts(t), t.d)]
 
     def grid(self, p: Params, k: int) -> list[np.ndarray]:
         return [np.arange(levels) for levels in np.diff(p.offset)]

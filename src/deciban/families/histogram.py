@@ -239,6 +239,9 @@ class Histogram(Family):
         places = np.maximum(np.diff(t.offset) - 1, cuts)
         return gammaln(places + 1) - gammaln(cuts + 1) - gammaln(places - cuts + 1)
 
+    def of_columns(self, t: GridCounts, p: Params) -> list[Family]:
+        return [replace(self, alpha=float(alpha)) for alpha in p.alpha] if self.alpha == "auto" else [self] * t.d
+
     def pooled(self, t: GridCounts, p: Params) -> Params:
         """The same cuts, so that the same density within them cancels."""
         counts = p.counts.sum(axis=0, keepdims=True)
