@@ -19,7 +19,7 @@ from deciban.families.polya import Polya
 from deciban.families.student import Student
 from deciban.gaussian.columns import LEAST
 
-from .laws.rows import SPARSE, forms, plain_rows
+from .laws.rows import SPARSE, forms, plain_rows, with_carrier
 
 ONE = np.zeros(1, dtype=np.int32)
 
@@ -143,8 +143,7 @@ def test_predictive_without_a_prior_is_refused_with_a_cure(family):
 
 
 def density(family, p, x) -> np.ndarray:
-    scores = family.loglik(p, x)
-    return scores + family.carrier(p, x)[:, None] if hasattr(family, "carrier") else scores
+    return with_carrier(family, p, x)
 
 
 def test_student_is_scipy_s_t():

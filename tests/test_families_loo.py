@@ -133,7 +133,7 @@ def rows_of(family, case: str, n: int = 40) -> Rows:
     rows = plain_rows(family, n=n, d=5)
     for change in CASES[case]:
         rows = change(family, rows)
-    if getattr(family, "above", 0.0) is None:  # presences, some of them of a part
+    if isinstance(family, Bernoulli) and family.above is None:  # presences, some of them of a part
         rows = replace(rows, cells=np.minimum(rows.cells, 4.0) / 4.0)
     return rows
 

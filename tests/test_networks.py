@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from deciban.data.blocks import Codes
 from deciban.errors import DataError
 from deciban.networks import bif
 from deciban.networks.graph import cycle, layers, parents_of, topological
-from deciban.networks.network import MOST, Network, plan
+from deciban.networks.network import MOST, GivenNetwork, Network, plan
 from deciban.networks.query import query
 from deciban.networks.search import bdeu, search
 from deciban.tallies import DistinctRows
@@ -404,3 +405,24 @@ def test_columns_of_one_level_and_of_none_have_no_edges():
     rng = np.random.default_rng(0)
     x = np.stack([rng.integers(0, 2, 50), np.zeros(50, dtype=int), np.full(50, -1)], axis=1)
     assert search(DistinctRows.of(x, np.zeros(50, dtype=np.int32), None, 1)) == ((), (), ())
+
+
+def test_sample_of_a_given_network_given_a_class_that_has_parents():
+    """Rows of each class are distributed as the joint says, although the class is below one of the columns."""
+    causes = Network(
+        ("cause", "class", "effect"),
+        (("no", "yes"), ("a", "b"), ("low", "high")),
+        ((), (0,), (0, 1)),
+        (
+            np.array([0.7, 0.3]),
+            np.array([[0.9, 0.1], [0.2, 0.8]]),
+            np.array([[[0.5, 0.5], [0.1, 0.9]], [[0.8, 0.2], [0.6, 0.4]]]),
+        ),
+    )
+    family, n = GivenNetwork(causes, 1), 40_000
+    for c in (0, 1):
+        drawn = family.sample(None, np.full(n, c), np.random.default_rng(c))
+        cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+        want = np.exp(family.loglik(None, Codes(cells)))[:, c]
+        got = np.bincount(drawn @ [2, 1], minlength=4) / n
+        assert np.abs(got - want).max() < 5 * np.sqrt(0.25 / n)

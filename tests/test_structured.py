@@ -229,7 +229,7 @@ def test_leave_one_out_is_the_estimate_without_the_row(family, weighed, holes):
     x, y = rows(50, 4, holes=holes)
     w = np.random.default_rng(1).choice([0.5, 1.0, 2.0], 50) if weighed else None
     t, p = learned(family, x, y, w)
-    got, settled = family.leave_one_out(t, x, y, w), family.settled(p)
+    got, settled = family.leave_one_out(t, x, y, w), family.fixed(p)
     for i in range(50):
         row = x.rows(i, i + 1)
         left = t - family.tally(row, y[i : i + 1], None if w is None else w[i : i + 1], 3)
@@ -261,7 +261,7 @@ def test_leave_one_out_takes_lone_levels_away(model, missing, weighed):
     X["sky"], X.loc[9, "sky"] = X["sky"].fillna("grey"), None
     w = np.random.default_rng(1).choice([0.5, 1.0, 2.0], 50) if weighed else np.ones(50)
     model = clone(model).set_params(missing=missing, cuts={"size": [0.0, 1.0]}).fit(X, y, w)
-    got, settled = model.leave_one_out(X, y, w), model._fitted.family.settled(model._fitted.params)
+    got, settled = model.leave_one_out(X, y, w), model._fitted.family.fixed(model._fitted.params)
     for i in range(50):
         rest = np.arange(50) != i
         again = clone(model).fit(X[rest], y[rest], w[rest])
@@ -279,7 +279,7 @@ def test_evidence_is_the_product_of_the_predictives(family):
     x, _ = rows(25, 4, 1)
     y = np.zeros(25, dtype=np.int32)
     t, p = learned(family, x, y)
-    given = family.settled(p)
+    given = family.fixed(p)
     total = 0.0
     for i in range(25):
         before = given.tally(x.rows(0, i), y[:i], None, 1).relevel(t.levels)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from deciban.data.blocks import Block, Codes, ColumnBlock, Counts, Reals, Table
-from deciban.families import find
+from deciban.families import Family, find
 
 # support → (cells, as kernels of any dtype hold them exactly; what stands for a missing one)
 SUPPORTS: dict[str, tuple[st.SearchStrategy, float]] = {
@@ -135,15 +135,26 @@ def _known(table: dict, family: Any, what: str) -> Any:
     return table[name]
 
 
+def has(family: Any, name: str) -> bool:
+    """Whether a family has a method of its own by that name, not the default."""
+    return getattr(type(family), name) is not getattr(Family, name)
+
+
+def with_carrier(family: Any, params: Any, x: Any) -> np.ndarray:
+    """log p(x | c), (n, k), with the term that all classes share."""
+    scores, common = family.loglik(params, x), family.carrier(params, x)
+    return scores if common is None else scores + common[:, None]
+
+
 def families(*, density: bool | None = None, having: str | None = None) -> list:
     """pytest's parameters: every family that is found, with its defaults and with the settings above."""
     out = []
     for name, family in find().items():
         for chosen in [{}, *SETTINGS.get(name, [])]:
             made = family(**chosen)
-            if density is not None and getattr(made, "density", True) is not density:
+            if density is not None and made.density is not density:
                 continue
-            if having is None or hasattr(made, having):
+            if having is None or has(made, having):
                 out.append(pytest.param(made, id="-".join([name, *(f"{k}={v}" for k, v in chosen.items())])))
     return out
 

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from deciban.data.blocks import Codes, Counts, Reals
 
-from .rows import families, forms, plain_rows, tally
+from .rows import families, forms, plain_rows, tally, with_carrier
 
 SMOOTH = [f for f in families(density=True) if type(f.values[0]).__name__ != "Histogram"]  # steps: tests/test_histogram
 DENSITIES = SMOOTH + families(having="log_density")
@@ -25,10 +25,7 @@ def learned(family, d: int, n: int = 60, seed: int = 0):
 
 def log_density(family, params, x) -> np.ndarray:
     """log p(x | c), (n, k), with the term that all classes share; a rule's own density where it is only a rule."""
-    if hasattr(family, "log_density"):
-        return family.log_density(params, x)
-    scores = family.loglik(params, x)
-    return scores + family.carrier(params, x)[:, None] if hasattr(family, "carrier") else scores
+    return with_carrier(family, params, x) if family.density else family.log_density(params, x)
 
 
 def grid(*axes: np.ndarray) -> np.ndarray:
@@ -103,9 +100,7 @@ def test_density_of_a_column_alone_sums_to_one(family):
         np.testing.assert_allclose(total, 1.0, rtol=1e-7)
 
 
-@pytest.mark.parametrize(
-    "family", [f for f in families(having="sample") if not getattr(f.values[0], "averages", False)]
-)
+@pytest.mark.parametrize("family", [f for f in families(having="sample") if not f.values[0].averages])
 def test_estimate_of_a_sample_is_the_estimate_it_came_from(family):
     params, rows = learned(family, 3, n=600)
     rng = np.random.default_rng(5)

@@ -11,12 +11,12 @@ from deciban.tallies import Crosstab, DistinctRows, GridCounts
 from deciban.tallies.basic import column
 
 from .close import assert_close
-from .rows import SUPPORTS, Rows, each_form, families, forms, plain_rows, some_rows, tally
+from .rows import SUPPORTS, Rows, each_form, families, forms, has, plain_rows, some_rows, tally, with_carrier
 
 PARTS = families(having="parts")
-TREES = [f for f in PARTS if getattr(f.values[0], "structured", False)]  # a column's part depends on the others' cells
-BY_COLUMN = [f for f in PARTS if not getattr(f.values[0], "structured", False)]  # columns speak for themselves
-JOINT = [family for family in families() if not hasattr(family.values[0], "parts")]
+TREES = [f for f in PARTS if f.values[0].structured]  # a column's part depends on the others' cells
+BY_COLUMN = [f for f in PARTS if not f.values[0].structured]  # columns speak for themselves
+JOINT = [family for family in families() if not family.values[0].has_parts]
 # sums are kept by column even where a score is not
 BY_CELL = [family for family in JOINT if family.values[0].block != "dense"]
 BY_ROW = [family for family in JOINT if family.values[0].block == "dense"]
@@ -91,10 +91,7 @@ def test_missing_cells_leave_the_marginal_of_the_others(family):
         cells[:, columns] = rows.cells[:, columns]
         alone = Rows(np.ascontiguousarray(rows.cells[:, columns]), rows.y, None, rows.k)
         fitted = family.estimate(tally(family, alone, form))
-        got, want = family.loglik(params, form(cells)), family.loglik(fitted, form(alone.cells))
-        if hasattr(family, "carrier"):
-            got = got + family.carrier(params, form(cells))[:, None]
-            want = want + family.carrier(fitted, form(alone.cells))[:, None]
+        got, want = (with_carrier(family, *one) for one in ((params, form(cells)), (fitted, form(alone.cells))))
         np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
 
 
@@ -118,5 +115,5 @@ def test_row_of_missing_cells_says_nothing(family):
     for form in forms(family):
         scores = family.loglik(params, form(cells))
         np.testing.assert_allclose(scores - scores[:, :1], 0.0, atol=1e-9)
-        if hasattr(family, "carrier"):
+        if has(family, "carrier"):
             np.testing.assert_allclose(family.carrier(params, form(cells)) + scores[:, 0], 0.0, atol=1e-9)

@@ -91,7 +91,6 @@ from deciban.errors import (
 from deciban.explain.explanation import Explanation
 from deciban.gaussian.joint import parts_by_pattern
 from deciban.models.calibration import Calibration
-from deciban.models.evidence import grid
 from deciban.models.feature_evidence import LinearEvidence, PartsEvidence, column_evidence
 from deciban.models.feature_weights import FeatureWeights
 from deciban.models.held_out import LeavingOut
@@ -166,18 +165,19 @@ class Scoring:
     def as_logistic(self) -> LinearPosterior:
         """The same posterior as a logistic (softmax) function of x: its `coef_` and `intercept_`."""
         fitted = self._check_is_fitted()
-        if not hasattr(fitted.family, "linear"):
+        found = fitted.family.linear(fitted.params)
+        if found is None:
             raise DataError(
                 f"the posterior of this {type(self).__name__} is not linear in x\n\n"
                 "hint: LinearDiscriminantAnalysis, MultinomialNB, PoissonNB and BernoulliNB are"
             )
-        coef, bias = fitted.family.linear(fitted.params)
+        coef, bias = found
         if fitted.weights is not None:
             coef, bias = fitted.said.linear(fitted.weights.table)
             bias = bias + fitted.weights.bias
         if fitted.calibration is not None:
             coef, bias = fitted.calibration.linear(coef, bias)
-        above = getattr(fitted.family, "above", None)
+        above = fitted.family.above
         return LinearPosterior.of(self.classes_, coef, bias + self._prior(fitted, None), above)
 
     # inside
@@ -185,7 +185,7 @@ class Scoring:
     def _prior(self, fitted: Any, priors, density: bool = False) -> np.ndarray:
         """log prior (k,) to add to the log likelihoods."""
         if priors is None:
-            takes = getattr(fitted.family, "takes_prior", True) or fitted.weights is not None
+            takes = fitted.family.uses_prior or fitted.weights is not None
             if takes or density or len(self.classes_) == 1:
                 return fitted.log_prior
             return np.zeros(len(self.classes_))
@@ -206,9 +206,10 @@ class Scoring:
         x = self._features(X)
         prior = self._prior(fitted, priors, density)
         family, params = fitted.family, fitted.params
-        loglik = family.log_density if density and hasattr(family, "log_density") else family.loglik
+        loglik = family.log_density if density and not family.density else family.loglik
         weights = None if density else fitted.weights
-        spans = borders(x.n, max(x.cells, x.n * getattr(family, "width", len)(prior)), max(SPAN, len(prior) * x.d // 4))
+        wide = x.n * family.row_width(len(prior)) if x.n > 1 else 0
+        spans = borders(x.n, max(x.cells, wide), max(SPAN, len(prior) * x.d // 4))
         whole = np.empty((x.n, len(prior)) if len(spans) > 1 else (0, 0))
 
         def run(span: tuple[int, int]) -> np.ndarray:
@@ -225,7 +226,8 @@ class Scoring:
             if (not fine or weights is not None) and inputs.infinite(chunk):
                 inputs.raise_not_finite(x, self.__dict__.get("feature_names_in_"))
             if finish is None:
-                return added(scores, prior, family.carrier(params, chunk) if hasattr(family, "carrier") else None)
+                common = family.carrier(params, chunk)
+                return scores + prior if common is None else added(scores, prior, common)
             place = whole[slice(*span)] if len(spans) > 1 else scores
             if fine:
                 return finish(scores, prior=prior, out=place)
@@ -263,14 +265,13 @@ def joined(scores: np.ndarray, prior: np.ndarray, out: np.ndarray) -> np.ndarray
     return np.add(scores, prior, out=out)
 
 
-def added(scores: np.ndarray, prior: np.ndarray, common: np.ndarray | None) -> np.ndarray:
+def added(scores: np.ndarray, prior: np.ndarray, common: np.ndarray) -> np.ndarray:
     """scores + prior + common (n,), −∞ where they are past all numbers with opposite signs: no density is there."""
     out = scores + prior
-    if common is not None:
-        with np.errstate(all="ignore"):
-            out += common[:, None]
-        if not ops.all_finite(out):
-            out[np.isnan(out)] = -np.inf
+    with np.errstate(all="ignore"):
+        out += common[:, None]
+    if not ops.all_finite(out):
+        out[np.isnan(out)] = -np.inf
     return out
 
 
@@ -540,7 +541,7 @@ class Explaining:
         """For each column the values that its scale in a nomogram is drawn at: numbers (floats) from the least to the
         largest, or levels of any type; None: the model does not know."""
         fitted = self._check_is_fitted()
-        return grid(fitted.family, fitted.params, len(self.classes_))
+        return fitted.family.grid(fitted.params, len(self.classes_))
 
     def _rows_of(self, columns: list[np.ndarray]) -> Block:
         """Columns of candidates, all of one length, as a block, which `_evidence` takes too."""
@@ -556,7 +557,7 @@ class Explaining:
     def _splits(self) -> bool:
         """Whether that part is the same whatever the other columns hold, so that it can be drawn as a scale."""
         fitted = self._check_is_fitted()
-        return hasattr(fitted.family, "parts") or getattr(fitted.params, "splits", False) or self.n_features_in_ == 1
+        return fitted.family.splits(fitted.params) or self.n_features_in_ == 1
 
     def _column_names(self) -> list[str]:
         return shown_names(self)
@@ -579,9 +580,9 @@ def check_size(n: int, k: int, d: int) -> None:
 
 
 def _by_column(family: Any, params: Any, x: Any) -> np.ndarray:
-    if hasattr(family, "parts"):
+    if family.has_parts:
         return family.parts(params, x)
-    if getattr(params, "splits", False):
+    if family.splits(params):
         return parts_by_pattern(x, params)
     return family.loglik(params, x)[:, :, None]  # of one column
 
@@ -1350,7 +1351,7 @@ class Generative(
 
     def _tally(self, table: Table) -> Bundle:
         family, whom = self._family(), type(self).__name__
-        size = getattr(family, "size", lambda k, d: k * d)(table.k, table.d)
+        size = family.tally_size(table.k, table.d)
 
         def of(span: tuple[int, int]) -> Bundle:
             chunk = table.rows(*span)
@@ -1397,11 +1398,12 @@ class Generative(
     def evidence_(self) -> float:
         """log p(X | y), parameters averaged out, of conjugate families: models of the same rows compare by it."""
         fitted = self._check_is_fitted()
-        if not hasattr(fitted.family, "evidence"):
+        found = fitted.family.evidence(fitted.tally.parts[1])
+        if found is None:
             raise AttributeError(
                 f"{fitted.family} has no evidence in closed form\n\nhint: where there is `estimate`, set it to 'bayes'"
             )
-        return float(fitted.family.evidence(fitted.tally.parts[1]).sum())
+        return float(found.sum())
 
     @property
     def class_count_(self) -> np.ndarray:

@@ -89,7 +89,6 @@ from deciban.rows.rows import ColumnRoles
 FOLDS = 5
 ENOUGH = 1 << 13  # rows held out, in as many of the folds as that takes
 TROUBLES = (DecibanError, ValueError, ArithmeticError, np.linalg.LinAlgError)  # what a model cannot learn from
-DENSITIES = ("Student", "GaussianJointBayes", "Exponential")
 HELD_OUT = "hint: compare models by rows held out instead: 'loo'"
 Named = list[tuple[str, Any]]
 
@@ -314,7 +313,7 @@ def makes_choices(model: Any) -> bool:
     if not isinstance(model, Generative):
         return False
     fields = getattr(getattr(model, "_schema", None), "fields", ())
-    searched = isinstance(model, Structured) or any(getattr(field.family, "searches", False) for field in fields)
+    searched = isinstance(model, Structured) or any(field.family.chooses for field in fields)
     return searched or bool(model._asked()) or bool(getattr(model, "calibrate", False))
 
 
@@ -378,12 +377,14 @@ def measure(model: Any) -> str:
     if isinstance(model, Pipeline):
         return "columns that a pipeline made"
     if isinstance(model, MixedNB | Structured):
-        of_numbers = "densities" if isinstance(model, MixedNB) else "intervals"
-        kinds = [of_numbers if field.levels is None else "levels" for field in model._schema.fields]
+        fields = model._schema.fields
+        if isinstance(model, MixedNB):
+            kinds = [field.family.measure for field in fields]
+        else:
+            kinds = ["intervals" if field.levels is None else "levels" for field in fields]
         gaps = ", and which cells are missing" if model._schema.gaps is not None else ""
         return (kinds[0] if len(set(kinds)) == 1 else "columns " + " ".join(kinds)) + gaps
-    family = type(model._check_is_fitted().family).__name__
-    return "densities" if family in DENSITIES else {"Categorical": "levels"}.get(family, f"{family}'s own cells")
+    return model._check_is_fitted().family.measure
 
 
 def class_evidence(n: np.ndarray) -> float:
@@ -426,25 +427,13 @@ def parameters(model: Any) -> int:
     k = len(model.classes_)
     if hasattr(model, "coef_") and not isinstance(model, Generative):
         return (k - 1) * (model.coef_.shape[1] + bool(model.fit_intercept))
-    find: Callable | None = COUNTED.get(type(model._check_is_fitted().family).__name__) if _tallied(model) else None
-    if find is None:
+    fitted = model._check_is_fitted() if isinstance(model, Generative) else None
+    free = None if fitted is None else fitted.family.n_parameters(fitted.params, k, model.n_features_in_)
+    if free is None:
         raise DataError(
             f"how many parameters a {type(model).__name__} has is not known\n\n{HELD_OUT}, or by 'evidence'"
         )
-    return k - 1 + int(find(model, k, model.n_features_in_))
-
-
-def _tallied(model: Any) -> bool:
-    return isinstance(model, Generative)
-
-
-COUNTED: dict[str, Callable[[Any, int, int], int]] = {
-    "Gaussian": lambda model, k, d: 2 * k * d,
-    "Bernoulli": lambda model, k, d: k * d,
-    "Poisson": lambda model, k, d: k * d,
-    "Multinomial": lambda model, k, d: k * (d - 1),
-    "Categorical": lambda model, k, d: k * int((np.diff(model._check_is_fitted().params.offset) - 1).sum()),
-}
+    return k - 1 + free
 
 
 def log_prior(prior: Any, names: Sequence[str]) -> np.ndarray:

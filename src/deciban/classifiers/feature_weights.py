@@ -120,7 +120,7 @@ class WeighingColumns:
                 "missing='average' makes rows of levels that are not there, which weights know nothing of\n\n"
                 "hint: with weights='discriminative' use missing='ignore' or 'informative'"
             )
-        if not hasattr(self._family(), "parts"):  # type: ignore[attr-defined]
+        if not self._family().has_parts:  # type: ignore[attr-defined]
             raise DataError(
                 f"{self} has no evidence by column that weights could multiply\n\nhint: use estimate='plugin'"
             )
@@ -209,11 +209,10 @@ class WeighingColumns:
         more = [] if alone is None or alone.n == 0 else [self._tally(alone)]
         said: dict[int, Any] = {}
         whole = self._fitted
-        chosen = whole.family.as_chosen(whole.params) if hasattr(whole.family, "as_chosen") else None
+        chosen = whole.family.fixed(whole.params)
         for f in tallies:
             judge = Fitted(self, reduce(add, [t for g, t in tallies.items() if g != f] + more))  # type: ignore[arg-type]
-            if chosen is not None:
-                judge.family = chosen  # families are those of all rows; what they have learned is the folds'
+            judge.family = chosen  # families are those of all rows; what they have learned is the folds'
             said[f] = column_evidence(judge.family, judge.params)
         met = sum(((t.parts[0].n > 0).astype(int) for t in tallies.values()), np.zeros(k, dtype=int))
         return on_data.Judges(said, met < FEWEST, NoEvidence(k, self._weighed_columns()))

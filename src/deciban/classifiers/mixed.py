@@ -14,7 +14,6 @@ Naive Bayes averaged over all subsets of its columns: `average="subsets"` (see `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -31,7 +30,7 @@ from deciban.data import frames
 from deciban.data.blocks import Table
 from deciban.display import format_list
 from deciban.errors import DataError
-from deciban.families import find
+from deciban.families import Family, find
 from deciban.families.categorical import Categorical
 from deciban.families.gamma_poisson import GammaPoisson
 from deciban.families.gaussian import Gaussian
@@ -115,21 +114,6 @@ def choice(alpha: float | str, columns: int) -> BestOf:
     worth = 1.0 if alpha == "auto" else max(float(alpha), LEAST)  # rows: few of them are not sure of a mean
     normal = Student(kappa=worth), Student(kappa=worth, log=True)
     return BestOf((*normal, GammaPoisson(worth, worth), *histograms), columns)
-
-
-def settled(family: Any, params: Any, tally: Any) -> list[Any]:
-    """The family of each of its columns, with what was chosen in place of "auto"."""
-    if isinstance(family, BestOf):
-        out = list(params.families)
-        parts = family.chosen(params, tally).parts
-        for f, at, own, part in zip(params.product.factors, params.product.columns, params.inner, parts, strict=True):
-            for j, one in zip(at, settled(f, own, part), strict=True):
-                out[j] = one
-        return out
-    if getattr(family, "alpha", None) != "auto":
-        return [family] * tally.d
-    alphas: Any = family.pseudo_counts(tally) if isinstance(family, Categorical) else params.alpha
-    return [replace(family, alpha=float(alpha)) for alpha in alphas]
 
 
 class MixedNB(
@@ -291,13 +275,12 @@ class MixedNB(
         nominal = Categorical(alpha=self.alpha)
         if isinstance(wanted, str) and wanted == "auto":
             return nominal if column.levels is not None else choice(self.alpha, columns)
-        known = {name: family for name, family in find().items() if getattr(family, "columnwise", True)}
+        known = {name: family for name, family in find().items() if family.columnwise}
         if isinstance(wanted, str) and wanted in known:
             own = {"categorical": nominal, "gaussian": BELL}
             wanted = own.get(wanted) or known[wanted]()
-            if self.alpha != "auto" and hasattr(wanted, "alpha"):
-                wanted = replace(wanted, alpha=self.alpha)
-        if isinstance(wanted, type) or not hasattr(wanted, "loglik") or not getattr(wanted, "columnwise", True):
+            wanted = wanted if self.alpha == "auto" else wanted.with_alpha(self.alpha)
+        if not isinstance(wanted, Family) or not wanted.columnwise:
             raise DataError(
                 f"column `{column.name}`: there is no family {wanted!r} for a column by itself\n\n"
                 f"hint: give the name of one of {sorted(known)}, or an object such as Gaussian(ddof=1)"
@@ -340,7 +323,7 @@ class MixedNB(
             if family is self._schema.gaps:
                 continue
             names = [self._schema.fields[j].name for j in at]
-            out.update(zip(names, settled(family, params, tally), strict=True))
+            out.update(zip(names, family.of_columns(tally, params), strict=True))
         return {name: out[name] for name in self._schema.names}
 
     @property
@@ -348,7 +331,7 @@ class MixedNB(
         """What the rows chose: under "alpha", the pseudo-count of each column that has one, by name."""
         if self.alpha != "auto":
             return {}
-        return {"alpha": {name: f.alpha for name, f in self.families_.items() if hasattr(f, "alpha")}}
+        return {"alpha": {name: f.alpha for name, f in self.families_.items() if f.alpha is not None}}
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
         """Draw rows and their labels: (X, y), where X is a frame or an array as in training."""

@@ -214,7 +214,7 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     def _check_memory(self, k: int) -> None:
         """Refuse tables of counts that would not fit, before they are made."""
         family = self._family()
-        size = family.size(k, len(family.levels))
+        size = family.tally_size(k, len(family.levels))
         if size <= MOST:
             return
         wide = np.argsort(family.levels)[::-1][:3]
@@ -284,19 +284,21 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
 
     def _leave_one_out(self, family: Discretised, tally: Bundle, chunk: Table) -> np.ndarray:
         assert isinstance(chunk.x, Mixed)
-        return family.leave_one_out(self._fitted.params, chunk.x, chunk.y, chunk.w, np.array(self._nominal()))
+        return family.leave_one_out(
+            tally.parts[1], chunk.x, chunk.y, chunk.w, self._fitted.params, np.array(self._nominal())
+        )
 
     def _without(self, family: Discretised, tally: Bundle, row: Table) -> np.ndarray:
         assert isinstance(row.x, Mixed)
         left = (tally - self._tally_chunk(family, row)).parts[1]
-        settled, codes = family.settled(self._fitted.params), np.array(family.codes(row.x).values)
+        fixed, codes = family.fixed(self._fitted.params), np.array(family.codes(row.x).values)
         places = used_levels(left.crosstab(), self._nominal())
         if places is not None:
             left = left.relevel(np.array([(at >= 0).sum() for at in places]), places)
             gone = left.levels  # the code of a level that is known no more
             moved = [np.where(at < 0, n, at) for at, n in zip(places, gone, strict=True)]
             codes = np.column_stack([np.append(at, -1)[code] for at, code in zip(moved, codes.T, strict=True)])
-        return settled.scores(settled.estimate(left), Codes(codes))
+        return fixed.scores(fixed.estimate(left), Codes(codes))
 
     # telling
 
@@ -304,17 +306,18 @@ class Structured(CuttingOnData, ExplainingMixed, ReadingFrames, GivenPriors, Gen
     def evidence_(self) -> float:
         """log p(X | y), the structure being given and its tables averaged out, each drawn from a Dirichlet(alpha)."""
         fitted = self._check_is_fitted()
-        if not hasattr(fitted.family.family, "evidence"):
-            averages = getattr(fitted.family.family, "averages", False)
+        try:
+            found = fitted.family.evidence(fitted.tally.parts[1], fitted.params)
+        except DataError as none:  # no prior
+            raise AttributeError(str(none)) from None
+        if found is None:
+            averages = fitted.family.family.averages
             why = "is an average of models" if averages else "has tables that were given, not learned from rows"
             raise AttributeError(
                 f"{type(self).__name__} {why}: no evidence in closed form\n\n"
                 "hint: compare models by `leave_one_out` or `deciban.cross_validate`"
             )
-        try:
-            return float(fitted.family.evidence(fitted.params).sum())
-        except DataError as none:  # no prior
-            raise AttributeError(str(none)) from None
+        return float(found.sum())
 
     @property
     def missing_(self) -> list[Any]:

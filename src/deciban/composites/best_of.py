@@ -40,11 +40,13 @@ import numpy as np
 from deciban import ops
 from deciban.composites.product import Product
 from deciban.data.blocks import Mixed, Reals
+from deciban.estimation import ranges
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks
 from deciban.ops import cells as cell_ops
 from deciban.tallies import Bundle, GridCounts, Moments, Sums
 from deciban.tallies.basic import column
-from deciban.tallies.grid import cell_borders, cell_of
+from deciban.tallies.grid import BITS, cell_borders, cell_of
 
 FOLDS = 5
 DEALS = 2  # times that few rows are dealt,
@@ -56,6 +58,7 @@ MOST_VALUES = 20  # distinct numbers that may be levels
 CLEAR = 4.0  # standard errors of all rows that are no accident,
 SEEN = 2.0  # and of the rows that were dealt
 EACH = 5  # rows that a level of numbers needs,
+EXACT = 1 << (BITS + 1)  # whole numbers below that have a cell of their own
 SHARED = 2  # and an interval that shares them with its neighbours
 
 
@@ -81,19 +84,21 @@ class Params:
     @cached_property
     def crossed(self) -> dict[int, Crossed]:
         """What rows left out need of the columns whose cuts were chosen on few rows, by class."""
-        by_class = [j for j, family in enumerate(self.families) if getattr(family, "cuts", None) == "mdl"]
+        by_class = [
+            j for j, family in enumerate(self.families) if family.shared_tally == "cells" and family.cuts == "mdl"
+        ]
         each = {j: self.cells.part([j]) for j in by_class}
         few = {j: cells for j, cells in each.items() if cells.table.sum() <= ENOUGH and len(cells.keys[0]) > 1}
         return {j: Crossed.of(self.families[j], cells) for j, cells in few.items()}
 
 
 @dataclass(frozen=True)
-class BestOf:
-    candidates: tuple[Any, ...]  # families that say by `shared` which tally of the same cells is theirs
+class BestOf(Family):
+    candidates: tuple[Any, ...]  # families that say by `shared_tally` which tally of the same cells is theirs
     columns: int = 1  # of the table, whose evidence is added up
     settled: tuple[int, ...] | None = None  # which candidate each column has, where that is known
     block, support = "dense", "real"
-    searches = True  # parameters are dear: whoever has them hands them to `leave_one_out`
+    chooses = True  # parameters are dear: whoever has them hands them to `leave_one_out`
 
     def tally(self, x: Reals, y, w, k: int) -> Bundle:
         found = cell_ops.shared(x, y, w, k)
@@ -107,7 +112,7 @@ class BestOf:
 
     def _shared(self) -> list[str]:
         """The names of the tallies that the candidates need."""
-        return list(dict.fromkeys(["cells", *(f.shared for f in self.candidates)]))
+        return list(dict.fromkeys(["cells", *(f.shared_tally for f in self.candidates)]))
 
     def _tallies(self, t: Bundle) -> dict[str, Any]:
         return dict(zip(self._shared(), t.parts[1:], strict=True))
@@ -125,23 +130,23 @@ class BestOf:
         at = [np.flatnonzero(choice == i).tolist() for i in range(len(self.candidates))]
         used = [i for i, columns in enumerate(at) if columns]
         product = Product(tuple(self.candidates[i] for i in used), tuple(tuple(at[i]) for i in used), d)
-        inner = tuple(self.candidates[i].estimate(tallies[self.candidates[i].shared].part(at[i])) for i in used)
+        inner = tuple(self.candidates[i].estimate(tallies[self.candidates[i].shared_tally].part(at[i])) for i in used)
         distinct = np.array([len(keys) for keys in cells.keys])
         limits = tuple(
             None
-            if self.candidates[i].shared == "cells"
-            else Limits.of(_rows_of(tallies[self.candidates[i].shared], at[i]), distinct[at[i]])
+            if self.candidates[i].shared_tally == "cells"
+            else Limits.of(_rows_of(tallies[self.candidates[i].shared_tally], at[i]), distinct[at[i]])
             for i in used
         )
         return Params(tuple(self.candidates[i] for i in choice), product, inner, limits, cells)
 
-    def as_chosen(self, p: Params) -> BestOf:
+    def fixed(self, p: Params) -> BestOf:
         """The same with the families that these parameters have, for whichever rows."""
         return replace(self, settled=tuple(self.candidates.index(family) for family in p.families))
 
     def _choose(self, fit: list[int], cells: GridCounts, moments: Moments | None) -> int:
         """Which of the candidates `fit` has the column."""
-        intervals = [i for i in fit if self.candidates[i].shared == "cells"]
+        intervals = [i for i in fit if self.candidates[i].shared_tally == "cells"]
         spread = deviation(moments)
         if len(cells.keys[0]) <= 1:
             return intervals[0] if intervals and not spread else fit[0]
@@ -154,7 +159,7 @@ class BestOf:
 
     def _able(self, family: Any, cells: GridCounts) -> bool:
         """Whether there are rows enough for a family of levels or intervals; two values may always be levels."""
-        if family.shared != "cells" or family.cuts == "mdl":
+        if family.shared_tally != "cells" or family.cuts == "mdl":
             return True
         n = float(cells.table.sum())
         if family.cuts == "values":
@@ -163,13 +168,13 @@ class BestOf:
 
     def _tells(self, family: Any, cells: GridCounts) -> bool:
         """Whether it is no histogram of one interval."""
-        return family.shared != "cells" or len(family.places(cells.table)) > 0
+        return family.shared_tally != "cells" or len(family.places(cells.table)) > 0
 
     def chosen(self, p: Params, t: Bundle) -> Bundle:
         """The tallies of the chosen families, each of its own columns."""
         tallies = self._tallies(t)
         both = zip(p.product.factors, p.product.columns, strict=True)
-        return Bundle(tuple(tallies[f.shared].part(list(at)) for f, at in both))
+        return Bundle(tuple(tallies[f.shared_tally].part(list(at)) for f, at in both))
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
         out: Any = 0.0
@@ -210,11 +215,51 @@ class BestOf:
                     out += f.leave_one_out(part.part([j]), one, y, w, p=params.part([j]))
         return out
 
+    def evidence(self, t: Bundle) -> np.ndarray:
+        raise AttributeError(
+            f"densities that the rows chose have no evidence in closed form ({len(self._tallies(t)['cells'].keys)} of "
+            f"{self.columns} columns)\n\nhint: families='student' or 'categorical' has one"
+        )
+
+    def evidence_by_column(self, t: Bundle, p: Params) -> np.ndarray:
+        return p.product.evidence_by_column(self.chosen(p, t), p.inner)
+
+    def pooled(self, t: Bundle, p: Params) -> Params:
+        """The families that were chosen by class; there is nothing to limit between classes."""
+        inner = p.product.pooled(self.chosen(p, t), p.inner)
+        return replace(p, inner=inner, limits=(None,) * len(inner))
+
+    def of_columns(self, t: Bundle, p: Params) -> list[Family]:
+        out = list(p.families)
+        each = zip(p.product.factors, p.product.columns, p.inner, self.chosen(p, t).parts, strict=True)
+        for f, at, own, part in each:
+            for j, one in zip(at, f.of_columns(part, own), strict=True):
+                out[j] = one
+        return out
+
+    def grid(self, p: Params, k: int) -> list[np.ndarray]:
+        """As the chosen families have it, but not beyond the cells."""
+        own = p.product.grid(p.inner, k)
+        return [_values_within(values, keys) for values, keys in zip(own, p.cells.keys, strict=True)]
+
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.empty((len(y), p.product.d))
         for drawn, at in zip(p.product.sample(p.inner, y, rng), p.product.columns, strict=True):
             out[:, list(at)] = drawn
         return out
+
+
+def _values_within(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """What a density ranges over, as far as there are cells; the cells themselves where they are few whole numbers."""
+    if len(keys) == 0:  # nothing but missing cells
+        return np.zeros(0)
+    low, high = cell_borders(keys)
+    near = np.where(keys > 0, low, np.where(keys < 0, high, 0.0))  # the end next to 0
+    if len(keys) <= ranges.FEW and (near == np.rint(near)).all() and np.abs(near).max() < EXACT:
+        return near
+    least = max(float(values.min()), 0.0 if keys[0] == 0 else float(low[0]))
+    most = min(float(values.max()), 0.0 if keys[-1] == 0 else float(high[-1]))
+    return np.linspace(least, most, ranges.STEPS) if least < most else values
 
 
 def split(p: Params, x: Reals) -> Mixed:
@@ -369,13 +414,13 @@ class Rows:
 
     def _held_out(self, family: Any) -> np.ndarray:
         """log p(value | class) (folds, m, k) by the other folds, up to what is the same for all classes."""
-        if family.shared == "cells":
+        if family.shared_tally == "cells":
             rule = family.cuts, family.smooth
             if rule not in self.cut:
                 self.cut[rule] = family.intervals(self.learned)
             return family.shares(self.cut[rule])
         n = self.learned.sum(axis=2)  # (folds, k)
-        p = family.estimate(self._tally(family.shared))
+        p = family.estimate(self._tally(family.shared_tally))
         parts = family.parts(p, Reals(np.repeat(self.values[:, None], len(n), axis=1)))  # (m, k, folds)
         return Limits.of(n.T, np.full(len(n), len(self.values))).apply(parts).transpose(2, 0, 1)
 

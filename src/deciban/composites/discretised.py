@@ -22,6 +22,7 @@ import numpy as np
 
 from deciban.data.blocks import Codes, Mixed
 from deciban.estimation import discretise, missingness
+from deciban.estimation.family import Family
 from deciban.tallies import Crosstab
 
 SURE = 2.0  # standard errors by which rows left out must be more probable where missing cells are levels
@@ -76,7 +77,7 @@ class Learned:
 
 
 @dataclass(frozen=True)
-class Discretised:
+class Discretised(Family):
     family: Any  # of a block of codes
     columns: tuple[tuple[int, ...], ...]  # which columns of the table each block's columns are
     cuts: tuple[ColumnCuts | None, ...]  # of each column; None: it has levels
@@ -93,9 +94,9 @@ class Discretised:
                 out[j] = values if cut is None else discretise.intervals(values, np.array(cut.at))
         return Codes(out.T)
 
-    def size(self, k: int, d: int) -> int:
+    def tally_size(self, k: int, d: int) -> int:
         """Numbers that a tally has: chunks of rows are larger than that."""
-        return self.family.size(np.array(self.levels), k)
+        return self.family.level_tally_size(np.array(self.levels), k)
 
     def tally(self, x: Mixed, y, w, k: int) -> Any:
         tally = self.family.tally(self.codes(x), y, w, k)
@@ -133,9 +134,9 @@ class Discretised:
             own = logs[np.arange(len(logs)), y] - np.logaddexp.reduce(logs, axis=1)
         return np.maximum(np.nan_to_num(own, nan=-LOST), -LOST)
 
-    def settled(self, p: Learned) -> Discretised:
+    def fixed(self, p: Learned) -> Discretised:
         """What would choose as it did for `p` whatever the counts."""
-        return replace(self, family=self.family.settled(p.params), missing=tuple(p.gaps.tolist()))
+        return replace(self, family=self.family.fixed(p.params), missing=tuple(p.gaps.tolist()))
 
     def loglik(self, p: Learned, x: Mixed) -> np.ndarray:
         return self.scores(p, self.codes(x))
@@ -147,9 +148,13 @@ class Discretised:
     def parts(self, p: Learned, x: Mixed) -> np.ndarray:
         return self.family.parts(p.params, p.codes(self.codes(x)))
 
-    def leave_one_out(self, p: Learned, x: Mixed, y, w, nominal: np.ndarray) -> np.ndarray:
+    def leave_one_out(
+        self, t: Any, x: Mixed, y, w, p: Learned | None = None, nominal: np.ndarray | None = None
+    ) -> np.ndarray:
         """As the family has it; the rows are among those that `p` was learned from. A level of a nominal column (d,),
-        or of missing cells, that no other row has leaves with its row."""
+        or of missing cells, that no other row has leaves with its row; by default, columns without cuts are nominal."""
+        p = self.estimate(t) if p is None else p
+        nominal = np.array([cut is None for cut in self.cuts]) if nominal is None else nominal
         codes = p.codes(self.codes(x))
         return self.family.leave_one_out(p.counts, codes, y, w, p.params, self._lone(p, codes, w, nominal))
 
@@ -161,9 +166,10 @@ class Discretised:
         counted = (codes >= 0) & (codes < t.levels) & (nominal | (codes >= p.levels))
         return pooled[np.where(counted, t.offset[:-1] + codes, -1)] <= weight * (1 + 1e-9)
 
-    def evidence(self, p: Learned) -> np.ndarray:
-        """log marginal likelihood (k,) of each class's rows, the structure being given."""
-        return self.family.settled(p.params).evidence(p.counts)
+    def evidence(self, t: Any, p: Learned | None = None) -> np.ndarray | None:
+        """log marginal likelihood (k,) of each class's rows, the structure being given; `p` are the parameters of t."""
+        p = self.estimate(t) if p is None else p
+        return self.family.fixed(p.params).evidence(p.counts)
 
     def sample(self, p: Learned, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Levels (n, d); −1 is missing."""

@@ -22,11 +22,12 @@ from typing import Any
 import numpy as np
 
 from deciban.data.blocks import Mixed
+from deciban.estimation.family import Family
 from deciban.tallies import Bundle
 
 
 @dataclass(frozen=True)
-class Product:
+class Product(Family):
     factors: tuple[Any, ...]
     columns: tuple[tuple[int, ...], ...]  # which columns of the table each factor's columns are
     d: int
@@ -38,10 +39,10 @@ class Product:
     def estimate(self, t: Bundle) -> tuple:
         return tuple(f.estimate(part) for f, part in zip(self.factors, t.parts, strict=True))
 
-    def as_chosen(self, p: tuple) -> Product:
+    def fixed(self, p: tuple) -> Product:
         """The same, where factors that choose families have those that they chose for these parameters."""
         both = zip(self.factors, p, strict=True)
-        return replace(self, factors=tuple(f.as_chosen(own) if hasattr(f, "as_chosen") else f for f, own in both))
+        return replace(self, factors=tuple(f.fixed(own) for f, own in both))
 
     def loglik(self, p: tuple, x: Mixed) -> np.ndarray:
         first, *rest = self._each(p, x)
@@ -62,28 +63,54 @@ class Product:
     def carrier(self, p: tuple, x: Mixed) -> np.ndarray:
         out = np.zeros(x.n)
         for f, params, block in self._each(p, x):
-            if hasattr(f, "carrier"):
-                out += f.carrier(params, block)
+            common = f.carrier(params, block)
+            if common is not None:
+                out += common
         return out
 
-    def leave_one_out(self, p: tuple, t: Bundle, x: Mixed, y, w) -> np.ndarray:
+    def leave_one_out(self, t: Bundle, x: Mixed, y, w, p: tuple | None = None) -> np.ndarray:
         """As the factors say it; `p` are the parameters of t, for those that would have to search for them again."""
+        p = self.estimate(t) if p is None else p
         out: Any = 0.0
         for (f, params, block), part in zip(self._each(p, x), t.parts, strict=True):
-            known = {"p": params} if getattr(f, "searches", False) else {}
+            known = {"p": params} if f.chooses else {}
             out = out + f.leave_one_out(part, block, y, w, **known)
         return out
 
     def evidence(self, t: Bundle) -> np.ndarray:
         """log marginal likelihood (k,), where every factor has one."""
-        for f, at in zip(self.factors, self.columns, strict=True):
-            if not hasattr(f, "evidence"):
-                what = "densities that the rows chose have" if hasattr(f, "candidates") else f"{type(f).__name__} has"
+        out = np.zeros(t.k)
+        for f, part, at in zip(self.factors, t.parts, self.columns, strict=True):
+            found = f.evidence(part)
+            if found is None:
                 raise AttributeError(
-                    f"{what} no evidence in closed form ({len(at)} of {self.d} columns)\n\n"
+                    f"{type(f).__name__} has no evidence in closed form ({len(at)} of {self.d} columns)\n\n"
                     "hint: families='student' or 'categorical' has one"
                 )
-        return sum((f.evidence(part) for f, part in zip(self.factors, t.parts, strict=True)), np.zeros(t.k))
+            out = out + found
+        return out
+
+    def evidence_by_column(self, t: Bundle, p: tuple) -> np.ndarray:
+        out = np.zeros((2, self.d))
+        for f, params, part, at in zip(self.factors, p, t.parts, self.columns, strict=True):
+            out[:, list(at)] += f.evidence_by_column(part, params)
+        return out
+
+    def pooled(self, t: Bundle, p: tuple) -> tuple:
+        return tuple(f.pooled(part, params) for f, params, part in zip(self.factors, p, t.parts, strict=True))
+
+    def n_parameters(self, p: tuple, k: int, d: int) -> int | None:
+        each = zip(self.factors, p, self.columns, strict=True)
+        free = [f.n_parameters(params, k, len(at)) for f, params, at in each]
+        return None if None in free else sum(n for n in free if n is not None)
+
+    def grid(self, p: tuple, k: int) -> list[np.ndarray]:
+        """Of a column that several factors have, the values of the first."""
+        out: dict[int, np.ndarray] = {}
+        for f, params, columns in zip(self.factors, p, self.columns, strict=True):
+            for column, values in zip(columns, f.grid(params, k), strict=True):
+                out.setdefault(column, values)
+        return [out[column] for column in range(self.d)]
 
     def sample(self, p: tuple, y: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
         """A draw of each factor's columns."""

@@ -22,6 +22,35 @@ STEPS = 97  # of a scale of numbers; its ends and its middle among them
 FEW = 12  # distinct whole numbers up to which a column is drawn value by value
 
 
+def values_of_sample(cells: np.ndarray) -> np.ndarray:
+    """The values of a column that a sample of it shows: all of them where they are few whole numbers."""
+    distinct = np.unique(cells)
+    if len(distinct) <= FEW and (distinct == np.rint(distinct)).all():
+        return distinct
+    low, high = np.quantile(cells, [0.002, 0.998])
+    return np.linspace(low, high, STEPS)
+
+
+def values_around(mean: np.ndarray, deviation: np.ndarray) -> list[np.ndarray]:
+    """From the least mean − 3 deviations to the largest mean + 3 deviations of any class, both (k, d).
+
+    >>> [values[[0, -1]].tolist() for values in values_around(np.array([[0.0], [5.0]]), np.ones((2, 1)))]
+    [[-3.0, 8.0]]
+    """
+    low, high = (mean - 3 * deviation).min(axis=0), (mean + 3 * deviation).max(axis=0)
+    return [np.linspace(a, b, STEPS) for a, b in zip(low, high, strict=True)]
+
+
+def counts_up_to(rate: np.ndarray) -> list[np.ndarray]:
+    """Counts from 0 to what is still usual at these rates (k, d), at least 1.
+
+    >>> [values.tolist() for values in counts_up_to(np.array([[0.0, 1.0], [0.0, 0.5]]))]
+    [[0.0, 1.0], [0.0, 1.0, 2.0, 3.0, 4.0]]
+    """
+    top = np.maximum(np.ceil(rate + 3 * np.sqrt(rate)).max(axis=0), 1)
+    return [np.unique(np.rint(np.linspace(0, most, min(int(most) + 1, STEPS)))) for most in top]
+
+
 @dataclass(frozen=True)
 class Ranges:
     """The least and the largest cell of each column, and whether all its cells are whole numbers."""

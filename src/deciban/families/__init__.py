@@ -1,5 +1,7 @@
 """One file per class-conditional density p(x | class). A file in this folder that names a `FAMILY` is found by looking.
 
+`Family` says what a density may be asked. Folders that are appended to `__path__` are looked through too.
+
 >>> sorted(find())[:3]
 ['aode', 'bernoulli', 'categorical']
 
@@ -17,13 +19,21 @@ import sys
 from functools import cache
 from typing import Any
 
+from deciban.estimation.family import Family
+
+__all__ = ["Family", "find", "list_families"]
+
+
+def find() -> dict[str, type[Family]]:
+    """Every family here, by the name of its file."""
+    return _find(tuple(__path__))
+
 
 @cache
-def find() -> dict[str, Any]:
-    """Every family here, by the name of its file."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+def _find(folders: tuple[str, ...]) -> dict[str, type[Family]]:
+    names = sorted(module.name for module in pkgutil.iter_modules(folders))
     modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
-    return {name: module.FAMILY for name, module in modules.items() if hasattr(module, "FAMILY")}
+    return {name: module.FAMILY for name, module in modules.items() if "FAMILY" in vars(module)}
 
 
 SUPPORT_TEXT = {
@@ -41,7 +51,7 @@ def list_families() -> dict[str, str]:
     >>> sorted(list_families())[:2]
     ['bernoulli', 'categorical']
     """
-    return {name: _words(family) for name, family in find().items() if getattr(family, "columnwise", True)}
+    return {name: _words(family) for name, family in find().items() if family.columnwise}
 
 
 def _words(family: Any) -> str:

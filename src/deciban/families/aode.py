@@ -25,6 +25,7 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Codes
 from deciban.estimation.discretise import sequential_parts
+from deciban.estimation.family import Family
 from deciban.networks import dependence
 from deciban.networks import tables as backoff
 from deciban.networks.dependence import OneDependenceTables
@@ -40,16 +41,17 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Aode:
+class Aode(Family):
     alpha: float = 1.0
     strength: float | str | np.ndarray = "auto"  # of the back-off: one number, or those chosen, (d + 1, d)
     least: float = 1.0  # rows that have a level before it is a parent
     block, support = "codes", "level"
+    measure = "levels"
     columnwise = False  # the columns of a row have a density together
     structured = True  # what one of them says depends on the others
     averages = True  # models: rows drawn from all of them teach each of them something else
 
-    def size(self, levels: np.ndarray, k: int) -> int:
+    def level_tally_size(self, levels: np.ndarray, k: int) -> int:
         """Numbers that a tally or the parameters have."""
         return k * pair_cells(levels) + OneDependenceTables.width(k) * int(levels.sum()) * (int(levels.sum()) + 1)
 
@@ -78,7 +80,7 @@ class Aode:
         with np.errstate(divide="ignore"):
             return Params(t.levels, m, OneDependenceTables.of(np.log(shares, out=shares), offset, seen))
 
-    def settled(self, p: Params) -> Aode:
+    def fixed(self, p: Params) -> Aode:
         """The family that would have these strengths whatever the counts."""
         return replace(self, strength=p.strengths)
 

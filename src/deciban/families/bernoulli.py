@@ -23,6 +23,8 @@ from scipy.special import betaln
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
+from deciban.estimation.dependence import both_ways
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, class_weight, set_own, weight
 from deciban.estimation.linear import Linear
 from deciban.tallies import Sums
@@ -40,10 +42,11 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Bernoulli:
+class Bernoulli(Family):
     alpha: float | np.ndarray = 1.0
     above: float | None = 0.0
     block, support = "reals", "real"
+    measure = "presences"
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k, self.above)
@@ -98,18 +101,35 @@ class Bernoulli:
 
     def evidence(self, t: Sums) -> np.ndarray:
         """log marginal likelihood (k,) of each class's rows, every chance drawn from a Beta(alpha, alpha)."""
-        return self.evidences(t).sum(axis=1)
+        return self._evidences(t).sum(axis=1)
 
-    def evidences(self, t: Sums) -> np.ndarray:
+    def _evidences(self, t: Sums) -> np.ndarray:
         """The same by column, (k, d)."""
         if np.min(self.alpha) <= 0:
             raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
         return betaln(t.total + self.alpha, column(t.n) - t.total + self.alpha) - betaln(self.alpha, self.alpha)
 
+    def evidence_by_column(self, t: Sums, p: Params | None) -> np.ndarray:
+        return both_ways(self._evidences, t)
+
+    def tallied_cells(self, x: Reals | Counts) -> np.ndarray:
+        cells = x.dense()
+        return cells if self.above is None else np.where(np.isnan(cells), np.nan, cells > self.above)
+
+    def grid(self, p: Params, k: int) -> list[np.ndarray]:
+        return [np.array([0.0, self._present])] * p.log_present.shape[1]
+
+    def n_parameters(self, p: Params, k: int, d: int) -> int:
+        return k * d
+
+    @property
+    def _present(self) -> float:
+        """A number that counts as presence."""
+        return 1.0 if self.above is None or self.above < 1 else self.above + 1.0
+
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         chance = np.exp(p.log_present)[y]
-        present = 1.0 if self.above is None or self.above < 1 else self.above + 1.0
-        return np.where(rng.random(chance.shape) < chance, present, 0.0)
+        return np.where(rng.random(chance.shape) < chance, self._present, 0.0)
 
 
 def _binary(x: Reals | Counts) -> bool:

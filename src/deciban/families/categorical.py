@@ -13,13 +13,15 @@ column the one of a grid under which held-out rows are most probable.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Codes
+from deciban.estimation.dependence import alphas_of, level_dependence_left_out, level_evidence
 from deciban.estimation.dirichlet import best_alpha, column_sums, log_evidence, log_shares, own_held_out, spread
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import class_weight, set_own
 from deciban.ops.packed import Packed
 from deciban.tallies import Crosstab
@@ -41,9 +43,10 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Categorical:
+class Categorical(Family):
     alpha: float | str = 1.0
     block, support = "codes", "level"
+    measure = "levels"
 
     def tally(self, x: Codes, y, w, k: int) -> Crosstab:
         return ops.crosstab(x, y, w, k)
@@ -90,11 +93,28 @@ class Categorical:
 
     def evidence(self, t: Crosstab) -> np.ndarray:
         """log marginal likelihood (k,) of each class's levels, each column's shares drawn from a Dirichlet(alpha)."""
-        return self.evidences(t).sum(axis=1)
+        return self._evidences(t).sum(axis=1)
 
-    def evidences(self, t: Crosstab) -> np.ndarray:
+    def _evidences(self, t: Crosstab) -> np.ndarray:
         """The same by column, (k, d)."""
         return log_evidence(t.table, t.offset, self.pseudo_counts(t))
+
+    def evidence_by_column(self, t: Crosstab, p: Params | None) -> np.ndarray:
+        return level_evidence(t.table, t.offset, alphas_of(self.alpha))
+
+    def dependence_left_out(self, t: Crosstab, p: Params | None, x: Codes, y, w) -> np.ndarray:
+        return level_dependence_left_out(t.table, alphas_of(self.alpha), x.values[:, 0], y, w)
+
+    def of_columns(self, t: Crosstab, p: Params) -> list[Family]:
+        if self.alpha != "auto":
+            return [self] * t.d
+        return [replace(self, alpha=float(alpha)) for alpha in np.broadcast_to(self.pseudo_counts(t), t.d)]
+
+    def grid(self, p: Params, k: int) -> list[np.ndarray]:
+        return [np.arange(levels) for levels in np.diff(p.offset)]
+
+    def n_parameters(self, p: Params, k: int, d: int) -> int:
+        return k * int((np.diff(p.offset) - 1).sum())
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.zeros((len(y), len(p.offset) - 1), dtype=np.int64)

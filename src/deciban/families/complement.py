@@ -19,8 +19,10 @@ import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, log_left, powers, row_totals, set_own, weight
 from deciban.estimation.linear import Linear
+from deciban.estimation.ranges import counts_up_to
 from deciban.ops import leave_one_out
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, divide, subtract
@@ -37,12 +39,13 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Complement:
+class Complement(Family):
     alpha: float | np.ndarray = 1.0
     norm: bool = False
     block, support = "counts", "count"
+    measure = "scores of a rule"
     columnwise = False  # the columns of a row have a density together
-    density, takes_prior = False, False  # the scores do not sum to 1, and take no prior unless one is given
+    density, uses_prior = False, False  # the scores do not sum to 1, and take no prior unless one is given
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)
@@ -122,6 +125,9 @@ class Complement:
     def log_density(self, p: Params, x: Reals | Counts) -> np.ndarray:
         with np.errstate(divide="ignore"):
             return Linear.of(np.log(p.theta)).loglik(x)
+
+    def grid(self, p: Params, k: int) -> list[np.ndarray]:
+        return counts_up_to(p.theta * p.length[:, None])
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.multinomial(rng.poisson(p.length[y]), p.theta[y]).astype(np.float64)

@@ -22,6 +22,8 @@ from scipy.special import gammaln
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
+from deciban.estimation.dependence import both_ways
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, powers, remaining, set_own, weight
 from deciban.estimation.linear import Linear
 from deciban.ops.packed import Packed
@@ -39,7 +41,7 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Exponential:
+class Exponential(Family):
     shape: float = 1.0
     mean: float | np.ndarray | None = None
     block, support = "reals", "nonnegative"
@@ -111,9 +113,9 @@ class Exponential:
 
     def evidence(self, t: Sums) -> np.ndarray:
         """log marginal likelihood (k,) of each class's cells, every rate drawn from a Gamma(shape, shape · mean)."""
-        return self.evidences(t).sum(axis=1)
+        return self._evidences(t).sum(axis=1)
 
-    def evidences(self, t: Sums) -> np.ndarray:
+    def _evidences(self, t: Sums) -> np.ndarray:
         """The same by column, (k, d)."""
         if self.shape <= 0:
             raise DataError("`shape` of 0 is no prior: nothing can be averaged over it\n\nhint: use shape > 0")
@@ -121,6 +123,9 @@ class Exponential:
         mass = self.shape * np.nan_to_num(self._mean(n.sum(axis=0), t.total.sum(axis=0))) + FLOOR
         after = self.shape + n
         return gammaln(after) - gammaln(self.shape) + self.shape * np.log(mass) - after * np.log(t.total + mass)
+
+    def evidence_by_column(self, t: Sums, p: Params | None) -> np.ndarray:
+        return both_ways(self._evidences, t)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.exponential(1.0 / p.rate[y])

@@ -26,6 +26,7 @@ from scipy import linalg
 from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.errors import DataError
+from deciban.estimation.family import Family
 from deciban.gaussian.covariance import Covariance, DenseCovariance, class_covariances
 from deciban.gaussian.joint import ClassGaussian, by_pattern, draw, mixed
 from deciban.gaussian.leave_one_out import PairsLeft, cached_plan
@@ -138,18 +139,20 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Fisher:
+class Fisher(Family):
     within: int | None = None
     block, support = "dense", "real"
+    measure = "scores of a rule"
     columnwise = False  # the columns of a row have a density together
+    has_parts = False
     density = False
 
-    def size(self, k: int, d: int) -> int:
+    def tally_size(self, k: int, d: int) -> int:
         return k * d * d
 
-    def width(self, prior: np.ndarray) -> int:
-        """Scores held for a row: one for each pair."""
-        return len(pairs(len(prior)))
+    def row_width(self, k: int) -> int:
+        """One score for each pair."""
+        return len(pairs(k))
 
     def tally(self, x: Reals, y, w, k: int) -> Scatter | RowScatter:
         return ops.scatter(x, y, w, k)
@@ -182,6 +185,9 @@ class Fisher:
     def _plan(self, t: Scatter) -> tuple[Params, PairsLeft]:
         p = self.estimate(t)
         return p, PairsLeft.of(t.n, t.mean, np.stack([cov.dense() for cov in p.covs]))
+
+    def splits(self, p: Params) -> bool:
+        return p.splits
 
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         if len(p.mean) != 2:

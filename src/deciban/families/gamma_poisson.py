@@ -22,6 +22,8 @@ from scipy.special import gammaln
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
+from deciban.estimation.dependence import both_ways, gamma_evidence
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, set_own, weight
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, subtract
@@ -34,11 +36,12 @@ class Params:
 
 
 @dataclass(frozen=True)
-class GammaPoisson:
+class GammaPoisson(Family):
     shape: float = 1.0
     exposure: float = 1.0
     block, support = "counts", "count"
-    shared = "whole"  # which one the tally is of those that `cell_ops` makes of the same cells
+    measure = "counts"
+    shared_tally = "whole"
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)
@@ -70,6 +73,10 @@ class GammaPoisson:
             seen = subtract(n.take(y[rows], axis=0), taken) + self.exposure
             set_own(out, y, np.nansum(_terms(events, seen, cells), axis=1), rows)
         return out
+
+    def evidence_by_column(self, t: Sums, p: Params | None) -> np.ndarray:
+        """Every rate drawn from the Gamma(shape, exposure) of the family."""
+        return both_ways(lambda sums: gamma_evidence(sums, self.shape, self.exposure), t)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.poisson(rng.standard_gamma(p.events[y]) / p.rows[y]).astype(np.float64)

@@ -21,6 +21,8 @@ import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
+from deciban.estimation.family import Family
+from deciban.estimation.ranges import values_around
 from deciban.gaussian import columns as normals
 from deciban.gaussian.columns import NormalColumns
 from deciban.tallies import Moments
@@ -29,12 +31,12 @@ Params = NormalColumns
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Family):
     smoothing: float = 1e-9
     ddof: float = 0.0
     each: bool = False  # whether smoothing refers to the column's own variance
     block, support = "reals", "real"
-    shared = "moments"  # which one the tally is of those that `cell_ops` makes of the same cells
+    shared_tally = "moments"
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Moments:
         return ops.moments(x, y, w, k)
@@ -55,6 +57,15 @@ class Gaussian:
     def leave_one_out(self, t: Moments, x: Reals | Counts, y, w, everything: Moments | None = None) -> np.ndarray:
         """`everything`: the moments of all rows, unweighted, where smoothing refers to those."""
         return normals.leave_one_out(t, x, y, w, self.smoothing, self.ddof, everything, self.each)
+
+    def evidence_by_column(self, t: Moments, p: Params | None) -> np.ndarray:
+        return normals.dependence_evidence(t)
+
+    def grid(self, p: Params, k: int) -> list[np.ndarray]:
+        return values_around(p.mean, np.sqrt(p.var))
+
+    def n_parameters(self, p: Params, k: int, d: int) -> int:
+        return 2 * k * d
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return np.where(p.scale[y] > 0, rng.normal(p.mean[y], np.sqrt(p.var[y])), np.nan)

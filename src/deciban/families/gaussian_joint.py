@@ -24,6 +24,8 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.errors import DataError
+from deciban.estimation.family import Family
+from deciban.estimation.ranges import values_around
 from deciban.gaussian.covariance import Covariance, class_covariances, ledoit_wolf, shrink
 from deciban.gaussian.joint import ClassGaussian, PooledGaussian, by_pattern, draw, floored, mixed
 from deciban.gaussian.leave_one_out import Separate, Shared, Span, cached_plan
@@ -33,7 +35,7 @@ Params = ClassGaussian | PooledGaussian
 
 
 @dataclass(frozen=True)
-class GaussianJoint:
+class GaussianJoint(Family):
     blend: float = 0.0
     shrinkage: float | str = 0.0
     ridge: float = 0.0
@@ -42,13 +44,14 @@ class GaussianJoint:
     floor: float = 1e-4  # with blend < 1: what covariances without inverse get, as a share of the usual variances
     block, support = "dense", "real"
     columnwise = False  # the columns of a row have a density together
+    has_parts = False
 
     @property
     def pools(self) -> bool:
         """Whether the pooled scatter is all that is needed."""
         return self.blend == 1 and self.mix is None and self.shrinkage != "auto"
 
-    def size(self, k: int, d: int) -> int:
+    def tally_size(self, k: int, d: int) -> int:
         """Numbers in a dense tally."""
         return d * d * (1 if self.pools else k)
 
@@ -122,12 +125,18 @@ class GaussianJoint:
     def carrier(self, p: Params, x: Reals) -> np.ndarray:
         return by_pattern(x, p, lambda part, rows: part.carrier(rows))
 
+    def splits(self, p: Params) -> bool:
+        return p.splits
+
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         if isinstance(p, ClassGaussian):
             raise DataError(
                 "each class has its own covariance: the posterior is quadratic in x\n\nhint: pool them (`blend=1`)"
             )
         return p.coef.table, p.bias
+
+    def grid(self, p: Params, k: int) -> list[np.ndarray]:
+        return values_around(p.mean, np.sqrt(np.stack([cov.variances for cov in p.covs])))
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return draw(p.mean, p.covs, y, rng)

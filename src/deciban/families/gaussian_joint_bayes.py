@@ -32,6 +32,7 @@ from scipy.special import multigammaln
 from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.errors import DataError
+from deciban.estimation.family import Family
 from deciban.gaussian.covariance import Covariance, DenseCovariance, class_covariances
 from deciban.gaussian.joint import MultivariateT, by_pattern, mixed, plus_rows, usual_variances
 from deciban.tallies import RowScatter, Scatter
@@ -55,7 +56,7 @@ class Prior:
 
 
 @dataclass(frozen=True)
-class GaussianJointBayes:
+class GaussianJointBayes(Family):
     blend: float = 0.0
     mean0: np.ndarray | None = None  # m₀, (d,); None here and below: from the tally
     scale0: np.ndarray | None = None  # Ψ₀, (d,) or (d, d)
@@ -63,12 +64,13 @@ class GaussianJointBayes:
     freedom0: float | None = None  # ν₀ > d − 1
     block, support = "dense", "real"
     columnwise = False  # the columns of a row have a density together
+    has_parts = False
 
     @property
     def pools(self) -> bool:
         return self.blend == 1
 
-    def size(self, k: int, d: int) -> int:
+    def tally_size(self, k: int, d: int) -> int:
         """Numbers in a dense tally."""
         return d * d * (1 if self.pools else k)
 

@@ -20,15 +20,18 @@ neighbour, so many times over: a density that changes slowly is learned from few
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
+from scipy.special import gammaln
 
 from deciban import ops
 from deciban.data.blocks import Codes, Reals
 from deciban.estimation import discretise
+from deciban.estimation.dependence import alphas_of, level_dependence_left_out, level_evidence
 from deciban.estimation.dirichlet import best_alpha, log_shares, own_held_out
+from deciban.estimation.family import Family
 from deciban.ops import cells as cell_ops
 from deciban.ops.packed import Packed
 from deciban.tallies import GridCounts
@@ -133,13 +136,13 @@ class Intervals:
 
 
 @dataclass(frozen=True)
-class Histogram:
+class Histogram(Family):
     alpha: float | str = "auto"
     cuts: str | int | tuple[int, ...] = "mdl"  # "mdl", "values", a number of intervals of like weight, or before which
     smooth: int = 0  # times that intervals share their counts with their neighbours
     block, support = "dense", "real"
-    searches = True  # parameters are dear: whoever has them hands them to `leave_one_out`
-    shared = "cells"  # which one the tally is of those that `cell_ops` makes of the same cells
+    chooses = True  # parameters are dear: whoever has them hands them to `leave_one_out`
+    shared_tally = "cells"
 
     def tally(self, x: Reals, y, w, k: int) -> GridCounts:
         return cell_ops.cells(x, y, w, k)
@@ -218,6 +221,32 @@ class Histogram:
         out = self.loglik(p, x)
         out[np.arange(x.n), y] = own_held_out(p.counts, p.offset, p.alpha, p.codes(x), y, w, p.kept)
         return out
+
+    def evidence_by_column(self, t: GridCounts, p: Params) -> np.ndarray:
+        """Of the intervals, as levels; cuts that were looked for cost the logarithm of their number."""
+        chosen = self._log_number_of_cuts(t, p)
+        return level_evidence(p.counts, p.offset, alphas_of(self.alpha)) - np.stack([chosen, np.zeros_like(chosen)])
+
+    def dependence_left_out(self, t: GridCounts, p: Params, x: Reals, y, w) -> np.ndarray:
+        odds = level_dependence_left_out(p.counts, alphas_of(self.alpha), p.codes(x)[:, 0], y, w)
+        return odds - self._log_number_of_cuts(t, p)[0]
+
+    def _log_number_of_cuts(self, t: GridCounts, p: Params) -> np.ndarray:
+        """log of how many places the cuts of each column may have had, where the classes chose them. (d,)"""
+        if self.cuts != "mdl":
+            return np.zeros(len(p.cuts))
+        cuts = np.array([len(at) for at in p.cuts])
+        places = np.maximum(np.diff(t.offset) - 1, cuts)
+        return gammaln(places + 1) - gammaln(cuts + 1) - gammaln(places - cuts + 1)
+
+    def of_columns(self, t: GridCounts, p: Params) -> list[Family]:
+        return [replace(self, alpha=float(alpha)) for alpha in p.alpha] if self.alpha == "auto" else [self] * t.d
+
+    def pooled(self, t: GridCounts, p: Params) -> Params:
+        """The same cuts, so that the same density within them cancels."""
+        counts = p.counts.sum(axis=0, keepdims=True)
+        alpha = best_alpha(counts, p.offset, np.inf) if self.alpha == "auto" else p.alpha
+        return replace(p, counts=counts, alpha=alpha, packed=Packed.of(log_shares(counts, p.offset, alpha)))
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.empty((len(y), len(p.shapes)))

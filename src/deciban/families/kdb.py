@@ -29,6 +29,7 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Codes
 from deciban.errors import DataError
+from deciban.estimation.family import Family
 from deciban.estimation.missingness import dependent
 from deciban.networks.dependence import class_information, conditional_information
 from deciban.networks.graph import Parents
@@ -39,16 +40,17 @@ from deciban.tallies.crosstab import pair_cells
 
 
 @dataclass(frozen=True)
-class Kdb:
+class Kdb(Family):
     most: int = 1  # parents beside the class
     alpha: float = 1.0
     strength: float | str | tuple = "auto"  # of the back-off: one number, or those of each column
     order: Parents | None = None  # the parents of each column, where they are given
     block, support = "codes", "level"
+    measure = "levels"
     columnwise = False  # the columns of a row have a density together
     structured = True  # what one of them says depends on the others
 
-    def size(self, levels: np.ndarray, k: int) -> int:
+    def level_tally_size(self, levels: np.ndarray, k: int) -> int:
         """Numbers that it takes to find parents; the tally has those of the distinct rows."""
         return k * (pair_cells(levels) + int(levels.sum()))
 
@@ -85,7 +87,7 @@ class Kdb:
     def _smoothing(self) -> BackoffSmoothing:
         return BackoffSmoothing(self.strength, self.alpha)
 
-    def settled(self, p: BackedOffTables) -> Kdb:
+    def fixed(self, p: BackedOffTables) -> Kdb:
         """The family that would have these parents and strengths whatever the counts."""
         return replace(self, order=p.parents, strength=p.strengths)
 

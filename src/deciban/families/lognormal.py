@@ -20,6 +20,8 @@ import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Reals
+from deciban.estimation.family import Family
+from deciban.estimation.ranges import STEPS, values_around
 from deciban.gaussian import columns as normals
 from deciban.gaussian.columns import NormalColumns, logs
 from deciban.tallies import Moments
@@ -28,11 +30,11 @@ Params = NormalColumns
 
 
 @dataclass(frozen=True)
-class Lognormal:
+class Lognormal(Family):
     smoothing: float = 1e-9
     ddof: float = 0.0
     block, support = "dense", "positive"
-    shared = "log_moments"  # which one the tally is of those that `cell_ops` makes of the same cells
+    shared_tally = "log_moments"
 
     def tally(self, x: Reals, y, w, k: int) -> Moments:
         return ops.moments(logs(x), y, w, k)
@@ -51,6 +53,16 @@ class Lognormal:
 
     def leave_one_out(self, t: Moments, x: Reals, y, w) -> np.ndarray:
         return normals.leave_one_out(t, logs(x), y, w, self.smoothing, self.ddof, each=True)
+
+    def evidence_by_column(self, t: Moments, p: Params | None) -> np.ndarray:
+        return normals.dependence_evidence(t)
+
+    def tallied_cells(self, x: Reals) -> np.ndarray:
+        return logs(x).dense()
+
+    def grid(self, p: Params, k: int) -> list[np.ndarray]:
+        ends = [np.exp(logs[[0, -1]]) for logs in values_around(p.mean, np.sqrt(p.var))]
+        return [np.linspace(low, high, STEPS) for low, high in ends]
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return np.where(p.scale[y] > 0, np.exp(rng.normal(p.mean[y], np.sqrt(p.var[y]))), np.nan)

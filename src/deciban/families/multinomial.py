@@ -21,8 +21,10 @@ from scipy.special import gammaln
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import log_left, row_totals, set_own
 from deciban.estimation.linear import Linear
+from deciban.estimation.ranges import counts_up_to
 from deciban.tallies import Sums
 from deciban.tallies.basic import divide, subtract
 
@@ -39,9 +41,10 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Multinomial:
+class Multinomial(Family):
     alpha: float | np.ndarray = 1.0
     block, support = "counts", "count"
+    measure = "words in their order"
     columnwise = False  # the columns of a row have a density together
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
@@ -82,6 +85,12 @@ class Multinomial:
         assumed = np.broadcast_to(self.alpha, t.total.shape[1]).sum()
         terms = gammaln(t.total + self.alpha) - gammaln(self.alpha)
         return terms.sum(axis=1) + gammaln(assumed) - gammaln(assumed + t.total.sum(axis=1))
+
+    def grid(self, p: Params, k: int) -> list[np.ndarray]:
+        return counts_up_to(np.exp(p.log_theta) * p.length[:, None])
+
+    def n_parameters(self, p: Params, k: int, d: int) -> int:
+        return k * (d - 1)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Rows of Poisson-many words around the class's mean length."""

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deciban.data.blocks import Codes
+from deciban.estimation.family import Family
 from deciban.networks.graph import Parents, parents_of
 from deciban.networks.search import bdeu, counts, marginal, search
 from deciban.networks.tables import BackedOffTables, BackoffSmoothing
@@ -27,21 +28,22 @@ from deciban.tallies import DistinctRows
 
 
 @dataclass(frozen=True)
-class Graph:
+class Graph(Family):
     edges: tuple[tuple[int, int], ...] | None = None  # (parent, child), by column number; None: found by search
     prior: float = 1.0
     max_parents: int = 2  # beside the class, of a graph that is searched for
     strength: float | str | tuple = "auto"  # of the back-off: one number, or those of each column
     alpha: float | None = 1.0  # of every cell of every table; None: `prior`, spread evenly
     block, support = "codes", "level"
+    measure = "levels"
     columnwise = False  # the columns of a row have a density together
     structured = True  # what one of them says depends on the others
 
-    def size(self, levels: np.ndarray, k: int) -> int:
+    def level_tally_size(self, levels: np.ndarray, k: int) -> int:
         """Numbers that a tally of few rows has: those of more are as many as there are distinct rows."""
         return k * int(levels.sum())
 
-    def settled(self, p: BackedOffTables) -> Graph:
+    def fixed(self, p: BackedOffTables) -> Graph:
         """The family that would have this graph and these strengths whatever the counts."""
         edges = tuple((a, b) for b, own in enumerate(p.parents) for a in own)
         return replace(self, edges=edges, strength=p.strengths)

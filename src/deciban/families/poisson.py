@@ -21,8 +21,11 @@ from scipy.special import gammaln
 
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
+from deciban.estimation.dependence import both_ways, gamma_evidence
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, log_left, row_totals, set_own, times_log, weight
 from deciban.estimation.linear import Linear
+from deciban.estimation.ranges import counts_up_to
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, divide, subtract
 
@@ -34,11 +37,12 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Poisson:
+class Poisson(Family):
     shape: float = 1.0
     exposure: float = 1.0
     block, support = "counts", "count"
-    shared = "whole"  # which one the tally is of those that `cell_ops` makes of the same cells
+    measure = "counts"
+    shared_tally = "whole"
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)
@@ -95,6 +99,16 @@ class Poisson:
         rates = divide(subtract(t.total.sum(axis=1)[y], events if w is None else events * w) + x.d * self.shape, seen)
         own = log_left(t.total, self.shape, x, y, w) - events * np.log(np.where(seen > 0, seen, 1.0)) - rates
         return np.where(seen > 0, own, np.where(events > 0, -np.inf, 0.0))
+
+    def evidence_by_column(self, t: Sums, p: Params | None) -> np.ndarray:
+        """Every rate drawn from the Gamma(shape, exposure) of the family."""
+        return both_ways(lambda sums: gamma_evidence(sums, self.shape, self.exposure), t)
+
+    def grid(self, p: Params, k: int) -> list[np.ndarray]:
+        return counts_up_to(p.rate)
+
+    def n_parameters(self, p: Params, k: int, d: int) -> int:
+        return k * d
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.poisson(p.rate[y]).astype(np.float64)

@@ -22,6 +22,7 @@ from scipy.special import gammaln
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import row_totals, set_own
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, divide, subtract
@@ -35,10 +36,12 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Polya:
+class Polya(Family):
     alpha: float | np.ndarray = 1.0
     block, support = "counts", "count"
+    measure = "words in their order"
     columnwise = False  # the columns of a row have a density together
+    has_parts = False
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)

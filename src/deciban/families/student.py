@@ -24,13 +24,15 @@ from scipy.special import gammaln
 
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
+from deciban.estimation.dependence import both_ways
+from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, moments_left, row_sums, set_own, weight
 from deciban.gaussian import columns as normals
 from deciban.gaussian.leave_one_out import DEEP, GivenPrior, cached_plan, students
 from deciban.ops import leave_one_out
 from deciban.ops.spec import Students
 from deciban.tallies import Moments
-from deciban.tallies.basic import column, divide
+from deciban.tallies.basic import column
 
 FLOOR = 1e-290  # the least scale: a column of one value has a density, if a high one
 
@@ -51,7 +53,7 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Student:
+class Student(Family):
     mean: float | np.ndarray | None = None
     kappa: float = 0.01
     shape: float = 0.5
@@ -60,15 +62,15 @@ class Student:
     log: bool = False
 
     @property
-    def block(self) -> str:
+    def block(self) -> str:  # type: ignore[override]
         return "dense" if self.log else "reals"
 
     @property
-    def support(self) -> str:
+    def support(self) -> str:  # type: ignore[override]
         return "positive" if self.log else "real"
 
     @property
-    def shared(self) -> str:
+    def shared_tally(self) -> str:  # type: ignore[override]
         """Which one the tally is of those that `cell_ops` makes of the same cells."""
         return "log_moments" if self.log else "moments"
 
@@ -98,7 +100,7 @@ class Student:
         n, mean, m2 = every
         scale = self.scale
         if scale is None:
-            scale = self.shape * divide(np.maximum(within, 0.0) + self.smoothing * m2, n) + FLOOR
+            scale = normals.prior_scale(n, m2, within, self.shape, self.smoothing)
         return mean if self.mean is None else self.mean, scale
 
     def _posterior(self, n, mean, m2, prior_mean, prior_scale) -> tuple:
@@ -177,15 +179,18 @@ class Student:
 
     def evidence(self, t: Moments) -> np.ndarray:
         """log marginal likelihood (k,) of each class's cells under the prior."""
-        return self.evidences(t).sum(axis=1)
+        return self._evidences(t).sum(axis=1)
 
-    def evidences(self, t: Moments) -> np.ndarray:
+    def _evidences(self, t: Moments) -> np.ndarray:
         """The same by column, (k, d)."""
-        n = column(t.n)
         mean, scale = self._prior(t)
-        kappa, _, shape, after = self._posterior(n, t.mean, t.m2, mean, scale)
-        flat = gammaln(shape) - gammaln(self.shape) + 0.5 * np.log(self.kappa / kappa) - 0.5 * n * np.log(2.0 * np.pi)
-        return flat + self.shape * np.log(scale) - shape * np.log(after)
+        return normals.normal_gamma_evidence(t, mean, scale, self.kappa, self.shape)
+
+    def evidence_by_column(self, t: Moments, p: Params | None) -> np.ndarray:
+        return both_ways(self._evidences, t)
+
+    def tallied_cells(self, x: Reals | Counts) -> np.ndarray:
+        return self._read(x).dense()
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         df = np.broadcast_to(p.df, p.loc.shape)

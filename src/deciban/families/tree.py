@@ -32,6 +32,7 @@ from deciban import ops
 from deciban.data.blocks import Codes
 from deciban.errors import DataError
 from deciban.estimation.discretise import sequential_parts
+from deciban.estimation.family import Family
 from deciban.estimation.missingness import dependent
 from deciban.networks import tables as backoff
 from deciban.networks.dependence import conditional_information, spanning_tree
@@ -84,16 +85,17 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(Family):
     alpha: float = 1.0
     strength: float | str | tuple = "auto"  # of the back-off: one number, or those of each column
     root: int | None = None
     parents: tuple[int, ...] | None = None  # a tree that is given
     block, support = "codes", "level"
+    measure = "levels"
     columnwise = False  # the columns of a row have a density together
     structured = True  # what one of them says depends on the others
 
-    def size(self, levels: np.ndarray, k: int) -> int:
+    def level_tally_size(self, levels: np.ndarray, k: int) -> int:
         """Numbers that a tally has."""
         return k * (pair_cells(levels) + int(levels.sum()))
 
@@ -115,7 +117,7 @@ class Tree:
         tables = [table if table.ndim == 3 else table[:, None, :] for table in tables]
         return Params(parents, order, t.levels, strengths, tuple(tables), weight)
 
-    def settled(self, p: Params) -> Tree:
+    def fixed(self, p: Params) -> Tree:
         """The family that would have this tree and these strengths whatever the counts."""
         return replace(self, parents=p.parents, strength=p.strengths)
 

@@ -20,9 +20,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import gammaln
 
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
+from deciban.estimation.dependence import both_ways
 from deciban.estimation.leave_one_out import blocks, moments_left, row_sums, set_own, weight
 from deciban.ops import leave_one_out as left_ops
 from deciban.tallies import Moments
@@ -73,6 +75,31 @@ def variance_smoothing(everything: Moments, smoothing: float, each: bool = False
     """What is added to every variance, from the moments of all rows as one class: a number, or one for each column."""
     spread = divide(everything.m2, column(everything.n))
     return smoothing * (spread[0] if each else float(spread.max(initial=0.0)))
+
+
+def prior_scale(n: np.ndarray, m2: np.ndarray, within: np.ndarray, shape: float, smoothing: float) -> np.ndarray:
+    """The scale of an inverse gamma prior of variances, worth 2 · shape rows of the variance within classes; n, m2 of
+    all rows, `within` the squares within classes."""
+    return shape * divide(np.maximum(within, 0.0) + smoothing * m2, n) + FLOOR
+
+
+def normal_gamma_evidence(t: Moments, mean: Any, scale: Any, kappa: float, shape: float) -> np.ndarray:
+    """log marginal likelihood (k, d) of cells: variance ~ 1 / Gamma(shape, scale), mean ~ N(mean, variance / kappa)."""
+    n, delta = column(t.n), t.mean - mean
+    after = scale + 0.5 * t.m2 + (0.5 * kappa * n / (kappa + n)) * delta * delta
+    flat = gammaln(shape + 0.5 * n) - gammaln(shape) + 0.5 * np.log(kappa / (kappa + n)) - 0.5 * n * np.log(2.0 * np.pi)
+    return flat + shape * np.log(scale) - (shape + 0.5 * n) * np.log(after)
+
+
+def dependence_evidence(t: Moments) -> np.ndarray:
+    """log evidence that normal columns depend on the class, and that they do not (2, d), by a prior worth one row."""
+
+    def evidence(t: Moments) -> np.ndarray:
+        pooled = t.collapse()
+        scale = prior_scale(column(pooled.n)[0], pooled.m2[0], t.m2.sum(axis=0), 0.5, 1e-9)
+        return normal_gamma_evidence(t, pooled.mean[0], scale, 1.0, 0.5)
+
+    return both_ways(evidence, t)
 
 
 def leave_one_out(

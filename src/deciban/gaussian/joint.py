@@ -41,6 +41,7 @@ class ClassGaussian:
     white: np.ndarray | None  # (k, d, d), lower triangular, where the covariances are dense
     precisions: list[Precision] | None  # where they are not
     bias: np.ndarray  # (k,)
+    splits: ClassVar[bool] = False
 
     @classmethod
     def of(cls, mean: np.ndarray, covs: Sequence[Covariance]) -> ClassGaussian:

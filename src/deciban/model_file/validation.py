@@ -160,7 +160,7 @@ def _check_schema(schema: Schema, d: int) -> None:
 def _family(family: Any) -> bool:
     if isinstance(family, BestOf):
         return len(family.candidates) > 0 and all(map(_family, family.candidates))
-    return type(family) in families.find().values() and getattr(family, "columnwise", True)
+    return type(family) in families.find().values() and family.columnwise
 
 
 # models of models

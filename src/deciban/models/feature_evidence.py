@@ -39,7 +39,7 @@ def column_evidence(family: Any, params: Any) -> PartsEvidence | LinearEvidence:
         if linear.veto is not None:
             absent = np.where(linear.veto.share > 0, -np.inf, absent) if linear.veto.share is not None else absent
         present, absent = centred(present), centred(absent)
-        return LinearEvidence(present - absent, absent, getattr(family, "above", None))
+        return LinearEvidence(present - absent, absent, family.above)
     return PartsEvidence(family, params)
 
 

@@ -104,13 +104,12 @@ class LeavingOut:
     def _held_out(self, tally: Bundle, family: Any, table: Table, finish: Callable | None = None) -> np.ndarray:
         """Log likelihoods (n, k) of each row under every class, the row itself taken out of the tally; or none, where
         `finish` takes them, span by span."""
-        closed = hasattr(family, "leave_one_out")
         spans = borders(table.n, table.x.cells, max(SPAN, table.k * table.d // 4))
 
         def of(span: tuple[int, int]) -> np.ndarray | None:
             chunk = table.rows(*span)
             with np.errstate(all="ignore"):
-                out = self._leave_one_out(family, tally, chunk) if closed else np.full((chunk.n, chunk.k), np.nan)
+                out = self._leave_one_out(family, tally, chunk)
                 if not ops.all_finite(out):
                     for row in np.flatnonzero(np.isnan(out).any(axis=1)).tolist():  # no closed form: the long way
                         out[row] = self._without(family, tally, chunk.rows(row, row + 1))
@@ -130,7 +129,7 @@ class LeavingOut:
     def _held_out_prior(self, fitted: Any, table: Table) -> np.ndarray:
         """log priors (n, k) of each row, its own weight taken out."""
         n = fitted.tally.parts[0].n
-        if not getattr(fitted.family, "takes_prior", True) and len(n) > 1:
+        if not fitted.family.uses_prior and len(n) > 1:
             return np.zeros((table.n, len(n)))
         if table.w is None:
             which, kinds = table.y, [(c, 1.0) for c in range(table.k)]

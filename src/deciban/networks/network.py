@@ -47,6 +47,7 @@ import numpy as np
 from deciban.data.blocks import Codes
 from deciban.errors import DataError
 from deciban.estimation.discretise import sequential_parts
+from deciban.estimation.family import Family
 from deciban.networks.graph import Parents, above, cycle, parents_of, topological
 from deciban.tallies import DistinctRows
 
@@ -406,12 +407,13 @@ def check_table(name: str, table: np.ndarray, shape: tuple[int, ...], where: str
 
 
 @dataclass(frozen=True, eq=False)
-class GivenNetwork:
+class GivenNetwork(Family):
     """Columns are the nodes without the target, in their order."""
 
     network: Network
     target: int
     block, support = "codes", "level"
+    measure = "levels"
     columnwise = False
     structured = True
 
@@ -420,7 +422,7 @@ class GivenNetwork:
         """log P(target), (k,)."""
         return self.network.log_joint(np.full((1, len(self.network.names)), -1), [self.target])[0]
 
-    def size(self, levels: np.ndarray, k: int) -> int:
+    def level_tally_size(self, levels: np.ndarray, k: int) -> int:
         return k
 
     def tally(self, x: Codes, y, w, k: int) -> DistinctRows:
@@ -435,6 +437,19 @@ class GivenNetwork:
         joint = self.network.log_joint(rows, [self.target])
         prior = self.log_prior
         return np.where(np.isneginf(prior), -np.inf, joint - np.where(np.isneginf(prior), 0.0, prior))
+
+    def sample(self, p: None, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Column by column, each given the class and those drawn before it: the class need not be a root."""
+        rows = np.full((len(y), len(self.network.names)), -1)
+        rows[:, self.target] = y
+        for i in topological(self.network.parents):
+            if i != self.target:
+                logs = self.network.log_joint(rows, [i])
+                top = logs.max(axis=1, keepdims=True)
+                below = np.cumsum(np.exp(logs - np.where(np.isneginf(top), 0.0, top)), axis=1)
+                u = rng.random((len(y), 1)) * below[:, -1:]
+                rows[:, i] = np.minimum((u >= below).sum(axis=1), below.shape[1] - 1)
+        return np.delete(rows, self.target, axis=1)
 
     def parts(self, p: None, x: Codes) -> np.ndarray:
         """What each column adds to those before it, parents first, (n, k, d)."""

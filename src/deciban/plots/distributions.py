@@ -70,7 +70,7 @@ class _ModelDensity:
         self.model, self.j = model, j
         self.fitted: Any = fitted
         self.family: Any = getattr(fitted, "family", None)
-        self.there = hasattr(self.family, "parts")
+        self.there = self.family is not None and self.family.has_parts
 
     def of(self, values: np.ndarray) -> np.ndarray | None:
         """(m, k): the density, or probability, of values of the column."""
@@ -80,8 +80,9 @@ class _ModelDensity:
         missing = [np.full(len(values), np.nan if kind in "fiu" else None) for kind in kinds]
         rows = self.model._rows_of([*missing[: self.j], values, *missing[self.j + 1 :]])
         logs = self.family.parts(self.fitted.params, rows)[:, :, self.j]
-        if hasattr(self.family, "carrier"):  # the factor that all classes share
-            logs = logs + self.family.carrier(self.fitted.params, rows)[:, None]
+        common = self.family.carrier(self.fitted.params, rows)  # the factor that all classes share
+        if common is not None:
+            logs = logs + common[:, None]
         return np.exp(logs)
 
 

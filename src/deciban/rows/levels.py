@@ -70,7 +70,7 @@ class KeepingLevels:
 
     def _leave_one_out(self, family: Any, tally: Bundle, chunk: Table) -> np.ndarray:
         x, lone = self._without_lone(tally, chunk)
-        out = family.leave_one_out(self._fitted.params, tally.parts[1], x, chunk.y, chunk.w)
+        out = family.leave_one_out(tally.parts[1], x, chunk.y, chunk.w, self._fitted.params)
         if self._schema.reserve or isinstance(
             family, SubsetAverage
         ):  # the level goes, and its place with it: the long way

@@ -1,0 +1,138 @@
+"""What every class-conditional density p(x | class) can be asked, with the answer of one that says nothing else.
+
+A family is a frozen dataclass of hyper-parameters that subclasses `Family`. Four methods must be written; the others
+have defaults, so nothing is probed: what a family lacks, it says by a default.
+
+>>> from deciban.families.poisson import Poisson
+>>> Poisson.uses_prior, Poisson.chooses, Poisson.measure, Poisson().n_parameters(None, k=2, d=3)
+(True, False, 'counts', 6)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deciban.errors import DataError
+from deciban.estimation.dependence import without_each_row
+from deciban.estimation.ranges import values_of_sample
+
+DRAWN = 4096  # rows that show what a density ranges over
+
+
+class Family(ABC):
+    """p(x | class) of one kind: shapes are `n` rows, `d` columns, `k` classes; `w` weights and `y` class codes (n,)."""
+
+    block: ClassVar[str] = "reals"  # how rows are handed over: reals, dense, counts, codes or mixed
+    support: ClassVar[str] = "real"  # which cells have a density: real, count, positive, nonnegative or level
+    measure: ClassVar[str] = "densities"  # of what `loglik` and `carrier` are the log density or mass, in one word
+    columnwise: ClassVar[bool] = True  # whether one column by itself has a density
+    has_parts: ClassVar[bool] = True  # whether `parts` are there
+    structured: ClassVar[bool] = False  # whether the part of a column depends on the cells of others
+    averages: ClassVar[bool] = False  # whether the density is an average over several models
+    density: ClassVar[bool] = True  # False: scores of a rule, which do not sum to 1
+    uses_prior: ClassVar[bool] = True  # False: class priors are added only where they are given
+    chooses: ClassVar[bool] = False  # whether the estimate makes choices, so that `leave_one_out` takes it too, as p
+    alpha: Any = None  # pseudo-counts of each level; None: there are none
+    above: float | None = None  # cells above it count as presence; None: cells are taken as they are
+    shared_tally: ClassVar[str] = ""  # which of the tallies that `ops.cells.shared` makes is the family's own
+
+    @abstractmethod
+    def tally(self, x: Any, y: Any, w: Any, k: int) -> Any:
+        """Sufficient statistics of rows: they add up."""
+
+    @abstractmethod
+    def estimate(self, t: Any) -> Any:
+        """Parameters from a tally: smoothing, floors and shrinkage happen here and nowhere else."""
+
+    @abstractmethod
+    def loglik(self, p: Any, x: Any) -> np.ndarray:
+        """log p(x | c) (n, k), up to what all classes share."""
+
+    @abstractmethod
+    def sample(self, p: Any, y: np.ndarray, rng: np.random.Generator) -> Any:
+        """A row (n, d) of each of the classes y."""
+
+    def parts(self, p: Any, x: Any) -> np.ndarray:
+        """`loglik` by column, (n, k, d)."""
+        raise NotImplementedError(f"the score of {type(self).__name__} is no sum over columns")
+
+    def splits(self, p: Any) -> bool:
+        """Whether a score by these parameters is a sum over columns: of `parts`, or of those that p has."""
+        return self.has_parts
+
+    def carrier(self, p: Any, x: Any) -> np.ndarray | None:
+        """What the log density (n,) has beside `loglik`, the same for all classes; None: nothing."""
+        return None
+
+    def log_density(self, p: Any, x: Any) -> np.ndarray:
+        """log p(x | c) (n, k) that rows are drawn from; another one than `loglik` where that is no density."""
+        return self.loglik(p, x)
+
+    def linear(self, p: Any) -> tuple[np.ndarray, np.ndarray] | None:
+        """Coefficients (k, d) and bias (k,) of a score that is linear in x; None: it is not."""
+        return None
+
+    def leave_one_out(self, t: Any, x: Any, y: Any, w: Any) -> np.ndarray:
+        """`loglik` of each row by what is estimated from all others; NaN: there is no closed form, so refit."""
+        return np.full((x.n, t.k), np.nan)
+
+    def evidence(self, t: Any) -> np.ndarray | None:
+        """log marginal likelihood (k,) of each class's rows; None: there is no closed form."""
+        return None
+
+    def grid(self, p: Any, k: int) -> list[np.ndarray]:
+        """Values of each column that a scale is drawn at: what a sample of all classes ranges over."""
+        rows = self.sample(p, np.arange(DRAWN, dtype=np.int32) % k, np.random.default_rng(0))
+        return [values_of_sample(rows[:, j]) for j in range(rows.shape[1])]
+
+    def evidence_by_column(self, t: Any, p: Any) -> np.ndarray:
+        """log evidence that each column depends on the class, and that it does not, (2, d); p: the estimate of t."""
+        raise DataError(
+            f"{type(self).__name__} has no evidence by column, so nobody can say whether such a column matters\n\n"
+            "hint: name another family for it, such as 'student', 'histogram' or 'categorical', or leave out `average`"
+        )
+
+    def dependence_left_out(self, t: Any, p: Any, x: Any, y: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Of one column: log evidence that it depends on the class over that it does not, without each row, (n,)."""
+        apart, alike = self.evidence_by_column(without_each_row(t, self.tallied_cells(x), y, w), None)
+        return apart - alike
+
+    def tallied_cells(self, x: Any) -> np.ndarray:
+        """The numbers (n, d) that a tally sums up."""
+        return x.dense()
+
+    def pooled(self, t: Any, p: Any) -> Any:
+        """Parameters of all classes as one, k = 1; p: the estimate of t."""
+        return self.estimate(t.collapse())
+
+    def with_alpha(self, alpha: float | str) -> Family:
+        """The same with other pseudo-counts, where the family has any."""
+        return self if self.alpha is None else replace(self, alpha=alpha)  # type: ignore[type-var]
+
+    def of_columns(self, t: Any, p: Any) -> list[Family]:
+        """The family of each column, with what was chosen in place of "auto"; p: the estimate of t."""
+        return [self] * t.d
+
+    def fixed(self, p: Any) -> Family:
+        """The family that makes the choices of these parameters, whatever the counts."""
+        return self
+
+    def tally_size(self, k: int, d: int) -> int:
+        """Numbers in a tally."""
+        return k * d
+
+    def level_tally_size(self, levels: np.ndarray, k: int) -> int:
+        """Numbers in a tally, or in what is made of it, of columns with so many levels (d,)."""
+        return k * int(levels.sum())
+
+    def row_width(self, k: int) -> int:
+        """Numbers that a row needs while it is scored."""
+        return k
+
+    def n_parameters(self, p: Any, k: int, d: int) -> int | None:
+        """How many numbers are learned freely; None: that is not known."""
+        return None
