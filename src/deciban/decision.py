@@ -8,14 +8,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from deciban import ops
 from deciban.display import Table, format_choices, format_number
-from deciban.errors import DataError
+from deciban.errors import DataError, levels_up
 
 DECIBAN = 10.0 / np.log(10.0)  # decibans in one unit of natural log odds
 REJECT = -1  # the code of saying nothing
@@ -151,6 +154,82 @@ def _unreadable(priors: Any, labels: list, name: str) -> DataError:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """How the class priors of a model come about: the one rule for all classifiers.
+
+    >>> classes, n = np.array(["ham", "spam"]), np.array([30.0, 10.0])
+    >>> np.exp(Prior().log(n, classes)).tolist(), np.exp(Prior(learned=False).log(n, classes)).tolist()
+    ([0.75, 0.25], [0.5, 0.5])
+    >>> np.exp(Prior({"ham": 0.9, "spam": 0.1}).log(n, classes)).round(3).tolist()
+    [0.9, 0.1]
+    """
+
+    given: Any = None  # what the user gave, as `check_priors` reads it
+    name: str = "priors"  # what the user calls it
+    learned: bool = True  # where none are given: the classes' shares of the rows; False: all alike
+    class_weight: Any = None  # what learned shares are multiplied by: "balanced", {class: weight}, or None
+    sum: str = "checked"  # what becomes of given numbers that do not sum to 1: checked, renormalised or kept
+
+    def check(self, classes: np.ndarray) -> None:
+        """Refuse priors and class weights that are not of these classes."""
+        if self.given is not None:
+            weights = self.weights(classes)
+            if self.sum == "renormalised" and abs(prior_weights(self.given, classes, self.name).sum() - 1.0) > 1e-5:
+                warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=levels_up())
+            assert weights is not None
+        if self.class_weight is None:
+            return
+        if self.given is not None:
+            raise DataError(f"`{self.name}` and `class_weight` both set the class priors\n\nhint: give one of them")
+        if isinstance(self.class_weight, Mapping):
+            known = classes.tolist()
+            unknown = [label for label in self.class_weight if label not in known]
+            if unknown:
+                raise DataError(
+                    f"class_weight names {unknown[0]!r}, but the classes are {known}\n\nhint: name classes of y"
+                )
+            bad = [w for w in self.class_weight.values() if not (isinstance(w, Real) and 0 < float(w) < np.inf)]
+            if bad:
+                raise DataError(f"class_weight has {bad[0]!r}, but weights are numbers > 0\n\nhint: 1 changes nothing")
+
+    def weights(self, classes: np.ndarray) -> np.ndarray | None:
+        """The given priors (k,); None: there are none."""
+        if self.given is None:
+            return None
+        if self.sum == "checked":
+            return check_priors(self.given, classes, self.name)
+        weights = prior_weights(self.given, classes, self.name)
+        off = self.sum == "renormalised" and abs(weights.sum() - 1.0) > 1e-5
+        return weights / weights.sum() if off else weights
+
+    def log(self, n: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """log priors (k,) of classes whose rows weigh n."""
+        given = self.weights(classes)
+        if given is not None:
+            with np.errstate(divide="ignore"):
+                return np.log(given)
+        if not self.learned:
+            return log_prior(np.ones(len(n)))
+        if isinstance(self.class_weight, Mapping):
+            n = n * np.array([float(self.class_weight.get(label, 1.0)) for label in classes.tolist()])
+        elif self.class_weight is not None:
+            n = n * np.divide(n.sum(), len(n) * n, out=np.zeros(len(n)), where=n > 0)
+        return log_prior(n)
+
+
+def class_index(label: Any, classes: np.ndarray) -> int:
+    """Where a class stands.
+
+    >>> class_index("spam", np.array(["ham", "spam"]))
+    1
+    """
+    at = np.flatnonzero(classes == label)
+    if len(at) == 0:
+        raise DataError(f"class {label!r} is not among {list(classes)}\n\nhint: name one of these")
+    return int(at[0])
+
+
 def resolve_impossible_rows(joint: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """Log joints whose every row has a posterior, in place. One that is impossible under every class has the prior;
     where scores are past all numbers (+∞), the classes that have them share the row by their priors."""
@@ -271,3 +350,114 @@ def adapted_priors(loglik: np.ndarray, prior: np.ndarray, tol: float, max_iter: 
     out = np.zeros(len(prior))
     out[alive] = now
     return out, steps, rest
+
+
+# what users may write, as arrays
+
+
+def cost_matrix(costs: Any, classes: np.ndarray) -> np.ndarray:
+    """costs[true, decided] (k, k), from an array or by label.
+
+    >>> cost_matrix({"b": {"a": 5}}, np.array(["a", "b"])).tolist()
+    [[0.0, 1.0], [5.0, 0.0]]
+    """
+    k = len(classes)
+    if isinstance(costs, Mapping):
+        matrix, place = zero_one(k), places(classes, "costs")
+        for true, decided, cost in pairs(costs):
+            matrix[place(true), place(decided)] = number(cost, f"the cost of {decided!r} for {true!r}")
+    else:
+        matrix = numbers(costs, "costs")
+    if matrix.shape != (k, k):
+        raise DataError(
+            f"costs has shape {matrix.shape}, but there are {k} classes {classes.tolist()}\n\n"
+            f"hint: give a ({k}, {k}) array costs[true, decided], or a mapping {{(true, decided): cost}}"
+        )
+    bad = ~(np.isfinite(matrix) & (matrix >= 0))
+    if bad.any():
+        true, decided = np.argwhere(bad)[0]
+        raise DataError(
+            f"the cost of {classes[decided].item()!r} for {classes[true].item()!r} is {matrix[true, decided]:g}\n\n"
+            "hint: costs are finite numbers ≥ 0; to make a gain of a right answer, add the same number to its whole row"
+        )
+    return matrix
+
+
+def pairs(costs: Mapping) -> Iterator[tuple[Any, Any, Any]]:
+    """(true, decided, cost) of a mapping by pair, or of mappings in a mapping."""
+    for key, value in costs.items():
+        if isinstance(value, Mapping):
+            yield from ((key, decided, cost) for decided, cost in value.items())
+        elif isinstance(key, tuple) and len(key) == 2:
+            yield (*key, value)
+        else:
+            raise DataError(
+                f"costs has the key {key!r}\n\nhint: write {{(true, decided): cost}} or {{true: {{decided: cost}}}}"
+            )
+
+
+def check_reject(reject: Any) -> float:
+    """The cost of abstaining."""
+    out = number(reject, "reject")
+    if not out >= 0:
+        raise DataError(f"reject is {out:g}\n\nhint: it is the cost of abstaining, ≥ 0; None: never abstain")
+    return out
+
+
+def threshold_of_each(thresholds: Any, classes: np.ndarray) -> np.ndarray:
+    """The least posterior of each class (k,), from one number, a sequence or a mapping by label."""
+    out = np.zeros(len(classes))
+    if isinstance(thresholds, Mapping):
+        place = places(classes, "thresholds")
+        for label, value in thresholds.items():
+            out[place(label)] = number(value, f"the threshold of {label!r}")
+    else:
+        given = numbers(thresholds, "thresholds")
+        if given.shape not in ((), (1,), out.shape):
+            raise DataError(
+                f"thresholds has shape {given.shape}, but there are {len(classes)} classes {classes.tolist()}\n\n"
+                "hint: give one number, one for each class, or a mapping by label"
+            )
+        out[:] = given
+    bad = ~((out >= 0) & (out <= 1))
+    if bad.any():
+        raise DataError(
+            f"the threshold of {classes[bad][0].item()!r} is {out[bad][0]:g}\n\nhint: it is a probability, 0 … 1"
+        )
+    return out
+
+
+def places(classes: np.ndarray, where: str) -> Callable[[Any], int]:
+    """Where a label stands among the classes."""
+    table = {label: place for place, label in enumerate(classes.tolist())}
+
+    def find(label: Any) -> int:
+        if label not in table:
+            raise DataError(f"{where} names {label!r}\n\nhint: the classes are {classes.tolist()}")
+        return table[label]
+
+    return find
+
+
+def numbers(given: Any, what: str) -> np.ndarray:
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{what} is {given!r}\n\nhint: give numbers, in the order of `classes_`, or by label") from None
+
+
+def number(given: Any, what: str) -> float:
+    out = numbers(given, what)
+    if out.ndim:
+        raise DataError(f"{what} is {given!r}\n\nhint: give one number")
+    return float(out)
+
+
+def with_answer(classes: np.ndarray, answer: Any) -> np.ndarray:
+    """The classes and one more answer after them, as objects unless it is of the labels' own kind."""
+    kind = np.asarray(answer).dtype
+    out = np.empty(len(classes) + 1, dtype=object)
+    if kind.kind == classes.dtype.kind and kind.kind != "O":
+        out = np.empty(len(classes) + 1, dtype=np.result_type(kind, classes.dtype))
+    out[:-1], out[-1] = classes, answer
+    return out

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from deciban.classifiers.base import Fitted
-from deciban.classifiers.structured import LEVELS, Structured, TellingNetwork
-from deciban.data.blocks import Table
+from deciban.classifiers.structured import (
+    LEVELS,
+    CellReader,
+    StructuredNB,
+    check_memory,
+    class_node,
+    cuts_of,
+    learned_network,
+)
+from deciban.composites.discretised import Discretised
 from deciban.errors import DataError, NotAdditiveError
 from deciban.families.network import Graph
+from deciban.io import atomic
+from deciban.models.model import Known, Spec, State
 from deciban.networks import bif
 from deciban.networks.graph import parents_of
 from deciban.networks.network import GivenNetwork, Network
-from deciban.networks.query import learned
+from deciban.networks.query import QueryResult, coded, learned, named, query
 from deciban.networks.search import check_cells
+from deciban.plots import networks
 from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, ClassWeights, DistinctRows
 
@@ -29,7 +42,7 @@ class NoClassError(DataError, AttributeError):
     """A network without a class was asked for what only a classifier has; its attributes are not there."""
 
 
-class BayesNet(TellingNetwork, Structured):
+class BayesNet(StructuredNB):
     """A Bayesian network, as a classifier or by itself.
 
     As a classifier, the class is above every column, and columns have parents among each other: as given, or as a
@@ -115,7 +128,7 @@ class BayesNet(TellingNetwork, Structured):
         "max_parents": [Interval(Integral, 0, None, closed="left")],
         "backoff": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="neither"), None],
-        **Structured._parameter_constraints,
+        **StructuredNB._parameter_constraints,
         "missing": [StrOptions({"auto", "ignore", "informative"})],
     }
     _given: Network  # whose tables are known, not learned
@@ -217,69 +230,23 @@ class BayesNet(TellingNetwork, Structured):
     def _of(cls, network: Network, target: str | None) -> Self:
         out = cls(edges=list(network.edges), target=target)
         out._given = network
-        if target is not None:
-            out._become_classifier(network)
-        return out
+        return out if target is None else out._adopt(given_state(out, network))
 
-    def _become_classifier(self, network: Network) -> None:
-        at = network.place.get(self.target, -1)
-        if at < 0 or len(network.names) < 2:
-            raise DataError(f"target is {self.target!r}\n\nhint: it is one of the nodes {list(network.names)}")
-        names = [name for name in network.names if name != self.target]
-        self._schema = Schema(tuple(Field(name, LEVELS, network.levels[network.place[name]]) for name in names))
-        self._cuts, self._library = (None,) * len(names), None
-        self.classes_ = np.array([*network.levels[at], None])[:-1]
-        self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
-        if all(isinstance(level, str) for level in network.levels[at]):
-            self.classes_ = self.classes_.astype(str)
-        k, sizes = len(self.classes_), np.array([len(field.levels or ()) for field in self._schema.fields])
-        nothing = DistinctRows.of(np.zeros((0, len(names))), np.zeros(0, dtype=np.int32), None, k, sizes)
-        self._fitted = Fitted(self, Bundle((ClassWeights(np.zeros(k)), nothing)))
+    # learning
 
-    # what a classifier with a graph is made of
+    def _adopt(self, state: State) -> Self:
+        if state.known.network is None:
+            self.__dict__.pop("_given", None)  # learned from now on
+        return super()._adopt(state)
 
-    def _structure(self) -> Any:
-        if "_given" in self.__dict__:
-            return GivenNetwork(self._given, self._given.place[self.target])
+    def _spec(self) -> Spec:
+        spec = super()._spec()
+        return replace(spec, check_family=check_graph)
+
+    def _structure(self) -> Callable[[Schema | None, Known], Any]:
         alpha = None if self.alpha is None else float(self.alpha)
-        return Graph(self._column_edges(), float(self.prior), int(self.max_parents), self.backoff, alpha)
-
-    def _missing(self) -> str:
-        return "ignore" if "_given" in self.__dict__ else super()._missing()
-
-    def _column_edges(self) -> tuple[tuple[int, int], ...] | None:
-        """The given edges by column number; those from the class are understood."""
-        names, target = self._schema.names, self._target
-        if target in names:
-            raise DataError(
-                f"a column is called `{target}`, as the class is\n\nhint: give the class another name, `target=...`"
-            )
-        if self.edges is None:
-            return None
-        edges = [self._named(edge) for edge in self.edges]
-        if any(not isinstance(edge, str) and len(edge) == 2 and edge[1] == target for edge in edges):
-            raise DataError(f"an edge leads to the class, `{target}`\n\nhint: the class is above every column")
-        parents = parents_of([*names, target], edges)
-        return tuple((a, b) for b, own in enumerate(parents) for a in own if a < len(names))
-
-    def _named(self, edge: Any) -> Any:
-        """An edge by names: a number stands for the column in that place, unless it is a name itself."""
-        names = self._schema.names
-        if isinstance(edge, str):
-            return edge
-        numbered: dict[Any, Any] = {j: name for j, name in enumerate(names) if j not in names}
-        return tuple(numbered.get(end, end) if isinstance(end, Integral) else end for end in edge)
-
-    def _new_schema(self, columns: list) -> Schema:
-        self.__dict__.pop("_given", None)  # learned from now on
-        return super()._new_schema(columns)
-
-    def _check_fit(self, table: Table, whole: bool) -> None:
-        edges = self._column_edges()
-        super()._check_fit(table, whole)
-        names, levels = self._schema.names, self._family().levels
-        for node, own in enumerate(parents_of(range(len(names)), edges or ())):
-            check_cells(table.k, [f"column `{names[j]}`" for j in (*own, node)], [levels[j] for j in (*own, node)])
+        graph = float(self.prior), int(self.max_parents), self.backoff, alpha
+        return partial(graph_of, self.edges, self.target, graph)
 
     def _check_additive(self) -> None:
         super()._check_additive()
@@ -289,17 +256,141 @@ class BayesNet(TellingNetwork, Structured):
                 "hint: `fit` learns them anew from rows"
             )
 
-    def _learns_from_rows(self) -> bool:
-        return "_given" not in self.__dict__
-
-    def _log_prior(self, n: np.ndarray) -> np.ndarray:
-        if "_given" in self.__dict__:
-            return self._structure().log_prior
-        return super()._log_prior(n)
-
-    def _check_is_fitted(self) -> Fitted:
-        if "_given" in self.__dict__ and "_fitted" not in self.__dict__:
+    def _fitted_state(self) -> State:
+        if "_given" in self.__dict__ and "_state" not in self.__dict__:
             raise NoClassError(
                 "this network has no class\n\nhint: name one of its nodes, `from_bif(path, target=...)`, or ask `query`"
             )
-        return super()._check_is_fitted()
+        return super()._fitted_state()
+
+    # what the network says
+
+    @property
+    def _class_name(self) -> str:
+        """What the class is called in the network."""
+        state = self._fitted_state()
+        return class_node(state.reader.schema.names, state.reader.target) if self.target is None else self.target
+
+    @property
+    def network_(self) -> Network:
+        """The network: names, levels, parents and tables of the nodes. Columns of numbers have intervals as levels."""
+        if "_given" in self.__dict__:
+            return self._given
+        state = self._fitted_state()
+        return state.remember("network", lambda: learned_network(state, self._class_name))
+
+    @property
+    def edges_(self) -> list[tuple[Any, Any]]:
+        """(parent, child) of the network, by name; in a classifier that learned, those between columns."""
+        edges = self.network_.edges
+        return edges if "_given" in self.__dict__ else [edge for edge in edges if edge[0] != self._class_name]
+
+    def query(self, targets: Any, evidence: Mapping | None = None) -> QueryResult:
+        """P(targets | evidence), exactly: a table of the targets' levels together. `targets` is a name or several,
+        `evidence` has levels by name; of a column that was cut, a number may stand for its interval."""
+        network, reads = self.network_, self._readers()
+        given = {}
+        for name, level in (evidence or {}).items():
+            if name in reads and level not in network.levels[network.place[name]]:
+                level = reads[name].level(level)
+            given[name] = level
+        return query(network, targets, given)
+
+    def _readers(self) -> dict[Any, CellReader]:
+        """What makes codes of cells, for each column that was cut or whose missing cells are a level."""
+        if "_given" in self.__dict__:
+            return {}
+        state = self._fitted_state()
+        columns = zip(state.reader.schema.names, cuts_of(state), state.params.gaps, strict=True)
+        levels = dict(zip(self.network_.names, self.network_.levels, strict=True))
+        return {name: CellReader(levels[name], cut, bool(gap)) for name, cut, gap in columns if cut is not None or gap}
+
+    def log_density(self, rows: Any) -> np.ndarray:
+        """log P(row), (n,): a frame with nodes as columns (the class too), or an array with one column a node. What is
+        missing, cells or columns, is summed out (but a missing cell of a column where that is a level has this level);
+        a number counts as its interval."""
+        network = self.network_
+        return network.log_joint(coded(network, rows, self._readers()))
+
+    def sample(self, n_samples: int = 1, random_state=None, *, library: str | None = None) -> Any:
+        """Draw rows. Of a classifier: (X, y), X as in training. Of a network without a class: an array (n, nodes) of
+        levels; as frame of "pandas", "polars" or "pyarrow" if `library` says so."""
+        if "_given" not in self.__dict__:
+            return super().sample(n_samples, random_state)
+        rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
+        network = self._given
+        codes = network.sample(n_samples, rng)
+        if self.target is None:
+            return named(network, codes, library)
+        at = network.place[self.target]
+        return named(network, codes, library, without=at), self.classes_[codes[:, at]]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the network in layers, parents above children, edges as wide as the mutual information of their ends;
+        returns the axes. `ax.figure.savefig("net.svg")` writes a picture."""
+        return networks.draw(self.network_, ax, target=self.target if "_given" in self.__dict__ else self._class_name)
+
+    def to_bif(self, path: str | PathLike) -> None:
+        """Write the network as BIF; `from_bif` reads the same bits. Levels become texts."""
+        text = bif.dump(self.network_).encode()
+        atomic.atomic_write(path, lambda file: file.write(text))
+
+
+def graph_of(edges: Any, target: str | None, settings: tuple, schema: Schema | None, known: Known) -> Any:
+    """The family of the columns of a network: of given tables, or of a graph that is given or searched for."""
+    assert schema is not None
+    if known.network is not None:
+        return GivenNetwork(known.network, known.network.place[target])
+    prior, max_parents, backoff, alpha = settings
+    return Graph(column_edges(edges, target, known.target, schema), prior, max_parents, backoff, alpha)
+
+
+def column_edges(edges: Any, target: str | None, called: str | None, schema: Schema) -> tuple[tuple[int, int], ...] | None:
+    """The given edges by column number; those from the class are understood."""
+    names = schema.names
+    if target in names:
+        raise DataError(
+            f"a column is called `{target}`, as the class is\n\nhint: give the class another name, `target=...`"
+        )
+    if edges is None:
+        return None
+    top = class_node(names, called) if target is None else target
+    named = [_named(edge, names) for edge in edges]
+    if any(not isinstance(edge, str) and len(edge) == 2 and edge[1] == top for edge in named):
+        raise DataError(f"an edge leads to the class, `{top}`\n\nhint: the class is above every column")
+    parents = parents_of([*names, top], named)
+    return tuple((a, b) for b, own in enumerate(parents) for a in own if a < len(names))
+
+
+def _named(edge: Any, names: list) -> Any:
+    """An edge by names: a number stands for the column in that place, unless it is a name itself."""
+    if isinstance(edge, str):
+        return edge
+    numbered: dict[Any, Any] = {j: name for j, name in enumerate(names) if j not in names}
+    return tuple(numbered.get(end, end) if isinstance(end, Integral) else end for end in edge)
+
+
+def check_graph(family: Discretised, schema: Schema | None, k: int) -> None:
+    """Refuse tables that would not fit."""
+    check_memory(family, schema, k)
+    if schema is None or not isinstance(family.family, Graph):
+        return
+    names, levels = schema.names, family.levels
+    for node, own in enumerate(parents_of(range(len(names)), family.family.edges or ())):
+        check_cells(k, [f"column `{names[j]}`" for j in (*own, node)], [levels[j] for j in (*own, node)])
+
+
+def given_state(model: BayesNet, network: Network) -> State:
+    """The state of a classifier whose tables are known."""
+    at = network.place.get(model.target, -1)
+    if at < 0 or len(network.names) < 2:
+        raise DataError(f"target is {model.target!r}\n\nhint: it is one of the nodes {list(network.names)}")
+    names = [name for name in network.names if name != model.target]
+    schema = Schema(tuple(Field(name, LEVELS, network.levels[network.place[name]]) for name in names))
+    classes = np.array([*network.levels[at], None])[:-1]
+    if all(isinstance(level, str) for level in network.levels[at]):
+        classes = classes.astype(str)
+    k, sizes = len(classes), np.array([len(field.levels or ()) for field in schema.fields])
+    nothing = DistinctRows.of(np.zeros((0, len(names))), np.zeros(0, dtype=np.int32), None, k, sizes)
+    reader = replace(model._reader(), schema=schema, names=np.array(names, dtype=object))
+    return State(model._spec(), reader, classes, Bundle((ClassWeights(np.zeros(k)), nothing)), Known(network=network))

@@ -1,4 +1,4 @@
-"""Discriminant analysis with full covariances: what LDA, QDA, RDA and Fisher share.
+"""Discriminant analysis with full covariances: linear, quadratic, regularised, and Fisher's.
 
 >>> import numpy as np
 >>> from deciban import LinearDiscriminantAnalysis
@@ -6,19 +6,14 @@
 >>> model = LinearDiscriminantAnalysis().fit(X, [0, 0, 0, 1, 1, 1])  # rows with missing cells teach too, by EM
 >>> model.predict([[np.nan, 1.5], [4.5, np.nan]]).tolist()
 [0, 1]
-
-Linear discriminant analysis: one covariance for all classes, linear boundaries, a projection that shows them.
-
-Quadratic discriminant analysis, and the regularised one between it and the linear.
-
-Fisher's discriminant as a classifier.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -26,155 +21,85 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from deciban import decision
-from deciban.classifiers.base import PRIORS, Generative, joined
-from deciban.data.blocks import Block, Reals, Table
-from deciban.errors import DataError, NotAdditiveError
+from deciban.classifiers.base import PRIORS, Generative
+from deciban.data.blocks import Block, Reals
+from deciban.decision import Prior
+from deciban.errors import DataError, NotAdditiveError, levels_up
 from deciban.families.fisher import Fisher, pairs
 from deciban.families.gaussian_joint import GaussianJoint
 from deciban.families.gaussian_joint_bayes import GaussianJointBayes
 from deciban.gaussian.covariance import Covariance, DenseCovariance, ledoit_wolf, shrink
-from deciban.gaussian.joint import LOG_2PI, Axes, ClassGaussian, MultivariateT, PooledGaussian, floored, mixed, singular
-from deciban.gaussian.leave_one_out import Span
-from deciban.models import em
-from deciban.ops.packed import Packed
-from deciban.rows import inputs
-from deciban.rows.readers import check_same_array_library
-from deciban.rows.rows import rows_of
-from deciban.tallies import Bundle, Quartic
+from deciban.gaussian.joint import LOG_2PI, Axes, PooledGaussian, mixed, singular
+from deciban.models.em import left_out
+from deciban.models.model import Known, Spec, State, fixed_family
+from deciban.rows.readers import ArrayReader
+from deciban.rows.rows import Rows
+from deciban.rows.schema import Schema
+from deciban.tallies import Quartic, Scatter
 
 SHRINKAGES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)  # to choose from by leave-one-out
+BLENDS = (0.0, 0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97)  # below 1: the pooled scatter alone is another tally
+ALL = 1 << 30  # more axes than there are
+SOLVED: dict[str, list] = {  # settings that LDA and QDA share
+    "priors": PRIORS,
+    "shrinkage": [StrOptions({"auto", "loo"}), Interval(Real, 0, 1, closed="both"), None],
+    "store_covariance": ["boolean"],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "covariance_estimator": [HasMethods("fit"), None],
+    "estimate": [StrOptions({"plugin", "bayes"})],
+    "calibrate": ["boolean"],
+}
 
 
-class Discriminant(Generative):
+class DiscriminantAnalysis(Generative):
     """Base of the classifiers over joint Gaussians (or joint second moments)."""
 
-    _reads = "dense"
-    _keeps_kind = True
-    _parameter_constraints: dict = {"priors": PRIORS}
-    estimate = "plugin"  # a setting of most: whether parameters are put in as estimated, or integrated out ("bayes")
-    n_iter_ = 0  # steps of EM, where rows with missing cells were learned from
+    @property
+    def n_iter_(self) -> int:
+        """Steps of EM, where rows with missing cells were learned from."""
+        return self._fitted_state().known.steps
 
-    def _given_priors(self) -> np.ndarray | None:
-        """`priors` as probabilities."""
-        if self.priors is None:
-            return None
-        priors = decision.prior_weights(self.priors, self.classes_)
-        if abs(priors.sum() - 1.0) > 1e-5:
-            warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=4)
-            priors /= priors.sum()
-        return priors
+    def _reader(self) -> ArrayReader:
+        return ArrayReader(type(self).__name__, "dense", keeps_kind=True)
 
-    def _check_settings(self) -> None:
-        self._priors = self._given_priors()
-        self.n_iter_ = 0
-        for name in ("shrinkage", "reg_param", "covariance_estimator"):
-            if self.estimate == "bayes" and getattr(self, name, None) not in (None, 0):
-                raise DataError(
-                    f"`{name}={getattr(self, name)!r}` beside estimate='bayes': there, the prior does the shrinking\n\n"
-                    f"hint: leave `{name}` out, or use estimate='plugin'"
-                )
+    def _make_spec(self, family: Callable, **more: Any) -> Spec:
+        prior = Prior(self.priors, sum="renormalised")
+        name, settings = type(self).__name__, self.get_params(deep=False)
+        return Spec(name, settings, family, prior, fill_missing=filler, eager=True, **more)
 
-    def _check_rows(self, rows: np.ndarray) -> None:
-        """Refuse classes of too few rows (k,)."""
-
-    def _check_fit(self, table: Table, whole: bool) -> None:
-        if whole:
-            self._check_rows(rows_of(table))
-
-    # missing cells
-
-    def _filler(self) -> Any:
-        """The family whose Gaussians fill in missing cells; None where a setting needs the rows themselves."""
-        family = self._family()
-        if isinstance(getattr(family, "shrinkage", None), str):
-            return None
-        return family if hasattr(family, "gaussians") else GaussianJoint()
-
-    def _tally_whole(self, table: Table) -> Bundle:
-        tally = self._tally(table)
-        if _left_out(tally) == 0 or (family := self._filler()) is None or not em.fits_in_memory(table.k, table.d):
-            return tally
-        learned = em.fill_missing(family, table, tally.parts[1])
-        self.n_iter_ = learned.steps
-        return Bundle((tally.parts[0], learned.tally))
-
-    def _learn_on(self, job: Any) -> None:
-        self._name_columns(job.reading)
-        part, steps = job.sum_of_parts(self._bare(job.reading)), 0
-        if (
-            part.tally is not None
-            and _left_out(part.tally)
-            and job.repeats
-            and em.fits_in_memory(*part.tally.parts[1].mean.shape)
-        ):
-            self.classes_ = part.classes
-            self._check_settings()
-            if (family := self._filler()) is not None:
-                part, steps = em.fill_missing_on(job, family, part)
-        self._take_part(part)
-        self.n_iter_ = steps
-
-    def _check_fitted(self) -> None:
-        fitted = self._fitted
-        seen, complete = fitted.tally.parts[0].n, fitted.tally.parts[1].n
+    def _check_complete(self, state: State) -> None:
+        seen, complete = state.n, state.tally.parts[1].n
         bare = (seen > 0) & (complete <= 0)
         if bare.any():
             raise DataError(
-                f"every row of class {list(self.classes_[bare])} has a missing cell\n\n"
+                f"every row of class {list(state.classes[bare])} has a missing cell\n\n"
                 "hint: leave out the columns that are mostly missing, or use GaussianNB, which takes single cells"
             )
-        self._warn_of(_left_out(fitted.tally))
-        fitted.params  # noqa: B018 (a covariance without inverse shall fail here, not in predict)
+        warn_of_incomplete(left_out(state.tally), state)
+        state.params  # noqa: B018 (a covariance without inverse shall fail here, not in predict)
 
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
         """Learn from more rows: the same state as one `fit` on all of them. New classes may come at any time, unless
         the first call named all `classes`. Rows with missing cells are left out of means and covariances, with a
         warning: EM needs all rows at once."""
-        before = _left_out(self._fitted.tally) if self.__sklearn_is_fitted__() else 0.0
+        before = left_out(self._state.tally) if self.__sklearn_is_fitted__() else 0.0
         super().partial_fit(X, y, classes, sample_weight)
-        self._warn_of(_left_out(self._fitted.tally) - before)
+        warn_of_incomplete(left_out(self._state.tally) - before, self._state)
         return self
 
-    def _warn_of(self, left_out: float) -> None:
-        if left_out > 0:
-            warnings.warn(
-                f"rows of weight {left_out:g} of {self._fitted.tally.parts[0].n.sum():g} have missing cells; means and "
-                "covariances are learned from the others",
-                UserWarning,
-                stacklevel=4,
-            )
-
-    def _leave_one_out(self, family: Any, tally: Bundle, chunk: Table) -> np.ndarray:
-        out = super()._leave_one_out(family, tally, chunk)
-        gaps = np.flatnonzero(np.isnan(np.asarray(chunk.x.values)).any(axis=1))  # type: ignore[union-attr]
-        if len(gaps):  # not in the sums (or, after EM, in them by what was expected of it): nothing to take out
-            out[gaps] = family.loglik(self._fitted.params, chunk.x.take(gaps))
-        return out
-
     def _check_additive(self) -> None:
-        if self.n_iter_ > 0:
+        if self.__sklearn_is_fitted__() and self._state.known.steps > 0:
             raise NotAdditiveError(
                 "the model has learned from rows with missing cells by EM, which needs all rows at once: no update, "
                 "merge or forgetting\n\nhint: fill in the cells, or leave out rows that miss some, and fit again"
             )
 
-    def _check_mergeable(self, other: Self) -> None:
-        other._check_additive()
-        super()._check_mergeable(other)
-
-    def _log_prior(self, n: np.ndarray) -> np.ndarray:
-        if self._priors is None:
-            return decision.log_prior(n)
-        with np.errstate(divide="ignore"):
-            return np.log(self._priors)
-
-    @check_same_array_library
     def decision_function(self, X) -> np.ndarray:
         """Log joints up to a term that all classes share, (n, k); for two classes their difference (n,)."""
-        scores = self._score(X, finish=joined, plain=True)
+        posterior = self._posterior()
+        scores = posterior.joint_scores(X)
         scores = scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores + self._offset()
-        return self._origin_of(X).send(scores)
+        return posterior.output(X).send(scores)
 
     def _offset(self) -> float:
         return 0.0
@@ -183,24 +108,26 @@ class Discriminant(Generative):
     def evidence_(self) -> float:
         """log p(X | y) with means and covariances integrated out, where `estimate="bayes"`: compare models of the same
         rows by it. The prior is scaled by these rows (see families/gaussian_joint_bayes.py)."""
-        fitted = self._check_is_fitted()
-        if self.estimate != "bayes":
+        state = self._fitted_state()
+        if not isinstance(state.family, GaussianJointBayes):
             raise AttributeError('`evidence_` is there with `estimate="bayes"`')
-        if self.n_iter_ > 0:
+        if state.known.steps > 0:
             raise AttributeError("`evidence_` has a closed form only where no cell is missing in training")
-        if 0 < fitted.family.blend < 1:
+        if 0 < state.family.blend < 1:
             raise AttributeError("`evidence_` is there with `blend=0` or `blend=1`: what is blended has no density")
-        return float(fitted.family.evidence(fitted.tally.parts[1]).sum())
+        return float(state.family.evidence(state.tally.parts[1]).sum())
 
     @property
     def priors_(self) -> np.ndarray:
         """Prior probability of each class, (k,)."""
-        return self._view(np.exp(self._check_is_fitted().log_prior))
+        state = self._fitted_state()
+        return state.reader.view(np.exp(state.log_prior))
 
     @property
     def means_(self) -> np.ndarray:
         """Means of each class and column, (k, d)."""
-        return self._view(self._check_is_fitted().params.mean)
+        state = self._fitted_state()
+        return state.reader.view(state.params.mean)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -208,75 +135,120 @@ class Discriminant(Generative):
         return tags
 
 
-class Estimator:
-    """A covariance estimator of the user's: it sees rows, not tallies, so the model cannot be updated."""
+# settings that several of them have
 
-    @staticmethod
-    def of(estimator: Any, rows: np.ndarray) -> DenseCovariance:
-        estimator.fit(rows)
-        if not hasattr(estimator, "covariance_"):
-            raise DataError(f"{type(estimator).__name__} does not have a covariance_ attribute")
-        return DenseCovariance(np.atleast_2d(estimator.covariance_))
 
-    @staticmethod
-    def check(shrinkage: Any, estimator: Any) -> None:
-        if estimator is not None and shrinkage is not None and shrinkage != 0:
+def filler(family: Any, known: Known) -> Any:
+    """The family whose Gaussians fill in missing cells; None where a setting needs the rows themselves."""
+    if isinstance(family, GivenCovariances):
+        return None
+    if isinstance(family, GaussianJoint):
+        return None if isinstance(family.shrinkage, str) else family
+    return family if isinstance(family, GaussianJointBayes) else GaussianJoint()
+
+
+def warn_of_incomplete(weight: float, state: State) -> None:
+    """Tell of rows that were left out."""
+    if weight > 0:
+        warnings.warn(
+            f"rows of weight {weight:g} of {state.n.sum():g} have missing cells; means and covariances are learned "
+            "from the others",
+            UserWarning,
+            stacklevel=levels_up(),
+        )
+
+
+def candidates(model: Any, **grids: tuple[float, ...]) -> dict[str, tuple[float, ...]]:
+    """The settings that are "loo", and what they are chosen from."""
+    given = {name: getattr(model, name) for name in grids}
+    return {name: grids[name] for name, value in given.items() if isinstance(value, str) and value == "loo"}
+
+
+def setting(given: Any, name: str, known: Known, grid: tuple[float, ...]) -> Any:
+    """A setting's value: what was given, or what leave-one-out chose."""
+    return known.tuned.get(name, grid[0]) if isinstance(given, str) and given == "loo" else given
+
+
+def refuse_with_bayes(model: Any, *names: str) -> None:
+    """Refuse settings that mean nothing where parameters are integrated out."""
+    for name in names:
+        value = model.get_params(deep=False)[name]
+        if model.estimate == "bayes" and value not in (None, 0):
             raise DataError(
-                "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
-            )
-
-    @staticmethod
-    def check_additive(estimator: Any) -> None:
-        if estimator is not None:
-            raise NotAdditiveError(
-                "a `covariance_estimator` needs all rows at once: no update, merge or forgetting\n\n"
-                "hint: use `shrinkage` (a number, or 'auto' for Ledoit–Wolf), which can"
+                f"`{name}={value!r}` beside estimate='bayes': there, the prior does the shrinking\n\n"
+                f"hint: leave `{name}` out, or use estimate='plugin'"
             )
 
 
-class Solved(Discriminant):
-    """What the settings of LDA and QDA share: a solver, shrinkage, and a covariance estimator of the user's."""
-
-    _parameter_constraints: dict = {
-        **Discriminant._parameter_constraints,
-        "shrinkage": [StrOptions({"auto", "loo"}), Interval(Real, 0, 1, closed="both"), None],
-        "store_covariance": ["boolean"],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "covariance_estimator": [HasMethods("fit"), None],
-        "estimate": [StrOptions({"plugin", "bayes"})],
-        "calibrate": ["boolean"],
-    }
-    _tunable = {"shrinkage": ("loo", SHRINKAGES)}
-    _no_estimator: str  # what the svd solver says to a covariance estimator
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        if self.solver == "svd" and self.shrinkage is not None:
-            raise NotImplementedError("shrinkage not supported with 'svd' solver.")
-        if self.solver == "svd" and self.covariance_estimator is not None:
-            raise DataError(self._no_estimator)
-        Estimator.check(self.shrinkage, self.covariance_estimator)
-        if self.calibrate and self.covariance_estimator is not None:
-            raise DataError(
-                "calibrate=True takes rows out of sums, which a `covariance_estimator` does not have\n\n"
-                "hint: use `shrinkage`, or scikit-learn's CalibratedClassifierCV"
-            )
-        self._covs: list[Covariance] | None = None
-
-    def _check_additive(self) -> None:
-        super()._check_additive()
-        Estimator.check_additive(self.covariance_estimator)
-
-    def _filler(self) -> Any:
-        return None if self.covariance_estimator is not None else super()._filler()
+def check_solver(model: Any, no_estimator: str) -> None:
+    """Refuse what the solver does not know; `no_estimator` is said of a covariance estimator."""
+    refuse_with_bayes(model, "shrinkage", "covariance_estimator")
+    if model.solver == "svd" and model.shrinkage is not None:
+        raise NotImplementedError("shrinkage not supported with 'svd' solver.")
+    if model.solver == "svd" and model.covariance_estimator is not None:
+        raise DataError(no_estimator)
+    if model.covariance_estimator is not None and model.shrinkage is not None and model.shrinkage != 0:
+        raise DataError("covariance_estimator and shrinkage parameters are not None. Only one of the two can be set.")
+    if model.calibrate and model.covariance_estimator is not None:
+        raise DataError(
+            "calibrate=True takes rows out of sums, which a `covariance_estimator` does not have\n\n"
+            "hint: use `shrinkage`, or scikit-learn's CalibratedClassifierCV"
+        )
 
 
-def more_rows_than_classes(rows: np.ndarray) -> None:
+def check_estimator_additive(model: Any) -> None:
+    """Refuse to update what a covariance estimator has made."""
+    if model.covariance_estimator is not None:
+        raise NotAdditiveError(
+            "a `covariance_estimator` needs all rows at once: no update, merge or forgetting\n\n"
+            "hint: use `shrinkage` (a number, or 'auto' for Ledoit–Wolf), which can"
+        )
+
+
+@dataclass(frozen=True)
+class GivenCovariances(GaussianJoint):
+    """Gaussians with covariances that an estimator of the user's has found."""
+
+    covariances: tuple[Covariance, ...] = ()  # of each class; with blend = 1, and of all rows
+
+    def gaussians(self, t: Any) -> tuple[np.ndarray, list[Covariance]]:
+        if self.blend < 1:
+            return t.mean, list(self.covariances)
+        return t.mean, [mixed(self.covariances[:-1], self.priors(t))]
+
+
+def estimated_covariances(estimator: Any, of_all: bool, rows: Rows) -> tuple[DenseCovariance, ...]:
+    """The covariance of the rows of each class, and of all rows, by an estimator of the user's."""
+    if not rows.in_memory:
+        raise NotAdditiveError(
+            "a `covariance_estimator` needs all rows at once: `fit_on`, which goes through them in batches, cannot\n\n"
+            "hint: use `shrinkage` (a number, or 'auto' for Ledoit–Wolf), which can"
+        )
+    X, y, k = cells(rows.table.x), rows.table.y, rows.table.k  # type: ignore[union-attr]
+    each = [X[y == c] for c in range(k)] + [X] * of_all
+    return tuple(estimated_covariance(estimator, part) for part in each)
+
+
+def estimated_covariance(estimator: Any, rows: np.ndarray) -> DenseCovariance:
+    estimator.fit(rows)
+    if "covariance_" not in dir(estimator):
+        raise DataError(f"{type(estimator).__name__} does not have a covariance_ attribute")
+    return DenseCovariance(np.atleast_2d(estimator.covariance_))
+
+
+def more_rows_than_classes(rows: np.ndarray, classes: np.ndarray) -> None:
     """Refuse rows of each class (k,) that say nothing about their spread."""
     if rows.sum() <= len(rows):
         raise DataError(
             f"The number of samples must be more than the number of classes ({len(rows)}), not {rows.sum()}."
         )
+
+
+def check_components(components: int | None, classes: np.ndarray, reader: Any) -> None:
+    """Refuse more axes than there are."""
+    most = min(len(classes) - 1, reader.d)
+    if components is not None and components > most:
+        raise DataError(f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}.")
 
 
 def cells(x: Block) -> np.ndarray:
@@ -285,13 +257,7 @@ def cells(x: Block) -> np.ndarray:
     return np.asarray(x.rows(0, x.n).values)
 
 
-def _left_out(tally: Bundle) -> float:
-    """The weight of the rows that a tally of complete rows is short of."""
-    seen, complete = tally.parts[0].n.sum(), tally.parts[1].n.sum()
-    return float(seen - complete) if complete < seen * (1 - 1e-9) else 0.0
-
-
-class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Solved):
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantAnalysis):
     """Gaussians that share one covariance: a linear (softmax) posterior, and a supervised projection (`transform`).
 
     Parameters are scikit-learn's; every solver transforms. `shrinkage="auto"` (Ledoit–Wolf) can be updated and merged
@@ -365,13 +331,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     ([1], (6, 1))
     """
 
-    _least_rows = 2
     _parameter_constraints: dict = {
-        **Solved._parameter_constraints,
+        **SOLVED,
         "solver": [StrOptions({"svd", "lsqr", "eigen"})],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
     }
-    _no_estimator = "covariance estimator is not supported with svd solver. Try another solver"
 
     def __init__(
         self,
@@ -396,78 +360,56 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.estimate = estimate
         self.calibrate = calibrate
 
-    def _family(self, tally: Bundle | None = None) -> GaussianJoint | GaussianJointBayes:
-        if self.estimate == "bayes":
-            return GaussianJointBayes(1.0)
-        if self.solver == "svd":
-            return GaussianJoint(1.0, tol=self.tol**2)
-        return GaussianJoint(1.0, self._setting("shrinkage") or 0.0, mix=self._priors)
+    def _reader(self) -> ArrayReader:
+        return replace(super()._reader(), least=2)
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        most = min(len(self.classes_) - 1, self.n_features_in_)
-        if self.n_components is not None and self.n_components > most:
-            raise DataError(f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}.")
-        self._max_components = most if self.n_components is None else self.n_components
+    def _spec(self) -> Spec:
+        check_solver(self, "covariance estimator is not supported with svd solver. Try another solver")
+        estimator = self.covariance_estimator
+        return self._make_spec(
+            partial(lda_family, self.solver, self.shrinkage, self.tol, self.estimate, self.priors is not None),
+            tune=candidates(self, shrinkage=SHRINKAGES),
+            calibrate=bool(self.calibrate),
+            find_covariances=None if estimator is None else partial(estimated_covariances, estimator, True),
+            check_setup=partial(check_components, self.n_components),
+            check_rows=more_rows_than_classes,
+        )
 
-    def _bare(self, reading: Any) -> Self:
-        """Given priors weigh the covariances of the classes, so these are tallied apart, whatever the priors are."""
-        out = super()._bare(reading)
-        if self.priors is not None:
-            out._priors = np.full(len(out.classes_), 1.0 / len(out.classes_))
-        return out
-
-    def _check_rows(self, rows: np.ndarray) -> None:
-        more_rows_than_classes(rows)
-
-    def _check_fit(self, table: Table, whole: bool) -> None:
-        super()._check_fit(table, whole)
-        if self.covariance_estimator is not None:
-            X = cells(table.x)
-            own = [Estimator.of(self.covariance_estimator, X[table.y == c]) for c in range(table.k)]
-            self._covs = [*own, Estimator.of(self.covariance_estimator, X)]
-
-    def _estimate(self, family: GaussianJoint | GaussianJointBayes, tally: Bundle) -> Projected:
-        n, t = tally.parts[0].n, tally.parts[1]
-        priors = n / n.sum() if self._priors is None else self._priors
-        if isinstance(family, GaussianJointBayes):
-            return Predictive(self, family.estimate(t), tally, priors)
-        if self._covs is not None:
-            base = PooledGaussian.of(t.mean, mixed(self._covs[:-1], priors), priors @ t.mean, family.tol)
-        else:
-            base = family.estimate(t, centre=priors @ t.mean)  # type: ignore[assignment]
-        return Projected(self, base, tally, priors)
-
-    def _leave_one_out(self, family: Any, tally: Bundle, chunk: Table) -> np.ndarray:
-        if self.solver != "svd" or not isinstance(family, GaussianJoint):
-            return super()._leave_one_out(family, tally, chunk)
-        given = self._priors
-        span = Span(self.tol, tally.parts[0].n if given is None else given, given is not None)
-        return family.leave_one_out(tally.parts[1], chunk.x, chunk.y, chunk.w, span)  # type: ignore[arg-type]
+    def _check_additive(self) -> None:
+        super()._check_additive()
+        check_estimator_additive(self)
 
     @property
     def _n_features_out(self) -> int:
-        return self._max_components
+        most = min(len(self.classes_) - 1, self.n_features_in_)
+        return most if self.n_components is None else self.n_components
 
-    @check_same_array_library
     def transform(self, X) -> np.ndarray:
         """X in the directions that separate the classes best, (n, n_components)."""
-        p = self._check_is_fitted().params
-        x = inputs.features(self, X, self._reads)
-        scalings = p.axes.scalings[:, : self._max_components]
-        out = cells(x) @ scalings
+        state = self._fitted_state()
+        scalings = self._axes().scalings[:, : self._n_features_out]
+        out = cells(state.reader.read(X)) @ scalings
         if self.solver == "svd":
-            out -= p.base.centre @ scalings
-        return self._origin_of(X).send(out)
+            out -= self._base().centre @ scalings
+        return state.reader.output(X).send(out)
+
+    def _base(self) -> PooledGaussian:
+        """The Gaussians of the state; with `estimate="bayes"`, those that have the expected parameters."""
+        state = self._fitted_state()
+        return state.remember("base", lambda: pooled_gaussian(state))
+
+    def _axes(self) -> Axes:
+        """The directions that separate the classes best."""
+        state = self._fitted_state()
+        return state.remember("axes", lambda: discriminant_axes(state, self._base()))
 
     def _linear(self) -> tuple[np.ndarray, np.ndarray]:
-        if self.estimate == "bayes":
+        state = self._fitted_state()
+        found = state.posterior.scores.linear()
+        if found is None:
             raise AttributeError('with `estimate="bayes"` scores are not linear in x: there are no coefficients')
-        fitted = self._check_is_fitted()
-        coef, bias = fitted.params.coef.table, fitted.params.bias
-        if fitted.calibration is not None:
-            coef, bias = fitted.calibration.linear(coef, bias)
-        coef, bias = coef + self._shift()[0], bias + self._shift()[1] + fitted.log_prior
+        slope, constant = self._shift()
+        coef, bias = found[0] + slope, found[1] + constant + state.log_prior
         if len(self.classes_) == 2:
             coef, bias = coef[1:] - coef[:1], bias[1:] - bias[:1]
         return np.ascontiguousarray(coef), bias
@@ -475,55 +417,53 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _shift(self) -> tuple[np.ndarray, float]:
         """(slope, constant) that scikit-learn's lsqr and eigen solvers have in every class's score beyond ours: theirs
         are not centred. It cancels in the posterior, but not in rounding, so it is added for show only."""
-        base = self._check_is_fitted().params.base
+        base = self._base()
         if self.solver == "svd":
             return np.zeros_like(base.centre), 0.0
         slope = base.precision.apply(base.centre[None])[0]
         return slope, -0.5 * float(slope @ base.centre)
 
-    @check_same_array_library
     def decision_function(self, X) -> np.ndarray:
         """x · coef_ + intercept_: (n, k), or (n,) for two classes."""
-        self._check_is_fitted()
+        posterior = self._posterior()
         if self.solver == "svd" or len(self.classes_) == 2 or self.estimate == "bayes":
             return super().decision_function(X)
         slope, constant = self._shift()
-        x = inputs.features(self, X, self._reads)
-        scores = self._score(X, finish=joined, plain=True) + (cells(x) @ slope + constant)[:, None]
-        return self._origin_of(X).send(scores)
+        x = posterior.reader.read(X)
+        return posterior.output(X).send(posterior.joint_scores(X) + (cells(x) @ slope + constant)[:, None])
 
     @property
     def coef_(self) -> np.ndarray:
         """Coefficients of the linear scores, (1 or k, d)."""
-        return self._view(self._linear()[0])
+        return self._fitted_state().reader.view(self._linear()[0])
 
     @property
     def intercept_(self) -> np.ndarray:
         """Intercepts of the linear scores, (1 or k,)."""
-        return self._view(self._linear()[1])
+        return self._fitted_state().reader.view(self._linear()[1])
 
     @property
     def covariance_(self) -> np.ndarray:
-        """The covariance, or one for each class."""
-        p = self._check_is_fitted().params
+        """The covariance that all classes share, (d, d)."""
+        state = self._fitted_state()
         if self.solver == "svd" and not self.store_covariance:
             raise AttributeError("`covariance_` is there with `store_covariance=True`")
-        return self._view(p.covs[0].dense())
+        return state.reader.view(self._base().covs[0].dense())
 
     @property
     def scalings_(self) -> np.ndarray:
         """Axes of the projection, in columns."""
-        return self._view(self._check_is_fitted().params.axes.scalings)
+        return self._fitted_state().reader.view(self._axes().scalings)
 
     @property
     def xbar_(self) -> np.ndarray:
         """The overall mean, which `transform` subtracts."""
-        return self._view(self._check_is_fitted().params.base.centre)
+        return self._fitted_state().reader.view(self._base().centre)
 
     @property
     def explained_variance_ratio_(self) -> np.ndarray:
         """Share of the between-class variance along each axis."""
-        return self._view(self._check_is_fitted().params.axes.ratio[: self._max_components])
+        return self._fitted_state().reader.view(self._axes().ratio[: self._n_features_out])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -531,72 +471,65 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return tags
 
 
-class Projected:
-    """A pooled Gaussian with the axes of the projection; scores as its base does."""
-
-    def __init__(self, model: LinearDiscriminantAnalysis, base: PooledGaussian, tally: Bundle, priors: np.ndarray):
-        self.model, self.tally, self.priors = model, tally, priors
-        self.base = base if model.solver != "svd" else self._within_axes(base)
-
-    def _within_axes(self, base: PooledGaussian) -> PooledGaussian:
-        """Coefficients in the span of the axes, as scikit-learn's svd solver has them."""
-        axes = self.__dict__["axes"] = Axes.from_means(base, self.priors, self.model.tol)
-        z = (base.mean - base.centre) @ axes.scalings
-        coef = z @ axes.scalings.T
-        bias = -0.5 * (z**2).sum(axis=1) - coef @ base.centre
-        return replace(base, coef=Packed.of(coef), bias=bias)
-
-    @cached_property
-    def axes(self) -> Axes:
-        within, total = self.base.covs[0], self._total()
-        if (
-            isinstance(within, DenseCovariance)
-            and isinstance(total, DenseCovariance)
-            and within.least_correlation() > 1e-12
-        ):
-            return Axes.generalised(within.matrix, total.matrix)
-        return Axes.from_inverse(self.base, self.priors)
-
-    def _total(self) -> Covariance | None:
-        """The covariance of all rows, shrunk like the one within classes."""
-        model, t = self.model, self.tally.parts[1]
-        if model._covs is not None:
-            return model._covs[-1]
-        if isinstance(t, Quartic):
-            whole = t.collapse()
-            return shrink(DenseCovariance(whole.p11[0] / whole.n[0]), *ledoit_wolf(whole, 0))
-        if not hasattr(t, "scatter"):
-            return None
-        n = t.n.sum()
-        centred = t.mean - t.n @ t.mean / n
-        total = DenseCovariance((t.scatter.sum(axis=0) + (centred * t.n[:, None]).T @ centred) / n)
-        return shrink(total, model._setting("shrinkage") or 0.0)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "base":
-            raise AttributeError(name)
-        return getattr(self.base, name)
+def lda_family(
+    solver: str, shrinkage: Any, tol: float, estimate: str, given: bool, schema: Schema | None, known: Known
+) -> GaussianJoint | GaussianJointBayes:
+    if estimate == "bayes":
+        return GaussianJointBayes(1.0)
+    if known.covariances:
+        return GivenCovariances(1.0, covariances=known.covariances)
+    if solver == "svd":
+        return GaussianJoint(1.0, span=tol, tol=tol**2)
+    return GaussianJoint(1.0, setting(shrinkage, "shrinkage", known, SHRINKAGES) or 0.0, mix=given)
 
 
-class Predictive(Projected):
-    """A t for each class, and the axes of the Gaussian that has the expected parameters."""
-
-    splits = False  # the columns of a t do not speak alone
-
-    def __init__(self, model: LinearDiscriminantAnalysis, students: MultivariateT, tally: Bundle, priors: np.ndarray):
-        self.model, self.tally, self.priors = model, tally, priors
-        self.base = PooledGaussian.of(students.mean, students.covs[0], priors @ students.mean, 0.0)
-        self.part, self.loglik, self.draw = students.part, students.loglik, students.draw
-
-    @cached_property
-    def axes(self) -> Axes:
-        return Axes.from_inverse(self.base, self.priors)
+def class_priors(state: State) -> np.ndarray:
+    """Class priors (k,): as given, or the shares of the rows."""
+    given = state.spec.prior.weights(state.classes)
+    return state.n / state.n.sum() if given is None else given
 
 
-BLENDS = (0.0, 0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97)  # below 1: the pooled scatter alone is another tally
+def pooled_gaussian(state: State) -> PooledGaussian:
+    p = state.params
+    if isinstance(p, PooledGaussian):
+        return p
+    return PooledGaussian.of(p.mean, p.covs[0], class_priors(state) @ p.mean, 0.0)
 
 
-class QuadraticDiscriminantAnalysis(Solved):
+def discriminant_axes(state: State, base: PooledGaussian) -> Axes:
+    """The directions that separate the class means best."""
+    priors, family = class_priors(state), state.family
+    if isinstance(family, GaussianJointBayes):
+        return Axes.from_inverse(base, priors)
+    if family.span is not None:
+        return Axes.from_means(base, priors, family.span)
+    within, total = base.covs[0], total_covariance(state)
+    if (
+        isinstance(within, DenseCovariance)
+        and isinstance(total, DenseCovariance)
+        and within.least_correlation() > 1e-12
+    ):
+        return Axes.generalised(within.matrix, total.matrix)
+    return Axes.from_inverse(base, priors)
+
+
+def total_covariance(state: State) -> Covariance | None:
+    """The covariance of all rows, shrunk like the one within classes; None: it is not known."""
+    family, t = state.family, state.tally.parts[1]
+    if isinstance(family, GivenCovariances):
+        return family.covariances[-1]
+    if isinstance(t, Quartic):
+        whole = t.collapse()
+        return shrink(DenseCovariance(whole.p11[0] / whole.n[0]), *ledoit_wolf(whole, 0))
+    if not isinstance(t, Scatter):
+        return None
+    n = t.n.sum()
+    centred = t.mean - t.n @ t.mean / n
+    total = DenseCovariance((t.scatter.sum(axis=0) + (centred * t.n[:, None]).T @ centred) / n)
+    return shrink(total, float(family.shrinkage))
+
+
+class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     """A Gaussian with a covariance of its own for each class: quadratic boundaries.
 
     Parameters are scikit-learn's, and `shrinkage="loo"` (the amount that makes held-out rows most probable) and
@@ -670,11 +603,10 @@ class QuadraticDiscriminantAnalysis(Solved):
     """
 
     _parameter_constraints: dict = {
-        **Solved._parameter_constraints,
+        **SOLVED,
         "solver": [StrOptions({"svd", "eigen"})],
         "reg_param": [Interval(Real, 0, 1, closed="both")],
     }
-    _no_estimator = "covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead."
 
     def __init__(
         self,
@@ -699,38 +631,28 @@ class QuadraticDiscriminantAnalysis(Solved):
         self.estimate = estimate
         self.calibrate = calibrate
 
-    def _family(self, tally: Bundle | None = None) -> GaussianJoint | GaussianJointBayes:
-        if self.estimate == "bayes":
-            return GaussianJointBayes()
+    def _spec(self) -> Spec:
+        check_solver(self, "covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead.")
+        refuse_with_bayes(self, "reg_param")
+        estimator = self.covariance_estimator
         ridge = self.reg_param if self.solver == "svd" else 0.0
-        return GaussianJoint(0.0, self._setting("shrinkage") or 0.0, ridge, floor=self.tol)
+        return self._make_spec(
+            partial(qda_family, self.shrinkage, ridge, self.tol, self.estimate),
+            tune=candidates(self, shrinkage=SHRINKAGES),
+            calibrate=bool(self.calibrate),
+            find_covariances=None if estimator is None else partial(estimated_covariances, estimator, False),
+            check_rows=partial(check_qda_rows, self.estimate),
+        )
 
-    def _check_rows(self, rows: np.ndarray) -> None:
-        if len(self.classes_) < 2:
-            raise DataError(f"The number of classes has to be greater than one. Got {len(self.classes_)} class.")
-        if (rows == 1).any() and self.estimate != "bayes":
-            raise DataError(
-                f"y has only 1 sample in class {self.classes_[rows == 1][0]}, covariance is ill defined.\n\n"
-                "hint: use estimate='bayes', or RegularizedDiscriminantAnalysis: it borrows from the other classes"
-            )
-
-    def _check_fit(self, table: Table, whole: bool) -> None:
-        super()._check_fit(table, whole)
-        if self.covariance_estimator is not None:
-            X = cells(table.x)
-            self._covs = [Estimator.of(self.covariance_estimator, X[table.y == c]) for c in range(table.k)]
-
-    def _estimate(self, family: GaussianJoint | GaussianJointBayes, tally: Bundle) -> ClassGaussian | MultivariateT:
-        if self._covs is None:
-            return family.estimate(tally.parts[1])  # type: ignore[return-value]
-        return ClassGaussian.of(tally.parts[1].mean, floored(self._covs, tally.parts[0].n, self.tol))
+    def _check_additive(self) -> None:
+        super()._check_additive()
+        check_estimator_additive(self)
 
     @property
     def singular_(self) -> np.ndarray:
         """The classes whose covariance had no inverse and was given a floor: see to more rows, or shrinkage."""
-        fitted = self._check_is_fitted()
-        covs = self._covs if self._covs is not None else fitted.family.gaussians(fitted.tally.parts[1])[1]
-        return self.classes_[singular(covs, self.tol)]
+        state = self._fitted_state()
+        return self.classes_[singular(state.family.gaussians(state.tally.parts[1])[1], self.tol)]
 
     def _offset(self) -> float:
         return 0.0 if self.estimate == "bayes" else 0.5 * self.n_features_in_ * LOG_2PI
@@ -740,20 +662,44 @@ class QuadraticDiscriminantAnalysis(Solved):
         """The covariance, or one for each class."""
         if not self.store_covariance:
             raise AttributeError("`covariance_` is there with `store_covariance=True`")
-        return [self._view(cov.dense()) for cov in self._check_is_fitted().params.covs]
+        return self._views(lambda cov: cov.dense())
 
     @property
     def scalings_(self) -> list[np.ndarray]:
         """The variances along each class's `rotations_`, from the largest."""
-        return [self._view(cov.spectrum()[0]) for cov in self._check_is_fitted().params.covs]
+        return self._views(lambda cov: cov.spectrum()[0])
 
     @property
     def rotations_(self) -> list[np.ndarray]:
         """Axes of each class's covariance, from the longest."""
-        return [self._view(cov.spectrum()[1]) for cov in self._check_is_fitted().params.covs]
+        return self._views(lambda cov: cov.spectrum()[1])
+
+    def _views(self, f: Callable[[Covariance], np.ndarray]) -> list[np.ndarray]:
+        state = self._fitted_state()
+        return [state.reader.view(f(cov)) for cov in state.params.covs]
 
 
-class RegularizedDiscriminantAnalysis(Discriminant):
+def qda_family(
+    shrinkage: Any, ridge: float, tol: float, estimate: str, schema: Schema | None, known: Known
+) -> GaussianJoint | GaussianJointBayes:
+    if estimate == "bayes":
+        return GaussianJointBayes()
+    if known.covariances:
+        return GivenCovariances(0.0, floor=tol, covariances=known.covariances)
+    return GaussianJoint(0.0, setting(shrinkage, "shrinkage", known, SHRINKAGES) or 0.0, ridge, floor=tol)
+
+
+def check_qda_rows(estimate: str, rows: np.ndarray, classes: np.ndarray) -> None:
+    if len(classes) < 2:
+        raise DataError(f"The number of classes has to be greater than one. Got {len(classes)} class.")
+    if (rows == 1).any() and estimate != "bayes":
+        raise DataError(
+            f"y has only 1 sample in class {classes[rows == 1][0]}, covariance is ill defined.\n\n"
+            "hint: use estimate='bayes', or RegularizedDiscriminantAnalysis: it borrows from the other classes"
+        )
+
+
+class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
     """Between QDA and LDA, and towards spheres (Friedman 1989).
 
     `blend` moves each class's covariance towards the pooled one (0: QDA, 1: LDA), `shrinkage` then moves it towards the
@@ -812,7 +758,7 @@ class RegularizedDiscriminantAnalysis(Discriminant):
     """
 
     _parameter_constraints: dict = {
-        **Discriminant._parameter_constraints,
+        "priors": PRIORS,
         "blend": [Interval(Real, 0, 1, closed="both"), StrOptions({"loo"})],
         "shrinkage": [StrOptions({"auto", "loo"}), Interval(Real, 0, 1, closed="both")],
         "estimate": [StrOptions({"plugin", "bayes"})],
@@ -827,18 +773,31 @@ class RegularizedDiscriminantAnalysis(Discriminant):
         self.estimate = estimate
         self.calibrate = calibrate
 
-    def _family(self, tally: Bundle | None = None) -> GaussianJoint | GaussianJointBayes:
-        if self.estimate == "bayes":
-            return GaussianJointBayes(self._setting("blend"))
-        return GaussianJoint(self._setting("blend"), self._setting("shrinkage"))
+    def _spec(self) -> Spec:
+        refuse_with_bayes(self, "shrinkage")
+        return self._make_spec(
+            partial(rda_family, self.blend, self.shrinkage, self.estimate),
+            tune=candidates(self, blend=BLENDS, shrinkage=SHRINKAGES),
+            calibrate=bool(self.calibrate),
+        )
 
     @property
     def covariance_(self) -> list[np.ndarray]:
         """The regularised covariance of each class (of all, where blend = 1)."""
-        return [self._view(cov.dense()) for cov in self._check_is_fitted().params.covs]
+        state = self._fitted_state()
+        return [state.reader.view(cov.dense()) for cov in state.params.covs]
 
 
-class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Discriminant):
+def rda_family(
+    blend: Any, shrinkage: Any, estimate: str, schema: Schema | None, known: Known
+) -> GaussianJoint | GaussianJointBayes:
+    blend = setting(blend, "blend", known, BLENDS)
+    if estimate == "bayes":
+        return GaussianJointBayes(blend)
+    return GaussianJoint(blend, setting(shrinkage, "shrinkage", known, SHRINKAGES))
+
+
+class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantAnalysis):
     """Separate classes along w = (Σ_k + Σ_l)⁻¹ (μ_k − μ_l), assuming means and covariances but no Gaussians.
 
     The threshold is the minimax one: it bounds the error for every distribution with these moments. More than two
@@ -890,9 +849,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     True
     """
 
-    _least_rows = 2
     _parameter_constraints: dict = {
-        **Discriminant._parameter_constraints,
+        "priors": PRIORS,
         "multi": [StrOptions({"pairwise", "eigen"})],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
     }
@@ -902,42 +860,40 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         self.n_components = n_components
         self.priors = priors
 
-    def _family(self, tally: Bundle | None = None) -> Fisher:
-        return Fisher(None if self.multi == "pairwise" else self._n_features_out)
+    def _reader(self) -> ArrayReader:
+        return replace(super()._reader(), least=2)
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        most = min(len(self.classes_) - 1, self.n_features_in_)
-        if self.n_components is not None and self.n_components > most:
-            raise DataError(f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}.")
-
-    def _check_rows(self, rows: np.ndarray) -> None:
-        more_rows_than_classes(rows)
+    def _spec(self) -> Spec:
+        within = None if self.multi == "pairwise" else self.n_components or ALL
+        return self._make_spec(
+            partial(fixed_family, Fisher(within)),
+            check_setup=partial(check_components, self.n_components),
+            check_rows=more_rows_than_classes,
+        )
 
     @property
     def _n_features_out(self) -> int:
         most = min(len(self.classes_) - 1, self.n_features_in_)
         return most if self.n_components is None else self.n_components
 
-    @check_same_array_library
     def transform(self, X) -> np.ndarray:
         """X along the leading axes of the generalised eigenproblem, (n, n_components)."""
-        p = self._check_is_fitted().params
-        x = inputs.features(self, X, self._reads)
-        out = cells(x) @ p.axes(self._n_features_out)
-        return self._origin_of(X).send(out)
+        state = self._fitted_state()
+        out = cells(state.reader.read(X)) @ state.params.axes(self._n_features_out)
+        return state.reader.output(X).send(out)
 
     @property
     def coef_(self) -> np.ndarray:
         """The slopes of the log odds of all pairs of classes (1 : 0, 2 : 0, …, 2 : 1, …), (pairs, d): −2w each, so that
         they point to the class that comes later, as those of LDA do. `decision_function(X)` of two classes is
         X @ coef_.T + intercept_; more are coupled."""
-        return self._view(np.ascontiguousarray(-self._check_is_fitted().params.coef.table))
+        state = self._fitted_state()
+        return state.reader.view(np.ascontiguousarray(-state.params.coef.table))
 
     @property
     def intercept_(self) -> np.ndarray:
         """Twice the threshold of each pair, plus the log odds of the priors, (pairs,)."""
-        fitted = self._check_is_fitted()
-        prior, of = fitted.log_prior, pairs(len(self.classes_))
+        state = self._fitted_state()
+        prior, of = state.log_prior, pairs(len(self.classes_))
         with np.errstate(invalid="ignore"):  # classes without rows
-            return self._view(np.array([prior[b] - prior[a] for a, b in of]) - fitted.params.bias)
+            return state.reader.view(np.array([prior[b] - prior[a] for a, b in of]) - state.params.bias)

@@ -1,6 +1,6 @@
 """Naive Bayes for real tables: columns of any type, missing cells, unseen levels.
 
-Naive Bayes averaged over all subsets of its columns: `average="subsets"` (see `deciban.composites.subsets`).
+With `average="subsets"` it is averaged over all subsets of its columns (see `deciban.composites.subsets`).
 
 >>> import numpy as np
 >>> from deciban import MixedNB
@@ -13,21 +13,22 @@ Naive Bayes averaged over all subsets of its columns: `average="subsets"` (see `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from deciban import ops
-from deciban.classifiers.base import CLASS_WEIGHT, PRIORS, ExplainingMixed, Generative, GivenPriors
-from deciban.classifiers.feature_weights import CONSTRAINT, WeighingColumns
+from deciban.classifiers.base import CLASS_WEIGHT, PRIORS
+from deciban.classifiers.naive_bayes import WEIGHTS, NaiveBayes
 from deciban.composites.best_of import BestOf
 from deciban.composites.product import Product
 from deciban.composites.subsets import SubsetAverage
 from deciban.data import frames
-from deciban.data.blocks import Table
+from deciban.data.frames import Column
+from deciban.decision import Prior
 from deciban.display import format_list
 from deciban.errors import DataError
 from deciban.families import Family, find
@@ -36,96 +37,15 @@ from deciban.families.gamma_poisson import GammaPoisson
 from deciban.families.gaussian import Gaussian
 from deciban.families.histogram import Histogram
 from deciban.families.student import Student
-from deciban.models.model import Averaging
-from deciban.rows.levels import KeepingLevels
-from deciban.rows.readers import COLUMNS, ReadingFrames
+from deciban.models.model import Known, Spec, State
+from deciban.rows.readers import COLUMNS, ColumnReader
 from deciban.rows.schema import Field, Schema
-from deciban.tallies import Bundle, ClassWeights
-
-CONSTRAINTS: dict[str, list] = {
-    "average": [None, StrOptions({"subsets"})],
-    "inclusion": [Interval(Real, 0, 1, closed="both"), Mapping],
-}
-
-
-class AveragingSubsets:
-    """Mixin of `MixedNB`: needs `_schema`."""
-
-    average: str | None
-    inclusion: Any
-    missing: str
-    _schema: Schema
-    _check_is_fitted: Callable[[], Any]
-
-    @property
-    def inclusion_(self) -> np.ndarray:
-        """The posterior probability that each column matters, that is, depends on the class. (d,)"""
-        fitted = self._check_is_fitted()
-        if not isinstance(fitted.family, SubsetAverage):
-            raise AttributeError("this model has no posterior over its columns\n\nhint: fit with average='subsets'")
-        return np.exp(fitted.params.log_in)
-
-    def _averaged(self, product: Product) -> Product | SubsetAverage:
-        """The family of the model, from that of its columns."""
-        if self.average is None:
-            return product
-        if isinstance(self.inclusion, Mapping):
-            prior = tuple(float(self.inclusion.get(name, 0.5)) for name in self._schema.names)
-        else:
-            prior = (float(self.inclusion),) * len(self._schema.fields)
-        return SubsetAverage(product, prior)
-
-    def _columns_of(self, fitted: Any) -> tuple[Product, tuple]:
-        """(families, parameters) of the columns, by class."""
-        if isinstance(fitted.family, SubsetAverage):
-            return fitted.family.product, fitted.params.own
-        return fitted.family, fitted.params
-
-    def _check_settings(self) -> None:
-        super()._check_settings()  # type: ignore[misc]
-        if self.average is None:
-            return
-        if self.missing == "average":
-            raise DataError(
-                "missing='average' makes rows of levels that are not there, which averaging over subsets knows nothing "
-                "of\n\nhint: with average='subsets' use missing='ignore' or 'informative'"
-            )
-        if isinstance(self.inclusion, Mapping) and hasattr(self, "_schema"):
-            strange = [name for name in self.inclusion if name not in self._schema.names]
-            if strange:
-                raise DataError(
-                    f"inclusion names {strange}, but the columns are {self._schema.names}\n\n"
-                    "hint: name columns as X has them, by number (0, 1, …) if X is an array"
-                )
-            bad = {name: p for name, p in self.inclusion.items() if not (isinstance(p, Real) and 0 <= float(p) <= 1)}
-            if bad:
-                raise DataError(f"inclusion has {bad}\n\nhint: give probabilities, 0 … 1")
-
 
 BELL = Gaussian(each=True)
 LEAST = 0.01  # rows that a prior of a mean is worth, at least
 
 
-def choice(alpha: float | str, columns: int) -> BestOf:
-    """The families that a number column of a table with so many columns is chosen from by its rows."""
-    alphas = (0.5, 3.0) if alpha == "auto" else (alpha,)
-    rules: tuple[tuple[str | int, int], ...] = (("mdl", 0), ("values", 0), (20, 1))  # cuts, smooth
-    histograms = (Histogram(a, cuts, smooth) for cuts, smooth in rules for a in alphas)
-    worth = 1.0 if alpha == "auto" else max(float(alpha), LEAST)  # rows: few of them are not sure of a mean
-    normal = Student(kappa=worth), Student(kappa=worth, log=True)
-    return BestOf((*normal, GammaPoisson(worth, worth), *histograms), columns)
-
-
-class MixedNB(
-    WeighingColumns,
-    AveragingSubsets,
-    ExplainingMixed,
-    Averaging,
-    ReadingFrames,
-    KeepingLevels,
-    GivenPriors,
-    Generative,
-):
+class MixedNB(NaiveBayes):
     """Naive Bayes where every column has a family of its own.
 
     X is a dataframe (pandas, polars, pyarrow) or an array. Frames are read by name: reordered columns are aligned, a
@@ -145,7 +65,7 @@ class MixedNB(
     missing : "ignore", "informative", "average"
         "informative": that a cell is missing is evidence in itself. "average": posteriors are averaged over what a
         missing level might be, P(class | a) = Σ_b P(class | a, b) P(b) with P(b) its share of all rows (unseen levels
-        too, unless reserved); `explain`, `leave_one_out` and numbers integrate it out as ever.
+        too, unless reserved), in `explain` and `leave_one_out` too; numbers are integrated out as ever.
     unseen : "ignore", "reserve"
         A level never seen in training is no evidence, or has the mass of one pseudo-count.
     priors : sequence, mapping by class, "uniform" or None
@@ -208,7 +128,6 @@ class MixedNB(
     ['rain', 'sun']
     """
 
-    _reads = "mixed"
     _parameter_constraints: dict = {
         "families": [str, Mapping],
         "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
@@ -218,8 +137,9 @@ class MixedNB(
         "calibrate": ["boolean"],
         **CLASS_WEIGHT,
         **COLUMNS,
-        **CONSTRAINT,
-        **CONSTRAINTS,
+        **WEIGHTS,
+        "average": [None, StrOptions({"subsets"})],
+        "inclusion": [Interval(Real, 0, 1, closed="both"), Mapping],
     }
 
     def __init__(
@@ -249,82 +169,65 @@ class MixedNB(
         self.average = average
         self.inclusion = inclusion
 
-    # reading
+    def _reader(self) -> ColumnReader:
+        make = partial(schema_of, self.families, self.alpha, self.missing, self.unseen)
+        return ColumnReader("MixedNB", make, partial(is_named, self.families), self.columns == "strict")
 
-    def _new_schema(self, columns: list[frames.Column]) -> Schema:
-        names = [column.name for column in columns]
-        every = self.families if isinstance(self.families, str) else "auto"  # of number columns
-        given = {} if isinstance(self.families, str) else self.families
-        wanted = {name if name in names else str(name): family for name, family in given.items()}
-        strange = [name for name in wanted if name not in names]
-        if strange:
+    def _spec(self) -> Spec:
+        if self.average is not None and self.missing == "average":
             raise DataError(
-                f"families name {format_list(strange)}, but the columns are {format_list(names)}\n\n"
-                "hint: name columns as X has them, by number (0, 1, …) if X is an array"
+                "missing='average' makes rows of levels that are not there, which averaging over subsets (average="
+                "'subsets') knows nothing of\n\nhint: with average='subsets' use missing='ignore' or 'informative'"
             )
-        fields = []
-        for column in columns:
-            usual = every if column.levels is None else "auto"
-            family = self._family_of(column, wanted.get(column.name, usual), len(columns))
-            coded = family.block == "codes"
-            fields.append(Field(column.name, family, tuple(column.as_levels().levels or ()) if coded else None))
-        gaps = Categorical(alpha=1.0) if self.missing == "informative" else None
-        return Schema(tuple(fields), gaps, self.unseen == "reserve")
-
-    def _family_of(self, column: frames.Column, wanted: Any, columns: int) -> Any:
-        nominal = Categorical(alpha=self.alpha)
-        if isinstance(wanted, str) and wanted == "auto":
-            return nominal if column.levels is not None else choice(self.alpha, columns)
-        known = {name: family for name, family in find().items() if family.columnwise}
-        if isinstance(wanted, str) and wanted in known:
-            own = {"categorical": nominal, "gaussian": BELL}
-            wanted = own.get(wanted) or known[wanted]()
-            wanted = wanted if self.alpha == "auto" else wanted.with_alpha(self.alpha)
-        if not isinstance(wanted, Family) or not wanted.columnwise:
+        if self.weights is not None and self.missing == "average":
             raise DataError(
-                f"column `{column.name}`: there is no family {wanted!r} for a column by itself\n\n"
-                f"hint: give the name of one of {sorted(known)}, or an object such as Gaussian(ddof=1)"
+                "missing='average' makes rows of levels that are not there, which weights='discriminative' know "
+                "nothing of\n\nhint: with weights='discriminative' use missing='ignore' or 'informative'"
             )
-        if column.levels and wanted.block != "codes":
-            raise DataError(
-                f"column `{column.name}` holds {type(column.levels[0]).__name__} (such as {column.levels[0]!r}), but "
-                f"{type(wanted).__name__} takes numbers\n\nhint: use `categorical` for it"
-            )
-        return wanted
+        family = partial(product_of, None if self.average is None else self.inclusion)
+        return self._weighted_spec(
+            family,
+            Prior(self.priors, class_weight=self.class_weight),
+            average_missing=self.missing == "average",
+            check_setup=None if self.average is None else partial(check_inclusion, self.inclusion),
+        )
 
-    def _numbers_are_levels(self, name: Any) -> bool:
-        return isinstance(self.families, Mapping) and name in self.families
+    # what was learned
 
-    # learning
+    @property
+    def class_prior_(self) -> np.ndarray:
+        """Prior probability of each class, (k,)."""
+        return np.exp(self._fitted_state().log_prior)
 
-    def _family(self, tally: Bundle | None = None) -> Product | SubsetAverage:
-        groups = self._schema.groups
-        columns = Product(tuple(f for f, _ in groups), tuple(at for _, at in groups), len(self._schema.fields))
-        return self._averaged(columns)
+    @property
+    def levels_(self) -> dict[Any, list]:
+        """The levels of each nominal column, by name."""
+        return levels_of(self._fitted_state())
 
-    def _tally_chunk(self, family: Product | SubsetAverage, chunk: Table) -> Bundle:
-        tally = family.tally(chunk.x, chunk.y, chunk.w, chunk.k)  # type: ignore[arg-type]
-        return Bundle((ClassWeights(ops.class_weights(chunk.y, chunk.w, chunk.k)), tally))
-
-    def forget(self, X, y, sample_weight=None) -> Self:
-        with self._alone(), self._unchanged_on_failure():
-            return super().forget(X, y, sample_weight)
-
-    # telling
+    @property
+    def inclusion_(self) -> np.ndarray:
+        """The posterior probability that each column matters, that is, depends on the class. (d,)"""
+        state = self._fitted_state()
+        if not isinstance(state.family, SubsetAverage):
+            raise AttributeError("this model has no posterior over its columns\n\nhint: fit with average='subsets'")
+        return np.exp(state.params.log_in)
 
     @property
     def families_(self) -> dict[Any, Any]:
         """The family of each column, by name, with the smoothing that was chosen."""
-        fitted = self._check_is_fitted()
+        state = self._fitted_state()
+        schema, family, params = state.reader.schema, state.family, state.params
+        if isinstance(family, SubsetAverage):
+            family, params = family.product, params.own
         out: dict[Any, Any] = {}
-        columns, found = self._columns_of(fitted)
-        each = zip(columns.factors, columns.columns, found, fitted.tally.parts[1].parts, strict=True)
-        for family, at, params, tally in each:
-            if family is self._schema.gaps:
+        for factor, at, own, tally in zip(
+            family.factors, family.columns, params, state.tally.parts[1].parts, strict=True
+        ):
+            if factor is schema.gaps:
                 continue
-            names = [self._schema.fields[j].name for j in at]
-            out.update(zip(names, family.of_columns(tally, params), strict=True))
-        return {name: out[name] for name in self._schema.names}
+            names = [schema.fields[j].name for j in at]
+            out.update(zip(names, factor.of_columns(tally, own), strict=True))
+        return {name: out[name] for name in schema.names}
 
     @property
     def tuned_(self) -> dict[str, Any]:
@@ -336,18 +239,20 @@ class MixedNB(
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
         """Draw rows and their labels: (X, y), where X is a frame or an array as in training."""
         drawn, y = super().sample(n_samples, random_state)
+        reader = self._fitted_state().reader
+        schema = reader.schema
         out: dict[Any, np.ndarray] = {}
-        for block, (family, at) in zip(drawn, self._schema.groups, strict=True):
+        for block, (family, at) in zip(drawn, schema.groups, strict=True):
             for values, j in zip(block.T, at, strict=True):
-                field = self._schema.fields[j]
-                if family is self._schema.gaps:
+                field = schema.fields[j]
+                if family is schema.gaps:
                     nothing: Any = np.nan if field.levels is None else None
                     out[field.name] = np.where(values == 1, nothing, out[field.name])
                 elif field.levels is not None:
                     out[field.name] = np.array([*field.levels, None], dtype=object)[values]
                 else:
                     out[field.name] = values
-        return frames.to_frame([frames.Column(name, out[name]) for name in self._schema.names], self._library), y
+        return frames.to_frame([Column(name, out[name]) for name in schema.names], reader.library), y
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -355,3 +260,98 @@ class MixedNB(
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def levels_of(state: State) -> dict[Any, list]:
+    """The levels of each nominal column, by name."""
+    return {field.name: list(field.levels) for field in state.reader.schema.fields if field.levels is not None}
+
+
+def schema_of(families: Any, alpha: float | str, missing: str, unseen: str, columns: list[Column]) -> Schema:
+    """The schema of columns that come for the first time: the family of each, and its levels."""
+    names = [column.name for column in columns]
+    every = families if isinstance(families, str) else "auto"  # of number columns
+    given = {} if isinstance(families, str) else families
+    wanted = {name if name in names else str(name): family for name, family in given.items()}
+    strange = [name for name in wanted if name not in names]
+    if strange:
+        raise DataError(
+            f"families name {format_list(strange)}, but the columns are {format_list(names)}\n\n"
+            "hint: name columns as X has them, by number (0, 1, …) if X is an array"
+        )
+    fields = []
+    for column in columns:
+        usual = every if column.levels is None else "auto"
+        family = family_of(column, wanted.get(column.name, usual), len(columns), alpha)
+        coded = family.block == "codes"
+        fields.append(Field(column.name, family, tuple(column.as_levels().levels or ()) if coded else None))
+    gaps = Categorical(alpha=1.0) if missing == "informative" else None
+    return Schema(tuple(fields), gaps, unseen == "reserve")
+
+
+def family_of(column: Column, wanted: Any, columns: int, alpha: float | str) -> Any:
+    """The family of a column, by name or as an object; "auto": levels, or what the rows choose."""
+    nominal = Categorical(alpha=alpha)
+    if isinstance(wanted, str) and wanted == "auto":
+        return nominal if column.levels is not None else choice(alpha, columns)
+    known = {name: family for name, family in find().items() if family.columnwise}
+    if isinstance(wanted, str) and wanted in known:
+        own = {"categorical": nominal, "gaussian": BELL}
+        wanted = own.get(wanted) or known[wanted]()
+        wanted = wanted if alpha == "auto" else wanted.with_alpha(alpha)
+    if not isinstance(wanted, Family) or not wanted.columnwise:
+        raise DataError(
+            f"column `{column.name}`: there is no family {wanted!r} for a column by itself\n\n"
+            f"hint: give the name of one of {sorted(known)}, or an object such as Gaussian(ddof=1)"
+        )
+    if column.levels and wanted.block != "codes":
+        raise DataError(
+            f"column `{column.name}` holds {type(column.levels[0]).__name__} (such as {column.levels[0]!r}), but "
+            f"{type(wanted).__name__} takes numbers\n\nhint: use `categorical` for it"
+        )
+    return wanted
+
+
+def choice(alpha: float | str, columns: int) -> BestOf:
+    """The families that a number column of a table with so many columns is chosen from by its rows."""
+    alphas = (0.5, 3.0) if alpha == "auto" else (alpha,)
+    rules: tuple[tuple[str | int, int], ...] = (("mdl", 0), ("values", 0), (20, 1))  # cuts, smooth
+    histograms = (Histogram(a, cuts, smooth) for cuts, smooth in rules for a in alphas)
+    worth = 1.0 if alpha == "auto" else max(float(alpha), LEAST)  # rows: few of them are not sure of a mean
+    normal = Student(kappa=worth), Student(kappa=worth, log=True)
+    return BestOf((*normal, GammaPoisson(worth, worth), *histograms), columns)
+
+
+def is_named(families: Any, name: Any) -> bool:
+    """Whether the settings name the family of a column."""
+    return isinstance(families, Mapping) and name in families
+
+
+def product_of(inclusion: Any, schema: Schema | None, known: Known) -> Product | SubsetAverage:
+    """The families of all columns; averaged over subsets where `inclusion` is the prior of a column."""
+    assert schema is not None
+    factors, columns = zip(*schema.groups, strict=True)
+    product = Product(factors, columns, len(schema.fields), schema.gaps is not None, schema.reserve)
+    if inclusion is None:
+        return product
+    if isinstance(inclusion, Mapping):
+        prior = tuple(float(inclusion.get(name, 0.5)) for name in schema.names)
+    else:
+        prior = (float(inclusion),) * len(schema.fields)
+    return SubsetAverage(product, prior)
+
+
+def check_inclusion(inclusion: Any, classes: np.ndarray, reader: Any) -> None:
+    """Refuse priors of columns that are not those of X."""
+    if not isinstance(inclusion, Mapping):
+        return
+    names = reader.schema.names
+    strange = [name for name in inclusion if name not in names]
+    if strange:
+        raise DataError(
+            f"inclusion names {strange}, but the columns are {names}\n\n"
+            "hint: name columns as X has them, by number (0, 1, …) if X is an array"
+        )
+    bad = {name: p for name, p in inclusion.items() if not (isinstance(p, Real) and 0 <= float(p) <= 1)}
+    if bad:
+        raise DataError(f"inclusion has {bad}\n\nhint: give probabilities, 0 … 1")

@@ -1,24 +1,20 @@
-"""Gaussian naive Bayes, with scikit-learn's names and numbers.
-
-Naive Bayes over counts and presences, with scikit-learn's names and numbers; and Poisson.
-
-Naive Bayes over levels: every column nominal, codes 0, 1, …
-"""
+"""Naive Bayes with the names and numbers of scikit-learn: Gaussian, multinomial, complement, Bernoulli, categorical."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from deciban import decision
-from deciban.classifiers.base import PRIORS, Generative, GivenPriors
-from deciban.classifiers.feature_weights import CONSTRAINT, WeighingColumns
-from deciban.data.blocks import Block, Table
-from deciban.errors import DataError
+from deciban.classifiers.base import PRIORS, Generative
+from deciban.decision import Prior
+from deciban.errors import DataError, levels_up
 from deciban.estimation.dirichlet import GRID
 from deciban.families.bernoulli import Bernoulli
 from deciban.families.categorical import Categorical
@@ -29,14 +25,91 @@ from deciban.families.multinomial import Multinomial
 from deciban.families.poisson import Poisson
 from deciban.families.polya import Polya
 from deciban.families.student import Student
-from deciban.gaussian import columns as normals
-from deciban.rows import inputs
-from deciban.tallies import Bundle, SharedTally
+from deciban.models.feature_weights import FeatureWeights
+from deciban.models.model import Known, Spec, fixed_family
+from deciban.rows.readers import ArrayReader
+from deciban.rows.schema import Schema
 
 VAR_SMOOTHINGS = tuple(10.0**e for e in (-9, -8, -7, -6, -5, -4, -3.5, -3, -2.5, -2, -1.5, -1, -0.5, 0))
+ALPHA_MIN = 1e-10
+WEIGHTS: dict[str, list] = {"weights": [None, StrOptions({"discriminative"})]}
+COUNTS: dict[str, list] = {
+    "fit_prior": ["boolean"],
+    "class_prior": PRIORS,
+    "calibrate": ["boolean"],
+    **WEIGHTS,
+    "alpha": [Interval(Real, 0, None, closed="left"), "array-like", StrOptions({"auto"})],
+    "force_alpha": ["boolean"],
+}
 
 
-class GaussianNB(WeighingColumns, GivenPriors, Generative):
+class NaiveBayes(Generative):
+    """Base of the classifiers whose columns are independent given the class: columns may have weights."""
+
+    @property
+    def class_log_prior_(self) -> np.ndarray:
+        """Log prior of each class, (k,)."""
+        return self._fitted_state().log_prior
+
+    @property
+    def feature_weights_(self) -> np.ndarray:
+        """The weight of each column, (d,): the mean of `class_feature_weights_` over the classes. 1 is naive Bayes."""
+        return self._feature_weights().table.mean(axis=0)
+
+    @property
+    def class_feature_weights_(self) -> np.ndarray:
+        """The weight of each column by class, (k, d)."""
+        return self._feature_weights().table
+
+    @property
+    def class_bias_(self) -> np.ndarray:
+        """What was added to each class's log prior, (k,)."""
+        return self._feature_weights().bias
+
+    @property
+    def n_iter_(self) -> int:
+        """The steps in which the weights were found."""
+        return self._feature_weights().steps
+
+    def _feature_weights(self) -> FeatureWeights:
+        found = self._fitted_state().weights
+        if found is None:
+            raise AttributeError("columns have no weights\n\nhint: fit with weights='discriminative'")
+        return found
+
+    def _weighted_spec(self, family: Callable, prior: Prior, tune: Mapping | None = None, **more: Any) -> Spec:
+        """A spec with the settings `calibrate` and `weights`."""
+        if self.weights is not None and self.calibrate:
+            raise DataError(
+                "weights='discriminative' and calibrate=True both fit probabilities to held-out rows\n\n"
+                "hint: leave out `calibrate`: weights have a temperature and a bias for each class among them"
+            )
+        name, settings = type(self).__name__, self.get_params(deep=False)
+        return Spec(
+            name,
+            settings,
+            family,
+            prior,
+            tune or {},
+            calibrate=bool(self.calibrate),
+            feature_weights=self.weights is not None,
+            **more,
+        )
+
+    def _check_evidence_by_column(self, family: Any) -> None:
+        """Refuse weights of a family that has no evidence by column."""
+        if self.weights is not None and not family.has_parts:
+            raise DataError(
+                f"{self} has no evidence by column that weights could multiply\n\nhint: use estimate='plugin'"
+            )
+
+
+def candidates(setting: Any, name: str, values: tuple[float, ...]) -> dict[str, tuple[float, ...]]:
+    """What `Spec.tune` has of a setting: candidates, if it is "auto"."""
+    return {name: values} if isinstance(setting, str) and setting == "auto" else {}
+
+
+class GaussianNB(NaiveBayes):
     """Naive Bayes with a normal density for each column and class.
 
     Parameters are scikit-learn's (`priors`, `var_smoothing`) and `ddof` (1: sample variances). X may be dense or CSR,
@@ -101,16 +174,15 @@ class GaussianNB(WeighingColumns, GivenPriors, Generative):
     [1.0, 2.0]
     """
 
-    _keeps_kind, _classes_first = True, True
+    _classes_first = True
     _parameter_constraints: dict = {
         "priors": PRIORS,
         "var_smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "ddof": [Interval(Real, 0, None, closed="left")],
         "estimate": [StrOptions({"plugin", "bayes"})],
         "calibrate": ["boolean"],
-        **CONSTRAINT,
+        **WEIGHTS,
     }
-    _tunable = {"var_smoothing": ("auto", VAR_SMOOTHINGS)}
 
     def __init__(self, *, priors=None, var_smoothing=1e-9, ddof=0, estimate="plugin", calibrate=False, weights=None):
         self.priors = priors
@@ -120,36 +192,23 @@ class GaussianNB(WeighingColumns, GivenPriors, Generative):
         self.calibrate = calibrate
         self.weights = weights
 
-    def _family(self, tally: Bundle | None = None) -> Gaussian | Student:
-        smoothing = self._setting("var_smoothing")
-        return Student(smoothing=smoothing) if self.estimate == "bayes" else Gaussian(smoothing, self.ddof)
+    def _reader(self) -> ArrayReader:
+        return ArrayReader("GaussianNB", keeps_kind=True)
 
-    # scikit-learn takes the variance that smoothing refers to over all rows, unweighted: a third tally. Weights of
-    # columns, which it does not have, magnify what is smoothed; there a weight is a repetition in this too.
+    def _spec(self) -> Spec:
+        # scikit-learn takes the variance that smoothing refers to over all rows, unweighted. Weights of columns, which
+        # it does not have, magnify what is smoothed; there a weight is a repetition in this too.
+        family = partial(
+            gaussian_family, self.var_smoothing, self.ddof, self.estimate == "bayes", unweighted=self.weights is None
+        )
+        tune = candidates(self.var_smoothing, "var_smoothing", VAR_SMOOTHINGS)
+        return self._weighted_spec(family, Prior(self.priors), tune)
 
-    def _tally_chunk(self, family: Gaussian | Student, chunk: Table) -> Bundle:
-        out = super()._tally_chunk(family, chunk)
-        if chunk.w is None:
-            return out
-        unweighted = family.tally(chunk.x, np.zeros(chunk.n, dtype=np.int32), None, 1)  # type: ignore[arg-type]
-        return Bundle((*out.parts, SharedTally(unweighted)))
-
-    def _tally(self, table: Table) -> Bundle:
-        out = super()._tally(table)
-        return out if table.w is not None else Bundle((*out.parts, SharedTally(out.parts[1].collapse())))
-
-    def _estimate(self, family: Gaussian | Student, tally: Bundle) -> Any:
-        if isinstance(family, Student):
-            return family.estimate(tally.parts[1])
-        return family.estimate(tally.parts[1], family.epsilon(self._everything(tally)))
-
-    def _everything(self, tally: Bundle) -> Any:
-        return tally.parts[2].part if self.weights is None else tally.parts[1].collapse()
-
-    def _leave_one_out(self, family: Gaussian | Student, tally: Bundle, chunk: Table) -> np.ndarray:
-        if isinstance(family, Student):
-            return super()._leave_one_out(family, tally, chunk)
-        return family.leave_one_out(tally.parts[1], chunk.x, chunk.y, chunk.w, tally.parts[2].part)  # type: ignore[arg-type]
+    @property
+    def class_prior_(self) -> np.ndarray:
+        """Prior probability of each class, (k,)."""
+        state = self._fitted_state()
+        return state.reader.view(np.exp(state.log_prior))
 
     @property
     def means_(self) -> np.ndarray:
@@ -159,18 +218,20 @@ class GaussianNB(WeighingColumns, GivenPriors, Generative):
     @property
     def theta_(self) -> np.ndarray:
         """Means of each class and column, (k, d)."""
-        return self._view(self._check_is_fitted().params.mean)
+        state = self._fitted_state()
+        return state.reader.view(state.params.mean)
 
     @property
     def var_(self) -> np.ndarray:
         """Variances of each class and column, (k, d)."""
-        return self._view(self._check_is_fitted().params.var)
+        state = self._fitted_state()
+        return state.reader.view(state.params.var)
 
     @property
     def epsilon_(self) -> float:
         """What was added to the variances."""
-        fitted = self._check_is_fitted()
-        return normals.variance_smoothing(fitted.model._everything(fitted.tally), self._setting("var_smoothing"))
+        state = self._fitted_state()
+        return state.family.epsilon(state.tally.parts[1])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -180,92 +241,73 @@ class GaussianNB(WeighingColumns, GivenPriors, Generative):
         return tags
 
 
-ALPHA_MIN = 1e-10
+def gaussian_family(
+    smoothing: float | str, ddof: float, bayes: bool, schema: Schema | None, known: Known, *, unweighted: bool
+) -> Gaussian | Student:
+    smoothing = known.tuned.get("var_smoothing", VAR_SMOOTHINGS[0]) if isinstance(smoothing, str) else smoothing
+    return Student(smoothing=smoothing) if bayes else Gaussian(smoothing, ddof, unweighted=unweighted)
 
 
-class Discrete(WeighingColumns, Generative):
-    """What the naive Bayes classifiers over counts and levels share: a class prior that may be fixed or even, and
-    columns that may have weights (`weights="discriminative"`)."""
-
-    _parameter_constraints: dict = {
-        "fit_prior": ["boolean"],
-        "class_prior": PRIORS,
-        "calibrate": ["boolean"],
-        **CONSTRAINT,
-    }
-    _reads = "counts"
-
-    def _check_settings(self) -> None:
-        if self.class_prior is not None:
-            decision.prior_weights(self.class_prior, self.classes_, "class_prior")
-
-    def _log_prior(self, n: np.ndarray) -> np.ndarray:
-        if self.class_prior is not None:
-            with np.errstate(divide="ignore"):
-                return np.log(decision.prior_weights(self.class_prior, self.classes_, "class_prior"))
-        return decision.log_prior(n) if self.fit_prior else decision.log_prior(np.ones(len(n)))
-
-    @property
-    def class_log_prior_(self) -> np.ndarray:
-        """Log prior of each class, (k,)."""
-        return self._check_is_fitted().log_prior
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.positive_only = True
-        tags.classifier_tags.poor_score = True
-        return tags
-
-
-class Smoothed(Discrete):
-    """Counts with a pseudo-count `alpha`: one number, one for each column, or "auto" (by leave-one-out)."""
-
-    _parameter_constraints: dict = {
-        **Discrete._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left"), "array-like", StrOptions({"auto"})],
-        "force_alpha": ["boolean"],
-    }
-    _tunable = {"alpha": ("auto", tuple(GRID.tolist()))}
-    _classes_first = True
-
-    def _check_alpha(self) -> Any:
-        """alpha as it is used: not under 1e-10 unless forced."""
-        alpha: Any = self._setting("alpha")
-        alpha = alpha if isinstance(alpha, Real) else np.asarray(alpha, dtype=np.float64)
-        if isinstance(alpha, np.ndarray):
-            if alpha.shape[0] != self.n_features_in_:
-                raise DataError(
-                    "When alpha is an array, it should contains `n_features`. "
-                    f"Got {alpha.shape[0]} elements instead of {self.n_features_in_}."
-                )
-            if not (np.isfinite(alpha) & (alpha >= 0)).all():
-                raise DataError("All values in alpha must be greater than 0.\n\nhint: and finite; 0 is no smoothing")
-        if np.min(alpha) < ALPHA_MIN and not self.force_alpha:
-            warnings.warn(
-                f"alpha too small will result in numeric errors, setting alpha = {ALPHA_MIN:.1e}. "
-                "Use `force_alpha=True` to keep alpha unchanged.",
-                stacklevel=4,
+def check_alpha(alpha: Any, force: bool, d: int) -> Any:
+    """alpha as it is used: not under 1e-10 unless forced."""
+    alpha = alpha if isinstance(alpha, Real) else np.asarray(alpha, dtype=np.float64)
+    if isinstance(alpha, np.ndarray):
+        if alpha.shape[0] != d:
+            raise DataError(
+                "When alpha is an array, it should contains `n_features`. "
+                f"Got {alpha.shape[0]} elements instead of {d}."
             )
-            return np.maximum(alpha, ALPHA_MIN)
-        return alpha
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        self._given_alpha = self._check_alpha()
-
-    @property
-    def _alpha(self) -> Any:
-        return self._setting("alpha") if self._asked() else self._given_alpha
-
-    @property
-    def feature_count_(self) -> np.ndarray:
-        """Sum of each column in each class, (k, d)."""
-        return self._check_is_fitted().tally.parts[1].total
+        if not (np.isfinite(alpha) & (alpha >= 0)).all():
+            raise DataError("All values in alpha must be greater than 0.\n\nhint: and finite; 0 is no smoothing")
+    if np.min(alpha) < ALPHA_MIN and not force:
+        warnings.warn(
+            f"alpha too small will result in numeric errors, setting alpha = {ALPHA_MIN:.1e}. "
+            "Use `force_alpha=True` to keep alpha unchanged.",
+            stacklevel=levels_up(),
+        )
+    return used_alpha(alpha, force)
 
 
-class MultinomialNB(Smoothed):
+def used_alpha(alpha: Any, force: bool) -> Any:
+    """alpha, or the least that is allowed."""
+    alpha = alpha if isinstance(alpha, Real) else np.asarray(alpha, dtype=np.float64)
+    return np.maximum(alpha, ALPHA_MIN) if np.min(alpha) < ALPHA_MIN and not force else alpha
+
+
+def check_count_setup(alpha: Any, force: bool, classes: np.ndarray, reader: Any) -> None:
+    """Refuse an alpha that does not go with the columns."""
+    if not isinstance(alpha, str):
+        check_alpha(alpha, force, reader.d)
+
+
+def count_family(
+    make: Callable[..., Any], alpha: Any, force: bool, schema: Schema | None, known: Known, **more: Any
+) -> Any:
+    """A family with a pseudo-count."""
+    own = known.tuned.get("alpha", GRID[0]) if isinstance(alpha, str) else used_alpha(alpha, force)
+    return make(own, **more)
+
+
+def count_spec(model: Any, make: Callable[..., Any], **more: Any) -> Spec:
+    """The settings of a classifier of counts or levels with a pseudo-count; `more` are the family's own."""
+    return model._weighted_spec(
+        partial(count_family, make, model.alpha, model.force_alpha, **more),
+        Prior(model.class_prior, "class_prior", model.fit_prior, sum="kept"),
+        candidates(model.alpha, "alpha", tuple(GRID.tolist())),
+        check_setup=partial(check_count_setup, model.alpha, model.force_alpha),
+    )
+
+
+def count_tags(tags: Any) -> Any:
+    """The tags of classifiers of counts."""
+    tags.input_tags.sparse = True
+    tags.input_tags.allow_nan = True
+    tags.input_tags.positive_only = True
+    tags.classifier_tags.poor_score = True
+    return tags
+
+
+class MultinomialNB(NaiveBayes):
     """Naive Bayes for counts, such as words: each row is a bag of draws from its class's distribution.
 
     Parameters are scikit-learn's, and: `alpha="auto"` (by leave-one-out), `estimate="bayes"` (the distribution is
@@ -324,7 +366,8 @@ class MultinomialNB(Smoothed):
     [[0.655, 0.345]]
     """
 
-    _parameter_constraints: dict = {**Smoothed._parameter_constraints, "estimate": [StrOptions({"plugin", "bayes"})]}
+    _classes_first = True
+    _parameter_constraints: dict = {**COUNTS, "estimate": [StrOptions({"plugin", "bayes"})]}
 
     def __init__(
         self,
@@ -345,16 +388,29 @@ class MultinomialNB(Smoothed):
         self.calibrate = calibrate
         self.weights = weights
 
-    def _family(self, tally: Bundle | None = None) -> Multinomial | Polya:
-        return (Polya if self.estimate == "bayes" else Multinomial)(self._alpha)
+    def _reader(self) -> ArrayReader:
+        return ArrayReader("MultinomialNB", "counts")
+
+    def _spec(self) -> Spec:
+        family = Polya if self.estimate == "bayes" else Multinomial
+        self._check_evidence_by_column(family)
+        return count_spec(self, family)
+
+    @property
+    def feature_count_(self) -> np.ndarray:
+        """Sum of each column in each class, (k, d)."""
+        return self.tally_.parts[1].total
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
         """Log probability of each column (or of its levels) given the class."""
-        return self._check_is_fitted().params.log_theta
+        return self._fitted_state().params.log_theta
+
+    def __sklearn_tags__(self):
+        return count_tags(super().__sklearn_tags__())
 
 
-class ComplementNB(Smoothed):
+class ComplementNB(NaiveBayes):
     """The complement variant of multinomial naive Bayes (Rennie et al. 2003), for unbalanced text.
 
     Its scores are a rule, not a density: they take no prior unless `priors=` is given or columns have weights. `sample`
@@ -411,7 +467,8 @@ class ComplementNB(Smoothed):
     [1]
     """
 
-    _parameter_constraints: dict = {**Smoothed._parameter_constraints, "norm": ["boolean"]}
+    _classes_first = True
+    _parameter_constraints: dict = {**COUNTS, "norm": ["boolean"]}
 
     def __init__(
         self,
@@ -432,21 +489,32 @@ class ComplementNB(Smoothed):
         self.calibrate = calibrate
         self.weights = weights
 
-    def _family(self, tally: Bundle | None = None) -> Complement:
-        return Complement(self._alpha, self.norm)
+    def _reader(self) -> ArrayReader:
+        return ArrayReader("ComplementNB", "counts")
+
+    def _spec(self) -> Spec:
+        return count_spec(self, Complement, norm=self.norm)
+
+    @property
+    def feature_count_(self) -> np.ndarray:
+        """Sum of each column in each class, (k, d)."""
+        return self.tally_.parts[1].total
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
         """Log probability of each column (or of its levels) given the class."""
-        return self._check_is_fitted().params.weights
+        return self._fitted_state().params.weights
 
     @property
     def feature_all_(self) -> np.ndarray:
         """Sum of each column over all classes, (d,)."""
         return self.feature_count_.sum(axis=0)
 
+    def __sklearn_tags__(self):
+        return count_tags(super().__sklearn_tags__())
 
-class BernoulliNB(Smoothed):
+
+class BernoulliNB(NaiveBayes):
     """Naive Bayes for presence and absence: absent features speak too. `binarize` is the threshold (None: X is 0 / 1).
 
     Parameters
@@ -502,8 +570,9 @@ class BernoulliNB(Smoothed):
     [[-1.792, 0.693]]
     """
 
+    _classes_first = True
     _parameter_constraints: dict = {
-        **Smoothed._parameter_constraints,
+        **COUNTS,
         "binarize": [None, Interval(Real, 0, None, closed="left")],
     }
 
@@ -526,21 +595,29 @@ class BernoulliNB(Smoothed):
         self.calibrate = calibrate
         self.weights = weights
 
-    def _family(self, tally: Bundle | None = None) -> Bernoulli:
-        return Bernoulli(self._alpha, self.binarize)
+    def _reader(self) -> ArrayReader:
+        return ArrayReader("BernoulliNB", "counts")
+
+    def _spec(self) -> Spec:
+        return count_spec(self, Bernoulli, above=self.binarize)
+
+    @property
+    def feature_count_(self) -> np.ndarray:
+        """Sum of each column in each class, (k, d)."""
+        return self.tally_.parts[1].total
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
         """Log probability of each column (or of its levels) given the class."""
-        return self._check_is_fitted().params.log_present
+        return self._fitted_state().params.log_present
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
+        tags = count_tags(super().__sklearn_tags__())
         tags.input_tags.positive_only = False
         return tags
 
 
-class PoissonNB(GivenPriors, Discrete):
+class PoissonNB(NaiveBayes):
     """Naive Bayes for event counts: each column is Poisson, with a Gamma(`shape`, `exposure`) prior on its rate.
 
     Parameters
@@ -591,7 +668,7 @@ class PoissonNB(GivenPriors, Discrete):
     _parameter_constraints: dict = {
         "priors": PRIORS,
         "calibrate": ["boolean"],
-        **CONSTRAINT,
+        **WEIGHTS,
         "shape": [Interval(Real, 0, None, closed="left")],
         "exposure": [Interval(Real, 0, None, closed="left")],
         "estimate": [StrOptions({"plugin", "bayes"})],
@@ -614,16 +691,29 @@ class PoissonNB(GivenPriors, Discrete):
         self.calibrate = calibrate
         self.weights = weights
 
-    def _family(self, tally: Bundle | None = None) -> Poisson | GammaPoisson:
-        return (GammaPoisson if self.estimate == "bayes" else Poisson)(self.shape, self.exposure)
+    def _reader(self) -> ArrayReader:
+        return ArrayReader("PoissonNB", "counts")
+
+    def _spec(self) -> Spec:
+        family = (GammaPoisson if self.estimate == "bayes" else Poisson)(self.shape, self.exposure)
+        self._check_evidence_by_column(family)
+        return self._weighted_spec(partial(fixed_family, family), Prior(self.priors))
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        """Prior probability of each class, (k,)."""
+        return np.exp(self._fitted_state().log_prior)
 
     @property
     def rate_(self) -> np.ndarray:
         """Events a row, of each class and column, (k, d)."""
-        return self._check_is_fitted().params.rate
+        return self._fitted_state().params.rate
+
+    def __sklearn_tags__(self):
+        return count_tags(super().__sklearn_tags__())
 
 
-class CategoricalNB(Smoothed):
+class CategoricalNB(NaiveBayes):
     """Naive Bayes for nominal columns coded 0, 1, …; NaN and levels never seen in training are no evidence.
 
     Parameters
@@ -681,13 +771,12 @@ class CategoricalNB(Smoothed):
     [[0.25, 0.75]]
     """
 
+    _classes_first = True
     _parameter_constraints: dict = {
-        **Discrete._parameter_constraints,
+        **COUNTS,
         "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "force_alpha": ["boolean"],
         "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
     }
-    _reads = "codes"
 
     def __init__(
         self,
@@ -708,36 +797,13 @@ class CategoricalNB(Smoothed):
         self.calibrate = calibrate
         self.weights = weights
 
-    def _family(self, tally: Bundle | None = None) -> Categorical:
-        return Categorical(self._alpha)
+    def _reader(self) -> ArrayReader:
+        return ArrayReader("CategoricalNB", "codes")
 
-    def _least_levels(self) -> np.ndarray:
-        """min_categories for each column."""
-        least = np.asarray(0 if self.min_categories is None else self.min_categories)
-        if not np.issubdtype(least.dtype, np.signedinteger):
-            raise DataError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
-        if least.shape not in ((), (self.n_features_in_,)):
-            raise DataError(
-                f"'min_categories' should have shape ({self.n_features_in_},) when an array-like is provided. "
-                f"Got {least.shape} instead."
-            )
-        return np.broadcast_to(least, (self.n_features_in_,))
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        self._least_levels()
-
-    def _tally(self, table: Table) -> Bundle:
-        n, crosstab = super()._tally(table).parts
-        return Bundle((n, crosstab.relevel(np.maximum(crosstab.levels, self._least_levels()))))
-
-    def _tally_chunk(self, family: Categorical, chunk: Table) -> Bundle:
-        inputs.check_levels(chunk.x)  # type: ignore[arg-type]
-        return super()._tally_chunk(family, chunk)
-
-    def _check_scored(self, chunk: Block, x: Block) -> None:
-        if not inputs.in_support(chunk, "level"):
-            inputs.raise_negative(x, type(self).__name__, self.__dict__.get("feature_names_in_"))
+    def _spec(self) -> Spec:
+        least: tuple = () if self.min_categories is None else tuple(np.atleast_1d(self.min_categories).tolist())
+        spec = count_spec(self, Categorical, least=least)
+        return replace(spec, check_setup=partial(check_categories, self.min_categories, spec.check_setup))
 
     @property
     def category_count_(self) -> list[np.ndarray]:
@@ -752,12 +818,23 @@ class CategoricalNB(Smoothed):
     @property
     def feature_log_prob_(self) -> list[np.ndarray]:
         """Log probability of each column (or of its levels) given the class."""
-        return self._check_is_fitted().params.columns()
-
-    feature_count_ = property()  # counts of levels are in `category_count_`
+        return self._fitted_state().params.columns()
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
+        tags = count_tags(super().__sklearn_tags__())
         tags.input_tags.categorical = True
         tags.input_tags.sparse = False
         return tags
+
+
+def check_categories(given: Any, check_alpha: Callable, classes: np.ndarray, reader: Any) -> None:
+    """Refuse numbers of levels that are not those of the columns."""
+    check_alpha(classes, reader)
+    least = np.asarray(0 if given is None else given)
+    if not np.issubdtype(least.dtype, np.signedinteger):
+        raise DataError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+    if least.shape not in ((), (reader.d,)):
+        raise DataError(
+            f"'min_categories' should have shape ({reader.d},) when an array-like is provided. "
+            f"Got {least.shape} instead."
+        )

@@ -212,7 +212,7 @@ class BestOf(Family):
                 elif place in p.crossed:
                     out += p.crossed[place].leave_one_out(f, one, y, w)
                 else:
-                    out += f.leave_one_out(part.part([j]), one, y, w, p=params.part([j]))
+                    out += f.leave_one_out(part.part([j]), one, y, w, params.part([j]))
         return out
 
     def evidence(self, t: Bundle) -> np.ndarray:

@@ -85,6 +85,10 @@ class Discretised(Family):
     missing: str | tuple[bool, ...] = "ignore"  # which columns' missing cells are a level; "auto": see `estimate`
     block, support = "mixed", "real"
 
+    @property
+    def log_prior(self) -> Any:  # type: ignore[override]
+        return self.family.log_prior
+
     def codes(self, x: Mixed) -> Codes:
         """Rows as levels (n, d), one column after the other in memory."""
         out = np.empty((len(self.cuts), x.n), dtype=np.int32)
@@ -148,14 +152,11 @@ class Discretised(Family):
     def parts(self, p: Learned, x: Mixed) -> np.ndarray:
         return self.family.parts(p.params, p.codes(self.codes(x)))
 
-    def leave_one_out(
-        self, t: Any, x: Mixed, y, w, p: Learned | None = None, nominal: np.ndarray | None = None
-    ) -> np.ndarray:
-        """As the family has it; the rows are among those that `p` was learned from. A level of a nominal column (d,),
-        or of missing cells, that no other row has leaves with its row; by default, columns without cuts are nominal."""
+    def leave_one_out(self, t: Any, x: Mixed, y, w, p: Learned | None = None) -> np.ndarray:
+        """As the family has it; the rows are among those that `p` was learned from. A level of a column without cuts,
+        or of missing cells, that no other row has leaves with its row."""
         p = self.estimate(t) if p is None else p
-        nominal = np.array([cut is None for cut in self.cuts]) if nominal is None else nominal
-        codes = p.codes(self.codes(x))
+        nominal, codes = np.array([cut is None for cut in self.cuts]), p.codes(self.codes(x))
         return self.family.leave_one_out(p.counts, codes, y, w, p.params, self._lone(p, codes, w, nominal))
 
     def _lone(self, p: Learned, x: Codes, w, nominal: np.ndarray) -> np.ndarray:

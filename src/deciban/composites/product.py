@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.data.blocks import Mixed
+from deciban.data.blocks import Codes, Mixed
 from deciban.estimation.family import Family
 from deciban.tallies import Bundle
 
@@ -31,6 +31,8 @@ class Product(Family):
     factors: tuple[Any, ...]
     columns: tuple[tuple[int, ...], ...]  # which columns of the table each factor's columns are
     d: int
+    gaps: bool = False  # whether the last factor is of [cell is missing]
+    reserve: bool = False  # whether levels that were never seen have a place, after the last
     block, support = "mixed", "real"
 
     def tally(self, x: Mixed, y, w, k: int) -> Bundle:
@@ -69,13 +71,32 @@ class Product(Family):
         return out
 
     def leave_one_out(self, t: Bundle, x: Mixed, y, w, p: tuple | None = None) -> np.ndarray:
-        """As the factors say it; `p` are the parameters of t, for those that would have to search for them again."""
+        """As the factors say it. A level that no other row has leaves with its row: the cell is no evidence; NaN where
+        its place goes too."""
         p = self.estimate(t) if p is None else p
+        x, lone = self.without_lone(t, x, w)
         out: Any = 0.0
         for (f, params, block), part in zip(self._each(p, x), t.parts, strict=True):
-            known = {"p": params} if f.chooses else {}
-            out = out + f.leave_one_out(part, block, y, w, **known)
+            out = out + f.leave_one_out(part, block, y, w, params)
+        if self.reserve:
+            out[lone] = np.nan
         return out
+
+    def without_lone(self, t: Bundle, x: Mixed, w: np.ndarray | None) -> tuple[Mixed, np.ndarray]:
+        """The rows without cells whose level no other row has, and which rows have such, (n,)."""
+        blocks, lone = list(x.blocks), np.zeros(x.n, dtype=bool)
+        weight = 1.0 if w is None else w[:, None]
+        for b, family in enumerate(self.factors[: len(self.factors) - self.gaps]):
+            if family.block != "codes":
+                continue
+            codes, part = np.asarray(blocks[b].values), t.parts[b]
+            pooled = np.append(part.table.sum(axis=0), np.inf)
+            here = np.where((codes >= 0) & (codes < part.levels), part.offset[:-1] + codes, -1)
+            alone = pooled[here] <= weight * (1 + 1e-9)
+            if alone.any():
+                blocks[b] = Codes(np.where(alone, -1, codes).astype(np.int32))
+                lone |= alone.any(axis=1)
+        return Mixed(tuple(blocks), x.n), lone
 
     def evidence(self, t: Bundle) -> np.ndarray:
         """log marginal likelihood (k,), where every factor has one."""

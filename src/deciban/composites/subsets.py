@@ -134,6 +134,7 @@ class SubsetAverage(Family):
 
     def leave_one_out(self, t: Bundle, x: Mixed, y, w, p: Params | None = None) -> np.ndarray:
         p = self.estimate(t) if p is None else p
+        x, lone = self.product.without_lone(t, x, w)
         n, k, d = x.n, t.k, self.product.d
         own, alike, odds = np.zeros((n, k, d)), np.zeros((n, 1, d)), np.zeros((n, d))
         prior = self._log_prior()
@@ -142,9 +143,10 @@ class SubsetAverage(Family):
             alike[:, :, at] += one.by_all(w)
             odds[:, at] += one.odds(y, w)
         odds += prior[0] - prior[1]
-        return mixed(own, alike, -np.logaddexp(0.0, -odds[:, None, :]), -np.logaddexp(0.0, odds[:, None, :])).sum(
-            axis=2
-        )
+        inside, outside = -np.logaddexp(0.0, -odds[:, None, :]), -np.logaddexp(0.0, odds[:, None, :])
+        out = mixed(own, alike, inside, outside).sum(axis=2)
+        out[lone] = np.nan  # the level goes, and the evidence that it gave with it
+        return out
 
     def evidence(self, t: Bundle) -> np.ndarray:
         """log of the average of the evidences of all subsets, (1,)."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -243,6 +244,7 @@ class Table:
     y: np.ndarray
     w: np.ndarray | None
     k: int
+    schema: Any = None  # what the columns of `Mixed` rows are
 
     @property
     def n(self) -> int:
@@ -258,7 +260,18 @@ class Table:
             self.y[start:stop],
             None if self.w is None else self.w[start:stop],
             self.k,
+            self.schema,
         )
+
+    def take(self, index: np.ndarray) -> Table:
+        """These rows, in this order."""
+        return Table(
+            self.x.take(index), self.y[index], None if self.w is None else self.w[index], self.k, self.schema
+        )
+
+    def weights(self) -> np.ndarray:
+        """The weight of each row, (n,)."""
+        return np.ones(self.n) if self.w is None else self.w
 
     def chunks(self, cells: int = 1 << 21) -> Iterator[Table]:
         """The rows in order, a power of two of even runs of about `cells` cells: borders depend on the rows alone."""

@@ -35,9 +35,10 @@ class Family(ABC):
     averages: ClassVar[bool] = False  # whether the density is an average over several models
     density: ClassVar[bool] = True  # False: scores of a rule, which do not sum to 1
     uses_prior: ClassVar[bool] = True  # False: class priors are added only where they are given
-    chooses: ClassVar[bool] = False  # whether the estimate makes choices, so that `leave_one_out` takes it too, as p
+    chooses: ClassVar[bool] = False  # whether the estimate makes choices that stay when a row is left out
     alpha: Any = None  # pseudo-counts of each level; None: there are none
     above: float | None = None  # cells above it count as presence; None: cells are taken as they are
+    log_prior: Any = None  # class priors (k,) that come with the family; None: there are none
     shared_tally: ClassVar[str] = ""  # which of the tallies that `ops.cells.shared` makes is the family's own
 
     @abstractmethod
@@ -47,6 +48,10 @@ class Family(ABC):
     @abstractmethod
     def estimate(self, t: Any) -> Any:
         """Parameters from a tally: smoothing, floors and shrinkage happen here and nowhere else."""
+
+    def bound(self, weights: np.ndarray, given: bool) -> Family:
+        """The family with class weights (k,), or with given class priors, where the estimate depends on them."""
+        return self
 
     @abstractmethod
     def loglik(self, p: Any, x: Any) -> np.ndarray:
@@ -76,8 +81,9 @@ class Family(ABC):
         """Coefficients (k, d) and bias (k,) of a score that is linear in x; None: it is not."""
         return None
 
-    def leave_one_out(self, t: Any, x: Any, y: Any, w: Any) -> np.ndarray:
-        """`loglik` of each row by what is estimated from all others; NaN: there is no closed form, so refit."""
+    def leave_one_out(self, t: Any, x: Any, y: Any, w: Any, p: Any = None) -> np.ndarray:
+        """`loglik` of each row by what is estimated from all others; NaN: there is no closed form, so refit. `p` is the
+        estimate of t, for families whose choices stay."""
         return np.full((x.n, t.k), np.nan)
 
     def evidence(self, t: Any) -> np.ndarray | None:

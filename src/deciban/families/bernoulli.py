@@ -75,7 +75,7 @@ class Bernoulli(Family):
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         return p.linear.weights()
 
-    def leave_one_out(self, t: Sums, x: Reals | Counts, y, w) -> np.ndarray:
+    def leave_one_out(self, t: Sums, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         out = self.loglik(self.estimate(t), x)
         alike = class_weight(y, w, t.k)
         if alike is not None and (self.above is not None or _binary(x)):

@@ -45,11 +45,13 @@ class Params:
 @dataclass(frozen=True)
 class Categorical(Family):
     alpha: float | str = 1.0
+    least: tuple[int, ...] = ()  # how many levels each column has at least; (): as many as there are codes
     block, support = "codes", "level"
     measure = "levels"
 
     def tally(self, x: Codes, y, w, k: int) -> Crosstab:
-        return ops.crosstab(x, y, w, k)
+        out = ops.crosstab(x, y, w, k)
+        return out.relevel(np.maximum(out.levels, self.least)) if self.least else out
 
     def estimate(self, t: Crosstab) -> Params:
         return Params(Packed.of(log_shares(t.table, t.offset, self.pseudo_counts(t))), t.offset)
@@ -69,7 +71,7 @@ class Categorical(Family):
             out[known, :, j] = p.table.T[p.offset[j] + code[known]]
         return out
 
-    def leave_one_out(self, t: Crosstab, x: Codes, y, w) -> np.ndarray:
+    def leave_one_out(self, t: Crosstab, x: Codes, y, w, p=None) -> np.ndarray:
         """Log likelihoods with each row taken out of its own class's counts; alpha stays."""
         alpha = self.pseudo_counts(t)
         out = self.loglik(Params(Packed.of(log_shares(t.table, t.offset, alpha)), t.offset), x)

@@ -140,7 +140,7 @@ class Params:
 
 @dataclass(frozen=True)
 class Fisher(Family):
-    within: int | None = None
+    within: int | None = None  # how many leading axes the rule is confined to, at most; None: it is not
     block, support = "dense", "real"
     measure = "scores of a rule"
     columnwise = False  # the columns of a row have a density together
@@ -158,12 +158,13 @@ class Fisher(Family):
         return ops.scatter(x, y, w, k)
 
     def estimate(self, t: Scatter | RowScatter) -> Params:
-        return Params.of(t.mean, class_covariances(t), t.n, self.within)
+        axes = None if self.within is None else min(self.within, t.k - 1, t.mean.shape[1])
+        return Params.of(t.mean, class_covariances(t), t.n, axes)
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
         return by_pattern(x, p, lambda part, rows: part.score(rows))
 
-    def leave_one_out(self, t: Scatter | RowScatter, x: Reals, y, w) -> np.ndarray:
+    def leave_one_out(self, t: Scatter | RowScatter, x: Reals, y, w, p=None) -> np.ndarray:
         """Scores with each row taken out of its class; NaN for rows that have no closed form (missing cells,
         covariances next to singular, rules confined to leading axes)."""
         k = t.k

@@ -64,7 +64,7 @@ class GammaPoisson(Family):
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return np.nan_to_num(_terms(p.events, p.rows, x.dense()[:, None, :]), nan=0.0, neginf=-np.inf)
 
-    def leave_one_out(self, t: Sums, x: Reals | Counts, y, w) -> np.ndarray:
+    def leave_one_out(self, t: Sums, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         out = self.loglik(self.estimate(t), x)
         n = np.broadcast_to(column(t.n), t.total.shape)
         for rows, cells in blocks(x):

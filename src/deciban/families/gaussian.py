@@ -25,7 +25,7 @@ from deciban.estimation.family import Family
 from deciban.estimation.ranges import values_around
 from deciban.gaussian import columns as normals
 from deciban.gaussian.columns import NormalColumns
-from deciban.tallies import Moments
+from deciban.tallies import Bundle, Moments, SharedTally
 
 Params = NormalColumns
 
@@ -35,18 +35,27 @@ class Gaussian(Family):
     smoothing: float = 1e-9
     ddof: float = 0.0
     each: bool = False  # whether smoothing refers to the column's own variance
+    unweighted: bool = False  # whether it refers to rows that all count alike, whatever their weights: a second tally
     block, support = "reals", "real"
     shared_tally = "moments"
 
-    def tally(self, x: Reals | Counts, y, w, k: int) -> Moments:
-        return ops.moments(x, y, w, k)
+    def tally(self, x: Reals | Counts, y, w, k: int) -> Moments | Bundle:
+        own = ops.moments(x, y, w, k)
+        if not self.unweighted:
+            return own
+        alike = own.collapse() if w is None else ops.moments(x, np.zeros(x.n, dtype=np.int32), None, 1)
+        return Bundle((own, SharedTally(alike)))
 
-    def epsilon(self, everything: Moments) -> float:
-        """What is added to every variance, from the moments of all rows as one class."""
-        return normals.variance_smoothing(everything, self.smoothing, self.each)
+    def moments(self, t: Moments | Bundle) -> tuple[Moments, Moments]:
+        """(by class, of all rows as one class: what smoothing refers to)"""
+        return (t.parts[0], t.parts[1].part) if isinstance(t, Bundle) else (t, t.collapse())
 
-    def estimate(self, t: Moments, epsilon: float | None = None) -> Params:
-        return NormalColumns.of(t, self.epsilon(t.collapse()) if epsilon is None else epsilon, self.ddof)
+    def epsilon(self, t: Moments | Bundle) -> float:
+        """What is added to every variance."""
+        return normals.variance_smoothing(self.moments(t)[1], self.smoothing, self.each)
+
+    def estimate(self, t: Moments | Bundle) -> Params:
+        return NormalColumns.of(self.moments(t)[0], self.epsilon(t), self.ddof)
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.loglik(x)
@@ -54,9 +63,9 @@ class Gaussian(Family):
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.parts(x)
 
-    def leave_one_out(self, t: Moments, x: Reals | Counts, y, w, everything: Moments | None = None) -> np.ndarray:
-        """`everything`: the moments of all rows, unweighted, where smoothing refers to those."""
-        return normals.leave_one_out(t, x, y, w, self.smoothing, self.ddof, everything, self.each)
+    def leave_one_out(self, t: Moments | Bundle, x: Reals | Counts, y, w, p=None) -> np.ndarray:
+        own, everything = self.moments(t) if self.unweighted else (t, None)
+        return normals.leave_one_out(own, x, y, w, self.smoothing, self.ddof, everything, self.each)
 
     def evidence_by_column(self, t: Moments, p: Params | None) -> np.ndarray:
         return normals.dependence_evidence(t)

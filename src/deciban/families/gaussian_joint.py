@@ -17,7 +17,7 @@ Training leaves out rows with missing cells; scoring integrates missing cells ou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from deciban.errors import DataError
 from deciban.estimation.family import Family
 from deciban.estimation.ranges import values_around
 from deciban.gaussian.covariance import Covariance, class_covariances, ledoit_wolf, shrink
-from deciban.gaussian.joint import ClassGaussian, PooledGaussian, by_pattern, draw, floored, mixed
+from deciban.gaussian.joint import Axes, ClassGaussian, PooledGaussian, by_pattern, draw, floored, mixed
 from deciban.gaussian.leave_one_out import Separate, Shared, Span, cached_plan
 from deciban.tallies import Quartic, RowScatter, Scatter
 
@@ -39,9 +39,12 @@ class GaussianJoint(Family):
     blend: float = 0.0
     shrinkage: float | str = 0.0
     ridge: float = 0.0
-    mix: np.ndarray | None = None  # with blend = 1: Σ_c mix[c] Σ_c instead of the pooled covariance
+    mix: bool = False  # with blend = 1: Σ_c prior_c Σ_c instead of the pooled covariance
+    span: float | None = None  # with blend = 1: confined to the axes of the class means, those under this share dropped
     tol: float = 1e-10  # with blend = 1: correlation eigenvalues up to this are directions without variance
     floor: float = 1e-4  # with blend < 1: what covariances without inverse get, as a share of the usual variances
+    weights: np.ndarray | None = None  # (k,), of the classes; None: those of the tally
+    given: bool = False  # whether these are priors that do not change with the rows
     block, support = "dense", "real"
     columnwise = False  # the columns of a row have a density together
     has_parts = False
@@ -49,7 +52,10 @@ class GaussianJoint(Family):
     @property
     def pools(self) -> bool:
         """Whether the pooled scatter is all that is needed."""
-        return self.blend == 1 and self.mix is None and self.shrinkage != "auto"
+        return self.blend == 1 and not self.mix and self.shrinkage != "auto"
+
+    def bound(self, weights: np.ndarray, given: bool) -> GaussianJoint:
+        return replace(self, weights=weights, given=given) if self.blend == 1 else self
 
     def tally_size(self, k: int, d: int) -> int:
         """Numbers in a dense tally."""
@@ -71,21 +77,25 @@ class GaussianJoint(Family):
             return [shrink(cov, float(self.shrinkage)) for cov in covs]
         return covs
 
-    def estimate(self, t: Scatter | RowScatter | Quartic, centre: np.ndarray | None = None) -> Params:
+    def estimate(self, t: Scatter | RowScatter | Quartic) -> Params:
         mean, covs = self.gaussians(t)
         if self.blend < 1:
             return ClassGaussian.of(mean, floored(covs, t.n, self.floor))
-        return PooledGaussian.of(mean, covs[0], self._mix(t) @ mean if centre is None else centre, self.tol)
+        priors = self.priors(t)
+        out = PooledGaussian.of(mean, covs[0], priors @ mean, self.tol)
+        return out if self.span is None else out.within(Axes.from_means(out, priors, self.span))
 
     def gaussians(self, t: Scatter | RowScatter | Quartic) -> tuple[np.ndarray, list[Covariance]]:
         """Means (k, d) and covariances, of each class or the one of all, as they are before any floor."""
         covs = self.shrunk(t)
         if self.blend < 1:
             return t.mean, self.blended(covs, t.n)
-        return t.mean, [covs[0] if self.pools else mixed(covs, self._mix(t))]
+        return t.mean, [covs[0] if self.pools else mixed(covs, self.priors(t))]
 
-    def _mix(self, t: Scatter | RowScatter | Quartic) -> np.ndarray:
-        return t.n / t.n.sum() if self.mix is None else self.mix
+    def priors(self, t: Scatter | RowScatter | Quartic) -> np.ndarray:
+        """Class priors (k,): as given, or the shares of the rows."""
+        weights = t.n if self.weights is None else self.weights
+        return weights / weights.sum()
 
     def blended(self, covs: Sequence[Covariance], n: np.ndarray) -> list[Covariance]:
         """Each class's covariance moved towards the pooled one, shrunk and ridged."""
@@ -108,19 +118,22 @@ class GaussianJoint(Family):
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
         return by_pattern(x, p, lambda part, rows: part.loglik(rows))
 
-    def leave_one_out(self, t: Scatter | RowScatter | Quartic, x: Reals, y, w, span: Span | None = None) -> np.ndarray:
+    def leave_one_out(self, t: Scatter | RowScatter | Quartic, x: Reals, y, w, p=None) -> np.ndarray:
         """loglik (n, k) of each row by what is estimated from all other rows, up to a term that all classes share; NaN
-        where there is no closed form. With `span` (and blend = 1), as if confined to the span of the class means."""
+        where there is no closed form."""
         with np.errstate(all="ignore"):
             if not isinstance(t, Scatter):
                 return np.full((x.n, t.k), np.nan)
             plan = cached_plan(self, t, self._without)
-            return plan.scores(x, y, w) if isinstance(plan, Separate) else plan.scores(x, y, w, span)
+            if isinstance(plan, Separate):
+                return plan.scores(x, y, w)
+            weights = t.n if self.weights is None else self.weights
+            return plan.scores(x, y, w, None if self.span is None else Span(self.span, weights, self.given))
 
     def _without(self, t: Scatter) -> Separate | Shared:
         if self.blend < 1:
             return Separate.of(t, self.blend, float(self.shrinkage), self.ridge, self.floor**2)
-        return Shared.of(t, float(self.shrinkage), self.mix, self.tol)
+        return Shared.of(t, float(self.shrinkage), self.priors(t) if self.mix else None, self.tol)
 
     def carrier(self, p: Params, x: Reals) -> np.ndarray:
         return by_pattern(x, p, lambda part, rows: part.carrier(rows))

@@ -51,7 +51,7 @@ class Lognormal(Family):
     def parts(self, p: Params, x: Reals) -> np.ndarray:
         return p.parts(logs(x))
 
-    def leave_one_out(self, t: Moments, x: Reals, y, w) -> np.ndarray:
+    def leave_one_out(self, t: Moments, x: Reals, y, w, p=None) -> np.ndarray:
         return normals.leave_one_out(t, logs(x), y, w, self.smoothing, self.ddof, each=True)
 
     def evidence_by_column(self, t: Moments, p: Params | None) -> np.ndarray:

@@ -69,7 +69,7 @@ class Multinomial(Family):
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         return p.linear.weights()
 
-    def leave_one_out(self, t: Sums, x: Reals | Counts, y, w) -> np.ndarray:
+    def leave_one_out(self, t: Sums, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         out = self.loglik(self.estimate(t), x)
         words = row_totals(x)
         assumed = np.broadcast_to(self.alpha, x.d).sum()

@@ -65,7 +65,7 @@ class Poisson(Family):
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         return p.linear.weights()
 
-    def leave_one_out(self, t: Sums, x: Reals | Counts, y, w) -> np.ndarray:
+    def leave_one_out(self, t: Sums, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         out = self.loglik(self.estimate(t), x)
         n = np.broadcast_to(column(t.n), t.total.shape)
         borrows = np.flatnonzero((n <= 0).any(axis=1))  # classes that have the sums of all rows somewhere

@@ -62,7 +62,7 @@ class Polya(Family):
             out[:, c] = np.bincount(row, terms, minlength=x.n) + _whole(balls, words)
         return out
 
-    def leave_one_out(self, t: Sums, x: Reals | Counts, y, w) -> np.ndarray:
+    def leave_one_out(self, t: Sums, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         p = self.estimate(t)
         out = self.loglik(p, x)
         words, row, col, v, gone = _stored(x)

@@ -139,7 +139,7 @@ class Student(Family):
     def carrier(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return normals.log_jacobian(x) if self.log else np.zeros(x.n)
 
-    def leave_one_out(self, t: Moments, x: Reals | Counts, y, w) -> np.ndarray:
+    def leave_one_out(self, t: Moments, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         """A prior from all rows moves with each row, and so does every class."""
         x = self._read(x)
         if w is not None or not isinstance(x, Reals) or t.n.ndim > 1 or (t.n <= 0).any():

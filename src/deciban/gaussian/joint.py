@@ -17,7 +17,7 @@ Directions that separate classes: the projection of linear discriminant analysis
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -87,6 +87,12 @@ class PooledGaussian:
         coef = precision.apply(mean - centre)
         bias = -0.5 * ((mean - centre) * coef).sum(axis=1) - coef @ centre
         return cls(mean, [cov], centre, precision, Packed.of(coef), bias)
+
+    def within(self, axes: Axes) -> PooledGaussian:
+        """The same with coefficients in the span of these axes, as scikit-learn's svd solver has them."""
+        z = (self.mean - self.centre) @ axes.scalings
+        coef = z @ axes.scalings.T
+        return replace(self, coef=Packed.of(coef), bias=-0.5 * (z**2).sum(axis=1) - coef @ self.centre)
 
     def part(self, columns: np.ndarray) -> PooledGaussian:
         return PooledGaussian.of(self.mean[:, columns], self.covs[0].part(columns), self.centre[columns], 1e-10)

@@ -55,7 +55,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 from typing import Any
 
@@ -64,14 +64,15 @@ from numpy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from deciban import ops
-from deciban.data.blocks import Reals, Table, borders
+from deciban.data.blocks import Reals, Table
 from deciban.engines import threads
-from deciban.errors import DataError, relocate
+from deciban.errors import DataError, levels_up
 from deciban.gaussian.covariance import shrink
 from deciban.gaussian.joint import LOG_2PI
+from deciban.models.model import State
 from deciban.rows import inputs
-from deciban.rows.rows import ColumnRoles, LabelledTally
-from deciban.tallies import Bundle, Moments, RowScatter, Scatter
+from deciban.rows.rows import ArrayRows, Rows
+from deciban.tallies import Bundle, Moments, Scatter
 from deciban.tallies.basic import column, divide
 
 BATCH = 1 << 20  # numbers that the inverses of a batch may take, gathered row by row
@@ -295,18 +296,64 @@ def fits_in_memory(k: int, d: int) -> bool:
     return k * d * d <= LARGEST
 
 
-def fill_missing(family: Any, table: Table, complete: Scatter | RowScatter, extra: float | None = None) -> EMResult:
-    """EM, from the tally of the complete rows on; the family has a `blend` and `gaussians(tally)` → means, covariances.
+def fill_missing(state: State, rows: Rows) -> State:
+    """The state with what rows with missing cells are expected to add, where its settings allow EM and some rows have
+    missing cells."""
+    family = state.spec.fill_missing(state.family, state.known) if state.spec.fill_missing is not None else None
+    t = state.tally.parts[1]
+    if family is None or left_out(state.tally) == 0 or not rows.repeats or not fits_in_memory(*t.mean.shape):
+        return state
+    whole: Scatter = t.dense()
+    with rows.several() as again:
+        seen = checked(again.total(Available()), again)
+        patterns = again.mapped(Patterns(), CHUNK, keep=again.in_memory)
+        learned = run_em(family, whole, seen, state.n, lambda g: patterns(Expected(g, whole.pooled, *whole.mean.shape)))
+    tally = Bundle((state.tally.parts[0], learned.tally))
+    return replace(state, tally=tally, known=replace(state.known, steps=learned.steps))
 
-    `extra` is how many rows without correlation are added before cells are filled in, d + 1 by default.
-    """
-    whole: Scatter = complete.dense()  # type: ignore[assignment]
-    seen = checked(available(table), table)
-    parts = batches(table.x.rows(0, table.n), table.y, table.w, table.k)  # type: ignore[arg-type]
-    n = ops.class_weights(table.y, table.w, table.k)
-    return run_em(
-        family, whole, seen, n, lambda g: threads.total(parts, partial(expected, g=g, pooled=whole.pooled)), extra
-    )
+
+def left_out(tally: Bundle) -> float:
+    """The weight of the rows that a tally of complete rows is short of."""
+    seen, complete = tally.parts[0].n.sum(), tally.parts[1].n.sum()
+    return float(seen - complete) if complete < seen * (1 - 1e-9) else 0.0
+
+
+@dataclass(frozen=True)
+class Available:
+    """rows → the moments of the cells that are there, each cell with its own n."""
+
+    def __call__(self, table: Table) -> Moments:
+        with np.errstate(all="ignore"):
+            found = ops.moments(table.x, table.y, table.w, table.k)  # type: ignore[arg-type]
+        return replace(found, n=np.array(np.broadcast_to(column(found.n), found.mean.shape)))
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """rows → those with missing cells, by how many they miss."""
+
+    def __call__(self, table: Table) -> list[MissingPattern]:
+        return batches(table.x.rows(0, table.n), table.y, table.w, table.k)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """Rows with missing cells → what they are expected to add."""
+
+    g: ClassGaussians
+    pooled: bool
+    k: int
+    d: int
+
+    def __call__(self, patterns: list[MissingPattern]) -> ExpectedStatistics:
+        nothing = Scatter(
+            np.zeros(self.k),
+            np.zeros((self.k, self.d)),
+            np.zeros((1 if self.pooled else self.k, self.d, self.d)),
+            self.pooled,
+        )
+        each = threads.map_ordered(patterns, lambda holes: expected(holes, self.g, self.pooled))
+        return reduce(add, each, ExpectedStatistics(nothing, 0.0))
 
 
 def run_em(
@@ -315,10 +362,11 @@ def run_em(
     seen: Moments,
     n: np.ndarray,
     fill: Callable[[ClassGaussians], ExpectedStatistics],
-    extra: float | None,
+    extra: float | None = None,
 ) -> EMResult:
     """The steps. `whole` is of the complete rows, `seen` of all cells that are there, n (k,) of all rows; `fill`
-    makes one pass over the rows with holes."""
+    makes one pass over the rows with holes; `extra` is how many rows without correlation are added before cells are
+    filled in, d + 1 by default. The family has a `blend` and `gaussians(tally)` → means, covariances."""
     usual, extra = within_class_variance(seen), seen.mean.shape[1] + 1.0 if extra is None else extra
     tally, path, done = start(whole, seen, n), [], False  # type: ignore[var-annotated]
     while not done and len(path) < STEPS:
@@ -336,33 +384,23 @@ def run_em(
             f"{abs(path[-1] - path[-2]) / n.sum():.1g}\n\n"
             "hint: shrink the covariances, pool them (LDA), or leave out columns that are mostly missing",
             ConvergenceWarning,
-            stacklevel=7,
+            stacklevel=levels_up(),
         )
     return EMResult(tally, tuple(path), done)
 
 
-def available(table: Table) -> Moments:
-    """Mean and squares of each column over the cells that are there."""
-
-    def of(span: tuple[int, int]) -> Moments:
-        rows = table.rows(*span)
-        return ops.moments(rows.x, rows.y, rows.w, rows.k)  # type: ignore[arg-type]
-
-    with np.errstate(all="ignore"):
-        return threads.total(borders(table.n, table.x.cells, CHUNK), of)
-
-
-def checked(seen: Moments, table: Table | None = None) -> Moments:
+def checked(seen: Moments, rows: Rows) -> Moments:
     """The same, if every column has cells and all are numbers."""
+    names = rows.reader.names
     if not seen.finite():
-        if table is not None:
-            inputs.raise_not_finite(table.x)
+        if isinstance(rows, ArrayRows):
+            inputs.raise_not_finite(rows.table.x, names)
         raise DataError("some cells are past all numbers\n\nhint: look for infinities, and for cells beyond 1e154")
     bare = np.broadcast_to(column(seen.n), seen.mean.shape).sum(axis=0) <= 0
     if bare.any():
         raise DataError(
-            f"column {int(np.flatnonzero(bare)[0])} has no cell in any row: nothing can be learned of it\n\n"
-            "hint: leave it out"
+            f"{inputs.called(int(np.flatnonzero(bare)[0]), names)} has no cell in any row: nothing can be learned of "
+            "it\n\nhint: leave it out"
         )
     return seen
 
@@ -384,57 +422,3 @@ def start(complete: Scatter, seen: Moments, n: np.ndarray) -> Scatter:
     weights = n.sum(keepdims=True) if complete.pooled else n
     scatter = weights[:, None, None] * np.diag(within_class_variance(seen))
     return Scatter(n, np.where(shown, seen.mean, seen.collapse().mean), scatter, complete.pooled)
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """What is asked of rows whose classes are known."""
-
-    reading: ColumnRoles
-    classes: np.ndarray
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.reading.columns
-
-
-class Seeing(Asked):
-    """batch → the moments of the cells that are there, each cell with its own n."""
-
-    def __call__(self, batch: Any) -> Moments:
-        _, t = self.reading.table(batch, self.classes)
-        with np.errstate(all="ignore"):
-            found = ops.moments(t.x, t.y, t.w, t.k)  # type: ignore[arg-type]
-        return replace(found, n=np.array(np.broadcast_to(column(found.n), found.mean.shape)))
-
-
-@dataclass(frozen=True, eq=False)
-class Filling(Asked):
-    """batch → what its rows with holes are expected to add."""
-
-    g: ClassGaussians
-    pooled: bool
-
-    def __call__(self, batch: Any) -> ExpectedStatistics:
-        _, t = self.reading.table(batch, self.classes)
-        holes = batches(t.x, t.y, t.w, t.k)  # type: ignore[arg-type]
-        if not holes:
-            k, d = t.k, len(self.reading.features)
-            return ExpectedStatistics(
-                Scatter(np.zeros(k), np.zeros((k, d)), np.zeros((1 if self.pooled else k, d, d)), self.pooled), 0.0
-            )
-        return reduce(add, (expected(some, self.g, self.pooled) for some in holes))
-
-
-def fill_missing_on(job: Any, family: Any, part: LabelledTally) -> tuple[LabelledTally, int]:
-    """(the part with what rows with missing cells are expected to add, the steps)."""
-    whole = part.tally.parts[1].dense()
-    n = part.tally.parts[0].n
-    with replace(job, checkpoint=None).several() as job:  # a checkpoint is of the pass before
-        try:
-            seen = checked(job.total(Seeing(job.reading, part.classes)))
-        except DataError as wrong:
-            raise relocate(wrong, names=job.reading.features) from None
-        fill = lambda g: job.total(Filling(job.reading, part.classes, g, whole.pooled))  # noqa: E731
-        learned = run_em(family, whole, seen, n, fill, None)
-    return replace(part, tally=Bundle((part.tally.parts[0], learned.tally))), learned.steps

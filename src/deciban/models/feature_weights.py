@@ -1,20 +1,4 @@
-"""`weights="discriminative"` on data of any size: one pass for the counts of ten folds, then a pass for each step.
-
-The first pass also brings a sample: all kinds of rows, where there are no more than `SAMPLE`, and then the rest is done
-in memory, as in `fit`; else those of the least digests, which say where to start, and a row's fold is its digest. So
-nothing depends on how the data are cut into batches.
-
->>> import numpy as np, pyarrow as pa
->>> from deciban import GaussianNB
->>> rng = np.random.default_rng(0)
->>> y = np.repeat(["a", "b"], 1000)
->>> x = rng.normal(size=2000) + 2.0 * (y == "b")
->>> rows = pa.table({"x": x, "echo": x + 0.5 * rng.normal(size=2000), "label": y})
->>> weights = GaussianNB(weights="discriminative").fit_on(rows).feature_weights_
->>> bool(weights[1] < weights[0] < 1.1)
-True
-
-Weights for the columns of naive Bayes, by conditional likelihood (WANBIA-C: Zaidi, Carman, Cerquides and Webb 2014):
+"""Weights for the columns of naive Bayes, by conditional likelihood (WANBIA-C: Zaidi, Carman, Cerquides and Webb 2014):
 
     P(c | x) ∝ prior_c · exp(bias_c + Σ_j weight[c, j] · s_cj(x_j)),     s = log p(x_j | c) less its mean over classes
 
@@ -58,9 +42,9 @@ variances: the diagonal of the Hessian's inverse, or one over that of the Hessia
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from operator import add
 from typing import Any
 
@@ -68,15 +52,9 @@ import numpy as np
 from scipy.linalg import get_lapack_funcs
 
 from deciban import ops
-from deciban.data.blocks import Block, Codes, Counts, Mixed, Reals, Table
-from deciban.data.frames import Column
 from deciban.engines import threads
-from deciban.errors import DecibanError, relocate
 from deciban.models.calibration import Calibration
-from deciban.models.feature_evidence import DenseEvidence, NoEvidence, SparseEvidence
-from deciban.rows.folds import NOWHERE, Kinds, number_of, row_digests
-from deciban.rows.rows import ColumnRoles, LabelledTally, TallyBatch
-from deciban.rows.schema import Schema
+from deciban.models.feature_evidence import DenseEvidence, SparseEvidence
 from deciban.solvers.base import CONVERGED, Smooth, Solution, State, solve
 from deciban.solvers.newton import Metric, Newton, NewtonCg
 from deciban.tallies.basic import SumTuple
@@ -249,88 +227,131 @@ class ParameterLayout:
 
 @dataclass(frozen=True)
 class Objective:
+    """The loss of weights over some rows; each question is a sum over them."""
+
     pieces: Sequence[WeightedRows]
     prior: np.ndarray  # (k,), log
     layout: ParameterLayout
     ridge: np.ndarray  # (size,)
+    elsewhere: Callable[[Callable], SumTuple] | None = (
+        None  # g ↦ Σ g(pieces of rows) over rows that are not in `pieces`
+    )
+    mass: float = 0.0  # what those weigh
+    dear: bool = False  # whether each of their sums is a pass: gradient and Hessian are then asked for together
+    last: dict[bytes, tuple] = field(default_factory=dict, repr=False, compare=False)
     m, intercept = 1, False  # as solvers ask
 
     @cached_property
     def weight(self) -> float:
-        return float(sum(piece.w.sum() for piece in self.pieces))
+        return self.mass if self.elsewhere is not None else float(sum(piece.w.sum() for piece in self.pieces))
+
+    def total(self, g: Callable[[WeightedRows], SumTuple]) -> tuple:
+        if self.elsewhere is None:
+            return threads.total(self.pieces, g).parts
+        return self.elsewhere(EachPiece(g)).parts
 
     def slope(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        table, bias = self._model(theta)
-
-        def of(piece: WeightedRows) -> SumTuple:
-            loss, p = self._posterior(piece, table, bias)
-            return SumTuple((loss, self._slope(piece, p)))
-
-        loss, slope = threads.total(self.pieces, of).parts
-        return self._pulled(theta, loss, slope)
+        if self.dear and self.layout.size <= DENSE:
+            return self._pulled(theta, *self._asked(theta)[:2])
+        return self._pulled(theta, *self.total(partial(slope_of, *self._model(theta), self.layout)))
 
     def curve(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        table, bias = self._model(theta)
-
-        def of(piece: WeightedRows) -> SumTuple:
-            loss, p = self._posterior(piece, table, bias)
-            return SumTuple((loss, self._slope(piece, p), bend(piece.rows.parts(), p, piece.w, self.layout.by_class)))
-
-        loss, slope, hessian = threads.total(self.pieces, of).parts
+        loss, slope, hessian = self._asked(theta)
         hessian = self.layout.gathered(self.layout.gathered(hessian).T)
         hessian.flat[:: len(hessian) + 1] += self.ridge
         return *self._pulled(theta, loss, slope), hessian
 
+    def _asked(self, theta: np.ndarray) -> tuple:
+        """(loss, slope, curvature) without pulls, which may change while the weights stay."""
+        if not self.dear:
+            return self.total(partial(curve_of, *self._model(theta), self.layout))
+        key = theta.tobytes()
+        if key not in self.last:
+            self.last.clear()
+            self.last[key] = self.total(partial(curve_of, *self._model(theta), self.layout))
+        return self.last[key]
+
     def product(self, theta: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The Hessian times v."""
-        table, bias = self._model(theta)
-        turn, turn_bias = self.layout.spread_out(v)
-
-        def of(piece: WeightedRows) -> SumTuple:
-            _, p = self._posterior(piece, table, bias)
-            moved = piece.rows.scores(turn) + turn_bias
-            moved = p * (moved - np.einsum("nk,nk->n", p, moved)[:, None]) * piece.w[:, None]
-            return SumTuple((self._back(piece, moved),))
-
-        return threads.total(self.pieces, of).parts[0] + self.ridge * v
+        turn = self.layout.spread_out(v)
+        return self.total(partial(product_of, *self._model(theta), self.layout, *turn))[0] + self.ridge * v
 
     def diagonal(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Nothing, and the Hessian's diagonal, (1, size) each; of objectives without weights by class."""
-        table, bias = self._model(theta)
-        ones = np.ones_like(table)
-
-        def of(piece: WeightedRows) -> SumTuple:
-            _, p = self._posterior(piece, table, bias)
-            mass, whole = p * piece.w[:, None], piece.rows.scores(ones)
-            together = (mass * whole**2).sum() - piece.w @ np.einsum("nk,nk->n", p, whole) ** 2
-            biases = (mass * (1.0 - p)).sum(axis=0)
-            return SumTuple((np.concatenate([[together], piece.rows.spread(p, piece.w), biases]),))
-
-        diagonal = threads.total(self.pieces, of).parts[0] + self.ridge
+        diagonal = self.total(partial(diagonal_of, *self._model(theta)))[0] + self.ridge
         return np.zeros((1, self.layout.size)), diagonal[None]
 
     def _model(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         table, bias = self.layout.spread_out(theta)
         return 1.0 + table, bias + self.prior
 
-    def _posterior(self, piece: WeightedRows, table: np.ndarray, bias: np.ndarray) -> tuple[float, np.ndarray]:
-        """(loss, P(c | x) (n, k))"""
-        logs = ops.posterior(np.ascontiguousarray(piece.rows.scores(table) + bias), logs=True)
-        return -float(piece.w @ logs[np.arange(len(logs)), piece.y]), np.exp(logs)
-
-    def _slope(self, piece: WeightedRows, p: np.ndarray) -> np.ndarray:
-        wrong = p * piece.w[:, None]
-        wrong[np.arange(len(p)), piece.y] -= piece.w
-        return self._back(piece, wrong)
-
-    def _back(self, piece: WeightedRows, amounts: np.ndarray) -> np.ndarray:
-        table = piece.rows.back(amounts)
-        table = table if self.layout.by_class else table.sum(axis=0)
-        return self.layout.gathered(np.concatenate([table.ravel(), amounts.sum(axis=0)]))
-
     def _pulled(self, theta: np.ndarray, loss: float, slope: np.ndarray) -> tuple[float, np.ndarray]:
         pull = self.ridge * theta
         return loss + 0.5 * float(pull @ theta), slope + pull
+
+
+@dataclass(frozen=True)
+class EachPiece:
+    """pieces → Σ g(piece)"""
+
+    g: Callable[[WeightedRows], SumTuple]
+
+    def __call__(self, pieces: Sequence[WeightedRows]) -> SumTuple:
+        return reduce(add, map(self.g, pieces))
+
+
+def slope_of(table: np.ndarray, bias: np.ndarray, layout: ParameterLayout, piece: WeightedRows) -> SumTuple:
+    """(loss, gradient) of some rows."""
+    loss, p = _posterior(piece, table, bias)
+    return SumTuple((loss, _slope(piece, p, layout)))
+
+
+def curve_of(table: np.ndarray, bias: np.ndarray, layout: ParameterLayout, piece: WeightedRows) -> SumTuple:
+    """(loss, gradient, Hessian by weights and biases) of some rows."""
+    loss, p = _posterior(piece, table, bias)
+    return SumTuple((loss, _slope(piece, p, layout), bend(piece.rows.parts(), p, piece.w, layout.by_class)))
+
+
+def product_of(
+    table: np.ndarray,
+    bias: np.ndarray,
+    layout: ParameterLayout,
+    turn: np.ndarray,
+    turn_bias: np.ndarray,
+    piece: WeightedRows,
+) -> SumTuple:
+    """The Hessian of some rows times a vector."""
+    _, p = _posterior(piece, table, bias)
+    moved = piece.rows.scores(turn) + turn_bias
+    moved = p * (moved - np.einsum("nk,nk->n", p, moved)[:, None]) * piece.w[:, None]
+    return SumTuple((_back(piece, moved, layout),))
+
+
+def diagonal_of(table: np.ndarray, bias: np.ndarray, piece: WeightedRows) -> SumTuple:
+    """The diagonal of the Hessian of some rows."""
+    _, p = _posterior(piece, table, bias)
+    mass, whole = p * piece.w[:, None], piece.rows.scores(np.ones_like(table))
+    together = (mass * whole**2).sum() - piece.w @ np.einsum("nk,nk->n", p, whole) ** 2
+    biases = (mass * (1.0 - p)).sum(axis=0)
+    return SumTuple((np.concatenate([[together], piece.rows.spread(p, piece.w), biases]),))
+
+
+def _posterior(piece: WeightedRows, table: np.ndarray, bias: np.ndarray) -> tuple[float, np.ndarray]:
+    """(loss, P(c | x) (n, k))"""
+    logs = ops.posterior(np.ascontiguousarray(piece.rows.scores(table) + bias), logs=True)
+    return -float(piece.w @ logs[np.arange(len(logs)), piece.y]), np.exp(logs)
+
+
+def _slope(piece: WeightedRows, p: np.ndarray, layout: ParameterLayout) -> np.ndarray:
+    wrong = p * piece.w[:, None]
+    wrong[np.arange(len(p)), piece.y] -= piece.w
+    return _back(piece, wrong, layout)
+
+
+def _back(piece: WeightedRows, amounts: np.ndarray, layout: ParameterLayout) -> np.ndarray:
+    table = piece.rows.back(amounts)
+    table = table if layout.by_class else table.sum(axis=0)
+    return layout.gathered(np.concatenate([table.ravel(), amounts.sum(axis=0)]))
 
 
 def bend(parts: np.ndarray, p: np.ndarray, w: np.ndarray, by_class: bool) -> np.ndarray:
@@ -391,269 +412,3 @@ def found(objective: Objective, answer: Solution) -> FeatureWeights:
     """The weights that an answer stands for."""
     table, bias = objective.layout.spread_out(answer.w)
     return FeatureWeights(1.0 + table, bias, answer.kept.pulls, answer.steps, answer.why)
-
-
-FOLDS = 10
-SAMPLE = 1 << 13  # kinds of rows
-MIX = np.uint64(0xD1B54A32D192ED03)
-
-
-def order_of(x: Block, schema: Schema | None) -> np.ndarray:
-    """A number for each row, by its cells alone, (n,): levels count by their names, missing cells are alike."""
-    if isinstance(x, Mixed):
-        assert schema is not None
-        columns: list = [None] * len(schema.fields)
-        for block, (family, at) in zip(x.blocks, schema.groups, strict=True):
-            if family is not schema.gaps:
-                for j, cells in zip(at, np.asarray(block.values).T, strict=True):
-                    columns[j] = Column(schema.fields[j].name, cells, schema.fields[j].levels)  # type: ignore[arg-type]
-        return _mixed(_side_by_side(columns))
-    if isinstance(x, Codes):
-        return _mixed(Reals(np.where(x.values < 0, np.nan, np.asarray(x.values, dtype=np.float64))))
-    if isinstance(x, Counts):
-        return _mixed(replace(x, values=np.where(np.isnan(x.values), np.nan, x.values)))
-    return _mixed(Reals(np.where(np.isnan(x.values), np.nan, np.asarray(x.values, dtype=np.float64))))
-
-
-def order_of_batch(batch: Any, reading: ColumnRoles) -> np.ndarray:
-    """The same of Arrow rows."""
-    from deciban.io import batches
-
-    kinds = dict(zip(reading.features, reading.kinds, strict=False))
-    return _mixed(_side_by_side(batches.columns(batch, reading.features, kinds)))
-
-
-def _mixed(x: Reals | Counts) -> np.ndarray:
-    return row_digests(x) * MIX >> np.uint64(3)
-
-
-def _side_by_side(columns: Sequence[Column]) -> Reals:
-    return Reals(np.column_stack([_numbers(column) for column in columns]))
-
-
-def _numbers(column: Column) -> np.ndarray:
-    """A column of levels as numbers that its levels' names tell, wherever they stand; missing cells are alike."""
-    if column.levels is None:
-        return np.where(np.isnan(column.values), np.nan, column.values)
-    return np.array([*map(number_of, column.levels), np.nan])[column.values]
-
-
-def fold_of(order: np.ndarray) -> np.ndarray:
-    """The fold of each row where there are many, (n,)."""
-    return (order % np.uint64(FOLDS)).astype(np.intp)
-
-
-def smallest_digests(order: np.ndarray) -> np.ndarray:
-    """Where the `SAMPLE` least of them are, and any that equal the last of these."""
-    if len(order) <= SAMPLE:
-        return np.arange(len(order))
-    return np.flatnonzero(order <= np.partition(order, SAMPLE - 1)[SAMPLE - 1])
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Kinds of rows, each once: all that there are, or those of the least digests."""
-
-    table: Any  # of Arrow
-    order: np.ndarray  # (m,), digests
-    label: np.ndarray  # (m,), digests of the classes
-    times: np.ndarray  # (m,), how many rows are of the kind
-    weight: np.ndarray  # (m,), and what they weigh
-    complete: bool = True
-
-    @classmethod
-    def of(cls, batch: Any, reading: ColumnRoles) -> Sample:
-        import pyarrow as pa
-
-        w = reading.weights(batch)
-        if w is not None and not w.all():
-            batch, w = batch.filter(pa.array(w > 0)), w[w > 0]
-        table = pa.Table.from_batches([batch])
-        if batch.num_rows == 0:
-            return cls(table, np.zeros(0, dtype=np.uint64), np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0))
-        classes, y = reading.labels(batch)
-        label = np.array([number_of(one) for one in classes.tolist()])[y]
-        times = np.ones(len(y), dtype=np.int64)
-        w = times.astype(np.float64) if w is None else w
-        return cls(table, order_of_batch(batch, reading), label, times, w).merged()
-
-    def __add__(self, other: Sample) -> Sample:
-        import pyarrow as pa
-
-        tables = [table for table in (self.table, other.table) if table.num_rows] or [self.table]
-        both = pa.concat_tables(
-            [table.select(tables[0].schema.names) for table in tables], promote_options="permissive"
-        )
-        names = ("order", "label", "times", "weight")
-        values = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
-        return Sample(both, **values, complete=self.complete and other.complete).merged()
-
-    def merged(self) -> Sample:
-        kinds = Kinds.of(self.order, self.label, self.weight, self.times)
-        few = smallest_digests(self.order[kinds.at])
-        at, complete = kinds.at[few], self.complete and len(few) == len(kinds.at)
-        table = self.table.take(at)
-        return Sample(table, self.order[at], self.label[at], kinds.times[few], kinds.weight[few], complete)
-
-    def rows(self, model: Any, reading: ColumnRoles) -> tuple[Table, np.ndarray, np.ndarray]:
-        """(the rows as a model of all rows reads them, how many each stands for, their digests), in their order."""
-        x, y = model._readable(self.table, reading.features), reading.codes(self.table, model.classes_)
-        at = np.lexsort((self.order, y))
-        return Table(x.take(at), y[at], self.weight[at], len(model.classes_)), self.times[at], self.order[at]
-
-
-@dataclass(frozen=True, eq=False)
-class FoldTallies:
-    """The parts of each fold, and some rows."""
-
-    parts: tuple[LabelledTally, ...]
-    sample: Sample
-
-    def __add__(self, other: FoldTallies) -> FoldTallies:
-        parts = tuple(a + b for a, b in zip(self.parts, other.parts, strict=True))
-        return FoldTallies(parts, self.sample + other.sample)
-
-
-@dataclass(frozen=True)
-class TallyFolds:
-    """batch → Folded."""
-
-    tallying: TallyBatch
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.tallying.columns
-
-    def __call__(self, batch: Any) -> FoldTallies:
-        import pyarrow as pa
-
-        if batch.num_rows == 0:
-            return FoldTallies(
-                tuple(LabelledTally.nothing() for _ in range(FOLDS)), Sample.of(batch, self.tallying.reading)
-            )
-        self.tallying(batch)  # what is wrong is told with its row
-        fold = fold_of(order_of_batch(batch, self.tallying.reading))
-        parts = tuple(self.tallying(batch.filter(pa.array(fold == f))) for f in range(FOLDS))
-        return FoldTallies(parts, Sample.of(batch, self.tallying.reading))
-
-
-@dataclass(frozen=True, eq=False)
-class Judges:
-    """What columns say to the rows of each fold."""
-
-    said: dict[int, Any]  # by the other folds
-    unknown: np.ndarray  # (k,), classes that too few can judge
-    silence: NoEvidence
-
-    def each(self, fold: np.ndarray, y: np.ndarray) -> Iterator[tuple[Any, np.ndarray]]:
-        """(what is said, which rows hear it), of rows in these folds and of these classes."""
-        place = np.where(self.unknown[y] | ~np.isin(fold, list(self.said)), NOWHERE, fold)
-        for f in np.unique(place).tolist():
-            yield self.said.get(f, self.silence), np.flatnonzero(place == f)
-
-
-@dataclass(frozen=True, eq=False)
-class WeightObjectiveBatch:
-    """batch → what weights make of its rows, each judged by the other folds: `what` of `weighing.Objective`."""
-
-    model: Any  # reads rows
-    reading: ColumnRoles
-    judges: Judges
-    prior: np.ndarray
-    layout: ParameterLayout
-    what: str = "slope"
-    at: tuple[np.ndarray, ...] = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.reading.columns
-
-    def __call__(self, batch: Any) -> SumTuple:
-        try:
-            plain = Objective(self.pieces(batch), self.prior, self.layout, np.zeros(self.layout.size))
-        except DecibanError as wrong:
-            raise relocate(wrong, names=self.reading.features) from None
-        said = getattr(plain, self.what)(*self.at)
-        return SumTuple(said if isinstance(said, tuple) else (said,))
-
-    def pieces(self, batch: Any) -> list[WeightedRows]:
-        import pyarrow as pa
-
-        x, y = self.model._readable(batch, self.reading.features), self.reading.codes(batch, self.model.classes_)
-        w = self.reading.weights(batch)
-        w = np.ones(len(y)) if w is None else w
-        if not w.all():
-            batch, x, y, w = batch.filter(pa.array(w > 0)), x.take(np.flatnonzero(w > 0)), y[w > 0], w[w > 0]
-        if len(y) == 0:
-            return [WeightedRows(DenseEvidence(self.judges.silence, x, False), y, w)]
-        fold = fold_of(order_of_batch(batch, self.reading))
-        return [
-            WeightedRows(DenseEvidence(said, x.take(at), False), y[at], w[at]) for said, at in self.judges.each(fold, y)
-        ]
-
-
-@dataclass(frozen=True, eq=False)
-class WeightObjectiveElsewhere(Objective):
-    """The objective of rows that lie elsewhere: every question is one pass. The pass for the gradient brings the
-    Hessian, which the next step asks for."""
-
-    job: Any = None
-    judging: Any = None
-    mass: float = 0.0
-    last: dict[bytes, tuple] = field(default_factory=dict, repr=False)
-
-    @property
-    def weight(self) -> float:
-        return self.mass
-
-    def _ask(self, what: str, *at: np.ndarray) -> tuple:
-        return self.job.total(replace(self.judging, what=what, at=at)).parts
-
-    def _plain(self, theta: np.ndarray) -> tuple:
-        """Without pulls, which may change while the weights stay."""
-        key = theta.tobytes()
-        if key not in self.last:
-            self.last.clear()
-            self.last[key] = self._ask("curve" if self.layout.size <= DENSE else "slope", theta)
-        return self.last[key]
-
-    def slope(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        return self._pulled(theta, *self._plain(theta)[:2])
-
-    def curve(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        loss, slope, hessian = self._plain(theta)
-        hessian = hessian.copy()
-        hessian.flat[:: len(hessian) + 1] += self.ridge
-        return *self._pulled(theta, loss, slope), hessian
-
-    def product(self, theta: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return self._ask("product", theta, v)[0] + self.ridge * v
-
-    def diagonal(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        nothing, diagonal = self._ask("diagonal", theta)
-        return nothing, diagonal + self.ridge
-
-
-def folded(job: Any, model: Any) -> tuple[FoldTallies | None, LabelledTally]:
-    """(the folds, all rows as one part), by a model without state."""
-    while True:
-        found: FoldTallies | None = job.total(TallyFolds(TallyBatch(model, job.reading)))
-        if found is None:
-            return None, LabelledTally.nothing()
-        whole = reduce(add, found.parts)
-        if not whole.again:
-            return found, whole
-        job = replace(job, reading=replace(job.reading, kinds=whole.kinds))
-
-
-def aligned(parts: Sequence[LabelledTally], whole: LabelledTally) -> list[Any]:
-    """The tallies of some parts, in the classes and levels of all; None for a fold without rows."""
-    zero = replace(whole, rows=0 * whole.rows, tally=whole.tally * 0.0)
-    return [None if part.tally is None else (zero + part).tally for part in parts]
-
-
-def weigh(job: Any, judging: WeightObjectiveBatch, near: Objective, mass: float) -> FeatureWeights:
-    """The weights, from where the sample's are."""
-    start = minimise(near, tempered(near)).w
-    far = begun(WeightObjectiveElsewhere((), near.prior, near.layout, near.ridge, job, judging, mass))
-    return found(far, minimise(far, start))

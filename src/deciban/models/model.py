@@ -1,165 +1,308 @@
-"""A missing level averaged over: P(class | a) = Σ_b P(class | a, b) P(b), P(b) the shares of the levels in training.
+"""A model as values: its settings (`Spec`), what the rows decided before the tally (`Known`), and its `State`.
 
-Integrating a cell out asks what each class would have there, and gives no evidence; averaging asks what all rows have,
-and takes the mean of the posteriors. Several missing levels are averaged over together, as if independent.
+A state is a tally and what says how to read it: parameters, priors and the posterior are made of it when they are first
+asked for. Nothing in it changes: learning more, merging and forgetting make another state.
 
->>> import pandas as pd
->>> from deciban import MixedNB
->>> X = pd.DataFrame({"viagra": [1, 1, 0, 0, 0, 0], "lottery": [1, 0, 1, 0, 0, 1]}).astype("category")
->>> model = MixedNB(alpha=1, missing="average").fit(X, ["spam", "spam", "spam", "ham", "ham", "ham"])
->>> model.predict_proba(pd.DataFrame({"viagra": [None], "lottery": [1]})).round(3).tolist()
-[[0.425, 0.575]]
-
-A posterior that is linear in x, as logistic regression writes it.
+    rows ── Tallying ──► tally ── Spec ──► State ──► Posterior
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from deciban import decision, display, ops
-from deciban.data.frames import column_labels
-from deciban.errors import DataError
-from deciban.estimation.dirichlet import log_shares
+from deciban import ops
+from deciban.data.blocks import Block, Codes, Reals, Table
+from deciban.decision import Prior
+from deciban.errors import NoRowsError
 from deciban.models.calibration import Calibration
+from deciban.models.feature_evidence import LinearEvidence, PartsEvidence, column_evidence
+from deciban.models.feature_weights import FeatureWeights
+from deciban.models.posterior import (
+    AveragedPosterior,
+    CalibratedScores,
+    FamilyScores,
+    Posterior,
+    Scores,
+    WeightedScores,
+    levels_of_each,
+)
+from deciban.rows import inputs
+from deciban.rows.labels import united
+from deciban.rows.levels import in_column_order, moved, nominal, recoded, spaces, with_blocks, without_unused
+from deciban.rows.schema import Schema
+from deciban.tallies import Bundle, ClassWeights, reordered
 
-MOST = 1024  # combinations of missing levels in a row
-BATCH = 1 << 18  # posteriors held at once
-
-
-class Averaging:
-    """Mixin of `MixedNB`: posteriors where missing levels are averaged over, if `missing="average"`."""
-
-    missing: str
-    _schema: Any
-    _check_is_fitted: Callable[[], Any]
-    _features: Callable[[Any], Any]
-    _prior: Callable[..., np.ndarray]
-    _nominal: Callable[[], list[tuple[int, tuple[int, ...]]]]
-
-    def _score(self, X, priors=None, finish: Callable | None = None, density: bool = False, plain: bool = False):
-        """As always, but what becomes a posterior has been averaged."""
-        if self.missing != "average" or finish is None or density:
-            return super()._score(X, priors, finish, density, plain)  # type: ignore[misc]
-        fitted, x = self._check_is_fitted(), self._features(X)
-        prior = self._prior(fitted, priors)
-        with np.errstate(all="ignore"):
-            scores = fitted.family.loglik(fitted.params, x.rows(0, x.n))
-        columns = self._levels_of_each(fitted)
-        gone = np.array([np.asarray(x.blocks[b].values)[:, c] < 0 for b, c, *_ in columns]).reshape(len(columns), x.n)
-        self._check_few(gone, columns)
-        out = np.empty_like(scores)
-        patterns, which = np.unique(gone, axis=1, return_inverse=True)
-        for i, pattern in enumerate(patterns.T):
-            rows = np.flatnonzero(which.ravel() == i)
-            some = [levels for (_, _, *levels), here in zip(columns, pattern, strict=True) if here]
-            out[rows] = averaged(scores[rows], some, prior, fitted.calibration)
-        return finish(out, prior=np.zeros(len(prior)), out=out)
-
-    def _levels_of_each(self, fitted: Any) -> list[tuple[int, int, np.ndarray, np.ndarray]]:
-        """(block, place in it, log θ (k, levels), P(level)) of each nominal column that has levels."""
-        out = []
-        for b, _ in self._nominal():
-            family, params, t = fitted.family.factors[b], fitted.params[b], fitted.tally.parts[1].parts[b]
-            shares = np.exp(log_shares(t.table.sum(axis=0, keepdims=True), t.offset, family.pseudo_counts(t)))[0]
-            parts = zip(params.columns(), np.split(shares, t.offset[1:-1]), strict=True)
-            out += [(b, c, logs, share) for c, (logs, share) in enumerate(parts) if len(share)]
-        return out
-
-    def _check_few(self, gone: np.ndarray, columns: list) -> None:
-        """Refuse rows that have too many combinations of missing levels."""
-        sizes = np.array([np.log(len(share)) for *_, share in columns])
-        many = sizes @ gone
-        if (many > np.log(MOST) + 1e-9).any():
-            row = int(many.argmax())
-            raise DataError(
-                f"the missing levels of row {row} have {np.exp(many[row]):.3g} combinations, more than {MOST}\n\n"
-                "hint: use missing='ignore', which integrates them out, or leave out columns of many levels"
-            )
+ESTIMATED = ("family", "params", "log_prior")  # what stays when a calibration or weights are added
 
 
-def averaged(scores: np.ndarray, missing: list, prior: np.ndarray, calibration: Calibration | None) -> np.ndarray:
-    """log Σ_b P(b) P(class | a, b) (n, k): `scores` are the log likelihoods of a; `missing` has for each missing column
-    those of its levels b, (k, levels), and their P(b)."""
-    n, k = scores.shape
-    added, weight = np.zeros((1, k)), np.zeros(1)  # of every combination of levels
-    with np.errstate(divide="ignore"):
-        for logs, share in missing:
-            added = (added[:, None, :] + logs.T).reshape(-1, k)
-            weight = (weight[:, None] + np.log(share)).ravel()
-    m, out = len(added), np.empty((n, k))
-    step = max(1, BATCH // (m * k))
-    for start in range(0, n, step):
-        part = scores[start : start + step]
-        each = (part[:, None, :] + added).reshape(-1, k)
-        if calibration is not None:
-            calibration.apply(each)
-        each += prior
-        posterior = ops.posterior(np.ascontiguousarray(decision.resolve_impossible_rows(each, prior)), logs=True)
-        out[start : start + step] = np.logaddexp.reduce(posterior.reshape(len(part), m, k) + weight[:, None], axis=1)
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What rows, or the user, decided before rows are tallied."""
+
+    tuned: Mapping[str, float] = field(default_factory=dict)  # settings that held-out rows chose
+    cuts: tuple | None = None  # of each column that is cut into intervals
+    covariances: tuple = ()  # of a user's covariance estimator
+    network: Any = None  # whose tables were given
+    steps: int = 0  # of EM
+    target: str | None = None  # what the labels are called
+
+
+@dataclass(frozen=True, eq=False)
+class Spec:
+    """The settings of a classifier as a value.
+
+    `family(schema, known)` is the family; the kind of its tally follows from settings and schema, never from the
+    classes. Callables are functions of modules, or `functools.partial` of them: a spec can be pickled.
+    """
+
+    name: str  # of the classifier
+    settings: Mapping[str, Any]
+    family: Callable[[Schema | None, Known], Any]
+    prior: Prior = Prior()  # noqa: RUF009 (a value)
+    tune: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # setting → candidates, chosen by leave-one-out
+    calibrate: bool = False
+    feature_weights: bool = False
+    average_missing: bool = False
+    fill_missing: Any = None  # (family, known) → the family whose Gaussians fill in missing cells by EM, or None
+    find_cuts: Any = None  # (schema, grid counts) → cuts; None: columns are not cut
+    find_covariances: Any = None  # (table) → covariances, by a user's estimator
+    check_setup: Callable[[np.ndarray, Any], None] | None = None  # (classes, reader): refuses settings
+    check_rows: Callable[[np.ndarray, np.ndarray], None] | None = None  # (rows of each class, classes): refuses too few
+    check_family: Callable[[Any, Schema | None, int], None] | None = None  # (family, schema, classes), before a tally
+    structured: bool = False  # whether what a column says depends on others
+    eager: bool = False  # whether parameters are estimated by `fit`, since that may fail
+
+    def check(self, classes: np.ndarray, reader: Any, rows: np.ndarray | None) -> None:
+        """Refuse settings that do not go with these classes and columns, or so many rows of each class; `rows` is None
+        where more of them may come."""
+        self.prior.check(classes)
+        if self.check_setup is not None:
+            self.check_setup(classes, reader)
+        if self.check_rows is not None and rows is not None:
+            self.check_rows(rows, classes)
+
+    @property
+    def several_passes(self) -> bool:
+        """Whether rows are gone through more than once."""
+        return bool(self.tune) or self.feature_weights or self.find_cuts is not None
+
+    @property
+    def needs_sample(self) -> bool:
+        return self.calibrate or self.feature_weights
+
+
+def fixed_family(family: Any, schema: Schema | None, known: Known) -> Any:
+    """For `Spec.family`: the same family whatever the rows decided."""
+    return family
+
+
+@dataclass(frozen=True, eq=False)
+class Tallying:
+    """rows → class weights and the family's statistics."""
+
+    spec: Spec
+    known: Known
+
+    def size(self, table: Table) -> int:
+        """Numbers in the tally of such rows."""
+        return self.size_of(table.schema, table.k, table.d)
+
+    def size_of(self, schema: Schema | None, k: int, d: int) -> int:
+        return self.spec.family(schema, self.known).tally_size(k, d)
+
+    def __call__(self, table: Table) -> Bundle:
+        family, spec = self.spec.family(table.schema, self.known), self.spec
+        if spec.check_family is not None:
+            spec.check_family(family, table.schema, table.k)
+        if not inputs.in_support(table.x, family.support):
+            inputs.raise_negative(table.x, spec.name)
+        if isinstance(table.x, Codes):
+            inputs.check_levels(table.x)
+        with np.errstate(all="ignore"):  # what is not finite is refused below
+            tally = tally_of(family, table)
+        if not tally.finite():
+            inputs.raise_not_finite(table.x)
+        return tally
+
+
+def tally_of(family: Any, table: Table) -> Bundle:
+    """Class weights, and the family's statistics with places for all levels of the schema."""
+    tally = family.tally(table.x, table.y, table.w, table.k)
+    n = tally.class_weights
+    if n is None:
+        n = ops.class_weights(table.y, table.w, table.k)
+    out = Bundle((ClassWeights(n), tally))
+    if table.schema is not None and isinstance(tally, Bundle):
+        out = with_blocks(out, spaces(table.schema), None)
     return out
 
 
-SHOWN = 20  # columns that are printed
+@dataclass(frozen=True, eq=False)
+class State:
+    """What a generative classifier has learned."""
+
+    spec: Spec
+    reader: Any
+    classes: np.ndarray
+    tally: Bundle  # class weights, the family's statistics
+    known: Known = field(default_factory=Known)
+    calibration: Calibration | None = None
+    weights: FeatureWeights | None = None  # of the columns
+    closed: bool = False  # whether all classes were named: no others may come
+
+    # what follows
+
+    @cached_property
+    def family(self) -> Any:
+        given = self.spec.prior.weights(self.classes)
+        weights = self.n if given is None else given
+        return self.spec.family(self.reader.schema, self.known).bound(weights, given is not None)
+
+    @cached_property
+    def params(self) -> Any:
+        self.check_rows()
+        return self.family.estimate(self.tally.parts[1])
+
+    @cached_property
+    def log_prior(self) -> np.ndarray:
+        self.check_rows()
+        own = self.family.log_prior
+        return self.spec.prior.log(self.n, self.classes) if own is None else own
+
+    @cached_property
+    def evidence(self) -> PartsEvidence | LinearEvidence:
+        """What columns say, for weights to multiply."""
+        return column_evidence(self.family, self.params)
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        plain = FamilyScores(self.family, self.params)
+        scores: Scores = plain
+        if self.weights is not None:
+            scores = WeightedScores(plain, self.evidence, self.weights)
+        elif self.calibration is not None:
+            scores = CalibratedScores(plain, self.calibration)
+        takes = self.family.uses_prior or self.weights is not None or len(self.classes) == 1
+        added = self.log_prior if takes else np.zeros(len(self.classes))
+        interacts = self.spec.structured and self.reader.d > 1
+        own = self.classes, self.log_prior, added, scores, self.reader, interacts
+        if not self.spec.average_missing:
+            return Posterior(*own)
+        each = levels_of_each(self.family, self.params, self.tally.parts[1].parts, nominal(self.reader.schema))
+        return AveragedPosterior(*own, levels=each)
+
+    @property
+    def n(self) -> np.ndarray:
+        """The weight of the rows of each class, (k,)."""
+        return self.tally.parts[0].n
+
+    @property
+    def empty(self) -> bool:
+        """Whether every row has been forgotten."""
+        return self.known.network is None and not self.n.any()
+
+    def check_rows(self) -> None:
+        if self.empty:
+            raise NoRowsError(
+                f"no rows are left: this {self.spec.name} has forgotten all that it learned\n\n"
+                "hint: `partial_fit` or `fit` it on rows first"
+            )
+
+    def remember(self, name: str, make: Callable[[], Any]) -> Any:
+        """What follows from the state, made once."""
+        if name not in self.__dict__:
+            self.__dict__[name] = make()
+        return self.__dict__[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what follows."""
+        return {one.name: self.__dict__[one.name] for one in fields(self)}
+
+    # other states
+
+    def adjusted(self, **changes: Any) -> State:
+        """With a calibration or weights; what was estimated is kept."""
+        out = replace(self, **changes)
+        out.__dict__.update({name: self.__dict__[name] for name in ESTIMATED if name in self.__dict__})
+        return out
+
+    def with_known(self, **changes: Any) -> State:
+        """With other tuned settings or steps."""
+        return replace(self, known=replace(self.known, **changes))
+
+    def with_tally(self, tally: Bundle) -> State:
+        """Of other rows in the same classes and levels, without what was fitted to all rows."""
+        return replace(self, tally=tally, calibration=None, weights=None)
+
+    def pruned(self) -> State:
+        """Without the levels that no row has."""
+        if self.reader.schema is None or self.known.network is not None:
+            return self
+        schema, tally = without_unused(self.reader.schema, self.tally)
+        if schema is self.reader.schema:
+            return self
+        return replace(self, reader=self.reader.with_schema(schema), tally=tally)
+
+    def in_classes(self, classes: np.ndarray) -> State:
+        """The same in a longer list of classes."""
+        if len(classes) == len(self.classes):
+            return self
+        places = np.searchsorted(classes, self.classes)
+        return replace(self, classes=classes, tally=self.tally.relabel(places, len(classes)))
+
+    def in_schema(self, schema: Schema | None) -> State:
+        """The same with the levels of a longer schema of the same columns."""
+        if schema is None or schema is self.reader.schema or schema == self.reader.schema:
+            return self
+        both, here, _ = self.reader.schema.merged(schema)
+        return replace(self, reader=self.reader.with_schema(both), tally=moved(both, self.tally, here))
+
+    def in_columns_of(self, other: State) -> State:
+        """The same with columns in the order that the other has."""
+        mine, theirs = list(self.reader.names), list(other.reader.names)
+        place = {name: at for at, name in enumerate(mine)}
+        order = [place[name] for name in theirs]
+        reader, known = self.reader.reordered(other.reader, order), self.known
+        if known.cuts is not None:
+            known = replace(known, cuts=tuple(known.cuts[j] for j in order))
+        if self.reader.schema is None:
+            tally = reordered(self.tally, order)
+        else:
+            _, tally = in_column_order(self.reader.schema, self.tally, order)
+        return replace(self, reader=reader, tally=tally, known=known)
+
+    def plus(self, other: State) -> State:
+        """The state of both states' rows, whatever their classes and levels."""
+        classes = united(self.classes, other.classes)
+        a, b = self.in_classes(classes), other.in_classes(classes)
+        if a.reader.schema is None or a.reader.schema == b.reader.schema:
+            return replace(a, tally=a.tally + b.tally)
+        schema, here, there = a.reader.schema.merged(b.reader.schema)
+        tally = moved(schema, a.tally, here) + moved(schema, b.tally, there)
+        return replace(a, reader=a.reader.with_schema(schema), tally=tally).pruned()
+
+    def tallied(self, table: Table) -> Bundle:
+        """The tally of rows in the codes of this state."""
+        return Tallying(self.spec, self.known)(table)
+
+    def loglik_without(self, row: Table) -> np.ndarray:
+        """log likelihoods (1, k) of a row by the model without it: the long way."""
+        left = self.with_tally(self.tally - tally_of(self.family, row)).pruned()
+        x = row.x
+        if left.reader.schema is not self.reader.schema:
+            x = recoded(row.x, self.reader.schema, left.reader.schema)
+        family = left.family.fixed(self.params) if self.spec.structured else left.family
+        return family.loglik(family.estimate(left.tally.parts[1]), x)
 
 
-@dataclass(frozen=True)
-class LinearPosterior:
-    """`coef_`, `intercept_` and `classes_` of a logistic (two classes) or softmax (more) function of x.
-
-    `binarize`: cells count as 1 where they are above it, else as 0, as `BernoulliNB` takes them; None: as they are.
-
-    >>> import numpy as np
-    >>> view = LinearPosterior.of(np.array(["a", "b"]), np.array([[0.0], [2.0]]), np.array([0.0, 1.0]))
-    >>> view.coef_.tolist(), view.intercept_.tolist()
-    ([[2.0]], [1.0])
-    >>> view.predict(np.array([[0.0], [-1.0]])).tolist()
-    ['b', 'a']
-    """
-
-    classes_: np.ndarray
-    coef_: np.ndarray  # (1, d) for two classes, else (k, d)
-    intercept_: np.ndarray  # (1,) or (k,)
-    binarize: float | None = None
-
-    def __repr__(self) -> str:
-        """Coefficients in a table: a column for each class, or one for the second of two."""
-        two, (m, d) = len(self.classes_) == 2, self.coef_.shape
-        title = f"log odds of {self.classes_[-1]} against {self.classes_[0]}" if two else "scores, whose softmax it is"
-        head = ["", *(["coef"] if two else [str(label) for label in self.classes_])]
-        cells = [("intercept", self.intercept_), *zip(column_labels(min(d, SHOWN)), self.coef_.T, strict=False)]
-        rows = [(name, *(display.format_number(float(a)) for a in each[:m])) for name, each in cells]
-        more = f"… and {d - SHOWN} more columns" if d > SHOWN else ""
-        return display.Table(title, head, rows, notes=[more]).to_text()
-
-    @classmethod
-    def of(
-        cls, classes: np.ndarray, coef: np.ndarray, bias: np.ndarray, binarize: float | None = None
-    ) -> LinearPosterior:
-        """From one linear score for each class; two are told as their difference."""
-        if len(classes) == 2:
-            return cls(classes, np.ascontiguousarray(coef[1:] - coef[:1]), bias[1:] - bias[:1], binarize)
-        return cls(classes, np.ascontiguousarray(coef), bias, binarize)
-
-    def decision_function(self, X) -> np.ndarray:
-        """log odds of the second class (n,), or a score for each class (n, k)."""
-        X = X if sparse.issparse(X) else np.asarray(X)
-        if self.binarize is not None:  # a missing cell stays one
-            above = (self.binarize < X).astype(np.float64)
-            X = above if sparse.issparse(X) else np.where(np.isnan(np.asarray(X, dtype=np.float64)), np.nan, above)
-        scores = X @ self.coef_.T + self.intercept_
-        return scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict_proba(self, X) -> np.ndarray:
-        scores = np.asarray(self.decision_function(X), dtype=np.float64)
-        if len(self.classes_) == 2:
-            scores = np.stack([np.zeros_like(scores), scores], axis=1)
-        return ops.posterior(np.ascontiguousarray(scores), logs=False)
-
-    def predict(self, X) -> np.ndarray:
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+def empty_block(reader: Any) -> Block:
+    """No rows, as a reader would read them."""
+    if reader.schema is not None:
+        return reader.schema.read([], 0)[0]
+    cells = np.zeros((0, reader.d))
+    return Codes(cells.astype(np.int32)) if reader.block == "codes" else Reals(cells)

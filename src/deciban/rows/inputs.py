@@ -31,7 +31,7 @@ import datetime as dt
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from numbers import Real
 from typing import Any, NoReturn
 
@@ -39,6 +39,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
 from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
@@ -184,6 +185,24 @@ def _number(cell: Any) -> bool:
 
 MOST_LEVELS = 1 << 26  # in one column
 _READY = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.dtype(np.int32))
+
+
+def stand_in(name: str, d: int = 0, names: np.ndarray | None = None, ignored: Sequence[str] = ()) -> Any:
+    """What scikit-learn's checks take for the classifier of that name, fitted on d columns (0: not fitted): messages
+    are theirs to the letter, and nothing is written on a model before it has learned."""
+    out = _class_named(name)()
+    if d:
+        out.n_features_in_ = d
+        if names is not None:
+            out.feature_names_in_ = names
+        if len(ignored):
+            out._left_out = ignored
+    return out
+
+
+@cache
+def _class_named(name: str) -> Any:
+    return type(name, (ClassifierMixin, BaseEstimator), {})
 
 
 def features(estimator: Any, X: Any, block: str) -> Block:
@@ -389,22 +408,30 @@ def labels(y: np.ndarray | Column, classes: np.ndarray | None) -> tuple[np.ndarr
     return known, codes
 
 
-def check_classes(estimator: Any, classes: Any) -> None:
+def named_classes(known: np.ndarray | None, classes: Any) -> np.ndarray:
     """The classes that partial_fit is told: the first call must name them, once each; later ones the same, or none."""
-    known = getattr(estimator, "classes_", None)
     if known is not None and (classes is None or (type(classes) is np.ndarray and np.array_equal(classes, known))):
-        return
-    if known is None and classes is None:
+        return known
+    if classes is None:
         raise DataError(
             "classes must be passed on the first call to partial_fit.\n\n"
             "hint: classes=[...] names all labels that will ever come; or begin with `fit`"
         )
-    if classes is not None and len(np.unique(np.asarray(classes))) != len(classes):
+    if len(np.unique(np.asarray(classes))) != len(classes):
         raise DataError(
             f"`classes={classes!r}` names a class twice, so it is not the same as on last call to partial_fit\n\n"
             "hint: name every label once"
         )
-    _check_partial_fit_first_call(estimator, classes)
+    holder = stand_in("partial_fit")
+    if known is not None:
+        holder.classes_ = known
+    _check_partial_fit_first_call(holder, classes)
+    return holder.classes_
+
+
+def check_classes(estimator: Any, classes: Any) -> None:
+    """The same, kept as `classes_`."""
+    estimator.classes_ = named_classes(getattr(estimator, "classes_", None), classes)
 
 
 def weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:

@@ -1,6 +1,16 @@
-"""Frames and arrays as the columns that a schema knows, by name; labels of any library as an array.
+"""Readers: what a user may pass as X and y becomes blocks, labels and back.
 
-Where an array came from (its dtype, and its library where that is not NumPy), so that answers can go back there.
+A reader is made from the settings of a classifier; once it has seen training rows it knows their columns. `training`
+returns the reader that knows them, so nothing is written on a model before it has learned.
+
+`ArrayReader` takes tables of numbers, as scikit-learn's classifiers do; `ColumnReader` takes frames and arrays whose
+columns have types, names and levels. `ArrayKind` is where an array came from (its dtype, and its library where that is
+not NumPy), so that answers can go back there.
+
+>>> import numpy as np
+>>> reader, x, y, _ = ArrayReader("GaussianNB").training(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1]))
+>>> reader.d, reader.read(np.array([[5.0, 6.0]])).values.tolist()
+(2, [[5.0, 6.0]])
 """
 
 from __future__ import annotations
@@ -8,9 +18,9 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial, wraps
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn import get_config
@@ -19,109 +29,292 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
 
 from deciban.data import frames
-from deciban.data.blocks import Block, Mixed, Table
-from deciban.display import format_list
+from deciban.data.blocks import Block, Codes, Mixed, Reals
+from deciban.data.frames import Column, column_label, column_labels
+from deciban.display import format_list, is_missing
 from deciban.engines import threads
 from deciban.errors import ColumnWarning, DataError, closest, levels_up
+from deciban.rows import inputs
 from deciban.rows.inputs import column_notes, missing_labels_named, refuse_missing
 from deciban.rows.labels import several_types
-from deciban.rows.rows import ColumnRoles, LabelledTally, rows_of
+from deciban.rows.rows import ColumnRoles
 from deciban.rows.schema import Schema
-from deciban.tallies import Bundle
 
 COLUMNS: dict[str, list] = {"columns": [StrOptions({"align", "strict"})]}
+READY = inputs._READY
+NAMED_AFTER = "means_"  # the attribute that messages about array libraries name
 
 
-class ReadingFrames:
-    """Mixin of the classifiers of frames: needs `_new_schema(columns)`."""
+class Training(NamedTuple):
+    """Training rows as they were read."""
 
-    columns: str  # what is done about columns that are not those of training: "align", "strict"
-    _schema: Schema
-    _library: str | None  # of the frame that was learned from; None: an array
-    _new_schema: Callable[[list[frames.Column]], Schema]
-    _check_is_fitted: Callable[[], Any]
-    _plain: Callable[[], Any]
-    feature_names_in_: np.ndarray
-    n_features_in_: int
+    reader: Any  # which knows their columns
+    x: Block
+    y: np.ndarray | Column  # labels
+    notes: Callable[[np.ndarray, np.ndarray], list[str]] | None = None  # (codes, classes) → what is odd about columns
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayReader:
+    """Tables of numbers: arrays, sparse matrices, frames of numbers."""
+
+    model: str  # the class that reads, for messages
+    block: str = "reals"  # which block rows become: reals, dense, counts or codes
+    keeps_kind: bool = False  # whether answers have the dtype, and are of the library, that X is
+    least: int = 1  # rows that a fit needs
+    d: int = 0
+    names: np.ndarray | None = None  # (d,), texts
+    labels: tuple = ()  # what a frame calls its columns, where these are no texts
+    ignored: tuple[str, ...] = ()  # columns of frames that are known and passed over
+    target: str | None = None  # what the labels were called
+    origin: ArrayKind = field(default_factory=lambda: ArrayKind.plain)
+    schema: ClassVar[None] = None
+    LEARNED: ClassVar[tuple[str, ...]] = ("d", "names", "labels", "ignored", "target", "origin")
+
+    def training(self, X: Any, y: Any, first: bool = True) -> Training:
+        """Rows and labels to learn from; `first`: nothing is known of the columns."""
+        checked = inputs.stand_in(self.model) if first else self._checked()
+        x, labels = inputs.training(checked, X, y, self.block, first, self.least if first else 1)
+        if not first:
+            return Training(self, x, labels)
+        known = vars(checked)
+        found = replace(
+            self,
+            d=known["n_features_in_"],
+            names=known.get("feature_names_in_"),
+            labels=tuple(known.get("_frame_names", ())),
+            ignored=(),
+            target=frames.target_name(y),
+            origin=ArrayKind.of(X),
+        )
+        return Training(found, x, labels)
+
+    def read(self, X: Any) -> Block:
+        """Rows to score. A plain array of the right width passes at once."""
+        if (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and X.shape[1] == self.d
+            and self.names is None
+            and X.dtype in READY
+            and X.size
+            and self.origin.library is None
+        ):
+            return Codes(X, floor=0) if self.block == "codes" else Reals(X)
+        if isinstance(X, Block):
+            return X
+        self._check_library(X)
+        return inputs.features(self._checked(), X, self.block)
+
+    def read_batch(self, batch: Any, columns: Sequence[str]) -> Block:
+        """Those columns of Arrow rows."""
+        from deciban.io import batches
+
+        if self.block == "codes":
+            return Codes(batches.codes(batch, columns), floor=0)
+        return batches.numbers(batch, columns)
+
+    def learning_batch(self, batch: Any, roles: ColumnRoles) -> Block:
+        """The rows of a batch to learn from."""
+        return self.read_batch(batch, roles.features)
+
+    def of_batch(self, batch: Any, roles: ColumnRoles) -> tuple[ArrayReader, tuple[str, ...]]:
+        """(the reader of these rows alone, what each column was taken for)."""
+        return self, ()
+
+    def of_columns(self, roles: ColumnRoles) -> ArrayReader:
+        """The reader that knows the columns of data elsewhere."""
+        names = np.array(roles.features, dtype=object)
+        return replace(
+            self, d=len(names), names=names, labels=(), ignored=(), target=roles.target, origin=ArrayKind.plain
+        )
+
+    def with_schema(self, schema: None) -> ArrayReader:
+        return self
+
+    def output(self, X: Any) -> ArrayKind:
+        """What kind of array answers to X are."""
+        return ArrayKind.of(X) if self.keeps_kind else ArrayKind.plain
+
+    def view(self, a: np.ndarray) -> Any:
+        """A fitted attribute as the kind of array that X was in training."""
+        return self.origin.send(a) if self.keeps_kind else a
+
+    def reordered(self, other: ArrayReader, order: Sequence[int]) -> ArrayReader:
+        """The same with the columns in the order that the other has."""
+        return replace(self, names=other.names, labels=other.labels)
 
     @property
-    def levels_(self) -> dict[Any, list]:
-        """The levels of each nominal column, by name."""
-        self._check_is_fitted()
-        return {field.name: list(field.levels) for field in self._schema.fields if field.levels is not None}
+    def columns(self) -> list[str]:
+        """What to call the columns: as the frame of training did, or x0, x1, …"""
+        named = self.labels if self.names is None else self.names
+        return [str(name) for name in named] if len(named) else column_labels(self.d)
 
-    def _training(self, X, y, reset: bool, least: int = 1, whole: bool = False) -> tuple[Block, np.ndarray]:
+    def cells(self, X: Any, x: Block) -> np.ndarray:
+        """The cells (n, d) as people know them; NaN is missing."""
+        if isinstance(x, Codes):
+            return np.where(x.values < 0, np.nan, x.values.astype(np.float64))
+        assert not isinstance(x, Mixed)
+        return x.dense()
+
+    def candidates(self, grid: list[np.ndarray]) -> list[np.ndarray]:
+        """The values of each column that scales are drawn at, as people know them."""
+        return grid
+
+    def block_of(self, columns: list[np.ndarray]) -> Block:
+        """Columns of candidate values, all of one length, as rows."""
+        cells = np.column_stack(columns)
+        return Codes(cells) if self.block == "codes" else Reals(cells)
+
+    def _checked(self) -> Any:
+        return inputs.stand_in(self.model, self.d, self.names, self.ignored)
+
+    def _check_library(self, X: Any) -> None:
+        """Refuse X of another array library than that of training (under scikit-learn's array API dispatch)."""
+        if not self.keeps_kind or not get_config()["array_api_dispatch"]:
+            return
+        from sklearn.utils._array_api import check_same_namespace
+
+        fitted = inputs.stand_in(self.model)
+        setattr(fitted, NAMED_AFTER, self.origin.send(np.zeros(1)))
+        check_same_namespace(X, fitted, attribute=NAMED_AFTER, method="predict")
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnReader:
+    """Frames and arrays whose columns have types of their own."""
+
+    model: str
+    make: Callable[[list[Column]], Schema]  # the schema of columns that come for the first time
+    numbers_are_levels: Callable[[Any], bool]  # whether the settings make levels of the numbers of a column
+    strict: bool = False  # whether columns that are not those of training are an error
+    least: int = 1
+    schema: Schema | None = None
+    names: np.ndarray | None = None  # (d,), as `feature_names_in_`; None: X was an array
+    library: str | None = None  # of the frame that was learned from; None: an array
+    ignored: tuple[str, ...] = ()
+    target: str | None = None
+    origin: ClassVar[ArrayKind]
+    keeps_kind: ClassVar[bool] = False
+    LEARNED: ClassVar[tuple[str, ...]] = ("schema", "names", "library", "ignored", "target")
+
+    @property
+    def d(self) -> int:
+        return 0 if self.schema is None else len(self.schema.fields)
+
+    @property
+    def fields(self) -> tuple:
+        assert self.schema is not None
+        return self.schema.fields
+
+    def training(self, X: Any, y: Any, first: bool = True) -> Training:
+        target = frames.target_name(y)
         X, y = frames.take_target(X, y)
-        columns, n, new = self._columns(X, reset, least)
-        target, y = getattr(y, "name", None), self._labels(y)
-        check_consistent_length(columns[0].values, y.values if isinstance(y, frames.Column) else y)
-        if reset:
-            self._schema = self._new_schema(columns)
+        reader = replace(self, schema=None, names=None, library=None, ignored=(), target=target) if first else self
+        columns, n, new, names, library = reader._columns(X, reader.least if first else 1)
+        called, labels = getattr(y, "name", None), reader._labels(y)
+        check_consistent_length(columns[0].values, labels.values if isinstance(labels, Column) else labels)
+        if first:
+            reader = replace(reader, schema=reader.make(columns), names=names, library=library)
         else:
-            self._check_grown(columns)
-            self._schema = self._schema.grown(columns)
-        x, absent = self._schema.read(columns, n, learning=True)
-        self._say(absent, new)
-        if whole:
-            self._notes = partial(column_notes, columns, target=target)
-        return x, y
+            reader._check_grown(columns)
+            reader = replace(reader, schema=reader.known.grown(columns))
+        x, absent = reader.known.read(columns, n, learning=True)
+        reader._warn_of_columns(absent, new)
+        return Training(reader, x, labels, partial(column_notes, columns, target=called) if first else None)
 
-    def _numbers_are_levels(self, name: Any) -> bool:
-        """Whether the settings make levels of this column's numbers."""
-        raise NotImplementedError
+    @property
+    def known(self) -> Schema:
+        assert self.schema is not None
+        return self.schema
+
+    def read(self, X: Any) -> Block:
+        if isinstance(X, Mixed):
+            return X
+        columns, n, new, *_ = self._columns(X, 1)
+        x, absent = self.known.read(columns, n)
+        self._warn_of_columns(absent, new)
+        return x
+
+    def read_batch(self, batch: Any, columns: Sequence[str]) -> Block:
+        from deciban.io import batches
+
+        found = batches.columns(batch, columns)
+        return self.known.read(self._by_position(found) if self._unnamed else found, batch.num_rows)[0]
+
+    def of_batch(self, batch: Any, roles: ColumnRoles) -> tuple[ColumnReader, tuple[str, ...]]:
+        from deciban.io import batches
+
+        kinds = dict(zip(roles.features, roles.kinds, strict=False))
+        found = tuple(
+            batches.column_kind_or(batches.column_of(batch, name), kinds.get(name)) for name in roles.features
+        )
+        return replace(self, schema=self.make(batches.columns(batch, roles.features, kinds))), found
+
+    def learning_batch(self, batch: Any, roles: ColumnRoles) -> Block:
+        """The rows of a batch to learn from: cells that the families do not take are refused."""
+        from deciban.io import batches
+
+        kinds = dict(zip(roles.features, roles.kinds, strict=False))
+        columns = batches.columns(batch, roles.features, kinds)
+        return self.known.read(columns, batch.num_rows, learning=True)[0]
+
+    def of_columns(self, roles: ColumnRoles) -> ColumnReader:
+        names = np.array(roles.features, dtype=object)
+        return replace(self, schema=None, names=names, library="pyarrow", ignored=(), target=roles.target)
+
+    def with_schema(self, schema: Schema) -> ColumnReader:
+        return self if schema is self.schema else replace(self, schema=schema)
+
+    def output(self, X: Any) -> ArrayKind:
+        return ArrayKind.plain
+
+    def view(self, a: np.ndarray) -> np.ndarray:
+        return a
+
+    def reordered(self, other: ColumnReader, order: Sequence[int]) -> ColumnReader:
+        return replace(self, schema=self.known.reordered(order), names=other.names)
+
+    @property
+    def columns(self) -> list[str]:
+        return [column_label(name) for name in self.known.names]
+
+    def cells(self, X: Any, x: Block) -> np.ndarray:
+        out = np.full((x.n, self.d), None, dtype=object)
+        if isinstance(X, Block):
+            return out
+        given = {column.name: column for column in self._columns(X, 1)[0]}
+        for j, one in enumerate(self.fields):
+            if one.name in given:
+                column = given[one.name]
+                levels = column.levels
+                out[:, j] = column.values if levels is None else np.array([*levels, None], dtype=object)[column.values]
+        return out
+
+    def candidates(self, grid: list[np.ndarray]) -> list[np.ndarray]:
+        """Levels by name; a missing cell is one of them where that is evidence."""
+        none = [None] if self.known.gaps is not None else []
+        return [
+            values if one.levels is None else np.array([*one.levels, *none, ""], dtype=object)[:-1]
+            for one, values in zip(self.fields, grid, strict=True)
+        ]
+
+    def block_of(self, columns: list[np.ndarray]) -> Block:
+        named = [_column(one, values) for one, values in zip(self.fields, columns, strict=True)]
+        return self.known.read(named, len(columns[0]))[0]
+
+    # inside
 
     def _check_grown(self, columns: list[frames.Column]) -> None:
         """Refuse numbers in a column that had no cell so far and was taken for levels."""
-        empty = {field.name for field in self._schema.fields if field.levels == ()}
+        empty = {field.name for field in self.fields if field.levels == ()}
         for column in columns:
             numbers = column.name in empty and column.levels is None and not column.missing.all()
-            if numbers and not self._numbers_are_levels(column.name):
+            if numbers and not self.numbers_are_levels(column.name):
                 raise DataError(
                     f"column `{column.name}` had no cell in the rows so far, was taken for levels, and holds numbers "
                     "now\n\nhint: `fit` on all rows; or begin with a column of numbers (NaN in every row)"
                 )
-
-    def _part(self, batch: Any, reading: ColumnRoles) -> LabelledTally:
-        """What the rows of a batch contribute; families and levels are those of the batch."""
-        from deciban.io import batches
-
-        classes, y = reading.labels(batch)
-        kinds = dict(zip(reading.features, reading.kinds, strict=False))
-        columns = batches.columns(batch, reading.features, kinds)
-        found = tuple(
-            batches.column_kind_or(batches.column_of(batch, name), kinds.get(name)) for name in reading.features
-        )
-        model = self._plain()
-        model._schema = model._new_schema(columns)
-        x, _ = model._schema.read(columns, batch.num_rows, learning=True)
-        table = Table(x, y, reading.weights(batch), len(classes))
-        tally, schema = model._part_of(table, self)
-        return LabelledTally(classes, rows_of(table), tally, schema, found)
-
-    def _part_of(self, table: Table, bare: Any) -> tuple[Bundle, Schema]:
-        """The tally of a batch, and its schema, by a copy of the bare model."""
-        return self._tally(table), self._schema  # type: ignore[attr-defined]
-
-    def _take_part(self, part: LabelledTally) -> None:
-        if part.schema is not None:
-            self._schema = part.schema
-        self._library = "pyarrow"
-        super()._take_part(part)  # type: ignore[misc]
-
-    def _readable(self, rows: Any, columns: Sequence[str]) -> Block:
-        from deciban.io import batches
-
-        found = batches.columns(rows, columns)
-        return self._schema.read(self._by_position(found) if self._unnamed else found, rows.num_rows)[0]
-
-    def _features(self, X) -> Block:
-        if isinstance(X, Mixed):
-            return X
-        self._check_is_fitted()
-        columns, n, new = self._columns(X, False, 1)
-        x, absent = self._schema.read(columns, n)
-        self._say(absent, new)
-        return x
 
     def _labels(self, y: Any) -> np.ndarray | frames.Column:
         """Labels of any library and type as an array (or, a series of texts, as levels), every one of them there."""
@@ -133,7 +326,7 @@ class ReadingFrames:
         with missing_labels_named(y):
             if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
                 y = np.asarray(y)
-            y = _check_y(y, multi_output=False, estimator=self)
+            y = _check_y(y, multi_output=False, estimator=inputs.stand_in(self.model))
             if y.dtype.kind not in "iubOU":
                 check_classification_targets(y)
             if y.dtype.kind == "O" and any(v is None or v != v for v in dict.fromkeys(y.tolist())):
@@ -150,72 +343,64 @@ class ReadingFrames:
                 raise several_types(known)
         return y
 
-    def _columns(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int, list[frames.Name]]:
-        """(columns, number of rows, names of columns that were never learned, which are not looked into)."""
+    def _columns(self, X: Any, least: int) -> tuple[list[Column], int, list, np.ndarray | None, str | None]:
+        """(columns, number of rows, names of columns that were never learned, which are not looked into, and of all,
+        the library of the frame)."""
         X = frames.records(X)
+        first = self.schema is None
         if not frames.is_frame(X):
-            return *self._array(X, reset, least), []
+            checked = inputs.stand_in(self.model, self.d, self.names)
+            columns, n = self._array(checked, X, least)
+            return columns, n, [], vars(checked).get("feature_names_in_"), None
         names = frames.names(X)
         n = len(X)
         if n < least or not names:
             cure = "see whether a filter took the rows" if names else "the frame has no columns; give it some"
             raise DataError(
                 f"Found array with {n} sample(s) and {len(names)} feature(s) while a minimum of {max(least, 1)} is "
-                f"required by {type(self).__name__}.\n\nhint: {cure}"
+                f"required by {self.model}.\n\nhint: {cure}"
             )
-        if reset:
-            self.__dict__.pop("_left_out", None)
-            self._library = frames.library(X)
-            self.feature_names_in_ = np.array(names, dtype=object)
-            self.n_features_in_ = len(names)
-        known = None if reset or self._unnamed else set(self._schema.names)
+        known = None if first or self._unnamed else set(self.known.names)
         columns = frames.columns(X, lambda f, series: threads.map_ordered(series, f), known)
-        if not reset and self._unnamed:
+        if not first and self._unnamed:
             columns = self._by_position(columns)
-        return columns, n, [] if known is None else [name for name in names if name not in known]
+        new = [] if known is None else [name for name in names if name not in known]
+        return columns, n, new, np.array(names, dtype=object), frames.library(X)
 
-    def _array(self, X, reset: bool, least: int) -> tuple[list[frames.Column], int]:
+    def _array(self, checked: Any, X: Any, least: int) -> tuple[list[Column], int]:
+        first = self.schema is None
         if isinstance(X, (list, tuple)) and np.ndim(X) == 2 and np.asarray(X).dtype.kind in "US":
             X = np.array(X, dtype=object)  # numbers beside texts stay numbers
-        X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
+        X = validate_data(checked, X, reset=first, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
         if X.dtype.kind == "c":
             raise DataError("Complex data not supported: X has complex numbers\n\nhint: split them into columns")
-        if reset:
-            self._library = None
         columns = frames.columns(X)
-        return columns if reset else self._by_position(columns), X.shape[0]
+        return columns if first else self._by_position(columns), X.shape[0]
 
     @property
     def _unnamed(self) -> bool:
         """Whether the model learned from an array."""
-        return isinstance(self._schema.fields[0].name, int)
+        return isinstance(self.fields[0].name, int)
 
-    def _by_position(self, columns: list[frames.Column]) -> list[frames.Column]:
+    def _by_position(self, columns: list[Column]) -> list[Column]:
         """Columns that take the names of the schema's, where one of the two has no names of its own."""
-        if len(columns) != self.n_features_in_:
+        if len(columns) != self.d:
             raise DataError(
-                f"X has {len(columns)} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                f"X has {len(columns)} features, but {self.model} is expecting {self.d} features "
                 "as input\n\nhint: give the columns of training, in their order"
             )
-        return [frames.Column(name, c.values, c.levels) for name, c in zip(self._schema.names, columns, strict=True)]
+        return [Column(name, c.values, c.levels) for name, c in zip(self.known.names, columns, strict=True)]
 
-    def _warn_of_columns(self, notes: list[str]) -> None:
-        warnings.warn(
-            f"{'; '.join(notes)}\n\nhint: leave out what does not belong to X; "
-            "warnings.simplefilter('ignore', deciban.errors.ColumnWarning) silences this",
-            ColumnWarning,
-            stacklevel=levels_up(),
-        )
-
-    def _say(self, absent: list, new: list) -> None:
-        passed = {self.__dict__.get("target_name_"), *self.__dict__.get("_left_out", ())}
+    def _warn_of_columns(self, absent: list, new: list) -> None:
+        """Tell of columns that are not those of training."""
+        passed = {self.target, *self.ignored}
         new = [name for name in new if name not in passed]
-        if len(absent) == len(self._schema.fields):
+        if len(absent) == self.d:
             raise DataError(
-                f"none of the columns {format_list(self._schema.names)} is in X, which has {format_list(new)}\n\n"
+                f"none of the columns {format_list(self.known.names)} is in X, which has {format_list(new)}\n\n"
                 "hint: name the columns as in training"
             )
-        if self.columns == "strict" and (absent or new):
+        if self.strict and (absent or new):
             raise self._other_columns(absent, new)
         told = [f"{format_list(absent)} not in X: taken as missing in every row"] if absent else []
         told += [f"{format_list(new)} not known from training: ignored"] if new else []
@@ -229,9 +414,28 @@ class ReadingFrames:
         hint = (
             f"did you mean {', '.join(meant)}?"
             if meant
-            else f"the columns of training are {format_list(self._schema.names)}"
+            else f"the columns of training are {format_list(self.known.names)}"
         )
         return DataError(f"{'; '.join(told)} (columns='strict')\n\nhint: {hint}")
+
+
+def warn_of_odd_columns(notes: list[str]) -> None:
+    """Name columns that are hardly meant to be learned from."""
+    warnings.warn(
+        f"{'; '.join(notes)}\n\nhint: leave out what does not belong to X; "
+        "warnings.simplefilter('ignore', deciban.errors.ColumnWarning) silences this",
+        ColumnWarning,
+        stacklevel=levels_up(),
+    )
+
+
+def _column(one: Any, values: np.ndarray) -> Column:
+    """Candidates as a column of a frame."""
+    if one.levels is None:
+        return Column(one.name, np.asarray(values, dtype=np.float64))
+    levels = list(dict.fromkeys(value for value in values if not is_missing(value)))
+    codes = [-1 if is_missing(value) else levels.index(value) for value in values]
+    return Column(one.name, np.array(codes, dtype=np.int32), levels)
 
 
 def _is(names: list) -> str:
@@ -282,10 +486,11 @@ class ArrayKind:
         return labels if labels.dtype.kind in "OUST" else self._leave(labels)
 
     def _leave(self, a: np.ndarray) -> Any:
-        return a if self._here else importlib.import_module(str(self.library)).asarray(a, device=self.device)
+        return a if self.here else importlib.import_module(str(self.library)).asarray(a, device=self.device)
 
     @property
-    def _here(self) -> bool:
+    def here(self) -> bool:
+        """Whether it is NumPy's."""
         return self.library is None or self.library.endswith("numpy")
 
 
@@ -294,7 +499,7 @@ def check_same_array_library(method: Callable) -> Callable:
 
     @wraps(method)
     def checked(self, X, *args, **kwargs):
-        foreign = type(X) is not np.ndarray or not self.__dict__.get("_origin", ArrayKind.plain)._here
+        foreign = type(X) is not np.ndarray or not self.__dict__.get("_origin", ArrayKind.plain).here
         if foreign and self._keeps_kind and get_config()["array_api_dispatch"]:
             from sklearn.utils._array_api import check_same_namespace
 
@@ -305,6 +510,7 @@ def check_same_array_library(method: Callable) -> Callable:
 
 
 ArrayKind.plain = ArrayKind()
+ColumnReader.origin = ArrayKind.plain
 _ORIGINS = {
     np.dtype(np.float32): ArrayKind(np.dtype(np.float32)),
     np.dtype(np.float64): ArrayKind(np.dtype(np.float64)),

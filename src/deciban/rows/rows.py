@@ -1,6 +1,9 @@
-"""What a batch of rows contributes to a model, and how contributions add: classes and levels by their labels.
+"""Training rows that can be passed over: in memory (`ArrayRows`), or elsewhere, batch by batch (`BatchRows`).
 
-A part names the classes and levels that its rows have, so parts of any batches add up, in one pass, whatever each of
+A learning algorithm asks both for the same: `discover(f)` is the first pass, which finds classes and levels beside
+Σ f(rows), `total(f)` any later one, `sample` some rows by their content. So `fit` and `fit_on` are one algorithm.
+
+What a batch contributes is a `LabelledTally`, which names the classes and levels that its rows have, so parts of any batches add up, in one pass, whatever each of
 them lacks:
 
     part(batch a) + part(batch b) = part(a and b)
@@ -15,18 +18,24 @@ them lacks:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib import import_module
 from operator import add, iadd
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar
 
 import numpy as np
 
-from deciban.data.blocks import Table
+from deciban.data.blocks import Counts, Table, borders
 from deciban.data.frames import sort_levels
+from deciban.engines import stream, threads
 from deciban.errors import DataError, DecibanError, relocate
 from deciban.rows.labels import label_codes
-from deciban.rows.levels import moved
+from deciban.rows.levels import moved, recoded
+from deciban.rows.sample import BatchSample, RowSample
 from deciban.rows.schema import Schema
 from deciban.tallies import Bundle
 
@@ -41,6 +50,7 @@ class LabelledTally:
     schema: Schema | None = None  # of columns that have levels
     kinds: tuple[str, ...] = ()  # what each column was taken for; "": it is missing in all rows
     again: bool = False  # nothing was added up: the rows are to be read again, with the kinds that are known now
+    sample: BatchSample | None = None
 
     @classmethod
     def nothing(cls) -> LabelledTally:
@@ -59,7 +69,8 @@ class LabelledTally:
         if self.kinds != other.kinds or self.again or other.again:
             return self._unlike(other)
         a, b = self._together(other)
-        return replace(a, rows=a.rows + b.rows, tally=plus(a.tally, b.tally))
+        sample = None if a.sample is None or b.sample is None else a.sample + b.sample
+        return replace(a, rows=a.rows + b.rows, tally=plus(a.tally, b.tally), sample=sample)
 
     def _together(self, other: LabelledTally) -> tuple[LabelledTally, LabelledTally]:
         """Both in the classes and levels of both."""
@@ -93,17 +104,17 @@ class LabelledTally:
                     "hint: write it as the same type in all of them"
                 )
         kinds = tuple(a or b for a, b in zip(self.kinds, other.kinds, strict=True))
-        return replace(self, kinds=kinds, again=True, tally=Bundle(()))
+        return replace(self, kinds=kinds, again=True, tally=Bundle(()), sample=None)
 
     def ordered(self) -> LabelledTally:
         """Levels in an order of their own: the same for any borders between the parts."""
         if self.schema is None:
             return self
         fields = []
-        for field in self.schema.fields:
-            order = sort_levels(field.levels or ())
-            levels = None if field.levels is None else tuple(field.levels[i] for i in order)
-            fields.append(replace(field, levels=levels))
+        for one in self.schema.fields:
+            order = sort_levels(one.levels or ())
+            levels = None if one.levels is None else tuple(one.levels[i] for i in order)
+            fields.append(replace(one, levels=levels))
         schema = replace(self.schema, fields=tuple(fields))
         return self if schema == self.schema else self._in_levels(schema, schema.merged(self.schema)[2])
 
@@ -128,6 +139,12 @@ class ColumnRoles:
     weight: str | None = None
     kinds: tuple[str, ...] = ()  # of the features, where known: "number", "level", or ""
     texts: bool = False  # whether the feature is read as a text, not as levels
+
+    @property
+    def coded(self) -> tuple[str, ...]:
+        """Columns of texts that may come as codes."""
+        known = zip(self.features, self.kinds, strict=False)
+        return () if self.texts else tuple(name for name, kind in known if kind == "level")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -165,31 +182,63 @@ class ColumnRoles:
         return batches.weights(batch, self.weight)
 
 
-@dataclass(frozen=True)
-class TallyBatch:
-    """batch → Part, for an engine to add up; it goes to workers as it is."""
+@dataclass(frozen=True, eq=False)
+class Discover:
+    """batch → LabelledTally of f(rows), where classes and levels are those of the batch."""
 
-    model: Any  # settings, and no state
-    reading: ColumnRoles
+    f: Callable[[Table], Any]
+    reader: Any
+    roles: ColumnRoles
+    size: int = 0  # rows that a sample has; 0: there is none
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return self.reading.columns
+        return self.roles.columns
 
     @property
     def coded(self) -> tuple[str, ...]:
-        """Columns of texts that may come as codes."""
-        reading = self.reading
-        known = zip(reading.features, reading.kinds, strict=False)
-        return () if reading.texts else tuple(name for name, kind in known if kind == "level")
+        return self.roles.coded
 
     def __call__(self, batch: Any) -> LabelledTally:
         if batch.num_rows == 0:
             return LabelledTally.nothing()
         try:
-            return self.model._part(batch, self.reading)
+            classes, y = self.roles.labels(batch)
+            reader, kinds = self.reader.of_batch(batch, self.roles)
+            x = reader.learning_batch(batch, self.roles)
+            table = Table(x, y, self.roles.weights(batch), len(classes), reader.schema)
+            sample = BatchSample.of(batch, table, classes, self.size) if self.size else None
+            return LabelledTally(classes, rows_of(table), self.f(table), reader.schema, kinds, sample=sample)
         except DecibanError as wrong:
-            raise relocate(wrong, names=self.reading.features) from None
+            raise relocate(wrong, names=self.roles.features) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """batch → f(rows), where classes and levels are known."""
+
+    f: Callable[[Table], Any]
+    reader: Any
+    roles: ColumnRoles
+    classes: np.ndarray
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.roles.columns
+
+    @property
+    def coded(self) -> tuple[str, ...]:
+        return self.roles.coded
+
+    def __call__(self, batch: Any) -> Any:
+        try:
+            return self.f(self.table(batch))
+        except DecibanError as wrong:
+            raise relocate(wrong, names=self.roles.features) from None
+
+    def table(self, batch: Any) -> Table:
+        x, y = self.reader.read_batch(batch, self.roles.features), self.roles.codes(batch, self.classes)
+        return Table(x, y, self.roles.weights(batch), len(self.classes), self.reader.schema)
 
 
 def rows_of(table: Table) -> np.ndarray:
@@ -198,3 +247,216 @@ def rows_of(table: Table) -> np.ndarray:
         return np.bincount(table.y, minlength=table.k)
     real = np.bincount(table.y[table.w > 0], minlength=table.k)
     return np.maximum(real, np.bincount(table.y, table.w, minlength=table.k).astype(np.int64))
+
+
+@dataclass(frozen=True)
+class BatchJob:
+    """A pass, or several, over data: what is to be read of them, and by which engine."""
+
+    engine: ModuleType
+    data: Any
+    roles: ColumnRoles
+    progress: Any = None
+    checkpoint: Any = None
+
+    def total(self, f: Callable[[Any], Any]) -> Any:
+        """Σ f(batch); f is picklable and keeps no state."""
+        return self.engine.total(self.data, f, progress=self.progress)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the rows can be gone through more than once."""
+        from deciban.io import readers
+
+        return self.engine is not stream or not readers.is_single_pass(self.data)
+
+    def refuse_checkpoint(self) -> None:
+        """Refuse a checkpoint where all passes belong together."""
+        if self.checkpoint is not None:
+            raise DataError(
+                "`checkpoint` is for models that go through the data once, and this one takes several passes\n\n"
+                "hint: leave it out; or learn a generative classifier"
+            )
+
+    @contextmanager
+    def several(self) -> Iterator[BatchJob]:
+        """The same for several passes, between which the engine keeps the data."""
+        self.refuse_checkpoint()
+        with self.engine.kept(self.data, self.roles.columns) as data:
+            yield replace(self, data=data)
+
+    def resumed(self, f: Any, settings: tuple[str, Mapping[str, Any]]) -> Any:
+        """Σ f(batch) from where an earlier job of a model with these settings had come, if there is a checkpoint."""
+        if self.checkpoint is None:
+            return self.total(f)
+        if self.engine is not stream:
+            raise DataError(
+                f"`checkpoint` is for files that are read here; {self.engine.__name__.rpartition('.')[2]} does lost "
+                "work again by itself\n\nhint: leave out `checkpoint`"
+            )
+        checkpoints = import_module("deciban.model_file.checkpoint")  # which knows how models are stored
+        keeper = checkpoints.Checkpoint(
+            self.checkpoint, checkpoints.fingerprint(*settings, self.roles, stream.opened(self.data))
+        )
+        out = stream.total(self.data, f, progress=self.progress, start=keeper.start(), after=keeper.after)
+        keeper.done()
+        return out
+
+
+CELLS = 1 << 22  # that a chunk of rows in memory has, at least
+MANY = 1 << 18  # cells that keep more than one thread busy
+SPARE = 1 / 16  # how large the tallies of all chunks may be beside the cells of sparse rows
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayRows:
+    """Rows in memory."""
+
+    reader: Any
+    classes: np.ndarray
+    table: Table
+    X: Any = None  # as the user gave them
+    sample: RowSample | None = None
+    in_memory: ClassVar[bool] = True
+    repeats: ClassVar[bool] = True
+
+    @property
+    def weights(self) -> np.ndarray:
+        """How many rows each class has, (k,); see `rows_of`."""
+        return rows_of(self.table)
+
+    def discover(self, f: Callable[[Table], Any], sample: int = 0, size: Any = None) -> tuple[ArrayRows, Any]:
+        """(the rows, with a sample if one is asked for, Σ f(chunk)); size(table): numbers that f makes of a chunk."""
+        value = self.total(f, 0 if size is None else size(self.table))
+        return (replace(self, sample=RowSample.of(self.table, sample)) if sample else self), value
+
+    def total(self, f: Callable[[Table], Any], size: int = 0) -> Any:
+        """Σ f(chunk), in the order of the rows; `size`: numbers that f makes of a chunk."""
+        table = self.table
+        spans = borders(table.n, table.x.cells, max(CELLS, 2 * size))
+        if len(spans) == 1:
+            return self._of(f, table, spans[0])
+        if isinstance(table.x, Counts) and MANY < table.x.cells < len(spans) * size / SPARE:
+            # a tally for each chunk would take more memory than we have to spare: the threads share one
+            return self._of(f, replace(table, x=replace(table.x, each=_at_once)), (0, table.n))
+        return threads.total(spans, partial(self._of, f, table), iadd)
+
+    def _of(self, f: Callable[[Table], Any], table: Table, span: tuple[int, int]) -> Any:
+        try:
+            return f(table.rows(*span))
+        except DecibanError as wrong:
+            raise relocate(wrong, span[0], () if self.reader.names is None else self.reader.names) from None
+
+    def mapped(self, f: Callable[[Table], Any], cells: int, keep: bool) -> Callable[[Callable[[Any], Any]], Any]:
+        """g ↦ Σ g(f(chunk)), for many g; `keep`: f(chunk) is made once."""
+        spans = borders(self.table.n, self.table.x.cells, cells)
+        if keep:
+            pieces = list(threads.map_ordered(spans, lambda span: f(self.table.rows(*span))))
+            return lambda g: threads.total(pieces, g)
+        return lambda g: threads.total(spans, lambda span: g(f(self.table.rows(*span))))
+
+    def with_schema(self, schema: Schema | None) -> ArrayRows:
+        """The same rows in the codes of a schema that lacks some levels, which no row of any weight has."""
+        if schema is self.reader.schema:
+            return self
+        table = replace(self.table, x=recoded(self.table.x, self.reader.schema, schema), schema=schema)
+        sample = self.sample
+        if sample is not None:
+            old = sample.table
+            sample = replace(sample, table=replace(old, x=recoded(old.x, self.reader.schema, schema), schema=schema))
+        return replace(self, reader=self.reader.with_schema(schema), table=table, sample=sample)
+
+    @contextmanager
+    def several(self) -> Iterator[ArrayRows]:
+        """The rows for several passes."""
+        yield self
+
+    def refuse_checkpoint(self) -> None:
+        """Refuse to go on from where an earlier job had come."""
+
+
+def _at_once(f: Callable, parts: list) -> Iterator:
+    return threads.map_ordered(parts, f)
+
+
+@dataclass(frozen=True, eq=False)
+class BatchRows:
+    """Rows in files, streams or clusters, which an engine goes through batch by batch."""
+
+    job: BatchJob
+    reader: Any
+    settings: tuple[str, Mapping[str, Any]]  # name and settings of the model: a checkpoint is theirs
+    classes: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    weights: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    sample: RowSample | None = None
+    in_memory: ClassVar[bool] = False
+    X: ClassVar[None] = None
+
+    @property
+    def repeats(self) -> bool:
+        return self.job.repeats
+
+    def discover(self, f: Callable[[Table], Any], sample: int = 0, size: Any = None) -> tuple[BatchRows, Any]:
+        job = self.job
+        while True:
+            found = job.resumed(Discover(f, self.reader, job.roles, sample), self.settings)
+            if found is None or found.tally is None or not found.rows.any():
+                raise DataError(
+                    "there are no rows to learn from\n\n"
+                    "hint: see whether the data have rows, and whether some of them have a weight above 0"
+                )
+            if not found.again:
+                break
+            if not job.repeats:
+                with job.engine.kept(job.data):  # tells that they come once
+                    pass
+            job = replace(job, roles=replace(job.roles, kinds=found.kinds))
+        found = found.ordered()
+        if found.kinds:
+            job = replace(job, roles=replace(job.roles, kinds=found.kinds))
+        rows = replace(
+            self, job=job, reader=self.reader.with_schema(found.schema), classes=found.classes, weights=found.rows
+        )
+        if sample:
+            rows = replace(rows, sample=found.sample.read(rows._pass))
+        return rows, found.tally
+
+    def _pass(self, f: Callable[[Table], Any]) -> Pass:
+        return Pass(f, self.reader, self.job.roles, self.classes)
+
+    def total(self, f: Callable[[Table], Any], size: int = 0) -> Any:
+        return self.job.total(self._pass(f))
+
+    def mapped(self, f: Callable[[Table], Any], cells: int, keep: bool) -> Callable[[Callable[[Any], Any]], Any]:
+        return lambda g: self.total(Composed(g, f))
+
+    def with_schema(self, schema: Schema | None) -> BatchRows:
+        if schema is self.reader.schema:
+            return self
+        sample = self.sample
+        if sample is not None:
+            old = sample.table
+            sample = replace(sample, table=replace(old, x=recoded(old.x, self.reader.schema, schema), schema=schema))
+        return replace(self, reader=self.reader.with_schema(schema), sample=sample)
+
+    @contextmanager
+    def several(self) -> Iterator[BatchRows]:
+        with replace(self.job, checkpoint=None).several() as job:  # a checkpoint is of the first pass
+            yield replace(self, job=replace(job, checkpoint=self.job.checkpoint))
+
+    def refuse_checkpoint(self) -> None:
+        self.job.refuse_checkpoint()
+
+
+Rows = ArrayRows | BatchRows
+
+
+@dataclass(frozen=True)
+class Composed:
+    """rows → g(f(rows))"""
+
+    g: Callable[[Any], Any]
+    f: Callable[[Table], Any]
+
+    def __call__(self, table: Table) -> Any:
+        return self.g(self.f(table))

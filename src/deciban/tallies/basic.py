@@ -68,6 +68,11 @@ class Tally:
     def k(self) -> int:
         return self.n.shape[0]
 
+    @property
+    def class_weights(self) -> np.ndarray | None:
+        """The weight of all rows of each class, (k,); None: the tally does not know."""
+        return self.n if self.every_row and self.n.ndim == 1 else None
+
     def finite(self) -> bool:
         """Whether every number is one. (A sum over all cells is NaN or infinite if any of them is.)"""
         arrays = (getattr(self, f.name) for f in fields(self))
@@ -142,6 +147,11 @@ class Bundle:
     @property
     def k(self) -> int:
         return self.parts[0].k
+
+    @property
+    def class_weights(self) -> np.ndarray | None:
+        """The weight of all rows of each class, (k,), where one tally of the rows knows it; None: it does not."""
+        return self.parts[0].class_weights if all(isinstance(p, SharedTally) for p in self.parts[1:]) else None
 
     def finite(self) -> bool:
         return all(part.finite() for part in self.parts)

@@ -1,0 +1,561 @@
+"""What a fitted model says of rows: posteriors, labels, odds and evidence by column, from one set of scores.
+
+A `Posterior` adds class priors to scores, log likelihoods (n, k) up to what all classes share. The scores are those of
+a family (`FamilyScores`), of a family whose columns have weights (`WeightedScores`), or either of them tempered
+(`CalibratedScores`); the evidence by column comes from the same scores, so explanation and posterior agree.
+
+Where missing levels are averaged over (`AveragedPosterior`), P(class | a) = Σ_b P(class | a, b) P(b), with P(b) the
+shares of the levels in training. Integrating a cell out asks what each class would have there, and gives no evidence;
+averaging asks what all rows have, and takes the mean of the posteriors. Several missing levels are averaged over
+together, as if independent.
+
+>>> import pandas as pd
+>>> from deciban import MixedNB
+>>> X = pd.DataFrame({"viagra": [1, 1, 0, 0, 0, 0], "lottery": [1, 0, 1, 0, 0, 1]}).astype("category")
+>>> model = MixedNB(alpha=1, missing="average").fit(X, ["spam", "spam", "spam", "ham", "ham", "ham"])
+>>> model.predict_proba(pd.DataFrame({"viagra": [None], "lottery": [1]})).round(3).tolist()
+[[0.425, 0.575]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from deciban import decision, display, ops
+from deciban.data.blocks import Block, Codes, borders
+from deciban.data.frames import column_labels
+from deciban.decision import check_priors
+from deciban.display import cell_text
+from deciban.engines import threads
+from deciban.errors import DataError, relocate
+from deciban.estimation.dirichlet import log_shares
+from deciban.gaussian.joint import parts_by_pattern
+from deciban.models.calibration import Calibration
+from deciban.models.feature_evidence import LinearEvidence, PartsEvidence
+from deciban.models.feature_weights import FeatureWeights
+from deciban.rows import inputs
+
+SPAN = 1 << 18  # cells a span of scored rows has, at least
+FLOAT = np.dtype(np.float64)
+MOST = 1 << 28  # numbers that an explanation may hold: rows × classes × columns
+TOGETHER = "(all columns together)"
+MISSING = "(missing levels)"
+
+
+class Evidence(NamedTuple):
+    """Scores by column: base + parts.sum(axis=2) is the log joint, up to a term that all classes share."""
+
+    base: np.ndarray  # (k,)
+    parts: np.ndarray  # (n, k, d)
+    columns: list[str]  # d; one, where columns have no parts of their own
+    cells: np.ndarray  # (n, d), as people know them; NaN or None is missing
+
+
+# scores: log likelihoods (n, k) up to what all classes share
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyScores:
+    """Of a family with its parameters."""
+
+    family: Any
+    params: Any
+    finite: ClassVar[bool] = False  # whether scores are finite for infinite cells too, so that these are looked for
+
+    def __call__(self, x: Block) -> np.ndarray:
+        return self.family.loglik(self.params, x)
+
+    def shared(self, x: Block) -> np.ndarray | None:
+        """What the log density has beside the scores, (n,); None: nothing."""
+        return self.family.carrier(self.params, x)
+
+    def log_density(self, x: Block) -> np.ndarray:
+        return (self.family.loglik if self.family.density else self.family.log_density)(self.params, x)
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether each column of a row has a part of its own."""
+        return self.family.splits(self.params)
+
+    def parts(self, x: Block) -> np.ndarray:
+        """Scores by column, (n, k, d)."""
+        if self.family.has_parts:
+            return self.family.parts(self.params, x)
+        return parts_by_pattern(x, self.params)  # type: ignore[arg-type]
+
+    def linear(self) -> tuple[np.ndarray, np.ndarray] | None:
+        return self.family.linear(self.params)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedScores:
+    """Of a family whose columns have weights."""
+
+    plain: FamilyScores
+    evidence: PartsEvidence | LinearEvidence
+    weights: FeatureWeights
+    finite: ClassVar[bool] = True
+    has_parts: ClassVar[bool] = True
+
+    def __call__(self, x: Block) -> np.ndarray:
+        return self.evidence.scores(x, self.weights.table) + self.weights.bias  # type: ignore[arg-type]
+
+    def shared(self, x: Block) -> np.ndarray | None:
+        return self.plain.shared(x)
+
+    def log_density(self, x: Block) -> np.ndarray:
+        return self.plain.log_density(x)
+
+    @property
+    def bias(self) -> np.ndarray:
+        return self.weights.bias
+
+    def parts(self, x: Block) -> np.ndarray:
+        return self.evidence.parts(x) * self.weights.table  # type: ignore[arg-type]
+
+    def linear(self) -> tuple[np.ndarray, np.ndarray] | None:
+        if not isinstance(self.evidence, LinearEvidence):
+            return None
+        coef, bias = self.evidence.linear(self.weights.table)
+        return coef, bias + self.weights.bias
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedScores:
+    """temperature · scores + bias"""
+
+    plain: FamilyScores
+    calibration: Calibration
+    finite: ClassVar[bool] = False
+
+    def __call__(self, x: Block) -> np.ndarray:
+        return self.calibration.apply(self.plain(x))
+
+    def shared(self, x: Block) -> np.ndarray | None:
+        return self.plain.shared(x)
+
+    def log_density(self, x: Block) -> np.ndarray:
+        return self.plain.log_density(x)
+
+    @property
+    def has_parts(self) -> bool:
+        return self.plain.has_parts
+
+    @property
+    def bias(self) -> np.ndarray:
+        return self.calibration.bias
+
+    def parts(self, x: Block) -> np.ndarray:
+        return self.plain.parts(x) * self.calibration.temperature
+
+    def linear(self) -> tuple[np.ndarray, np.ndarray] | None:
+        found = self.plain.linear()
+        return None if found is None else self.calibration.linear(*found)
+
+
+Scores = FamilyScores | WeightedScores | CalibratedScores
+
+
+def bias_of(scores: Scores) -> np.ndarray | float:
+    """What scores have before any column: a bias for each class, or nothing."""
+    return 0.0 if isinstance(scores, FamilyScores) else scores.bias
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """P(class | x) by scores and class priors."""
+
+    classes: np.ndarray
+    log_prior: np.ndarray  # (k,), of the classes
+    added: np.ndarray  # (k,), what is added to scores: the same, but for rules that take no learned priors
+    scores: Scores
+    reader: Any
+    interacts: bool = False  # whether the part of a column depends on what other columns hold
+    anchored: ClassVar[bool] = True  # evidence of a cell is what it is: no other cell is needed to count from
+
+    def under(self, priors: Any) -> Posterior:
+        """The same with other class priors."""
+        with np.errstate(divide="ignore"):
+            given = np.log(check_priors(priors, self.classes))
+        return replace(self, log_prior=given, added=given)
+
+    def added_prior(self) -> np.ndarray:
+        """log priors (k,) that the posterior takes."""
+        return self.added
+
+    def output(self, X: Any) -> Any:
+        """What kind of array answers to X are."""
+        return self.reader.output(X)
+
+    def note(self, name: str, found: Evidence) -> str:
+        """What an explanation by a classifier of that name says beside its parts."""
+        return f"columns of this {name} interact: none has a part of its own" if found.columns == [TOGETHER] else ""
+
+    # answers, as the kind of array that X is
+
+    def proba(self, X: Any) -> np.ndarray:
+        """P(class | x), (n, k)."""
+        x = self.reader.read(X)
+        if x.cells > SPAN or x.n * len(self.added) > SPAN:
+            return self.reader.output(X).send(self._each(x, partial(ops.posterior, logs=False)))
+        out = self._run(x.rows(0, x.n), x, _PROBA)
+        return out if type(X) is np.ndarray and X.dtype == FLOAT else self.reader.output(X).send(out)
+
+    def log_proba(self, X: Any) -> np.ndarray:
+        """log P(class | x), (n, k)."""
+        out = self._each(self.reader.read(X), partial(ops.posterior, logs=True))
+        return self.reader.output(X).send_logs(out)
+
+    def labels(self, X: Any) -> np.ndarray:
+        """The most probable class of each row, (n,)."""
+        x = self.reader.read(X)
+        best = self._each(x, lambda scores, prior, out: (scores + prior).argmax(axis=1))
+        return self.reader.output(X).send_labels(self.classes[best])
+
+    def log_odds(self, X: Any, against: Any = None) -> np.ndarray:
+        """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
+        joint = self._each(self.reader.read(X), _joined)
+        place = None if against is None else decision.class_index(against, self.classes)
+        return self.reader.output(X).send(decision.log_odds(joint, place))
+
+    def log_joint(self, X: Any) -> np.ndarray:
+        """log P(x, class), (n, k)."""
+        return self.reader.output(X).send(self._each(self.reader.read(X), None))
+
+    def joint_scores(self, X: Any) -> np.ndarray:
+        """Scores and priors, as doubles: log joints up to a term that all classes share, (n, k)."""
+        return self._each(self.reader.read(X), _joined)
+
+    def log_density(self, X: Any) -> np.ndarray:
+        """log p(x), (n,)."""
+        dense = replace(self, added=self.log_prior)
+        joint = dense._each(self.reader.read(X), None, density=True)
+        return self.reader.output(X).send(decision.log_evidence(joint))
+
+    # evidence by column
+
+    @property
+    def splits(self) -> bool:
+        """Whether the evidence of a column is the same whatever the others hold, so that it can be drawn as a scale."""
+        return not self.interacts and (self.scores.has_parts or self.reader.d == 1)
+
+    @property
+    def columns(self) -> list[str]:
+        """What the columns are called."""
+        return self.reader.columns
+
+    def candidates(self) -> list[np.ndarray] | None:
+        """For each column the values that its scale in a nomogram is drawn at: numbers (floats) from the least to the
+        largest, or levels of any type; None: the model does not know."""
+        plain = self.scores if isinstance(self.scores, FamilyScores) else self.scores.plain
+        return self.reader.candidates(plain.family.grid(plain.params, len(self.classes)))
+
+    def block_of(self, columns: list[np.ndarray]) -> Block:
+        """Columns of candidate values, all of one length, as rows that `evidence` takes too."""
+        return self.reader.block_of(columns)
+
+    def evidence(self, X: Any) -> Evidence:
+        """Scores by column. Where columns cannot be split, all of them have one part together."""
+        x = X if isinstance(X, Block) else self.reader.read(X)
+        check_size(x.n, len(self.classes), x.d)
+        x = x.rows(0, x.n)
+        self._check_codes(x)
+        split = self.interacts or self.scores.has_parts
+        base = self.added + bias_of(self.scores)
+        with np.errstate(all="ignore"):
+            parts = self.scores.parts(x) if split else (self.scores(x) - bias_of(self.scores))[:, :, None]
+        if not ops.all_finite(parts) and inputs.infinite(x):
+            inputs.raise_not_finite(x, self.reader.names)
+        cells = self.reader.cells(X, x)
+        if split or self.reader.d == 1:
+            return Evidence(base, parts, self.columns, cells)
+        return Evidence(base, parts, [TOGETHER], _joined_cells(cells))
+
+    # inside
+
+    def _run(self, chunk: Block, x: Block, finish: Callable, out: np.ndarray | None = None, start: int = 0) -> Any:
+        """finish(scores of a chunk of x, prior, a place that it may use)"""
+        if isinstance(chunk, Codes):
+            self._check_codes(chunk, start)
+        with np.errstate(all="ignore"):
+            scores = self.scores(chunk)
+        if self.scores.finite or not ops.all_finite(scores):
+            return self._finish_carefully(scores, chunk, x, finish, out)
+        return finish(scores, prior=self.added, out=scores if out is None else out)
+
+    def _finish_carefully(
+        self, scores: np.ndarray, chunk: Block, x: Block, finish: Callable, out: np.ndarray | None
+    ) -> Any:
+        if inputs.infinite(chunk):
+            inputs.raise_not_finite(x, self.reader.names)
+        joint = decision.resolve_impossible_rows(scores + self.added, self.added)
+        return finish(joint, prior=np.zeros(len(self.added)), out=joint if out is None else out)
+
+    def _each(self, x: Block, finish: Callable | None, density: bool = False) -> np.ndarray:
+        """What `finish` makes of the scores of all rows, span by span while in cache; without it, log joints."""
+        k = len(self.added)
+        wide = x.n * self._row_width(k) if x.n > 1 else 0
+        spans = borders(x.n, max(x.cells, wide), max(SPAN, k * x.d // 4))
+        whole = np.empty((x.n, k) if len(spans) > 1 else (0, 0))
+
+        def run(span: tuple[int, int]) -> np.ndarray:
+            chunk = x.rows(*span)
+            if finish is None:
+                return self._log_joint_of(chunk, x, density, span[0])
+            return self._run(chunk, x, finish, whole[slice(*span)] if len(spans) > 1 else None, span[0])
+
+        return run(spans[0]) if len(spans) == 1 else _join(whole, threads.map_ordered(spans, run), spans)
+
+    def _row_width(self, k: int) -> int:
+        plain = self.scores if isinstance(self.scores, FamilyScores) else self.scores.plain
+        return plain.family.row_width(k)
+
+    def _log_joint_of(self, chunk: Block, x: Block, density: bool, start: int) -> np.ndarray:
+        self._check_codes(chunk, start)
+        with np.errstate(all="ignore"):
+            scores = self.scores.log_density(chunk) if density else self.scores(chunk)
+        if (self.scores.finite or not ops.all_finite(scores)) and inputs.infinite(chunk):
+            inputs.raise_not_finite(x, self.reader.names)
+        common = self.scores.shared(chunk)
+        return scores + self.added if common is None else _added(scores, self.added, common)
+
+    def _check_codes(self, chunk: Block, start: int = 0) -> None:
+        """Refuse codes that are no levels."""
+        if isinstance(chunk, Codes) and not inputs.in_support(chunk, "level"):
+            try:
+                inputs.raise_negative(chunk, self.reader.model, self.reader.names)
+            except DataError as wrong:
+                raise relocate(wrong, start) from None
+
+
+_PROBA = partial(ops.posterior, logs=False)
+
+
+def _joined(scores: np.ndarray, prior: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """Log joints, up to a term that all classes share."""
+    return np.add(scores, prior, out=out)
+
+
+def _added(scores: np.ndarray, prior: np.ndarray, common: np.ndarray) -> np.ndarray:
+    """scores + prior + common (n,), −∞ where they are past all numbers with opposite signs: no density is there."""
+    out = scores + prior
+    with np.errstate(all="ignore"):
+        out += common[:, None]
+    if not ops.all_finite(out):
+        out[np.isnan(out)] = -np.inf
+    return out
+
+
+def _join(whole: np.ndarray, parts: Any, spans: list[tuple[int, int]]) -> np.ndarray:
+    """The parts as one array: `whole`, where they are not in it already, or one of their own shape."""
+    out = whole
+    for (start, stop), part in zip(spans, parts, strict=True):
+        if start == 0 and (part.ndim, part.dtype) != (whole.ndim, whole.dtype):
+            out = np.empty((len(whole), *part.shape[1:]), dtype=part.dtype)
+        if part.base is not whole:
+            out[start:stop] = part
+    return out
+
+
+def check_size(n: int, k: int, d: int) -> None:
+    """Whether an explanation of so many rows, classes and columns fits."""
+    size = n * k * d
+    if size > MOST:
+        raise DataError(
+            f"an explanation of {n} rows × {k} classes × {d} columns is {size:.1g} numbers\n\n"
+            f"hint: explain fewer rows at a time, {max(1, MOST * n // size)} at most"
+        )
+
+
+def _joined_cells(cells: np.ndarray) -> np.ndarray:
+    """The cells of each row as one text; None where all of them are missing."""
+    texts = [", ".join(cell_text(cell) for cell in row[:3]) + ", …" * (len(row) > 3) for row in cells]
+    out = np.array([*texts, None], dtype=object)[:-1]
+    out[np.isnan(cells).all(axis=1)] = None
+    return out[:, None]
+
+
+COMBINATIONS = 1024  # of missing levels in a row
+BATCH = 1 << 18  # posteriors held at once
+
+
+@dataclass(frozen=True, eq=False)
+class AveragedPosterior(Posterior):
+    """Posteriors where missing levels are averaged over."""
+
+    levels: tuple[tuple[int, int, np.ndarray, np.ndarray], ...] = ()  # see `levels_of_each`
+
+    def _run(self, chunk: Any, x: Block, finish: Callable, out: np.ndarray | None = None, start: int = 0) -> Any:
+        found = self._of(chunk, start)
+        return finish(found, prior=np.zeros(len(self.added)), out=found if out is None else out)
+
+    def _of(self, x: Any, start: int = 0) -> np.ndarray:
+        """log P(class | what is there), (n, k)."""
+        plain = self.scores if isinstance(self.scores, FamilyScores) else self.scores.plain
+        with np.errstate(all="ignore"):
+            scores = plain(x)
+        if not ops.all_finite(scores) and inputs.infinite(x):
+            inputs.raise_not_finite(x, self.reader.names)
+        return self.averaged(x, scores, self.added, start)
+
+    def averaged(self, x: Any, scores: np.ndarray, prior: np.ndarray, start: int = 0) -> np.ndarray:
+        """The same from scores (n, k) before any calibration, with log priors (k,) or (n, k)."""
+        calibration = self.scores.calibration if isinstance(self.scores, CalibratedScores) else None
+        prior = np.broadcast_to(prior, scores.shape)
+        gone = np.array([np.asarray(x.blocks[b].values)[:, c] < 0 for b, c, *_ in self.levels])
+        gone = gone.reshape(len(self.levels), x.n)
+        self._check_few(gone, start)
+        out = np.empty_like(scores)
+        patterns, which = np.unique(gone, axis=1, return_inverse=True)
+        for i, pattern in enumerate(patterns.T):
+            rows = np.flatnonzero(which.ravel() == i)
+            some = [levels for (_, _, *levels), here in zip(self.levels, pattern, strict=True) if here]
+            out[rows] = averaged(scores[rows], some, prior[rows], calibration)
+        return out
+
+    def evidence(self, X: Any) -> Evidence:
+        """As ever, and what averaging over missing levels adds, as one more part."""
+        found = super().evidence(X)
+        x = X if isinstance(X, Block) else self.reader.read(X)
+        with np.errstate(invalid="ignore"):
+            rest = np.nan_to_num(self._of(x.rows(0, x.n)) - (found.base + found.parts.sum(axis=2)))
+        rest -= rest.mean(axis=1, keepdims=True)  # what all classes share says nothing
+        if not self.gaps_in(x):
+            return found
+        nothing = np.full((len(found.cells), 1), "", dtype=object)
+        return Evidence(
+            found.base,
+            np.concatenate([found.parts, rest[:, :, None]], axis=2),
+            [*found.columns, MISSING],
+            np.hstack([found.cells, nothing]),
+        )
+
+    def gaps_in(self, x: Any) -> bool:
+        """Whether some row misses a level."""
+        return any((np.asarray(x.blocks[b].values)[:, c] < 0).any() for b, c, *_ in self.levels)
+
+    def _check_few(self, gone: np.ndarray, start: int) -> None:
+        """Refuse rows that have too many combinations of missing levels."""
+        sizes = np.array([np.log(len(share)) for *_, share in self.levels])
+        many = sizes @ gone
+        if (many > np.log(COMBINATIONS) + 1e-9).any():
+            row = int(many.argmax())
+            raise DataError(
+                f"the missing levels of row {row + start} have {np.exp(many[row]):.3g} combinations, more than "
+                f"{COMBINATIONS}\n\nhint: use missing='ignore', which integrates them out, or leave out columns of "
+                "many levels"
+            )
+
+
+def levels_of_each(
+    family: Any, params: tuple, counts: tuple, nominal: list[tuple[int, tuple[int, ...]]]
+) -> tuple[tuple[int, int, np.ndarray, np.ndarray], ...]:
+    """(block, place in it, log θ (k, levels), P(level)) of each nominal column that has levels, from a product of
+    families, its parameters and its tallies."""
+    out = []
+    for b, _ in nominal:
+        factor, p, t = family.factors[b], params[b], counts[b]
+        shares = np.exp(log_shares(t.table.sum(axis=0, keepdims=True), t.offset, factor.pseudo_counts(t)))[0]
+        parts = zip(p.columns(), np.split(shares, t.offset[1:-1]), strict=True)
+        out += [(b, c, logs, share) for c, (logs, share) in enumerate(parts) if len(share)]
+    return tuple(out)
+
+
+def averaged(scores: np.ndarray, missing: list, prior: np.ndarray, calibration: Calibration | None) -> np.ndarray:
+    """log Σ_b P(b) P(class | a, b) (n, k): `scores` are the log likelihoods of a; `missing` has for each missing column
+    those of its levels b, (k, levels), and their P(b); log priors (k,), or (n, k) of each row."""
+    n, k = scores.shape
+    added, weight = np.zeros((1, k)), np.zeros(1)  # of every combination of levels
+    with np.errstate(divide="ignore"):
+        for logs, share in missing:
+            added = (added[:, None, :] + logs.T).reshape(-1, k)
+            weight = (weight[:, None] + np.log(share)).ravel()
+    m, out = len(added), np.empty((n, k))
+    step = max(1, BATCH // (m * k))
+    prior = np.broadcast_to(prior, (n, k))
+    for start in range(0, n, step):
+        part = scores[start : start + step]
+        each = (part[:, None, :] + added).reshape(-1, k)
+        if calibration is not None:
+            calibration.apply(each)
+        own = np.repeat(prior[start : start + step], m, axis=0)
+        each += own
+        posterior = ops.posterior(np.ascontiguousarray(resolved(each, own)), logs=True)
+        out[start : start + step] = np.logaddexp.reduce(posterior.reshape(len(part), m, k) + weight[:, None], axis=1)
+    return out
+
+
+def resolved(joint: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """`decision.resolve_impossible_rows` with a prior (n, k) of each row."""
+    if not ops.all_finite(joint):
+        over = np.isposinf(joint)
+        past, lost = over.any(axis=1), ~(np.max(joint, axis=1) > -np.inf)
+        joint[past] = np.where(over[past], prior[past], -np.inf)
+        joint[lost] = prior[lost]
+    return joint
+
+
+SHOWN = 20  # columns that are printed
+
+
+@dataclass(frozen=True)
+class LinearPosterior:
+    """`coef_`, `intercept_` and `classes_` of a logistic (two classes) or softmax (more) function of x.
+
+    `binarize`: cells count as 1 where they are above it, else as 0, as `BernoulliNB` takes them; None: as they are.
+
+    >>> import numpy as np
+    >>> view = LinearPosterior.of(np.array(["a", "b"]), np.array([[0.0], [2.0]]), np.array([0.0, 1.0]))
+    >>> view.coef_.tolist(), view.intercept_.tolist()
+    ([[2.0]], [1.0])
+    >>> view.predict(np.array([[0.0], [-1.0]])).tolist()
+    ['b', 'a']
+    """
+
+    classes_: np.ndarray
+    coef_: np.ndarray  # (1, d) for two classes, else (k, d)
+    intercept_: np.ndarray  # (1,) or (k,)
+    binarize: float | None = None
+
+    def __repr__(self) -> str:
+        """Coefficients in a table: a column for each class, or one for the second of two."""
+        two, (m, d) = len(self.classes_) == 2, self.coef_.shape
+        title = f"log odds of {self.classes_[-1]} against {self.classes_[0]}" if two else "scores, whose softmax it is"
+        head = ["", *(["coef"] if two else [str(label) for label in self.classes_])]
+        cells = [("intercept", self.intercept_), *zip(column_labels(min(d, SHOWN)), self.coef_.T, strict=False)]
+        rows = [(name, *(display.format_number(float(a)) for a in each[:m])) for name, each in cells]
+        more = f"… and {d - SHOWN} more columns" if d > SHOWN else ""
+        return display.Table(title, head, rows, notes=[more]).to_text()
+
+    @classmethod
+    def of(
+        cls, classes: np.ndarray, coef: np.ndarray, bias: np.ndarray, binarize: float | None = None
+    ) -> LinearPosterior:
+        """From one linear score for each class; two are told as their difference."""
+        if len(classes) == 2:
+            return cls(classes, np.ascontiguousarray(coef[1:] - coef[:1]), bias[1:] - bias[:1], binarize)
+        return cls(classes, np.ascontiguousarray(coef), bias, binarize)
+
+    def decision_function(self, X) -> np.ndarray:
+        """log odds of the second class (n,), or a score for each class (n, k)."""
+        X = X if sparse.issparse(X) else np.asarray(X)
+        if self.binarize is not None:  # a missing cell stays one
+            above = (self.binarize < X).astype(np.float64)
+            X = above if sparse.issparse(X) else np.where(np.isnan(np.asarray(X, dtype=np.float64)), np.nan, above)
+        scores = X @ self.coef_.T + self.intercept_
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict_proba(self, X) -> np.ndarray:
+        scores = np.asarray(self.decision_function(X), dtype=np.float64)
+        if len(self.classes_) == 2:
+            scores = np.stack([np.zeros_like(scores), scores], axis=1)
+        return ops.posterior(np.ascontiguousarray(scores), logs=False)
+
+    def predict(self, X) -> np.ndarray:
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]

@@ -1,0 +1,167 @@
+"""Some of the training rows, chosen by their content: the same whatever their order and however they lie in batches.
+
+The rows of the least digests are taken, rows that are alike as one with the number of them. While there are no more
+rows than a sample may have, it holds all of them as they are.
+
+>>> import numpy as np
+>>> from deciban.data.blocks import Reals, Table
+>>> x = np.repeat(np.arange(8.0), 3)[:, None]
+>>> few = RowSample.of(Table(Reals(x), np.zeros(24, dtype=np.int32), None, 1), 4)
+>>> few.table.n, few.times.tolist(), few.complete
+(4, [3, 3, 3, 3], False)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from deciban.data.blocks import Block, Codes, Counts, Mixed, Reals, Table
+from deciban.data.frames import Column
+from deciban.rows.folds import number_of, row_digests
+from deciban.rows.schema import Schema
+
+SIZE = 1 << 13  # rows that a sample has
+MIX = np.uint64(0xD1B54A32D192ED03)
+
+
+def digests(x: Block, schema: Schema | None) -> np.ndarray:
+    """A number for each row, by its cells alone, (n,): levels count by their names, missing cells are alike."""
+    if isinstance(x, Mixed):
+        assert schema is not None
+        columns: list = [None] * len(schema.fields)
+        for block, (family, at) in zip(x.blocks, schema.groups, strict=True):
+            if family is not schema.gaps:
+                for j, cells in zip(at, np.asarray(block.values).T, strict=True):
+                    columns[j] = Column(schema.fields[j].name, cells, schema.fields[j].levels)  # type: ignore[arg-type]
+        return _stirred(_side_by_side(columns))
+    if isinstance(x, Codes):
+        return _stirred(Reals(np.where(x.values < 0, np.nan, np.asarray(x.values, dtype=np.float64))))
+    if isinstance(x, Counts):
+        return _stirred(replace(x, values=np.where(np.isnan(x.values), np.nan, x.values)))
+    return _stirred(Reals(np.where(np.isnan(x.values), np.nan, np.asarray(x.values, dtype=np.float64))))
+
+
+def _stirred(x: Reals | Counts) -> np.ndarray:
+    return row_digests(x) * MIX >> np.uint64(3)
+
+
+def _side_by_side(columns: Sequence[Column]) -> Reals:
+    return Reals(np.column_stack([_numbers(column) for column in columns]))
+
+
+def _numbers(column: Column) -> np.ndarray:
+    """A column of levels as numbers that its levels' names tell, wherever they stand; missing cells are alike."""
+    if column.levels is None:
+        return np.where(np.isnan(column.values), np.nan, column.values)
+    return np.array([*map(number_of, column.levels), np.nan])[column.values]
+
+
+@dataclass(frozen=True, eq=False)
+class RowSample:
+    table: Table  # rows of some weight
+    times: np.ndarray | None  # (n,), how many rows each stands for; None: for itself
+    complete: bool  # whether it stands for all rows
+
+    @classmethod
+    def of(cls, table: Table, size: int = SIZE) -> RowSample:
+        if table.w is not None and not table.w.all():
+            table = table.take(np.flatnonzero(table.w > 0))
+        if table.n <= size:
+            return cls(table, None, True)
+        at, times, complete = least(digests(table.x, table.schema), table.y, table.weights(), size)
+        return cls(table.take(at), times, complete)
+
+    def counts(self) -> np.ndarray:
+        """How many rows each row stands for, (n,)."""
+        return np.ones(self.table.n) if self.times is None else self.times
+
+
+def least(
+    digest: np.ndarray, label: np.ndarray, w: np.ndarray, size: int, times: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """(a row of each kind, how many rows are of it, whether that is all), of the kinds of the `size` least digests and
+    any that equal the last of these. A kind is a digest, a label and a weight.
+
+    >>> least(np.array([5, 3, 5, 9]), np.zeros(4), np.ones(4), 2)
+    (array([1, 0]), array([1, 2]), False)
+    """
+    times, enough = np.ones(len(digest), dtype=np.int64) if times is None else times, size
+    while True:
+        near = np.arange(len(digest))
+        if enough < len(digest):
+            near = np.flatnonzero(digest <= np.partition(digest, enough - 1)[enough - 1])
+        keys = (w[near], label[near], digest[near])
+        order = near[np.lexsort(keys)]
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = (np.diff(digest[order]) != 0) | (label[order][1:] != label[order][:-1]) | (np.diff(w[order]) != 0)
+        first = np.flatnonzero(new)
+        if len(first) >= size or len(near) == len(digest):
+            break
+        enough *= 4
+    at, count = order[first], np.add.reduceat(times[order], first) if len(first) else times[:0]
+    whole = len(near) == len(digest)
+    if len(at) > size:
+        some = digest[at] <= digest[at[size - 1]]
+        whole = whole and bool(some.all())
+        at, count = at[some], count[some]
+    return at, count, whole
+
+
+@dataclass(frozen=True, eq=False)
+class BatchSample:
+    """The same of batches, which adds up: rows of Arrow, so that levels need no codes yet."""
+
+    table: Any  # of Arrow
+    digest: np.ndarray  # (m,)
+    label: np.ndarray  # (m,), digests of the classes
+    weight: np.ndarray  # (m,)
+    times: np.ndarray  # (m,)
+    size: int
+    complete: bool = True
+
+    @classmethod
+    def of(cls, batch: Any, table: Table, classes: np.ndarray, size: int) -> BatchSample:
+        import pyarrow as pa
+
+        digest, w = digests(table.x, table.schema), table.weights()
+        label = np.array([number_of(one) for one in classes.tolist()])[table.y]
+        rows = pa.Table.from_batches([batch])
+        if not w.all():
+            some = w > 0
+            rows, digest, label, w = rows.filter(pa.array(some)), digest[some], label[some], w[some]
+        return cls(rows, digest, label, w, np.ones(len(w), dtype=np.int64), size).reduced()
+
+    def __add__(self, other: BatchSample) -> BatchSample:
+        import pyarrow as pa
+
+        tables = [table for table in (self.table, other.table) if table.num_rows] or [self.table]
+        both = pa.concat_tables(
+            [table.select(tables[0].schema.names) for table in tables], promote_options="permissive"
+        )
+        names = ("digest", "label", "weight", "times")
+        values = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
+        return BatchSample(both, **values, size=self.size, complete=self.complete and other.complete).reduced()
+
+    def reduced(self) -> BatchSample:
+        if len(self.digest) <= self.size:
+            return self
+        at, times, complete = least(self.digest, self.label, self.weight, self.size, self.times)
+        return BatchSample(
+            self.table.take(at),
+            self.digest[at],
+            self.label[at],
+            self.weight[at],
+            times,
+            self.size,
+            self.complete and complete,
+        )
+
+    def read(self, reading: Callable[[Any], Any]) -> RowSample:
+        """The rows as a model of all rows reads them, in an order of their own; reading(f).table(rows) reads them."""
+        table: Table = reading(None).table(self.table)
+        order = np.lexsort((table.weights(), self.digest, table.y))
+        return RowSample(table.take(order), self.times[order], self.complete)
