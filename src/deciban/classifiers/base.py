@@ -158,6 +158,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if name is not None:
             self.target_name_ = name
 
+    def _ignore_columns(self, names: Sequence[str]) -> None:
+        """Pass over these columns of frames without a word: they are known, and were not learned from."""
+        self._left_out = list(names)
+
     # answers
 
     def predict_proba(self, X, *, priors=None) -> np.ndarray:
@@ -617,8 +621,16 @@ class Generative(Classifier):
             self.feature_names_in_ = state.reader.names
         else:
             self.__dict__.pop("feature_names_in_", None)
-        self._name_target(state.reader.target)
+        super()._name_target(state.reader.target)
         return self
+
+    def _name_target(self, name: str | None) -> None:
+        super()._name_target(name)
+        if self.__sklearn_is_fitted__():
+            self._state = self._state.with_reader(target=name)
+
+    def _ignore_columns(self, names: Sequence[str]) -> None:
+        self._state = self._fitted_state().with_reader(ignored=tuple(names))
 
     @without_weights(FIXED_WEIGHTS)
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:

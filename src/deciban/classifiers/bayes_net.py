@@ -345,7 +345,9 @@ def graph_of(edges: Any, target: str | None, settings: tuple, schema: Schema | N
     return Graph(column_edges(edges, target, known.target, schema), prior, max_parents, backoff, alpha)
 
 
-def column_edges(edges: Any, target: str | None, called: str | None, schema: Schema) -> tuple[tuple[int, int], ...] | None:
+def column_edges(
+    edges: Any, target: str | None, called: str | None, schema: Schema
+) -> tuple[tuple[int, int], ...] | None:
     """The given edges by column number; those from the class are understood."""
     names = schema.names
     if target in names:

@@ -55,12 +55,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from inspect import signature
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import InvalidParameterError, StrOptions
@@ -68,10 +68,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names, _num_samples, column_or_1d, has_fit_parameter
 
 from deciban import decision, ops
-from deciban.classifiers.base import PRIORS, BatchJob, Deciding, Generative, OnData, Settled, context, unfitted
+from deciban.classifiers.base import PRIORS, Classifier, Generative, unfitted
 from deciban.classifiers.logistic import LogisticRegression
 from deciban.classifiers.mixed import MixedNB
-from deciban.classifiers.structured import AODE, KDependenceBayes, Structured, TreeAugmentedNB
+from deciban.classifiers.structured import AODE, KDependenceBayes, StructuredNB, TreeAugmentedNB
 from deciban.data import frames
 from deciban.data.blocks import Reals
 from deciban.decision import check_priors
@@ -79,12 +79,13 @@ from deciban.errors import ColumnWarning, DataError, DecibanError, MergeError, N
 from deciban.estimation.dirichlet import log_evidence
 from deciban.explain.explanation import Explanation
 from deciban.models import hypotheses
-from deciban.models.feature_weights import MIX, order_of_batch
+from deciban.models.posterior import Evidence
 from deciban.rows import inputs
 from deciban.rows.folds import ODD, assign_folds
 from deciban.rows.inputs import rows_at
-from deciban.rows.readers import ArrayKind, ReadingFrames
-from deciban.rows.rows import ColumnRoles
+from deciban.rows.readers import ArrayKind
+from deciban.rows.rows import BatchJob, ColumnRoles
+from deciban.rows.sample import MIX, batch_digests
 
 FOLDS = 5
 ENOUGH = 1 << 13  # rows held out, in as many of the folds as that takes
@@ -159,7 +160,7 @@ def each_learned(pairs: Named, learn: Callable[[str, Any], Any]) -> tuple[Named,
     left_out, first = {}, None
     for name, template in pairs:
         with warnings.catch_warnings():
-            if any(isinstance(model, ReadingFrames) for _, model in out):
+            if any(isinstance(model, MixedNB | StructuredNB) for _, model in out):
                 warnings.simplefilter("ignore", ColumnWarning)  # one of them has named those columns
             try:
                 out.append((name, learn(name, template)))
@@ -237,7 +238,7 @@ def suited(models: Sequence[Any], X: Any) -> list[tuple[Any, np.ndarray | None]]
     takes = [_takes_gaps(model) for model in models]
     if all(takes) or not any(takes) or sparse.issparse(X):
         return [(X, None)] * len(models)
-    by_name = any(isinstance(model, ReadingFrames) for model in models)
+    by_name = any(isinstance(model, MixedNB | StructuredNB) for model in models)
     return [(X, None) if takes_gaps else _complete(m, X, by_name) for m, takes_gaps in zip(models, takes, strict=True)]
 
 
@@ -314,9 +315,10 @@ def makes_choices(model: Any) -> bool:
     Such a model looks better than it is, and would be weighed so."""
     if not isinstance(model, Generative):
         return False
-    fields = getattr(getattr(model, "_schema", None), "fields", ())
-    searched = isinstance(model, Structured) or any(field.family.chooses for field in fields)
-    return searched or bool(model._asked()) or bool(getattr(model, "calibrate", False))
+    state = model._fitted_state()
+    fields = () if state.reader.schema is None else state.reader.schema.fields
+    searched = state.spec.structured or any(field.family.chooses for field in fields)
+    return searched or bool(state.spec.tune) or state.spec.calibrate
 
 
 def held_out_of_each(
@@ -378,15 +380,16 @@ def measure(model: Any) -> str:
     """Of what a generative model's evidence is the density, or the mass."""
     if isinstance(model, Pipeline):
         return "columns that a pipeline made"
-    if isinstance(model, MixedNB | Structured):
-        fields = model._schema.fields
-        if isinstance(model, MixedNB):
-            kinds = [field.family.measure for field in fields]
-        else:
-            kinds = ["intervals" if field.levels is None else "levels" for field in fields]
-        gaps = ", and which cells are missing" if model._schema.gaps is not None else ""
-        return (kinds[0] if len(set(kinds)) == 1 else "columns " + " ".join(kinds)) + gaps
-    return model._check_is_fitted().family.measure
+    state = model._fitted_state()
+    schema = state.reader.schema
+    if schema is None:
+        return state.family.measure
+    if state.spec.structured:
+        kinds = ["intervals" if field.levels is None else "levels" for field in schema.fields]
+    else:
+        kinds = [field.family.measure for field in schema.fields]
+    gaps = ", and which cells are missing" if schema.gaps is not None else ""
+    return (kinds[0] if len(set(kinds)) == 1 else "columns " + " ".join(kinds)) + gaps
 
 
 def class_evidence(n: np.ndarray) -> float:
@@ -429,8 +432,8 @@ def parameters(model: Any) -> int:
     k = len(model.classes_)
     if hasattr(model, "coef_") and not isinstance(model, Generative):
         return (k - 1) * (model.coef_.shape[1] + bool(model.fit_intercept))
-    fitted = model._check_is_fitted() if isinstance(model, Generative) else None
-    free = None if fitted is None else fitted.family.n_parameters(fitted.params, k, model.n_features_in_)
+    state = model._fitted_state() if isinstance(model, Generative) else None
+    free = None if state is None else state.family.n_parameters(state.params, k, model.n_features_in_)
     if free is None:
         raise DataError(
             f"how many parameters a {type(model).__name__} has is not known\n\n{HELD_OUT}, or by 'evidence'"
@@ -472,135 +475,77 @@ def all_have(method: str) -> Callable[[Any], bool]:
     return lambda self: all(hasattr(model, method) for model in self._current())
 
 
-class Pooling(Deciding):
-    """Mixin: needs `models_`, `weights_` (m,), `classes_`, `class_count_` (None: not learned here)."""
+def all_own(ensemble: Any) -> bool:
+    """For `available_if`: whether every model can be asked for its evidence."""
+    return all(isinstance(model, Classifier) and not model._reads_texts for model in ensemble._current())
 
-    models_: list
-    weights_: np.ndarray
-    names_: list[str]
-    class_count_: np.ndarray | None
+
+@dataclass(frozen=True, eq=False)
+class PooledPosterior:
+    """P(class | x) by several models; see `models.posterior.Posterior`."""
+
+    classes: np.ndarray
+    models: list
+    weights: np.ndarray  # (m,)
+    class_count: np.ndarray | None  # (k,); None: the models were not learned here
     priors: Any
-    _current: Callable[[], list]
+    pooled: Callable[[PooledPosterior, Any], np.ndarray]  # (self, X) → log P(class | x) (n, k)
+    splits: ClassVar[bool] = False
 
-    # what users call
+    def of_each(self, X: Any) -> np.ndarray:
+        """log P(class | x) (m, n, k) of each model, NaN of rows that it cannot be asked of."""
+        return said_where_suited(self.models, X, self.classes, self.priors, self.class_count)
 
-    def predict_proba(self, X, *, priors=None) -> np.ndarray:
-        """P(class | x), (n, k); `priors` replaces the learned class priors for this call."""
-        return np.exp(self._log_posterior(X, priors))
+    def added_prior(self) -> np.ndarray:
+        """log priors (k,) of the classes."""
+        if self.class_count is None:
+            raise DataError("hypotheses that were not learned here have no class priors\n\nhint: fit models on rows")
+        if self.priors is None:
+            return decision.log_prior(np.asarray(self.class_count, dtype=np.float64))
+        with np.errstate(divide="ignore"):
+            return np.log(decision.check_priors(self.priors, self.classes))
 
-    def predict_log_proba(self, X, *, priors=None) -> np.ndarray:
-        """log P(class | x), (n, k)."""
-        return self._log_posterior(X, priors)
+    def output(self, X: Any) -> ArrayKind:
+        return ArrayKind.plain
 
-    def predict(self, X, *, priors=None) -> np.ndarray:
-        """The most probable class of each row."""
-        best = self._log_posterior(X, priors).argmax(axis=1)
-        return self.classes_[best]
+    def log_proba(self, X: Any) -> np.ndarray:
+        return self.pooled(self, X)
 
-    def log_odds(self, X, *, against=None, priors=None) -> np.ndarray:
-        """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
-        logs = self._log_posterior(X, priors)
-        return decision.log_odds(logs, None if against is None else self._place_of(against))
+    def proba(self, X: Any) -> np.ndarray:
+        return np.exp(self.pooled(self, X))
 
-    def decibans(self, X, *, against=None, priors=None) -> np.ndarray:
-        """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1."""
-        return self.log_odds(X, against=against, priors=priors) * decision.DECIBAN
+    def labels(self, X: Any) -> np.ndarray:
+        return self.classes[self.pooled(self, X).argmax(axis=1)]
 
-    @available_if(all_have("leave_one_out"))
-    def leave_one_out(self, X, y, sample_weight=None, *, priors=None) -> np.ndarray:
-        """log P(class | x) of each row, (n, k), by the models without that row; their weights stay."""
-        self._check_is_fitted()
-        more = {} if sample_weight is None else {"sample_weight": sample_weight}
-        priors = self._or_given(priors)
-        if priors is not None:
-            more["priors"] = decision.check_priors(priors, self.classes_)
-        return self._pooled(np.stack([model.leave_one_out(X, y, **more) for model in self.models_]))
+    def log_odds(self, X: Any, against: Any = None) -> np.ndarray:
+        place = None if against is None else decision.class_index(against, self.classes)
+        return decision.log_odds(self.pooled(self, X), place)
 
-    @available_if(all_have("sample"))
-    def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
-        """Draw rows and their labels, (X, y), each from a model drawn by its weight; in the order of the models."""
-        self._check_is_fitted()
-        source = check_random_state(random_state)
-        counts = source.multinomial(n_samples, self.weights_ / self.weights_.sum())
-        drawn = [m.sample(int(n), random_state=source) for m, n in zip(self.models_, counts, strict=True) if n]
-        return reduce(_stacked, [x for x, _ in drawn]), np.concatenate([y for _, y in drawn])
-
-    @available_if(all_have("_evidence"))
-    def explain(self, X, *, of=None, against=None, priors=None) -> Explanation:
-        """Evidence by column in decibans: the mean over the models, by their weights, and one more part for what
-        averaging probabilities instead of evidence adds. prior + columns + that part = log odds."""
-        self._check_is_fitted()
-        priors = self._or_given(priors)
-        if priors is not None:
-            priors = decision.check_priors(priors, self.classes_)
-        asked = [
-            (weight, model, rows)
-            for weight, model, (rows, there) in zip(
-                self.weights_, self.models_, suited(self.models_, frames.records(X)), strict=True
-            )
-            if there is None
-        ]
-        told = [model._evidence(rows, priors) for _, model, rows in asked]
+    def evidence(self, X: Any) -> Evidence:
+        """The mean over the models, by their weights, and what averaging probabilities instead of evidence adds."""
+        priors = None if self.priors is None else decision.check_priors(self.priors, self.classes)
+        each = zip(self.weights, self.models, suited(self.models, frames.records(X)), strict=True)
+        asked = [(weight, model, rows) for weight, model, (rows, there) in each if there is None]
+        told = [model._posterior(priors).evidence(rows) for _, model, rows in asked]
         weights = np.array([weight for weight, *_ in asked])
         weights = weights / weights.sum() if weights.any() else np.full(len(weights), 1 / len(weights))
-        if len({tuple(columns) for _, _, columns, _ in told}) > 1:
+        if len({tuple(one.columns) for one in told}) > 1:
             raise DataError(
                 "the models tell evidence of different columns (where columns interact, of all together)\n\n"
                 "hint: explain one of `models_`"
             )
-        base = np.tensordot(weights, np.stack([base for base, *_ in told]), 1)
-        parts = np.tensordot(weights, np.stack([parts for _, parts, *_ in told]), 1)
-        logs = self._log_posterior(X, priors)
+        base = np.tensordot(weights, np.stack([one.base for one in told]), 1)
+        parts = np.tensordot(weights, np.stack([one.parts for one in told]), 1)
         with np.errstate(invalid="ignore"):
-            rest = np.nan_to_num(logs - (base + parts.sum(axis=2)))
+            rest = np.nan_to_num(self.pooled(self, X) - (base + parts.sum(axis=2)))
         rest -= rest.mean(axis=1, keepdims=True)  # what all classes share says nothing
-        cells = np.asarray(told[0][3], dtype=object)
+        cells = np.asarray(told[0].cells, dtype=object)
         values = np.hstack([cells, np.full((len(cells), 1), "", dtype=object)])
         parts = np.concatenate([parts, rest[:, :, None]], axis=2)
-        columns = [*told[0][2], TOGETHER]
-        more = context(self, X)
-        return Explanation.of_parts(self.classes_, columns, values, base, parts, of, against, NOTE, **more)
+        return Evidence(base, parts, [*told[0].columns, TOGETHER], values)
 
-    # inside
-
-    def _pooled(self, log_proba: np.ndarray) -> np.ndarray:
-        """log P(class | x) (n, k) from what every model says, (m, n, k)."""
-        raise NotImplementedError
-
-    def _log_posterior(self, X, priors) -> np.ndarray:
-        self._check_is_fitted()
-        given = self._or_given(priors)
-        return self._pooled(said_where_suited(self.models_, X, self.classes_, given, self.class_count_))
-
-    def _or_given(self, priors: Any) -> Any:
-        """The class priors of a call, or else those of the setting."""
-        return self.priors if priors is None else priors
-
-    def _prior(self, fitted: Any, priors: Any) -> np.ndarray:
-        if self.class_count_ is None:
-            raise DataError("hypotheses that were not learned here have no class priors\n\nhint: fit models on rows")
-        priors = self._or_given(priors)
-        if priors is None:
-            return decision.log_prior(np.asarray(self.class_count_, dtype=np.float64))
-        with np.errstate(divide="ignore"):
-            return np.log(decision.check_priors(priors, self.classes_))
-
-    def _place_of(self, label: Any) -> int:
-        at = np.flatnonzero(self.classes_ == label)
-        if len(at) == 0:
-            raise DataError(f"class {label!r} is not among {list(self.classes_)}\n\nhint: name a class of the model")
-        return int(at[0])
-
-    def _origin_of(self, X: Any) -> ArrayKind:
-        return ArrayKind.plain
-
-    def _check_is_fitted(self) -> Any:
-        if not self.__sklearn_is_fitted__():
-            raise unfitted(self)
-        return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "models_" in self.__dict__
+    def note(self, name: str, found: Evidence) -> str:
+        return NOTE
 
 
 def _stacked(a: Any, b: Any) -> Any:
@@ -620,54 +565,6 @@ def draw(weights: np.ndarray, n: int, per: str, random_state: Any) -> np.ndarray
     """
     rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
     return hypotheses.draws(weights, n, rng) if per == "row" else np.repeat(hypotheses.draws(weights, 1, rng), n)
-
-
-class Composed:
-    """Mixin: needs `models`, and `models_` once fitted."""
-
-    models: Any
-    models_: list
-    _usual: Callable[[], Any]  # the models where none are named
-    __sklearn_is_fitted__: Callable[[], bool]
-
-    def _pairs(self) -> Named:
-        return name_members(self._usual() if self.models is None else self.models)
-
-    def _listed(self) -> Named:
-        """The models that were named, whatever else may be wrong with them."""
-        return self._pairs() if isinstance(self.models, list | tuple | Mapping) else []
-
-    def _current(self) -> list:
-        """The models as they are, fitted or not."""
-        return self.models_ if self.__sklearn_is_fitted__() else [model for _, model in self._pairs()]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The settings by name; `deep`: with the models and theirs, as `name` and `name__setting`."""
-        out = super().get_params(deep=False)  # type: ignore[misc]
-        for name, model in self._listed() if deep else ():
-            if hasattr(model, "get_params") and not isinstance(model, type):
-                out[name] = model
-                out.update({f"{name}__{key}": value for key, value in model.get_params(deep=True).items()})
-        return out
-
-    def set_params(self, **params: Any) -> Self:
-        """Change settings: own ones, a model by its name, or a model's as `name__setting`."""
-        if "models" in params:
-            self.models = params.pop("models")
-        names = [name for name, _ in self._listed()]
-        replaced = {name: params.pop(name) for name in list(params) if name in names}
-        if any(replaced[name] is not model for name, model in self._listed() if name in replaced):
-            self.models = [(name, replaced.get(name, model)) for name, model in self._pairs()]
-        return super().set_params(**params)  # type: ignore[misc]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        each = [get_tags(model) for model in self._current() if hasattr(model, "__sklearn_tags__")]
-        for name in ("allow_nan", "sparse", "categorical", "string", "positive_only"):
-            whole = any if name in ("positive_only", "allow_nan") else all  # who takes no gaps is not asked of them
-            setattr(tags.input_tags, name, whole(getattr(one.input_tags, name) for one in each))
-        tags.classifier_tags.multi_class = all(one.classifier_tags.multi_class for one in each if one.classifier_tags)
-        return tags
 
 
 ROWS = 1 << 13
@@ -758,7 +655,7 @@ def keys(batch: Any, reading: ColumnRoles) -> np.ndarray:
     """A number for each row of a batch, by its cells and how many rows before it are the same. (n,)"""
     if batch.num_rows == 0:
         return np.zeros(0, dtype=np.uint64)
-    digest = order_of_batch(batch, reading)
+    digest = batch_digests(batch, reading.features, reading.kinds)
     order = np.argsort(digest, kind="stable")
     new = np.append(True, np.diff(digest[order]) != 0)
     start = np.flatnonzero(new)
@@ -797,94 +694,12 @@ class Fewer(BatchJob):
     last: Any = None
 
     def total(self, f: Callable[[Any], Any]) -> Any:
-        return super().total(Without(f, self.reading, self.last))
-
-
-class MembersOnData(OnData):
-    """Mixin of the ensembles: `fit_on` and `predict_on`."""
-
-    models: Any
-    weights: Any
-    models_: list
-    names_: list[str]
-    classes_: np.ndarray
-    left_out_: dict[str, str]
-    _some_pairs: Callable[[], Named]
-    _pairs_for: Callable[[Any], Named]
-    _usual_in_pieces: Callable[[], Any]
-    _take: Callable[..., None]
-    _drop: Callable[..., None]
-    _fit_rows: Callable[..., None]
-    _describe: Callable[..., None]
-    _weigh: Callable[[], None]
-    _weigh_by: Callable[[list[tuple[str, float]]], None]
-    _weigh_by_rows: Callable[..., None]
-    _say_why_rows: Callable[[Exception], None]
-
-    def _learn_on(self, job: Any) -> None:
-        given = self.weights if isinstance(self.weights, str) else ""
-        with job.several() as again:
-            if given == "loo":
-                self._stack_on(again)
-                return
-            self._learn_members(self._some_pairs(), again)
-            if given == "bic":
-                told = again.total(Telling(again.reading, self.models_, self.classes_))
-                each = zip(self.models_, told.logs, strict=True)
-                self._weigh_by(
-                    [(kind, logs - penalty(m, told.weight)) for kind, (m, logs) in zip(told.kinds, each, strict=True)]
-                )
-                return
-            try:
-                self._weigh()
-            except NoEvidenceError as why:
-                self._say_why_rows(why)
-                self._stack_on(again)
-
-    def _learn_members(self, pairs: Named, job: Any) -> None:
-        """Every model of all rows."""
-        self._take(pairs, *each_learned(pairs, lambda name, model: learned(name, model, job)))
-        self._describe(None, None, self.models_[0].class_count_)
-        say_left_out(self.left_out_)
-
-    def _stack_on(self, job: Any) -> None:
-        """Weights by rows held out."""
-        from deciban.io import readers
-
-        drawn: Drawn | None = job.total(Drawing(job.reading))
-        pairs = self._some_pairs()
-        if drawn is None or drawn.rows == 0:
-            self._learn_members(pairs, job)  # which tells what is wrong
-            return
-        reading = job.reading
-        X, (labels, codes) = readers.selected(drawn.table, reading.features), reading.labels(drawn.table)
-        y, w = labels[codes], reading.weights(drawn.table)
-        if drawn.rows == len(drawn.key):
-            self._fit_rows(self._pairs_for(X), X, y, w)
-            return
-        pairs = name_members(self._usual_in_pieces()) if self.models is None else pairs
-        last = drawn.key.max()
-        at = np.flatnonzero(is_held_out(drawn.key, last))
-        fewer = Fewer(job.engine, job.data, reading, job.progress, job.checkpoint, last)
-        X, y = readers.selected(drawn.table.take(at), reading.features), y[at]
-        w = np.ones(len(at)) if w is None else w[at]
-        self._learn_members(pairs, job)
-        templates = dict(pairs)
-
-        def foretold(name: str, template: Any) -> np.ndarray:
-            return log_proba_of(learned(name, template, fewer), X, self.classes_)
-
-        told, failed = each_learned([(name, templates[name]) for name in self.names_], foretold)
-        self._drop(failed)
-        say_left_out(failed)
-        own = np.arange(len(y)), np.searchsorted(self.classes_, y)
-        logs = np.stack([found[own] for _, found in told])
-        self._weigh_by_rows(logs, w, [f"{len(y)} rows held out"] * len(told))
+        return super().total(Without(f, self.roles, self.last))
 
 
 def learned(name: str, model: Any, job: Any) -> Any:
     """A model of all rows that the job goes through."""
-    if not isinstance(model, OnData):
+    if not isinstance(model, Classifier):
         raise NotAdditiveError(
             f"`{name}`, a {type(model).__name__}, learns from rows in memory only\n\n"
             "hint: use `fit`, or leave it out of the models"
@@ -942,7 +757,7 @@ def updates(method: str) -> Callable[[Any], bool]:
     return lambda self: self._additive() and all_have(method)(self)
 
 
-class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseEstimator):
+class Ensemble(Classifier):
     """Base of `BayesOptimal` and `Gibbs`: models, and the posterior probability of each."""
 
     models: Any
@@ -996,7 +811,7 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         )
         if called is not None:
             for model in self.models_:
-                if isinstance(model, OnData):
+                if isinstance(model, Classifier):
                     model._name_target(called)
             self.target_name_ = called
         self._describe(y, sample_weight)
@@ -1065,6 +880,161 @@ class Ensemble(Composed, Pooling, MembersOnData, Settled, ClassifierMixin, BaseE
         if not isinstance(self.weights, str) or self.weights != "evidence" or "held_out_" in self.__dict__:
             raise AttributeError("the models were not weighed by evidence\n\nhint: fit with weights='evidence'")
         return float(np.logaddexp.reduce(self.log_evidence_ + self._log_of(self.prior)))
+
+    # answers
+
+    def _posterior(self, priors: Any = None) -> PooledPosterior:
+        if not self.__sklearn_is_fitted__():
+            raise unfitted(self)
+        own = self.classes_, self.models_, self.weights_, self.class_count_, self._or_given(priors)
+        return PooledPosterior(*own, self._pooled)
+
+    @available_if(all_own)
+    def explain(self, X, *, of=None, against=None, priors=None) -> Explanation:
+        """Evidence by column in decibans: the mean over the models, by their weights, and one more part for what
+        averaging probabilities instead of evidence adds. prior + columns + that part = log odds."""
+        return super().explain(X, of=of, against=against, priors=priors)
+
+    def _pooled(self, posterior: PooledPosterior, X: Any) -> np.ndarray:
+        """log P(class | x) (n, k)"""
+        return self._combined(posterior.of_each(X))
+
+    def _combined(self, log_proba: np.ndarray) -> np.ndarray:
+        """log P(class | x) (n, k) from what every model says, (m, n, k)."""
+        raise NotImplementedError
+
+    def _check_is_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise unfitted(self)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "models_" in self.__dict__
+
+    @available_if(all_have("leave_one_out"))
+    def leave_one_out(self, X, y, sample_weight=None, *, priors=None) -> np.ndarray:
+        """log P(class | x) of each row, (n, k), by the models without that row; their weights stay."""
+        self._check_is_fitted()
+        more = {} if sample_weight is None else {"sample_weight": sample_weight}
+        priors = self._or_given(priors)
+        if priors is not None:
+            more["priors"] = decision.check_priors(priors, self.classes_)
+        return self._combined(np.stack([model.leave_one_out(X, y, **more) for model in self.models_]))
+
+    @available_if(all_have("sample"))
+    def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
+        """Draw rows and their labels, (X, y), each from a model drawn by its weight; in the order of the models."""
+        self._check_is_fitted()
+        source = check_random_state(random_state)
+        counts = source.multinomial(n_samples, self.weights_ / self.weights_.sum())
+        drawn = [m.sample(int(n), random_state=source) for m, n in zip(self.models_, counts, strict=True) if n]
+        return reduce(_stacked, [x for x, _ in drawn]), np.concatenate([y for _, y in drawn])
+
+    def _or_given(self, priors: Any) -> Any:
+        """The class priors of a call, or else those of the setting."""
+        return self.priors if priors is None else priors
+
+    # models and their settings
+
+    def _pairs(self) -> Named:
+        return name_members(self._usual() if self.models is None else self.models)
+
+    def _listed(self) -> Named:
+        """The models that were named, whatever else may be wrong with them."""
+        return self._pairs() if isinstance(self.models, list | tuple | Mapping) else []
+
+    def _current(self) -> list:
+        """The models as they are, fitted or not."""
+        return self.models_ if self.__sklearn_is_fitted__() else [model for _, model in self._pairs()]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name; `deep`: with the models and theirs, as `name` and `name__setting`."""
+        out = super().get_params(deep=False)
+        for name, model in self._listed() if deep else ():
+            if hasattr(model, "get_params") and not isinstance(model, type):
+                out[name] = model
+                out.update({f"{name}__{key}": value for key, value in model.get_params(deep=True).items()})
+        return out
+
+    def set_params(self, **params: Any) -> Self:
+        """Change settings: own ones, a model by its name, or a model's as `name__setting`."""
+        if "models" in params:
+            self.models = params.pop("models")
+        names = [name for name, _ in self._listed()]
+        replaced = {name: params.pop(name) for name in list(params) if name in names}
+        if any(replaced[name] is not model for name, model in self._listed() if name in replaced):
+            self.models = [(name, replaced.get(name, model)) for name, model in self._pairs()]
+        return super().set_params(**params)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        each = [get_tags(model) for model in self._current() if hasattr(model, "__sklearn_tags__")]
+        for name in ("allow_nan", "sparse", "categorical", "string", "positive_only"):
+            whole = any if name in ("positive_only", "allow_nan") else all  # who takes no gaps is not asked of them
+            setattr(tags.input_tags, name, whole(getattr(one.input_tags, name) for one in each))
+        tags.classifier_tags.multi_class = all(one.classifier_tags.multi_class for one in each if one.classifier_tags)
+        return tags
+
+    # rows elsewhere
+
+    def _learn_on(self, job: Any) -> None:
+        given = self.weights if isinstance(self.weights, str) else ""
+        with job.several() as again:
+            if given == "loo":
+                self._stack_on(again)
+                return
+            self._learn_members(self._some_pairs(), again)
+            if given == "bic":
+                told = again.total(Telling(again.roles, self.models_, self.classes_))
+                each = zip(self.models_, told.logs, strict=True)
+                self._weigh_by(
+                    [(kind, logs - penalty(m, told.weight)) for kind, (m, logs) in zip(told.kinds, each, strict=True)]
+                )
+                return
+            try:
+                self._weigh()
+            except NoEvidenceError as why:
+                self._say_why_rows(why)
+                self._stack_on(again)
+
+    def _learn_members(self, pairs: Named, job: Any) -> None:
+        """Every model of all rows."""
+        self._take(pairs, *each_learned(pairs, lambda name, model: learned(name, model, job)))
+        self._describe(None, None, self.models_[0].class_count_)
+        say_left_out(self.left_out_)
+
+    def _stack_on(self, job: Any) -> None:
+        """Weights by rows held out."""
+        from deciban.io import readers
+
+        drawn: Drawn | None = job.total(Drawing(job.roles))
+        pairs = self._some_pairs()
+        if drawn is None or drawn.rows == 0:
+            self._learn_members(pairs, job)  # which tells what is wrong
+            return
+        reading = job.roles
+        X, (labels, codes) = readers.selected(drawn.table, reading.features), reading.labels(drawn.table)
+        y, w = labels[codes], reading.weights(drawn.table)
+        if drawn.rows == len(drawn.key):
+            self._fit_rows(self._pairs_for(X), X, y, w)
+            return
+        pairs = name_members(self._usual_in_pieces()) if self.models is None else pairs
+        last = drawn.key.max()
+        at = np.flatnonzero(is_held_out(drawn.key, last))
+        fewer = Fewer(job.engine, job.data, reading, job.progress, job.checkpoint, last)
+        X, y = readers.selected(drawn.table.take(at), reading.features), y[at]
+        w = np.ones(len(at)) if w is None else w[at]
+        self._learn_members(pairs, job)
+        templates = dict(pairs)
+
+        def foretold(name: str, template: Any) -> np.ndarray:
+            return log_proba_of(learned(name, template, fewer), X, self.classes_)
+
+        told, failed = each_learned([(name, templates[name]) for name in self.names_], foretold)
+        self._drop(failed)
+        say_left_out(failed)
+        own = np.arange(len(y)), np.searchsorted(self.classes_, y)
+        logs = np.stack([found[own] for _, found in told])
+        self._weigh_by_rows(logs, w, [f"{len(y)} rows held out"] * len(told))
 
     # inside
 
@@ -1247,7 +1217,7 @@ class BayesOptimal(Ensemble):
         self.weights = weights
         self.priors = priors
 
-    def _pooled(self, log_proba: np.ndarray) -> np.ndarray:
+    def _combined(self, log_proba: np.ndarray) -> np.ndarray:
         return hypotheses.bayes_optimal(log_proba, self.weights_)
 
 
@@ -1305,19 +1275,18 @@ class Gibbs(Ensemble):
         self.per = per
         self.random_state = random_state
 
-    def _pooled(self, log_proba: np.ndarray) -> np.ndarray:
+    def _combined(self, log_proba: np.ndarray) -> np.ndarray:
         return hypotheses.gibbs(log_proba, draw(self.weights_, log_proba.shape[1], self.per, self.random_state))
 
-    def _log_posterior(self, X, priors) -> np.ndarray:
+    def _pooled(self, posterior: PooledPosterior, X: Any) -> np.ndarray:
         """Only models that were drawn are asked."""
-        self._check_is_fitted()
         X = frames.records(X)
         n = len(X) if isinstance(X, frames.Records) else _num_samples(X)
         drawn = draw(self.weights_, n, self.per, self.random_state)
         asked, places = np.unique(drawn, return_inverse=True)
         asked = asked if len(asked) else np.zeros(1, dtype=np.intp)  # of no rows, somebody must complain
-        given = self._or_given(priors)
-        each = [log_proba_of(self.models_[m], X, self.classes_, given, self.class_count_) for m in asked]
+        own = self.classes_, posterior.priors, self.class_count_
+        each = [log_proba_of(self.models_[m], X, *own) for m in asked]
         return hypotheses.gibbs(np.stack(each), places)
 
     def __sklearn_tags__(self):

@@ -56,223 +56,62 @@ how the data are cut into batches.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils._param_validation import Hidden, Interval, InvalidParameterError, StrOptions
 
 from deciban import decision, ops, progress
-from deciban.classifiers.base import Deciding, Explaining, OnData, Settled, Steady, check_size, context, unfitted
+from deciban.classifiers.base import Classifier, context, unfitted
 from deciban.data import frames
 from deciban.data.blocks import Block, Counts, Reals, Table
 from deciban.data.frames import shown_names
 from deciban.decision import check_priors
 from deciban.errors import DataError, DecibanError, NotAdditiveError, SupportError, relocate
 from deciban.explain.explanation import Explanation
-from deciban.logistic import profile_likelihood, settings
+from deciban.logistic import minimisation, profile_likelihood, settings
 from deciban.logistic.firth import firth
 from deciban.logistic.laplace import Posterior, as_coef
 from deciban.logistic.likelihood import Prior, reference_coding
 from deciban.logistic.minimisation import minimise_elsewhere
 from deciban.logistic.objective import Distant, Objective, ObjectiveElsewhere
-from deciban.logistic.path import Choosing
+from deciban.logistic.path import (
+    KEPT,
+    PATIENCE,
+    Fit,
+    Path,
+    StopWhenFlat,
+    StopWhenWorse,
+    check_strengths,
+    deviations,
+    grid,
+    null,
+    only_best,
+    scorer,
+    walk,
+)
 from deciban.logistic.separation import WIDE, Separation, SeparationWarning, certified, large_margins, separation
 from deciban.logistic.summary import Summary
 from deciban.logistic.training_rows import TrainingRows
+from deciban.models.posterior import check_size
 from deciban.progress import ProgressCallback
 from deciban.rows import inputs
 from deciban.rows.folds import row_digests
-from deciban.rows.readers import ArrayKind, check_same_array_library
+from deciban.rows.readers import ArrayKind, ArrayReader
 from deciban.rows.rows import ColumnRoles, united
 from deciban.solvers.base import Solution
 from deciban.solvers.gradient import OnlineAverage
 from deciban.tallies.basic import SumTuple
 
 SQUARED = 1e150  # magnitudes up to which squares may be summed up
-
-
-class LinearAnswers(Deciding, Explaining):
-    """Mixin: needs `coef_`, `intercept_`, `classes_`, `class_count_`."""
-
-    coef_: Any
-    _averaged: Callable[..., np.ndarray]
-    intercept_: Any
-    class_count_: Any
-    _reads = "reals"
-    _keeps_kind = True
-    _sent = "coef_"  # an attribute that lives where X came from
-    _anchored = False  # a cell of 0 says nothing, wherever the column's values lie
-    _origin = ArrayKind.plain
-    _means: Any = None  # (d,), of the training rows, where every cell is stored
-
-    @check_same_array_library
-    def decision_function(self, X) -> np.ndarray:
-        """log odds of the second class (n,), or a score for each class (n, k)."""
-        scores = self._scores(X)
-        return self._origin_of(X).send(scores[:, 0] if scores.shape[1] == 1 else scores)
-
-    @check_same_array_library
-    def predict_proba(self, X, *, priors=None, posterior=None) -> np.ndarray:
-        """P(class | x), (n, k); `priors` replaces the class shares of the training rows for this call;
-        posterior="laplace": coefficients averaged out, so less sure far from the rows that were learned."""
-        if posterior is not None:
-            return self._origin_of(X).send(self._averaged(X, priors, posterior))
-        return self._origin_of(X).send(self._posterior(X, priors, logs=False))
-
-    @check_same_array_library
-    def predict_log_proba(self, X, *, priors=None) -> np.ndarray:
-        """log P(class | x), (n, k)."""
-        return self._origin_of(X).send_logs(self._posterior(X, priors, logs=True))
-
-    @check_same_array_library
-    def predict(self, X, *, priors=None) -> np.ndarray:
-        """The most probable class of each row."""
-        scores = self._scores(X) if priors is None else self._joint(X, priors)
-        best = (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
-        return self._origin_of(X).send_labels(self.classes_[best])
-
-    def log_odds(self, X, *, against=None, priors=None) -> np.ndarray:
-        """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
-        place = None if against is None else self._place_of(against)
-        return self._origin_of(X).send(decision.log_odds(self._joint(X, priors), place))
-
-    def decibans(self, X, *, against=None, priors=None) -> np.ndarray:
-        """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1."""
-        return self.log_odds(X, against=against, priors=priors) * decision.DECIBAN
-
-    def explain(self, X, *, of=None, against=None, priors=None, baseline=None) -> Explanation:
-        """Evidence for `of` (by default each row's most probable class) against another class (by default the most
-        probable one beside it), by column and in decibans: first line + columns = log odds. Labels may differ by row:
-        pass one for each.
-
-        The evidence of a column is its coefficient times its cell's distance from the baseline; the first line is the
-        log odds of the baseline.
-
-        Parameters
-        ----------
-        baseline : array of shape (d,), 0 or None
-            The row to count from. None: the mean of the training rows (the first line is "mean row"), or 0 where they
-            were sparse, so that an absent word is no evidence. 0: the first line is the intercept. A row: "baseline".
-
-        Examples
-        --------
-        >>> from deciban import LogisticRegression
-        >>> model = LogisticRegression().fit([[36.5], [37.0], [37.5], [38.5]], ["well", "well", "ill", "ill"])
-        >>> print(model.explain([[38.0]]))
-        row 0: ill against well
-          column    value  decibans
-          mean row             +0.0            │
-          x0           38      +2.2            │██████████
-          total                +2.3  odds 1.7 : 1, P(ill) = 0.628
-        >>> model.explain([[38.0]], baseline=0).to_frame().column.tolist()
-        ['intercept', 'x0']
-        """
-        at, start = self._baseline(baseline)
-        base, parts, columns, cells = self._evidence(X, priors, at)
-        more = context(self, X)
-        return Explanation.of_parts(self.classes_, columns, cells, base, parts, of, against, start=start, **more)
-
-    # inside
-
-    def _baseline(self, baseline: Any) -> tuple[Any, str]:
-        """The row to count evidence from (None: all 0), and what it is called."""
-        if baseline is None and self._means is not None:
-            return np.asarray(inputs.to_numpy(self._means), dtype=np.float64), "mean row"
-        zero = baseline is None or (np.ndim(baseline) == 0 and baseline == 0)
-        return (None, "intercept") if zero else (baseline, "baseline")
-
-    def _evidence(self, X, priors=None, baseline=None) -> tuple[np.ndarray, np.ndarray, list[str], np.ndarray]:
-        """(scores of the baseline (k,), coef · distance from it (n, k, d), column names, cells (n, d))."""
-        self._check_is_fitted()
-        x = X if isinstance(X, Block) else inputs.features(self, X, self._reads)
-        assert isinstance(x, Reals | Counts)
-        check_size(x.n, len(self.classes_), x.d)
-        cells, (coef, bias) = x.dense(), self._parameters()
-        if not ops.all_finite(cells):
-            self._refuse(x)
-        if len(coef) == 1:
-            coef, bias = np.concatenate([np.zeros_like(coef), coef]), np.concatenate([np.zeros_like(bias), bias])
-        coef, bias = coef.astype(np.float64), bias.astype(np.float64)
-        if baseline is None:
-            return bias + self._shift(priors), cells[:, None, :] * coef, self._column_names(), cells
-        start = check_baseline(baseline, x.d)
-        parts = (cells - start)[:, None, :] * coef
-        return bias + coef @ start + self._shift(priors), parts, self._column_names(), cells
-
-    def _keep_means(self, rows: Table, before: float) -> None:
-        """The columns' means after these rows, too; those learned so far have the weight `before`."""
-        means = column_means(rows)
-        if before > 0 and means is not None:
-            weight = float(rows.n if rows.w is None else rows.w.sum())
-            known = None if self._means is None else np.asarray(inputs.to_numpy(self._means))
-            means = None if known is None else (before * known + weight * means) / (before + weight)
-        self._means = None if means is None else self._origin.send(means)
-
-    def _splits(self) -> bool:
-        return True
-
-    def _parameters(self) -> tuple[np.ndarray, np.ndarray]:
-        """(coef, intercept) as NumPy's, dense."""
-        coef = self.coef_.toarray() if sparse.issparse(self.coef_) else np.asarray(inputs.to_numpy(self.coef_))
-        return coef, np.atleast_1d(np.asarray(inputs.to_numpy(self.intercept_)))
-
-    def _scores(self, X) -> np.ndarray:
-        """x · coef + intercept, as doubles, (n, m)."""
-        self._check_is_fitted()
-        x = inputs.features(self, X, "reals")
-        coef, bias = self._parameters()
-        with np.errstate(all="ignore"):
-            scores = affine(x, np.asarray(coef, dtype=np.float64), np.asarray(bias, dtype=np.float64))
-        if not ops.all_finite(scores):
-            self._refuse(x, only_if_not_finite=True)
-        return scores
-
-    def _joint(self, X, priors) -> np.ndarray:
-        """A score for each class, (n, k), whose softmax is the posterior."""
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            scores = np.concatenate([np.zeros_like(scores), scores], axis=1)
-        return scores if priors is None else scores + self._shift(priors)
-
-    def _posterior(self, X, priors, logs: bool) -> np.ndarray:
-        return ops.posterior(np.ascontiguousarray(self._joint(X, priors)), logs)
-
-    def _shift(self, priors) -> np.ndarray | float:
-        """What other priors add to the scores: log (new / training)."""
-        return 0.0 if priors is None else self._prior(None, priors) - self._prior(None, None)
-
-    def _prior(self, fitted: Any, priors) -> np.ndarray:
-        """log of the class shares, as given or as in the training rows."""
-        if priors is None:
-            return decision.log_prior(np.asarray(inputs.to_numpy(self.class_count_), dtype=np.float64))
-        with np.errstate(divide="ignore"):
-            return np.log(check_priors(priors, self.classes_))
-
-    def _refuse(self, x: Block, only_if_not_finite: bool = False) -> None:
-        refuse(x, self.__dict__.get("feature_names_in_"), only_if_not_finite)
-
-    def _place_of(self, label: Any) -> int:
-        at = np.flatnonzero(self.classes_ == label)
-        if len(at) == 0:
-            raise DataError(f"class {label!r} is not among {list(self.classes_)}\n\nhint: name one of these")
-        return int(at[0])
-
-    def _origin_of(self, X: Any) -> ArrayKind:
-        return ArrayKind.of(X)
-
-    def _check_is_fitted(self) -> Self:
-        if "coef_" not in self.__dict__:
-            raise unfitted(self)
-        return self
 
 
 def as_floats(x: Block) -> Reals | Counts:
@@ -348,267 +187,6 @@ FIRTH = 1000  # steps of Fisher scoring; few are needed
 SMALL = 1 << 24  # multiplications that a proof against separation may cost after every fit without penalty
 
 
-class Inferring:
-    """Mixin: needs `coef_`, `intercept_`, `classes_` and scikit-learn's settings of LogisticRegression."""
-
-    classes_: np.ndarray
-    coef_: Any
-    intercept_: Any
-    n_features_in_: int
-    fit_intercept: bool
-    penalty: Any
-    C: Any
-    l1_ratio: Any
-    class_weight: Any
-    solver: str
-    intercept_scaling: float
-    _observed: TrainingRows
-    _check_is_fitted: Callable[[], Any]
-    _parameters: Callable[[], tuple[np.ndarray, np.ndarray]]
-    _prior: Callable[..., np.ndarray]
-    _weights: Callable[..., np.ndarray | None]
-    _objective: Callable[..., Any]
-    _settled: Callable[..., Any]
-    _plain: Callable[[], Any]
-
-    # what users call
-
-    def summary(
-        self,
-        X=None,
-        y=None,
-        sample_weight=None,
-        *,
-        level: float = 0.95,
-        robust: bool = False,
-        reference=None,
-        intervals: str = "wald",
-    ) -> Summary:
-        """Coefficients with errors, z, p, intervals and odds ratios, and measures of fit; prints as a table.
-
-        Of the training rows, unless others (or those again, where they were too large to keep) are passed. `robust`:
-        sandwich errors (HC0). With more than two classes, each is told against `reference`, by default the first.
-        intervals="profile" (without penalty, and for Firth's): by likelihood ratio instead of errors.
-        """
-        if robust not in (True, False):
-            raise DataError(f"robust is {robust!r}\n\nhint: True (sandwich errors, HC0) or False")
-        observed = self._asked(X, y, sample_weight)
-        found, kind = observed.curvature, self._penalised()
-        notes, ends = [*self._of_penalty(kind), *self._of_fit(observed, kind)], None
-        if intervals != "wald":
-            ends = profile_likelihood.intervals(
-                observed.design(), found.theta, self.classes_, intervals, kind, level, reference
-            )
-            notes.append(profile_likelihood.NOTE)
-        used = float(np.count_nonzero(found.theta)) if kind == "l1" else None
-        return Summary.of(
-            found,
-            self.classes_,
-            self._column_names(),
-            prior=self._gaussian(),
-            level=level,
-            robust=robust,
-            reference=reference,
-            errors=kind != "l1",
-            parameters=used,
-            notes=notes,
-            ends=ends,
-        )
-
-    def separation(self, X=None, y=None, sample_weight=None) -> Separation:
-        """Whether the classes are separated, by which columns; then there is no finite estimate without penalty.
-
-        Of the training rows, or of these, for which no fit is needed.
-
-        >>> from deciban import LogisticRegression
-        >>> x = [[1, 0, 0], [1, 0, 1], [0, 1, 0], [1, 1, 1], [1, 1, 0]]
-        >>> found = LogisticRegression().fit(x, [0, 0, 0, 1, 1]).separation()
-        >>> found.kind, found.columns
-        ('complete', ('x0', 'x1'))
-        """
-        if X is not None and "coef_" not in self.__dict__:
-            model = self._plain()
-            rows = model._objective(X, y, sample_weight, self._settled(settings.read(self))).rows
-            return model._separation(rows.x, rows.y, rows.w)
-        rows, codes, w = self._asked(X, y, sample_weight).rows()
-        return self._separation(rows, codes, w)
-
-    @property
-    def evidence_(self) -> float:
-        """log p(y | X), coefficients averaged out (Laplace): choose C, or columns, by the largest. L2 penalty only."""
-        self._check_is_fitted()
-        if self._penalised() != "l2":
-            raise AttributeError(
-                "evidence needs a prior that is a density, and only an L2 penalty is one: Gaussian, of variance C\n\n"
-                "hint: fit with a finite C, l1_ratio=0"
-            )
-        try:
-            return self._laplace().evidence
-        except DataError as unknown:  # rows that are not here any more: `hasattr` and `dir` ask, too
-            raise AttributeError(str(unknown)) from None
-
-    def sample_coef(self, n_samples: int = 1, random_state=None) -> tuple[np.ndarray, np.ndarray]:
-        """Draw from the Laplace posterior: coef (n, 1 or k, d) and intercept (n, 1 or k), as `coef_`, `intercept_`."""
-        posterior = self._laplace()
-        rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
-        coef, bias = self._parameters()
-        whole = np.column_stack([bias, coef]) if self.fit_intercept else coef
-        return as_coef(posterior.sample(n_samples, rng), self.fit_intercept, whole.mean(axis=0))
-
-    # what `fit` calls
-
-    def _jeffreys(self, rows: Table, tell: ProgressCallback) -> Solution:
-        """Firth's estimate of these rows, parameters as an objective has them: intercepts last."""
-        x, names = rows.x, self._column_names()
-        cells = x.stored if isinstance(x, Counts) else x.values  # type: ignore[union-attr]
-        if not ops.all_finite(cells):  # `fit` says which cell
-            return Solution(np.zeros(0), "stuck", 0, np.nan, np.zeros(0))
-        step = count(1)
-
-        def watch(theta: np.ndarray, promise: float) -> bool:
-            tell(next(step), slope=promise)
-            return False
-
-        settings: dict[str, Any] = {"fit_intercept": self.fit_intercept, "k": rows.k, "columns": names}
-        fit = firth(x, rows.y, rows.w, max_iter=FIRTH, watch=watch, **settings)
-        w = np.column_stack([fit.coef_, fit.intercept_]) if self.fit_intercept else fit.coef_
-        why = "gradient" if fit.why == "converged" else fit.why
-        return Solution(w.ravel(), why, fit.steps, -fit.penalised, np.zeros(w.size))
-
-    def _learn_inference(self, X, y: np.ndarray, w: np.ndarray | None) -> None:
-        """Remember rows, codes and weights (class weights in them), and where the fit ended; nothing is computed."""
-        theta = reference_coding(*self._parameters(), self.fit_intercept)
-        self._observed = TrainingRows(X, y, w, theta, len(self.classes_), self.fit_intercept)
-
-    def _warn_separated(self) -> bool:
-        """After a fit without penalty: say so where the classes are separated."""
-        if self._penalised() != "none":
-            return False
-        observed = self._observed
-        x, y, _ = observed.rows()
-        if x.n * observed.theta.size**2 > SMALL and not large_margins(x, y, *self._parameters()):
-            return False
-        found = self._looked(observed)
-        if found:
-            warnings.warn(str(found), SeparationWarning, stacklevel=3)
-        return bool(found)
-
-    # inside
-
-    def _averaged(self, X, priors, posterior: str) -> np.ndarray:
-        """P(class | x), (n, k), coefficients averaged out."""
-        if posterior != "laplace":
-            raise DataError(f"`posterior` is {posterior!r}\n\nhint: 'laplace', or None for the coefficients as fitted")
-        chances = self._laplace().chances(inputs.features(self, X, "reals"))
-        if priors is None:
-            return chances
-        with np.errstate(divide="ignore"):
-            moved = np.log(chances) + (self._prior(None, priors) - self._prior(None, None))
-        return ops.posterior(np.ascontiguousarray(moved), logs=False)
-
-    def _laplace(self) -> Posterior:
-        self._check_is_fitted()
-        if self._penalised() == "l1":
-            raise DataError(
-                "an L1 penalty has a corner at 0, where no Gaussian fits: there is no Laplace posterior\n\n"
-                "hint: fit with l1_ratio=0 on the columns that L1 chose"
-            )
-        return Posterior.of(self._current().curvature, self._gaussian())
-
-    def _penalised(self) -> str:
-        """Which penalty the settings mean: none, l2, l1 (alone or in an elastic net) or jeffreys."""
-        if self.penalty == "jeffreys":
-            return "jeffreys"
-        if self.penalty is None or self._strength() == np.inf:
-            return "none"
-        ratio = {"l2": 0.0, "l1": 1.0}.get(self.penalty, self.l1_ratio or 0.0)
-        return "l1" if ratio > 0 else "l2"
-
-    def _strength(self) -> float:
-        C = getattr(self, "C_", self.C)
-        return float(C) if isinstance(C, Real) else np.inf  # yet to be chosen
-
-    def _gaussian(self) -> Prior:
-        if self._penalised() != "l2":
-            return Prior()
-        C = self._strength()
-        return Prior(C, 1.0 / (C * self.intercept_scaling**2) if self.solver == "liblinear" else 0.0)
-
-    def _asked(self, X, y, sample_weight) -> TrainingRows:
-        self._check_is_fitted()
-        observed = self._current()
-        if X is None:
-            return observed
-        if y is None:
-            raise DataError("X without y\n\nhint: pass both, summary(X, y), or neither")
-        x = inputs.features(self, X, "reals")
-        _, codes = inputs.labels(np.asarray(inputs.to_numpy(y)), self.classes_)
-        if len(codes) != x.n:
-            raise DataError(f"X has {x.n} rows and y {len(codes)}\n\nhint: pass the label of every row")
-        w = self._weights(inputs.weights(sample_weight, codes), codes)
-        seen = TrainingRows(x, codes, w, observed.theta, observed.k, observed.intercept)
-        if not observed.alive and "curvature" not in observed.__dict__:
-            self._observed = seen
-        return seen
-
-    def _current(self) -> TrainingRows:
-        """What is known about the coefficients as they are now: rows learned in pieces, or before, do not count."""
-        theta = reference_coding(*self._parameters(), self.fit_intercept)
-        if "_observed" not in self.__dict__ or not np.array_equal(self._observed.theta, theta):
-            self._observed = TrainingRows(None, None, None, theta, len(self.classes_), self.fit_intercept)
-        return self._observed
-
-    def _looked(self, observed: TrainingRows) -> Separation:
-        """What separates the rows of a fit without penalty, looked for once; mostly the fit itself proves: nothing."""
-        if observed.separated is None:
-            sure = observed.theta.size <= WIDE and certified(observed.design(), observed.theta)
-            observed.separated = Separation("none") if sure else self._separation(*observed.rows())
-        return observed.separated
-
-    def _separation(self, x, y, w) -> Separation:
-        names = self._column_names()
-        theta = self._current().theta if "coef_" in self.__dict__ and self._penalised() == "none" else None
-        return separation(x, y, w, fit_intercept=self.fit_intercept, columns=names, classes=self.classes_, theta=theta)
-
-    def _of_penalty(self, kind: str) -> list[str]:
-        if kind == "none":
-            return []
-        if kind == "jeffreys":
-            return [
-                "Firth's estimate (Jeffreys' prior): errors by the information at it, log-likelihood without the prior"
-            ]
-        if kind == "l1":
-            return [
-                "an L1 penalty has no standard errors: chosen coefficients are shrunk, those left out are exactly 0"
-            ]
-        return [
-            f"errors are those of the penalised estimate: the posterior's spread under a Gaussian prior of variance "
-            f"C = {self._strength():g} (Laplace), without the bias to 0; parameters are counted as effective ones"
-        ]
-
-    def _of_fit(self, observed: TrainingRows, kind: str) -> list[str]:
-        notes = []
-        if self.class_weight is not None:
-            notes.append("class weights count like repeated rows")
-        known = kind == "none" and (observed.alive or observed.separated is not None)
-        if known and (found := self._looked(observed)):
-            notes.append(str(found).replace("\n\nhint: ", "; "))
-        if kind in ("none", "l2") and (gain := observed.curvature.distance(self._gaussian())) > FAR and not notes:
-            notes.append(
-                f"the coefficients are not at the optimum of these rows: a step would gain {gain:.3g} nats; "
-                "fit with a smaller tol"
-            )
-        return notes
-
-    def _candidates(self) -> list[np.ndarray] | None:
-        """What columns range over, where that is known: a nomogram asks."""
-        observed = self._current()
-        return observed.ranges.candidates() if observed.ranged else None
-
-    def _column_names(self) -> list[str]:
-        return shown_names(self)
-
-
 def attributes(model: Any) -> dict[str, Any]:
     """What a logistic regression with the posterior of this model has learned, by name."""
     if not hasattr(model, "as_logistic"):
@@ -616,7 +194,7 @@ def attributes(model: Any) -> dict[str, Any]:
             f"{type(model).__name__} is no generative classifier with `as_logistic`\n\n"
             "hint: pass a fitted LinearDiscriminantAnalysis, MultinomialNB, PoissonNB or BernoulliNB"
         )
-    fitted, view = model._check_is_fitted(), model.as_logistic()
+    state, view = model._fitted_state(), model.as_logistic()
     if (view.binarize or 0.0) >= 1.0:
         raise DataError(
             f"binarize={view.binarize:g} makes 0 and 1 the same, and a logistic regression takes cells as they are\n\n"
@@ -630,18 +208,19 @@ def attributes(model: Any) -> dict[str, Any]:
             f"this {type(model).__name__} calls some rows impossible, and no finite coefficient says so\n\n"
             "hint: smooth its counts (alpha > 0), and give every class a prior above 0"
         )
-    prior = np.exp(model._prior(fitted, None))
+    posterior = state.posterior
+    prior = np.exp(posterior.added)
     out = {
         "classes_": view.classes_,
         "coef_": np.array(view.coef_, dtype=np.float64),
         "intercept_": np.array(view.intercept_, dtype=np.float64),
-        "class_count_": fitted.tally.parts[0].n.sum() * prior / prior.sum(),
+        "class_count_": state.n.sum() * prior / prior.sum(),
         "n_features_in_": model.n_features_in_,
         "n_iter_": np.array([0], dtype=np.int32),
         "_origin": ArrayKind.plain,
     }
     theta = reference_coding(out["coef_"], out["intercept_"], True)
-    out["_observed"] = TrainingRows(None, None, None, theta, k, True, model._candidates)
+    out["_observed"] = TrainingRows(None, None, None, theta, k, True, posterior.candidates)
     if hasattr(model, "feature_names_in_"):
         out["feature_names_in_"] = model.feature_names_in_
     return out
@@ -807,86 +386,127 @@ class Ask:
     intercept: bool
 
     def __call__(self, what: str, *at: np.ndarray) -> tuple:
-        asked = Asked(self.job.reading, self.found.classes, self.share, self.intercept, what, at)
+        asked = Asked(self.job.roles, self.found.classes, self.share, self.intercept, what, at)
         with np.errstate(all="ignore"):
             return self.job.total(asked).parts
 
     def of_columns(self, at: np.ndarray, intercept: bool) -> Ask:
-        reading = self.job.reading
+        reading = self.job.roles
         some = replace(reading, features=tuple(reading.features[j] for j in at), kinds=())
-        return replace(self, job=replace(self.job, reading=some), intercept=intercept)
+        return replace(self, job=replace(self.job, roles=some), intercept=intercept)
 
 
-class SeveralPasses:
-    """Mixin of `LogisticRegression`: `fit_on`."""
+class LogisticEvidence(NamedTuple):
+    """Scores by column: base + parts.sum(axis=2), up to a term that all classes share."""
 
-    classes_: np.ndarray
-    class_count_: Any
-    n_iter_: Any
-    C_: float
-    penalty: Any
-    fit_intercept: bool
-    tol: float
-    max_iter: int
-    verbose: int
-    _origin: ArrayKind
-    _means: Any
-    _shares: Callable[[np.ndarray], np.ndarray | None]
-    _set: Callable[[Objective, np.ndarray], None]
-    _check_mass: Callable[[np.ndarray, str], None]
-
-    def _learn_on(self, job: Any) -> None:
-        chosen = settings.read(self)
-        if chosen.among is not None or self.penalty == "jeffreys" or chosen.solver == "sgd":
-            name = "C" if chosen.among is not None else "penalty" if self.penalty == "jeffreys" else "solver"
-            raise NotAdditiveError(
-                f"{name}={getattr(self, name)!r} needs all rows in memory, which `fit_on` does without\n\n"
-                "hint: choose C on some of the rows by `fit` and give it as a number; for the online rule call "
-                "`partial_fit` with one batch after the other"
-            )
-        with job.several() as again:
-            self._solve_on(again, chosen)
-
-    def _solve_on(self, job: Any, chosen: settings.Settings) -> None:
-        found: Found | None = job.total(Finding(job.reading))
-        if found is None or not found.rows.any():
-            raise DataError("there are no rows to learn from\n\nhint: see whether the data have rows")
-        self.classes_, self._origin = found.classes, ArrayKind.plain
-        self.feature_names_in_ = np.array(job.reading.features, dtype=object)
-        self.n_features_in_ = d = len(job.reading.features)
-        share = self._shares(found.mass)
-        mass = found.mass if share is None else found.mass * share
-        self._check_mass(mass, chosen.solver)
-        sample = found.sample()
-        some = Objective.of(replace(sample, w=weighted(sample.y, sample.w, share)), intercept=self.fit_intercept)
-        whole = Objective.of(sample, chosen.l2, chosen.l1, self.fit_intercept, chosen.bias_l2, chosen.bias_l1)
-        rows = Distant(int(found.rows.sum()), d, len(found.classes))
-        far = ObjectiveElsewhere.over(rows, some, float(mass.sum()), Ask(job, found, share, self.fit_intercept), whole)
-        with progress.progress_bar(self.verbose, "fit", self.tol * far.weight) as tell:
-            answer = minimise_elsewhere(chosen.solver, far, self.tol, self.max_iter, progress.solver_callback(tell))
-        self._set(whole, answer.w)
-        for name in ("_stream", "_observed", "path_"):
-            self.__dict__.pop(name, None)
-        self.class_count_, self.C_ = mass, float(chosen.C)
-        self._means = (np.ones(len(mass)) if share is None else share) @ found.total / mass.sum()
-        self.n_iter_ = np.array([answer.steps], dtype=np.int32)
-        if not answer.converged:
-            message = settings.not_converged(chosen.solver, answer.why, answer.steps)
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+    base: np.ndarray  # (k,), of the row that is counted from
+    parts: np.ndarray  # (n, k, d)
+    columns: list[str]
+    cells: np.ndarray  # (n, d)
+    start: str  # what that row is called
 
 
-class LogisticRegression(
-    Choosing,
-    Inferring,
-    LinearAnswers,
-    SeveralPasses,
-    OnData,
-    Settled,
-    Steady,
-    LinearClassifierMixin,
-    SparseCoefMixin,
-    BaseEstimator,
-):
+@dataclass(frozen=True, eq=False)
+class LogisticPosterior:
+    """P(class | x) by scores that are linear in x; see `models.posterior.Posterior`."""
+
+    classes: np.ndarray
+    coef: np.ndarray  # (m, d), m = 1 for two classes, else k
+    bias: np.ndarray  # (m,)
+    log_prior: np.ndarray  # (k,), of the training rows
+    shift: np.ndarray | float  # (k,), what other priors add to the scores: log (new / training)
+    reader: ArrayReader
+    means: np.ndarray | None  # (d,), of the training rows
+    ranges: Callable[[], list[np.ndarray] | None]
+    splits: ClassVar[bool] = True
+    anchored: ClassVar[bool] = False  # a cell of 0 says nothing, wherever the column's values lie
+
+    def under(self, priors: Any) -> LogisticPosterior:
+        with np.errstate(divide="ignore"):
+            given = np.log(check_priors(priors, self.classes))
+        return replace(self, log_prior=given, shift=given - self.log_prior)
+
+    def added_prior(self) -> np.ndarray:
+        return self.log_prior
+
+    def output(self, X: Any) -> ArrayKind:
+        return self.reader.output(X)
+
+    def decision(self, X: Any) -> np.ndarray:
+        """log odds of the second class (n,), or a score for each class (n, k)."""
+        scores = self._scores(X)
+        return self.output(X).send(scores[:, 0] if scores.shape[1] == 1 else scores)
+
+    def proba(self, X: Any) -> np.ndarray:
+        return self.output(X).send(ops.posterior(np.ascontiguousarray(self.joint_scores(X)), logs=False))
+
+    def log_proba(self, X: Any) -> np.ndarray:
+        return self.output(X).send_logs(ops.posterior(np.ascontiguousarray(self.joint_scores(X)), logs=True))
+
+    def labels(self, X: Any) -> np.ndarray:
+        scores = self._scores(X) if isinstance(self.shift, float) else self.joint_scores(X)
+        best = (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return self.output(X).send_labels(self.classes[best])
+
+    def log_odds(self, X: Any, against: Any = None) -> np.ndarray:
+        place = None if against is None else decision.class_index(against, self.classes)
+        return self.output(X).send(decision.log_odds(self.joint_scores(X), place))
+
+    def joint_scores(self, X: Any) -> np.ndarray:
+        """A score for each class, (n, k), whose softmax is the posterior."""
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            scores = np.concatenate([np.zeros_like(scores), scores], axis=1)
+        return scores if isinstance(self.shift, float) else scores + self.shift
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """x · coef + intercept, as doubles, (n, m)."""
+        x = self.reader.read(X)
+        with np.errstate(all="ignore"):
+            scores = affine(x, np.asarray(self.coef, dtype=np.float64), np.asarray(self.bias, dtype=np.float64))
+        if not ops.all_finite(scores):
+            refuse(x, self.reader.names, only_if_not_finite=True)
+        return scores
+
+    # evidence by column
+
+    @property
+    def columns(self) -> list[str]:
+        return self.reader.columns
+
+    def candidates(self) -> list[np.ndarray] | None:
+        return self.ranges()
+
+    def block_of(self, columns: list[np.ndarray]) -> Block:
+        return self.reader.block_of(columns)
+
+    def evidence(self, X: Any, baseline: Any = 0) -> LogisticEvidence:
+        """coef · distance from a row, by default from all 0; None: from the mean of the training rows."""
+        x = self.reader.read(X)
+        assert isinstance(x, Reals | Counts)
+        check_size(x.n, len(self.classes), x.d)
+        cells, coef, bias = x.dense(), self.coef, self.bias
+        if not ops.all_finite(cells):
+            refuse(x, self.reader.names)
+        if len(coef) == 1:
+            coef, bias = np.concatenate([np.zeros_like(coef), coef]), np.concatenate([np.zeros_like(bias), bias])
+        coef, bias = coef.astype(np.float64), bias.astype(np.float64)
+        at, start = self._start(baseline)
+        if at is None:
+            return LogisticEvidence(bias + self.shift, cells[:, None, :] * coef, self.columns, cells, start)
+        row = check_baseline(at, x.d)
+        parts = (cells - row)[:, None, :] * coef
+        return LogisticEvidence(bias + coef @ row + self.shift, parts, self.columns, cells, start)
+
+    def _start(self, baseline: Any) -> tuple[Any, str]:
+        """The row to count evidence from (None: all 0), and what it is called."""
+        if baseline is None and self.means is not None:
+            return self.means, "mean row"
+        zero = baseline is None or (np.ndim(baseline) == 0 and baseline == 0)
+        return (None, "intercept") if zero else (baseline, "baseline")
+
+
+class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
     """Logistic regression of any number of classes, dense or sparse.
 
     Arguments are scikit-learn's. solver: "auto" picks by shape; "newton", "lbfgs", "newton-cg", "coordinate" (for
@@ -943,6 +563,8 @@ class LogisticRegression(
     [0.0, 3.98]
     """
 
+    _origin = ArrayKind.plain
+    _means: Any = None  # (d,), of the training rows, where every cell is stored
     _parameter_constraints: dict = {
         "penalty": [StrOptions({"l1", "l2", "elasticnet", "jeffreys"}), None, Hidden(StrOptions({"deprecated"}))],
         "C": [Interval(Real, 0, None, closed="right"), StrOptions({"auto"}), list, tuple, np.ndarray],
@@ -1144,6 +766,485 @@ class LogisticRegression(
         out = object.__new__(type(self))
         out.__dict__.update(self.__dict__)
         return out
+
+    # answers
+
+    def decision_function(self, X) -> np.ndarray:
+        """log odds of the second class (n,), or a score for each class (n, k)."""
+        return self._posterior().decision(X)
+
+    def predict_proba(self, X, *, priors=None, posterior=None) -> np.ndarray:
+        """P(class | x), (n, k); `priors` replaces the class shares of the training rows for this call;
+        posterior="laplace": coefficients averaged out, so less sure far from the rows that were learned."""
+        if posterior is not None:
+            own = self._posterior(priors)
+            return own.output(X).send(self._averaged(own, X, posterior))
+        return self._posterior(priors).proba(X)
+
+    def explain(self, X, *, of=None, against=None, priors=None, baseline=None) -> Explanation:
+        """Evidence for `of` (by default each row's most probable class) against another class (by default the most
+        probable one beside it), by column and in decibans: first line + columns = log odds. Labels may differ by row:
+        pass one for each.
+
+        The evidence of a column is its coefficient times its cell's distance from the baseline; the first line is the
+        log odds of the baseline.
+
+        Parameters
+        ----------
+        baseline : array of shape (d,), 0 or None
+            The row to count from. None: the mean of the training rows (the first line is "mean row"), or 0 where they
+            were sparse, so that an absent word is no evidence. 0: the first line is the intercept. A row: "baseline".
+
+        Examples
+        --------
+        >>> from deciban import LogisticRegression
+        >>> model = LogisticRegression().fit([[36.5], [37.0], [37.5], [38.5]], ["well", "well", "ill", "ill"])
+        >>> print(model.explain([[38.0]]))
+        row 0: ill against well
+          column    value  decibans
+          mean row             +0.0            │
+          x0           38      +2.2            │██████████
+          total                +2.3  odds 1.7 : 1, P(ill) = 0.628
+        >>> model.explain([[38.0]], baseline=0).to_frame().column.tolist()
+        ['intercept', 'x0']
+        """
+        found = self._posterior(priors).evidence(X, baseline)
+        return Explanation.of_parts(
+            self.classes_,
+            found.columns,
+            found.cells,
+            found.base,
+            found.parts,
+            of,
+            against,
+            start=found.start,
+            **context(self, X),
+        )
+
+    def _posterior(self, priors: Any = None) -> LogisticPosterior:
+        if "coef_" not in self.__dict__:
+            raise unfitted(self)
+        coef, bias = self._parameters()
+        count = np.asarray(inputs.to_numpy(self.class_count_), dtype=np.float64)
+        means = None if self._means is None else np.asarray(inputs.to_numpy(self._means), dtype=np.float64)
+        out = LogisticPosterior(
+            self.classes_, coef, bias, decision.log_prior(count), 0.0, self._reader(), means, self._ranges
+        )
+        return out if priors is None else out.under(priors)
+
+    def _reader(self) -> ArrayReader:
+        """What reads rows: columns as they were learned."""
+        own = self.__dict__
+        return ArrayReader(
+            "LogisticRegression",
+            keeps_kind=True,
+            d=self.n_features_in_,
+            names=own.get("feature_names_in_"),
+            labels=tuple(own.get("_frame_names", ())),
+            ignored=tuple(own.get("_left_out", ())),
+            origin=self._origin,
+        )
+
+    def _ranges(self) -> list[np.ndarray] | None:
+        """What columns range over, where that is known: a nomogram asks."""
+        observed = self._current()
+        return observed.ranges.candidates() if observed.ranged else None
+
+    def _fitted_parameters(self) -> None:
+        if "coef_" not in self.__dict__:
+            raise unfitted(self)
+
+    def _column_names(self) -> list[str]:
+        return shown_names(self)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "coef_" in self.__dict__
+
+    # inference
+
+    def summary(
+        self,
+        X=None,
+        y=None,
+        sample_weight=None,
+        *,
+        level: float = 0.95,
+        robust: bool = False,
+        reference=None,
+        intervals: str = "wald",
+    ) -> Summary:
+        """Coefficients with errors, z, p, intervals and odds ratios, and measures of fit; prints as a table.
+
+        Of the training rows, unless others (or those again, where they were too large to keep) are passed. `robust`:
+        sandwich errors (HC0). With more than two classes, each is told against `reference`, by default the first.
+        intervals="profile" (without penalty, and for Firth's): by likelihood ratio instead of errors.
+        """
+        if robust not in (True, False):
+            raise DataError(f"robust is {robust!r}\n\nhint: True (sandwich errors, HC0) or False")
+        observed = self._asked(X, y, sample_weight)
+        found, kind = observed.curvature, self._penalised()
+        notes, ends = [*self._of_penalty(kind), *self._of_fit(observed, kind)], None
+        if intervals != "wald":
+            ends = profile_likelihood.intervals(
+                observed.design(), found.theta, self.classes_, intervals, kind, level, reference
+            )
+            notes.append(profile_likelihood.NOTE)
+        used = float(np.count_nonzero(found.theta)) if kind == "l1" else None
+        return Summary.of(
+            found,
+            self.classes_,
+            self._column_names(),
+            prior=self._gaussian(),
+            level=level,
+            robust=robust,
+            reference=reference,
+            errors=kind != "l1",
+            parameters=used,
+            notes=notes,
+            ends=ends,
+        )
+
+    def separation(self, X=None, y=None, sample_weight=None) -> Separation:
+        """Whether the classes are separated, by which columns; then there is no finite estimate without penalty.
+
+        Of the training rows, or of these, for which no fit is needed.
+
+        >>> from deciban import LogisticRegression
+        >>> x = [[1, 0, 0], [1, 0, 1], [0, 1, 0], [1, 1, 1], [1, 1, 0]]
+        >>> found = LogisticRegression().fit(x, [0, 0, 0, 1, 1]).separation()
+        >>> found.kind, found.columns
+        ('complete', ('x0', 'x1'))
+        """
+        if X is not None and "coef_" not in self.__dict__:
+            model = self._plain()
+            rows = model._objective(X, y, sample_weight, self._settled(settings.read(self))).rows
+            return model._separation(rows.x, rows.y, rows.w)
+        rows, codes, w = self._asked(X, y, sample_weight).rows()
+        return self._separation(rows, codes, w)
+
+    @property
+    def evidence_(self) -> float:
+        """log p(y | X), coefficients averaged out (Laplace): choose C, or columns, by the largest. L2 penalty only."""
+        self._fitted_parameters()
+        if self._penalised() != "l2":
+            raise AttributeError(
+                "evidence needs a prior that is a density, and only an L2 penalty is one: Gaussian, of variance C\n\n"
+                "hint: fit with a finite C, l1_ratio=0"
+            )
+        try:
+            return self._laplace().evidence
+        except DataError as unknown:  # rows that are not here any more: `hasattr` and `dir` ask, too
+            raise AttributeError(str(unknown)) from None
+
+    def sample_coef(self, n_samples: int = 1, random_state=None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw from the Laplace posterior: coef (n, 1 or k, d) and intercept (n, 1 or k), as `coef_`, `intercept_`."""
+        posterior = self._laplace()
+        rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
+        coef, bias = self._parameters()
+        whole = np.column_stack([bias, coef]) if self.fit_intercept else coef
+        return as_coef(posterior.sample(n_samples, rng), self.fit_intercept, whole.mean(axis=0))
+
+    def _jeffreys(self, rows: Table, tell: ProgressCallback) -> Solution:
+        """Firth's estimate of these rows, parameters as an objective has them: intercepts last."""
+        x, names = rows.x, self._column_names()
+        cells = x.stored if isinstance(x, Counts) else x.values  # type: ignore[union-attr]
+        if not ops.all_finite(cells):  # `fit` says which cell
+            return Solution(np.zeros(0), "stuck", 0, np.nan, np.zeros(0))
+        step = count(1)
+
+        def watch(theta: np.ndarray, promise: float) -> bool:
+            tell(next(step), slope=promise)
+            return False
+
+        settings: dict[str, Any] = {"fit_intercept": self.fit_intercept, "k": rows.k, "columns": names}
+        fit = firth(x, rows.y, rows.w, max_iter=FIRTH, watch=watch, **settings)
+        w = np.column_stack([fit.coef_, fit.intercept_]) if self.fit_intercept else fit.coef_
+        why = "gradient" if fit.why == "converged" else fit.why
+        return Solution(w.ravel(), why, fit.steps, -fit.penalised, np.zeros(w.size))
+
+    def _learn_inference(self, X, y: np.ndarray, w: np.ndarray | None) -> None:
+        """Remember rows, codes and weights (class weights in them), and where the fit ended; nothing is computed."""
+        theta = reference_coding(*self._parameters(), self.fit_intercept)
+        self._observed = TrainingRows(X, y, w, theta, len(self.classes_), self.fit_intercept)
+
+    def _warn_separated(self) -> bool:
+        """After a fit without penalty: say so where the classes are separated."""
+        if self._penalised() != "none":
+            return False
+        observed = self._observed
+        x, y, _ = observed.rows()
+        if x.n * observed.theta.size**2 > SMALL and not large_margins(x, y, *self._parameters()):
+            return False
+        found = self._looked(observed)
+        if found:
+            warnings.warn(str(found), SeparationWarning, stacklevel=3)
+        return bool(found)
+
+    def _averaged(self, own: LogisticPosterior, X, posterior: str) -> np.ndarray:
+        """P(class | x), (n, k), coefficients averaged out."""
+        if posterior != "laplace":
+            raise DataError(f"`posterior` is {posterior!r}\n\nhint: 'laplace', or None for the coefficients as fitted")
+        chances = self._laplace().chances(own.reader.read(X))
+        if isinstance(own.shift, float):
+            return chances
+        with np.errstate(divide="ignore"):
+            moved = np.log(chances) + own.shift
+        return ops.posterior(np.ascontiguousarray(moved), logs=False)
+
+    def _laplace(self) -> Posterior:
+        self._fitted_parameters()
+        if self._penalised() == "l1":
+            raise DataError(
+                "an L1 penalty has a corner at 0, where no Gaussian fits: there is no Laplace posterior\n\n"
+                "hint: fit with l1_ratio=0 on the columns that L1 chose"
+            )
+        return Posterior.of(self._current().curvature, self._gaussian())
+
+    def _penalised(self) -> str:
+        """Which penalty the settings mean: none, l2, l1 (alone or in an elastic net) or jeffreys."""
+        if self.penalty == "jeffreys":
+            return "jeffreys"
+        if self.penalty is None or self._strength() == np.inf:
+            return "none"
+        ratio = {"l2": 0.0, "l1": 1.0}.get(self.penalty, self.l1_ratio or 0.0)
+        return "l1" if ratio > 0 else "l2"
+
+    def _strength(self) -> float:
+        C = getattr(self, "C_", self.C)
+        return float(C) if isinstance(C, Real) else np.inf  # yet to be chosen
+
+    def _gaussian(self) -> Prior:
+        if self._penalised() != "l2":
+            return Prior()
+        C = self._strength()
+        return Prior(C, 1.0 / (C * self.intercept_scaling**2) if self.solver == "liblinear" else 0.0)
+
+    def _asked(self, X, y, sample_weight) -> TrainingRows:
+        self._fitted_parameters()
+        observed = self._current()
+        if X is None:
+            return observed
+        if y is None:
+            raise DataError("X without y\n\nhint: pass both, summary(X, y), or neither")
+        x = inputs.features(self, X, "reals")
+        _, codes = inputs.labels(np.asarray(inputs.to_numpy(y)), self.classes_)
+        if len(codes) != x.n:
+            raise DataError(f"X has {x.n} rows and y {len(codes)}\n\nhint: pass the label of every row")
+        w = self._weights(inputs.weights(sample_weight, codes), codes)
+        seen = TrainingRows(x, codes, w, observed.theta, observed.k, observed.intercept)
+        if not observed.alive and "curvature" not in observed.__dict__:
+            self._observed = seen
+        return seen
+
+    def _current(self) -> TrainingRows:
+        """What is known about the coefficients as they are now: rows learned in pieces, or before, do not count."""
+        theta = reference_coding(*self._parameters(), self.fit_intercept)
+        if "_observed" not in self.__dict__ or not np.array_equal(self._observed.theta, theta):
+            self._observed = TrainingRows(None, None, None, theta, len(self.classes_), self.fit_intercept)
+        return self._observed
+
+    def _looked(self, observed: TrainingRows) -> Separation:
+        """What separates the rows of a fit without penalty, looked for once; mostly the fit itself proves: nothing."""
+        if observed.separated is None:
+            sure = observed.theta.size <= WIDE and certified(observed.design(), observed.theta)
+            observed.separated = Separation("none") if sure else self._separation(*observed.rows())
+        return observed.separated
+
+    def _separation(self, x, y, w) -> Separation:
+        names = self._column_names()
+        theta = self._current().theta if "coef_" in self.__dict__ and self._penalised() == "none" else None
+        return separation(x, y, w, fit_intercept=self.fit_intercept, columns=names, classes=self.classes_, theta=theta)
+
+    def _of_penalty(self, kind: str) -> list[str]:
+        if kind == "none":
+            return []
+        if kind == "jeffreys":
+            return [
+                "Firth's estimate (Jeffreys' prior): errors by the information at it, log-likelihood without the prior"
+            ]
+        if kind == "l1":
+            return [
+                "an L1 penalty has no standard errors: chosen coefficients are shrunk, those left out are exactly 0"
+            ]
+        return [
+            f"errors are those of the penalised estimate: the posterior's spread under a Gaussian prior of variance "
+            f"C = {self._strength():g} (Laplace), without the bias to 0; parameters are counted as effective ones"
+        ]
+
+    def _of_fit(self, observed: TrainingRows, kind: str) -> list[str]:
+        notes = []
+        if self.class_weight is not None:
+            notes.append("class weights count like repeated rows")
+        known = kind == "none" and (observed.alive or observed.separated is not None)
+        if known and (found := self._looked(observed)):
+            notes.append(str(found).replace("\n\nhint: ", "; "))
+        if kind in ("none", "l2") and (gain := observed.curvature.distance(self._gaussian())) > FAR and not notes:
+            notes.append(
+                f"the coefficients are not at the optimum of these rows: a step would gain {gain:.3g} nats; "
+                "fit with a smaller tol"
+            )
+        return notes
+
+    # penalties to choose from
+
+    def path(self, X, y, Cs: Sequence[float] | None = None, sample_weight=None, *, held_out: Any = None) -> Path:
+        """The fits of these rows from a strong penalty to a weak one; the model itself stays as it is.
+
+        Cs: by default from all but no coefficients on, until a weaker penalty would change next to nothing. held_out:
+        also the log loss of rows by fits without them: "loo" (approximate leave-one-out, L2 only), a number of folds,
+        the fold of each row, a scikit-learn splitter, or "auto", what C="auto" takes.
+
+        >>> from deciban import LogisticRegression
+        >>> path = LogisticRegression(l1_ratio=1.0).path([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 1.0]], [0, 1, 0, 1])
+        >>> path.coef.shape == (len(path.Cs), 1, 2), path.coef[0].any()
+        (True, np.False_)
+        """
+        self._validate_params()
+        chosen = settings.read(self, C=1.0)
+        if np.isinf(chosen.C):
+            raise DataError(
+                f"penalty={self.penalty!r} has no strength to vary\n\nhint: l1_ratio=0 (L2), 1 (L1) or between have"
+            )
+        model = self._plain()
+        objective = model._objective(X, y, sample_weight, chosen)
+        s = inputs.weights(sample_weight, objective.rows.y)
+        start = objective.slope(null(objective))[0] / objective.weight
+        fits, score = model._walk(
+            objective, chosen, s, Cs, held_out, X, StopWhenFlat(start, PATIENCE) if Cs is None else None
+        )
+        if not all(fit.answer.converged for fit in fits):
+            warnings.warn(
+                "some fits of the path did not converge\n\nhint: increase max_iter", ConvergenceWarning, stacklevel=2
+            )
+        return model._as_path(objective, fits, score)
+
+    def _settled(self, chosen: settings.Settings) -> settings.Settings:
+        """Where C is yet to be chosen: with that of the last fit, or 1."""
+        return chosen if chosen.among is None else chosen.at(getattr(self, "C_", 1.0))
+
+    def _minimum(self, objective: Objective, start: np.ndarray, chosen: settings.Settings, sample_weight) -> Solution:
+        """The fit, by whatever penalty the settings mean; leaves `C_`, and `path_` where C was chosen."""
+        self.__dict__.pop("path_", None)
+        self.C_ = float(chosen.C)
+        if chosen.among is not None:
+            s = inputs.weights(sample_weight, objective.rows.y)
+            Cs = None if isinstance(chosen.among, str) else chosen.among
+            fits, score = self._walk(objective, chosen, s, Cs, "auto", None, StopWhenWorse(PATIENCE), KEPT)
+            self.path_ = self._as_path(objective, fits, score)
+            self.C_ = self.path_.C
+            best = self.path_.best
+            answer = replace(fits[best].answer, steps=sum(fit.answer.steps for fit in fits[: best + 1]))
+            return minimisation.finish(chosen.solver, chosen.penalising(objective)(self.C_), answer, np.iinfo(int).max)
+        with progress.progress_bar(self.verbose, "fit", self.tol * objective.weight) as tell:
+            if self.penalty == "jeffreys":
+                return self._jeffreys(objective.rows, tell)
+            watch = progress.solver_callback(tell)
+            answer = minimisation.minimise(chosen.solver, objective, start, self.tol, self.max_iter, watch)
+            return minimisation.finish(chosen.solver, objective, answer, self.max_iter, watch)
+
+    def _walk(
+        self,
+        objective: Objective,
+        chosen: settings.Settings,
+        s: np.ndarray | None,
+        Cs: Sequence[float] | None,
+        held_out: Any,
+        X: Any,
+        enough: Callable[[Fit], bool] | None = None,
+        most: float = np.inf,
+    ) -> tuple[list[Fit], Any]:
+        """(the fits, what scored them); with more than `most` coefficients in all, only the best fit keeps its own."""
+        start = null(objective)
+        if not np.isfinite(objective.slope(start)[1]).all():
+            self._refuse(objective.rows.x)
+        steps = grid(objective, chosen.ratio) if Cs is None else check_strengths(Cs)
+        with progress.progress_bar(self.verbose, "path") as tell:
+
+            def minimise(f: Objective, w: np.ndarray) -> Solution:
+                C = 1.0 / (f.ridge[0] + f.lasso[0])
+                watch = progress.solver_callback(tell, f"C = {C:.3g}", np.searchsorted(steps, 0.999 * C) / len(steps))
+                return minimisation.minimise(chosen.solver, f, w, self.tol, self.max_iter, watch)
+
+            score = scorer(held_out, objective, chosen, s, X, minimise)
+            fits = walk(chosen.penalising(objective), steps, start, minimise, score, enough)
+            return (list(fits) if len(steps) * objective.size <= most else only_best(fits)), score
+
+    def _as_path(self, objective: Objective, fits: list[Fit], score: Any) -> Path:
+        d, kept = objective.rows.d, all(len(fit.answer.w) for fit in fits)
+        tables = np.stack([objective.table(fit.answer.w) for fit in fits]) if kept else None
+        bias = None if tables is None else tables[:, :, d:].sum(axis=2)  # 0 where there is none
+        return Path(
+            np.array([fit.C for fit in fits]),
+            None if tables is None else tables[:, :, :d].copy(),
+            bias,
+            np.array([fit.answer.steps for fit in fits], dtype=np.int32),
+            np.array([fit.log_loss for fit in fits]) if score else None,
+            np.array([fit.loss for fit in fits]),
+            score.name if score else "",
+            self.classes_,
+            tuple(self._column_names()),
+            deviations(objective.rows),
+        )
+
+    # rows elsewhere
+
+    def _learn_on(self, job: Any) -> None:
+        chosen = settings.read(self)
+        if chosen.among is not None or self.penalty == "jeffreys" or chosen.solver == "sgd":
+            name = "C" if chosen.among is not None else "penalty" if self.penalty == "jeffreys" else "solver"
+            raise NotAdditiveError(
+                f"{name}={getattr(self, name)!r} needs all rows in memory, which `fit_on` does without\n\n"
+                "hint: choose C on some of the rows by `fit` and give it as a number; for the online rule call "
+                "`partial_fit` with one batch after the other"
+            )
+        with job.several() as again:
+            self._solve_on(again, chosen)
+
+    def _solve_on(self, job: Any, chosen: settings.Settings) -> None:
+        found: Found | None = job.total(Finding(job.roles))
+        if found is None or not found.rows.any():
+            raise DataError("there are no rows to learn from\n\nhint: see whether the data have rows")
+        self.classes_, self._origin = found.classes, ArrayKind.plain
+        self.feature_names_in_ = np.array(job.roles.features, dtype=object)
+        self.n_features_in_ = d = len(job.roles.features)
+        share = self._shares(found.mass)
+        mass = found.mass if share is None else found.mass * share
+        self._check_mass(mass, chosen.solver)
+        sample = found.sample()
+        some = Objective.of(replace(sample, w=weighted(sample.y, sample.w, share)), intercept=self.fit_intercept)
+        whole = Objective.of(sample, chosen.l2, chosen.l1, self.fit_intercept, chosen.bias_l2, chosen.bias_l1)
+        rows = Distant(int(found.rows.sum()), d, len(found.classes))
+        far = ObjectiveElsewhere.over(rows, some, float(mass.sum()), Ask(job, found, share, self.fit_intercept), whole)
+        with progress.progress_bar(self.verbose, "fit", self.tol * far.weight) as tell:
+            answer = minimise_elsewhere(chosen.solver, far, self.tol, self.max_iter, progress.solver_callback(tell))
+        self._set(whole, answer.w)
+        for name in ("_stream", "_observed", "path_"):
+            self.__dict__.pop(name, None)
+        self.class_count_, self.C_ = mass, float(chosen.C)
+        self._means = (np.ones(len(mass)) if share is None else share) @ found.total / mass.sum()
+        self.n_iter_ = np.array([answer.steps], dtype=np.int32)
+        if not answer.converged:
+            message = settings.not_converged(chosen.solver, answer.why, answer.steps)
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+
+    # inside
+
+    def _keep_means(self, rows: Table, before: float) -> None:
+        """The columns' means after these rows, too; those learned so far have the weight `before`."""
+        means = column_means(rows)
+        if before > 0 and means is not None:
+            weight = float(rows.n if rows.w is None else rows.w.sum())
+            known = None if self._means is None else np.asarray(inputs.to_numpy(self._means))
+            means = None if known is None else (before * known + weight * means) / (before + weight)
+        self._means = None if means is None else self._origin.send(means)
+
+    def _parameters(self) -> tuple[np.ndarray, np.ndarray]:
+        """(coef, intercept) as NumPy's, dense."""
+        coef = self.coef_.toarray() if sparse.issparse(self.coef_) else np.asarray(inputs.to_numpy(self.coef_))
+        return coef, np.atleast_1d(np.asarray(inputs.to_numpy(self.intercept_)))
+
+    def _refuse(self, x: Block, only_if_not_finite: bool = False) -> None:
+        refuse(x, self.__dict__.get("feature_names_in_"), only_if_not_finite)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -36,17 +36,16 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from numbers import Integral, Real
 from operator import is_
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.special import betaln
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import column_or_1d
 
 from deciban import decision, ops
-from deciban.classifiers.base import Deciding, OnData, Settled, Steady, check_size, context, unfitted
+from deciban.classifiers.base import Classifier, context, unfitted
 from deciban.classifiers.text_model import (
     Features,
     Judged,
@@ -62,10 +61,11 @@ from deciban.data import frames
 from deciban.data.frames import missing_rows
 from deciban.decision import check_priors
 from deciban.display import format_list
-from deciban.errors import DataError, MergeError, NotAdditiveError
+from deciban.errors import DataError, DecibanError, MergeError, NotAdditiveError, relocate
 from deciban.explain.text import TextExplanation, locator
 from deciban.mail.strip import check_parts, stripped
 from deciban.models.calibration import Calibration
+from deciban.models.posterior import check_size
 from deciban.rows.labels import label_codes
 from deciban.rows.readers import ArrayKind
 from deciban.rows.rows import ColumnRoles, LabelledTally
@@ -75,442 +75,77 @@ from deciban.text.scorer import check_texts, tfidf_scale
 from deciban.text.word_tally import WordTally
 
 
-class TextAnswers:
-    """Mixin: needs `_check_is_fitted`, `_view`, `_texts`, `_calibration`."""
+@dataclass(frozen=True, eq=False)
+class TextPosterior:
+    """P(class | text) by the words of a text; see `models.posterior.Posterior`."""
 
-    classes_: np.ndarray
-    _check_is_fitted: Callable[[], WordTally]
-    _view: Callable[[], Any]
-    _texts: Callable[[Any], Any]
-    _calibration: Any
-    _picked: dict[str, Any]
-    _class_probabilities: Callable[[Any], np.ndarray]
+    classes: np.ndarray
+    view: View
+    added: np.ndarray  # (k,), log priors to add to the scores
+    calibration: Calibration | None
+    read: Callable[[Any], Any]
+    splits: ClassVar[bool] = False
 
-    def predict_log_proba(self, texts, *, priors=None) -> np.ndarray:
-        """log P(class | text), (n, k).
-
-        >>> from deciban import TextClassifier
-        >>> TextClassifier().fit(["tea", "cake"], ["a", "b"]).predict_log_proba(["unknown"]).round(2).tolist()
-        [[-0.69, -0.69]]
-        """
-        return self._posterior(texts, priors, True)
-
-    def predict_proba(self, texts, *, priors=None) -> np.ndarray:
-        """P(class | text), (n, k); `priors` replaces the learned class priors for this call.
-
-        >>> from deciban import TextClassifier
-        >>> TextClassifier().fit(["tea", "cake"], ["a", "b"]).predict_proba(["tea"]).round(2).tolist()
-        [[0.67, 0.33]]
-        """
-        return self._posterior(texts, priors, False)
-
-    def predict(self, texts, *, priors=None) -> np.ndarray:
-        """The most probable class of each text.
-
-        >>> from deciban import TextClassifier
-        >>> TextClassifier().fit(["tea", "cake"], ["drink", "food"]).predict(["cake!"]).tolist()
-        ['food']
-        """
-        best = self._scores(texts, priors).argmax(axis=1)
-        return self.classes_[best]
-
-    def log_odds(self, texts, *, against=None, priors=None) -> np.ndarray:
-        """log of P(class | text) over P(all others | text), or over P(against | text), (n, k).
-
-        >>> from deciban import TextClassifier
-        >>> TextClassifier().fit(["tea", "cake"], ["a", "b"]).log_odds(["tea"]).round(2).tolist()
-        [[0.69, -0.69]]
-        """
-        return decision.log_odds(self._scores(texts, priors), None if against is None else self._place_of(against))
-
-    def decibans(self, texts, *, against=None, priors=None) -> np.ndarray:
-        """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1.
-
-        >>> from deciban import TextClassifier
-        >>> TextClassifier().fit(["tea", "cake"], ["a", "b"]).decibans(["tea"]).round(1).tolist()
-        [[3.0, -3.0]]
-        """
-        return self.log_odds(texts, against=against, priors=priors) * decision.DECIBAN
-
-    @property
-    def vocabulary_(self) -> list[str]:
-        """The words that count, sorted."""
-        self._check_is_fitted()
-        return self._view().vocabulary()
-
-    @property
-    def class_count_(self) -> np.ndarray:
-        """How many texts of each class were learned, (k,)."""
-        return self._check_is_fitted().n
-
-    @property
-    def class_prior_(self) -> np.ndarray:
-        """P(class) before a text is read, (k,)."""
-        self._check_is_fitted()
-        view = self._view()
-        prior = view.log_prior + (view.learned_prior if view.discriminative else 0.0)
-        return np.exp(prior - np.logaddexp.reduce(prior))
-
-    @property
-    def tuned_(self) -> dict[str, Any]:
-        """The settings that texts left out chose, and their values."""
-        self._check_is_fitted()
-        self._view()
-        return dict(self._picked)
-
-    @property
-    def alpha_(self) -> float:
-        """The strength of the smoothing: the given one, or the one that texts left out chose."""
-        self._check_is_fitted()
-        return self._view().settings.alpha
-
-    @property
-    def smoothing_(self) -> str:
-        """What `alpha_` multiplies: "corpus" or "even"."""
-        self._check_is_fitted()
-        return self._view().settings.smoothing
-
-    @property
-    def dependence_(self) -> float:
-        """How much the words of one text depend on each other."""
-        self._check_is_fitted()
-        return self._view().settings.dependence
-
-    # inside
-
-    def _prior(self, _: Any, priors: Any) -> np.ndarray:
-        """log prior (k,) to add to the scores."""
-        view = self._view()
-        if priors is None:
-            return view.log_prior
+    def under(self, priors: Any) -> TextPosterior:
         with np.errstate(divide="ignore"):
-            out = np.log(self._class_probabilities(priors))
-        return out - view.learned_prior if view.discriminative else out  # what is in the coefficients already
+            out = np.log(check_priors(priors, self.classes))
+        # a regression has the priors of training in its coefficients already
+        return replace(self, added=out - self.view.learned_prior if self.view.discriminative else out)
 
-    def _scores(self, texts: Any, priors: Any) -> np.ndarray:
+    def added_prior(self) -> np.ndarray:
+        return self.added
+
+    def output(self, texts: Any) -> ArrayKind:
+        return ArrayKind.plain
+
+    def joint_scores(self, texts: Any) -> np.ndarray:
         """Log joints (n, k), up to a term that all classes share."""
-        self._check_is_fitted()
-        view = self._view()
-        out = view.lookup.scores(self._texts(texts))
-        if self._calibration is not None:
-            self._calibration.apply(out)
-        out += self._prior(view, priors)
+        out = self.view.lookup.scores(self.read(texts))
+        if self.calibration is not None:
+            self.calibration.apply(out)
+        out += self.added
         return out
 
-    def _posterior(self, texts: Any, priors: Any, logs: bool) -> np.ndarray:
-        scores = self._scores(texts, priors)
-        return ops.posterior(scores, logs)
+    def proba(self, texts: Any) -> np.ndarray:
+        return ops.posterior(self.joint_scores(texts), logs=False)
 
-    def _place_of(self, label: Any) -> int:
-        at = np.flatnonzero(self.classes_ == label)
-        if len(at) == 0:
-            raise DataError(f"class {label!r} is not among {self.classes_.tolist()}\n\nhint: name a class of the model")
-        return int(at[0])
+    def log_proba(self, texts: Any) -> np.ndarray:
+        return ops.posterior(self.joint_scores(texts), logs=True)
 
-    def _origin_of(self, texts: Any) -> ArrayKind:
-        return ArrayKind.plain
+    def labels(self, texts: Any) -> np.ndarray:
+        return self.classes[self.joint_scores(texts).argmax(axis=1)]
+
+    def log_odds(self, texts: Any, against: Any = None) -> np.ndarray:
+        place = None if against is None else decision.class_index(against, self.classes)
+        return decision.log_odds(self.joint_scores(texts), place)
+
+
+@dataclass(frozen=True, eq=False)
+class TallyTexts:
+    """batch → LabelledTally, for an engine to add up."""
+
+    model: Any  # settings, and no state
+    roles: ColumnRoles
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.roles.columns
+
+    @property
+    def coded(self) -> tuple[str, ...]:
+        return self.roles.coded
+
+    def __call__(self, batch: Any) -> LabelledTally:
+        if batch.num_rows == 0:
+            return LabelledTally.nothing()
+        try:
+            return self.model._part(batch, self.roles)
+        except DecibanError as wrong:
+            raise relocate(wrong, names=self.roles.features) from None
 
 
 _MADE = ("_seen", "_reader")  # from tally and settings, when asked for: not part of a pickle or file
 Read = Callable[[Any], tuple[Terms, sparse.csr_array]]
-
-
-class TextState:
-    """Mixin: needs the settings of `TextClassifier`."""
-
-    model: str
-    features: Any
-    ngram_range: Any
-    alpha: Any
-    smoothing: str
-    dependence: float | None
-    counts: bool
-    stop_words: Any
-    min_df: Any
-    max_df: Any
-    priors: Any
-    class_weight: Any
-    calibrate: bool
-    strip: Any
-    C: Any
-    classes_: np.ndarray
-    _words: WordTally
-    _tuned_for: str  # a hash of the settings that the next three were made with; "": they are to be made
-    _picked: dict[str, Any]
-    _calibration: Calibration | None
-    _trained: WordWeights | None
-    _columns: Features | None  # fitted, where its columns are fixed
-    get_params: Callable[..., dict]
-
-    # texts and labels in
-
-    def _texts(self, texts: Any) -> Any:
-        """Texts as they are read: without what `strip` names."""
-        if type(texts) is not list:
-            check_texts(texts)
-        if not self.strip:
-            return texts
-        parts = check_parts(self.strip)
-        return [stripped(text, parts) if isinstance(text, str) else text for text in texts]
-
-    def _labelled(self, texts: Any, labels: Any, read: Read) -> tuple[Terms, sparse.csr_array, np.ndarray]:
-        """(terms, counts, class codes); sets `classes_`."""
-        check_texts(texts)
-        y = column_or_1d(labels if not hasattr(labels, "to_numpy") else labels.to_numpy())
-        texts = self._texts(texts if hasattr(texts, "__len__") else list(texts))
-        if len(texts) != len(y):
-            raise DataError(f"{len(texts)} texts and {len(y)} labels\n\nhint: give each text one label")
-        if len(y) == 0:
-            raise DataError("no texts to learn from\n\nhint: pass at least one text and its label")
-        unlabelled = missing_rows(labels if isinstance(labels, (list, tuple)) else y)  # a NaN in a list is a text in y
-        if unlabelled:
-            raise DataError(f"the label of text {unlabelled[0]} is missing\n\nhint: leave out texts without a label")
-        terms, X = read(texts)
-        if X.nnz and X.data.min() < 0:
-            raise DataError(
-                "the vectoriser gives negative numbers, which are no counts\n\nhint: alternate_sign=False for hashes"
-            )
-        classes, codes = label_codes(y)
-        self.classes_ = plain_labels(classes)
-        return terms, X, codes
-
-    def _tally_of(self, texts: Any, labels: Any) -> tuple[np.ndarray, WordTally]:
-        """(the classes of these texts, their tally)."""
-        kept = self.classes_
-        try:
-            terms, X, y = self._labelled(texts, labels, self._features().read)
-            return self.classes_, WordTally.of(terms, X, y, len(self.classes_), self._keeps)
-        finally:
-            self.classes_ = kept
-
-    # texts in data of any size
-
-    def _learn_on(self, job: Any) -> None:
-        bare = self._plain()
-        bare._reset()
-        if not bare._features().open:
-            raise NotAdditiveError(
-                "this vectoriser's columns are learned from all texts at once\n\n"
-                "hint: take features='words', or a CountVectorizer without min_df, max_df and max_features"
-            )
-        part = job.sum_of_parts(bare)
-        if part.tally is None or part.tally.d == 0:
-            raise DataError("no text has a word that could be counted\n\nhint: see whether `features` names the texts")
-        self._reset()
-        self.classes_ = plain_labels(part.classes)
-        self.feature_names_in_ = np.array(job.reading.features, dtype=object)
-        self._set(part.tally)
-
-    def _part(self, batch: Any, reading: ColumnRoles) -> LabelledTally:
-        if reading.weight is not None:
-            raise DataError("a text classifier takes no weights\n\nhint: leave out `sample_weight`")
-        classes, y = reading.labels(batch)
-        terms, X = self._features().read(self._readable(batch, reading.features))
-        tally = WordTally.of(terms, X, y, len(classes), self._keeps)
-        return LabelledTally(classes, np.bincount(y, minlength=len(classes)), tally)
-
-    def _readable(self, rows: Any, columns: Sequence[str]) -> Any:
-        from deciban.io import batches
-
-        texts = batches.strings(rows, columns[0])
-        return self._texts(texts.to_pylist()) if self.strip else texts
-
-    # the state
-
-    def _reset(self) -> None:
-        for name in [name for name in vars(self) if name.endswith("_") or name in _MADE]:
-            del self.__dict__[name]
-        self._columns = None
-        self._untune()
-
-    def _untune(self) -> None:
-        self._tuned_for, self._picked, self._calibration, self._trained = "", {}, None, None
-        self.__dict__.pop("_seen", None)
-
-    def _set(self, tally: WordTally) -> None:
-        self._words = tally
-        self._untune()
-
-    @property
-    def _asked(self) -> tuple[str, ...]:
-        return asked_of(self.model, self.alpha, self.smoothing, self.dependence)
-
-    def _sound_choice(self, picked: Any) -> bool:
-        """Whether these can have been chosen: asked of what comes from a file."""
-        if not isinstance(picked, dict) or not set(picked) <= set(self._asked):
-            return False
-        alpha, dependence = picked.get("alpha", 1.0), picked.get("dependence", 0.0)
-        numbers = isinstance(alpha, float) and alpha > 0 and isinstance(dependence, float) and 0 <= dependence < 1
-        return numbers and picked.get("smoothing", "even") in ("even", "corpus")
-
-    @property
-    def _keeps(self) -> str | None:
-        """Which texts the tally must keep: "all", "some" or none."""
-        if self.model not in MODELS:
-            return "all"
-        return "some" if self._asked or self.calibrate else None
-
-    def _take(self, more: tuple[np.ndarray, WordTally]) -> None:
-        """Add a tally of its own classes."""
-        classes, tally = more
-        if not _comparable(classes, self.classes_):
-            raise DataError(
-                f"labels {classes.tolist()[:3]} are of another kind than {self.classes_.tolist()[:3]}\n\n"
-                "hint: labels are all texts or all numbers"
-            )
-        both = plain_labels(np.union1d(self.classes_, classes))
-        a, b = (np.searchsorted(both, own) for own in (self.classes_, classes))
-        total = self._words.relabel(a, len(both)) + tally.relabel(b, len(both))
-        self.classes_ = both
-        self._set(total)
-
-    def _plain(self) -> Self:
-        out = object.__new__(type(self))
-        out.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_seen"})
-        return out
-
-    def _check_is_fitted(self) -> WordTally:
-        try:
-            return self._words
-        except AttributeError:
-            raise unfitted(self) from None
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_words" in self.__dict__
-
-    def _settle(self) -> None:
-        """Make the choices that a file holds, so that equal texts make equal files. A regression, which takes long, is
-        in the file only where it was made."""
-        if self.__sklearn_is_fitted__() and self.model in MODELS:
-            self._view()
-
-    @property
-    def _is_trained(self) -> bool:
-        """Whether the weights of a logistic model are there, and not to be solved for at the next question."""
-        return self._trained is not None and self._tuned_for == self._settings_hash()
-
-    def _weights(self) -> dict[str, np.ndarray]:
-        """The weights of a logistic model as arrays, which `_take_weights` takes."""
-        found: Any = self._view().weights
-        return {name: value for name, value in vars(found).items() if isinstance(value, np.ndarray)}
-
-    def _take_weights(self, weights: dict[str, np.ndarray] | None) -> bool:
-        """Take weights that `_weights` gave for these very texts; False, and nothing changes, where they cannot be."""
-        if weights is None:
-            return False
-        k, view = len(self.classes_), View(self._settings(), self._words, self._features())
-        blank = blank_weights(self.model, bool(self.counts), view.words)
-        try:
-            arrays: Any = weights
-            made = replace(blank, **arrays)
-        except TypeError:
-            return False
-        if not made.sound(view.words.d, k):
-            return False
-        self._tuned_for, self._trained = self._settings_hash(), made
-        self.__dict__.pop("_seen", None)
-        return True
-
-    def __getstate__(self) -> dict:
-        state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in _MADE}
-
-    # the view
-
-    def _features(self) -> Features:
-        if "_reader" not in self.__dict__:
-            self._reader = self._columns or Features.of(self.features, self.ngram_range)
-        return self._reader
-
-    def _view(self) -> View:
-        """The tally as the settings see it; kept until either changes."""
-        given = (
-            self.model, self.features, self.ngram_range, self.alpha, self.smoothing, self.dependence, self.counts,
-            self.strip, self.stop_words, self.min_df, self.max_df, self.priors, self.class_weight, self.C,
-            self.calibrate,
-        )  # fmt: skip
-        seen = self.__dict__.get("_seen")
-        if seen is None or not all(map(is_, seen[0], given)):
-            listed(self.stop_words)
-            now = self._settings_hash()
-            if self._tuned_for != now:
-                self._tune(now)
-            seen = self._seen = (given, View(self._settings(), self._words, self._features(), self._trained))
-        return seen[1]
-
-    def _settings_hash(self) -> str:
-        """Of all that a view depends on beside the tally."""
-        now = self.get_params(deep=False)
-        now = {name: sorted(one) if isinstance(one, set | frozenset) else one for name, one in now.items()}
-        now = {name: one.tolist() if isinstance(one, np.ndarray) else one for name, one in now.items()}
-        return blake2b(repr(sorted(now.items())).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-    def _settings(self) -> Settings:
-        """Those of the view, with what was chosen."""
-        picked = self._picked
-        given = {"alpha": self.alpha, "smoothing": self.smoothing, "dependence": self.dependence}
-        plain = {"alpha": 1.0, "smoothing": "even", "dependence": 0.0}  # where the texts have no say
-        alpha, smoothing, dependence = (
-            picked.get(name, plain[name] if one in ("auto", None) else one) for name, one in given.items()
-        )
-        if dependence and self.model not in ("multinomial", "complement"):
-            raise DataError(
-                f"`dependence` is {dependence:g}, but model={self.model!r} has no use for it\n\n"
-                "hint: it is for 'multinomial' and 'complement'; leave it out"
-            )
-        return Settings(
-            self.model, alpha, smoothing, dependence, self.counts, self.stop_words, self.min_df, self.max_df,
-            None if self.priors is None else self._class_probabilities(self.priors), self._class_weights(),
-        )  # fmt: skip
-
-    def _class_probabilities(self, priors: Any) -> np.ndarray:
-        return check_priors(priors, self.classes_)
-
-    def _class_weights(self) -> np.ndarray | None:
-        """What a text of each class counts for, (k,)."""
-        if self.class_weight is None:
-            return None
-        n = self._words.n
-        if isinstance(self.class_weight, str):
-            return n.sum() / (len(n) * np.maximum(n, 1.0))
-        known = self.classes_.tolist()
-        unknown = [label for label in self.class_weight if label not in known]
-        if unknown:
-            raise DataError(f"class_weight names {unknown[0]!r}\n\nhint: the classes are {known}")
-        out = np.array([float(self.class_weight.get(label, 1.0)) for label in known])
-        if not (np.isfinite(out) & (out > 0)).all():
-            raise DataError(f"class_weight is {out.tolist()}\n\nhint: weights are finite numbers > 0")
-        return out
-
-    def _tune(self, now: str) -> None:
-        """Choose the smoothing, calibrate or train, by the texts that are kept."""
-        self._untune()
-        k, asked, train = len(self.classes_), self._asked, self.model not in MODELS
-        if k < 2 and train:
-            raise DataError(
-                f"all texts are {self.classes_.tolist()[0]!r}, and model={self.model!r} needs two classes\n\n"
-                "hint: naive Bayes can start with one"
-            )
-        if asked or train or (self.calibrate and k > 1):
-            kept = self._words.kept
-            if kept is None or (train and not kept.whole):
-                raise DataError(
-                    "this setting needs texts that the model has not kept\n\nhint: set it before `fit`, and fit again"
-                )
-            if train:
-                view = View(self._settings(), self._words, self._features())
-                X, y = kept.matrix(self._words.d)[:, view.kept], kept.label
-                w = view.settings.class_weight
-                self._trained = trained(
-                    self.model, bool(self.counts), view.words, X, y, self.C, self._settings().alpha, w
-                )
-            else:
-                if asked:
-                    self._picked = choose(View(self._settings(), self._words, self._features()), asked)
-                if self.calibrate and k > 1:
-                    judged = Judged(View(self._settings(), self._words, self._features()))
-                    self._calibration = judged.calibration() if len(judged.y) else None
-        self._tuned_for = now
 
 
 def plain_labels(classes: np.ndarray) -> np.ndarray:
@@ -564,102 +199,6 @@ class TextSummary:
         return "\n".join(lines)
 
 
-class TextTelling:
-    """Mixin: needs what `TextAnswers` needs."""
-
-    classes_: np.ndarray
-    model: str
-    features: Any
-    _picked: dict[str, Any]
-    _check_is_fitted: Callable[[], WordTally]
-    _view: Callable[[], View]
-    _texts: Callable[[Any], Any]
-    _prior: Callable[..., np.ndarray]
-    _calibration: Any
-
-    def explain(self, texts: Any, *, of: Any = None, against: Any = None, priors: Any = None) -> TextExplanation:
-        """Evidence of each word for `of` (by default each text's most probable class) against another class (by default
-        the runner-up), in decibans: prior + words = log odds. One text may be given as it is.
-
-        >>> from deciban import TextClassifier
-        >>> model = TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"])
-        >>> model.explain("Lunch, then win!", of="spam")
-        row 0: spam against ham
-          column  value  decibans
-          prior              +0.0            │
-          win         1      +3.5            │██████████
-          lunch       1      -2.4     ███████│
-          total              +1.1  odds 1.3 : 1, P(spam) = 0.564
-        """
-        self._check_is_fitted()
-        view = self._view()
-        given = [texts] if isinstance(texts, str) else list(texts)
-        given = list(self._texts(given))
-        X = view.lookup.counts(given)
-        words = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
-        check_size(len(given), len(self.classes_), len(words))
-        w = view.weights
-        x = tfidf_scale(X, w)[:, words]
-        parts = x.toarray()[:, None, :] * w.table(words).T
-        parts /= design_effect(x.sum(axis=1), w.dependence)[:, None, None]
-        base, known = self._prior(view, priors), w.bias
-        if self._calibration is not None:
-            parts, known = self._calibration.temperature * parts, self._calibration.apply(known.copy())
-        base = base + known
-        strings = view.vocabulary()
-        values = X[:, words].toarray().astype(object)
-        values[values == 0] = ""
-        names = [strings[j] for j in words]
-        some: Any = TextExplanation.of_parts(
-            self.classes_, names, values, base, parts, of, against, "", **context(self, texts)
-        )
-        object.__setattr__(some, "texts", tuple(given))
-        located = locator(view.features.vectorizer) if view.features.open else None
-        object.__setattr__(some, "locate", located)
-        return some
-
-    def summary(self) -> TextSummary:
-        """What was learned, and the smoothing in use.
-
-        >>> from deciban import TextClassifier
-        >>> TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"]).summary()
-        TextClassifier: multinomial of words, 2 texts with 5 different words
-          classes: ham (1 text), spam (1 text)
-          smoothing: alpha=1 (even), dependence=0.03, chosen by texts left out
-        """
-        n = self._check_is_fitted().n
-        view = self._view()
-        return TextSummary(
-            self.model, self.features if isinstance(self.features, str) else type(self.features).__name__,
-            dict(zip(self.classes_.tolist(), n.astype(int).tolist(), strict=True)), int(view.kept.sum()),
-            view.settings.alpha, view.settings.smoothing, view.settings.dependence, tuple(self._picked),
-        )  # fmt: skip
-
-    def top_words(self, n: int = 10, by: str = "kl") -> dict[Any, RankedWords]:
-        """For each class its n strongest words, with their measure: by "kl" (θ log θ / θ_rest), "log_odds" (log θ /
-        θ_rest) or "evidence" (decibans for the class having a rate of its own, of words it uses more than the rest).
-
-        >>> from deciban import TextClassifier
-        >>> model = TextClassifier().fit(["tea or tea", "tea and cake", "cake"], ["drink", "food", "food"])
-        >>> {label: words[0][0] for label, words in model.top_words(1).items()}
-        {'drink': 'or', 'food': 'cake'}
-        """
-        self._check_is_fitted()
-        if by not in BY:
-            raise DataError(f"`by` is {by!r}\n\nhint: one of {list(BY)}")
-        if len(self.classes_) < 2:
-            raise DataError("one class has no rest to be told from\n\nhint: learn texts of another class first")
-        view = self._view()
-        t = view.words
-        strings = view.vocabulary()
-        out = {}
-        for c, label in enumerate(self.classes_.tolist()):
-            measure = _measure(view, t.against_rest(c), by)
-            best = np.argsort(-measure, kind="stable")[:n]
-            out[label] = RankedWords(((strings[j], float(measure[j])) for j in best), by)
-        return out
-
-
 def _measure(view: View, two: WordTally, by: str) -> np.ndarray:
     """How strongly each word speaks for class 1 of two, (d,)."""
     settings = view.settings
@@ -682,9 +221,7 @@ def _evidence(two: WordTally, values: np.ndarray) -> np.ndarray:
     return decision.DECIBAN * np.where(more, apart - together, -np.abs(apart - together))
 
 
-class TextClassifier(
-    TextAnswers, TextTelling, TextState, OnData, Deciding, Settled, Steady, ClassifierMixin, BaseEstimator
-):
+class TextClassifier(Classifier):
     """Texts → labels, by naive Bayes or logistic regression of their words.
 
     Parameters
@@ -772,6 +309,13 @@ class TextClassifier(
         "C": [Interval(Real, 0, None, closed="neither"), None],
         "calibrate": ["boolean"],
     }
+    classes_: np.ndarray
+    _words: WordTally
+    _tuned_for: str  # a hash of the settings that the next three were made with; "": they are to be made
+    _picked: dict[str, Any]
+    _calibration: Calibration | None
+    _trained: WordWeights | None
+    _columns: Features | None  # fitted, where its columns are fixed
     _reads_texts = True
     _dated = False  # a file of it tells what was learned and nothing else: learn, forget, and it is the same file
 
@@ -962,5 +506,451 @@ class TextClassifier(
         scores, prior = view.held_out(X, y)
         if self._calibration is not None:
             self._calibration.apply(scores)
-        given = prior if priors is None else self._prior(view, priors)
+        given = prior if priors is None else self._posterior(priors).added
         return ops.posterior(np.ascontiguousarray(scores + given), logs=True)
+
+    # answers
+
+    def _posterior(self, priors: Any = None) -> TextPosterior:
+        self._check_is_fitted()
+        view = self._view()
+        out = TextPosterior(self.classes_, view, view.log_prior, self._calibration, self._texts)
+        return out if priors is None else out.under(priors)
+
+    def predict_log_proba(self, texts, *, priors=None) -> np.ndarray:
+        """log P(class | text), (n, k).
+
+        >>> from deciban import TextClassifier
+        >>> TextClassifier().fit(["tea", "cake"], ["a", "b"]).predict_log_proba(["unknown"]).round(2).tolist()
+        [[-0.69, -0.69]]
+        """
+        return super().predict_log_proba(texts, priors=priors)
+
+    def predict_proba(self, texts, *, priors=None) -> np.ndarray:
+        """P(class | text), (n, k); `priors` replaces the learned class priors for this call.
+
+        >>> from deciban import TextClassifier
+        >>> TextClassifier().fit(["tea", "cake"], ["a", "b"]).predict_proba(["tea"]).round(2).tolist()
+        [[0.67, 0.33]]
+        """
+        return super().predict_proba(texts, priors=priors)
+
+    def predict(self, texts, *, priors=None) -> np.ndarray:
+        """The most probable class of each text.
+
+        >>> from deciban import TextClassifier
+        >>> TextClassifier().fit(["tea", "cake"], ["drink", "food"]).predict(["cake!"]).tolist()
+        ['food']
+        """
+        return super().predict(texts, priors=priors)
+
+    def log_odds(self, texts, *, against=None, priors=None) -> np.ndarray:
+        """log of P(class | text) over P(all others | text), or over P(against | text), (n, k).
+
+        >>> from deciban import TextClassifier
+        >>> TextClassifier().fit(["tea", "cake"], ["a", "b"]).log_odds(["tea"]).round(2).tolist()
+        [[0.69, -0.69]]
+        """
+        return super().log_odds(texts, against=against, priors=priors)
+
+    def decibans(self, texts, *, against=None, priors=None) -> np.ndarray:
+        """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1.
+
+        >>> from deciban import TextClassifier
+        >>> TextClassifier().fit(["tea", "cake"], ["a", "b"]).decibans(["tea"]).round(1).tolist()
+        [[3.0, -3.0]]
+        """
+        return super().decibans(texts, against=against, priors=priors)
+
+    @property
+    def vocabulary_(self) -> list[str]:
+        """The words that count, sorted."""
+        self._check_is_fitted()
+        return self._view().vocabulary()
+
+    @property
+    def class_count_(self) -> np.ndarray:
+        """How many texts of each class were learned, (k,)."""
+        return self._check_is_fitted().n
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        """P(class) before a text is read, (k,)."""
+        self._check_is_fitted()
+        view = self._view()
+        prior = view.log_prior + (view.learned_prior if view.discriminative else 0.0)
+        return np.exp(prior - np.logaddexp.reduce(prior))
+
+    @property
+    def tuned_(self) -> dict[str, Any]:
+        """The settings that texts left out chose, and their values."""
+        self._check_is_fitted()
+        self._view()
+        return dict(self._picked)
+
+    @property
+    def alpha_(self) -> float:
+        """The strength of the smoothing: the given one, or the one that texts left out chose."""
+        self._check_is_fitted()
+        return self._view().settings.alpha
+
+    @property
+    def smoothing_(self) -> str:
+        """What `alpha_` multiplies: "corpus" or "even"."""
+        self._check_is_fitted()
+        return self._view().settings.smoothing
+
+    @property
+    def dependence_(self) -> float:
+        """How much the words of one text depend on each other."""
+        self._check_is_fitted()
+        return self._view().settings.dependence
+
+    # what was learned
+
+    def explain(self, texts: Any, *, of: Any = None, against: Any = None, priors: Any = None) -> TextExplanation:
+        """Evidence of each word for `of` (by default each text's most probable class) against another class (by default
+        the runner-up), in decibans: prior + words = log odds. One text may be given as it is.
+
+        >>> from deciban import TextClassifier
+        >>> model = TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"])
+        >>> model.explain("Lunch, then win!", of="spam")
+        row 0: spam against ham
+          column  value  decibans
+          prior              +0.0            │
+          win         1      +3.5            │██████████
+          lunch       1      -2.4     ███████│
+          total              +1.1  odds 1.3 : 1, P(spam) = 0.564
+        """
+        self._check_is_fitted()
+        view = self._view()
+        given = [texts] if isinstance(texts, str) else list(texts)
+        given = list(self._texts(given))
+        X = view.lookup.counts(given)
+        words = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
+        check_size(len(given), len(self.classes_), len(words))
+        w = view.weights
+        x = tfidf_scale(X, w)[:, words]
+        parts = x.toarray()[:, None, :] * w.table(words).T
+        parts /= design_effect(x.sum(axis=1), w.dependence)[:, None, None]
+        base, known = self._posterior(priors).added, w.bias
+        if self._calibration is not None:
+            parts, known = self._calibration.temperature * parts, self._calibration.apply(known.copy())
+        base = base + known
+        strings = view.vocabulary()
+        values = X[:, words].toarray().astype(object)
+        values[values == 0] = ""
+        names = [strings[j] for j in words]
+        some: Any = TextExplanation.of_parts(
+            self.classes_, names, values, base, parts, of, against, "", **context(self, texts)
+        )
+        object.__setattr__(some, "texts", tuple(given))
+        located = locator(view.features.vectorizer) if view.features.open else None
+        object.__setattr__(some, "locate", located)
+        return some
+
+    def summary(self) -> TextSummary:
+        """What was learned, and the smoothing in use.
+
+        >>> from deciban import TextClassifier
+        >>> TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"]).summary()
+        TextClassifier: multinomial of words, 2 texts with 5 different words
+          classes: ham (1 text), spam (1 text)
+          smoothing: alpha=1 (even), dependence=0.03, chosen by texts left out
+        """
+        n = self._check_is_fitted().n
+        view = self._view()
+        return TextSummary(
+            self.model, self.features if isinstance(self.features, str) else type(self.features).__name__,
+            dict(zip(self.classes_.tolist(), n.astype(int).tolist(), strict=True)), int(view.kept.sum()),
+            view.settings.alpha, view.settings.smoothing, view.settings.dependence, tuple(self._picked),
+        )  # fmt: skip
+
+    def top_words(self, n: int = 10, by: str = "kl") -> dict[Any, RankedWords]:
+        """For each class its n strongest words, with their measure: by "kl" (θ log θ / θ_rest), "log_odds" (log θ /
+        θ_rest) or "evidence" (decibans for the class having a rate of its own, of words it uses more than the rest).
+
+        >>> from deciban import TextClassifier
+        >>> model = TextClassifier().fit(["tea or tea", "tea and cake", "cake"], ["drink", "food", "food"])
+        >>> {label: words[0][0] for label, words in model.top_words(1).items()}
+        {'drink': 'or', 'food': 'cake'}
+        """
+        self._check_is_fitted()
+        if by not in BY:
+            raise DataError(f"`by` is {by!r}\n\nhint: one of {list(BY)}")
+        if len(self.classes_) < 2:
+            raise DataError("one class has no rest to be told from\n\nhint: learn texts of another class first")
+        view = self._view()
+        t = view.words
+        strings = view.vocabulary()
+        out = {}
+        for c, label in enumerate(self.classes_.tolist()):
+            measure = _measure(view, t.against_rest(c), by)
+            best = np.argsort(-measure, kind="stable")[:n]
+            out[label] = RankedWords(((strings[j], float(measure[j])) for j in best), by)
+        return out
+
+    # the state
+
+    def _texts(self, texts: Any) -> Any:
+        """Texts as they are read: without what `strip` names."""
+        if type(texts) is not list:
+            check_texts(texts)
+        if not self.strip:
+            return texts
+        parts = check_parts(self.strip)
+        return [stripped(text, parts) if isinstance(text, str) else text for text in texts]
+
+    def _labelled(self, texts: Any, labels: Any, read: Read) -> tuple[Terms, sparse.csr_array, np.ndarray]:
+        """(terms, counts, class codes); sets `classes_`."""
+        check_texts(texts)
+        y = column_or_1d(labels if not hasattr(labels, "to_numpy") else labels.to_numpy())
+        texts = self._texts(texts if hasattr(texts, "__len__") else list(texts))
+        if len(texts) != len(y):
+            raise DataError(f"{len(texts)} texts and {len(y)} labels\n\nhint: give each text one label")
+        if len(y) == 0:
+            raise DataError("no texts to learn from\n\nhint: pass at least one text and its label")
+        unlabelled = missing_rows(labels if isinstance(labels, (list, tuple)) else y)  # a NaN in a list is a text in y
+        if unlabelled:
+            raise DataError(f"the label of text {unlabelled[0]} is missing\n\nhint: leave out texts without a label")
+        terms, X = read(texts)
+        if X.nnz and X.data.min() < 0:
+            raise DataError(
+                "the vectoriser gives negative numbers, which are no counts\n\nhint: alternate_sign=False for hashes"
+            )
+        classes, codes = label_codes(y)
+        self.classes_ = plain_labels(classes)
+        return terms, X, codes
+
+    def _tally_of(self, texts: Any, labels: Any) -> tuple[np.ndarray, WordTally]:
+        """(the classes of these texts, their tally)."""
+        kept = self.classes_
+        try:
+            terms, X, y = self._labelled(texts, labels, self._features().read)
+            return self.classes_, WordTally.of(terms, X, y, len(self.classes_), self._keeps)
+        finally:
+            self.classes_ = kept
+
+    def _learn_on(self, job: Any) -> None:
+        bare = self._plain()
+        bare._reset()
+        if not bare._features().open:
+            raise NotAdditiveError(
+                "this vectoriser's columns are learned from all texts at once\n\n"
+                "hint: take features='words', or a CountVectorizer without min_df, max_df and max_features"
+            )
+        settings = type(self).__name__, self.get_params(deep=False)
+        part: LabelledTally | None = job.resumed(TallyTexts(bare, job.roles), settings)
+        if part is None or part.tally is None or part.tally.d == 0:
+            raise DataError("no text has a word that could be counted\n\nhint: see whether `features` names the texts")
+        self._reset()
+        self.classes_ = plain_labels(part.classes)
+        self.feature_names_in_ = np.array(job.roles.features, dtype=object)
+        self._set(part.tally)
+
+    def _part(self, batch: Any, reading: ColumnRoles) -> LabelledTally:
+        if reading.weight is not None:
+            raise DataError("a text classifier takes no weights\n\nhint: leave out `sample_weight`")
+        classes, y = reading.labels(batch)
+        terms, X = self._features().read(self._readable(batch, reading.features))
+        tally = WordTally.of(terms, X, y, len(classes), self._keeps)
+        return LabelledTally(classes, np.bincount(y, minlength=len(classes)), tally)
+
+    def _readable(self, rows: Any, columns: Sequence[str]) -> Any:
+        from deciban.io import batches
+
+        texts = batches.strings(rows, columns[0])
+        return self._texts(texts.to_pylist()) if self.strip else texts
+
+    def _reset(self) -> None:
+        for name in [name for name in vars(self) if name.endswith("_") or name in _MADE]:
+            del self.__dict__[name]
+        self._columns = None
+        self._untune()
+
+    def _untune(self) -> None:
+        self._tuned_for, self._picked, self._calibration, self._trained = "", {}, None, None
+        self.__dict__.pop("_seen", None)
+
+    def _set(self, tally: WordTally) -> None:
+        self._words = tally
+        self._untune()
+
+    @property
+    def _asked(self) -> tuple[str, ...]:
+        return asked_of(self.model, self.alpha, self.smoothing, self.dependence)
+
+    def _sound_choice(self, picked: Any) -> bool:
+        """Whether these can have been chosen: asked of what comes from a file."""
+        if not isinstance(picked, dict) or not set(picked) <= set(self._asked):
+            return False
+        alpha, dependence = picked.get("alpha", 1.0), picked.get("dependence", 0.0)
+        numbers = isinstance(alpha, float) and alpha > 0 and isinstance(dependence, float) and 0 <= dependence < 1
+        return numbers and picked.get("smoothing", "even") in ("even", "corpus")
+
+    @property
+    def _keeps(self) -> str | None:
+        """Which texts the tally must keep: "all", "some" or none."""
+        if self.model not in MODELS:
+            return "all"
+        return "some" if self._asked or self.calibrate else None
+
+    def _take(self, more: tuple[np.ndarray, WordTally]) -> None:
+        """Add a tally of its own classes."""
+        classes, tally = more
+        if not _comparable(classes, self.classes_):
+            raise DataError(
+                f"labels {classes.tolist()[:3]} are of another kind than {self.classes_.tolist()[:3]}\n\n"
+                "hint: labels are all texts or all numbers"
+            )
+        both = plain_labels(np.union1d(self.classes_, classes))
+        a, b = (np.searchsorted(both, own) for own in (self.classes_, classes))
+        total = self._words.relabel(a, len(both)) + tally.relabel(b, len(both))
+        self.classes_ = both
+        self._set(total)
+
+    def _plain(self) -> Self:
+        out = object.__new__(type(self))
+        out.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_seen"})
+        return out
+
+    def _check_is_fitted(self) -> WordTally:
+        try:
+            return self._words
+        except AttributeError:
+            raise unfitted(self) from None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_words" in self.__dict__
+
+    def _settle(self) -> None:
+        """Make the choices that a file holds, so that equal texts make equal files. A regression, which takes long, is
+        in the file only where it was made."""
+        if self.__sklearn_is_fitted__() and self.model in MODELS:
+            self._view()
+
+    @property
+    def _is_trained(self) -> bool:
+        """Whether the weights of a logistic model are there, and not to be solved for at the next question."""
+        return self._trained is not None and self._tuned_for == self._settings_hash()
+
+    def _weights(self) -> dict[str, np.ndarray]:
+        """The weights of a logistic model as arrays, which `_take_weights` takes."""
+        found: Any = self._view().weights
+        return {name: value for name, value in vars(found).items() if isinstance(value, np.ndarray)}
+
+    def _take_weights(self, weights: dict[str, np.ndarray] | None) -> bool:
+        """Take weights that `_weights` gave for these very texts; False, and nothing changes, where they cannot be."""
+        if weights is None:
+            return False
+        k, view = len(self.classes_), View(self._settings(), self._words, self._features())
+        blank = blank_weights(self.model, bool(self.counts), view.words)
+        try:
+            arrays: Any = weights
+            made = replace(blank, **arrays)
+        except TypeError:
+            return False
+        if not made.sound(view.words.d, k):
+            return False
+        self._tuned_for, self._trained = self._settings_hash(), made
+        self.__dict__.pop("_seen", None)
+        return True
+
+    def __getstate__(self) -> dict:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in _MADE}
+
+    def _features(self) -> Features:
+        if "_reader" not in self.__dict__:
+            self._reader = self._columns or Features.of(self.features, self.ngram_range)
+        return self._reader
+
+    def _view(self) -> View:
+        """The tally as the settings see it; kept until either changes."""
+        given = (
+            self.model, self.features, self.ngram_range, self.alpha, self.smoothing, self.dependence, self.counts,
+            self.strip, self.stop_words, self.min_df, self.max_df, self.priors, self.class_weight, self.C,
+            self.calibrate,
+        )  # fmt: skip
+        seen = self.__dict__.get("_seen")
+        if seen is None or not all(map(is_, seen[0], given)):
+            listed(self.stop_words)
+            now = self._settings_hash()
+            if self._tuned_for != now:
+                self._tune(now)
+            seen = self._seen = (given, View(self._settings(), self._words, self._features(), self._trained))
+        return seen[1]
+
+    def _settings_hash(self) -> str:
+        """Of all that a view depends on beside the tally."""
+        now = self.get_params(deep=False)
+        now = {name: sorted(one) if isinstance(one, set | frozenset) else one for name, one in now.items()}
+        now = {name: one.tolist() if isinstance(one, np.ndarray) else one for name, one in now.items()}
+        return blake2b(repr(sorted(now.items())).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+    def _settings(self) -> Settings:
+        """Those of the view, with what was chosen."""
+        picked = self._picked
+        given = {"alpha": self.alpha, "smoothing": self.smoothing, "dependence": self.dependence}
+        plain = {"alpha": 1.0, "smoothing": "even", "dependence": 0.0}  # where the texts have no say
+        alpha, smoothing, dependence = (
+            picked.get(name, plain[name] if one in ("auto", None) else one) for name, one in given.items()
+        )
+        if dependence and self.model not in ("multinomial", "complement"):
+            raise DataError(
+                f"`dependence` is {dependence:g}, but model={self.model!r} has no use for it\n\n"
+                "hint: it is for 'multinomial' and 'complement'; leave it out"
+            )
+        return Settings(
+            self.model, alpha, smoothing, dependence, self.counts, self.stop_words, self.min_df, self.max_df,
+            None if self.priors is None else self._class_probabilities(self.priors), self._class_weights(),
+        )  # fmt: skip
+
+    def _class_probabilities(self, priors: Any) -> np.ndarray:
+        return check_priors(priors, self.classes_)
+
+    def _class_weights(self) -> np.ndarray | None:
+        """What a text of each class counts for, (k,)."""
+        if self.class_weight is None:
+            return None
+        n = self._words.n
+        if isinstance(self.class_weight, str):
+            return n.sum() / (len(n) * np.maximum(n, 1.0))
+        known = self.classes_.tolist()
+        unknown = [label for label in self.class_weight if label not in known]
+        if unknown:
+            raise DataError(f"class_weight names {unknown[0]!r}\n\nhint: the classes are {known}")
+        out = np.array([float(self.class_weight.get(label, 1.0)) for label in known])
+        if not (np.isfinite(out) & (out > 0)).all():
+            raise DataError(f"class_weight is {out.tolist()}\n\nhint: weights are finite numbers > 0")
+        return out
+
+    def _tune(self, now: str) -> None:
+        """Choose the smoothing, calibrate or train, by the texts that are kept."""
+        self._untune()
+        k, asked, train = len(self.classes_), self._asked, self.model not in MODELS
+        if k < 2 and train:
+            raise DataError(
+                f"all texts are {self.classes_.tolist()[0]!r}, and model={self.model!r} needs two classes\n\n"
+                "hint: naive Bayes can start with one"
+            )
+        if asked or train or (self.calibrate and k > 1):
+            kept = self._words.kept
+            if kept is None or (train and not kept.whole):
+                raise DataError(
+                    "this setting needs texts that the model has not kept\n\nhint: set it before `fit`, and fit again"
+                )
+            if train:
+                view = View(self._settings(), self._words, self._features())
+                X, y = kept.matrix(self._words.d)[:, view.kept], kept.label
+                w = view.settings.class_weight
+                self._trained = trained(
+                    self.model, bool(self.counts), view.words, X, y, self.C, self._settings().alpha, w
+                )
+            else:
+                if asked:
+                    self._picked = choose(View(self._settings(), self._words, self._features()), asked)
+                if self.calibrate and k > 1:
+                    judged = Judged(View(self._settings(), self._words, self._features()))
+                    self._calibration = judged.calibration() if len(judged.y) else None
+        self._tuned_for = now

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from deciban.data.blocks import Codes, Mixed
-from deciban.estimation import discretise, missingness
+from deciban.estimation import discretise, missingness, ranges
 from deciban.estimation.family import Family
 from deciban.tallies import Crosstab
 
@@ -171,6 +171,13 @@ class Discretised(Family):
         """log marginal likelihood (k,) of each class's rows, the structure being given; `p` are the parameters of t."""
         p = self.estimate(t) if p is None else p
         return self.family.fixed(p.params).evidence(p.counts)
+
+    def grid(self, p: Learned, k: int) -> list[np.ndarray]:
+        """Codes of levels; numbers between which the cells of a column lie."""
+        return [
+            np.arange(levels) if cut is None else np.linspace(cut.edges[0], cut.edges[-1], ranges.STEPS)
+            for cut, levels in zip(self.cuts, self.levels, strict=True)
+        ]
 
     def sample(self, p: Learned, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Levels (n, d); −1 is missing."""

@@ -265,9 +265,7 @@ class Table:
 
     def take(self, index: np.ndarray) -> Table:
         """These rows, in this order."""
-        return Table(
-            self.x.take(index), self.y[index], None if self.w is None else self.w[index], self.k, self.schema
-        )
+        return Table(self.x.take(index), self.y[index], None if self.w is None else self.w[index], self.k, self.schema)
 
     def weights(self) -> np.ndarray:
         """The weight of each row, (n,)."""

@@ -139,7 +139,7 @@ def _typical(model: Any) -> list[list]:
 
 def _seen(model: Any, d: int) -> list[tuple[float, float]]:
     """Between which numbers the cells of each column lie that the model has seen, as far as it knows."""
-    known = model._candidates() if hasattr(model, "_candidates") else None
+    known = model._posterior().candidates() if hasattr(model, "_posterior") else None
     if known is None:
         return [(-np.inf, np.inf)] * d
     return [
@@ -159,7 +159,8 @@ def _alone(model: Any, j: int, values: list, d: int) -> np.ndarray:
 
 def _as_learned(model: Any, rows: np.ndarray) -> Any:
     """Rows as a frame, if the model was learned from one."""
-    library = getattr(model, "_library", None)
+    state = vars(model).get("_state")
+    library = state.reader.library if state is not None and state.reader.schema is not None else None
     if library is None:
         return rows
     columns = [

@@ -27,25 +27,22 @@ The fits of one model from a strong penalty to a weak one, each from where the l
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from deciban import display, ops, progress
+from deciban import display, ops
 from deciban.data.blocks import Table
 from deciban.errors import DataError
-from deciban.logistic import minimisation, settings
+from deciban.logistic import settings
 from deciban.logistic.laplace import Leverage
 from deciban.logistic.likelihood import Prior, reference_coding
 from deciban.logistic.objective import Objective
 from deciban.metrics import log_loss
 from deciban.plots import paths
-from deciban.rows import inputs
 from deciban.rows.folds import assign_folds, folds_by_content
 from deciban.solvers.base import Solution
 from deciban.solvers.lbfgs import Columns
@@ -323,123 +320,6 @@ def narrow(objective: Objective) -> bool:
 FOLDS = 5
 PATIENCE = 8  # penalties in a row without a better score, and the search is over
 KEPT = 1_000_000  # coefficients that a chosen C leaves behind, at most
-
-
-class Choosing:
-    """Mixin: needs scikit-learn's settings of LogisticRegression, `_objective` and `_jeffreys`."""
-
-    classes_: np.ndarray
-    C_: float
-    path_: Path
-    penalty: Any
-    tol: float
-    max_iter: int
-    verbose: int
-    _objective: Callable[..., Objective]
-    _jeffreys: Callable[..., Solution]
-    _column_names: Callable[[], list[str]]
-    _validate_params: Callable[[], None]
-    _plain: Callable[[], Any]
-    _refuse: Callable[..., None]
-
-    def path(self, X, y, Cs: Sequence[float] | None = None, sample_weight=None, *, held_out: Any = None) -> Path:
-        """The fits of these rows from a strong penalty to a weak one; the model itself stays as it is.
-
-        Cs: by default from all but no coefficients on, until a weaker penalty would change next to nothing. held_out:
-        also the log loss of rows by fits without them: "loo" (approximate leave-one-out, L2 only), a number of folds,
-        the fold of each row, a scikit-learn splitter, or "auto", what C="auto" takes.
-
-        >>> from deciban import LogisticRegression
-        >>> path = LogisticRegression(l1_ratio=1.0).path([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 1.0]], [0, 1, 0, 1])
-        >>> path.coef.shape == (len(path.Cs), 1, 2), path.coef[0].any()
-        (True, np.False_)
-        """
-        self._validate_params()
-        chosen = settings.read(self, C=1.0)
-        if np.isinf(chosen.C):
-            raise DataError(
-                f"penalty={self.penalty!r} has no strength to vary\n\nhint: l1_ratio=0 (L2), 1 (L1) or between have"
-            )
-        model = self._plain()
-        objective = model._objective(X, y, sample_weight, chosen)
-        s = inputs.weights(sample_weight, objective.rows.y)
-        start = objective.slope(null(objective))[0] / objective.weight
-        fits, score = model._walk(
-            objective, chosen, s, Cs, held_out, X, StopWhenFlat(start, PATIENCE) if Cs is None else None
-        )
-        if not all(fit.answer.converged for fit in fits):
-            warnings.warn(
-                "some fits of the path did not converge\n\nhint: increase max_iter", ConvergenceWarning, stacklevel=2
-            )
-        return model._as_path(objective, fits, score)
-
-    def _settled(self, chosen: settings.Settings) -> settings.Settings:
-        """Where C is yet to be chosen: with that of the last fit, or 1."""
-        return chosen if chosen.among is None else chosen.at(getattr(self, "C_", 1.0))
-
-    def _minimum(self, objective: Objective, start: np.ndarray, chosen: settings.Settings, sample_weight) -> Solution:
-        """The fit, by whatever penalty the settings mean; leaves `C_`, and `path_` where C was chosen."""
-        self.__dict__.pop("path_", None)
-        self.C_ = float(chosen.C)
-        if chosen.among is not None:
-            s = inputs.weights(sample_weight, objective.rows.y)
-            Cs = None if isinstance(chosen.among, str) else chosen.among
-            fits, score = self._walk(objective, chosen, s, Cs, "auto", None, StopWhenWorse(PATIENCE), KEPT)
-            self.path_ = self._as_path(objective, fits, score)
-            self.C_ = self.path_.C
-            best = self.path_.best
-            answer = replace(fits[best].answer, steps=sum(fit.answer.steps for fit in fits[: best + 1]))
-            return minimisation.finish(chosen.solver, chosen.penalising(objective)(self.C_), answer, np.iinfo(int).max)
-        with progress.progress_bar(self.verbose, "fit", self.tol * objective.weight) as tell:
-            if self.penalty == "jeffreys":
-                return self._jeffreys(objective.rows, tell)
-            watch = progress.solver_callback(tell)
-            answer = minimisation.minimise(chosen.solver, objective, start, self.tol, self.max_iter, watch)
-            return minimisation.finish(chosen.solver, objective, answer, self.max_iter, watch)
-
-    def _walk(
-        self,
-        objective: Objective,
-        chosen: settings.Settings,
-        s: np.ndarray | None,
-        Cs: Sequence[float] | None,
-        held_out: Any,
-        X: Any,
-        enough: Callable[[Fit], bool] | None = None,
-        most: float = np.inf,
-    ) -> tuple[list[Fit], Any]:
-        """(the fits, what scored them); with more than `most` coefficients in all, only the best fit keeps its own."""
-        start = null(objective)
-        if not np.isfinite(objective.slope(start)[1]).all():
-            self._refuse(objective.rows.x)
-        steps = grid(objective, chosen.ratio) if Cs is None else check_strengths(Cs)
-        with progress.progress_bar(self.verbose, "path") as tell:
-
-            def minimise(f: Objective, w: np.ndarray) -> Solution:
-                C = 1.0 / (f.ridge[0] + f.lasso[0])
-                watch = progress.solver_callback(tell, f"C = {C:.3g}", np.searchsorted(steps, 0.999 * C) / len(steps))
-                return minimisation.minimise(chosen.solver, f, w, self.tol, self.max_iter, watch)
-
-            score = scorer(held_out, objective, chosen, s, X, minimise)
-            fits = walk(chosen.penalising(objective), steps, start, minimise, score, enough)
-            return (list(fits) if len(steps) * objective.size <= most else only_best(fits)), score
-
-    def _as_path(self, objective: Objective, fits: list[Fit], score: Any) -> Path:
-        d, kept = objective.rows.d, all(len(fit.answer.w) for fit in fits)
-        tables = np.stack([objective.table(fit.answer.w) for fit in fits]) if kept else None
-        bias = None if tables is None else tables[:, :, d:].sum(axis=2)  # 0 where there is none
-        return Path(
-            np.array([fit.C for fit in fits]),
-            None if tables is None else tables[:, :, :d].copy(),
-            bias,
-            np.array([fit.answer.steps for fit in fits], dtype=np.int32),
-            np.array([fit.log_loss for fit in fits]) if score else None,
-            np.array([fit.loss for fit in fits]),
-            score.name if score else "",
-            self.classes_,
-            tuple(self._column_names()),
-            deviations(objective.rows),
-        )
 
 
 def scorer(

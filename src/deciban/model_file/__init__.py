@@ -21,8 +21,9 @@ import copy
 import json
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
 from datetime import UTC, datetime
-from functools import cached_property, reduce
+from functools import reduce
 from importlib import import_module
 from io import BytesIO
 from operator import add
@@ -31,15 +32,17 @@ from typing import Any, BinaryIO
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from deciban.classifiers.base import Fitted, Generative
+from deciban.classifiers.base import Generative
 from deciban.errors import MergeError, ModelFileError, NotAdditiveError
 from deciban.model_file import tensors, validation
 from deciban.model_file.codec import Decoder, Encoder, unsupported_value
+from deciban.models.model import Known, State
 from deciban.rows import inputs
 
 FORMAT = 1
+STATE = ("classes", "tally", "calibration", "weights", "closed")  # what is stored of a state beside reader and `known`
 _TRANSIENT = (
-    "_fitted",  # stored apart
+    "_state",  # stored apart
     "_metadata_request",  # scikit-learn's, of meta-estimators
     *("_seen", "_reader"),  # views of a tally of words, and what reads texts for it: made again
 )
@@ -173,7 +176,7 @@ def _model_parts(encoder: Encoder, model: Any, where: str = "") -> dict[str, Any
     return {
         "settings": encoder.members(settings, f"{where}settings"),
         "learned": encoder.members(learned, f"{where}learned"),
-        "fitted": _fitted_parts(encoder, model, where) if "_fitted" in vars(model) else None,
+        "fitted": _state_parts(encoder, model, settings, where) if "_state" in vars(model) else None,
     }
 
 
@@ -184,23 +187,16 @@ def _inside(encoder: Encoder, model: Any, where: str) -> dict[str, Any]:
     return {"class": type(model).__name__, **_model_parts(encoder, model, f"{where}.")}
 
 
-def _fitted_parts(encoder: Encoder, model: Generative, where: str) -> dict[str, Any]:
+def _state_parts(encoder: Encoder, model: Generative, settings: dict, where: str) -> dict[str, Any]:
     """The state, and settings that were changed after it was learned: it keeps those that it was learned with."""
-    fitted = model._fitted
-    own = {key: value for key, value in vars(fitted).items() if key != "model" and not _made(key)}
-    then, now = vars(fitted.model), vars(model)
-    changed = {key: value for key, value in then.items() if key not in now or now[key] is not value}
-    return {
-        "state": encoder.members(own, f"{where}fitted"),
-        "then": encoder.members(
-            {key: value for key, value in changed.items() if key not in _TRANSIENT}, f"{where}then"
-        ),
+    state = model._state
+    own = {
+        "reader": {name: getattr(state.reader, name) for name in state.reader.LEARNED},
+        "known": {field.name: getattr(state.known, field.name) for field in fields(Known)},
+        **{name: getattr(state, name) for name in STATE},
     }
-
-
-def _made(name: str) -> bool:
-    """Whether it is a view of the tally, made when asked for."""
-    return isinstance(getattr(Fitted, name, None), cached_property)
+    then = {key: value for key, value in state.spec.settings.items() if settings[key] is not value}
+    return {"state": encoder.members(own, f"{where}fitted"), "then": encoder.members(then, f"{where}then")}
 
 
 def _about(model: Any, metrics: Mapping[str, Any] | None, **origin: str | None) -> dict[str, Any]:
@@ -284,10 +280,9 @@ def _rebuild(name: str, settings: dict, learned: dict, fitted: dict | None) -> A
     model = cls(**settings)  # a constructor only stores; a setting that an older file does not have is at its default
     model.__dict__.update(learned)
     if fitted is not None:
-        state = Fitted(model, fitted["state"]["tally"])  # what an older file does not have is as if never asked for
-        state.__dict__.update(fitted["state"])
-        state.model.__dict__.update(fitted["then"])
-        model.__dict__["_fitted"] = state
+        found, then = fitted["state"], cls(**{**settings, **fitted["then"]})
+        reader, own = replace(then._reader(), **found["reader"]), {name: found[name] for name in STATE}
+        model.__dict__["_state"] = State(spec=then._spec(), reader=reader, known=Known(**found["known"]), **own)
     return model
 
 

@@ -29,12 +29,13 @@ from deciban.errors import DataError, ModelFileError
 from deciban.model_file import tensors
 from deciban.model_file.codec import Decoder, Encoder
 from deciban.rows.rows import LabelledTally
+from deciban.rows.sample import BatchSample
 
 FORMAT = "1"
 EVERY = 10.0  # seconds between two checkpoints
 
 
-def fingerprint(model: Any, reading: Any, source: Any) -> dict[str, str]:
+def fingerprint(name: str, settings: Mapping[str, Any], roles: Any, source: Any) -> dict[str, str]:
     """What a checkpoint belongs to, in words that are compared."""
     if not source.stamps:
         raise DataError(
@@ -42,16 +43,16 @@ def fingerprint(model: Any, reading: Any, source: Any) -> dict[str, str]:
             "hint: write the rows to files, Parquet or CSV, and give their path"
         )
     encoder = Encoder()
-    settings = encoder.members(model.get_params(deep=False), "settings")
+    told = encoder.members(dict(settings), "settings")
     digest = hashlib.sha256()
     for name, array in encoder.arrays.items():
         digest.update(f"{name}{array.dtype}{array.shape}".encode())
         digest.update(array.tobytes())
-    columns = (reading.features, reading.target, reading.weight)
+    columns = (roles.features, roles.target, roles.weight)
     return {
         "files": json.dumps(source.stamps),
         "columns": json.dumps([[field.name, str(field.type)] for field in source.schema]),
-        "settings": json.dumps([type(model).__name__, settings, digest.hexdigest(), *columns]),
+        "settings": json.dumps([name, told, digest.hexdigest(), *columns]),
     }
 
 
@@ -76,7 +77,7 @@ class Checkpoint:
         encoder = Encoder()
         node = {
             "at": encoder.members({"pieces": reached.pieces, "rows": reached.rows, "types": dict(reached.types)}, "at"),
-            "total": encoder.members({f.name: getattr(reached.total, f.name) for f in fields(LabelledTally)}, "total"),
+            "total": encoder.members(_parts(reached.total), "total"),
         }
         told = {"checkpoint": FORMAT, "state": json.dumps(node, allow_nan=False), **self.mark}
         tensors.write(self.path, told, encoder.arrays)
@@ -98,7 +99,7 @@ class Checkpoint:
                 raise self._refused(f"the checkpoint of another job: its {what} are not those of this one")
         node, decoder = json.loads(header.metadata["state"]), Decoder(arrays)
         at = decoder.members(node["at"])
-        total = LabelledTally(**decoder.members(node["total"]))
+        total = _whole(decoder.members(node["total"]))
         return Progress(at["pieces"], at["rows"], total, tuple(at["types"].items()))
 
     def _refused(self, why: str) -> DataError:
@@ -107,3 +108,16 @@ class Checkpoint:
     def done(self) -> None:
         """The job is: the next one begins anew."""
         self.path.unlink(missing_ok=True)
+
+
+def _parts(total: LabelledTally) -> dict[str, Any]:
+    """What a file holds of a sum: rows of a sample as Arrow writes them."""
+    out = {one.name: getattr(total, one.name) for one in fields(LabelledTally)}
+    if total.sample is not None:
+        out["sample"] = total.sample.packed()
+    return out
+
+
+def _whole(parts: dict[str, Any]) -> LabelledTally:
+    sample = parts["sample"]
+    return LabelledTally(**{**parts, "sample": None if sample is None else BatchSample.unpacked(sample)})

@@ -24,14 +24,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from deciban import families
-from deciban.classifiers.base import Fitted, Generative
+from deciban.classifiers.base import Generative
 from deciban.composites.best_of import BestOf
-from deciban.data.blocks import Codes, Reals, Table
+from deciban.data.blocks import Table
 from deciban.errors import ModelFileError
 from deciban.gaussian.covariance import DenseCovariance
 from deciban.models.calibration import Calibration
+from deciban.models.model import State, empty_block, tally_of
 from deciban.networks.network import Network
-from deciban.rows.readers import ArrayKind
+from deciban.rows.readers import ArrayKind, ColumnReader
 from deciban.rows.schema import Field, Schema
 from deciban.solvers.gradient import OnlineAverage
 from deciban.tallies import Bundle, Quartic, RowScatter, Scatter, SharedTally
@@ -47,7 +48,7 @@ def check_model(model: Any) -> None:
             return
         _check_names(model)
         if isinstance(model, Generative):
-            _check_fitted(model, model._fitted)
+            _check_state(model, vars(model).get("_state"))
         if hasattr(model, "coef_") and "coef_" in vars(model):
             _check_linear(model)
         if hasattr(type(model), "_usual"):  # an ensemble: a model by itself does not wait for the import of one
@@ -86,50 +87,48 @@ def _check_names(model: Any) -> None:
 # models whose state is a tally
 
 
-def _check_fitted(model: Generative, fitted: Any) -> None:
-    require(isinstance(fitted, Fitted) and type(fitted.model) is type(model), "it has no state")
-    frozen, k, d = fitted.model, len(model.classes_), model.n_features_in_
-    _check_names(frozen)
-    require(len(frozen.classes_) == k and frozen.n_features_in_ == d, "its state has other classes or columns")
-    if "_schema" in vars(model):
-        _check_schema(model._schema, d)
-        _check_schema(frozen._schema, d)
-        require(model._schema.groups == frozen._schema.groups, "its state has other blocks")
-    _check_settings(frozen, k, d)
-    tally = fitted.tally
-    fine = isinstance(tally, Bundle) and same_structure(_tally_of_nothing(frozen, d), tally, k) and tally.sound()
+def _check_state(model: Generative, state: Any) -> None:
+    require(isinstance(state, State), "it has no state")
+    reader, k, d = state.reader, len(model.classes_), model.n_features_in_
+    require(np.array_equal(state.classes, model.classes_) and reader.d == d, "its state has other classes or columns")
+    names = vars(model).get("feature_names_in_")
+    same = reader.names is None if names is None else names is reader.names or np.array_equal(names, reader.names)
+    require(same, "its state has other names")
+    if isinstance(reader, ColumnReader):
+        _check_schema(reader.schema, d)
+    else:
+        require(isinstance(reader.origin, ArrayKind), "its origin is none")
+    _check_known(state, k, d)
+    state.spec.check(state.classes, reader, None)
+    tally = state.tally
+    fine = isinstance(tally, Bundle) and same_structure(_tally_of_nothing(state), tally, k) and tally.sound()
     require(fine, f"its tally is not that of {d} columns and {k} classes")
     require(tally.finite(), "its tally holds numbers that are none")
-    require(fitted.empty or fitted.log_prior.shape == (k,), "its priors are not those of its classes")
-    c, w = fitted.calibration, getattr(fitted, "weights", None)
+    require(state.empty or state.log_prior.shape == (k,), "its priors are not those of its classes")
+    c, w = state.calibration, state.weights
     require(c is None or (isinstance(c, Calibration) and c.bias.shape == (k,)), "its calibration is not of its classes")
     require(
         w is None or (w.table.shape, w.bias.shape) == ((k, d), (k,)), "its weights are not of its columns and classes"
     )
 
 
-def _check_settings(frozen: Any, k: int, d: int) -> None:
-    """What follows from the settings is what would follow from them again."""
-    again = frozen._plain()
-    again._check_settings()
-    for name in set(vars(again)) - set(again.get_params(deep=False)) - {"_covs", "_schema"}:
-        mine, theirs = vars(frozen).get(name), vars(again)[name]
-        require(np.shape(mine) == np.shape(theirs), f"`{name}` is not what the settings imply")
-    picked = vars(frozen).get("_picked", {})
-    numbers = isinstance(picked, dict) and all(isinstance(value, float | int) for value in picked.values())
-    require(numbers and set(picked) <= set(frozen._tunable), "`tuned_` are not its settings")
-    covs = vars(frozen).get("_covs") or []
+def _check_known(state: State, k: int, d: int) -> None:
+    """Whether what rows decided goes with the settings."""
+    known, tuned = state.known, state.known.tuned
+    numbers = isinstance(tuned, dict) and all(isinstance(value, float | int) for value in tuned.values())
+    require(numbers and set(tuned) <= set(state.spec.tune), "`tuned_` are not its settings")
+    covs = known.covariances
     square = all(isinstance(cov, DenseCovariance) and cov.matrix.shape == (d, d) for cov in covs)
-    require(isinstance(covs, list) and square and len(covs) in (0, k, k + 1), "its covariances are not of its columns")
+    require(isinstance(covs, tuple) and square and len(covs) in (0, k, k + 1), "its covariances are not of its columns")
+    fine = known.cuts is None or (isinstance(known.cuts, tuple) and len(known.cuts) == d)
+    require(fine, "its cuts are not of its columns")
+    require(known.network is None or (isinstance(known.network, Network) and known.network.sound()), "no network")
 
 
-def _tally_of_nothing(frozen: Any, d: int) -> Bundle:
+def _tally_of_nothing(state: State) -> Bundle:
     """What one class and no rows make: the parts and columns that every tally of the model has."""
-    if frozen._reads == "mixed":
-        x = frozen._schema.read([], 0)[0]
-    else:
-        x = Codes(np.zeros((0, d), dtype=np.int32)) if frozen._reads == "codes" else Reals(np.zeros((0, d)))
-    return frozen._tally(Table(x, np.zeros(0, dtype=np.int32), None, 1))
+    table = Table(empty_block(state.reader), np.zeros(0, dtype=np.int32), None, 1, state.reader.schema)
+    return tally_of(state.spec.family(state.reader.schema, state.known), table)
 
 
 def same_structure(empty: Any, tally: Any, k: int) -> bool:

@@ -212,7 +212,7 @@ def auto_fit(
     fitted._name_target(called)
     held_out, how = (None, "") if alone else _held_out(kind, found, rows, labels, comparison)
     if found.text is None and found.dropped_columns:
-        fitted._left_out = [str(name) for name in found.dropped_columns]  # may be there again in rows to predict
+        fitted._ignore_columns([str(name) for name in found.dropped_columns])  # may be there again in rows to predict
     notes = _notes(heard) + ([] if found.text is not None else _column_notes(rows, labels, called))
     notes += [f"{LONE}: none could be held out to judge the model"] * alone
     suspects = find_leakage(rows, labels) if found.text is None else []

@@ -184,7 +184,7 @@ class Models:
             else:
                 learned = running
                 if isinstance(learned, Generative):
-                    learned._check_fitted()
+                    learned._check_complete(learned._fitted_state())
             yield log_proba_of(learned, cells), np.searchsorted(self.rows.classes, learned.classes_)
 
     def _go_on(self, running: Any, index: np.ndarray) -> None:
@@ -199,7 +199,8 @@ class Models:
                 raise NotAdditiveError("rows with missing cells are not in the tally")
             if isinstance(running, TextClassifier) and not running._features().open:
                 raise NotAdditiveError("the vectoriser has the columns of the first texts")
-            if any(cut is not None and cut.learned for cut in getattr(running, "_cuts", None) or ()):
+            cuts = running._fitted_state().known.cuts if isinstance(running, Generative) else None
+            if any(cut is not None and cut.learned for cut in cuts or ()):
                 raise NotAdditiveError("numbers are cut as the first rows have it")
         except DecibanError as bad:  # if the rows are at fault, `fit` will say so
             self.note = f"each size was learned anew: {str(bad).splitlines()[0]}"

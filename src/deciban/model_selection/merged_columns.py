@@ -11,6 +11,7 @@ where no class has any of the columns j. A few rows have few of the words of a l
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from sklearn.base import clone
 from deciban.classifiers.naive_bayes import ALPHA_MIN, ComplementNB, MultinomialNB
 from deciban.data.blocks import Counts, Table
 from deciban.model_selection.labelled_rows import no_doubt
+from deciban.models.model import Known, State, Tallying
+from deciban.rows.rows import ArrayRows
 from deciban.tallies import Bundle, Sums
 
 
@@ -52,28 +55,22 @@ def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarra
     columns = Columns(rows.X[train], rows.X[test], models.spans, alpha)
     codes, w = rows.codes[train], None if rows.w is None else rows.w[train]
     every, tally = np.arange(len(rows.classes)), None
-    base = clone(models.model)
-    base.classes_ = every
     for i, (start, stop) in enumerate(models.spans):
-        model = _in_columns(base, columns.alpha(i))
+        model = clone(models.model).set_params(alpha=columns.alpha(i))
+        model._validate_params()
+        spec, reader = model._spec(), replace(model._reader(), d=len(model.alpha))
+        spec.check(every, reader, None)
         weights = None if w is None else w[start:stop]
-        new = model._tally(Table(columns.learned(start, stop, i), codes[start:stop], weights, len(every)))
+        table = Table(columns.learned(start, stop, i), codes[start:stop], weights, len(every))
+        tallying = Tallying(spec, Known())
+        new = ArrayRows(reader, every, table).total(tallying, tallying.size(table))
         tally = new if tally is None else _grown(tally, new)
         if few[i]:  # whether, and what, such rows can teach is for `fit` to say
             with no_doubt():
                 model.fit(columns.known_rows(stop, i), codes[:stop], None if w is None else w[:stop])
         else:
-            model._set(tally)
+            model._adopt(State(spec, reader, every, tally))
         yield model.predict_log_proba(columns.predicted(i)), model.classes_
-
-
-def _in_columns(base: Any, alpha: np.ndarray) -> Any:
-    """A model with its own pseudo-counts, that has learned nothing yet."""
-    out = base._plain()
-    out.alpha, out.n_features_in_ = alpha, len(alpha)
-    out._validate_params()
-    out._check_settings()
-    return out
 
 
 class Columns:

@@ -231,6 +231,10 @@ class State:
         out.__dict__.update({name: self.__dict__[name] for name in ESTIMATED if name in self.__dict__})
         return out
 
+    def with_reader(self, **changes: Any) -> State:
+        """With other names of what is read."""
+        return self.adjusted(reader=replace(self.reader, **changes))
+
     def with_known(self, **changes: Any) -> State:
         """With other tuned settings or steps."""
         return replace(self, known=replace(self.known, **changes))

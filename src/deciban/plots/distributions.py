@@ -66,21 +66,19 @@ class _ModelDensity:
     """What a model holds for true of one column; nothing, where it has no density for each column."""
 
     def __init__(self, model: Any, j: int):
-        fitted = model._check_is_fitted() if hasattr(model, "_rows_of") else None
-        self.model, self.j = model, j
-        self.fitted: Any = fitted
-        self.family: Any = getattr(fitted, "family", None)
-        self.there = self.family is not None and self.family.has_parts
+        self.state: Any = vars(model).get("_state")
+        self.j, self.there = j, self.state is not None and self.state.family.has_parts
 
     def of(self, values: np.ndarray) -> np.ndarray | None:
         """(m, k): the density, or probability, of values of the column."""
         if not self.there:
             return None
-        kinds = [np.asarray(candidates).dtype.kind for candidates in self.model._candidates()]
+        posterior, family, params = self.state.posterior, self.state.family, self.state.params
+        kinds = [np.asarray(candidates).dtype.kind for candidates in posterior.candidates()]
         missing = [np.full(len(values), np.nan if kind in "fiu" else None) for kind in kinds]
-        rows = self.model._rows_of([*missing[: self.j], values, *missing[self.j + 1 :]])
-        logs = self.family.parts(self.fitted.params, rows)[:, :, self.j]
-        common = self.family.carrier(self.fitted.params, rows)  # the factor that all classes share
+        rows = posterior.block_of([*missing[: self.j], values, *missing[self.j + 1 :]])
+        logs = family.parts(params, rows)[:, :, self.j]
+        common = family.carrier(params, rows)  # the factor that all classes share
         if common is not None:
             logs = logs + common[:, None]
         return np.exp(logs)

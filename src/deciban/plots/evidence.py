@@ -198,7 +198,7 @@ def inclusion(model: Any, ax: Any = None, *, most: int = 30) -> Any:
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['x0', 'x1']
     """
-    chances, names = model.inclusion_, model._column_names()
+    chances, names = model.inclusion_, model._posterior().columns
     order = np.argsort(-chances, kind="stable")[:most]
     ax = style.axes(ax, 4.6, 0.9 + 0.24 * max(len(order), 2))
     ax.barh(range(len(order)), chances[order], height=0.68, color=POSITIVE)

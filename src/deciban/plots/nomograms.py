@@ -87,21 +87,21 @@ def round_ticks(low: float, high: float, count: int) -> np.ndarray:
 
 def scales_of(model: Any, of: Any = None, against: Any = None, names: Any = None, values: Any = None, levels=None):
     """All columns of a model as scales for `of` (by default the second class) against another (the first one)."""
-    own = hasattr(model, "_evidence")
-    if own:
-        model._check_is_fitted()
+    own = model._posterior() if hasattr(model, "_posterior") else None
     classes = np.asarray(model.classes_)
     a, b = _pair(classes, of, against)
-    if own and not model._splits():
+    if own is not None and not own.splits:
         raise DataError(
             f"columns of this {type(model).__name__} interact: their joint evidence is no sum of one scale a column\n\n"
             "hint: draw LinearDiscriminantAnalysis or GaussianNB; `explain(X)` shows the joint part of a row"
         )
-    called = _names(model, names)
-    found = _given(values, called, model._candidates() if own else None)
+    called = _names(model, own, names)
+    found = _given(values, called, None if own is None else own.candidates())
     axes = [_axis(candidates) for candidates in found]
-    anchored = own and model._anchored
-    prior, parts = _weigh(model, a, b, [axis[0] for axis in axes]) if anchored else _linear(model, a, b, axes)
+    if own is not None and own.anchored:
+        prior, parts = _weigh(own, a, b, [axis[0] for axis in axes])
+    else:
+        prior, parts = _linear(model, a, b, axes)
     out = [
         stepped(Scale(name, at, parts[j], _labels(name, at, levels), ticks))
         for j, (name, (at, ticks)) in enumerate(zip(called, axes, strict=True))
@@ -150,8 +150,8 @@ def _pair(classes: np.ndarray, of: Any, against: Any) -> tuple[int, int]:
     return a, b
 
 
-def _names(model: Any, names: Any) -> list[str]:
-    own = model._column_names() if hasattr(model, "_column_names") else getattr(model, "feature_names_in_", None)
+def _names(model: Any, posterior: Any, names: Any) -> list[str]:
+    own = getattr(model, "feature_names_in_", None) if posterior is None else posterior.columns
     own = column_labels(np.shape(model.coef_)[1]) if own is None else [str(name) for name in own]
     if names is None:
         return own
@@ -190,11 +190,11 @@ def _axis(candidates: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     return grid, tuple(np.searchsorted(grid, ticks) for ticks in rounds)
 
 
-def _weigh(model: Any, a: int, b: int, columns: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
+def _weigh(posterior: Any, a: int, b: int, columns: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
     """(prior, evidence of each column's values) from the model's own account of itself."""
     most = max(1, *(len(column) for column in columns))
     filled = [_stretch(column, most) for column in columns]
-    base, parts, _, _ = model._evidence(model._rows_of(filled))
+    base, parts, *_ = posterior.evidence(posterior.block_of(filled))
     with np.errstate(invalid="ignore"):
         gap = decision.DECIBAN * np.where(parts[:, a] == parts[:, b], 0.0, parts[:, a] - parts[:, b])
         prior = decision.DECIBAN * (base[a] - base[b])

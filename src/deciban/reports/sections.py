@@ -54,7 +54,7 @@ def beliefs_section(facts: ReportData, found: Findings) -> Section | None:
 
 def _nomogram(facts: ReportData) -> str:
     model = facts.model
-    if len(model.classes_) != 2 or not model._splits() or facts.d > 1000:
+    if len(model.classes_) != 2 or not model._posterior().splits or facts.d > 1000:
         return ""
     of, against = model.classes_[1], model.classes_[0]
 
@@ -89,7 +89,7 @@ def _evidence(facts: ReportData) -> str:
     if rows < 10:
         return paragraph(f"{facts.d:,} columns are too many to be listed one by one.")
     rng = np.random.default_rng(facts.seed)
-    if not facts.model._splits():
+    if not facts.model._posterior().splits:
         return _together(facts, rows, rng)
     out = []
     for c in np.flatnonzero(facts.known)[:CLASSES]:

@@ -14,7 +14,7 @@ rows than a sample may have, it holds all of them as they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,13 @@ def digests(x: Block, schema: Schema | None) -> np.ndarray:
     if isinstance(x, Counts):
         return _stirred(replace(x, values=np.where(np.isnan(x.values), np.nan, x.values)))
     return _stirred(Reals(np.where(np.isnan(x.values), np.nan, np.asarray(x.values, dtype=np.float64))))
+
+
+def batch_digests(batch: Any, features: Sequence[str], kinds: Sequence[str]) -> np.ndarray:
+    """The same of Arrow rows; `kinds` say what columns hold, where that is known."""
+    from deciban.io import batches
+
+    return _stirred(_side_by_side(batches.columns(batch, features, dict(zip(features, kinds, strict=False)))))
 
 
 def _stirred(x: Reals | Counts) -> np.ndarray:
@@ -159,6 +166,22 @@ class BatchSample:
             self.size,
             self.complete and complete,
         )
+
+    def packed(self) -> dict[str, Any]:
+        """Arrays and numbers that a file can hold."""
+        import pyarrow as pa
+
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, self.table.schema) as writer:
+            writer.write_table(self.table)
+        rows = np.frombuffer(sink.getvalue(), dtype=np.uint8)
+        return {**{one.name: getattr(self, one.name) for one in fields(self)}, "table": rows}
+
+    @classmethod
+    def unpacked(cls, parts: dict[str, Any]) -> BatchSample:
+        import pyarrow as pa
+
+        return cls(**{**parts, "table": pa.ipc.open_stream(pa.py_buffer(parts["table"].tobytes())).read_all()})
 
     def read(self, reading: Callable[[Any], Any]) -> RowSample:
         """The rows as a model of all rows reads them, in an order of their own; reading(f).table(rows) reads them."""
