@@ -258,8 +258,10 @@ def _complete(model: Any, X: Any, by_name: bool) -> tuple[Any, np.ndarray | None
     cells = X if frames.is_frame(X) else np.asarray(X)
     if not frames.is_frame(X) and (cells.ndim != 2 or cells.dtype.kind not in "fiubO"):
         return X, None  # the model says what is wrong
-    columns = frames.columns(cells)
-    there = np.all([~column.missing for column in columns], axis=0)
+    if isinstance(cells, np.ndarray) and cells.dtype.kind == "f":
+        there = ~np.isnan(cells).any(axis=1)
+    else:
+        there = np.all([~column.missing for column in frames.columns(cells)], axis=0)
     return X, None if np.all(there) else there
 
 
