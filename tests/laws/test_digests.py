@@ -31,7 +31,7 @@ from deciban.rows.schema import Field, Schema
 from .rows import CODES, DENSE, SPARSE, counts
 
 NUMBERS = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e-300, 2.0**53, np.inf, -np.inf, np.nan])
-GONE = (MISSING * column_factors(1))[0]  # the digest of a row with one cell, which is missing
+ONE_MISSING = (MISSING * column_factors(1))[0]  # the digest of a row with one cell, which is missing
 SKY, JOB = ["grey", "red", "blue", None], ["cook", "dean", None]
 
 
@@ -120,7 +120,7 @@ def test_whole_numbers_have_the_same_digests_in_any_type_and_layout(form):
 
 def test_all_missing_numbers_are_one_and_zeros_have_no_sign():
     payloads = np.array([0x7FF8_0000_0000_0000, 0x7FF0_0000_0000_0001, 0xFFFF_FFFF_FFFF_FFFF], dtype=np.uint64)
-    assert set(row_digests(payloads.view(np.float64)).tolist()) == {int(GONE)}
+    assert set(row_digests(payloads.view(np.float64)).tolist()) == {int(ONE_MISSING)}
     narrow = np.array([0x7FC0_0000, 0x7F80_0001, 0xFFFF_FFFF], dtype=np.uint32).view(np.float32)
     np.testing.assert_array_equal(row_digests(narrow), row_digests(payloads.view(np.float64)))
     assert row_digests(np.array([[0.0, -0.0]])).tolist() == [0]
@@ -189,7 +189,7 @@ def test_truth_values_are_names_and_missing_levels_are_missing():
 def test_a_level_past_those_that_are_known_is_missing():
     """Where a schema has a code in reserve for levels that it has never seen."""
     seen, unseen, missing = row_digests([Column("c", np.array([1, 2, -1]), ["a", "b"])])
-    assert unseen == missing == GONE
+    assert unseen == missing == ONE_MISSING
     assert seen != unseen
 
 

@@ -34,7 +34,7 @@ from deciban.ops.digests import add_digests, add_level_digests, stirred
 from deciban.rows.schema import Schema
 
 CELLS = 1 << 20  # that a thread digests at a time
-SPACED = 4096  # digests that tell about where the least of many end
+SPACED = 4096  # evenly spaced digests, which bound the least of many
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MISSING = spec.digest_keys(np.array([np.nan]))[0]  # the key of a missing cell
 
