@@ -16,12 +16,12 @@ from sklearn import metrics, naive_bayes
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import deciban
-from deciban.data.sampling import folds_by_content
 from deciban.display import BACKGROUND, COLOURS, GREY, TEXT_COLOUR
 from deciban.errors import DataError
 from deciban.reports.checks import drift, run_checks
 from deciban.reports.data import collect
 from deciban.reports.render import DARK, POLICY, STYLE
+from deciban.rows.sampling import folds_by_content
 
 from .laws.models import CLASSES, rows_for
 from .tables import table

@@ -11,9 +11,10 @@ from sklearn.datasets import load_iris
 import deciban
 from deciban import metrics
 from deciban.cli import main
-from deciban.data.sampling import LEAST, folds_by_content, sample_rows
+from deciban.data.sampling import LEAST
 from deciban.errors import DataError
 from deciban.model_selection import compare
+from deciban.rows.sampling import folds_by_content, sample_rows
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 

@@ -23,7 +23,6 @@ import numpy as np
 from deciban import display
 from deciban.classifiers.base import Generative
 from deciban.data import frames
-from deciban.data.sampling import folds_by_content, sample_rows
 from deciban.display import option
 from deciban.errors import ColumnWarning, DataError, DecibanError
 from deciban.metrics import prior_log_loss
@@ -48,6 +47,7 @@ from deciban.model_selection.cross_validation import CrossValidation, apart
 from deciban.model_selection.leakage import Leakage, find_leakage
 from deciban.rows import inputs
 from deciban.rows.inputs import column_notes
+from deciban.rows.sampling import folds_by_content, sample_rows
 
 Tell = Callable[[str, float], None]
 SAMPLE = 100_000  # rows of data of any size that a model is judged by

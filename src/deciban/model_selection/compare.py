@@ -45,13 +45,13 @@ from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 from deciban.classifiers.text import TextClassifier
 from deciban.data import frames
-from deciban.data.sampling import folds_by_content, sample_rows
 from deciban.display import Table, format_choices, format_list, option
 from deciban.errors import DataError, DecibanError, did_you_mean
 from deciban.metrics import prior_log_loss
 from deciban.model_selection.cross_validation import CrossValidation, apart, validated
 from deciban.model_selection.labelled_rows import LabelledRows
 from deciban.rows import inputs
+from deciban.rows.sampling import folds_by_content, sample_rows
 
 FEW = 20  # levels that are never too many
 OWN = 0.5  # levels for each cell, above which a column names rows

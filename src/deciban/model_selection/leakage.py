@@ -30,9 +30,9 @@ import numpy as np
 from deciban import metrics
 from deciban.classifiers.mixed import MixedNB
 from deciban.data import frames
-from deciban.data.sampling import folds_by_content, sample_rows
 from deciban.model_selection.cross_validation import CrossValidation, cross_validate
 from deciban.rows import inputs
+from deciban.rows.sampling import folds_by_content, sample_rows
 
 SKILL = 0.8
 ALL_BUT_CERTAIN = 0.95  # of skill: suspicious even where the other columns know as much

@@ -19,6 +19,8 @@ score for each class. Where p = d + 1, the column after the last of x is 1: the 
 True
 
 The specification of the operations that leave rows out: NumPy. `left_ops` runs the compiled twin instead.
+
+The specification of row digests (`ops.digests`): out[i] += Σ_j key(x[i, j]) · factor[j], modulo 2^64.
 """
 
 from __future__ import annotations
@@ -602,3 +604,33 @@ def series(cells: np.ndarray, w: np.ndarray | None, coef: np.ndarray) -> np.ndar
         power = power * cells if w is None else power * cells * w[:, None]
         out += power @ each.T
     return out
+
+
+def digest_keys(values: np.ndarray) -> np.ndarray:
+    """64 bits of each number: 0 for 0 and −0, one value for every NaN, and no two other numbers share a key."""
+    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+    bits = np.where(np.isnan(values), np.uint64(0x7FF8_0000_0000_0000), np.where(values == 0, np.uint64(0), bits))
+    bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    return bits ^ (bits >> np.uint64(32))
+
+
+def add_digests(x: Plain, factor: np.ndarray, out: np.ndarray) -> None:
+    """Negative codes are missing cells; a cell that is 0 adds nothing, so that it need not be stored."""
+    if isinstance(x, Counts):
+        np.add.at(out, x.row_of(), digest_keys(x.stored) * factor[x.column_of()])
+        return
+    cells = np.where(x.values < 0, np.nan, x.values) if isinstance(x, Codes) else x.values
+    out += digest_keys(cells) @ factor
+
+
+def add_level_digests(x: Codes, tables: Sequence[np.ndarray], out: np.ndarray) -> None:
+    """out[i] += Σ_j tables[j][x[i, j]]; the last entry of a table is for missing cells and codes without an entry."""
+    for codes, table in zip(x.values.T, tables, strict=True):
+        out += table[np.where(codes < 0, len(table) - 1, np.minimum(codes, len(table) - 1))]
+
+
+def stirred(digest: np.ndarray) -> np.ndarray:
+    """Every bit of the result depends on every bit, and no two digests become one (the finaliser of splitmix64)."""
+    bits = (digest ^ (digest >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

@@ -20,12 +20,12 @@ from sklearn.base import clone
 
 from deciban import metrics
 from deciban.data import frames
-from deciban.data.sampling import folds_by_content
 from deciban.errors import DataError, DecibanError
 from deciban.explain.explanation import Explanation
 from deciban.metrics import Estimate
 from deciban.model_selection.cross_validation import cross_validate, log_proba_of
 from deciban.rows import inputs
+from deciban.rows.sampling import folds_by_content
 
 SAME = 100  # rows whose answers are compared
 FOLDS = 10

@@ -186,7 +186,8 @@ def fit_transform_counts(
     """The terms of the texts, sorted, and how often each occurs in each. `select(rows, totals, n)` says which to keep,
     given in how many of the n rows each term occurs, and totals(), how often each does at all."""
     seats: list[Worker] = []
-    pieces = _count(source, plan.compiled(), seats, lambda: Worker(stop_word_lexicon(plan), ops.core().Desk()), True)
+    new = lambda: Worker(stop_word_lexicon(plan), ops.core().Workspace())  # noqa: E731
+    pieces = _count(source, plan.compiled(), seats, new, True)
     terms, place = _merged(plan, seats, pieces, binary, select)
     queue = deque((place[id(seat)], piece) for seat, piece in pieces)
     del seats, pieces  # lexicons are of no more use, and pieces go as they are filled in
@@ -262,7 +263,7 @@ def _term_strings(merged: Any, columns: np.ndarray, order: np.ndarray) -> Terms:
 def transform_counts(known: CompiledVocabulary, source: Source, dtype: Any, binary: bool = False) -> sparse.csr_array:
     """How often each term of a vocabulary occurs in each text."""
     core = ops.core()
-    new = lambda: Worker(known.lexicon, core.Desk())  # noqa: E731
+    new = lambda: Worker(known.lexicon, core.Workspace())  # noqa: E731
     pieces = _count(source, known.plan.compiled(), known.desks, new, False)
     queue = deque((known.column, piece) for _, piece in pieces)
     del pieces  # they go as they are filled in
@@ -325,7 +326,7 @@ def hashed(
     desks: list[Any] = []
 
     def one(chunk: Chunk) -> Any:
-        desk = desks.pop() if desks else core.Desk()
+        desk = desks.pop() if desks else core.Workspace()
         piece = core.text_hash(stops, desk, analysis, chunk.documents, chunk.start, chunk.stop, columns, signs)
         desks.append(desk)
         return _checked(piece, chunk)

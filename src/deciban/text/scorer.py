@@ -75,7 +75,7 @@ class TextScorer:
         try:
             seat = known.desks.pop()
         except IndexError:
-            seat = Worker(known.lexicon, core.Desk())
+            seat = Worker(known.lexicon, core.Workspace())
         piece = core.text_count(
             known.lexicon, False, seat.desk, self.analysis, chunk.documents, chunk.start, chunk.stop
         )

@@ -1,0 +1,62 @@
+#include "bindings/ndarray_views.hpp"
+#include "kernels/digests/row_digests.hpp"
+
+using namespace deciban;
+using namespace nanobind::literals;
+
+using Words = Vector<Word>;
+using Sums = nb::ndarray<Word, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+static void check_sizes(Size n, Size d, Size factors, const Sums& out) {
+  if (factors != d || static_cast<Size>(out.size()) != n)
+    throw std::invalid_argument("a factor for each column and a sum for each row are needed");
+}
+
+template <class T, class Cells>
+static void bind_dense(nb::module_& m, const char* name) {
+  m.def(name, [](const Cells& x, Words factor, Sums out) {
+          const auto cells = view<T>(x);
+          check_sizes(cells.n, cells.d, static_cast<Size>(factor.size()), out);
+          digest_cells(cells, factor.data(), out.data());
+        }, "x"_a, "factor"_a, "out"_a, Free());
+}
+
+template <class T, class I>
+static void bind_csr(nb::module_& m) {
+  m.def("csr_digest_cells", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Words factor, Sums out) {
+          const Size d = static_cast<Size>(factor.size());
+          const auto cells = view<T, I>(indptr, indices, values, d);
+          check_sizes(cells.n, d, d, out);
+          digest_cells(cells, factor.data(), out.data());
+        }, "indptr"_a, "indices"_a, "values"_a, "factor"_a, "out"_a, Free());
+}
+
+template <class C>
+static void bind_codes(nb::module_& m) {
+  bind_dense<C, Matrix<C>>(m, "digest_codes");  // a name of its own: no rows of codes would be taken for no columns
+  m.def("digest_levels", [](Matrix<C> x, Offsets offset, Words table, Sums out) {
+          const auto cells = view<C>(x);
+          check_sizes(cells.n, cells.d, static_cast<Size>(offset.size()) - 1, out);
+          for (Size j = 0; j < cells.d; ++j)
+            if (offset.data()[j] < 0 || offset.data()[j] >= offset.data()[j + 1] || offset.data()[j + 1] > static_cast<Size>(table.size()))
+              throw std::invalid_argument("an entry of each column's table is needed, for missing cells");
+          digest_levels(cells, offset.data(), table.data(), out.data());
+        }, "x"_a, "offset"_a, "table"_a, "out"_a, Free());
+}
+
+void bind_digests(nb::module_& m) {
+  bind_dense<double, Matrix<double>>(m, "digest_cells");
+  bind_dense<float, Matrix<float>>(m, "digest_cells");
+  bind_dense<double, ColumnList<double>>(m, "digest_cells");
+  bind_dense<float, ColumnList<float>>(m, "digest_cells");
+  bind_csr<double, std::int32_t>(m);
+  bind_csr<double, std::int64_t>(m);
+  bind_csr<float, std::int32_t>(m);
+  bind_csr<float, std::int64_t>(m);
+  bind_codes<std::int32_t>(m);
+  bind_codes<std::int64_t>(m);
+  m.def("stir", [](Words digest, Sums out) {
+          if (digest.size() != out.size()) throw std::invalid_argument("a result for each digest is needed");
+          stir(digest.data(), static_cast<Size>(digest.size()), out.data());
+        }, "digest"_a, "out"_a, Free());
+}
