@@ -589,7 +589,7 @@ class Generative(Classifier):
             state = fill_missing(pruned, rows)
             if spec.tune:
                 state = held_out.tuned(state, rows)
-            if spec.calibrate:
+            if spec.calibrate and rows.sample is not None:
                 state = held_out.calibrated(state, rows.sample)
             if spec.feature_weights:
                 state = weighted(state, rows)

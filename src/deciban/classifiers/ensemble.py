@@ -81,11 +81,12 @@ from deciban.explain.explanation import Explanation
 from deciban.models import hypotheses
 from deciban.models.posterior import Evidence
 from deciban.rows import inputs
-from deciban.rows.folds import ODD, assign_folds
+from deciban.rows.digests import STEP, stirred
+from deciban.rows.folds import assign_folds
 from deciban.rows.inputs import rows_at
 from deciban.rows.readers import ArrayKind
 from deciban.rows.rows import BatchJob, ColumnRoles
-from deciban.rows.sample import MIX, batch_digests
+from deciban.rows.sample import batch_digests
 
 FOLDS = 5
 ENOUGH = 1 << 13  # rows held out, in as many of the folds as that takes
@@ -661,7 +662,7 @@ def keys(batch: Any, reading: ColumnRoles) -> np.ndarray:
     start = np.flatnonzero(new)
     before = np.empty(len(digest), dtype=np.uint64)
     before[order] = np.arange(len(digest)) - np.repeat(start, np.diff(np.append(start, len(digest))))
-    return (digest ^ (before * ODD)) * MIX >> np.uint64(3)
+    return stirred(digest + before * STEP)
 
 
 def is_held_out(key: np.ndarray, last: np.uint64) -> np.ndarray:
@@ -763,6 +764,12 @@ class Ensemble(Classifier):
     models: Any
     prior: Any
     weights: Any
+    priors: Any
+    models_: list
+    names_: list[str]
+    weights_: np.ndarray
+    class_count_: np.ndarray | None
+    left_out_: dict[str, str]
     _parameter_constraints: dict = {
         "models": ["array-like", Mapping, None],
         "prior": ["array-like", Mapping, None],

@@ -104,7 +104,7 @@ from deciban.logistic.training_rows import TrainingRows
 from deciban.models.posterior import check_size
 from deciban.progress import ProgressCallback
 from deciban.rows import inputs
-from deciban.rows.folds import row_digests
+from deciban.rows.digests import row_digests
 from deciban.rows.readers import ArrayKind, ArrayReader
 from deciban.rows.rows import ColumnRoles, united
 from deciban.solvers.base import Solution
@@ -340,7 +340,7 @@ class Finding:
         count = np.bincount(rows.y, minlength=rows.k)
         sums = ops.sums(rows.x, rows.y, rows.w, rows.k)  # type: ignore[arg-type]
         mass = ops.class_weights(rows.y, rows.w, rows.k)
-        found = Found(classes, count, mass, sums.total, x, rows.y, rows.w, row_digests(rows.x))  # type: ignore[arg-type]
+        found = Found(classes, count, mass, sums.total, x, rows.y, rows.w, row_digests(rows.x))
         return found.thinned()
 
 
@@ -563,6 +563,14 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
     [0.0, 3.98]
     """
 
+    coef_: Any
+    intercept_: Any
+    class_count_: Any
+    n_iter_: Any
+    C_: float
+    path_: Path
+    _observed: TrainingRows
+    _stream: OnlineAverage
     _origin = ArrayKind.plain
     _means: Any = None  # (d,), of the training rows, where every cell is stored
     _parameter_constraints: dict = {
@@ -919,8 +927,7 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
             model = self._plain()
             rows = model._objective(X, y, sample_weight, self._settled(settings.read(self))).rows
             return model._separation(rows.x, rows.y, rows.w)
-        rows, codes, w = self._asked(X, y, sample_weight).rows()
-        return self._separation(rows, codes, w)
+        return self._separation(*self._asked(X, y, sample_weight).rows())
 
     @property
     def evidence_(self) -> float:

@@ -827,7 +827,7 @@ class CategoricalNB(NaiveBayes):
         return tags
 
 
-def check_categories(given: Any, check_alpha: Callable, classes: np.ndarray, reader: Any) -> None:
+def check_categories(given: Any, check_alpha: Any, classes: np.ndarray, reader: Any) -> None:
     """Refuse numbers of levels that are not those of the columns."""
     check_alpha(classes, reader)
     least = np.asarray(0 if given is None else given)

@@ -86,7 +86,7 @@ class Discretised(Family):
     block, support = "mixed", "real"
 
     @property
-    def log_prior(self) -> Any:  # type: ignore[override]
+    def log_prior(self) -> Any:
         return self.family.log_prior
 
     def codes(self, x: Mixed) -> Codes:

@@ -64,7 +64,8 @@ class Gaussian(Family):
         return p.parts(x)
 
     def leave_one_out(self, t: Moments | Bundle, x: Reals | Counts, y, w, p=None) -> np.ndarray:
-        own, everything = self.moments(t) if self.unweighted else (t, None)
+        own, everything = self.moments(t)
+        everything = everything if self.unweighted else None  # type: ignore[assignment]
         return normals.leave_one_out(own, x, y, w, self.smoothing, self.ddof, everything, self.each)
 
     def evidence_by_column(self, t: Moments, p: Params | None) -> np.ndarray:

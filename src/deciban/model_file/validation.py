@@ -95,7 +95,7 @@ def _check_state(model: Generative, state: Any) -> None:
     same = reader.names is None if names is None else names is reader.names or np.array_equal(names, reader.names)
     require(same, "its state has other names")
     if isinstance(reader, ColumnReader):
-        _check_schema(reader.schema, d)
+        _check_schema(reader.known, d)
     else:
         require(isinstance(reader.origin, ArrayKind), "its origin is none")
     _check_known(state, k, d)

@@ -10,16 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
+from deciban.rows.digests import row_digests
 
-ODD = np.uint64(0x9E3779B97F4A7C15)
-CELLS = 1 << 18  # that are digested at a time
 EVERY, NOWHERE = -1, -2  # in the place of a fold
 COMMON = 5  # rows that are the same, and each of them is judged by the others
 
@@ -74,12 +72,12 @@ def rows_of(fold: np.ndarray) -> list[np.ndarray]:
     return np.split(np.argsort(fold, kind="stable"), np.cumsum(np.bincount(fold))[:-1])
 
 
-def folds_by_content(x: Reals | Counts, y: np.ndarray, folds: int, w: np.ndarray | None = None) -> np.ndarray:
+def folds_of_kinds(x: Reals | Counts, y: np.ndarray, folds: int, w: np.ndarray | None = None) -> np.ndarray:
     """The fold 0, 1, … of each row (n,): rows that are the same share one, in whatever order they come, so that a row
     of weight 2 is held out like two rows. −1 for a class of a single kind of row, which nobody else could teach.
 
     >>> x = Reals(np.array([[1.0], [2.0], [3.0], [4.0], [2.0]]))
-    >>> fold = folds_by_content(x, np.array([0, 0, 0, 1, 0]), 2)
+    >>> fold = folds_of_kinds(x, np.array([0, 0, 0, 1, 0]), 2)
     >>> bool(fold[1] == fold[4]), int(fold[3]), sorted(set(fold.tolist()))
     (True, -1, [-1, 0, 1])
     """
@@ -136,36 +134,3 @@ def dealt(y: np.ndarray, times: np.ndarray, folds: int, least: int) -> np.ndarra
     met = np.where(np.bincount(y, common) > 0, folds, np.minimum(np.bincount(y), folds))
     fold[(met < least)[y]] = NOWHERE
     return fold
-
-
-def number_of(level: Any) -> float:
-    """A level as a number that its name alone tells, for digests; a number is its own.
-
-    >>> number_of("blue") == number_of("blue"), number_of(2), number_of(True) == number_of("True")
-    (True, 2.0, True)
-    """
-    if isinstance(level, (int, float, np.integer, np.floating)) and not isinstance(level, bool):
-        return float(level)
-    return float(crc32(str(level).encode()))
-
-
-def row_digests(x: Reals | Counts) -> np.ndarray:
-    """A number for each row (n,) that the same cells have too, dense or sparse; whole numbers add without rounding.
-
-    >>> a, b, c = row_digests(Reals(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -0.0]]))).tolist()
-    >>> a == c, a == b
-    (True, False)
-    """
-    factor = np.random.default_rng(0).integers(1 << 62, size=x.d, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    if isinstance(x, Counts):
-        out = np.zeros(x.n, dtype=np.uint64)
-        np.add.at(out, x.row_of(), _mixed(x.stored) * factor[x.column_of()])
-        return out
-    step = max(1, CELLS // max(x.d, 1))
-    return np.concatenate([_mixed(x.values[i : i + step]) @ factor for i in range(0, max(x.n, 1), step)])
-
-
-def _mixed(cells: np.ndarray) -> np.ndarray:
-    """The bits of each number, stirred; 0 for a 0."""
-    bits = np.ascontiguousarray(cells + 0.0, dtype=np.float64).view(np.uint64) * ODD
-    return (bits ^ (bits >> np.uint64(29))) * ODD

@@ -55,7 +55,7 @@ def _with(field: Field, places: np.ndarray) -> Field:
     return replace(field, levels=tuple(level for level, at in zip(field.levels, places, strict=False) if at >= 0))
 
 
-def recoded(x: Any, old: Schema, new: Schema) -> Mixed:
+def recoded(x: Any, old: Any, new: Any) -> Mixed:
     """Rows in the codes of another schema of the same columns, which may lack some levels."""
     blocks = list(x.blocks)
     for b, at in nominal(old):

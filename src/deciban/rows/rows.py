@@ -3,8 +3,8 @@
 A learning algorithm asks both for the same: `discover(f)` is the first pass, which finds classes and levels beside
 Σ f(rows), `total(f)` any later one, `sample` some rows by their content. So `fit` and `fit_on` are one algorithm.
 
-What a batch contributes is a `LabelledTally`, which names the classes and levels that its rows have, so parts of any batches add up, in one pass, whatever each of
-them lacks:
+What a batch contributes is a `LabelledTally`, which names the classes and levels that its rows have, so parts of any
+batches add up, in one pass, whatever each of them lacks:
 
     part(batch a) + part(batch b) = part(a and b)
 

@@ -14,57 +14,28 @@ rows than a sample may have, it holds all of them as they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from deciban.data.blocks import Block, Codes, Counts, Mixed, Reals, Table
-from deciban.data.frames import Column
-from deciban.rows.folds import number_of, row_digests
+from deciban.data.blocks import Table
+from deciban.rows.digests import level_digests, row_digests, stirred
 from deciban.rows.schema import Schema
 
 SIZE = 1 << 13  # rows that a sample has
-MIX = np.uint64(0xD1B54A32D192ED03)
 
 
-def digests(x: Block, schema: Schema | None) -> np.ndarray:
-    """A number for each row, by its cells alone, (n,): levels count by their names, missing cells are alike."""
-    if isinstance(x, Mixed):
-        assert schema is not None
-        columns: list = [None] * len(schema.fields)
-        for block, (family, at) in zip(x.blocks, schema.groups, strict=True):
-            if family is not schema.gaps:
-                for j, cells in zip(at, np.asarray(block.values).T, strict=True):
-                    columns[j] = Column(schema.fields[j].name, cells, schema.fields[j].levels)  # type: ignore[arg-type]
-        return _stirred(_side_by_side(columns))
-    if isinstance(x, Codes):
-        return _stirred(Reals(np.where(x.values < 0, np.nan, np.asarray(x.values, dtype=np.float64))))
-    if isinstance(x, Counts):
-        return _stirred(replace(x, values=np.where(np.isnan(x.values), np.nan, x.values)))
-    return _stirred(Reals(np.where(np.isnan(x.values), np.nan, np.asarray(x.values, dtype=np.float64))))
+def digests(X: Any, schema: Schema | None = None) -> np.ndarray:
+    """A number for each row of a block, or of columns, by its cells alone, (n,): levels count by their names."""
+    return stirred(row_digests(X, schema)) >> np.uint64(3)
 
 
 def batch_digests(batch: Any, features: Sequence[str], kinds: Sequence[str]) -> np.ndarray:
     """The same of Arrow rows; `kinds` say what columns hold, where that is known."""
     from deciban.io import batches
 
-    return _stirred(_side_by_side(batches.columns(batch, features, dict(zip(features, kinds, strict=False)))))
-
-
-def _stirred(x: Reals | Counts) -> np.ndarray:
-    return row_digests(x) * MIX >> np.uint64(3)
-
-
-def _side_by_side(columns: Sequence[Column]) -> Reals:
-    return Reals(np.column_stack([_numbers(column) for column in columns]))
-
-
-def _numbers(column: Column) -> np.ndarray:
-    """A column of levels as numbers that its levels' names tell, wherever they stand; missing cells are alike."""
-    if column.levels is None:
-        return np.where(np.isnan(column.values), np.nan, column.values)
-    return np.array([*map(number_of, column.levels), np.nan])[column.values]
+    return digests(batches.columns(batch, features, dict(zip(features, kinds, strict=False))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +106,7 @@ class BatchSample:
         import pyarrow as pa
 
         digest, w = digests(table.x, table.schema), table.weights()
-        label = np.array([number_of(one) for one in classes.tolist()])[table.y]
+        label = level_digests(classes.tolist())[table.y]
         rows = pa.Table.from_batches([batch])
         if not w.all():
             some = w > 0
