@@ -25,9 +25,12 @@ from bench.evaluate import evaluate
 from bench.measures import Measures
 from bench.tables import Table
 from deciban import LogisticRegression, MixedNB, decision
+from deciban.data.blocks import Table as RowTable
 from deciban.engines.threads import one_blas_thread
 from deciban.models import feature_weights as weighing
 from deciban.models.feature_weights import with_strength
+from deciban.models.learn_feature_weights import dealt_pieces, distinct_rows
+from deciban.rows.sample import RowSample
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
 
@@ -109,10 +112,13 @@ def walks(table: Table) -> dict[str, Walk]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = MixedNB(weights="discriminative").fit(X, y)
-        rows = model._table(*model._training(X, y, reset=False), None)
-        kinds, times, _ = model._kinds(rows)
-        pieces, prior = model._judged(kinds, times), decision.log_prior(model.class_count_)
-    under = with_strength(weighing.problem(pieces, prior, len(model.feature_weights_)), model._fitted.weights.pulls)
+        state = model._state
+        found = state.reader.training(X, y, first=False)
+        codes = np.searchsorted(state.classes, np.asarray(y)).astype(np.int32)
+        rows = RowTable(found.x, codes, None, len(state.classes), state.reader.schema)
+        few, times, _ = distinct_rows(RowSample.of(rows, len(codes)))
+        pieces, prior = dealt_pieces(state, few, times), decision.log_prior(model.class_count_)
+    under = with_strength(weighing.problem(pieces, prior, len(model.feature_weights_)), model._state.weights.pulls)
     ones, zeros = np.zeros((2, under.layout.size))
     zeros[0] = -1.0  # what all weights have in common
     return {

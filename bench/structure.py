@@ -49,7 +49,7 @@ def run(shrink: int, repeats: int) -> Iterator[Rate]:
     yield Rate(f"pair counts, one core, {shape}", "cell pairs a second", took, pairs / took, 150e6, _mb(tally.pairs))
     frame = pd.DataFrame({f"x{j}": pd.Categorical.from_codes(x[:, j], range(LEVELS)) for j in range(COLUMNS)})
     took, model = best(lambda: AODE().fit(frame, y), 1)
-    memory = _mb(model._check_is_fitted().params.params.parents.table)
+    memory = _mb(model._fitted_state().params.params.parents.table)
     yield Rate(f"AODE fit, {shape}", "rows a second", took, n / took, 0.0, _mb(tally.pairs))
     took, _ = best(lambda: model.predict_proba(frame), repeats)
     yield Rate(f"AODE predict_proba, {shape}", "rows a second", took, n / took, 200e3, memory)

@@ -225,7 +225,7 @@ def test_evidence_of_a_classifier_is_that_of_all_rows(model):
     x, y = load_iris(return_X_y=True)
     model = clone(model).fit(x, y)
     assert isinstance(model.evidence_, float)
-    assert model.evidence_ == pytest.approx(model._family().evidence(model.tally_.parts[1]).sum())
+    assert model.evidence_ == pytest.approx(model._state.family.evidence(model.tally_.parts[1]).sum())
 
 
 def test_evidence_tells_whether_classes_share_a_covariance():

@@ -148,7 +148,7 @@ def test_probabilities_sum_to_one_and_temperature_is_that_of_held_out_rows(model
     fitted = clone(model).fit(x, y)
     np.testing.assert_allclose(fitted.predict_proba(x).sum(axis=1), 1.0)
     plain = clone(model).set_params(calibrate=False).fit(x, y)
-    found = fitted._fitted.calibration
+    found = fitted._state.calibration
     left = fitted.leave_one_out(x, y)
     codes = np.searchsorted(fitted.classes_, y)
     own = left[np.arange(len(y)), codes].mean()
@@ -201,7 +201,7 @@ def test_biases_help_where_one_class_is_scored_unfairly():
     x = np.where(y[:, None] == 1, spike, rng.normal(size=(6000, 4)))
     old, new = slice(0, 3000), slice(3000, 6000)
     model, plain = GaussianNB(calibrate=True).fit(x[old], y[old]), GaussianNB().fit(x[old], y[old])
-    found = model._fitted.calibration
+    found = model._state.calibration
     assert np.ptp(found.bias) > 0.5
     loglik, prior = plain.predict_log_proba(x[new], priors=[0.5, 0.5]), np.log(plain.class_prior_)
     alone = min(
@@ -217,7 +217,7 @@ def test_models_that_are_right_are_left_alone():
     y = rng.integers(0, 2, 3000)
     x = rng.normal(size=(3000, 3)) + y[:, None]
     for model in (GaussianNB(calibrate=True), LinearDiscriminantAnalysis(calibrate=True), MixedNB(calibrate=True)):
-        found = model.fit(x, y)._fitted.calibration
+        found = model.fit(x, y)._state.calibration
         assert found.temperature == pytest.approx(1.0, abs=0.15)
 
 
@@ -225,9 +225,9 @@ def test_calibrating_by_some_of_very_many_rows_is_almost_calibrating_by_all(monk
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 6000)
     x = np.repeat(rng.normal(size=(6000, 1)) + y[:, None], 5, axis=1) + 0.2 * rng.normal(size=(6000, 5))
-    whole = GaussianNB(calibrate=True).fit(x, y)._fitted.calibration
-    monkeypatch.setattr("deciban.models.held_out.ENOUGH", 1500)
-    some = GaussianNB(calibrate=True).fit(x, y)._fitted.calibration
+    whole = GaussianNB(calibrate=True).fit(x, y)._state.calibration
+    monkeypatch.setattr("deciban.classifiers.base.SIZE", 1500)
+    some = GaussianNB(calibrate=True).fit(x, y)._state.calibration
     assert some.temperature == pytest.approx(whole.temperature, rel=0.2)  # a quarter of the rows, at random
     assert some.temperature != whole.temperature
 

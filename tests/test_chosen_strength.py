@@ -19,7 +19,8 @@ from deciban.errors import DataError, SupportError
 from deciban.logistic.laplace import Leverage
 from deciban.logistic.likelihood import Prior, reference_coding
 from deciban.plots.paths import spread
-from deciban.rows.folds import folds_by_content, row_digests
+from deciban.rows.digests import row_digests
+from deciban.rows.folds import folds_of_kinds
 
 mpl.use("Agg")
 
@@ -125,14 +126,14 @@ def test_same_rows_share_a_fold_in_any_order_dense_or_sparse():
     csr = sparse.csr_matrix(x)
     dense, thin = Reals(x), Counts(csr.indptr, csr.indices, csr.data, 3)
     np.testing.assert_array_equal(row_digests(dense), row_digests(thin))
-    fold = folds_by_content(dense, y, 4)
+    fold = folds_of_kinds(dense, y, 4)
     order = rng.permutation(200)
-    np.testing.assert_array_equal(folds_by_content(Reals(x[order]), y[order], 4), fold[order])
+    np.testing.assert_array_equal(folds_of_kinds(Reals(x[order]), y[order], 4), fold[order])
     kinds = {(*row, c): f for row, c, f in zip(x.tolist(), y.tolist(), fold.tolist(), strict=True)}
     assert all(kinds[(*row, c)] == f for row, c, f in zip(x.tolist(), y.tolist(), fold.tolist(), strict=True))
     assert np.ptp(np.bincount(list(kinds.values()))) <= 1
     np.testing.assert_array_equal(
-        folds_by_content(Reals(x[::2]), y[::2], 4), folds_by_content(dense, y, 4, w=np.arange(200) % 2 == 0)[::2]
+        folds_of_kinds(Reals(x[::2]), y[::2], 4), folds_of_kinds(dense, y, 4, w=np.arange(200) % 2 == 0)[::2]
     )
 
 
@@ -239,7 +240,7 @@ def test_noise_is_shrunk_and_signal_is_not():
 
 def test_wide_rows_are_chosen_in_folds_and_too_many_coefficients_are_not_kept(monkeypatch):
     monkeypatch.setattr("deciban.logistic.path.WIDE", 5)
-    monkeypatch.setattr("deciban.logistic.path.KEPT", 100)
+    monkeypatch.setattr("deciban.classifiers.logistic.KEPT", 100)
     x, y = rows(3)
     model = LogisticRegression(C="auto").fit(x, y)
     assert model.path_.held_out == "5 folds"

@@ -151,7 +151,10 @@ def test_many_rows_of_one_kind_may_be_tallied_first(pooled, monkeypatch):
 
 
 def learn(family, table: Table, extra=None) -> em.EMResult:
-    return em.fill_missing(family, table, family.tally(table.x, table.y, table.w, table.k), extra)
+    whole = family.tally(table.x, table.y, table.w, table.k).dense()
+    seen, n = em.Available()(table), np.bincount(table.y, table.w, minlength=table.k).astype(float)
+    patterns = em.Patterns()(table)
+    return em.run_em(family, whole, seen, n, lambda g: em.Expected(g, whole.pooled, table.k, table.d)(patterns), extra)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -209,7 +212,7 @@ def test_rows_with_missing_cells_are_learned_from(model):
 
 @every_model
 def test_nothing_missing_is_no_em(model, monkeypatch):
-    monkeypatch.setattr(em, "fill_missing", None)
+    monkeypatch.setattr(em, "run_em", None)
     x, y = holed(share=0.0)
     assert clone(model).fit(x, y).n_iter_ == 0
 

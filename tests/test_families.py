@@ -53,9 +53,9 @@ def test_free_parameters_of_levels_are_all_but_one_of_each_column():
 
 def test_free_parameters_of_independent_columns_add_up():
     X = pd.DataFrame({"size": [1.0, 2.0, 3.0, 5.0], "sky": ["dark", "dark", "red", "blue"]})
-    fitted = MixedNB(families={"size": "gaussian"}).fit(X, [0, 0, 1, 1])._check_is_fitted()
+    fitted = MixedNB(families={"size": "gaussian"}).fit(X, [0, 0, 1, 1])._fitted_state()
     assert fitted.family.n_parameters(fitted.params, 2, 2) == 2 * 2 + 2 * 2
-    fitted = MixedNB(families={"size": "student"}).fit(X, [0, 0, 1, 1])._check_is_fitted()
+    fitted = MixedNB(families={"size": "student"}).fit(X, [0, 0, 1, 1])._fitted_state()
     assert fitted.family.n_parameters(fitted.params, 2, 2) is None
 
 

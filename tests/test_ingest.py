@@ -8,13 +8,13 @@ from sklearn.base import clone
 from deciban import LinearDiscriminantAnalysis
 from deciban.errors import DataError, SupportError
 
-from .laws.models import CLASSES, each, fitted, rows_for
+from .laws.models import CLASSES, each, fitted, reads_of, rows_for
 
 ALL = [model() for model in CLASSES]
 COUNTS = [model for model in ALL if type(model).__name__ in ("MultinomialNB", "ComplementNB", "PoissonNB")]
-SPARSE = [model for model in ALL if model._reads in ("reals", "counts")]
-LEVELS = [model for model in ALL if model._reads == "codes"]
-DENSE = [model for model in ALL if model._reads == "dense"]
+SPARSE = [model for model in ALL if reads_of(model) in ("reals", "counts")]
+LEVELS = [model for model in ALL if reads_of(model) == "codes"]
+DENSE = [model for model in ALL if reads_of(model) == "dense"]
 
 
 def spoiled(model, cell: float, row: int = 7, column: int = 2) -> tuple[np.ndarray, np.ndarray]:
@@ -131,7 +131,7 @@ def test_class_named_twice_is_refused(model):
         clone(model).partial_fit(x, y, classes=["a", "b", "b", "c"])
 
 
-@each([model for model in ALL if model._reads != "codes" and type(model).__name__ != "BernoulliNB"])
+@each([model for model in ALL if reads_of(model) != "codes" and type(model).__name__ != "BernoulliNB"])
 def test_magnitudes_that_overflow_are_refused_with_their_size(model):
     x, y = rows_for(model)
     with refused("magnitudes up to", "overflow"):

@@ -20,7 +20,7 @@ from deciban import (
     TfidfVectorizer,
     metrics,
 )
-from deciban.classifiers.structured import Structured
+from deciban.classifiers.structured import StructuredNB
 from deciban.classifiers.text_model import Features
 from deciban.errors import DataError
 from deciban.model_selection import cross_validation
@@ -91,7 +91,7 @@ def test_missing_cells_too(model):
     assert_same(learning_curve(model, x, y, [60, 100], repeats=1), refitted(model, x, y, [60, 100], repeats=1))
 
 
-@each([model for model in CLASSES if not issubclass(model, MixedNB | Structured)])
+@each([model for model in CLASSES if not issubclass(model, MixedNB | StructuredNB)])
 def test_nothing_is_fitted_twice_where_tallies_add_up(model):
     x, y = rows_for(model())
     curve = learning_curve(model(), x, y, [20, 60], repeats=2)

@@ -16,16 +16,16 @@ from deciban import (
     MultinomialNB,
     RegularizedDiscriminantAnalysis,
 )
-from deciban.classifiers.structured import Structured
+from deciban.classifiers.structured import StructuredNB
 from deciban.errors import ForgetError, NotAdditiveError
 
-from .laws.models import CLASSES, MODELS, each, named, rows_for
+from .laws.models import CLASSES, MODELS, each, named, reads_of, rows_for
 
 # families, strengths and graphs that rows choose are chosen anew by a fit: see test_mixed_laws and test_bayes_net
 GIVEN = [m for m in MODELS if isinstance(m, BayesNet) and (m.edges is not None or m.max_parents == 0)]
-EXACT = [m for m in MODELS if m in GIVEN or not isinstance(m, MixedNB | Structured)]
-BY_CELL = [model for model in EXACT if model._reads != "dense"]
-JOINT = [model for model in EXACT if model._reads == "dense"]
+EXACT = [m for m in MODELS if m in GIVEN or not isinstance(m, MixedNB | StructuredNB)]
+BY_CELL = [model for model in EXACT if reads_of(model) != "dense"]
+JOINT = [model for model in EXACT if reads_of(model) == "dense"]
 N = 40
 
 
@@ -138,11 +138,11 @@ def test_rows_that_weigh_more_than_was_learned_are_refused():
 
 def asking(model: type):
     """A model of this class that leaves to the rows whatever it can."""
-    solver = {"solver": "eigen"} if "solver" in model().get_params() else {}
-    return model().set_params(**solver, **{name: word for name, (word, _) in model._tunable.items()})
+    words = {"solver": "eigen", "var_smoothing": "auto", "alpha": "auto", "shrinkage": "loo", "blend": "loo"}
+    return model().set_params(**{name: words[name] for name in model().get_params() if name in words})
 
 
-TUNED = [asking(model) for model in CLASSES if model._tunable]
+TUNED = [model for model in map(asking, CLASSES) if model._spec().tune]
 
 
 def settled(model, **settings):
@@ -153,7 +153,7 @@ def settled(model, **settings):
 def brute_losses(model, x, y, w=None) -> dict[tuple, float]:
     """The log loss of each combination of candidates, each row judged by a fit without it."""
     out = {}
-    candidates = [(name, values[:: max(1, len(values) // 5)]) for name, (_, values) in model._tunable.items()]
+    candidates = [(name, values[:: max(1, len(values) // 5)]) for name, values in model._spec().tune.items()]
     for values in product(*(v for _, v in candidates)):
         trial = settled(model, **dict(zip((name for name, _ in candidates), values, strict=True)))
         logs = refitted(trial, x, y, w)
@@ -166,7 +166,7 @@ def brute_losses(model, x, y, w=None) -> dict[tuple, float]:
 def test_chosen_settings_are_the_best_of_the_candidates_by_brute_force(model):
     x, y = rows_for(model, n=30, d=3, k=2)
     fitted = clone(model).fit(x, y)
-    assert set(fitted.tuned_) == set(model._tunable)
+    assert set(fitted.tuned_) == set(model._spec().tune)
     chosen = refitted(settled(model, **fitted.tuned_), x, y)
     own = np.maximum(chosen[np.arange(len(y)), np.searchsorted(np.unique(y), y)], -700.0)
     losses = brute_losses(model, x, y)
@@ -178,7 +178,7 @@ def test_chosen_settings_are_the_best_of_the_candidates_by_brute_force(model):
 def test_every_candidate_is_judged_by_brute_force_with_weights(model):
     x, y = rows_for(model, n=20, d=2, k=2)
     w = weights(20)
-    ((name, (_, values)),) = model._tunable.items()
+    ((name, values),) = model._spec().tune.items()
     losses = []
     for value in values:
         logs = refitted(settled(model, **{name: value}), x, y, w)

@@ -261,13 +261,13 @@ def test_leave_one_out_takes_lone_levels_away(model, missing, weighed):
     X["sky"], X.loc[9, "sky"] = X["sky"].fillna("grey"), None
     w = np.random.default_rng(1).choice([0.5, 1.0, 2.0], 50) if weighed else np.ones(50)
     model = clone(model).set_params(missing=missing, cuts={"size": [0.0, 1.0]}).fit(X, y, w)
-    got, settled = model.leave_one_out(X, y, w), model._fitted.family.fixed(model._fitted.params)
+    got, settled = model.leave_one_out(X, y, w), model._state.family.fixed(model._state.params)
     for i in range(50):
         rest = np.arange(50) != i
         again = clone(model).fit(X[rest], y[rest], w[rest])
-        one = again._features(X.iloc[[i]])
-        settled = replace(settled, levels=again._fitted.family.levels)
-        joint = settled.loglik(settled.estimate(again.tally_.parts[1]), one) + again._fitted.log_prior
+        one = again._state.reader.read(X.iloc[[i]])
+        settled = replace(settled, levels=again._state.family.levels)
+        joint = settled.loglik(settled.estimate(again.tally_.parts[1]), one) + again._state.log_prior
         np.testing.assert_allclose(got[i], (joint - logsumexp(joint))[0], rtol=1e-9, atol=1e-9)
 
 

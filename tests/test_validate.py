@@ -21,7 +21,7 @@ from sklearn.naive_bayes import GaussianNB as TheirGaussianNB
 from sklearn.utils import _safe_indexing
 
 from deciban import CategoricalNB, GaussianNB, LinearDiscriminantAnalysis, MixedNB, QuadraticDiscriminantAnalysis
-from deciban.classifiers.structured import Structured
+from deciban.classifiers.structured import StructuredNB
 from deciban.errors import DataError
 from deciban.model_selection.cross_validation import cross_validate, sums_of_others
 
@@ -102,7 +102,7 @@ def test_scikit_learn_says_the_same(model):
     np.testing.assert_allclose(ours.proba, theirs, rtol=0, atol=1e-9)
 
 
-@each([model() for model in CLASSES if not issubclass(model, MixedNB | Structured)])
+@each([model() for model in CLASSES if not issubclass(model, MixedNB | StructuredNB)])
 def test_nothing_is_fitted_twice_where_tallies_add_up(model):
     x, y = rows_for(model)
     assert cross_validate(model, x, y, FOLDS).refitted == ()

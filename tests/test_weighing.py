@@ -32,6 +32,8 @@ from deciban.families.poisson import Poisson
 from deciban.models import feature_weights as weighing
 from deciban.models.feature_evidence import DenseEvidence, SparseEvidence, column_evidence
 from deciban.models.feature_weights import Objective, ParameterLayout, WeightedRows, with_strength
+from deciban.models.learn_feature_weights import dealt_pieces, distinct_rows
+from deciban.rows.sample import RowSample
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
 
@@ -148,12 +150,12 @@ def test_naive_bayes_is_a_nearer_start_than_nothing():
     x, y = load_iris(return_X_y=True)
     model = GaussianNB(weights="discriminative").fit(x, y)
     codes = y.astype(np.int32)
-    kinds, times, _ = model._kinds(Table(block_of(x), codes, None, 3))
-    f = weighing.problem(model._judged(kinds, times), np.log(np.full(3, 1 / 3)), 4)
+    few, times, _ = distinct_rows(RowSample.of(Table(block_of(x), codes, None, 3)))
+    f = weighing.problem(dealt_pieces(model._state, few, times), np.log(np.full(3, 1 / 3)), 4)
     zero = np.zeros(f.layout.size)
     zero[0] = -1.0  # all weights 0
     assert weighing.minimise(f, weighing.tempered(f)).steps == model.n_iter_
-    under = with_strength(f, model._fitted.weights.pulls)
+    under = with_strength(f, model._state.weights.pulls)
     near, far = (solve(Newton(), under, start, 1e-6, 100) for start in (weighing.tempered(f), zero))
     assert near.steps < far.steps
     assert near.value == pytest.approx(far.value, rel=1e-6)
@@ -187,7 +189,7 @@ def test_there_is_a_weight_for_each_column_and_class(model):
     assert m.class_feature_weights_.shape == (3, x.shape[1])
     assert m.class_bias_.shape == (3,)
     assert m.n_iter_ > 0
-    assert m._fitted.weights.converged
+    assert m._state.weights.converged
     np.testing.assert_allclose(m.predict_proba(x).sum(axis=1), 1.0)
 
 

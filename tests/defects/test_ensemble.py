@@ -150,7 +150,7 @@ def test_d2_b18_fit_and_fit_on_have_the_same_weights(settings, weighed):
 
 
 def test_d2_b18_rows_beyond_the_sample(monkeypatch):
-    monkeypatch.setattr("deciban.models.feature_weights.SAMPLE", 300)
+    monkeypatch.setattr("deciban.classifiers.base.SIZE", 300)
     rng = np.random.default_rng(2)
     y = rng.integers(0, 3, 2000)
     x = rng.normal(size=(2000, 3)) + y[:, None] * [0.6, 0.6, 0.0]

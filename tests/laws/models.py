@@ -10,7 +10,18 @@ from sklearn.base import clone
 
 import deciban
 from deciban.classifiers.base import Generative
-from deciban.classifiers.structured import Structured
+from deciban.classifiers.structured import StructuredNB
+from deciban.rows.readers import ArrayReader
+
+
+def reads_of(model: Any) -> str:
+    """Which block a classifier, or its class with default settings, reads rows into."""
+    model = model() if isinstance(model, type) else model
+    if not isinstance(model, Generative):
+        return "reals"  # of an ensemble, its models do
+    reader = model._reader()
+    return reader.block if isinstance(reader, ArrayReader) else "mixed"
+
 
 PUBLIC = [getattr(deciban, name) for name in deciban.__all__]
 CLASSES = [thing for thing in PUBLIC if isinstance(thing, type) and issubclass(thing, Generative)]
@@ -47,13 +58,13 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "RegularizedDiscriminantAnalysis": [{"blend": 0}, {"blend": 1}, {"shrinkage": "auto"}, {"estimate": "bayes"}],
 }
 # what stands for the defaults where those look at the rows: cuts that are learned belong to the rows of one model
-PLAIN: dict[type, dict[str, Any]] = {model: {"cuts": None} for model in CLASSES if issubclass(model, Structured)}
+PLAIN: dict[type, dict[str, Any]] = {model: {"cuts": None} for model in CLASSES if issubclass(model, StructuredNB)}
 MODELS = [
     model(**PLAIN.get(model, {}) | settings)
     for model in CLASSES
     for settings in [{}, *SETTINGS.get(model.__name__, [])]
 ]
-DENSE = [model for model in MODELS if model._reads == "dense"]
+DENSE = [model for model in MODELS if reads_of(model) == "dense"]
 
 
 def each(models) -> pytest.MarkDecorator:
@@ -76,8 +87,8 @@ def rows_for(model, n: int = 90, d: int = 4, k: int = 3, seed: int = 0) -> tuple
     if isinstance(model, deciban.TextClassifier):
         said = [" ".join(f"word{j}" for j in np.repeat(np.arange(d), times)) for times in rng.poisson(2 + shift)]
         return np.array(said, dtype=object), np.array(list("abcdefghij"))[codes]
-    reads = getattr(model, "_reads", "reals")  # of an ensemble, its models do
-    if reads == "codes" or isinstance(model, Structured):
+    reads = reads_of(model)
+    if reads == "codes" or isinstance(model, StructuredNB):
         x = rng.integers(0, 4, (n, d)) + (shift > 0.5)
         x[: 5 * k] = (np.arange(5 * k) // k)[:n, None]
     elif reads == "counts":

@@ -9,7 +9,7 @@ import pytest
 
 from deciban.decision import DECIBAN
 
-from .models import MODELS, each, every_model, fitted, rows_for
+from .models import MODELS, each, every_model, fitted, reads_of, rows_for
 
 
 def with_holes(x: np.ndarray, share: float = 0.3) -> np.ndarray:
@@ -73,7 +73,7 @@ def test_missing_cell_is_evidence_of_exactly_nothing(model):
     assert why.total[-1] == why.prior[-1]
 
 
-@each([model for model in MODELS if model._reads == "dense"])
+@each([model for model in MODELS if reads_of(model) == "dense"])
 def test_columns_that_interact_have_one_part_and_say_so(model):
     x, y = rows_for(model, k=3)
     why = fitted(model, x, y).explain(x[:2])
@@ -83,7 +83,7 @@ def test_columns_that_interact_have_one_part_and_say_so(model):
     assert ("interact" in str(why)) is not split
 
 
-@each([model for model in MODELS if model._reads == "dense"])
+@each([model for model in MODELS if reads_of(model) == "dense"])
 def test_one_column_is_always_its_own_part(model):
     x, y = rows_for(model, d=1)
     why = fitted(model, x, y).explain(x[:5])

@@ -23,6 +23,7 @@ from .models import (
     fitted,
     in_pieces,
     named,
+    reads_of,
     rows_for,
 )
 
@@ -210,7 +211,7 @@ def test_forgetting_too_much_is_refused_and_changes_nothing(model):
     np.testing.assert_array_equal(model.predict_proba(x), before)
 
 
-@each([model() for model in CLASSES if model._reads in ("counts", "codes")])
+@each([model() for model in CLASSES if reads_of(model) in ("counts", "codes")])
 def test_forgetting_what_was_never_counted_is_refused(model):
     """The rows are as many as were learned, but their words (levels) were not: counts would fall under 0."""
     x, y = rows_for(model)
@@ -221,7 +222,7 @@ def test_forgetting_what_was_never_counted_is_refused(model):
     np.testing.assert_array_equal(model.predict_proba(x), before)
 
 
-@each([model() for model in CLASSES if model._reads in ("reals", "dense")])
+@each([model() for model in CLASSES if reads_of(model) in ("reals", "dense")])
 def test_forgetting_rows_that_would_leave_a_negative_variance_is_refused(model):
     """Rows far from all that were learned: without them, squares would sum to less than 0."""
     x, y = rows_for(model)

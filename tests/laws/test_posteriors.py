@@ -10,7 +10,7 @@ from sklearn.base import clone
 import deciban
 from deciban.errors import DataError
 
-from .models import MODELS, each, every_model, fitted, named, rows_for
+from .models import MODELS, each, every_model, fitted, named, reads_of, rows_for
 from .rows import csr
 
 PRIORS = [0.6, 0.1, 0.3]
@@ -187,7 +187,7 @@ def test_two_to_one_is_three_decibans():
 
 def is_linear(model, k: int) -> bool:
     names = ("LinearDiscriminantAnalysis", "MultinomialNB", "PoissonNB", "ComplementNB")
-    if model._reads == "dense" and model.estimate == "bayes":
+    if reads_of(model) == "dense" and model.estimate == "bayes":
         return False
     return (
         model in named(*names)
@@ -252,7 +252,7 @@ def test_rows_are_scored_alone(model):
 
 @every_model
 def test_any_number_of_threads_and_any_run_gives_the_same_bits(model, monkeypatch):
-    monkeypatch.setattr("deciban.classifiers.base.Generative._chunk", 32)
+    monkeypatch.setattr("deciban.rows.rows.CELLS", 32)
     monkeypatch.setattr("deciban.classifiers.base.SPAN", 32)
     x, y = rows_for(model, n=400)
     answers = []
@@ -262,7 +262,7 @@ def test_any_number_of_threads_and_any_run_gives_the_same_bits(model, monkeypatc
     assert len(set(answers)) == 1
 
 
-@each([model for model in MODELS if model._reads in ("reals", "counts")])
+@each([model for model in MODELS if reads_of(model) in ("reals", "counts")])
 @pytest.mark.parametrize("index", ["int32", "int64"])
 def test_sparse_rows_are_dense_rows(model, index):
     x, y = rows_for(model)

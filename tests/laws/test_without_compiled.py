@@ -11,7 +11,7 @@ import pytest
 
 from deciban import ops
 
-from .models import MODELS, each, fitted, rows_for
+from .models import MODELS, each, fitted, reads_of, rows_for
 from .rows import csr
 
 CHILD = """
@@ -38,9 +38,9 @@ def jobs(model) -> list[tuple]:
     holes = x.astype(np.float64)
     holes[::7, 1] = np.nan
     out = [(x, y, None, x), (x, y, w, x), (x, y, None, holes)]
-    if model._reads != "dense":  # a joint density warns that it leaves rows with missing cells out
+    if reads_of(model) != "dense":  # a joint density warns that it leaves rows with missing cells out
         out.append((holes, y, w, holes))
-    if model._reads in ("reals", "counts"):
+    if reads_of(model) in ("reals", "counts"):
         out.append((csr(np.maximum(holes, 0.0)), y, w, csr(np.maximum(holes, 0.0), "int64")))
     return out
 

@@ -78,7 +78,7 @@ def assert_same_answers(model: TreeAugmentedNB, net, X: pd.DataFrame, gaps: bool
 
 def assert_same_tables(model: TreeAugmentedNB, net) -> None:
     """θ(x | class, parent) of every column, cell by cell."""
-    levels, params = model.levels_, model._check_is_fitted().params.params
+    levels, params = model.levels_, model._fitted_state().params.params
     for j, (name, parent) in enumerate(model.parents_.items()):
         cpd = net.get_cpds(name)
         for c, label in enumerate(model.classes_):

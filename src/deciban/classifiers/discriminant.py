@@ -388,7 +388,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """X in the directions that separate the classes best, (n, n_components)."""
         state = self._fitted_state()
         scalings = self._axes().scalings[:, : self._n_features_out]
-        out = cells(state.reader.read(X)) @ scalings
+        out = cells(state.reader.read(X, "transform")) @ scalings
         if self.solver == "svd":
             out -= self._base().centre @ scalings
         return state.reader.output(X).send(out)
@@ -429,7 +429,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self.solver == "svd" or len(self.classes_) == 2 or self.estimate == "bayes":
             return super().decision_function(X)
         slope, constant = self._shift()
-        x = posterior.reader.read(X)
+        x = posterior.reader.read(X, "decision_function")
         return posterior.output(X).send(posterior.joint_scores(X) + (cells(x) @ slope + constant)[:, None])
 
     @property
@@ -879,7 +879,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     def transform(self, X) -> np.ndarray:
         """X along the leading axes of the generalised eigenproblem, (n, n_components)."""
         state = self._fitted_state()
-        out = cells(state.reader.read(X)) @ state.params.axes(self._n_features_out)
+        out = cells(state.reader.read(X, "transform")) @ state.params.axes(self._n_features_out)
         return state.reader.output(X).send(out)
 
     @property

@@ -434,14 +434,18 @@ class LogisticPosterior:
 
     def decision(self, X: Any) -> np.ndarray:
         """log odds of the second class (n,), or a score for each class (n, k)."""
-        scores = self._scores(X)
+        scores = self._scores(X, "decision_function")
         return self.output(X).send(scores[:, 0] if scores.shape[1] == 1 else scores)
 
     def proba(self, X: Any) -> np.ndarray:
-        return self.output(X).send(ops.posterior(np.ascontiguousarray(self.joint_scores(X)), logs=False))
+        return self.output(X).send(
+            ops.posterior(np.ascontiguousarray(self.joint_scores(X, "predict_proba")), logs=False)
+        )
 
     def log_proba(self, X: Any) -> np.ndarray:
-        return self.output(X).send_logs(ops.posterior(np.ascontiguousarray(self.joint_scores(X)), logs=True))
+        return self.output(X).send_logs(
+            ops.posterior(np.ascontiguousarray(self.joint_scores(X, "predict_log_proba")), logs=True)
+        )
 
     def labels(self, X: Any) -> np.ndarray:
         scores = self._scores(X) if isinstance(self.shift, float) else self.joint_scores(X)
@@ -452,16 +456,16 @@ class LogisticPosterior:
         place = None if against is None else decision.class_index(against, self.classes)
         return self.output(X).send(decision.log_odds(self.joint_scores(X), place))
 
-    def joint_scores(self, X: Any) -> np.ndarray:
+    def joint_scores(self, X: Any, method: str = "predict") -> np.ndarray:
         """A score for each class, (n, k), whose softmax is the posterior."""
-        scores = self._scores(X)
+        scores = self._scores(X, method)
         if scores.shape[1] == 1:
             scores = np.concatenate([np.zeros_like(scores), scores], axis=1)
         return scores if isinstance(self.shift, float) else scores + self.shift
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Any, method: str = "predict") -> np.ndarray:
         """x · coef + intercept, as doubles, (n, m)."""
-        x = self.reader.read(X)
+        x = self.reader.read(X, method)
         with np.errstate(all="ignore"):
             scores = affine(x, np.asarray(self.coef, dtype=np.float64), np.asarray(self.bias, dtype=np.float64))
         if not ops.all_finite(scores):

@@ -207,7 +207,7 @@ def validated(
                 learned = rows.taught(clone(model).fit, np.flatnonzero(fold != i))
             refitted.append(i)
         else:
-            learned._check_fitted()
+            learned._check_complete(learned._fitted_state())
         places = np.searchsorted(rows.classes, learned.classes_)
         log_proba[np.ix_(here, places)] = log_proba_of(learned, rows.cells(here))
         known[here] = np.isin(rows.codes[here], places)

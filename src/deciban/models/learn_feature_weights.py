@@ -40,7 +40,7 @@ from deciban.models.feature_weights import FeatureWeights, WeightedRows
 from deciban.models.model import State, Tallying
 from deciban.rows.folds import EVERY, NOWHERE, Kinds, dealt
 from deciban.rows.rows import Rows
-from deciban.rows.sample import digests
+from deciban.rows.sample import RowSample, digests
 from deciban.tallies import Bundle
 from deciban.tallies.basic import SumTuple
 
@@ -54,23 +54,29 @@ def weighted(state: State, rows: Rows) -> State:
     """The state with weights of its columns."""
     k, d = len(state.classes), state.reader.d
     assert rows.sample is not None
-    table, counts = rows.sample.table, rows.sample.counts()
-    if k < 2 or table.n == 0:
+    if k < 2 or rows.sample.table.n == 0:
         return state.adjusted(weights=FeatureWeights(np.ones((k, d)), np.zeros(k), (), 0, "gradient"))
-    prior, digest = decision.log_prior(state.n), digests(table.x, table.schema)
-    kinds = Kinds.of(digest, table.y, table.weights() * counts, counts)
-    few = replace(table.take(kinds.at), w=kinds.weight)
+    prior = decision.log_prior(state.n)
+    few, times, digest = distinct_rows(rows.sample)
     if rows.sample.complete:
-        return state.adjusted(weights=settled(weighing.fit(dealt_pieces(state, few, kinds.times), prior, d)))
+        return state.adjusted(weights=settled(weighing.fit(dealt_pieces(state, few, times), prior, d)))
     fold_tallies = FoldTallying(state)
     tallies = rows.total(fold_tallies, fold_tallies.size).parts
     judges = Judges.of(state, {f: t for f, t in enumerate(tallies) if t.parts[0].n.any()})
-    near = weighing.problem(judges.pieces(few, fold_of(digest[kinds.at])), prior, d)
+    near = weighing.problem(judges.pieces(few, fold_of(digest)), prior, d)
     start = weighing.minimise(near, weighing.tempered(near)).w
     keep = rows.in_memory and float(rows.weights.sum()) * k * d <= KEPT
     sums = rows.mapped(JudgedRows(judges, keep), max(CHUNK // k, 1), keep)
     far = weighing.begun(replace(near, pieces=(), elsewhere=sums, mass=float(state.n.sum()), dear=not rows.in_memory))
     return state.adjusted(weights=settled(weighing.found(far, weighing.minimise(far, start))))
+
+
+def distinct_rows(sample: RowSample) -> tuple[Table, np.ndarray, np.ndarray]:
+    """(rows of which no two are alike, with the weight of all of a kind, how many there are of each, their digests)"""
+    table, counts = sample.table, sample.counts()
+    digest = digests(table.x, table.schema)
+    kinds = Kinds.of(digest, table.y, table.weights() * counts, counts)
+    return replace(table.take(kinds.at), w=kinds.weight), kinds.times, digest[kinds.at]
 
 
 def settled(found: FeatureWeights) -> FeatureWeights:

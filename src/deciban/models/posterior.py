@@ -33,7 +33,7 @@ from deciban.data.frames import column_labels
 from deciban.decision import check_priors
 from deciban.display import cell_text
 from deciban.engines import threads
-from deciban.errors import DataError, relocate
+from deciban.errors import DataError
 from deciban.estimation.dirichlet import log_shares
 from deciban.gaussian.joint import parts_by_pattern
 from deciban.models.calibration import Calibration
@@ -201,7 +201,7 @@ class Posterior:
 
     def proba(self, X: Any) -> np.ndarray:
         """P(class | x), (n, k)."""
-        x = self.reader.read(X)
+        x = self.reader.read(X, "predict_proba")
         if x.cells > SPAN or x.n * len(self.added) > SPAN:
             return self.reader.output(X).send(self._each(x, partial(ops.posterior, logs=False)))
         out = self._run(x.rows(0, x.n), x, _PROBA)
@@ -209,7 +209,7 @@ class Posterior:
 
     def log_proba(self, X: Any) -> np.ndarray:
         """log P(class | x), (n, k)."""
-        out = self._each(self.reader.read(X), partial(ops.posterior, logs=True))
+        out = self._each(self.reader.read(X, "predict_log_proba"), partial(ops.posterior, logs=True))
         return self.reader.output(X).send_logs(out)
 
     def labels(self, X: Any) -> np.ndarray:
@@ -230,7 +230,7 @@ class Posterior:
 
     def joint_scores(self, X: Any) -> np.ndarray:
         """Scores and priors, as doubles: log joints up to a term that all classes share, (n, k)."""
-        return self._each(self.reader.read(X), _joined)
+        return self._each(self.reader.read(X, "decision_function"), _joined)
 
     def log_density(self, X: Any) -> np.ndarray:
         """log p(x), (n,)."""
@@ -264,8 +264,8 @@ class Posterior:
         """Scores by column. Where columns cannot be split, all of them have one part together."""
         x = X if isinstance(X, Block) else self.reader.read(X)
         check_size(x.n, len(self.classes), x.d)
+        self._check_codes(x.rows(0, x.n), x)
         x = x.rows(0, x.n)
-        self._check_codes(x)
         split = self.interacts or self.scores.has_parts
         base = self.added + bias_of(self.scores)
         with np.errstate(all="ignore"):
@@ -282,7 +282,7 @@ class Posterior:
     def _run(self, chunk: Block, x: Block, finish: Callable, out: np.ndarray | None = None, start: int = 0) -> Any:
         """finish(scores of a chunk of x, prior, a place that it may use)"""
         if isinstance(chunk, Codes):
-            self._check_codes(chunk, start)
+            self._check_codes(chunk, x)
         with np.errstate(all="ignore"):
             scores = self.scores(chunk)
         if self.scores.finite or not ops.all_finite(scores):
@@ -307,7 +307,7 @@ class Posterior:
         def run(span: tuple[int, int]) -> np.ndarray:
             chunk = x.rows(*span)
             if finish is None:
-                return self._log_joint_of(chunk, x, density, span[0])
+                return self._log_joint_of(chunk, x, density)
             return self._run(chunk, x, finish, whole[slice(*span)] if len(spans) > 1 else None, span[0])
 
         return run(spans[0]) if len(spans) == 1 else _join(whole, threads.map_ordered(spans, run), spans)
@@ -316,8 +316,8 @@ class Posterior:
         plain = self.scores if isinstance(self.scores, FamilyScores) else self.scores.plain
         return plain.family.row_width(k)
 
-    def _log_joint_of(self, chunk: Block, x: Block, density: bool, start: int) -> np.ndarray:
-        self._check_codes(chunk, start)
+    def _log_joint_of(self, chunk: Block, x: Block, density: bool) -> np.ndarray:
+        self._check_codes(chunk, x)
         with np.errstate(all="ignore"):
             scores = self.scores.log_density(chunk) if density else self.scores(chunk)
         if (self.scores.finite or not ops.all_finite(scores)) and inputs.infinite(chunk):
@@ -325,13 +325,10 @@ class Posterior:
         common = self.scores.shared(chunk)
         return scores + self.added if common is None else _added(scores, self.added, common)
 
-    def _check_codes(self, chunk: Block, start: int = 0) -> None:
-        """Refuse codes that are no levels."""
+    def _check_codes(self, chunk: Block, x: Block) -> None:
+        """Refuse codes of a chunk of x that are no levels."""
         if isinstance(chunk, Codes) and not inputs.in_support(chunk, "level"):
-            try:
-                inputs.raise_negative(chunk, self.reader.model, self.reader.names)
-            except DataError as wrong:
-                raise relocate(wrong, start) from None
+            inputs.raise_negative(x, self.reader.model, self.reader.names)
 
 
 _PROBA = partial(ops.posterior, logs=False)

@@ -89,8 +89,8 @@ class ArrayReader:
         )
         return Training(found, x, labels)
 
-    def read(self, X: Any) -> Block:
-        """Rows to score. A plain array of the right width passes at once."""
+    def read(self, X: Any, method: str = "predict") -> Block:
+        """Rows to score, for a method of that name. A plain array of the right width passes at once."""
         if (
             type(X) is np.ndarray
             and X.ndim == 2
@@ -103,7 +103,7 @@ class ArrayReader:
             return Codes(X, floor=0) if self.block == "codes" else Reals(X)
         if isinstance(X, Block):
             return X
-        self._check_library(X)
+        self._check_library(X, method)
         return inputs.features(self._checked(), X, self.block)
 
     def read_batch(self, batch: Any, columns: Sequence[str]) -> Block:
@@ -169,7 +169,7 @@ class ArrayReader:
     def _checked(self) -> Any:
         return inputs.stand_in(self.model, self.d, self.names, self.ignored)
 
-    def _check_library(self, X: Any) -> None:
+    def _check_library(self, X: Any, method: str) -> None:
         """Refuse X of another array library than that of training (under scikit-learn's array API dispatch)."""
         if not self.keeps_kind or not get_config()["array_api_dispatch"]:
             return
@@ -177,7 +177,7 @@ class ArrayReader:
 
         fitted = inputs.stand_in(self.model)
         setattr(fitted, NAMED_AFTER, self.origin.send(np.zeros(1)))
-        check_same_namespace(X, fitted, attribute=NAMED_AFTER, method="predict")
+        check_same_namespace(X, fitted, attribute=NAMED_AFTER, method=method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +228,7 @@ class ColumnReader:
         assert self.schema is not None
         return self.schema
 
-    def read(self, X: Any) -> Block:
+    def read(self, X: Any, method: str = "predict") -> Block:
         if isinstance(X, Mixed):
             return X
         columns, n, new, *_ = self._columns(X, 1)

@@ -29,10 +29,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deciban.data.blocks import Counts, Table, borders
+from deciban.data.blocks import Codes, Counts, Table, borders
 from deciban.data.frames import sort_levels
 from deciban.engines import stream, threads
 from deciban.errors import DataError, DecibanError, relocate
+from deciban.rows import inputs
 from deciban.rows.labels import label_codes
 from deciban.rows.levels import moved, recoded
 from deciban.rows.sample import BatchSample, RowSample
@@ -345,7 +346,10 @@ class ArrayRows:
         try:
             return f(table.rows(*span))
         except DecibanError as wrong:
-            raise relocate(wrong, span[0], () if self.reader.names is None else self.reader.names) from None
+            names = self.reader.names
+            if isinstance(table.x, Codes) and inputs.infinite(table.x):  # which no code of the chunk is
+                inputs.raise_not_finite(table.x, names)
+            raise relocate(wrong, span[0], () if names is None else names.tolist()) from None
 
     def mapped(self, f: Callable[[Table], Any], cells: int, keep: bool) -> Callable[[Callable[[Any], Any]], Any]:
         """g ↦ Σ g(f(chunk)), for many g; `keep`: f(chunk) is made once."""
