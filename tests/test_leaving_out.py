@@ -10,10 +10,12 @@ from sklearn.base import clone
 
 from deciban import (
     BayesNet,
+    FisherDiscriminant,
     GaussianNB,
     LinearDiscriminantAnalysis,
     MixedNB,
     MultinomialNB,
+    PoissonNB,
     RegularizedDiscriminantAnalysis,
 )
 from deciban.classifiers.structured import StructuredNB
@@ -142,7 +144,8 @@ def asking(model: type):
     return model().set_params(**{name: words[name] for name in model().get_params() if name in words})
 
 
-TUNED = [model for model in map(asking, CLASSES) if model._spec().tune]
+NOT_TUNED = MixedNB | StructuredNB | PoissonNB | FisherDiscriminant
+TUNED = [asking(model) for model in CLASSES if not issubclass(model, NOT_TUNED)]
 
 
 def settled(model, **settings):

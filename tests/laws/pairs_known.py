@@ -14,8 +14,6 @@ from .pairs_table import Case
 FISHER = "FisherDiscriminant"
 SHRUNK = ("LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis", "RegularizedDiscriminantAnalysis")
 SMOOTHED = ("BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB")
-NETWORKS = ("TreeAugmentedNB", "KDependenceBayes", "AODE", "BayesNet")
-GENERATIVE = ("GaussianNB", "PoissonNB", "MixedNB", *SMOOTHED, *SHRUNK, *NETWORKS)
 LINEAR = ("LogisticRegression", "LogisticRegression of two classes")
 ENSEMBLES = ("BayesOptimal", "Gibbs")
 OF_TALLIES = ("BayesOptimal of tallies", "Gibbs of tallies")
@@ -45,15 +43,9 @@ def has(case: Case, settings: tuple[str, ...]) -> bool:
     return mine.issuperset(settings)
 
 
-IN_MEMORY = "N1: chosen by leave-one-out over rows in memory; `fit_on` refuses it"
 NEEDS_ROWS = "N2: `fit_on` refuses it: it needs all rows in memory"
 NO_METHOD = "N7: an AttributeError of scikit-learn's says that the method is not there, and not which setting is why"
 KNOWN = [
-    Cases("fit_on", IN_MEMORY, ("calibrate=True",), GENERATIVE),
-    Cases("fit_on", IN_MEMORY, ("alpha=auto",), SMOOTHED),
-    Cases("fit_on", IN_MEMORY, ("var_smoothing=auto",)),
-    Cases("fit_on", IN_MEMORY, ("shrinkage=loo",)),
-    Cases("fit_on", IN_MEMORY, ("blend=loo",)),
     Cases("fit_on", NEEDS_ROWS, ("C=auto",), LINEAR, but=(("penalty=None",),)),
     Cases("fit_on", NEEDS_ROWS, ("penalty=jeffreys",)),
     Cases("fit_on", NEEDS_ROWS, ("solver=sgd",)),
@@ -63,9 +55,6 @@ KNOWN = [
     Cases("fit_on", "N5: the refusal names neither", ("exposure=0", "estimate=bayes"), refused=True),
     Cases("fit_on", "N5: the refusal names `alpha` only", ("alpha=0", "average=subsets"), refused=True),
     Cases("fit_on", "N5: the refusal does not name `weights`", ("weights=bic",), ENSEMBLES, ((TALLIES,),), True),
-    Cases(
-        "explain", "D6: columns integrate missing levels out, the posterior averages over them", ("missing=average",)
-    ),
     Cases(
         "explain",
         "N6: a row that no class makes possible: the posterior leaves out the biases",

@@ -643,7 +643,7 @@ class Generative(Classifier):
         self._check_updatable()
         with self._alone():
             before, spec = self.__dict__.get("_state"), self._spec()
-            reader = self._reader() if before is None else before.reader
+            reader = replace(self._reader(), least=1) if before is None else before.reader
             found = reader.training(X, y, first=before is None)
             known = None if before is None else before.classes
             closed = False if before is None else before.closed

@@ -292,7 +292,7 @@ class State:
 
     def tallied(self, table: Table) -> Bundle:
         """The tally of rows in the codes of this state."""
-        return Tallying(self.spec, self.known)(table)
+        return Tallying(self.spec, self.known)(table.rows(0, table.n))
 
     def loglik_without(self, row: Table) -> np.ndarray:
         """log likelihoods (1, k) of a row by the model without it: the long way."""

@@ -209,7 +209,9 @@ class Discover:
             x = reader.learning_batch(batch, self.roles)
             table = Table(x, y, self.roles.weights(batch), len(classes), reader.schema)
             sample = BatchSample.of(batch, table, classes, self.size) if self.size else None
-            return LabelledTally(classes, rows_of(table), self.f(table), reader.schema, kinds, sample=sample)
+            return LabelledTally(
+                classes, rows_of(table), self.f(table.rows(0, table.n)), reader.schema, kinds, sample=sample
+            )
         except DecibanError as wrong:
             raise relocate(wrong, names=self.roles.features) from None
 
@@ -233,7 +235,8 @@ class Pass:
 
     def __call__(self, batch: Any) -> Any:
         try:
-            return self.f(self.table(batch))
+            table = self.table(batch)
+            return self.f(table.rows(0, table.n))
         except DecibanError as wrong:
             raise relocate(wrong, names=self.roles.features) from None
 
