@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from scipy import sparse
@@ -20,16 +19,6 @@ from deciban.logistic.laplace import Leverage
 from deciban.logistic.likelihood import Prior, reference_coding
 from deciban.plots.paths import spread
 from deciban.rows.folds import folds_by_content, row_digests
-
-mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
 
 
 def rows(k: int, n: int = 60, d: int = 4, seed: int = 0):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .test_cli import code, rows
+from .support.cli import exit_code, passengers
 
 HEAVY = ("pandas", "matplotlib", "scipy.ndimage", "scipy.optimize", "sklearn.linear_model", "sklearn.metrics", "rich")
 AFTER = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr))"
@@ -23,9 +23,9 @@ def imported(*arguments: str) -> set[str]:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("start")
-    (folder / "all.csv").write_text(rows())
-    (folder / "one.csv").write_text("\n".join(rows().splitlines()[:2]) + "\n")
-    assert code(f"fit -q {folder}/all.csv -t survived --model weighted -o {folder}/m.deciban") == 0
+    (folder / "all.csv").write_text(passengers())
+    (folder / "one.csv").write_text("\n".join(passengers().splitlines()[:2]) + "\n")
+    assert exit_code(f"fit -q {folder}/all.csv -t survived --model weighted -o {folder}/m.deciban") == 0
     return folder
 
 

@@ -20,7 +20,7 @@ from deciban.families.poisson import Poisson
 from deciban.families.polya import Polya
 from deciban.families.student import Student
 
-from .laws.rows import Rows, forms, plain_rows
+from .support.strategies import Rows, forms, plain_rows
 
 SPREAD = np.array([0.3, 1.0, 2.5, 0.0, 0.7])  # pseudo-counts, one for each column
 FAMILIES = [

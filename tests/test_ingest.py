@@ -8,7 +8,7 @@ from sklearn.base import clone
 from deciban import LinearDiscriminantAnalysis
 from deciban.errors import DataError, SupportError
 
-from .laws.models import CLASSES, each, fitted, rows_for
+from .support.models import CLASSES, each, fitted, rows_for
 
 ALL = [model() for model in CLASSES]
 COUNTS = [model for model in ALL if type(model).__name__ in ("MultinomialNB", "ComplementNB", "PoissonNB")]

@@ -19,7 +19,7 @@ from deciban import (
 from deciban.classifiers.structured import Structured
 from deciban.errors import ForgetError, NotAdditiveError
 
-from .laws.models import CLASSES, MODELS, each, named, rows_for
+from .support.models import CLASSES, MODELS, each, named, rows_for
 
 # families, strengths and graphs that rows choose are chosen anew by a fit: see test_mixed_laws and test_bayes_net
 GIVEN = [m for m in MODELS if isinstance(m, BayesNet) and (m.edges is not None or m.max_parents == 0)]

@@ -11,7 +11,7 @@ from deciban import MixedNB
 from deciban.families import find
 from deciban.families.gaussian import Gaussian
 
-from .tables import FIXED, table
+from .support.data import FIXED, table
 
 MODELS = {
     "fixed": MixedNB(families=FIXED, alpha=0.5),

@@ -19,7 +19,7 @@ from matplotlib.image import imread
 
 import deciban
 
-from .tables import table
+from .support.data import table
 from .test_report import hostile
 from .test_report_texts import talk
 

@@ -24,8 +24,8 @@ from deciban.families.tree import Tree
 from deciban.networks import tables as backoff
 from deciban.networks.dependence import class_information, conditional_information, spanning_tree
 
-from .laws.builds import every_build, using
-from .tables import table
+from .support.builds import every_build, using
+from .support.data import table
 
 CLASSES = [TreeAugmentedNB, AODE, KDependenceBayes]
 GRAPH = ((0, 1), (1, 2), (0, 2), (2, 3))

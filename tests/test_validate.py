@@ -25,7 +25,7 @@ from deciban.classifiers.structured import Structured
 from deciban.errors import DataError
 from deciban.model_selection.cross_validation import cross_validate, sums_of_others
 
-from .laws.models import CLASSES, each, every_model, named, rows_for
+from .support.models import CLASSES, each, every_model, named, rows_for
 
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
 

@@ -1,7 +1,6 @@
 """Held-out figures: samples of large tables, figures that include every choice, ties, classes of one row."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,14 +14,11 @@ from deciban.data.sampling import LEAST, folds_by_content, sample_rows
 from deciban.errors import DataError
 from deciban.model_selection import compare
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+from ..support.data import shared_table
 
 
 def table(name: str, target: str) -> tuple[pd.DataFrame, np.ndarray]:
-    path = SHARED / name
-    if not path.exists():
-        pytest.skip(f"shared data set {name} is not beside this checkout")
-    found = pd.read_csv(path)
+    found = shared_table(name)
     return found.drop(columns=target), found[target].to_numpy()
 
 

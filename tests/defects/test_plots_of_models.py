@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,16 +14,6 @@ import deciban
 from deciban import GaussianNB, LogisticRegression, MixedNB, PoissonNB, plots
 from deciban.errors import DataError
 from deciban.plots.nomograms import scales_of
-
-mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
 
 
 def points():

@@ -19,8 +19,9 @@ import numpy as np
 import deciban
 from deciban.errors import DecibanError
 
-from .pairs_table import BATCHES, HALF, TABLE, Case, N, Setting, cases
-from .test_files import same
+from ..support.compare import same
+from ..support.data import BATCHES, HALF, N
+from ..support.settings import TABLE, Case, Setting, cases
 
 DECIBAN = 10 / np.log(10)
 LEFT_OUT = (2, 30)  # rows that leave-one-out is compared at

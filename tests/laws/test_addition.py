@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .close import assert_close
-from .rows import Rows, each_form, families, forms, some_rows, tally
+from ..support.compare import assert_close
+from ..support.strategies import Rows, each_form, families, forms, some_rows, tally
 
 every_family = pytest.mark.parametrize("family", families())
 seeds = st.integers(0, 99).map(np.random.default_rng)

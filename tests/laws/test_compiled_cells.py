@@ -20,10 +20,9 @@ from deciban.tallies import GridCounts, Moments, Sums
 from deciban.tallies.basic import column
 from deciban.tallies.grid import MISSING
 
-from .builds import every_build, every_hard_case, using
-from .close import assert_same_bits
-from .rows import DENSE
-from .test_compiled_tallies import assert_equal_tallies, holding
+from ..support.builds import every_build, every_hard_case, using
+from ..support.compare import assert_equal_tallies, assert_same_bits
+from ..support.strategies import DENSE, holding
 
 ODD = [0.0, -0.0, 1.0, 2.0**52, 2.0**52 + 1, 2.0**53 + 2, 0.5, -3.0, 5e-324, 2.3e-308, 1e-300, 1e300, np.nan]
 

@@ -9,8 +9,8 @@ from deciban.data.blocks import Reals, Table
 from deciban.logistic.objective import Objective
 from deciban.ops import logistic, spec
 
-from .builds import HARD, every_build, using
-from .rows import DENSE, SPARSE, Rows
+from ..support.builds import HARD, every_build, using
+from ..support.strategies import DENSE, SPARSE, Rows
 
 TAKEN = {name: rows for name, rows in HARD.items() if not np.isnan(rows.cells).any() and rows.n > 0}
 every_case = pytest.mark.parametrize("rows", TAKEN.values(), ids=TAKEN.keys())

@@ -12,8 +12,8 @@ from deciban.data.blocks import Codes
 from deciban.ops import spec
 from deciban.ops.packed import Packed
 
-from .builds import HARD, every_build, every_hard_case, using
-from .rows import CODES, DENSE, SPARSE, backwards
+from ..support.builds import HARD, every_build, every_hard_case, using
+from ..support.strategies import CODES, DENSE, SPARSE, backwards, holding
 
 CLASSES = [1, 2, 3, 8, 11, 24, 31]
 every_count_of_classes = pytest.mark.parametrize("k", CLASSES)
@@ -39,11 +39,6 @@ def assert_equal_scores(got, want, size) -> None:
     there = ~np.isnan(want)
     close = np.abs(got - want)[there] <= 1e-11 * np.broadcast_to(size, want.shape)[there]
     assert close.all(), f"{got[there][~close][:5]} where the specification has {want[there][~close][:5]}"
-
-
-def holding(rows, forms):
-    large = np.abs(rows.cells[~np.isnan(rows.cells)]).max(initial=0.0) > 1e30
-    return [form for form in forms if not (large and form.dtype == "float32")]
 
 
 @every_build

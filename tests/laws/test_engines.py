@@ -20,8 +20,8 @@ from deciban.classifiers import base
 from deciban.data.blocks import Counts
 from deciban.engines import threads
 
-from .close import assert_close, assert_same_bits
-from .rows import each_form, families, forms, plain_rows, some_rows, tally
+from ..support.compare import assert_close, assert_same_bits
+from ..support.strategies import each_form, families, forms, plain_rows, some_rows, tally
 
 every_family = pytest.mark.parametrize("family", families())
 

@@ -10,8 +10,19 @@ from hypothesis import strategies as st
 from deciban.tallies import Crosstab, DistinctRows, GridCounts
 from deciban.tallies.basic import column
 
-from .close import assert_close
-from .rows import SUPPORTS, Rows, each_form, families, forms, has, plain_rows, some_rows, tally, with_carrier
+from ..support.compare import assert_close
+from ..support.strategies import (
+    SUPPORTS,
+    Rows,
+    each_form,
+    families,
+    forms,
+    has,
+    plain_rows,
+    some_rows,
+    tally,
+    with_carrier,
+)
 
 PARTS = families(having="parts")
 TREES = [f for f in PARTS if f.values[0].structured]  # a column's part depends on the others' cells

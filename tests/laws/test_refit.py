@@ -10,8 +10,7 @@ from sklearn.base import clone
 
 import deciban
 
-from .models import rows_for
-from .test_files import CLASSIFIERS, EVERY
+from ..support.models import CLASSIFIERS, EVERY, rows_for
 
 
 def attributes(model) -> set[str]:

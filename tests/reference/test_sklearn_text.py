@@ -8,11 +8,13 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction import text as theirs
 
 import deciban
+
+from ..support.strategies import examples
 
 SETTINGS = {
     "word": {},
@@ -61,7 +63,7 @@ def compare(texts, options):
 
 
 @pytest.mark.parametrize("options", SETTINGS.values(), ids=SETTINGS)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(texts=TEXTS)
 def test_random_unicode_gives_the_same_vocabulary_and_matrix(options, texts):
     compare(texts, options)
@@ -79,7 +81,7 @@ def test_random_unicode_gives_the_same_vocabulary_and_matrix(options, texts):
     ],
     ids=str,
 )
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(texts=TEXTS)
 def test_random_unicode_gives_the_same_hashes(options, texts):
     rival, ours = theirs.HashingVectorizer(**options), deciban.HashingVectorizer(**options)
