@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +12,7 @@ from deciban import GaussianNB, MixedNB
 from deciban.errors import DataError
 from deciban.io import readers
 
-from ..support.cli import output
+from ..support.cli import output, piped
 
 
 @pytest.fixture(autouse=True)
@@ -108,10 +106,8 @@ def test_b19_a_model_without_rows(model, capfd):
 @pytest.mark.parametrize(
     "command", ["score m.deciban -", "report m.deciban -", "update m.deciban -", "explain m.deciban -"]
 )
-def test_standard_input_is_read_by_every_verb(command, model):
-    command = [sys.executable, "-m", "deciban", *command.split()]
-    out = subprocess.run(command, capture_output=True, text=True, input=Path("people.csv").read_text())
-    assert out.returncode == 0, out.stderr
+def test_standard_input_is_read_by_every_verb(command, model, capfd, monkeypatch):
+    piped(command, Path("people.csv").read_text(), capfd, monkeypatch)
 
 
 def dropped_columns(capfd) -> dict[str, str]:

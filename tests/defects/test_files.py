@@ -1,8 +1,6 @@
 """Defects of reading files, by their numbers: each file means what a person would read in it."""
 
 import json
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from deciban import MixedNB
 from deciban.errors import DataError
 from deciban.io import csv, readers
 
-from ..support.cli import output
+from ..support.cli import output, piped
 
 
 @pytest.fixture(autouse=True)
@@ -205,15 +203,14 @@ def test_b12_blanks_are_missing_among_words():
 
 
 @pytest.mark.parametrize("pipe", [False, True])
-def test_b12_errors_name_the_line(pipe, capfd):
+def test_b12_errors_name_the_line(pipe, capfd, monkeypatch):
     Path("s.csv").write_text(spaced(""))
     output("fit -q s.csv -t y --model mixed -o s.deciban", capfd)
     text = "z,x\n" + "1,2.5\n" * 30 + '1,"a\nb"\n'
     Path("new.csv").write_text("\n# mine\n" + text)
-    command = [sys.executable, "-m", "deciban", "predict", "s.deciban", "-" if pipe else "new.csv", "-o", "out.csv"]
-    out = subprocess.run(command, capture_output=True, text=True, input=Path("new.csv").read_text())
-    assert out.returncode == 1
-    assert ", line 35: column `x` holds" in out.stderr
+    command = f"predict s.deciban {'-' if pipe else 'new.csv'} -o out.csv"
+    _, err = piped(command, Path("new.csv").read_text(), capfd, monkeypatch, code=1)
+    assert ", line 35: column `x` holds" in err
     with pytest.raises(DataError, match="line 35: column `x` holds"):
         deciban.load("s.deciban").predict_on("new.csv", out="out.csv")
 

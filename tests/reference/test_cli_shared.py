@@ -19,11 +19,26 @@ SETS = {
 }
 
 
+@pytest.fixture(scope="module")
+def fit(tmp_path_factory):
+    """(path of the model, stdout, stderr) of `fit`, run once for the same data and options."""
+    folder, known = tmp_path_factory.mktemp("models"), {}
+
+    def run(data, options: str, capfd) -> tuple:
+        if (data, options) not in known:
+            model = folder / f"{len(known)}.deciban"
+            known[data, options] = model, *output(f"fit {data} {options} -o {model} --json", capfd)
+        return known[data, options]
+
+    return run
+
+
 @pytest.mark.parametrize("name", SETS)
-def test_fit_and_explain_a_shared_set(name, shared, tmp_path, capfd):
+def test_fit_and_explain_a_shared_set(name, shared, fit, capfd):
     options, least = SETS[name]
-    data, model = shared(name), tmp_path / "m.deciban"
-    told = json.loads(output(f"fit {data} {options} -o {model} --json", capfd)[0])
+    data = shared(name)
+    model, out, _ = fit(data, options, capfd)
+    told = json.loads(out)
     assert told["metrics"]["accuracy"] > least
     out = output(f"explain {model} {data} --row 3", capfd)[0]
     assert out.startswith("row 3: ")
@@ -32,10 +47,10 @@ def test_fit_and_explain_a_shared_set(name, shared, tmp_path, capfd):
 
 
 @pytest.mark.parametrize("name", ["titanic/titanic.csv", "sms_spam/sms_spam.csv.gz", "weka_arff/weather.nominal.arff"])
-def test_report_of_a_shared_set(name, shared, tmp_path, capfd):
-    data, model, page = shared(name), tmp_path / "m.deciban", tmp_path / "report.html"
-    kind = "text" if "sms" in name else "mixed"
-    output(f"fit {data} {SETS[name][0]} --model {kind} -o {model}", capfd)
+def test_report_of_a_shared_set(name, shared, fit, tmp_path, capfd):
+    data, page = shared(name), tmp_path / "report.html"
+    kind = "" if "sms" in name else "--model mixed"
+    model, _, _ = fit(data, f"{SETS[name][0]} {kind}".strip(), capfd)
     output(f"report {model} {data} -o {page}", capfd)
     html = page.read_text(encoding="utf-8")
     assert "cross-validated in 10 folds" in html
@@ -43,17 +58,14 @@ def test_report_of_a_shared_set(name, shared, tmp_path, capfd):
     assert ("Words for spam" in html) == ("sms" in name)
 
 
-def test_columns_of_titanic_that_know_the_outcome_are_pointed_out(shared, tmp_path, capfd):
-    command = f"fit {shared('titanic/titanic.csv')} --target survived --model mixed -o {tmp_path / 'm.deciban'}"
-    err = output(command, capfd)[1]
+def test_columns_of_titanic_that_know_the_outcome_are_pointed_out(shared, fit, capfd):
+    _, _, err = fit(shared("titanic/titanic.csv"), "--target survived --model mixed", capfd)
     assert "`boat` alone tells the class of 97" in err
     assert "`body` is given in 121 rows, and 100.0 % of them are `0`" in err
     assert "--drop boat" in err
 
 
-def test_play_tennis_of_the_arff_file(shared, tmp_path, capfd):
-    data = shared("weka_arff/weather.nominal.arff")
-    output(f"fit {data} --model mixed -o {tmp_path / 'm.deciban'}", capfd)
-    model = deciban.load(tmp_path / "m.deciban")
+def test_play_tennis_of_the_arff_file(shared, fit, capfd):
+    model = deciban.load(fit(shared("weka_arff/weather.nominal.arff"), "--model mixed", capfd)[0])
     assert model.classes_.tolist() == ["no", "yes"]
     assert model.class_count_.tolist() == [5, 9]

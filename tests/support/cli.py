@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import shlex
+import sys
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,13 @@ def passengers(n: int = 120, seed: int = 0) -> str:
             f'{lived},{sex},{age},{np.exp(rng.normal(3 + lived, 0.5)):.2f},{boat},{i % 7},"Passenger, no. {i}"'
         )
     return "\n".join(lines) + "\n"
+
+
+def piped(command: str, text: str, capfd: Any, monkeypatch: Any, code: int = 0) -> tuple[str, str]:
+    """(stdout, stderr) of a command that reads this text from standard input."""
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        return output(command, capfd, code)
 
 
 def printed(command: str, capfd: Any) -> str:
