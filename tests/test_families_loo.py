@@ -129,7 +129,7 @@ CASES = {
 }
 
 
-def rows_of(family, case: str, n: int = 40) -> Rows:
+def rows_of(family, case: str, n: int = 30) -> Rows:
     rows = plain_rows(family, n=n, d=5)
     for change in CASES[case]:
         rows = change(family, rows)
@@ -158,13 +158,15 @@ def assert_scores(got: np.ndarray, want: np.ndarray) -> None:
 @every_family
 @pytest.mark.parametrize("case", CASES)
 def test_leaving_a_row_out_is_taking_its_tally_away(family, case):
-    rows = rows_of(family, case)
+    rows, want = rows_of(family, case), {}
     for form in forms(family)[:1] + forms(family)[6:7] + forms(family)[-2:]:
         x = form(rows.cells)
         t = family.tally(x, rows.y, rows.w, rows.k)
         with np.errstate(all="ignore"):
             got = family.leave_one_out(t, x, rows.y, rows.w)
-        assert_scores(got, one_by_one(family, t, x, rows))
+        if form.dtype not in want:  # it depends on the cells, not on how they lie
+            want[form.dtype] = one_by_one(family, t, x, rows)
+        assert_scores(got, want[form.dtype])
 
 
 @every_family
