@@ -18,13 +18,6 @@ from .support import clusters
 pytestmark = clusters.quiet_spark
 
 
-@pytest.fixture(scope="module")
-def spark():
-    running = clusters.spark_session("local[2,4]")
-    yield running
-    running.stop()
-
-
 @pytest.fixture
 def spread(spark):
     return partial(clusters.spark_frame, spark)

@@ -23,13 +23,6 @@ from .support import clusters
 pytestmark = clusters.quiet_spark
 
 
-@pytest.fixture(scope="module")
-def spark():
-    running = clusters.spark_session("local[2,4]")
-    yield running
-    running.stop()
-
-
 @pytest.fixture
 def folder(tmp_path):
     """18 files: sums of as many are not added by one group of a tree."""

@@ -68,11 +68,14 @@ WORDS = ("letters", "start", "label", "count", "rows", "n")  # of a tally of tex
 
 
 def spark_session(master: str, **settings: str) -> Any:
-    """A running session; the test is skipped where there can be none."""
+    """A running session of this master; the test is skipped where there can be none."""
     sql = pytest.importorskip("pyspark.sql", reason=NEEDED)
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip(NEEDED)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    running = sql.SparkSession.getActiveSession()
+    if running is not None and running.sparkContext.master != master:
+        running.stop()  # a process has one at a time
     builder = sql.SparkSession.builder.master(master).appName("deciban tests")
     for name, value in {**LOCAL, **settings}.items():
         builder = builder.config(name, value)
