@@ -51,6 +51,7 @@ def table(path: str) -> pa.Table:
 # what is documented
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_example_of_the_help_runs(name, place, monkeypatch, capfd):
     example = verb(name).example
@@ -103,6 +104,7 @@ def test_fit_finds_the_leak_and_leaves_names_out(place, capfd):
     assert deciban.model_info("x.deciban")["target"] == "survived"
 
 
+@pytest.mark.slow
 def test_fit_of_the_best_prints_what_learn_finds(place, capfd):
     assert exit_code("fit titanic.csv -t survived --drop boat -o x.deciban --json") == 0
     told = json.loads(capfd.readouterr().out)
@@ -276,6 +278,7 @@ def test_show_tells_evidence_for_each_class(place, capfd):
     assert told["rows"] == 120
 
 
+@pytest.mark.slow
 def test_compare_ranks_by_log_loss(place, capfd):
     assert exit_code("compare titanic.csv -t survived --drop boat --json") == 0
     told = json.loads(capfd.readouterr().out)

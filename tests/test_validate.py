@@ -73,6 +73,7 @@ def test_folds_of_weighted_rows_too(model):
     assert_same(ours.log_proba, refitted(model, x, y, ours.fold, w))
 
 
+@pytest.mark.slow
 @every_model
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.filterwarnings("ignore:rows of weight:UserWarning")

@@ -22,6 +22,7 @@ from deciban.errors import DecibanError
 from ..support.compare import same
 from ..support.data import BATCHES, HALF, N
 from ..support.settings import TABLE, Case, Setting, cases
+from ..support.strategies import EXAMPLES, USUAL
 
 DECIBAN = 10 / np.log(10)
 LEFT_OUT = (2, 30)  # rows that leave-one-out is compared at
@@ -400,6 +401,7 @@ def judged(name: str, law: str) -> list[Case]:
     if law == "repetition":
         return [case for case in all_cases(name) if case.weighted]
     stride = 1 if law in ("fit_on", "explain") else TABLE[name].stride
+    stride = stride if EXAMPLES >= USUAL else 4 * stride
     first = list(LAWS).index(law)
     every = enumerate(all_cases(name))
     return [case for place, case in every if len(case.settings) < 2 or (place + first) % stride == 0]

@@ -27,7 +27,7 @@ from ..support.models import (
 )
 from ..support.strategies import examples
 
-few = examples(6)
+few = examples(4)
 seeds = st.integers(0, 99)
 
 
