@@ -19,6 +19,7 @@ from deciban import (
 from deciban.classifiers.structured import Structured
 from deciban.errors import ForgetError, NotAdditiveError
 
+from .support.compare import assert_logs
 from .support.models import CLASSES, MODELS, each, named, rows_for
 
 # families, strengths and graphs that rows choose are chosen anew by a fit: see test_mixed_laws and test_bayes_net
@@ -47,13 +48,6 @@ def refitted(model, x, y, w=None) -> np.ndarray:
         more = {} if w is None else {"sample_weight": w[rest]}
         out.append(clone(model).fit(x[rest], y[rest], **more).predict_log_proba(x[[i]])[0])
     return np.array(out)
-
-
-def assert_logs(got: np.ndarray, want: np.ndarray) -> None:
-    np.testing.assert_array_equal(np.isneginf(got), np.isneginf(want))
-    got, want = (np.where(np.isneginf(a), 0.0, a) for a in (got, want))
-    size = np.maximum(1.0, np.abs(want))
-    np.testing.assert_allclose(got / size, want / size, rtol=0, atol=1e-8)
 
 
 @each(EXACT)

@@ -98,6 +98,14 @@ def assert_scores(a: np.ndarray, b: np.ndarray, within: float = 1e-9) -> None:
     np.testing.assert_allclose(a / largest, b / largest, rtol=0, atol=within)
 
 
+def assert_logs(got: np.ndarray, want: np.ndarray, within: float = 1e-8) -> None:
+    """Whether two arrays of log probabilities agree, each number relative to its own size."""
+    np.testing.assert_array_equal(np.isneginf(got), np.isneginf(want))
+    got, want = (np.where(np.isneginf(a), 0.0, a) for a in (got, want))
+    size = np.maximum(1.0, np.abs(want))
+    np.testing.assert_allclose(got / size, want / size, rtol=0, atol=within)
+
+
 def assert_same_model(a, b, x, within: float = 1e-9) -> None:
     """Whether two models say the same of rows x: classes, joints, evidence, posteriors."""
     assert a.classes_.tolist() == b.classes_.tolist()
