@@ -20,7 +20,10 @@ from .support.clusters import dask_frame as spread
 
 dd = pytest.importorskip("dask.dataframe", reason="pip install 'deciban[dask]'")
 distributed = pytest.importorskip("distributed", reason="pip install 'deciban[dask]'")
+import cloudpickle  # noqa: E402
 import dask  # noqa: E402
+
+cloudpickle.register_pickle_by_value(clusters)  # workers need not find the folder of the tests
 
 
 @pytest.fixture(scope="module", autouse=True)
