@@ -400,9 +400,11 @@ def judged(name: str, law: str) -> list[Case]:
         return [case for case in all_cases(name) if len(case.settings) < 2]
     if law == "repetition":
         return [case for case in all_cases(name) if case.weighted]
-    stride = 1 if law in ("fit_on", "explain") else TABLE[name].stride
-    stride = stride if EXAMPLES >= USUAL else 4 * stride
-    first = list(LAWS).index(law)
+    every_pair = law in ("fit_on", "explain")
+    if EXAMPLES < USUAL:  # few pairs, or none
+        stride, first = 6 if every_pair else len(all_cases(name)), 0
+    else:
+        stride, first = 1 if every_pair else TABLE[name].stride, list(LAWS).index(law)
     every = enumerate(all_cases(name))
     return [case for place, case in every if len(case.settings) < 2 or (place + first) % stride == 0]
 
