@@ -11,7 +11,7 @@ from deciban import ops
 from deciban.data.blocks import ColumnBlock, Reals
 from deciban.ops import spec
 
-from .laws.close import assert_same_bits
+from .support.compare import assert_same_bits
 
 pa = pytest.importorskip("pyarrow")
 

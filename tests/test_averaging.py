@@ -11,7 +11,7 @@ import pytest
 from deciban import MixedNB
 from deciban.errors import DataError
 
-from .tables import FIXED, table
+from .support.data import FIXED, table
 
 
 def test_lecture_example_of_a_word_that_was_not_looked_at():

@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,7 +22,6 @@ from deciban.networks import network
 from deciban.plots import networks
 from deciban.plots.networks import place
 
-mpl.use("Agg")
 EXAMPLE = Path(__file__).parents[1] / "examples" / "bayesnet.py"
 LEVELS = {"rain": ["no", "yes"], "sprinkler": ["off", "on"], "wet": ["dry", "wet"]}
 EDGES = [("rain", "sprinkler"), ("rain", "wet"), ("sprinkler", "wet")]
@@ -32,14 +30,6 @@ TABLES = {
     "sprinkler": [[0.6, 0.4], [0.99, 0.01]],
     "wet": [[[1.0, 0.0], [0.1, 0.9]], [[0.2, 0.8], [0.01, 0.99]]],
 }
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
 
 
 def grass(**more) -> BayesNet:

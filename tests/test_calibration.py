@@ -13,7 +13,7 @@ from deciban import BernoulliNB, GaussianNB, LinearDiscriminantAnalysis, MixedNB
 from deciban.decision import log_prior
 from deciban.models.calibration import FEW, PULL, Calibration
 
-from .laws.models import CLASSES, each, rows_for
+from .support.models import CLASSES, each, rows_for
 
 EVEN = np.log(np.full(3, 1 / 3))
 CALIBRATED = [model(calibrate=True) for model in CLASSES if "calibrate" in model().get_params()]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from scipy import sparse
@@ -21,16 +20,6 @@ from deciban.logistic.likelihood import Prior, reference_coding
 from deciban.plots.paths import spread
 from deciban.rows.digests import row_digests
 from deciban.rows.folds import folds_of_kinds
-
-mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
 
 
 def rows(k: int, n: int = 60, d: int = 4, seed: int = 0):

@@ -16,26 +16,12 @@ import pyarrow.parquet as parquet
 import pytest
 
 import deciban
-from deciban.cli import VERBS, main
+from deciban.cli import VERBS
 from deciban.cli.reference import errors, names, reference, verb
 from deciban.io import readers
 
-ROOT = Path(__file__).resolve().parents[1]
-
-
-def rows(n: int = 120, seed: int = 0) -> str:
-    """A small table like that of the ship: numbers, words, holes, a column that knows the outcome."""
-    rng = np.random.default_rng(seed)
-    lines = ["survived,sex,age,fare,boat,body,name"]
-    for i in range(n):
-        lived = int(rng.random() < 0.4)
-        sex = "female" if rng.random() < (0.7 if lived else 0.2) else "male"
-        age = "" if rng.random() < 0.2 else f"{rng.normal(30, 10):.1f}"
-        boat = rng.choice(["A", "B", "C"]) if lived and rng.random() < 0.98 else ""
-        lines.append(
-            f'{lived},{sex},{age},{np.exp(rng.normal(3 + lived, 0.5)):.2f},{boat},{i % 7},"Passenger, no. {i}"'
-        )
-    return "\n".join(lines) + "\n"
+from .support.cli import exit_code, passengers
+from .support.data import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -44,25 +30,18 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cli")
     kept = Path.cwd()
     os.chdir(folder)
-    Path("titanic.csv").write_text(rows())
-    Path("more.csv").write_text(rows(40, 1))
+    Path("titanic.csv").write_text(passengers())
+    Path("more.csv").write_text(passengers(40, 1))
     for model, data in (("u", "titanic.csv"), ("a", "titanic.csv"), ("b", "more.csv")):
-        code(f"fit -q {data} --target survived --updatable -o {model}.deciban")
+        exit_code(f"fit -q {data} --target survived --updatable -o {model}.deciban")
     Path("junk.mbox").write_text("From x\nSubject: prize\n\nclaim your prize\n\nFrom y\nSubject: win\n\nwin now\n")
     Path("new.eml").write_text("Subject: lunch\n\nat noon\n")
     Path("oops.eml").write_text("Subject: oops\n\nwhat a prize\n")
-    code("spam learn -q spam.deciban new.eml oops.eml --as ham")
+    exit_code("spam learn -q spam.deciban new.eml oops.eml --as ham")
     for model in "tc":
-        code(f"fit -q titanic.csv --target survived -o {model}.deciban --model calibrated")
+        exit_code(f"fit -q titanic.csv --target survived -o {model}.deciban --model calibrated")
     yield folder
     os.chdir(kept)
-
-
-def code(command: str) -> int:
-    """Run a command in this process; its exit code."""
-    with pytest.raises(SystemExit) as ended:
-        main(shlex.split(command))
-    return ended.value.code
 
 
 def table(path: str) -> pa.Table:
@@ -72,13 +51,14 @@ def table(path: str) -> pa.Table:
 # what is documented
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_example_of_the_help_runs(name, place, monkeypatch, capfd):
     example = verb(name).example
     assert example.startswith(f"deciban {name}")
     if name == "demo":
         pytest.skip("the tour has a test of its own")
-    assert code(example.removeprefix("deciban ")) == 0, capfd.readouterr().err
+    assert exit_code(example.removeprefix("deciban ")) == 0, capfd.readouterr().err
 
 
 def test_every_verb_option_and_error_is_in_the_reference_and_it_is_up_to_date():
@@ -114,7 +94,7 @@ def test_the_command_uses_public_names_alone():
 
 
 def test_fit_finds_the_leak_and_leaves_names_out(place, capfd):
-    assert code("fit titanic.csv -t survived -o x.deciban --model mixed --json") == 0
+    assert exit_code("fit titanic.csv -t survived -o x.deciban --model mixed --json") == 0
     out, err = capfd.readouterr()
     told = json.loads(out)
     assert list(told["leakage"]) == ["boat"]
@@ -124,8 +104,9 @@ def test_fit_finds_the_leak_and_leaves_names_out(place, capfd):
     assert deciban.model_info("x.deciban")["target"] == "survived"
 
 
+@pytest.mark.slow
 def test_fit_of_the_best_prints_what_learn_finds(place, capfd):
-    assert code("fit titanic.csv -t survived --drop boat -o x.deciban --json") == 0
+    assert exit_code("fit titanic.csv -t survived --drop boat -o x.deciban --json") == 0
     told = json.loads(capfd.readouterr().out)
     X = table("titanic.csv").drop_columns(["boat"])
     X, y, _ = readers.split(X, "survived")
@@ -138,7 +119,7 @@ def test_fit_of_the_best_prints_what_learn_finds(place, capfd):
 
 
 def test_predict_gives_the_probabilities_of_the_model_and_keeps_the_lines(place, capfd):
-    assert code("predict t.deciban titanic.csv") == 0
+    assert exit_code("predict t.deciban titanic.csv") == 0
     lines = capfd.readouterr().out.splitlines()
     given = Path("titanic.csv").read_text().splitlines()
     assert all(line.startswith(old + ",") for line, old in zip(lines, given, strict=True))
@@ -151,7 +132,7 @@ def test_predict_gives_the_probabilities_of_the_model_and_keeps_the_lines(place,
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet", "arrow", "jsonl"])
 def test_predict_writes_what_the_ending_says(ending, place):
-    assert code(f"predict t.deciban titanic.csv -o out.{ending}") == 0
+    assert exit_code(f"predict t.deciban titanic.csv -o out.{ending}") == 0
     found = table(f"out.{ending}")
     assert found.num_rows == 120
     model = deciban.load("t.deciban")
@@ -162,7 +143,9 @@ def test_predict_writes_what_the_ending_says(ending, place):
 def test_predict_takes_priors_costs_and_rejects(place, capfd):
     model = deciban.load("t.deciban")
     X = table("titanic.csv").select(list(model.feature_names_in_))
-    assert code("predict t.deciban titanic.csv --priors 0=0.2,1=0.8 --costs 1:0=3 --reject 0.3 -o out.parquet") == 0
+    assert (
+        exit_code("predict t.deciban titanic.csv --priors 0=0.2,1=0.8 --costs 1:0=3 --reject 0.3 -o out.parquet") == 0
+    )
     found = table("out.parquet")
     wanted = model.decide(X, costs={(1, 0): 3}, reject=0.3, priors=[0.2, 0.8])
     assert found["predicted"].to_pylist() == wanted.tolist()
@@ -171,21 +154,23 @@ def test_predict_takes_priors_costs_and_rejects(place, capfd):
 
 
 STRANGE = {
-    "windows": rows().replace("\n", "\r\n"),
-    "mark": "\ufeff" + rows(),
-    "blank lines": rows().replace("\n", "\n\n", 7),
-    "no last line end": rows().rstrip("\n"),
-    "a cell over two lines": rows().replace("Passenger, no. 5", "Passenger,\n\nno. 5"),
-    "a stray quote": rows().replace('"Passenger, no. 7"', 'Pass"enger'),
-    "other order": "\n".join(",".join(line.split(",")[::-1]) for line in rows().replace(", no", " no").splitlines()),
+    "windows": passengers().replace("\n", "\r\n"),
+    "mark": "\ufeff" + passengers(),
+    "blank lines": passengers().replace("\n", "\n\n", 7),
+    "no last line end": passengers().rstrip("\n"),
+    "a cell over two lines": passengers().replace("Passenger, no. 5", "Passenger,\n\nno. 5"),
+    "a stray quote": passengers().replace('"Passenger, no. 7"', 'Pass"enger'),
+    "other order": "\n".join(
+        ",".join(line.split(",")[::-1]) for line in passengers().replace(", no", " no").splitlines()
+    ),
 }
 
 
 @pytest.mark.parametrize("kind", STRANGE)
 def test_strange_files_give_the_same_answers(kind, place):
     Path("strange.csv").write_bytes(STRANGE[kind].encode())
-    assert code("predict -q t.deciban strange.csv -o out.csv") == 0
-    assert code("predict -q t.deciban titanic.csv -o plain.csv") == 0
+    assert exit_code("predict -q t.deciban strange.csv -o out.csv") == 0
+    assert exit_code("predict -q t.deciban titanic.csv -o plain.csv") == 0
     assert table("out.csv")["p_1"].equals(table("plain.csv")["p_1"])
     assert table("out.csv").num_rows == 120
 
@@ -195,24 +180,24 @@ def test_a_small_block_cuts_rows_nowhere(place, monkeypatch):
 
     monkeypatch.setattr(csv, "LINES_BLOCK", 100)
     Path("strange.csv").write_text(STRANGE["a cell over two lines"])
-    assert code("predict t.deciban strange.csv -o out.csv") == 0
+    assert exit_code("predict t.deciban strange.csv -o out.csv") == 0
     monkeypatch.undo()
-    assert code("predict t.deciban titanic.csv -o plain.csv") == 0
+    assert exit_code("predict t.deciban titanic.csv -o plain.csv") == 0
     assert table("out.csv")["p_1"].equals(table("plain.csv")["p_1"])
 
 
 def test_explain_is_the_models_explanation(place, capfd):
-    assert code("explain t.deciban titanic.csv --row 3") == 0
+    assert exit_code("explain t.deciban titanic.csv --row 3") == 0
     model = deciban.load("t.deciban")
     why = model.explain(table("titanic.csv").select(list(model.feature_names_in_)).slice(3, 1))
     assert capfd.readouterr().out.strip() == str(why).replace("row 0", "row 3")
-    assert code("explain t.deciban titanic.csv --row 3 --json --of 1") == 0
+    assert exit_code("explain t.deciban titanic.csv --row 3 --json --of 1") == 0
     (told,) = json.loads(capfd.readouterr().out)
     assert told["prior"] + sum(one["decibans"] for one in told["columns"].values()) == pytest.approx(told["total"])
 
 
 def test_score_agrees_with_the_model(place, capfd):
-    assert code("score t.deciban titanic.csv --json") == 0
+    assert exit_code("score t.deciban titanic.csv --json") == 0
     told = json.loads(capfd.readouterr().out)
     model = deciban.load("t.deciban")
     X, y, _ = readers.split(table("titanic.csv"), "survived")
@@ -221,10 +206,10 @@ def test_score_agrees_with_the_model(place, capfd):
 
 
 def test_update_forget_and_merge_equal_what_happens_in_memory(place):
-    assert code("fit -q titanic.csv -t survived --updatable -o one.deciban") == 0
-    assert code("update -q one.deciban more.csv -o both.deciban") == 0
-    assert code("merge -q a.deciban b.deciban -o merged.deciban") == 0
-    assert code("forget -q both.deciban more.csv -o back.deciban") == 0
+    assert exit_code("fit -q titanic.csv -t survived --updatable -o one.deciban") == 0
+    assert exit_code("update -q one.deciban more.csv -o both.deciban") == 0
+    assert exit_code("merge -q a.deciban b.deciban -o merged.deciban") == 0
+    assert exit_code("forget -q both.deciban more.csv -o back.deciban") == 0
     X, y, _ = readers.split(table("titanic.csv"), "survived")
     more, labels, _ = readers.split(table("more.csv"), "survived")
     kept = list(deciban.load("one.deciban").feature_names_in_)
@@ -240,7 +225,7 @@ def test_update_forget_and_merge_equal_what_happens_in_memory(place):
 
 def test_update_learns_new_classes(place):
     Path("third.csv").write_text("survived,sex,age,fare,boat,body\n" + "2,male,3,4,Z,5\n" * 5)
-    assert code("update -q a.deciban third.csv -o third.deciban") == 0
+    assert exit_code("update -q a.deciban third.csv -o third.deciban") == 0
     assert deciban.load("third.deciban").classes_.tolist() == [0, 1, 2]
 
 
@@ -248,26 +233,26 @@ def test_a_model_that_knows_nothing_is_told_of(place, capfd):
     rng = np.random.default_rng(0)
     lines = [f"{rng.normal()},{rng.normal()},{'ab'[i % 2]}" for i in range(60)]
     Path("noise.csv").write_text("\n".join(["x,z,y", *lines]) + "\n")
-    assert code("fit noise.csv -t y --model gaussian -o noise.deciban") == 0
+    assert exit_code("fit noise.csv -t y --model gaussian -o noise.deciban") == 0
     out, err = capfd.readouterr()
     assert "(class shares alone: 0.6931)" in out
     assert "no more than the class shares" in err
-    assert code("fit titanic.csv -t survived --model mixed -o x.deciban") == 0
+    assert exit_code("fit titanic.csv -t survived --model mixed -o x.deciban") == 0
     assert "class shares:" not in capfd.readouterr().err
 
 
 def test_rows_that_may_be_those_of_training_are_pointed_out(place, capfd):
-    assert code("fit -q titanic.csv -t survived --model mixed -o own.deciban") == 0
+    assert exit_code("fit -q titanic.csv -t survived --model mixed -o own.deciban") == 0
     capfd.readouterr()
-    assert code("score own.deciban titanic.csv") == 0
+    assert exit_code("score own.deciban titanic.csv") == 0
     assert "deciban show own.deciban" in capfd.readouterr().err
-    assert code("score own.deciban more.csv") == 0
+    assert exit_code("score own.deciban more.csv") == 0
     assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize("group", ["", "spam"])
 def test_no_verb_is_answered_with_help_as_it_is_printed(group, capfd):
-    assert code(group) == 2
+    assert exit_code(group) == 2
     out, err = capfd.readouterr()
     assert not out
     assert err.startswith(f"Usage: deciban {group}".rstrip())
@@ -276,7 +261,7 @@ def test_no_verb_is_answered_with_help_as_it_is_printed(group, capfd):
 
 def test_streaming_learns_what_the_whole_learns(place, capfd):
     parquet.write_table(table("titanic.csv"), "titanic.parquet", row_group_size=30)
-    assert code("fit titanic.parquet -t survived --stream -o s.deciban --json") == 0
+    assert exit_code("fit titanic.parquet -t survived --stream -o s.deciban --json") == 0
     told = json.loads(capfd.readouterr().out)
     X, y, _ = readers.split(table("titanic.csv").select([*told["columns"], "survived"]), "survived")
     whole = deciban.auto_fit(X, y, "mixed")
@@ -287,14 +272,15 @@ def test_streaming_learns_what_the_whole_learns(place, capfd):
 
 
 def test_show_tells_evidence_for_each_class(place, capfd):
-    assert code("show t.deciban --json") == 0
+    assert exit_code("show t.deciban --json") == 0
     told = json.loads(capfd.readouterr().out)
     assert {one["column"] for one in told["top_evidence"]["1"]} >= {"sex", "boat"}
     assert told["rows"] == 120
 
 
+@pytest.mark.slow
 def test_compare_ranks_by_log_loss(place, capfd):
-    assert code("compare titanic.csv -t survived --drop boat --json") == 0
+    assert exit_code("compare titanic.csv -t survived --drop boat --json") == 0
     told = json.loads(capfd.readouterr().out)
     losses = [one["log_loss"] for one in told["ranked"]]
     assert losses == sorted(losses)
@@ -351,7 +337,7 @@ BAD = {
 def bad(place):
     Path("nothing").mkdir(exist_ok=True)
     Path("same.csv").write_text("x,y\n1,a\n2,a\n3,a\n")
-    Path("cut.csv.gz").write_bytes(gzip.compress(rows(2000).encode())[:-2000])
+    Path("cut.csv.gz").write_bytes(gzip.compress(passengers(2000).encode())[:-2000])
     Path("ragged.csv").write_text("survived,sex,age\n1,male,2\n0,male,3\n1,female\n")
     Path("other.csv").write_text("height,weight\n1,2\n")
     Path("garbage.bin").write_bytes(np.random.default_rng(0).bytes(5000))
@@ -369,7 +355,7 @@ def bad(place):
 def test_bad_input_gets_one_paragraph_and_a_cure(kind, bad, capfd):
     command, cure = BAD[kind]
     before = set(os.listdir())
-    assert code(command) == 1
+    assert exit_code(command) == 1
     out, err = capfd.readouterr()
     assert cure in err
     assert err.startswith("error: ")
@@ -381,13 +367,13 @@ def test_bad_input_gets_one_paragraph_and_a_cure(kind, bad, capfd):
 
 
 def test_debug_shows_where_it_was(bad, capfd):
-    assert code("fit same.csv -t y --debug") == 1
+    assert exit_code("fit same.csv -t y --debug") == 1
     assert "Traceback" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["fitt x", "fit", "fit a.csv --colour", "explain m d --row -1", "merge a.deciban"])
 def test_bad_usage_ends_with_2(command, capfd):
-    assert code(command) == 2
+    assert exit_code(command) == 2
     assert "error: " in capfd.readouterr().err
 
 
@@ -400,13 +386,13 @@ def run(command: str, **more):
 
 def test_pipes_in_and_out(place):
     piped = run("predict t.deciban -", input=Path("titanic.csv").read_bytes())
-    assert code("predict t.deciban titanic.csv -o out.csv") == 0
+    assert exit_code("predict t.deciban titanic.csv -o out.csv") == 0
     assert piped.stdout == Path("out.csv").read_bytes()
     assert piped.stderr == b""
 
 
 def test_a_closed_pipe_is_no_error(place):
-    Path("long.csv").write_text(rows(20_000))
+    Path("long.csv").write_text(passengers(20_000))
     command = f"{sys.executable} -m deciban predict t.deciban long.csv | head -1"
     out = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert out.stdout.startswith("survived,")
@@ -417,7 +403,7 @@ def test_ctrl_c_leaves_no_half_written_file(place):
     command = [sys.executable, "-m", "deciban", "predict", "t.deciban", "-", "-o", "half.csv"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
-        process.stdin.write(rows(30).encode())  # and no end of it
+        process.stdin.write(passengers(30).encode())  # and no end of it
         process.stdin.flush()
         for _ in range(60):
             process.send_signal(signal.SIGINT)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from .test_cli import code, rows
+from .support.cli import exit_code, passengers
 
 KILLS = int(os.environ.get("DECIBAN_KILLS", 12))
 DRIVER = """
@@ -55,8 +55,8 @@ print(f"{kills} kills within {time_taken:.3f} s: {stopped} updates were stopped,
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_an_update_killed_at_any_moment_leaves_a_model_that_loads(tmp_path):
     data, model = tmp_path / "rows.csv", tmp_path / "m.deciban"
-    data.write_text(rows(3000))
-    assert code(f"fit -q {data} -t survived --updatable -o {model}") == 0
+    data.write_text(passengers(3000))
+    assert exit_code(f"fit -q {data} -t survived --updatable -o {model}") == 0
     env = os.environ | {"OPENBLAS_NUM_THREADS": "1", "DECIBAN_THREADS": "1"}
     command = [sys.executable, "-c", DRIVER, str(model), str(data), str(KILLS)]
     done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=600, check=False)

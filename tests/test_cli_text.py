@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 from pathlib import Path
 
 import numpy as np
@@ -10,15 +9,14 @@ import pytest
 
 import deciban
 from deciban import TextClassifier, spam
-from deciban.cli import main
 from deciban.io import readers
 
-TALK = {"drink": "tea coffee milk cup pour sip", "food": "cake bread rice plate bake eat", "thing": "chair lamp desk"}
-COMMON = ["the", "a", "of", "and", "with", "some", "more", "again", "today", "never"]
+from .support.cli import exit_code, printed
+from .support.data import COMMON_WORDS, HAM, SPAM, TOPICS
 
 
 def said_of(label: str, rng: np.random.Generator) -> str:
-    return " ".join([*rng.choice(TALK[label].split(), 4), *rng.choice(COMMON, 8)])
+    return " ".join([*rng.choice(TOPICS[label].split(), 4), *rng.choice(COMMON_WORDS, 8)])
 
 
 def table(n: int, seed: int, kinds: tuple[str, ...] = ("drink", "food"), beside: bool = False) -> str:
@@ -45,23 +43,9 @@ def place(tmp_path_factory):
         for i in range(6):
             Path("corpus", label, f"{i}.txt").write_text(said_of(label, rng))
     for name in "ab":
-        assert code(f"fit -q {name}.csv --updatable -o {name}.deciban") == 0
+        assert exit_code(f"fit -q {name}.csv --updatable -o {name}.deciban") == 0
     yield folder
     os.chdir(kept)
-
-
-def code(command: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main(shlex.split(command))
-    return ended.value.code
-
-
-def said(command: str, capfd) -> str:
-    capfd.readouterr()
-    ended = code(command)
-    out, err = capfd.readouterr()
-    assert ended == 0, err
-    return out
 
 
 def rows_of(path: str) -> tuple[list[str], np.ndarray]:
@@ -73,7 +57,7 @@ def rows_of(path: str) -> tuple[list[str], np.ndarray]:
 
 
 def test_a_table_of_free_text_alone_becomes_a_model_of_words(place, capfd):
-    told = json.loads(said("fit a.csv -o x.deciban --json", capfd))
+    told = json.loads(printed("fit a.csv -o x.deciban --json", capfd))
     assert (told["class"], told["columns"], told["rows"]) == ("TextClassifier", ["what"], 80)
     assert set(told["compared"]) | set(told["unfit"]) == {"text", "text-calibrated", "text-logistic"}
     assert told["model"] in told["compared"]
@@ -82,7 +66,7 @@ def test_a_table_of_free_text_alone_becomes_a_model_of_words(place, capfd):
 
 
 def test_the_updatable_one_is_plain_naive_bayes_judged_in_ten_folds(place, capfd):
-    told = json.loads(said("fit a.csv --updatable -o x.deciban --json", capfd))
+    told = json.loads(printed("fit a.csv --updatable -o x.deciban --json", capfd))
     texts, y = rows_of("a.csv")
     model = TextClassifier().fit(texts, y)
     assert (told["model"], told["validation"]) == ("text", "10 folds, dealt 3 times")
@@ -93,114 +77,111 @@ def test_the_updatable_one_is_plain_naive_bayes_judged_in_ten_folds(place, capfd
 
 @pytest.mark.parametrize("name", ["text", "text-calibrated", "text-logistic"])
 def test_each_kind_can_be_asked_for_and_answers(name, place, capfd):
-    said(f"fit a.csv --model {name} -o x.deciban", capfd)
-    told = json.loads(said("score x.deciban a.csv --json", capfd))
+    printed(f"fit a.csv --model {name} -o x.deciban", capfd)
+    told = json.loads(printed("score x.deciban a.csv --json", capfd))
     assert told["accuracy"] > 0.95
 
 
 def test_a_folder_of_a_few_texts_is_read_as_texts(place, capfd):
-    told = json.loads(said("fit corpus --model text -o x.deciban --json", capfd))
+    told = json.loads(printed("fit corpus --model text -o x.deciban --json", capfd))
     assert (told["class"], told["target"], told["rows"]) == ("TextClassifier", "label", 12)
-    assert said("explain x.deciban corpus --row 1", capfd).startswith("row 1: label = drink against food")
-    assert code("fit corpus -o x.deciban") == 0
+    assert printed("explain x.deciban corpus --row 1", capfd).startswith("row 1: label = drink against food")
+    assert exit_code("fit corpus -o x.deciban") == 0
 
 
 def test_pieces_give_the_model_of_the_whole(place, capfd):
-    said("fit a.csv --stream -o x.deciban", capfd)
+    printed("fit a.csv --stream -o x.deciban", capfd)
     texts = rows_of("a.csv")[0]
     whole, streamed = deciban.load("a.deciban"), deciban.load("x.deciban")
     assert np.array_equal(whole.predict_proba(texts), streamed.predict_proba(texts))
 
 
 def test_text_beside_other_columns_is_left_out_unless_it_is_named(place, capfd):
-    assert code("fit beside.csv --model mixed -o x.deciban --json") == 0
+    assert exit_code("fit beside.csv --model mixed -o x.deciban --json") == 0
     out, err = capfd.readouterr()
     told = json.loads(out)
     assert (told["columns"], told["dropped_columns"]) == (["price"], {"what": "is free text"})
     assert "--text what" in err
-    told = json.loads(said("fit beside.csv --text what -o x.deciban --json", capfd))
+    told = json.loads(printed("fit beside.csv --text what -o x.deciban --json", capfd))
     assert (told["class"], told["dropped_columns"]) == ("TextClassifier", {"price": "stands beside the text"})
-    assert json.loads(said("score x.deciban beside.csv --json", capfd))["accuracy"] > 0.95
+    assert json.loads(printed("score x.deciban beside.csv --json", capfd))["accuracy"] > 0.95
 
 
 # the verbs
 
 
 def test_predict_appends_what_the_model_says(place, capfd):
-    said("predict a.deciban a.csv -o out.csv", capfd)
+    printed("predict a.deciban a.csv -o out.csv", capfd)
     out = readers.read("out.csv")
     texts = rows_of("a.csv")[0]
     model = deciban.load("a.deciban")
     assert out.column_names == ["what", "label", "predicted", "p_drink", "p_food"]
     assert np.allclose(out["p_food"].to_numpy(), model.predict_proba(texts)[:, 1])
     assert out["predicted"].to_pylist() == model.predict(texts).tolist()
-    said("predict a.deciban a.csv -o out.jsonl --priors uniform --reject 0.1", capfd)
+    printed("predict a.deciban a.csv -o out.jsonl --priors uniform --reject 0.1", capfd)
     assert readers.read("out.jsonl").num_rows == 80
 
 
 def test_the_only_column_beside_the_target_is_the_text_whatever_its_name(place, capfd):
     Path("new.csv").write_text("words\nmilk and tea\n")
-    assert said("predict a.deciban new.csv", capfd).splitlines()[1].startswith("milk and tea,drink,")
+    assert printed("predict a.deciban new.csv", capfd).splitlines()[1].startswith("milk and tea,drink,")
     Path("two.csv").write_text("words,others\nmilk,tea\n")
-    assert code("predict a.deciban two.csv") == 1
+    assert exit_code("predict a.deciban two.csv") == 1
     assert "call it `what`" in capfd.readouterr().err
 
 
 def test_explain_tells_the_decibans_of_the_words_of_the_row(place, capfd):
-    (told,) = json.loads(said("explain a.deciban a.csv --row 3 --json", capfd))
+    (told,) = json.loads(printed("explain a.deciban a.csv --row 3 --json", capfd))
     why = deciban.load("a.deciban").explain(rows_of("a.csv")[0][3])
     assert told["total"] == pytest.approx(why.total[0])
     assert {word: one["decibans"] for word, one in told["columns"].items()} == pytest.approx(
         dict(zip(why.columns, why.decibans[0], strict=True))
     )
-    assert "█" in said("explain a.deciban a.csv --row 3 --rows 2", capfd)
+    assert "█" in printed("explain a.deciban a.csv --row 3 --rows 2", capfd)
 
 
 def test_show_tells_the_words_of_each_class(place, capfd):
-    told = json.loads(said("show a.deciban --json --evidence 3", capfd))
+    told = json.loads(printed("show a.deciban --json --evidence 3", capfd))
     for label in ("drink", "food"):
-        assert {one["column"] for one in told["top_evidence"][label]} <= set(TALK[label].split())
-    assert "words\n" in said("show a.deciban", capfd)
+        assert {one["column"] for one in told["top_evidence"][label]} <= set(TOPICS[label].split())
+    assert "words\n" in printed("show a.deciban", capfd)
 
 
 def test_update_forget_and_merge_equal_what_happens_in_memory(place, capfd):
     before = deciban.load("a.deciban")
     (texts, y), (more, z) = rows_of("a.csv"), rows_of("b.csv")
     both = TextClassifier().fit([*texts, *more], [*y, *z])
-    said("update a.deciban b.csv -o ab.deciban", capfd)
-    said("merge a.deciban b.deciban -o m.deciban", capfd)
+    printed("update a.deciban b.csv -o ab.deciban", capfd)
+    printed("merge a.deciban b.deciban -o m.deciban", capfd)
     for name in ("ab", "m"):
         assert np.array_equal(deciban.load(f"{name}.deciban").predict_proba(texts), both.predict_proba(texts))
         assert deciban.model_info(f"{name}.deciban")["text"] == "what"
-    said("forget ab.deciban b.csv", capfd)
+    printed("forget ab.deciban b.csv", capfd)
     assert np.array_equal(deciban.load("ab.deciban").predict_proba(texts), before.predict_proba(texts))
 
 
 def test_what_cannot_be_done_changes_nothing_and_is_told(place, capfd):
     before = Path("a.deciban").read_bytes()
-    assert code("forget a.deciban b.csv") == 1
+    assert exit_code("forget a.deciban b.csv") == 1
     assert Path("a.deciban").read_bytes() == before
-    assert code("fit a.csv --model lda -o x.deciban") == 1
+    assert exit_code("fit a.csv --model lda -o x.deciban") == 1
     assert "does not read texts" in capfd.readouterr().err
-    assert code("fit beside.csv --model text -o x.deciban") == 1
+    assert exit_code("fit beside.csv --model text -o x.deciban") == 1
     assert "--text COLUMN" in capfd.readouterr().err
 
 
 def test_report_tells_of_words(place, capfd):
-    assert said("report a.deciban a.csv -o a.html", capfd) == "a.html\n"
+    assert printed("report a.deciban a.csv -o a.html", capfd) == "a.html\n"
     assert "Words for drink" in Path("a.html").read_text(encoding="utf-8")
 
 
 def test_compare_ranks_the_classifiers_of_texts(place, capfd):
-    told = json.loads(said("compare a.csv --folds 3 --json", capfd))
+    told = json.loads(printed("compare a.csv --folds 3 --json", capfd))
     assert {one["name"] for one in told["ranked"]} == {"text", "text-calibrated", "text-logistic"}
     assert not told["unfit"]
 
 
 # spam
-
-GOODS = ["prize money winner", "cheap pills online", "claim your free prize now", "free money online now"]
-NOTES = ["lunch at noon", "the report is attached", "see you at the meeting", "thanks for lunch yesterday"]
 
 
 def message(words: str, number: int) -> str:
@@ -211,23 +192,23 @@ def message(words: str, number: int) -> str:
 def post(tmp_path, monkeypatch, capfd):
     """A filter that knows 40 of each."""
     monkeypatch.chdir(tmp_path)
-    Path("junk.mbox").write_text("\n".join(f"From x\n{message(GOODS[i % 4], i)}" for i in range(40)))
+    Path("junk.mbox").write_text("\n".join(f"From x\n{message(SPAM[i % 4], i)}" for i in range(40)))
     Path("good").mkdir()
     for i in range(40):
-        Path("good", f"{i}.eml").write_text(message(NOTES[i % 4], 100 + i))
+        Path("good", f"{i}.eml").write_text(message(HAM[i % 4], 100 + i))
     Path("offer.eml").write_text(message("claim free prize money online now winner", 300))
     Path("note.eml").write_text(message("thanks, see you at lunch, the report is attached", 301))
     Path("odd.eml").write_text(message("hm", 302))
-    assert said("spam learn s.deciban junk.mbox --as spam", capfd) == "s.deciban: learned 40 as spam\n"
-    assert said("spam learn s.deciban good --as ham", capfd) == "s.deciban: learned 40 as ham\n"
+    assert printed("spam learn s.deciban junk.mbox --as spam", capfd) == "s.deciban: learned 40 as spam\n"
+    assert printed("spam learn s.deciban good --as ham", capfd) == "s.deciban: learned 40 as ham\n"
     return tmp_path
 
 
 def test_mail_is_ham_unsure_or_spam(post, capfd):
-    told = json.loads(said("spam check s.deciban offer.eml note.eml odd.eml --json", capfd))
+    told = json.loads(printed("spam check s.deciban offer.eml note.eml odd.eml --json", capfd))
     assert [one["outcome"] for one in told] == ["spam", "ham", "unsure"]
     assert [one["source"] for one in told] == ["offer.eml", "note.eml", "odd.eml"]
-    out = said("spam check s.deciban offer.eml --explain", capfd)
+    out = printed("spam check s.deciban offer.eml --explain", capfd)
     assert out.startswith("spam    P(spam) = ")
     assert "spam against ham" in out
 
@@ -235,20 +216,20 @@ def test_mail_is_ham_unsure_or_spam(post, capfd):
 def test_to_unlearn_gives_back_the_file_and_what_was_never_learned_is_an_error(post, capfd):
     state = Path("s.deciban")
     before = state.read_bytes()
-    said("spam learn s.deciban odd.eml --as spam", capfd)
+    printed("spam learn s.deciban odd.eml --as spam", capfd)
     after = state.read_bytes()
     for wrong in ("odd.eml --as ham", "odd.eml note.eml --as spam", "note.eml --as ham"):
-        assert code(f"spam unlearn s.deciban {wrong}") == 1
+        assert exit_code(f"spam unlearn s.deciban {wrong}") == 1
         assert "hint: " in capfd.readouterr().err
         assert state.read_bytes() == after != before
-    said("spam unlearn s.deciban odd.eml --as spam", capfd)
+    printed("spam unlearn s.deciban odd.eml --as spam", capfd)
     assert state.read_bytes() == before
 
 
 def test_known_mail_is_passed_over_if_asked(post, capfd):
-    assert code("spam learn s.deciban good odd.eml --as ham") == 1
+    assert exit_code("spam learn s.deciban good odd.eml --as ham") == 1
     assert "--new" in capfd.readouterr().err
-    assert said("spam learn s.deciban good odd.eml --as ham --new", capfd) == "s.deciban: learned 1 as ham\n"
+    assert printed("spam learn s.deciban good odd.eml --as ham --new", capfd) == "s.deciban: learned 1 as ham\n"
 
 
 @pytest.mark.parametrize(
@@ -263,7 +244,7 @@ def test_known_mail_is_passed_over_if_asked(post, capfd):
 )
 def test_bad_mail_and_bad_usage(command, ended, word, post, capfd):
     capfd.readouterr()
-    assert code(command) == ended
+    assert exit_code(command) == ended
     err = capfd.readouterr().err
     assert word in err
     assert "Traceback" not in err
@@ -277,13 +258,13 @@ def test_another_model_is_no_filter(post, capfd):
 
 @pytest.mark.parametrize("kind", ["text-calibrated", "text-logistic"])
 def test_models_that_all_texts_decide_are_updated_and_forget(kind, place, capfd):
-    said(f"fit a.csv --model {kind} -o x.deciban", capfd)
+    printed(f"fit a.csv --model {kind} -o x.deciban", capfd)
     texts, y = rows_of("a.csv")
     before = deciban.load("x.deciban").predict_proba(texts)
-    said("update x.deciban b.csv", capfd)
+    printed("update x.deciban b.csv", capfd)
     more, labels = rows_of("b.csv")
     whole = deciban.load("x.deciban")
     again = TextClassifier(**whole.get_params()).fit([*texts, *more], [*y, *labels])
     np.testing.assert_array_equal(whole.predict_proba(texts), again.predict_proba(texts))
-    said("forget x.deciban b.csv", capfd)
+    printed("forget x.deciban b.csv", capfd)
     np.testing.assert_array_equal(deciban.load("x.deciban").predict_proba(texts), before)

@@ -50,7 +50,7 @@ ESTIMATORS = [
     LogisticRegression(solver="lbfgs"),
     LogisticRegression(solver="newton"),
     LogisticRegression(C="auto"),
-    LogisticRegression(C="auto", l1_ratio=1.0),
+    LogisticRegression(C=[0.1, 1.0], l1_ratio=1.0),
     GaussianNB(weights="discriminative"),
     BernoulliNB(weights="discriminative"),
     MultinomialNB(weights="discriminative"),

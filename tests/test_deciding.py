@@ -13,7 +13,7 @@ from deciban import (
 from deciban.classifiers.base import AdaptedPriors
 from deciban.errors import DataError
 
-from .laws.models import MODELS, each, every_model, fitted, rows_for
+from .support.models import MODELS, each, every_model, fitted, rows_for
 
 CLASSES = ["a", "b", "c"]
 

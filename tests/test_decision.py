@@ -8,8 +8,6 @@ from scipy.optimize import minimize
 
 from deciban import decision
 
-from .laws.profile import LAWS
-
 
 @st.composite
 def posteriors(draw) -> np.ndarray:
@@ -62,7 +60,6 @@ def test_ratios_of_what_cannot_be():
     assert decision.likelihood_ratio_test(loglik, 0, 1, threshold=0.0).tolist() == [True, True, True]
 
 
-@LAWS
 @given(st.data())
 def test_no_answer_costs_less_than_the_one_chosen(data):
     proba = data.draw(posteriors())
@@ -75,7 +72,6 @@ def test_no_answer_costs_less_than_the_one_chosen(data):
         assert cost_of(answer, p, costs, reject) <= least + 1e-12
 
 
-@LAWS
 @given(posteriors(), st.sampled_from([0.05, 0.125, 0.3, 0.45, 0.6]))
 def test_chows_rule_rejects_where_the_best_guess_is_wrong_too_often(proba, reject):
     decided = decision.least_cost(proba, decision.zero_one(proba.shape[1]), reject)
@@ -91,7 +87,6 @@ def test_a_guess_as_dear_as_abstaining_is_made():
     assert decision.least_cost(np.array([[0.75, 0.25]]), decision.zero_one(2), reject=0.25).tolist() == [0]
 
 
-@LAWS
 @given(st.data())
 def test_thresholds_reject_exactly_the_answers_under_them(data):
     proba = data.draw(posteriors())
@@ -118,7 +113,6 @@ def test_adapted_priors_are_those_of_highest_likelihood():
     assert steps > 1
 
 
-@LAWS
 @given(st.integers(0, 2**16), st.integers(1, 5))
 def test_adapted_priors_are_the_mean_posterior_under_themselves(seed, k):
     rng = np.random.default_rng(seed)

@@ -11,7 +11,8 @@ import pytest
 
 from deciban.cli.tour import tour
 
-ROOT = Path(__file__).resolve().parents[1]
+from .support.data import ROOT
+
 BEGIN, END = "<!-- demo:begin -->\n```text\n", "\n```\n<!-- demo:end -->"
 
 

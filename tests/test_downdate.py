@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import datasets
 from sklearn.preprocessing import scale
@@ -13,6 +13,8 @@ from deciban import LinearDiscriminantAnalysis
 from deciban.data.blocks import Reals, Table
 from deciban.families.fisher import Fisher
 from deciban.families.gaussian_joint import GaussianJoint
+
+from .support.strategies import examples
 
 MIX = "mix"  # stands for priors that differ by class
 FAMILIES = {
@@ -111,13 +113,13 @@ def tables(draw) -> Table:
 
 
 @given(tables(), st.floats(0, 1), st.floats(0, 1), st.sampled_from([0.0, 0.1, 1.0]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_any_blend_and_shrinkage_of_any_rows(table, blend, shrinkage, ridge):
     check(GaussianJoint(blend, shrinkage, ridge), table, answered=0.0)
 
 
 @given(tables())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_fishers_pairs_of_any_rows(table):
     family = Fisher()
     t = family.tally(table.x, table.y, table.w, table.k)
@@ -132,7 +134,7 @@ def test_fishers_pairs_of_any_rows(table):
 
 
 @given(tables(), st.sampled_from(list(FAMILIES.values())))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_every_family_of_any_rows(table, settings_):
     check(family_of(settings_, table.k), table, answered=0.0)
 

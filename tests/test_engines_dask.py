@@ -15,11 +15,15 @@ import deciban
 from deciban.engines import dask as engine
 from deciban.errors import ClusterError, DataError
 
-from . import clusters
+from .support import clusters
+from .support.clusters import dask_frame as spread
 
 dd = pytest.importorskip("dask.dataframe", reason="pip install 'deciban[dask]'")
 distributed = pytest.importorskip("distributed", reason="pip install 'deciban[dask]'")
+import cloudpickle  # noqa: E402
 import dask  # noqa: E402
+
+cloudpickle.register_pickle_by_value(clusters)  # workers need not find the folder of the tests
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,16 +34,6 @@ def client():
         distributed.Client(cluster) as client,
     ):
         yield client
-
-
-def spread(pieces: list, before=None, meta=None):
-    def piece(i: int) -> pd.DataFrame:
-        if before is not None:
-            before(i)
-        return pieces[i]
-
-    meta = pieces[0].iloc[:0] if meta is None else meta
-    return dd.from_map(piece, range(len(pieces)), meta=meta, enforce_metadata=False)
 
 
 @clusters.every_model

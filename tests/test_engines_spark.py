@@ -13,21 +13,14 @@ import deciban
 from deciban.engines import spark as engine
 from deciban.errors import DataError
 
-from . import clusters, sparks
+from .support import clusters
 
-pytestmark = sparks.quiet
-
-
-@pytest.fixture(scope="module")
-def spark():
-    running = sparks.session("local[2,4]")
-    yield running
-    running.stop()
+pytestmark = clusters.quiet_spark
 
 
 @pytest.fixture
 def spread(spark):
-    return partial(sparks.spread, spark)
+    return partial(clusters.spark_frame, spark)
 
 
 @clusters.every_model

@@ -18,22 +18,15 @@ from deciban.engines import spark_files
 from deciban.engines.spark_access import quoted
 from deciban.errors import DataError
 
-from . import clusters, sparks
+from .support import clusters
 
-pytestmark = sparks.quiet
-
-
-@pytest.fixture(scope="module")
-def spark():
-    running = sparks.session("local[2,4]")
-    yield running
-    running.stop()
+pytestmark = clusters.quiet_spark
 
 
 @pytest.fixture
 def folder(tmp_path):
     """18 files: sums of as many are not added by one group of a tree."""
-    return sparks.saved(tmp_path / "rows", clusters.cut(clusters.made(), 18))
+    return clusters.parquet_folder(tmp_path / "rows", clusters.cut(clusters.made(), 18))
 
 
 def by_tasks(data, *columns) -> bool:
@@ -56,7 +49,7 @@ def assert_alike(got, want) -> None:
 @pytest.mark.parametrize(("name", "files"), [("adult", 4), ("letter", 18), ("mnist", 2), ("newsgroups20", 2)])
 def test_files_have_the_bits_of_the_stream(name, files, spark, tmp_path):
     target, models = clusters.REAL[name]
-    where = sparks.saved(tmp_path / name, clusters.cut(clusters.real(name), files))
+    where = clusters.parquet_folder(tmp_path / name, clusters.cut(clusters.real(name), files))
     data = spark.read.parquet(where)
     assert by_tasks(data)
     for model in models[:2]:
@@ -182,7 +175,7 @@ def test_files_of_other_orders_of_columns_and_odd_ones_are_learned(spark, tmp_pa
     clusters.assert_same_fit(got, clusters.fitted(deciban.GaussianNB(), str(tmp_path / "turned")))
 
     def spread(pieces):
-        odd = spark.read.parquet(sparks.saved(tmp_path / "odd", pieces))
+        odd = spark.read.parquet(clusters.parquet_folder(tmp_path / "odd", pieces))
         assert by_tasks(odd)
         return odd
 
@@ -216,7 +209,7 @@ def test_what_tasks_cannot_open_is_read_by_spark_after_all(spark, folder, monkey
 
 
 def test_poison_in_a_file_is_told_once_by_its_row_among_all(spark, tmp_path, capfd):
-    data = spark.read.parquet(sparks.saved(tmp_path / "rows", clusters.poisoned()))
+    data = spark.read.parquet(clusters.parquet_folder(tmp_path / "rows", clusters.poisoned()))
     for model in (deciban.GaussianNB(), deciban.LogisticRegression()):
         with pytest.raises(DataError, match=r"row 127, column `x2`") as caught:
             clusters.fitted(model, data)

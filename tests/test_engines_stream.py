@@ -28,8 +28,8 @@ from deciban import (
 from deciban.engines import stream
 from deciban.errors import DataError, NotAdditiveError, SupportError
 
-from .laws.close import assert_same_bits
-from .tables import table
+from .support.compare import assert_same_bits
+from .support.data import table
 
 pa = pytest.importorskip("pyarrow")
 

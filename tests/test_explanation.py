@@ -24,38 +24,11 @@ from deciban.display import format_decibans, format_odds, format_probability
 from deciban.errors import DataError
 from deciban.explain.explanation import Explanation
 
-# outlook (overcast, rainy, sunny), temperature (cool, hot, mild), humidity (high, normal), windy (false, true)
-TENNIS = np.array(
-    [
-        list(map(int, row))
-        for row in [
-            "2100",
-            "2101",
-            "0100",
-            "1200",
-            "1010",
-            "1011",
-            "0011",
-            "2200",
-            "2010",
-            "1210",
-            "2211",
-            "0201",
-            "0110",
-            "1201",
-        ]
-    ]
-)
-PLAY = np.array(["no", "no", "yes", "yes", "yes", "no", "yes", "no", "yes", "yes", "yes", "yes", "yes", "no"])
-
-
-def iris() -> tuple[np.ndarray, np.ndarray]:
-    data = load_iris()
-    return data.data, data.target_names[data.target]
+from .support.data import PLAY, TENNIS_CODES, iris, weather
 
 
 def test_play_tennis_is_the_sum_one_does_by_hand():
-    why = CategoricalNB(alpha=0).fit(TENNIS, PLAY).explain([[2, 0, 0, 1]], of="no", against="yes")
+    why = CategoricalNB(alpha=0).fit(TENNIS_CODES, PLAY).explain([[2, 0, 0, 1]], of="no", against="yes")
     by_hand = [(3 / 5) / (2 / 9), (1 / 5) / (3 / 9), (4 / 5) / (3 / 9), (3 / 5) / (3 / 9)]
     np.testing.assert_allclose(why.decibans, [10 * np.log10(by_hand)], rtol=1e-12)
     np.testing.assert_allclose(why.prior, 10 * np.log10(5 / 9), rtol=1e-12)
@@ -65,7 +38,7 @@ def test_play_tennis_is_the_sum_one_does_by_hand():
 def test_gaussian_parts_are_ratios_of_normal_densities():
     from scipy.stats import norm
 
-    x, y = iris()
+    x, y = iris(as_frame=False)
     model = GaussianNB(var_smoothing=0).fit(x, y)
     why = model.explain(x[50:60], of="versicolor", against="virginica")
     a, b = (norm(model.theta_[c], np.sqrt(model.var_[c])) for c in (1, 2))
@@ -86,7 +59,7 @@ def test_lda_with_independent_columns_has_the_parts_of_naive_bayes():
 
 
 def test_cell_halfway_between_two_classes_says_nothing_in_lda():
-    x, y = iris()
+    x, y = iris(as_frame=False)
     x, y = x[40:], y[40:]
     x, y = x[y != "setosa"], y[y != "setosa"]
     model = LinearDiscriminantAnalysis().fit(x[:80], y[:80])
@@ -94,7 +67,7 @@ def test_cell_halfway_between_two_classes_says_nothing_in_lda():
 
 
 def test_fisher_of_two_classes_splits_into_columns():
-    x, y = iris()
+    x, y = iris(as_frame=False)
     why = FisherDiscriminant().fit(x[50:], y[50:]).explain(x[50:60])
     assert why.columns == ("x0", "x1", "x2", "x3")
     assert why.note == ""
@@ -115,7 +88,7 @@ def test_missing_cells_of_lda_are_scored_by_the_marginal_of_the_others():
 
 
 def test_evidence_turns_its_sign_with_the_pair_and_adds_up_around_three_classes():
-    x, y = iris()
+    x, y = iris(as_frame=False)
     why = GaussianNB().fit(x, y).explain(x[::10])
     ab = why.of("setosa").against("versicolor")
     ba = why.of("versicolor").against("setosa")
@@ -125,13 +98,13 @@ def test_evidence_turns_its_sign_with_the_pair_and_adds_up_around_three_classes(
 
 
 def test_against_the_predicted_class_explains_the_runner_up():
-    x, y = iris()
+    x, y = iris(as_frame=False)
     why = GaussianNB().fit(x, y).explain(x[:1], against="setosa")
     assert why.classes[why.chosen].tolist() == ["versicolor"]
 
 
 def test_labels_may_differ_by_row():
-    x, y = iris()
+    x, y = iris(as_frame=False)
     model = GaussianNB().fit(x, y)
     wrong = model.predict(x) != y
     why = model.explain(x[wrong], of=y[wrong])
@@ -140,14 +113,14 @@ def test_labels_may_differ_by_row():
 
 
 def test_of_keeps_the_rival_unless_it_is_the_same_class():
-    x, y = iris()
+    x, y = iris(as_frame=False)
     why = GaussianNB().fit(x, y).explain(x[:1], of="setosa", against="virginica")
     assert (why.of("versicolor").rival == 2).all()
     assert (why.of("virginica").rival != 2).all()
 
 
 def test_rows_can_be_picked_and_keep_their_numbers():
-    x, y = iris()
+    x, y = iris(as_frame=False)
     why = GaussianNB().fit(x, y).explain(x)
     assert len(why) == 150
     assert str(why[100]).startswith("row 100: ")
@@ -157,7 +130,7 @@ def test_rows_can_be_picked_and_keep_their_numbers():
 
 @pytest.mark.parametrize("pair", [{"of": "rose"}, {"of": "setosa", "against": "setosa"}, {"of": ["setosa", "rose"]}])
 def test_strange_pairs_are_refused(pair):
-    x, y = iris()
+    x, y = iris(as_frame=False)
     model = GaussianNB().fit(x, y)
     with pytest.raises(DataError, match=r"setosa|rows"):
         model.explain(x[:1], **pair)
@@ -173,7 +146,7 @@ def test_explanation_that_would_not_fit_is_refused_with_a_number_that_does(monke
     from deciban.classifiers import base
 
     monkeypatch.setattr(base, "MOST", 1000)
-    x, y = iris()
+    x, y = iris(as_frame=False)
     with pytest.raises(DataError, match=r"(?s)150 rows.*hint: explain fewer rows at a time, 83"):
         GaussianNB().fit(x, y).explain(x)
 
@@ -182,13 +155,13 @@ def test_explanation_that_would_not_fit_is_refused_with_a_number_that_does(monke
 
 
 def test_infinite_cells_are_refused():
-    x, y = iris()
+    x, y = iris(as_frame=False)
     with pytest.raises(DataError, match="infinity"):
         GaussianNB().fit(x, y).explain([[np.inf, 1, 1, 1]])
 
 
 def test_probability_of_zero_reads_impossible_and_its_opposite_certain():
-    model = CategoricalNB(alpha=0).fit(TENNIS, PLAY)
+    model = CategoricalNB(alpha=0).fit(TENNIS_CODES, PLAY)
     why = model.explain([[0, 0, 0, 1]], of="no")
     assert why.decibans[0, 0] == -np.inf
     assert why.total[0] == -np.inf
@@ -208,7 +181,7 @@ def test_row_that_is_impossible_under_every_class_has_the_prior():
 
 
 def test_unseen_level_is_no_evidence():
-    assert CategoricalNB().fit(TENNIS, PLAY).explain([[9, 0, 0, 0]]).decibans[0, 0] == 0.0
+    assert CategoricalNB().fit(TENNIS_CODES, PLAY).explain([[9, 0, 0, 0]]).decibans[0, 0] == 0.0
 
 
 def test_sparse_rows_are_explained_like_dense_ones():
@@ -250,12 +223,12 @@ def test_many_columns_and_rows_are_cut_short_and_say_so():
 
 
 def test_missing_cells_are_called_missing():
-    x, y = iris()
+    x, y = iris(as_frame=False)
     assert re.search(r"x1 +missing +\+0\.0 +│\n", str(GaussianNB().fit(x, y).explain([[5.0, np.nan, 1.4, 0.2]])))
 
 
 def test_qda_says_that_its_columns_interact():
-    x, y = iris()
+    x, y = iris(as_frame=False)
     text = str(QuadraticDiscriminantAnalysis().fit(x, y).explain([[5.0, np.nan, 1.4, 0.2]]))
     assert "(all columns together)  5, missing, 1.4, …" in text
     assert text.endswith("columns of this QuadraticDiscriminantAnalysis interact: none has a part of its own")
@@ -271,7 +244,7 @@ def test_html_is_escaped():
 
 
 def test_frame_is_tidy_and_its_decibans_sum_to_the_total():
-    x, y = iris()
+    x, y = iris(as_frame=False)
     why = GaussianNB().fit(x, y).explain(x[::30])
     frame = why.to_frame()
     assert frame.columns.tolist() == ["row", "of", "against", "column", "value", "decibans"]
@@ -281,7 +254,7 @@ def test_frame_is_tidy_and_its_decibans_sum_to_the_total():
 
 
 def test_frame_without_pandas_names_the_cure(monkeypatch):
-    x, y = iris()
+    x, y = iris(as_frame=False)
     why = GaussianNB().fit(x, y).explain(x[:1])
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
@@ -322,15 +295,6 @@ def test_numbers_in_words():
 
 
 # columns of several types
-
-
-def weather():
-    import pandas as pd
-
-    names = ["outlook", "temperature", "humidity", "windy"]
-    levels = [["overcast", "rainy", "sunny"], ["cool", "hot", "mild"], ["high", "normal"], ["false", "true"]]
-    frame = pd.DataFrame({n: np.array(levels[j])[TENNIS[:, j]] for j, n in enumerate(names)})
-    return frame.assign(degrees=np.linspace(60, 90, 14) + 3 * (PLAY == "yes")), PLAY
 
 
 @pytest.mark.parametrize("settings", [{}, {"missing": "informative"}, {"calibrate": True}, {"unseen": "reserve"}])

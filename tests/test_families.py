@@ -11,7 +11,7 @@ from deciban.classifiers.ensemble import NoEvidenceError, measure, same_data
 from deciban.estimation.family import Family
 from deciban.families import find
 
-from .laws.rows import families, forms, has, plain_rows, tally
+from .support.strategies import families, forms, has, plain_rows, tally
 
 every_family = pytest.mark.parametrize("family", families())
 

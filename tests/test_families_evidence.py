@@ -19,7 +19,7 @@ from deciban.families.polya import Polya
 from deciban.families.student import Student
 from deciban.gaussian.columns import LEAST
 
-from .laws.rows import SPARSE, forms, plain_rows, with_carrier
+from .support.strategies import SPARSE, forms, plain_rows, with_carrier
 
 ONE = np.zeros(1, dtype=np.int32)
 

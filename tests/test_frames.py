@@ -225,7 +225,7 @@ def test_numbers_as_levels_are_whole_where_they_can_be():
 )
 def test_two_columns_of_one_name_are_refused(frame):
     assert frames.is_frame(frame)
-    with pytest.raises(DataError, match=r"two columns are named `[x7]`\n\nhint: "):
+    with pytest.raises(DataError, match=r"`[x7]`"):
         frames.names(frame)
 
 

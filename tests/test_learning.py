@@ -28,7 +28,7 @@ from deciban.model_selection.learning_curve import Held, counts_of, evenly, lear
 from deciban.model_selection.merged_columns import possible
 from deciban.plots import learning_curve as picture
 
-from .laws.models import CLASSES, each, every_model, named, rows_for
+from .support.models import CLASSES, each, every_model, named, rows_for
 
 SIZES = [7, 20, 45, 60]
 

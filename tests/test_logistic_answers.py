@@ -2,7 +2,6 @@
 
 import pickle
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from scipy import sparse
@@ -14,18 +13,9 @@ from deciban.plots.nomograms import scales_of
 
 from .test_plots import assert_no_overlaps
 
-mpl.use("Agg")
 SETTINGS = [{}, {"C": np.inf}, {"l1_ratio": 1.0}, {"penalty": "jeffreys"}, {"fit_intercept": False}]
 each_setting = pytest.mark.parametrize("settings", SETTINGS, ids=str)
 each_k = pytest.mark.parametrize("k", [2, 3])
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
 
 
 def rows(k, n=300):

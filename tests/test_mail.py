@@ -7,13 +7,15 @@ from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.errors import DataError
 from deciban.mail import html as hypertext
 from deciban.mail import message as mail
 from deciban.mail.message import decode_header, decode_text, header_param
+
+from .support.strategies import examples
 
 
 def message(text="Lunch at noon?", subject="Hello", **more) -> EmailMessage:
@@ -253,7 +255,7 @@ def test_deep_message_objects_take_bounded_work():
     assert mail.parse(inner).body == ""
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_message(raw):
     for head in (
@@ -270,7 +272,7 @@ def test_any_bytes_are_a_message(raw):
 # pages
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.lists(
         st.sampled_from(

@@ -16,7 +16,7 @@ from deciban.families.categorical import Categorical
 from deciban.families.gaussian import Gaussian
 from deciban.families.histogram import Histogram
 
-from .tables import DEGREES, FIXED, TENNIS, table
+from .support.data import DEGREES, FIXED, TENNIS, table
 
 QUERY = pd.DataFrame([["sunny", "cool", "high", "true"]], columns=TENNIS.columns[:4])
 LIBRARIES = {

@@ -17,7 +17,7 @@ from deciban.errors import DataError, ForgetError, MergeError, NotAdditiveError,
 from deciban.families.gaussian import Gaussian
 from deciban.families.multinomial import Multinomial
 
-from .tables import FIXED, TENNIS, table
+from .support.data import FIXED, TENNIS, table
 
 X, Y = table()
 DAY = dt.date(2020, 1, 2)

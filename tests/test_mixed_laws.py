@@ -11,7 +11,8 @@ from deciban import MixedNB
 from deciban.families import find
 from deciban.families.gaussian import Gaussian
 
-from .tables import FIXED, table
+from .support.compare import assert_logs
+from .support.data import FIXED, table
 
 MODELS = {
     "fixed": MixedNB(families=FIXED, alpha=0.5),
@@ -184,11 +185,6 @@ def without_each(model: MixedNB, X: pd.DataFrame, y: np.ndarray, w=None) -> np.n
         assert len(again.classes_) == out.shape[1]
         out[i] = again.predict_log_proba(X.iloc[[i]])[0]
     return out
-
-
-def assert_logs(got: np.ndarray, want: np.ndarray) -> None:
-    size = np.maximum(1.0, np.abs(want))
-    np.testing.assert_allclose(got / size, want / size, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("weighed", [False, True])

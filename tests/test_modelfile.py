@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.covariance import LedoitWolf
 from sklearn.exceptions import NotFittedError
@@ -22,6 +22,8 @@ from deciban.errors import MergeError, ModelFileError, NotAdditiveError
 from deciban.io import atomic
 from deciban.model_file import tensors
 from deciban.model_file.codec import Decoder, Encoder
+
+from .support.strategies import examples
 
 X = np.array([[0.0, 1.0], [1.0, 0.5], [4.0, 5.0], [5.0, 4.0], [9.0, 9.5], [8.0, 9.0]])
 LABELS = {
@@ -162,7 +164,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(value=VALUES)
 def test_values_of_all_kinds_come_back(value):
     encoder = Encoder()

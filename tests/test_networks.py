@@ -19,8 +19,6 @@ from deciban.networks.query import query
 from deciban.networks.search import bdeu, search
 from deciban.tallies import DistinctRows
 
-from .laws.profile import LAWS
-
 SEEDS = st.integers(0, 9999)
 
 
@@ -51,7 +49,6 @@ def joint(network: Network) -> np.ndarray:
     return out
 
 
-@LAWS
 @given(seed=SEEDS, zeros=st.booleans())
 def test_answers_are_those_of_the_whole_joint(seed, zeros):
     network = random_network(seed, zeros=zeros)
@@ -66,7 +63,6 @@ def test_answers_are_those_of_the_whole_joint(seed, zeros):
             np.testing.assert_allclose(np.exp(values), want, rtol=1e-10, atol=1e-300)
 
 
-@LAWS
 @given(seed=SEEDS)
 def test_query_is_a_conditional_share_of_the_joint(seed):
     network = random_network(seed)
@@ -107,7 +103,6 @@ def test_many_small_factors_stay_numbers():
     np.testing.assert_allclose(chain.log_joint(row), 1000 * np.log(0.001), rtol=1e-12)
 
 
-@LAWS
 @given(seed=SEEDS, zeros=st.booleans())
 def test_written_network_is_read_to_the_last_bit(seed, zeros):
     network = random_network(seed, zeros=zeros)
@@ -179,7 +174,6 @@ def test_broken_file_is_told_by_its_line(old, new, line, what):
     assert "hint:" in str(error.value)
 
 
-@LAWS
 @given(cut=st.integers(0, len(GOOD) - 1))
 def test_file_that_was_cut_off_is_refused_or_whole(cut):
     try:
@@ -218,7 +212,6 @@ def test_edges_that_make_no_graph_are_refused(edges, what):
     assert "hint:" in str(error.value)
 
 
-@LAWS
 @given(seed=SEEDS, nodes=st.integers(1, 9))
 def test_a_shown_cycle_is_one(seed, nodes):
     rng = np.random.default_rng(seed)
@@ -369,7 +362,6 @@ def score(t: DistinctRows, parents, prior: float) -> float:
     return sum(bdeu(t.counts([*own, i]), prior).sum() for i, own in enumerate(parents))
 
 
-@LAWS
 @given(seed=SEEDS, prior=st.sampled_from([0.5, 1.0, 10.0]))
 def test_search_ends_where_no_edge_is_worth_changing(seed, prior):
     rng = np.random.default_rng(seed)

@@ -4,13 +4,13 @@ import importlib.metadata
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import deciban
 
-ROOT = Path(__file__).resolve().parents[1]
+from .support.data import ROOT
+
 README = (ROOT / "README.md").read_text()
 GEOMETRIC = '''"""Numbers of failures before a success: log p(x | c) = Σ_j log θ_j + x_j log(1 − θ_j)."""
 

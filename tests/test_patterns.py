@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from deciban.tallies import DistinctRows
 
-from .laws.close import assert_close, assert_same_bits
-from .laws.profile import LAWS
+from .support.compare import assert_close, assert_same_bits
 
 SEEDS = st.integers(0, 9999)
 WIDE = [3, 40]  # columns whose keys are one word, or several
@@ -30,7 +29,6 @@ def take(x, y, w, k, at) -> DistinctRows:
     return DistinctRows.of(x[at], y[at], None if w is None else w[at], k)
 
 
-@LAWS
 @given(seed=SEEDS, d=st.sampled_from(WIDE), weighed=st.booleans())
 def test_entries_are_the_distinct_rows_in_order(seed, d, weighed):
     x, y, w, k = rows(seed, d=d, weighed=weighed)
@@ -43,7 +41,6 @@ def test_entries_are_the_distinct_rows_in_order(seed, d, weighed):
     assert t.sound()
 
 
-@LAWS
 @given(seed=SEEDS, d=st.sampled_from(WIDE), weighed=st.booleans(), cut=st.integers(0, 30))
 def test_parts_add_up_take_away_and_scale(seed, d, weighed, cut):
     given_rows = rows(seed, d=d, weighed=weighed)
@@ -58,7 +55,6 @@ def test_parts_add_up_take_away_and_scale(seed, d, weighed, cut):
     assert (0 * a).sound()
 
 
-@LAWS
 @given(seed=SEEDS, weighed=st.booleans())
 def test_order_of_rows_is_free(seed, weighed):
     x, y, w, k = rows(seed, weighed=weighed)
@@ -66,7 +62,6 @@ def test_order_of_rows_is_free(seed, weighed):
     assert_same_bits(DistinctRows.of(x, y, w, k), take(x, y, w, k, order))
 
 
-@LAWS
 @given(seed=SEEDS, d=st.integers(1, 4), weighed=st.booleans())
 def test_counts_are_those_of_the_rows(seed, d, weighed):
     x, y, w, k = rows(seed, d=d, weighed=weighed)
@@ -80,7 +75,6 @@ def test_counts_are_those_of_the_rows(seed, d, weighed):
     np.testing.assert_array_equal(t.crosstab().table, np.hstack([t.counts([j]) for j in range(d)]))
 
 
-@LAWS
 @given(seed=SEEDS, d=st.integers(1, 4))
 def test_moved_levels_and_classes_are_those_of_moved_rows(seed, d):
     x, y, w, k = rows(seed, d=d)

@@ -23,7 +23,7 @@ from deciban.display import COLOURS, class_style
 from deciban.errors import DataError
 from deciban.plots.regions import discriminant_plane, slice_projection
 
-from .drawn import closed, iris  # noqa: F401
+from .support.data import iris
 
 RNG = np.random.default_rng(0)
 EXAMPLE = Path(__file__).parents[1] / "examples" / "pictures.py"

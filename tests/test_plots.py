@@ -26,8 +26,7 @@ from deciban.errors import DataError
 from deciban.plots import nomogram, waterfall
 from deciban.plots.nomograms import branches, round_ticks, scales_of
 
-from .drawn import closed, iris  # noqa: F401
-from .test_explanation import PLAY, TENNIS, weather
+from .support.data import PLAY, TENNIS_CODES, iris, weather
 
 RNG = np.random.default_rng(0)
 COUNTS = RNG.poisson([[3, 20, 1]] * 20 + [[9, 15, 1]] * 30)
@@ -42,8 +41,8 @@ def wine():
 MODELS = {
     "gaussian": (GaussianNB, *iris()),
     "lda": (LinearDiscriminantAnalysis, *wine()),
-    "categorical": (CategoricalNB, TENNIS, PLAY),
-    "bernoulli": (BernoulliNB, TENNIS > 0, PLAY),
+    "categorical": (CategoricalNB, TENNIS_CODES, PLAY),
+    "bernoulli": (BernoulliNB, TENNIS_CODES > 0, PLAY),
     "poisson": (PoissonNB, COUNTS, np.repeat(["a", "b"], [20, 30])),
     "multinomial": (MultinomialNB, COUNTS, np.repeat(["a", "b"], [20, 30])),
 }
@@ -103,7 +102,7 @@ def test_waterfall_of_many_columns_bundles_the_weak_ones():
 
 
 def test_waterfall_shows_what_is_impossible_last_and_to_the_edge():
-    ax = CategoricalNB(alpha=0).fit(TENNIS, PLAY).explain([[0, 0, 0, 1]], of="no").plot()
+    ax = CategoricalNB(alpha=0).fit(TENNIS_CODES, PLAY).explain([[0, 0, 0, 1]], of="no").plot()
     assert texts(ax)[-2:] == ["impossible", "impossible"]
     low, _ = ax.get_xlim()
     np.testing.assert_allclose([bar.get_x() + bar.get_width() for bar in ax.patches[-2:]], low)
@@ -188,7 +187,7 @@ def test_total_and_probability_agree(name):
 
 def test_columns_are_sorted_by_span_and_levels_have_names():
     levels = {"outlook": ["overcast", "rainy", "sunny"], "windy": ["false", "true"]}
-    ax = nomogram(CategoricalNB().fit(TENNIS, PLAY), names=NAMES, levels=levels)
+    ax = nomogram(CategoricalNB().fit(TENNIS_CODES, PLAY), names=NAMES, levels=levels)
     assert [label.get_text() for label in ax.get_yticklabels()] == [
         "decibans",
         "outlook",
@@ -256,7 +255,7 @@ def test_scales_end_with_an_arrow_where_they_go_on():
 
 
 def test_impossible_levels_stand_beyond_all_others():
-    ax = nomogram(CategoricalNB(alpha=0).fit(TENNIS, PLAY), names=NAMES)
+    ax = nomogram(CategoricalNB(alpha=0).fit(TENNIS_CODES, PLAY), names=NAMES)
     assert ax.get_xlim()[1] < 12
     assert [line.get_marker() for line in ax.lines if line.get_gid() == "beyond"] == [">"]
 
@@ -309,7 +308,7 @@ def test_nomogram_draws_into_given_axes():
     import matplotlib.pyplot as plt
 
     _, ax = plt.subplots(figsize=(9, 5))
-    assert nomogram(CategoricalNB().fit(TENNIS, PLAY), ax=ax) is ax
+    assert nomogram(CategoricalNB().fit(TENNIS_CODES, PLAY), ax=ax) is ax
 
 
 def test_default_pair_is_the_second_class_against_the_first_and_follows_what_is_given():

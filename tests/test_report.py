@@ -23,8 +23,8 @@ from deciban.reports.data import collect
 from deciban.reports.render import DARK, POLICY, STYLE
 from deciban.rows.sampling import folds_by_content
 
-from .laws.models import CLASSES, rows_for
-from .tables import table
+from .support.data import table
+from .support.models import CLASSES, rows_for
 
 EVIL = "<script>alert(1)</script>\"'&amp; $x^{ `]]> --> url(http://evil.example/a) é 日本"
 VOID = {"meta", "link", "br", "img"}

@@ -19,7 +19,7 @@ from matplotlib.image import imread
 
 import deciban
 
-from .tables import table
+from .support.data import table
 from .test_report import hostile
 from .test_report_texts import talk
 
@@ -113,8 +113,10 @@ def test_the_console_would_be_heard_and_a_request_seen(tmp_path):
     assert any("elsewhere.example" in line for line in proxy.asked)
 
 
-@pytest.mark.parametrize("name", ["mixed", "texts"])
-@pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (400, "dark"), (1400, "light"), (1400, "dark")])
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"),
+    [("mixed", 400, "light"), ("mixed", 1400, "dark"), ("texts", 400, "dark"), ("texts", 1400, "light")],
+)
 def test_there_is_something_to_see(width, scheme, name, pages, tmp_path):
     shot = tmp_path / "shot.png"
     look = f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}"

@@ -12,10 +12,8 @@ from deciban.errors import DataError
 from deciban.reports.checks import run_checks
 from deciban.reports.data import collect
 
+from .support.data import COMMON_WORDS, TOPICS
 from .test_report import EVIL, headings, sound
-
-TALK = {"drink": "tea coffee milk cup pour sip", "food": "cake bread rice plate bake eat"}
-COMMON = ["the", "a", "of", "and", "with", "some", "more", "again", "today", "never"]
 
 
 def talk(n: int, seed: int = 0, more: str = "") -> tuple[list[str], np.ndarray]:
@@ -24,7 +22,8 @@ def talk(n: int, seed: int = 0, more: str = "") -> tuple[list[str], np.ndarray]:
     y = np.where(rng.random(n) < 0.4, "drink", "food")
     other = np.where(rng.random(n) < 0.1, np.where(y == "drink", "food", "drink"), y)
     texts = [
-        f"{' '.join([*rng.choice(TALK[c].split(), 3), *rng.choice(COMMON, 8)])} {i} {more}" for i, c in enumerate(other)
+        f"{' '.join([*rng.choice(TOPICS[c].split(), 3), *rng.choice(COMMON_WORDS, 8)])} {i} {more}"
+        for i, c in enumerate(other)
     ]
     return texts, y
 

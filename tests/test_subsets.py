@@ -14,7 +14,7 @@ import deciban
 from deciban import MixedNB, plots
 from deciban.families.student import Student
 
-from .tables import FIXED, table
+from .support.data import FIXED, table
 
 ALPHA = 0.7
 PRIOR = Student(mean=0.3, kappa=0.5, shape=1.5, scale=0.8)

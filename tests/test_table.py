@@ -8,8 +8,7 @@ from scipy.special import gammaln
 
 from deciban.data.blocks import Codes, Counts, Reals, Table, borders, class_borders
 
-from .laws.profile import LAWS
-from .laws.rows import CODES, DENSE, SPARSE
+from .support.strategies import CODES, DENSE, SPARSE
 
 
 def dense(x) -> np.ndarray:
@@ -21,7 +20,6 @@ def dense(x) -> np.ndarray:
     return out
 
 
-@LAWS
 @given(data=st.data(), n=st.integers(0, 9), d=st.integers(1, 5))
 def test_rows_cut_and_rows_taken_are_those_rows(data, n, d):
     cells = np.random.default_rng(n * 10 + d).integers(0, 3, (n, d))
@@ -72,7 +70,6 @@ def test_map_sums_over_the_cells_that_are_there():
         np.testing.assert_allclose(form(cells).map(lambda cell: gammaln(cell + 1)), want, rtol=1e-6)
 
 
-@LAWS
 @given(n=st.integers(0, 5000), width=st.integers(1, 9), least=st.integers(1, 300))
 def test_borders_are_even_and_cover_every_row_once(n, width, least):
     cut = borders(n, n * width, least)
@@ -89,7 +86,6 @@ def test_table_of_no_rows_is_one_chunk_of_none():
     assert [chunk.n for chunk in empty.chunks()] == [0]
 
 
-@LAWS
 @given(lengths=st.lists(st.integers(0, 50), max_size=12), k=st.integers(1, 6), parts=st.integers(1, 5))
 def test_runs_of_classes_hold_each_class_once(lengths, k, parts):
     x = Counts(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]), np.zeros(0), np.zeros(0), 1)

@@ -9,9 +9,8 @@ from deciban import ops
 from deciban.data.blocks import Codes, Reals
 from deciban.tallies import Bundle, ClassWeights, Crosstab, Moments, RowScatter, SharedTally, Sums
 
-from .laws.close import assert_close
-from .laws.profile import LAWS
-from .laws.rows import Rows, families, forms, tally
+from .support.compare import assert_close
+from .support.strategies import Rows, families, forms, tally
 
 ONE = np.zeros(3, dtype=np.int32)
 
@@ -21,7 +20,6 @@ def counted(codes: np.ndarray, levels=None) -> Crosstab:
     return ops.crosstab(Codes(codes), y, None, 2, levels)
 
 
-@LAWS
 @given(seed=st.integers(0, 999), n=st.integers(0, 20), d=st.integers(1, 4))
 def test_releveled_crosstab_is_the_crosstab_of_releveled_codes(seed, n, d):
     rng = np.random.default_rng(seed)

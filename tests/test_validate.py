@@ -25,7 +25,8 @@ from deciban.classifiers.structured import StructuredNB
 from deciban.errors import DataError
 from deciban.model_selection.cross_validation import cross_validate, sums_of_others
 
-from .laws.models import CLASSES, each, every_model, named, rows_for
+from .support.compare import assert_scores
+from .support.models import CLASSES, each, every_model, named, rows_for
 
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
 
@@ -43,14 +44,6 @@ def refitted(model, x, y, fold, w=None) -> np.ndarray:
     return out
 
 
-def assert_same(a: np.ndarray, b: np.ndarray, within: float = 1e-9) -> None:
-    """Whether log probabilities are the same, relative to the largest of each row."""
-    np.testing.assert_array_equal(np.isneginf(a), np.isneginf(b))
-    a, b = np.where(np.isneginf(a), 0.0, a), np.where(np.isneginf(b), 0.0, b)
-    size = np.maximum(1.0, np.abs(b).max(axis=1, keepdims=True))
-    np.testing.assert_allclose(a / size, b / size, rtol=0, atol=within)
-
-
 def holed(x: np.ndarray, share: float = 0.1) -> np.ndarray:
     return np.where(np.random.default_rng(5).random(x.shape) < share, np.nan, x.astype(np.float64))
 
@@ -62,7 +55,7 @@ def holed(x: np.ndarray, share: float = 0.1) -> np.ndarray:
 def test_folds_are_what_refitting_makes_of_them(model):
     x, y = rows_for(model)
     ours = cross_validate(model, x, y, FOLDS)
-    assert_same(ours.log_proba, refitted(model, x, y, ours.fold))
+    assert_scores(ours.log_proba, refitted(model, x, y, ours.fold))
 
 
 @every_model
@@ -70,9 +63,10 @@ def test_folds_of_weighted_rows_too(model):
     x, y = rows_for(model)
     w = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 3.0], len(y))
     ours = cross_validate(model, x, y, FOLDS, sample_weight=w)
-    assert_same(ours.log_proba, refitted(model, x, y, ours.fold, w))
+    assert_scores(ours.log_proba, refitted(model, x, y, ours.fold, w))
 
 
+@pytest.mark.slow
 @every_model
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.filterwarnings("ignore:rows of weight:UserWarning")
@@ -81,7 +75,7 @@ def test_folds_with_missing_cells_too(model, weighted):
     x = holed(x)
     w = np.random.default_rng(1).choice([0.5, 1.0, 3.0], len(y)) if weighted else None
     ours = cross_validate(model, x, y, FOLDS, sample_weight=w)
-    assert_same(ours.log_proba, refitted(model, x, y, ours.fold, w))
+    assert_scores(ours.log_proba, refitted(model, x, y, ours.fold, w))
 
 
 @every_model
@@ -90,7 +84,7 @@ def test_folds_that_take_a_whole_class_away(model):
     fold = np.where(y == "b", 0, 1 + np.arange(len(y)) % 3)
     ours = cross_validate(model, x, y, fold)
     assert np.isneginf(ours.log_proba[fold == 0, 1]).all()
-    assert_same(ours.log_proba, refitted(model, x, y, fold))
+    assert_scores(ours.log_proba, refitted(model, x, y, fold))
     assert 0 in ours.refitted
 
 
@@ -115,14 +109,14 @@ def test_columns_that_are_constant_without_a_fold(model):
     fold = np.arange(len(y)) % 4
     x = np.column_stack([x, np.where(fold == 0, np.random.default_rng(0).normal(size=len(y)), 0.1)])
     ours = cross_validate(model, x, y, fold)
-    assert_same(ours.log_proba, refitted(model, x, y, fold), within=1e-7)
+    assert_scores(ours.log_proba, refitted(model, x, y, fold), within=1e-7)
 
 
 def test_levels_that_only_one_fold_has_are_unseen_by_its_model():
     x, y = rows_for(CategoricalNB())
     fold = np.arange(len(y)) % 5
     x[fold == 2, 1] = 9
-    assert_same(cross_validate(CategoricalNB(), x, y, fold).log_proba, refitted(CategoricalNB(), x, y, fold))
+    assert_scores(cross_validate(CategoricalNB(), x, y, fold).log_proba, refitted(CategoricalNB(), x, y, fold))
 
 
 def test_more_columns_than_rows():
@@ -130,7 +124,7 @@ def test_more_columns_than_rows():
     x, y = rng.normal(size=(40, 60)), np.arange(40) % 2
     for model in named("LinearDiscriminantAnalysis", "RegularizedDiscriminantAnalysis"):
         ours = cross_validate(model, x, y, FOLDS)
-        assert_same(ours.log_proba, refitted(model, x, y, ours.fold), within=1e-8)
+        assert_scores(ours.log_proba, refitted(model, x, y, ours.fold), within=1e-8)
 
 
 # where tallies cannot serve
@@ -142,7 +136,7 @@ def test_a_class_of_one_row_is_for_fit_to_judge():
     fold = np.arange(len(y)) % 2
     ours = cross_validate(GaussianNB(), x, y, fold)
     assert ours.refitted == (0, 1)
-    assert_same(ours.log_proba, refitted(GaussianNB(), x, y, fold))
+    assert_scores(ours.log_proba, refitted(GaussianNB(), x, y, fold))
     with pytest.raises(DataError, match="only 1 sample"):
         cross_validate(QuadraticDiscriminantAnalysis(), x, y, fold)
 
@@ -152,7 +146,7 @@ def test_settings_that_need_all_rows_are_fitted_anew():
     model = LinearDiscriminantAnalysis(solver="lsqr", covariance_estimator=EmpiricalCovariance())
     ours = cross_validate(model, x, y, 3)
     assert ours.refitted == (0, 1, 2)
-    assert_same(ours.log_proba, refitted(model, x, y, ours.fold))
+    assert_scores(ours.log_proba, refitted(model, x, y, ours.fold))
 
 
 @pytest.mark.parametrize(
@@ -172,7 +166,7 @@ def test_a_fold_without_weight_is_predicted_all_the_same():
     fold = np.arange(len(y)) % 3
     w = np.where(fold == 1, 0.0, 1.0)
     ours = cross_validate(GaussianNB(), x, y, fold, sample_weight=w)
-    assert_same(ours.log_proba, refitted(GaussianNB(), x, y, fold, w))
+    assert_scores(ours.log_proba, refitted(GaussianNB(), x, y, fold, w))
     assert np.isnan(ours.by_fold["accuracy"][1])
 
 

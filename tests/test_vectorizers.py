@@ -242,39 +242,51 @@ def test_one_giant_text_is_counted():
     assert X[0].toarray().tolist() == [[200_000, 200_000, 200_000, 199_999, 200_000, 200_000, 200_000, 200_000]]
 
 
-def peak_of(code: str) -> float:
-    """MB that the last line adds to what is resident, at most; Linux tells."""
+GIANT = "text = ' '.join(f'w{i % 5000:04d}' for i in range(1_000_000))"  # 6 MB
+MANY = "texts = [' '.join(f'w{i:06d}' for i in range(j, j + 500)) for j in range(0, 200_000, 500)]"  # 1.6 MB
+MEASURED = {  # (what is made before, the call) → MB that it may need
+    (GIANT, "CountVectorizer().fit_transform([text, 'w1'])"): 14,
+    (GIANT, "TextClassifier().fit([text, 'w1'], [0, 1]).predict([text])"): 16,
+    (MANY, "CountVectorizer().fit_transform(texts)"): 40,
+    (MANY, "TextClassifier().fit(texts, [0, 1] * 200)"): 80,
+    # what a giant text needed is not kept
+    (
+        f"{GIANT}; v = CountVectorizer().fit([text]); v.transform([text]); v.transform(['w1'])",
+        "v.transform(['w1'])",
+    ): 2,
+}
+CHILD = """
+import os, re, sys
+from pathlib import Path
+from deciban import CountVectorizer, TextClassifier
+
+def at(name):
+    return int(re.search(name + r":\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+
+for made, call in zip(sys.argv[1::2], sys.argv[2::2]):
+    if os.fork() == 0:  # each starts with the memory of none of the others
+        CountVectorizer(ngram_range=(1, 2)).fit_transform(["ab cd"] * 4)
+        TextClassifier().fit(["ab", "cd"], [0, 1])
+        exec(made)
+        Path("/proc/self/clear_refs").write_text("5")
+        before = at("VmRSS")
+        exec(call)
+        print((at("VmHWM") - before) / 1024, flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+@pytest.fixture(scope="module")
+def peaks() -> list[float]:
+    """MB that each call adds to what is resident, at most; Linux tells."""
     if not Path("/proc/self/clear_refs").exists():
         pytest.skip("no /proc here")
-    setup, _, last = code.strip().rpartition("\n")
-    asked = (
-        "import re; from pathlib import Path; from deciban import CountVectorizer, TextClassifier\n"
-        "def at(name): return int(re.search(name + r':\\s+(\\d+)', Path('/proc/self/status').read_text())[1])\n"
-        "CountVectorizer(ngram_range=(1, 2)).fit_transform(['ab cd'] * 4); TextClassifier().fit(['ab', 'cd'], [0, 1])\n"
-        f"{setup}\nPath('/proc/self/clear_refs').write_text('5'); before = at('VmRSS')\n{last}\n"
-        "print((at('VmHWM') - before) / 1024)"
-    )
-    run = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    return float(run.stdout)
+    asked = [part for one in MEASURED for part in one]
+    run = subprocess.run([sys.executable, "-c", CHILD, *asked], capture_output=True, text=True, check=True)
+    return [float(line) for line in run.stdout.splitlines()]
 
 
-GIANT = "text = ' '.join(f'w{i % 5000:04d}' for i in range(3_000_000))"  # 18 MB
-MANY = "texts = [' '.join(f'w{i:06d}' for i in range(j, j + 500)) for j in range(0, 400_000, 500)]"  # 3.2 MB
-
-
-@pytest.mark.parametrize(
-    ("made", "call", "most"),
-    [
-        (GIANT, "CountVectorizer().fit_transform([text, 'w1'])", 40),
-        (GIANT, "TextClassifier().fit([text, 'w1'], [0, 1]).predict([text])", 40),
-        (MANY, "CountVectorizer().fit_transform(texts)", 80),
-        (MANY, "TextClassifier().fit(texts, [0, 1] * 400)", 160),
-    ],
-)
-def test_a_giant_text_and_a_giant_vocabulary_need_little_more_than_themselves(made, call, most):
-    assert peak_of(f"{made}\n{call}") < most
-
-
-def test_what_a_giant_text_needed_is_not_kept():
-    made = f"{GIANT}\nv = CountVectorizer().fit([text])\nv.transform([text]); v.transform(['w1'])"
-    assert peak_of(f"{made}\nv.transform(['w1'])") < 4
+@pytest.mark.parametrize("place", range(len(MEASURED)), ids=[call for _, call in MEASURED])
+def test_giant_texts_and_vocabularies_need_little_more_than_themselves(place, peaks):
+    assert peaks[place] < list(MEASURED.values())[place]

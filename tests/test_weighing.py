@@ -37,7 +37,7 @@ from deciban.rows.sample import RowSample
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
 
-from .laws.models import CLASSES, each, rows_for
+from .support.models import CLASSES, each, rows_for
 
 WEIGHTED = [model(weights="discriminative") for model in CLASSES if "weights" in model().get_params()]
 LINEAR = [model for model in WEIGHTED if type(model).__name__ in ("BernoulliNB", "MultinomialNB", "PoissonNB")]

@@ -1,10 +1,7 @@
 """Defects of the command line, by their numbers."""
 
 import json
-import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,24 +9,15 @@ import pytest
 
 import deciban
 from deciban import GaussianNB, MixedNB
-from deciban.cli import main
 from deciban.errors import DataError
 from deciban.io import readers
+
+from ..support.cli import output, piped
 
 
 @pytest.fixture(autouse=True)
 def place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-def run(command: str, capfd, ends: int = 0) -> tuple[str, str]:
-    """(stdout, stderr) of a command in this process."""
-    capfd.readouterr()
-    with pytest.raises(SystemExit) as ended:
-        main(shlex.split(command))
-    out, err = capfd.readouterr()
-    assert ended.value.code == ends, err
-    return out, err
 
 
 def people(n: int = 60) -> str:
@@ -41,7 +29,7 @@ def people(n: int = 60) -> str:
 @pytest.fixture
 def model(capfd):
     Path("people.csv").write_text(people())
-    run("fit -q people.csv -t y --updatable -o m.deciban", capfd)
+    output("fit -q people.csv -t y --updatable -o m.deciban", capfd)
 
 
 def test_b15_a_model_without_names_reads_columns_by_position(capfd):
@@ -50,23 +38,23 @@ def test_b15_a_model_without_names_reads_columns_by_position(capfd):
     fitted = GaussianNB().fit(x, np.where(x[:, 0] > 40, "yes", "no"))
     deciban.save(fitted, "np.deciban")
     Path("two.csv").write_text("id,age\n5,60\n")
-    _, err = run("predict np.deciban two.csv", capfd, 1)
+    _, err = output("predict np.deciban two.csv", capfd, 1)
     assert "1 columns without names; two.csv has 2: id, age" in err
     Path("one.csv").write_text("age\n60\n")
-    out, err = run("predict np.deciban one.csv", capfd)
+    out, err = output("predict np.deciban one.csv", capfd)
     assert err == "note: the model learned from columns without names: columns are taken in this order: age\n"
     assert float(out.splitlines()[1].split(",")[2]) == fitted.predict_proba([[60.0]])[0, 0]
     Path("labelled.csv").write_text("age,y\n60,yes\n30,no\n")
-    out, _ = run("score np.deciban labelled.csv -t y --json", capfd)
+    out, _ = output("score np.deciban labelled.csv -t y --json", capfd)
     assert json.loads(out)["accuracy"] == 1.0
 
 
 def test_b25_missing_columns_are_one_note(model, capfd):
     Path("some.csv").write_text("age\n30\n50\n")
-    out, err = run("predict m.deciban some.csv", capfd)
+    out, err = output("predict m.deciban some.csv", capfd)
     assert err == "note: some.csv has no job, room: taken as missing in every row\n"
     assert len(out.splitlines()) == 3
-    assert run("explain m.deciban some.csv", capfd)[1] == err
+    assert output("explain m.deciban some.csv", capfd)[1] == err
 
 
 def test_b25_warnings_are_one_line_each(model, capfd, monkeypatch):
@@ -79,8 +67,8 @@ def test_b25_warnings_are_one_line_each(model, capfd, monkeypatch):
         return given
 
     monkeypatch.setattr(deciban, "top_evidence", lambda *given: (warn(), {})[1])
-    assert run("show m.deciban", capfd)[1] == "warning: some columns are constant\n"
-    assert run("show -q m.deciban", capfd)[1] == ""
+    assert output("show m.deciban", capfd)[1] == "warning: some columns are constant\n"
+    assert output("show -q m.deciban", capfd)[1] == ""
 
 
 def test_f17_output_is_not_input(model, capfd):
@@ -94,22 +82,22 @@ def test_f17_output_is_not_input(model, capfd):
         "update m.deciban people.csv -o people.csv",
         "merge m.deciban n.deciban -o m.deciban",
     ):
-        _, err = run(command, capfd, 1)
+        _, err = output(command, capfd, 1)
         assert "--force" in err
         assert {name: Path(name).read_bytes() for name in before} == before
-    run("predict m.deciban people.csv -o people.csv --force", capfd)
+    output("predict m.deciban people.csv -o people.csv --force", capfd)
     assert "predicted" in Path("people.csv").read_text().splitlines()[0]
     with pytest.raises(DataError, match="would take the place of the data"):
         deciban.load("m.deciban").predict_on("people.csv", out="people.csv")
 
 
 def test_b19_a_model_without_rows(model, capfd):
-    run("forget m.deciban people.csv", capfd)
+    output("forget m.deciban people.csv", capfd)
     for command in ("predict", "score", "explain", "report"):
-        _, err = run(f"{command} m.deciban people.csv", capfd, 1)
+        _, err = output(f"{command} m.deciban people.csv", capfd, 1)
         assert err.startswith("error: no rows are left in m.deciban")
         assert err.count("\n") == 2
-    run("update m.deciban people.csv", capfd)
+    output("update m.deciban people.csv", capfd)
     want = MixedNB().fit_on("people.csv", "y")
     rows = readers.read("people.csv").select(["age", "job", "room"])
     np.testing.assert_allclose(deciban.load("m.deciban").predict_proba(rows), want.predict_proba(rows))
@@ -118,14 +106,12 @@ def test_b19_a_model_without_rows(model, capfd):
 @pytest.mark.parametrize(
     "command", ["score m.deciban -", "report m.deciban -", "update m.deciban -", "explain m.deciban -"]
 )
-def test_standard_input_is_read_by_every_verb(command, model):
-    command = [sys.executable, "-m", "deciban", *command.split()]
-    out = subprocess.run(command, capture_output=True, text=True, input=Path("people.csv").read_text())
-    assert out.returncode == 0, out.stderr
+def test_standard_input_is_read_by_every_verb(command, model, capfd, monkeypatch):
+    piped(command, Path("people.csv").read_text(), capfd, monkeypatch)
 
 
 def dropped_columns(capfd) -> dict[str, str]:
-    return json.loads(run("fit -q rows.csv -t y --model mixed -o m.deciban --json", capfd)[0])["dropped_columns"]
+    return json.loads(output("fit -q rows.csv -t y --model mixed -o m.deciban --json", capfd)[0])["dropped_columns"]
 
 
 def test_f07_the_reason_why_a_column_is_left_out_is_true(capfd):
@@ -165,19 +151,19 @@ def test_b14_identifiers_are_left_out(capfd):
 
 
 def test_f15_help(capfd):
-    out, _ = run("--help", capfd)
+    out, _ = output("--help", capfd)
     assert "..." not in out.partition("Commands:")[2]
-    assert run("help", capfd)[0] == out
-    assert "..." not in run("spam --help", capfd)[0].partition("Commands:")[2]
-    assert run("help fit", capfd)[0] == run("fit --help", capfd)[0]
-    assert run("-V", capfd)[0] == run("--version", capfd)[0] == f"deciban {deciban.__version__}\n"
+    assert output("help", capfd)[0] == out
+    assert "..." not in output("spam --help", capfd)[0].partition("Commands:")[2]
+    assert output("help fit", capfd)[0] == output("fit --help", capfd)[0]
+    assert output("-V", capfd)[0] == output("--version", capfd)[0] == f"deciban {deciban.__version__}\n"
     for verb in ("fit", "compare"):
-        told = " ".join(run(f"{verb} --help", capfd)[0].split())
+        told = " ".join(output(f"{verb} --help", capfd)[0].split())
         assert f"One of {', '.join(deciban.list_classifiers())}." in told
 
 
 def test_f15_families_are_those_that_families_takes(capfd):
-    told = json.loads(run("families --json", capfd)[0])
+    told = json.loads(output("families --json", capfd)[0])
     for name in told:
         X = (
             [["u"], ["v"]] * 5
@@ -193,7 +179,7 @@ def test_f15_families_are_those_that_families_takes(capfd):
 
 def test_f22_hints_by_who_reads_them(capfd):
     Path("ragged.csv").write_text("x,y\n1,a\n2,b\n1,2,3\n1,a\n2,b\n")
-    assert "--delimiter" in run("fit ragged.csv -t y", capfd, 1)[1]
+    assert "--delimiter" in output("fit ragged.csv -t y", capfd, 1)[1]
     with pytest.raises(DataError, match="line 4") as error:
         MixedNB().fit_on("ragged.csv", "y")
     assert "delimiter=" in str(error.value)
@@ -209,7 +195,7 @@ def test_f22_no_hint_of_the_command_line_speaks_of_python(words, model, capfd, m
         raise DataError(f"column `x` holds text\n\nhint: {words}")
 
     monkeypatch.setattr(deciban, "load", fail)
-    _, err = run("show m.deciban", capfd, 1)
+    _, err = output("show m.deciban", capfd, 1)
     assert words not in err
     assert "--drop COLUMN" in err
 
@@ -221,9 +207,9 @@ def test_f16_show_tells_intervals(capfd):
     lines = [f"{w:.4f},{z:.3f},{y}" for w, z, y in zip(wide, rng.normal(size=400), label, strict=True)]
     Path("rows.csv").write_text("\n".join(["wide,z,y", *lines]) + "\n")
     deciban.save(MixedNB(families={"wide": "histogram", "z": "gaussian"}).fit_on("rows.csv", "y"), "m.deciban")
-    out, _ = run("show m.deciban", capfd)
+    out, _ = output("show m.deciban", capfd)
     assert " wide 2.5" in out
-    told = json.loads(run("show m.deciban --json", capfd)[0])["top_evidence"]
+    told = json.loads(output("show m.deciban --json", capfd)[0])["top_evidence"]
     (found,) = [one for one in told["in"] if one["column"] == "wide"]
     assert found["interval"] == pytest.approx([2.5, 7.5], abs=0.1)
     (found,) = [one for one in told["out"] if one["column"] == "wide"]
@@ -232,50 +218,50 @@ def test_f16_show_tells_intervals(capfd):
 
 def test_task_97_explain_takes_priors(capfd, model):
     fitted = deciban.load("m.deciban")
-    here = run("explain m.deciban people.csv --json --of a --priors a=0.8,b=0.2", capfd)[0]
+    here = output("explain m.deciban people.csv --json --of a --priors a=0.8,b=0.2", capfd)[0]
     assert json.loads(here)[0]["prior"] == pytest.approx(10 * np.log10(4))
-    even = json.loads(run("explain m.deciban people.csv --json --of a --priors uniform", capfd)[0])[0]
+    even = json.loads(output("explain m.deciban people.csv --json --of a --priors uniform", capfd)[0])[0]
     assert even["prior"] == pytest.approx(0.0)
     assert even["columns"] == json.loads(here)[0]["columns"]
     assert fitted.classes_.tolist() == ["a", "b"]
-    assert "--priors" in run("explain --help", capfd)[0]
-    assert "no class is called 'c'" in run("explain m.deciban people.csv --priors c=1", capfd, 1)[1]
+    assert "--priors" in output("explain --help", capfd)[0]
+    assert "no class is called 'c'" in output("explain m.deciban people.csv --priors c=1", capfd, 1)[1]
 
 
 def test_task_93_explain_names_the_target(capfd, model):
-    out, _ = run("explain m.deciban people.csv --row 1", capfd)
+    out, _ = output("explain m.deciban people.csv --row 1", capfd)
     assert out.startswith("row 1: y = b against a")
 
 
 def test_task_97_numbers_of_a_class_have_names(capfd, model):
-    out = json.loads(run("score m.deciban people.csv --json", capfd)[0])
+    out = json.loads(output("score m.deciban people.csv --json", capfd)[0])
     assert set(out["classes"]["a"]) == {"rows", "precision", "recall", "log_loss"}
     assert out["classes"]["a"]["rows"] == 30
 
 
 def test_task_98_model_and_data_in_the_wrong_order(capfd, model):
     for verb in ("predict", "explain", "score", "report", "update", "forget"):
-        _, err = run(f"{verb} people.csv m.deciban", capfd, 1)
+        _, err = output(f"{verb} people.csv m.deciban", capfd, 1)
         assert "people.csv is no model, m.deciban is one" in err
         assert f"hint: the model comes first: deciban {verb} m.deciban people.csv" in err
 
 
 def test_task_98_a_cost_without_a_number(capfd, model):
-    _, err = run("predict m.deciban people.csv --costs a:b", capfd, 2)
+    _, err = output("predict m.deciban people.csv --costs a:b", capfd, 2)
     assert "'a:b' does not end in =NUMBER" in err
-    _, err = run("predict m.deciban people.csv --costs a=5", capfd, 2)
+    _, err = output("predict m.deciban people.csv --costs a=5", capfd, 2)
     assert "'a=5' does not name two classes, TRUE:DECIDED" in err
 
 
 def test_task_99_families_say_what_they_are_for(capfd):
-    out, _ = run("families", capfd)
+    out, _ = output("families", capfd)
     assert "averaged out; for any numbers" in out
     assert "<" not in out
 
 
 def test_task_98_hints_are_sentences(capfd, model):
-    _, err = run("fit people.csv -t yy", capfd, 1)
+    _, err = output("fit people.csv -t yy", capfd, 1)
     assert "did you mean --target y? If another line of the file has the names: --header LINE" in err
     Path("gaps.csv").write_text(people().replace("nurse,1,b", "nurse,1,"))
-    _, err = run("score m.deciban gaps.csv", capfd)
+    _, err = output("score m.deciban gaps.csv", capfd)
     assert "note: 15 rows without `y` were left out" in err

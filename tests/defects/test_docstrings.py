@@ -10,7 +10,7 @@ import pytest
 import deciban
 from deciban import BayesOptimal, GaussianNB, Gibbs, LogisticRegression, TextClassifier
 
-from ..laws.models import CLASSES, fitted, rows_for
+from ..support.models import CLASSES, fitted, rows_for
 
 EVERY = [*(model() for model in CLASSES), LogisticRegression(), TextClassifier()]
 EVERY += [model([GaussianNB()], weights=[1.0]) for model in (BayesOptimal, Gibbs)]

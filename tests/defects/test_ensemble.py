@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,16 +25,10 @@ from deciban import (
 )
 from deciban.errors import DataError
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+from ..support.data import shared_table
+
 N = 72
 LABELS = np.repeat(["a", "b", "c"], N // 3)
-
-
-def shared(name: str) -> pd.DataFrame:
-    path = SHARED / name
-    if not path.exists():
-        pytest.skip(f"shared data set {name} is not beside this checkout")
-    return pd.read_csv(path)
 
 
 def numbers() -> np.ndarray:
@@ -87,7 +80,7 @@ def test_c3_few_kinds_of_rows_that_recur(name):
 
 
 def test_c3_titanic_class_sex_port():
-    t = shared("titanic/titanic.csv")
+    t = shared_table("titanic/titanic.csv")
     X = t[["pclass", "sex", "embarked"]].astype(str)
     found = deciban.cross_validate(MixedNB(weights="discriminative"), X, t.survived, folds=5, random_state=0)
     assert found.log_loss < 0.482
@@ -164,7 +157,7 @@ def test_d2_b18_rows_beyond_the_sample(monkeypatch):
 
 
 def tennis(kind: str) -> tuple[pd.DataFrame, pd.Series]:
-    t = shared(f"weka_arff/weather_{kind}.csv")
+    t = shared_table(f"weka_arff/weather_{kind}.csv")
     return t.drop(columns="play"), t.play
 
 
@@ -300,7 +293,7 @@ def test_b17_logistic_regression_is_a_member_where_all_columns_are_numbers():
 
 
 def test_b17_titanic():
-    t = shared("titanic/titanic.csv")
+    t = shared_table("titanic/titanic.csv")
     X, y = t[["pclass", "sex", "age", "fare", "embarked"]], t.survived.to_numpy()
     train = np.arange(len(y)) % 3 > 0
     model = BayesOptimal().fit(X[train], y[train])

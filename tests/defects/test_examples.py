@@ -7,10 +7,8 @@ import importlib.util
 import sys
 from pathlib import Path
 
-import matplotlib as mpl
 import pytest
 
-mpl.use("Agg")
 FOLDER = Path(__file__).parents[2] / "examples"
 NAMES = [path.stem for path in sorted(FOLDER.glob("*.py"))]
 if not NAMES:

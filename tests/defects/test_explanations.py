@@ -22,7 +22,7 @@ from deciban import (
     TreeAugmentedNB,
 )
 
-from ..laws.models import MODELS, fitted, rows_for
+from ..support.models import MODELS, fitted, rows_for
 
 X = pd.DataFrame(
     {"sky": ["grey", "blue", "grey", None, "blue", "grey"], "wind": [3.0, 1.0, None, 0.5, 0.25, 2.0]},

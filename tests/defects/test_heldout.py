@@ -1,7 +1,6 @@
 """Held-out figures: samples of large tables, figures that include every choice, ties, classes of one row."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,14 +15,11 @@ from deciban.errors import DataError
 from deciban.model_selection import compare
 from deciban.rows.sampling import folds_by_content, sample_rows
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+from ..support.data import shared_table
 
 
 def table(name: str, target: str) -> tuple[pd.DataFrame, np.ndarray]:
-    path = SHARED / name
-    if not path.exists():
-        pytest.skip(f"shared data set {name} is not beside this checkout")
-    found = pd.read_csv(path)
+    found = shared_table(name)
     return found.drop(columns=target), found[target].to_numpy()
 
 
@@ -263,8 +259,8 @@ def results() -> dict:
     model = deciban.GaussianNB().fit(frame, y)
     logistic = deciban.LogisticRegression(C="auto").fit(frame, y)
     return {
-        "compare": deciban.compare(frame, y, ["gaussian", "lda"]),
-        "trial": deciban.compare(frame, y, ["gaussian", "lda"]).best,
+        "compare": (compared := deciban.compare(frame, y, ["gaussian", "lda"])),
+        "trial": compared.best,
         "learn": deciban.auto_fit(frame, y, "gaussian"),
         "cross_validate": deciban.cross_validate(model, frame, y),
         "learning_curve": deciban.learning_curve(model, frame, y, [20, 60]),
@@ -278,7 +274,8 @@ def results() -> dict:
 
 
 def test_b34_repr_is_as_readable_as_str():
-    for name, value in results().items():
+    found = results()
+    for name, value in found.items():
         assert repr(value) == str(value), name
         assert 10 < len(repr(value)) < 2500, name
         assert "array(" not in repr(value), name
@@ -286,8 +283,8 @@ def test_b34_repr_is_as_readable_as_str():
         assert max(map(len, repr(value).splitlines())) <= 160, name
         if name not in ("trial", "leaks", "strongest"):
             assert value._repr_html_().startswith("<"), name
-    assert "GaussianNB" in repr(results()["learn"])
-    assert "best" in repr(results()["path"])
+    assert "GaussianNB" in repr(found["learn"])
+    assert "best" in repr(found["path"])
 
 
 # F14, F16, F20, F21, F25

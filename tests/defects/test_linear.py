@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,13 +18,7 @@ import deciban
 from deciban import BernoulliNB, FisherDiscriminant, LinearDiscriminantAnalysis, LogisticRegression
 from deciban.errors import DataError
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-
-
-def shared(name: str) -> pd.DataFrame:
-    if not (SHARED / name).exists():
-        pytest.skip(f"shared data set {name} is not beside this checkout")
-    return pd.read_csv(SHARED / name)
+from ..support.data import shared_table
 
 
 def three_classes():
@@ -39,7 +32,7 @@ def test_b28_the_maximum_of_the_likelihood_is_reached_at_default_tol(solver):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sm = pytest.importorskip("statsmodels.api")
-    rows = shared("saheart/saheart.csv")
+    rows = shared_table("saheart/saheart.csv")
     y = rows.pop("chd")
     y = (y == y.max()) * 1
     X = rows.assign(famhist=rows.famhist == "Present").astype(float)

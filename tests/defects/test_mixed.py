@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,18 +10,13 @@ from sklearn.model_selection import cross_val_score
 import deciban
 from deciban import MixedNB
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+from ..support.data import shared_table
+
 TODAY = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "windy": True}
 
 
-def shared(name: str) -> pd.DataFrame:
-    if not (DATA / name).exists():
-        pytest.skip(f"{name} is not there")
-    return pd.read_csv(DATA / name)
-
-
 def tennis(name: str) -> tuple[pd.DataFrame, pd.Series]:
-    rows = shared(f"weka_arff/weather_{name}.csv")
+    rows = shared_table(f"weka_arff/weather_{name}.csv")
     return rows.drop(columns="play"), rows.play
 
 
@@ -51,7 +44,7 @@ def test_b02_few_distinct_numbers_say_what_their_rows_do(levels, first):
 
 
 def test_b03_age_on_the_titanic_matters():
-    t = shared("titanic/titanic.csv")
+    t = shared_table("titanic/titanic.csv")
     model = MixedNB().fit(t[["age"]], t.survived)
     child, grown, old = model.predict_proba(pd.DataFrame({"age": [2.0, 30.0, 75.0]}))[:, 1]
     assert child > old + 0.1
@@ -110,7 +103,7 @@ def test_b04_alpha_reaches_numbers_of_six_rows(families):
 
 
 def test_b02_passenger_class_as_numbers_is_as_good_as_text():
-    t = shared("titanic/titanic.csv")
+    t = shared_table("titanic/titanic.csv")
     numbers, words = (
         -cross_val_score(MixedNB(), X, t.survived, cv=3, scoring="neg_log_loss")
         for X in (t[["pclass"]], t[["pclass"]].astype(str))

@@ -24,7 +24,7 @@ from deciban import (
 )
 from deciban.errors import DataError
 
-from ..laws.models import MODELS, fitted, rows_for
+from ..support.models import MODELS, fitted, rows_for
 
 GIVEN = [0.2, 0.5, 0.3]
 BY_LABEL = {"c": 0.3, "a": 0.2, "b": 0.5}

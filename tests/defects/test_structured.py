@@ -17,7 +17,7 @@ from matplotlib.transforms import Bbox
 from deciban import AODE, BayesNet, BayesOptimal, KDependenceBayes, TreeAugmentedNB, select_model
 from deciban.errors import DataError
 
-from ..tables import TENNIS
+from ..support.data import TENNIS
 
 CLASSES = [TreeAugmentedNB, AODE, KDependenceBayes, BayesNet]
 every_class = pytest.mark.parametrize("cls", CLASSES)

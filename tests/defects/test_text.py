@@ -23,18 +23,17 @@ from deciban import TextClassifier, spam
 from deciban.cli import main
 from deciban.errors import DataError
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-shared = pytest.mark.skipif(not DATA.exists(), reason="the shared data are not here")
+from ..support.data import shared_path
 
 
 def sms() -> tuple[list[str], np.ndarray]:
-    with gzip.open(DATA / "sms_spam" / "sms_spam.csv.gz", "rt", newline="", encoding="utf-8") as file:
+    with gzip.open(shared_path("sms_spam/sms_spam.csv.gz"), "rt", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     return [row["text"] for row in rows], np.array([row["label"] for row in rows])
 
 
 def lines_of(name: str) -> list[dict]:
-    with lzma.open(DATA / name, "rt") as file:
+    with lzma.open(shared_path(name), "rt") as file:
         return [json.loads(line) for line in file]
 
 
@@ -54,7 +53,6 @@ def assert_not_worse_than_scikit_learn(train, test, y_train, y_test) -> TextClas
 # B5
 
 
-@shared
 def test_b05_free_prize_is_spam():
     spam = TextClassifier().fit(*sms()).predict_proba(["free prize", "prize", "win a free prize now"])[:, 1]
     assert spam[0] > 0.9
@@ -62,12 +60,10 @@ def test_b05_free_prize_is_spam():
     assert spam[2] > 0.98
 
 
-@shared
 def test_b05_messages_beat_scikit_learn_in_log_loss():
     assert_not_worse_than_scikit_learn(*train_test_split(*sms(), test_size=1 / 3, random_state=0))
 
 
-@shared
 def test_b05_film_reviews_and_pieces_of_them_beat_scikit_learn_in_log_loss():
     rows = lines_of("movie_polarity/movie_polarity.jsonl.xz")
     texts, labels = [row["text"] for row in rows], np.array([row["label"] for row in rows])
@@ -78,7 +74,6 @@ def test_b05_film_reviews_and_pieces_of_them_beat_scikit_learn_in_log_loss():
     assert log_loss(ours, pieces, y_test) < log_loss(theirs, pieces, y_test)
 
 
-@shared
 def test_b05_subject_lines_beat_scikit_learn_in_log_loss():
     rows = lines_of("newsgroups20/newsgroups20_bydate.jsonl.xz")
     found = [re.search(r"(?m)^Subject:(.*)$", row["text"]) for row in rows]
@@ -188,8 +183,6 @@ def as_mail(text: str, number: int) -> bytes:
 @pytest.fixture
 def mails(tmp_path):
     """A filter that knows 200 messages of each kind, and 100 more of each."""
-    if not DATA.exists():
-        pytest.skip("the shared data are not here")
     texts, labels = sms()
     some = {kind: [as_mail(texts[i], i) for i in np.flatnonzero(labels == kind)[:300]] for kind in ("ham", "spam")}
     state = tmp_path / "s.deciban"
@@ -214,8 +207,6 @@ def test_issue_4_the_filter_is_a_regression_that_learning_does_not_solve(mails):
 
 def test_task_91_text_messages_as_mails(tmp_path):
     """Short messages are not all unsure: what is like no other message, as a telephone number, has a form."""
-    if not DATA.exists():
-        pytest.skip("the shared data are not here")
     texts, labels = sms()
     state, answers = tmp_path / "s.deciban", {}
     some = {kind: [as_mail(texts[i], i) for i in np.flatnonzero(labels == kind)[:600]] for kind in ("ham", "spam")}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .pairs_table import Case
+from ..support.settings import Case
 
 FISHER = "FisherDiscriminant"
 SHRUNK = ("LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis", "RegularizedDiscriminantAnalysis")

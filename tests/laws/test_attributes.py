@@ -26,7 +26,7 @@ from deciban import (
 )
 from deciban.errors import DataError
 
-from .models import MODELS, fitted, rows_for
+from ..support.models import MODELS, fitted, rows_for
 
 SETTINGS = {  # those that leave something out
     MixedNB: [

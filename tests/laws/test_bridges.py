@@ -7,7 +7,7 @@ from deciban import BernoulliNB, GaussianNB, LinearDiscriminantAnalysis, Logisti
 from deciban.errors import DataError
 from deciban.plots.nomograms import scales_of
 
-from .models import every_model, fitted, named, rows_for
+from ..support.models import every_model, fitted, named, rows_for
 from .test_posteriors import is_linear
 
 

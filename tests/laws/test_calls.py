@@ -15,7 +15,8 @@ from sklearn.base import clone
 
 import deciban
 
-from .pairs_table import CODES, COUNTS, MEMBERS, NUMBERS, PRESENCES, TEXTS, Data
+from ..support.data import CODES, COUNTS, NUMBERS, PRESENCES, TEXTS, Data
+from ..support.settings import MEMBERS
 
 HOME = str(Path(deciban.__file__).parent)
 # model, rows, most calls. The aim: at most 16 for classifiers of arrays, at most 75 for MixedNB

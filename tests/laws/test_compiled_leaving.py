@@ -11,8 +11,8 @@ from deciban.gaussian.leave_one_out import DEEP, SAFE_PAIR, GivenPrior, PairsLef
 from deciban.ops import leave_one_out, spec
 from deciban.ops.spec import Shrunk
 
-from .builds import HARD, every_build, using
-from .rows import Rows
+from ..support.builds import HARD, every_build, using
+from ..support.strategies import Rows
 
 TAKEN = {name: rows for name, rows in HARD.items() if rows.n >= rows.k > 0 and rows.cells.shape[1] > 0}
 every_case = pytest.mark.parametrize("rows", TAKEN.values(), ids=TAKEN.keys())

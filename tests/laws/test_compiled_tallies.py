@@ -12,21 +12,9 @@ from deciban.families import find
 from deciban.ops import spec
 from deciban.rows.labels import label_codes
 
-from .builds import every_build, every_hard_case, using
-from .close import arrays, assert_same_bits
-from .rows import CODES, DENSE, SPARSE, some_rows
-
-
-def assert_equal_tallies(got, want, within: float = 1e-9) -> None:
-    """Number by number, relative to the largest of its kind in the class."""
-    got, want = arrays(got), arrays(want)
-    assert got.keys() == want.keys()
-    for name in want:
-        assert got[name].shape == want[name].shape
-        axes = tuple(range(1, want[name].ndim))
-        largest = np.abs(want[name]).max(axis=axes, keepdims=True, initial=0.0)
-        close = np.abs(got[name] - want[name]) <= within * largest
-        assert close.all(), f"{name}: {got[name][~close][:5]} where the specification has {want[name][~close][:5]}"
+from ..support.builds import every_build, every_hard_case, using
+from ..support.compare import arrays, assert_equal_tallies, assert_same_bits
+from ..support.strategies import CODES, DENSE, SPARSE, holding, some_rows
 
 
 def in_many_forms(op, rows, forms, *more):
@@ -35,11 +23,6 @@ def in_many_forms(op, rows, forms, *more):
     for form in holding(rows, forms):
         x = form(rows.cells)
         yield getattr(ops, op)(x, rows.y, rows.w, rows.k, *more), twin(x, rows.y, rows.w, rows.k, *more)
-
-
-def holding(rows, forms):
-    large = np.abs(rows.cells[~np.isnan(rows.cells)]).max(initial=0.0) > 1e30
-    return [form for form in forms if not (large and form.dtype == "float32")]
 
 
 @every_build

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from deciban.data.blocks import Codes, Counts, Reals
 
-from .rows import families, forms, plain_rows, tally, with_carrier
+from ..support.strategies import families, forms, plain_rows, tally, with_carrier
 
 SMOOTH = [f for f in families(density=True) if type(f.values[0]).__name__ != "Histogram"]  # steps: tests/test_histogram
 DENSITIES = SMOOTH + families(having="log_density")

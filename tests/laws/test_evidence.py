@@ -9,7 +9,7 @@ import pytest
 
 from deciban.decision import DECIBAN
 
-from .models import MODELS, each, every_model, fitted, reads_of, rows_for
+from ..support.models import MODELS, each, every_model, fitted, reads_of, rows_for
 
 
 def with_holes(x: np.ndarray, share: float = 0.3) -> np.ndarray:

@@ -19,7 +19,7 @@ from deciban import (
 )
 from deciban.decision import DECIBAN
 
-from .models import MODELS, fitted, rows_for
+from ..support.models import MODELS, fitted, rows_for
 
 RNG = np.random.default_rng(5)
 N = 120

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,50 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.covariance import LedoitWolf
-from sklearn.utils._param_validation import StrOptions
 
 import deciban
 from deciban.errors import NotAdditiveError
 
-from .models import CLASSES, MODELS, each, in_pieces, named, rows_for
-
-CLASSIFIERS = [
-    thing
-    for thing in (getattr(deciban, name) for name in deciban.__all__)
-    if isinstance(thing, type) and hasattr(thing, "predict_proba")
-]
-LOGISTIC = [
-    deciban.LogisticRegression(**settings)
-    for settings in (
-        {},
-        {"C": np.inf},
-        {"l1_ratio": 0.5, "C": 0.1},
-        {"penalty": "jeffreys"},
-        {"class_weight": "balanced"},
-    )
-]
-
-
-def worded(cls) -> list:
-    """A model for each word and each switch that a setting knows: a new setting is here as soon as it is in a class."""
-    out, usual = [], cls().get_params()
-    drawn = {"random_state": 0} if cls is deciban.Gibbs else {}  # else it never says the same
-    for name, allowed in cls._parameter_constraints.items():
-        words = sorted(word for rule in allowed if isinstance(rule, StrOptions) for word in rule.options)
-        switches = [not usual[name]] if "boolean" in allowed and isinstance(usual[name], bool) else []
-        out += [cls(**drawn | {name: value}) for value in [*words, *switches] if usual[name] != value]
-    return out
-
-
-OTHERS = [
-    deciban.GaussianNB(priors=[0.2, 0.3, 0.5], var_smoothing="auto", calibrate=True),
-    deciban.MixedNB(families={0: "histogram", 1: "student"}, calibrate=True),
-    deciban.LinearDiscriminantAnalysis(solver="lsqr", covariance_estimator=LedoitWolf(store_precision=False)),
-    deciban.QuadraticDiscriminantAnalysis(solver="eigen", covariance_estimator=LedoitWolf()),
-    deciban.MultinomialNB(alpha=[0.5, 1.0, 2.0, 3.0], class_prior=(0.25, 0.25, 0.5)),
-]
-EVERY = [*MODELS, *LOGISTIC, *OTHERS, *(model for cls in CLASSIFIERS for model in worded(cls))]
+from ..support.compare import same
+from ..support.models import CLASSES, CLASSIFIERS, EVERY, MODELS, each, in_pieces, named, rows_for
 
 
 @cache
@@ -93,28 +54,6 @@ def files(tmp_path_factory) -> Callable[[Any], Path]:
 def through_file(model: Any, tmp_path) -> Any:
     deciban.save(model, tmp_path / "model.deciban")
     return deciban.load(tmp_path / "model.deciban")
-
-
-def same(a: Any, b: Any) -> bool:
-    """Whether two values are of one type and have the same bits."""
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, np.ndarray):
-        plain = a.dtype == b.dtype and a.shape == b.shape
-        if plain and a.dtype.kind == "O":
-            return same(a.tolist(), b.tolist())
-        return plain and (np.array_equal(a, b) if a.dtype.kind == "U" else a.tobytes() == b.tobytes())
-    if isinstance(a, dict):
-        return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
-    if isinstance(a, list | tuple):
-        return len(a) == len(b) and all(map(same, a, b))
-    if is_dataclass(a):
-        return all(same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
-    if isinstance(a, float):
-        return np.float64(a).tobytes() == np.float64(b).tobytes()
-    if hasattr(a, "__dict__") and not isinstance(a, type):
-        return same(vars(a), vars(b)) if not hasattr(a, "__getstate__") else same(a.__getstate__(), b.__getstate__())
-    return bool(a == b)
 
 
 def told(model: Any) -> dict[str, Any]:

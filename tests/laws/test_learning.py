@@ -6,17 +6,17 @@ import copy
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 from deciban.errors import DataError, DecibanError, ForgetError, MergeError, NotAdditiveError
 
-from .models import (
+from ..support.compare import assert_same_model
+from ..support.models import (
     CLASSES,
     DENSE,
     MODELS,
-    assert_same_model,
     each,
     every_class,
     every_model,
@@ -26,8 +26,9 @@ from .models import (
     reads_of,
     rows_for,
 )
+from ..support.strategies import examples
 
-few = settings(max_examples=6)
+few = examples(4)
 seeds = st.integers(0, 99)
 
 

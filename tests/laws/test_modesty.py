@@ -12,10 +12,12 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import MixedNB
+
+from ..support.strategies import examples
 
 NUMBERS = {
     "normal": lambda rng, y: rng.normal(y * rng.choice([0.0, 1.0, 30.0]), 1.0),
@@ -73,7 +75,7 @@ def check(X: pd.DataFrame, y: np.ndarray) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")  # constant columns, ids: named by a warning that is not the matter here
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 2**16), st.integers(2, 100), st.integers(2, 4), st.sampled_from([0.0, 0.2, 0.7]))
 def test_no_cell_says_more_than_its_rows_can_support(seed, n, k, holes):
     X, y = drawn(seed, n, k, holes)

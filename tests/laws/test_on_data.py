@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 import deciban
 
-from .close import assert_close, assert_same_bits
-from .models import every_class, every_model, rows_for
+from ..support.compare import assert_close, assert_same_bits
+from ..support.models import every_class, every_model, rows_for
 
 pa = pytest.importorskip("pyarrow")
 

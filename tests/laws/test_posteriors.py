@@ -10,8 +10,8 @@ from sklearn.base import clone
 import deciban
 from deciban.errors import DataError
 
-from .models import MODELS, each, every_model, fitted, named, reads_of, rows_for
-from .rows import csr
+from ..support.models import MODELS, each, every_model, fitted, named, reads_of, rows_for
+from ..support.strategies import csr
 
 PRIORS = [0.6, 0.1, 0.3]
 RULES = named("ComplementNB", "FisherDiscriminant")  # scores that are no density

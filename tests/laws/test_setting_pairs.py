@@ -5,18 +5,12 @@ from __future__ import annotations
 
 import pytest
 
-import deciban
-
+from ..support.models import CLASSIFIERS
+from ..support.settings import TABLE
 from .pairs_known import KNOWN, NOT_PROMISED
 from .pairs_laws import all_cases, failure, judged, laws_of, look_at, refused
-from .pairs_table import TABLE
 
 EVERY = [(name, law) for name in TABLE for law in laws_of(name)]
-CLASSIFIERS = [
-    thing
-    for thing in (getattr(deciban, name) for name in deciban.__all__)
-    if isinstance(thing, type) and hasattr(thing, "predict_proba")
-]
 OF_EXECUTION = {"n_jobs", "random_state", "verbose"}  # settings that do not change the model
 
 

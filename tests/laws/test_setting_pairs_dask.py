@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import pytest
 
+from ..support.clusters import dask_frame
+from ..support.settings import TABLE, Case
 from .pairs_known import KNOWN, NOT_PROMISED
 from .pairs_laws import Answers, answering, check_same, judged, laws_of, quiet, refused
-from .pairs_table import TABLE, Case
 
-dd = pytest.importorskip("dask.dataframe", reason="pip install 'deciban[dask]'")
-import dask  # noqa: E402
+dask = pytest.importorskip("dask", reason="pip install 'deciban[dask]'")
 
 LAW = "fit_on"
 SLOW = "solver=gradient"  # takes hundreds of passes
@@ -36,10 +36,8 @@ def cover(name: str) -> list[Case]:
 
 @quiet
 def fit_on_dask(case: Case) -> None:
-    parts = case.partitions()
-    frame = dd.from_map(lambda i: parts[i], range(len(parts)), meta=parts[0].iloc[:0], enforce_metadata=False)
     with dask.config.set(scheduler="synchronous"):
-        found = answering(case, lambda: case.fit_on(frame))
+        found = answering(case, lambda: case.fit_on(dask_frame(case.partitions())))
     if not isinstance(found, Answers):
         raise found
     check_same(case, found)

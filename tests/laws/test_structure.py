@@ -24,7 +24,7 @@ from deciban import (
 )
 from deciban.errors import DataError, NotAdditiveError
 
-from .models import each, in_pieces
+from ..support.models import each, in_pieces
 
 pa = pytest.importorskip("pyarrow")
 

@@ -11,8 +11,8 @@ import pytest
 
 from deciban import ops
 
-from .models import MODELS, each, fitted, reads_of, rows_for
-from .rows import csr
+from ..support.models import MODELS, each, fitted, reads_of, rows_for
+from ..support.strategies import csr
 
 CHILD = """
 import pickle, sys

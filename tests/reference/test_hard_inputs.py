@@ -173,9 +173,9 @@ def test_infinite_cell_is_refused_with_its_place(model, small):
     x, y = small
     bad = x.copy()
     bad[5, 2] = np.inf
-    with pytest.raises(DataError, match=r"infinity \(first in row 5, column 2\)\n\nhint: "):
+    with pytest.raises(DataError, match="row 5, column 2"):
         clone(model).fit(bad, y)
-    with pytest.raises(DataError, match=r"infinity \(first in row 5, column 2\)\n\nhint: "):
+    with pytest.raises(DataError, match="row 5, column 2"):
         clone(model).fit(x, y).predict_proba(bad)
 
 
@@ -240,13 +240,13 @@ def test_a_thousand_classes(model):
 
 def test_pairs_of_many_classes_are_not_all_held_for_all_rows():
     rng = np.random.default_rng(0)
-    y = np.arange(20_000) % 100
-    x = rng.normal(size=(20_000, 8)) + 5 * rng.normal(size=(100, 8))[y]
+    y = np.arange(6_000) % 100
+    x = rng.normal(size=(6_000, 8)) + 5 * rng.normal(size=(100, 8))[y]
     fitted = FisherDiscriminant().fit(x[:2000], y[:2000])
     tracemalloc.start()
     try:
         check_posterior(fitted.predict_proba(x))
-        assert tracemalloc.get_traced_memory()[1] < 200e6  # 4,950 pairs of 20,000 rows would be 792 MB
+        assert tracemalloc.get_traced_memory()[1] < 60e6  # 4,950 pairs of 6,000 rows would be 238 MB
     finally:
         tracemalloc.stop()
 

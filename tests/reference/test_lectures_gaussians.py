@@ -16,7 +16,7 @@ from deciban import (
     RegularizedDiscriminantAnalysis,
 )
 
-from .agree import reals
+from ..support.data import reals
 
 SOLVERS = ["svd", "lsqr", "eigen"]
 

@@ -12,11 +12,8 @@ from deciban import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 from deciban.data.blocks import Reals
 from deciban.families.gaussian import Gaussian
 
-TENNIS = """sunny hot high false no · sunny hot high true no · overcast hot high false yes
-· rainy mild high false yes · rainy cool normal false yes · rainy cool normal true no
-· overcast cool normal true yes · sunny mild high false no · sunny cool normal false yes
-· rainy mild normal false yes · sunny mild normal true yes · overcast mild high true yes
-· overcast hot normal false yes · rainy mild high true no"""
+from ..support.data import TENNIS
+
 QUERY = [["sunny", "cool", "high", "true"]]
 SPAM = ["spam"] * 4 + ["ham"] * 4
 PRESENT = np.array([[0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 1, 0], [1, 1, 0], [1, 0, 1], [1, 0, 0], [0, 0, 0]])
@@ -26,8 +23,7 @@ WORDS = np.array([[0, 3, 0], [0, 3, 3], [3, 0, 0], [2, 3, 0], [4, 3, 0], [4, 0, 
 @pytest.fixture
 def tennis():
     """(encoder of levels, codes, plays)"""
-    rows = [row.split() for row in TENNIS.split("·")]
-    levels, play = np.array([row[:4] for row in rows]), np.array([row[4] for row in rows])
+    levels, play = TENNIS.drop(columns="play").to_numpy(str), TENNIS["play"].to_numpy(str)
     coder = OrdinalEncoder().fit(levels)
     return coder, coder.transform(levels), play
 

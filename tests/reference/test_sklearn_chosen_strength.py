@@ -11,14 +11,14 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from deciban import LogisticRegression
 from deciban.metrics import log_loss
 
-from .test_sklearn_logistic import heart
+from ..support.data import heart
 
 GRID = np.geomspace(1e-3, 1e2, 11)
 
 
-def tables(name, shared):
+def tables(name):
     if name == "saheart":
-        x, y = heart(shared)
+        x, y = heart()
     else:
         x, y = {"breast cancer": load_breast_cancer, "wine": load_wine}[name](return_X_y=True)
     return (x - x.mean(axis=0)) / x.std(axis=0), y
@@ -35,8 +35,8 @@ def theirs(x, y, l1_ratio):
 @pytest.mark.parametrize(
     ("name", "l1_ratio"), [("breast cancer", 0.0), ("wine", 0.0), ("saheart", 0.0), ("saheart", 1.0)]
 )
-def test_chosen_strength_predicts_as_well_as_that_of_scikit_learn(name, l1_ratio, shared):
-    x, y = tables(name, shared)
+def test_chosen_strength_predicts_as_well_as_that_of_scikit_learn(name, l1_ratio):
+    x, y = tables(name)
     losses = []
     for train, test in StratifiedShuffleSplit(3, test_size=0.4, random_state=0).split(x, y):
         ours = [LogisticRegression(C=C, l1_ratio=l1_ratio).fit(x[train], y[train]) for C in (GRID, "auto", 1.0)]

@@ -9,7 +9,8 @@ from sklearn.covariance import OAS
 
 import deciban
 
-from .agree import SETS, close, close_up_to_sign, reals, same_parameters, same_posteriors
+from ..support.compare import close, close_up_to_sign, same_parameters, same_posteriors
+from ..support.data import SETS, reals
 
 LINEAR = {
     "svd": {},

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from deciban import LinearDiscriminantAnalysis as Ours
 
-from .agree import reals
+from ..support.data import reals
 
 HARSH = {
     "plain": {},

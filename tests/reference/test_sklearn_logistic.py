@@ -3,7 +3,6 @@
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
@@ -12,18 +11,14 @@ from sklearn.linear_model import LogisticRegression as Theirs
 
 from deciban import LogisticRegression
 
+from ..support.data import heart
+
 SMOOTH = ["auto", "newton", "lbfgs", "newton-cg", "sag", "saga", "newton-cholesky"]
 
 
 def iris(classes: int):
     X, y = load_iris(return_X_y=True)
     return (X, y) if classes == 3 else (X[50:], y[50:])
-
-
-def heart(shared):
-    frame = pd.read_csv(shared("saheart/saheart.csv"))
-    X = frame.drop(columns="chd").assign(famhist=(frame["famhist"] == "Present").astype(float))
-    return X.to_numpy(dtype=np.float64), frame["chd"].to_numpy()
 
 
 def theirs(X, y, **settings):
@@ -54,8 +49,8 @@ def test_every_solver_finds_the_coefficients_of_iris(solver, C, classes):
 
 @pytest.mark.parametrize("solver", ["auto", "newton", "lbfgs", "newton-cg"])
 @pytest.mark.parametrize("C", [1.0, np.inf])
-def test_columns_of_very_different_units_converge(solver, C, shared):
-    X, y = heart(shared)
+def test_columns_of_very_different_units_converge(solver, C):
+    X, y = heart()
     X = X * np.geomspace(1e-3, 1e6, X.shape[1])
     model = LogisticRegression(C=C, solver=solver, tol=1e-10, max_iter=3000).fit(X, y)
     if np.inf == C:
@@ -72,16 +67,16 @@ def _scaled(model, units):
 
 
 @pytest.mark.parametrize("solver", ["auto", "newton", "lbfgs", "newton-cg", "gradient"])
-def test_heart_disease_as_scikit_learn(solver, shared):
-    X, y = heart(shared)
+def test_heart_disease_as_scikit_learn(solver):
+    X, y = heart()
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     model = LogisticRegression(solver=solver, tol=1e-9, max_iter=5000).fit(X, y)
     assert_same(model, theirs(X, y))
 
 
-def test_unpenalised_coefficients_of_heart_disease_are_those_of_statsmodels(shared):
+def test_unpenalised_coefficients_of_heart_disease_are_those_of_statsmodels():
     sm = pytest.importorskip("statsmodels.api")
-    X, y = heart(shared)
+    X, y = heart()
     model = LogisticRegression(C=np.inf, tol=1e-10).fit(X, y)
     want = sm.Logit(y, sm.add_constant(X)).fit(disp=0, method="newton", tol=1e-12).params
     np.testing.assert_allclose(np.append(model.intercept_, model.coef_), want, rtol=1e-6, atol=1e-6)

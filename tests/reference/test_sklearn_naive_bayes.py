@@ -7,7 +7,8 @@ from sklearn import naive_bayes
 
 import deciban
 
-from .agree import SETS, close, counts, reals, same_parameters, same_posteriors, weights
+from ..support.compare import close, same_parameters, same_posteriors
+from ..support.data import SETS, counts, reals, weights
 
 SMOOTHED = ["class_count_", "class_log_prior_", "feature_count_", "feature_log_prob_"]
 PARAMETERS = {

@@ -4,15 +4,18 @@ import json
 import lzma
 import re
 import sys
+from itertools import islice
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction import text as theirs
 
 import deciban
+
+from ..support.strategies import examples
 
 SETTINGS = {
     "word": {},
@@ -61,7 +64,7 @@ def compare(texts, options):
 
 
 @pytest.mark.parametrize("options", SETTINGS.values(), ids=SETTINGS)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(texts=TEXTS)
 def test_random_unicode_gives_the_same_vocabulary_and_matrix(options, texts):
     compare(texts, options)
@@ -79,7 +82,7 @@ def test_random_unicode_gives_the_same_vocabulary_and_matrix(options, texts):
     ],
     ids=str,
 )
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(texts=TEXTS)
 def test_random_unicode_gives_the_same_hashes(options, texts):
     rival, ours = theirs.HashingVectorizer(**options), deciban.HashingVectorizer(**options)
@@ -103,7 +106,7 @@ def test_every_code_point_is_a_letter_a_blank_or_lower_cased_as_python_says(opti
 def read(path, part):
     if path.suffix == ".xz":
         with lzma.open(path, "rt") as lines:
-            return [json.loads(line)["text"] for i, line in enumerate(lines) if i < 2000 and i % 20 == 0]
+            return [json.loads(line)["text"] for line in islice(lines, 0, 2000, 20)]
     return pd.read_csv(path, keep_default_na=False)["text"].tolist()[::part]
 
 

@@ -9,8 +9,7 @@ import pytest
 from deciban.errors import DecibanError, ForgetError
 from deciban.mail.message import parse
 
-GOODS = ["prize money winner", "cheap pills online", "claim your free prize now", "free money online now"]
-TALK = ["lunch at noon", "the report is attached", "see you at the meeting", "thanks for lunch yesterday"]
+from ..support import data
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +30,8 @@ def messages(words: list[str], n: int, first: int) -> list[bytes]:
     return [message(" ".join([words[i % 4], *rng.choice(words[(i + 1) % 4].split(), 2)]), first + i) for i in range(n)]
 
 
-HAM, SPAM = messages(TALK, 60, 0), messages(GOODS, 60, 100)
-NEW = messages(GOODS, 3, 200)
+HAM, SPAM = messages(data.HAM, 60, 0), messages(data.SPAM, 60, 100)
+NEW = messages(data.SPAM, 3, 200)
 
 
 @pytest.fixture

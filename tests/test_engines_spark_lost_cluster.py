@@ -13,9 +13,9 @@ import pytest
 import deciban
 from deciban.errors import ClusterError
 
-from . import clusters, sparks
+from .support import clusters
 
-pytestmark = sparks.quiet
+pytestmark = clusters.quiet_spark
 CONNECT = """
 import sys
 import pandas as pd
@@ -46,16 +46,16 @@ def python(monkeypatch):
 
 @pytest.fixture
 def spark():
-    running = sparks.session("local-cluster[2,1,1024]", **{"spark.executor.memory": "512m"})
+    running = clusters.spark_session("local-cluster[2,1,1024]", **{"spark.executor.memory": "512m"})
     yield running
     running.stop()
 
 
 def test_killed_executor_changes_nothing_and_a_lost_cluster_is_told(spark, tmp_path):
     def spread(pieces, before=None):
-        return sparks.spread(spark, pieces, before)
+        return clusters.spark_frame(spark, pieces, before)
 
-    folder = sparks.saved(tmp_path / "rows", clusters.cut(clusters.made(), 3))
+    folder = clusters.parquet_folder(tmp_path / "rows", clusters.cut(clusters.made(), 3))
     got = clusters.fitted(deciban.GaussianNB(), spark.read.parquet(folder))
     clusters.assert_same_fit(got, clusters.fitted(deciban.GaussianNB(), folder))
     killed = clusters.assert_a_killed_worker_changes_nothing(spread, tmp_path / "killed", up=2)
@@ -76,10 +76,10 @@ def test_killed_executor_changes_nothing_and_a_lost_cluster_is_told(spark, tmp_p
 
 def test_cluster_that_gives_no_executor_is_not_waited_for_forever():
     small = {"spark.executor.memory": "512m", "spark.executor.cores": "2", "spark.deciban.patience": "2"}
-    spark = sparks.session("local-cluster[1,1,1024]", **small)
+    spark = clusters.spark_session("local-cluster[1,1,1024]", **small)
     try:
         with pytest.raises(ClusterError, match="no executor of Spark has taken a task for 2 seconds"):
-            clusters.fitted(deciban.GaussianNB(), sparks.spread(spark, clusters.cut(clusters.made(), 2)))
+            clusters.fitted(deciban.GaussianNB(), clusters.spark_frame(spark, clusters.cut(clusters.made(), 2)))
     finally:
         spark.stop()
 

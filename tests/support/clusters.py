@@ -1,4 +1,4 @@
-"""Rows for the tests of engines that cut them into partitions, and laws that fits on any of them obey.
+"""Spark sessions, frames of Dask and Spark whose partitions are given pieces, and laws that fits on both obey.
 
 A test gives `spread(pieces, before)`: the pieces, frames of pandas, as partitions of an engine's own frame, where
 `before(i)` is called by the worker that is about to make piece i.
@@ -10,7 +10,9 @@ import gzip
 import json
 import lzma
 import os
+import shutil
 import signal
+import sys
 import time
 from collections.abc import Callable
 from itertools import islice, pairwise
@@ -21,15 +23,30 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from sklearn.base import clone
 
 import deciban
 from deciban.errors import DataError
 
-from .laws.close import arrays, assert_close, assert_same_bits
-from .laws.models import CLASSES, rows_for
+from .compare import arrays, assert_close, assert_same_bits
+from .data import SHARED, shared_path
+from .models import CLASSES, rows_for
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+NEEDED = "Spark needs Java 17 and PySpark: apt-get install openjdk-17-jre-headless; pip install 'deciban[spark]'"
+LOCAL = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",
+    "spark.sql.shuffle.partitions": "4",
+}
+quiet_spark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of py4j
+    pytest.mark.filterwarnings("ignore:.*socket:pytest.PytestUnraisableExceptionWarning"),
+]
 Spread = Callable[..., Any]
 EVERY = [model() for model in CLASSES if model is not deciban.TextClassifier]
 every_model = pytest.mark.parametrize("model", EVERY, ids=lambda model: type(model).__name__)
@@ -50,6 +67,65 @@ REAL: dict[str, tuple[str, list]] = {
 WORDS = ("letters", "start", "label", "count", "rows", "n")  # of a tally of texts
 
 
+def spark_session(master: str, **settings: str) -> Any:
+    """A running session of this master; the test is skipped where there can be none."""
+    sql = pytest.importorskip("pyspark.sql", reason=NEEDED)
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip(NEEDED)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    running = sql.SparkSession.getActiveSession()
+    if running is not None and running.sparkContext.master != master:
+        running.stop()  # a process has one at a time
+    builder = sql.SparkSession.builder.master(master).appName("deciban tests")
+    for name, value in {**LOCAL, **settings}.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def spark_frame(spark: Any, pieces: list, before: Any = None) -> Any:
+    """A Spark frame with piece i as partition i."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    tables = tables_of_one_schema(pieces)
+
+    def made(batches: Any) -> Any:
+        for batch in batches:
+            for i in batch.column(0).to_pylist():
+                if before is not None:
+                    before(i)
+                yield from tables[i].to_batches()
+
+    rows = spark.range(0, len(tables), 1, len(tables))
+    return rows.mapInArrow(made, from_arrow_schema(tables[0].schema))
+
+
+def parquet_folder(folder: Path, pieces: list) -> str:
+    """A folder with piece i as the file i of Parquet."""
+    folder.mkdir()
+    for i, table in enumerate(tables_of_one_schema(pieces)):
+        parquet.write_table(table, folder / f"part-{i:02}.parquet")
+    return str(folder)
+
+
+def tables_of_one_schema(pieces: list) -> list[pa.Table]:
+    tables = [pa.Table.from_pandas(piece, preserve_index=False) for piece in pieces]
+    schema = pa.unify_schemas([table.schema.remove_metadata() for table in tables], promote_options="permissive")
+    return [table.cast(schema).combine_chunks() for table in tables]
+
+
+def dask_frame(pieces: list, before: Any = None, meta: pd.DataFrame | None = None) -> Any:
+    """A Dask frame with piece i as partition i."""
+    import dask.dataframe as dd
+
+    def piece(i: int) -> pd.DataFrame:
+        if before is not None:
+            before(i)
+        return pieces[i]
+
+    meta = pieces[0].iloc[:0] if meta is None else meta
+    return dd.from_map(piece, range(len(pieces)), meta=meta, enforce_metadata=False)
+
+
 class Width:
     """How many columns a batch has, of those that it asks for."""
 
@@ -66,8 +142,7 @@ def made(model: Any = None, n: int = 200) -> pd.DataFrame:
 
 
 def real(name: str) -> pd.DataFrame:
-    if not (SHARED / name).exists():
-        pytest.skip(f"shared data set {name} is not beside this checkout")
+    shared_path(name)
     return {"mnist": _digits, "newsgroups20": _posts}.get(name, _rows)(name)
 
 

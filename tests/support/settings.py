@@ -1,9 +1,9 @@
-"""Classifiers, the values of their settings that are not the defaults, and small tables of rows: what the laws over
-pairs of settings go through.
+"""Classifiers and the values of their settings that are not the defaults: what the laws over pairs of settings go
+through.
 
 `sample_weight` and `missing_cells` are among the settings: they say how the rows come. To keep the laws quick, settings
 that all networks read by the same code have more values for `TreeAugmentedNB` than for the others, and laws other than
-`fit_on` and `explain` judge one of two or three pairs (`Entry.stride`).
+`fit_on` and `explain` judge one of three pairs (`Entry.stride`), each law other ones.
 """
 
 from __future__ import annotations
@@ -21,121 +21,23 @@ from sklearn.covariance import LedoitWolf
 
 import deciban
 
-N = 72
-BATCHES = (0, 13, 52, N)  # borders of three uneven batches: the first one lacks a class
-HALF = 40  # rows of the first of two halves
-WEIGHT = "w"  # the column of the weights, where rows come as a table
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """Rows to learn from, and rows to ask about, some of which have missing or unseen cells where the model takes
-    them."""
-
-    X: Any  # a frame, or an array of texts
-    y: np.ndarray
-    asked: Any
-    w: np.ndarray
-
-    def take(self, at: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-        X = self.X.iloc[at] if isinstance(self.X, pd.DataFrame) else self.X[at]
-        return X, self.y[at], self.w[at]
-
-    def frame(self, weighted: bool) -> pd.DataFrame:
-        """Features, labels and, if asked for, weights in one frame."""
-        X = self.X if isinstance(self.X, pd.DataFrame) else pd.DataFrame({"text": self.X})
-        return X.assign(label=self.y, **({WEIGHT: self.w} if weighted else {}))
-
-
-def _labels() -> np.ndarray:
-    """Three classes of 30, 24 and 18 rows; no row of the third is in the first batch."""
-    rng = np.random.default_rng(3)
-    rest = rng.permutation(np.repeat(["a", "b", "c"], [23, 18, 18]))
-    return np.concatenate([rng.permutation(np.repeat(["a", "b"], [7, 6])), rest])
-
-
-Y = _labels()
-CODE = np.searchsorted(["a", "b", "c"], Y)
-W = np.random.default_rng(4).integers(0, 4, N).astype(float)
-
-
-def _numbers() -> pd.DataFrame:
-    rng = np.random.default_rng(5)
-    x = rng.normal(size=(N, 3)) * [1.0, 1.5, 0.7] + np.array([[0, 1, 0], [1, 0, 0.5], [2, 1, -0.5]])[CODE]
-    x[:, 2] += 0.4 * x[:, 0]
-    return pd.DataFrame(x, columns=["u", "v", "z"])
-
-
-def _counts() -> pd.DataFrame:
-    rng = np.random.default_rng(6)
-    rates = np.array([[3.0, 1.0, 0.5, 2.0], [1.0, 3.0, 0.5, 2.0], [1.5, 1.0, 2.0, 1.0]])
-    return pd.DataFrame(rng.poisson(rates[CODE]), columns=["p", "q", "r", "s"])
-
-
-def _presences() -> pd.DataFrame:
-    return (_counts() > 1).astype(int)
-
-
-def _codes() -> pd.DataFrame:
-    rng = np.random.default_rng(7)
-    x = np.column_stack([(rng.integers(0, 3, N) + CODE * rng.integers(0, 2, N)) % 4 for _ in range(3)])
-    x[1:5, 0], x[1:5, 1], x[1:5, 2] = range(4), range(4), range(4)  # every level is in every batch but one
-    return pd.DataFrame(x, columns=["f", "g", "h"])
-
-
-def _mixed() -> pd.DataFrame:
-    rng = np.random.default_rng(8)
-    numbers = _numbers()
-    return pd.DataFrame(
-        {
-            "u": numbers["u"],
-            "v": np.where(rng.random(N) < 0.2, np.nan, numbers["v"]),
-            "s": np.where(rng.random(N) < 0.4, Y, rng.choice(["p", "q", None], N)),
-            "t": rng.poisson(1 + CODE),
-        }
-    )
-
-
-def _texts() -> np.ndarray:
-    rng = np.random.default_rng(9)
-    common, own = ["the", "of", "and", "then"], {"a": ["ant", "bee"], "b": ["cat", "dog"], "c": ["elm", "fir"]}
-    every = [word for words in own.values() for word in words]
-    out = []
-    for label in Y:
-        words = [*rng.choice(common, 2), *rng.choice(own[label], rng.integers(1, 3)), *rng.choice(every, 2)]
-        out.append(" ".join(map(str, rng.permutation(words))))
-    return np.array(out, dtype=object)
-
-
-def _with_gaps(frame: pd.DataFrame) -> pd.DataFrame:
-    rng = np.random.default_rng(10)
-    return frame.mask(rng.random(frame.shape) < 0.12)
-
-
-def _asked(frame: pd.DataFrame, **odd: Any) -> pd.DataFrame:
-    """Some of the rows, and copies of them with other cells: {column: value}."""
-    return pd.concat(
-        [frame.iloc[:12], *(frame.iloc[i : i + 2].assign(**{c: v}) for i, (c, v) in enumerate(odd.items()))]
-    )
-
-
-COMPLETE = Data(_numbers(), Y, _asked(_numbers(), u=1e3, v=-40.0), W)
-TWO_CLASSES = Data(COMPLETE.X, np.where(Y == "b", "c", Y), COMPLETE.asked, W)
-NUMBERS = Data(_numbers(), Y, _asked(_numbers(), u=1e3, v=np.nan), W)
-NUMBERS_WITH_GAPS = Data(_with_gaps(_numbers()), Y, _asked(_with_gaps(_numbers()), u=1e3, v=np.nan), W)
-PRESENCES = Data(_presences(), Y, _asked(_presences(), p=np.nan, q=0), W)
-PRESENCES_WITH_GAPS = Data(_with_gaps(_presences()), Y, PRESENCES.asked, W)
-COUNTS = Data(_counts(), Y, _asked(_counts(), p=40, q=np.nan), W)
-COUNTS_WITH_GAPS = Data(_with_gaps(_counts()), Y, COUNTS.asked, W)
-CODES = Data(_codes(), Y, _asked(_codes(), f=9, g=np.nan), W)
-CODES_WITH_GAPS = Data(_with_gaps(_codes()), Y, CODES.asked, W)
-MIXED = Data(
-    _mixed(),
-    Y,
-    _asked(_mixed(), s=None, u=np.nan, v=1e3, t=30).pipe(lambda X: pd.concat([X, X[:2].assign(s="new")])),
-    W,
+from .data import (
+    BATCHES,
+    CODES,
+    CODES_WITH_GAPS,
+    COMPLETE,
+    COUNTS,
+    COUNTS_WITH_GAPS,
+    MIXED,
+    NUMBERS,
+    NUMBERS_WITH_GAPS,
+    PRESENCES,
+    PRESENCES_WITH_GAPS,
+    TEXTS,
+    TWO_CLASSES,
+    WEIGHT,
+    Data,
 )
-TEXTS = Data(_texts(), Y, np.array([*_texts()[:12], "never seen words", "", "ant never dog"], dtype=object), W)
 
 
 @dataclass(frozen=True)
@@ -160,7 +62,7 @@ class Entry:
     only: tuple[str, ...] = ()  # the laws that it is for; (): all
     without: tuple[str, ...] = ()  # laws that do not concern it
     within: float = 1e-10  # probabilities of a fit in several passes agree to this
-    stride: int = 2  # laws other than `fit_on` and `explain` judge one of so many pairs, each law other ones
+    stride: int = 3  # laws other than `fit_on` and `explain` judge one of so many pairs, each law other ones
 
     @property
     def settings(self) -> list[Setting]:
@@ -390,7 +292,6 @@ TABLE: dict[str, Entry] = {
         MIXED,
         {"families": ["student", "histogram", FAMILIES], "alpha": [0, 1.0], **MIXED_SETTINGS},
         without=("leave_one_out",),
-        stride=3,
     ),
     "MixedNB, families given": Entry(
         deciban.MixedNB, MIXED, MIXED_SETTINGS, base={"families": FAMILIES, "alpha": 1.0}, only=("leave_one_out",)
@@ -485,7 +386,6 @@ TABLE: dict[str, Entry] = {
             "calibrate": [True],
         },
         without=("sample_weight", "leave_one_out"),
-        stride=3,
     ),
     "TextClassifier, alpha given": Entry(
         deciban.TextClassifier,

@@ -11,7 +11,7 @@ import pytest
 
 from deciban import ops
 
-from .rows import Rows
+from .strategies import Rows
 
 ORDER = ["_core", "_core_avx2", "_core_avx512"]  # each can run where the next can
 

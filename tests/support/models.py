@@ -1,4 +1,5 @@
-"""Every public classifier whose state is a tally, with the settings worth a law, and rows that each can learn from."""
+"""Every public classifier; those whose state is a tally with the settings worth a law, and rows that each can learn
+from."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.covariance import LedoitWolf
+from sklearn.utils._param_validation import StrOptions
 
 import deciban
 from deciban.classifiers.base import Generative
@@ -24,7 +27,8 @@ def reads_of(model: Any) -> str:
 
 
 PUBLIC = [getattr(deciban, name) for name in deciban.__all__]
-CLASSES = [thing for thing in PUBLIC if isinstance(thing, type) and issubclass(thing, Generative)]
+CLASSIFIERS = [thing for thing in PUBLIC if isinstance(thing, type) and hasattr(thing, "predict_proba")]
+CLASSES = [model for model in CLASSIFIERS if issubclass(model, Generative)]
 # settings beside the defaults; a class may be absent
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "AODE": [{"backoff": 0, "least": 3}],
@@ -112,12 +116,36 @@ def in_pieces(model, x, y, cuts, classes=None, w=None):
     return out
 
 
-def assert_same_model(a, b, x, within: float = 1e-9) -> None:
-    """Whether two models say the same of rows x: classes, joints, evidence, posteriors."""
-    assert a.classes_.tolist() == b.classes_.tolist()
-    joints = [model.predict_joint_log_proba(x) for model in (a, b)]
-    np.testing.assert_array_equal(*map(np.isneginf, joints))
-    joints = [np.where(np.isneginf(joint), 0.0, joint) for joint in joints]
-    size = np.maximum(1.0, np.abs(joints[0]).max(axis=1, keepdims=True))
-    np.testing.assert_allclose(joints[0] / size, joints[1] / size, rtol=0, atol=within)
-    np.testing.assert_allclose(a.predict_proba(x), b.predict_proba(x), rtol=0, atol=100 * within * size.max())
+# every public classifier, with each word that a setting of it knows
+
+LOGISTIC = [
+    deciban.LogisticRegression(**settings)
+    for settings in (
+        {},
+        {"C": np.inf},
+        {"l1_ratio": 0.5, "C": 0.1},
+        {"penalty": "jeffreys"},
+        {"class_weight": "balanced"},
+    )
+]
+
+
+def worded(cls) -> list:
+    """A model for each word and each switch that a setting knows: a new setting is here as soon as it is in a class."""
+    out, usual = [], cls().get_params()
+    drawn = {"random_state": 0} if cls is deciban.Gibbs else {}  # else it never says the same
+    for name, allowed in cls._parameter_constraints.items():
+        words = sorted(word for rule in allowed if isinstance(rule, StrOptions) for word in rule.options)
+        switches = [not usual[name]] if "boolean" in allowed and isinstance(usual[name], bool) else []
+        out += [cls(**drawn | {name: value}) for value in [*words, *switches] if usual[name] != value]
+    return out
+
+
+OTHERS = [
+    deciban.GaussianNB(priors=[0.2, 0.3, 0.5], var_smoothing="auto", calibrate=True),
+    deciban.MixedNB(families={0: "histogram", 1: "student"}, calibrate=True),
+    deciban.LinearDiscriminantAnalysis(solver="lsqr", covariance_estimator=LedoitWolf(store_precision=False)),
+    deciban.QuadraticDiscriminantAnalysis(solver="eigen", covariance_estimator=LedoitWolf()),
+    deciban.MultinomialNB(alpha=[0.5, 1.0, 2.0, 3.0], class_prior=(0.25, 0.25, 0.5)),
+]
+EVERY = [*MODELS, *LOGISTIC, *OTHERS, *(model for cls in CLASSIFIERS for model in worded(cls))]

@@ -1,22 +1,41 @@
-"""Rows for the laws: tables that a family takes, in every form its block may come in.
+"""Settings of hypothesis, and rows for the laws: tables that a family takes, in every form its block may come in.
 
 What a family takes follows from its `support` and `block`, so a new family file needs no entry here.
 """
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import note
+from hypothesis import HealthCheck, Phase, note, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
 from deciban.data.blocks import Block, Codes, ColumnBlock, Counts, Reals, Table
 from deciban.families import Family, find
+
+USUAL = 20  # examples of a law
+EXAMPLES = int(os.environ.get("DECIBAN_EXAMPLES", USUAL))  # fewer in `make test-fast`
+LAWS = settings(  # the same examples on every run: a law that fails in CI fails at home
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+def examples(n: int) -> settings:
+    """n examples, where a law usually has 20."""
+    return settings(LAWS, max_examples=math.ceil(n * EXAMPLES / USUAL))
+
 
 # support → (cells, as kernels of any dtype hold them exactly; what stands for a missing one)
 SUPPORTS: dict[str, tuple[st.SearchStrategy, float]] = {
@@ -120,7 +139,19 @@ def forms(family: Any) -> list[Form]:
 
 def each_form(family: Any) -> Iterator[Form]:
     """The forms one by one; the last that a failing example tells of is the one that failed."""
-    for form in forms(family):
+    return _noted(forms(family))
+
+
+def some_forms(family: Any, data: Any) -> Iterator[Form]:
+    """The plainest form and two others, drawn for this example: a law meets every form in 20 examples, and that forms
+    give the same tallies is a law of its own."""
+    plainest, *others = forms(family)
+    first = data.draw(st.integers(0, len(others) - 1))
+    return _noted([plainest, others[first], others[(first + len(others) // 2) % len(others)]])
+
+
+def _noted(chosen: list[Form]) -> Iterator[Form]:
+    for form in chosen:
         note(f"form: {form}")
         yield form
 
@@ -130,7 +161,7 @@ def _known(table: dict, family: Any, what: str) -> Any:
     if name not in table:
         pytest.fail(
             f"family `{type(family).__name__}` has {what} {name!r}, and no law knows what rows that takes\n\n"
-            f"hint: use one of {sorted(table)}, or add {name!r} to tests/laws/rows.py"
+            f"hint: use one of {sorted(table)}, or add {name!r} to tests/support/strategies.py"
         )
     return table[name]
 
@@ -177,6 +208,12 @@ class Rows:
 
     def table(self, form: Form) -> Table:
         return Table(form(self.cells), self.y, self.w, self.k)
+
+
+def holding(rows: Rows, forms: list[Form]) -> list[Form]:
+    """The forms that can hold the cells."""
+    large = np.abs(rows.cells[~np.isnan(rows.cells)]).max(initial=0.0) > 1e30
+    return [form for form in forms if not (large and form.dtype == "float32")]
 
 
 def tally(family: Any, rows: Rows, form: Form) -> Any:

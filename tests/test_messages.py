@@ -1,0 +1,249 @@
+"""The wording of errors, in one table: call → class and full message. Other tests ask for the class, and for the name
+of what is wrong at most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import deciban
+from deciban import GaussianNB, LogisticRegression, MixedNB, MultinomialNB, TextClassifier
+from deciban.errors import DataError, ForgetError, MergeError, ModelFileError, NotAdditiveError, SupportError
+
+X = np.array([[0.0, 1.0], [1.0, 0.5], [2.0, 2.0], [3.0, 1.5]])
+Y = np.array(["a", "b", "a", "b"])
+FRAME = pd.DataFrame({"age": [30.0, 40.0, 50.0, 60.0], "sky": ["grey", "blue", "blue", "grey"]})
+MANY, LABELS = np.tile(X, (4, 1)), np.tile(Y, 4)
+
+
+def with_cell(value: float) -> np.ndarray:
+    cells = X.copy()
+    cells[2, 1] = value
+    return cells
+
+
+def labels(*values: Any) -> np.ndarray:
+    return np.array(values, dtype=object)
+
+
+def gauss(**settings: Any) -> GaussianNB:
+    return GaussianNB(**settings).fit(X, Y)
+
+
+def started() -> GaussianNB:
+    return GaussianNB().partial_fit(X, Y, classes=["a", "b"])
+
+
+TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    # cells
+    (
+        lambda: GaussianNB().fit(with_cell(np.inf), Y),
+        SupportError,
+        "Input X contains infinity (first in row 2, column 1)\n\n"
+        "hint: remove the cell's row, or put NaN there: a missing cell counts for nothing",
+    ),
+    (
+        lambda: LogisticRegression().fit(with_cell(np.nan), Y),
+        SupportError,
+        "Input X contains NaN (first in row 2, column 1), and LogisticRegression takes no missing values\n\n"
+        "hint: MixedNB does; or fill them in first (sklearn.impute)",
+    ),
+    (
+        lambda: MultinomialNB().fit(-X, Y),
+        SupportError,
+        "Negative values in data passed to MultinomialNB (input X): first in row 0, column 1\n\n"
+        "hint: counts are ≥ 0; for real numbers use GaussianNB",
+    ),
+    (
+        lambda: GaussianNB().fit(FRAME, Y),
+        DataError,
+        "column `sky` holds text, 'grey' in row 0, and this model takes numbers\n\n"
+        "hint: MixedNB takes such columns; or make numbers of them (sklearn.preprocessing.OneHotEncoder)",
+    ),
+    (
+        lambda: TextClassifier().fit(X, Y),
+        DataError,
+        "texts of shape (4, 2), one row of texts is needed\n\nhint: pass one column: X[:, 0]",
+    ),
+    # columns
+    (
+        lambda: MixedNB(columns="strict").fit(FRAME, Y).predict(FRAME[["sky"]]),
+        DataError,
+        "`age` is not in X (columns='strict')\n\nhint: the columns of training are `age`, `sky`",
+    ),
+    (
+        lambda: MixedNB().fit(pd.concat([FRAME, FRAME[["age"]]], axis=1), Y),
+        DataError,
+        "two columns are named `age`\n\nhint: give every column a name of its own",
+    ),
+    (
+        lambda: MixedNB(families={"aeg": "gaussian"}).fit(FRAME, Y),
+        DataError,
+        "families name `aeg`, but the columns are `age`, `sky`\n\n"
+        "hint: name columns as X has them, by number (0, 1, …) if X is an array",
+    ),
+    (
+        lambda: MixedNB(families={"age": "poisson"}).fit(FRAME.assign(age=FRAME["age"] + 0.5), Y),
+        SupportError,
+        "column `age` has 30.5 in row 0, but `poisson` needs whole numbers ≥ 0\n\n"
+        "hint: use another family for `age`, such as `gaussian` or `histogram`, or correct the cell",
+    ),
+    # labels
+    (
+        lambda: LogisticRegression().fit(X, ["a"] * 4),
+        DataError,
+        "This solver needs samples of at least 2 classes in the data, but the data contains only one class: 'a'\n\n"
+        "hint: a model of one class has nothing to learn",
+    ),
+    (
+        lambda: GaussianNB().fit(X, labels("a", 1, "a", 1)),
+        DataError,
+        "one label is a text ('a'), another of type int (1)\n\nhint: make all labels texts",
+    ),
+    (
+        lambda: GaussianNB().fit(X, labels("a", None, "a", "b")),
+        DataError,
+        "Input y contains NaN: the target has no label in row 1\n\nhint: leave out the rows without a label",
+    ),
+    (
+        lambda: MixedNB(class_weight={"maybe": 2.0}).fit(FRAME, Y),
+        DataError,
+        "class_weight names 'maybe', but the classes are ['a', 'b']\n\nhint: name classes of y",
+    ),
+    (
+        lambda: gauss().predict_proba(X, priors={"a": 1.0, "c": 1.0}),
+        DataError,
+        "`priors` names 'c', which is not a class\n\nhint: name each of the classes 'a', 'b' once",
+    ),
+    (
+        lambda: gauss(priors=[0.5, 0.2, 0.3]),
+        DataError,
+        "Number of priors must match number of classes. `priors` has shape (3,) and there are 2 classes\n\n"
+        "hint: give one probability for each of 'a', 'b', in that order or by label",
+    ),
+    # weights
+    (
+        lambda: GaussianNB().fit(X, Y, sample_weight=[1, -3, 1, 1]),
+        DataError,
+        "sample_weight is -3 in row 1, but weights are ≥ 0\n\n"
+        "hint: a row of weight 0 counts for nothing; generative models `forget` rows",
+    ),
+    (
+        lambda: GaussianNB().fit(X, Y, sample_weight=np.zeros(4)),
+        DataError,
+        "sample_weight is zero for every sample\n\nhint: give at least one row a positive weight",
+    ),
+    # updates, sums, forgetting
+    (
+        lambda: GaussianNB().partial_fit(X, Y),
+        DataError,
+        "classes must be passed on the first call to partial_fit.\n\n"
+        "hint: classes=[...] names all labels that will ever come; or begin with `fit`",
+    ),
+    (
+        lambda: started().partial_fit(X, ["a", "c", "a", "b"]),
+        DataError,
+        "The target label(s) ['c'] in y do not exist in the initial classes ['a' 'b']\n\n"
+        "hint: pass all labels that will ever come as `classes` in the first call",
+    ),
+    (
+        lambda: gauss().forget([[40.0, 1.0]], ["a"]),
+        ForgetError,
+        "row 0 (40, 1) of class 'a' was never learned\n\n"
+        "hint: forget only rows (and weights) that went through fit or partial_fit, with their labels",
+    ),
+    (
+        lambda: gauss().forget(X[[0, 0, 2]], ["a"] * 3),
+        ForgetError,
+        "3 rows of class 'a' to forget, but the model has 2\n\n"
+        "hint: forget only rows (and weights) that went through fit or partial_fit, with their labels",
+    ),
+    (
+        lambda: gauss() + gauss(var_smoothing=0.1),
+        MergeError,
+        "`var_smoothing` is 1e-09 in one model and 0.1 in the other\n\nhint: fit both with the same settings",
+    ),
+    (
+        lambda: GaussianNB(weights="discriminative").fit(MANY, LABELS).forget(X[:1], ["a"]),
+        NotAdditiveError,
+        "weights='discriminative' looks at all rows at once: no update, merge or forgetting\n\n"
+        "hint: fit again on all rows, or update a model without weights",
+    ),
+    # names
+    (
+        lambda: GaussianNB(var_smothing=1),  # type: ignore[call-arg]
+        TypeError,
+        "GaussianNB has no setting `var_smothing`\n\nhint: did you mean `var_smoothing`?",
+    ),
+    (
+        lambda: deciban.GausianNB,  # type: ignore[attr-defined]
+        AttributeError,
+        "module 'deciban' has no attribute 'GausianNB'\n\nhint: did you mean GaussianNB?",
+    ),
+    (
+        lambda: gauss().decide(X, costs={("a", "z"): 1.0}),
+        DataError,
+        "costs names 'z'\n\nhint: the classes are ['a', 'b']",
+    ),
+    # pictures
+    (
+        lambda: deciban.plots.roc(gauss()),
+        DataError,
+        "`roc` of a model needs rows\n\nhint: roc(model, X, y), or roc(y, proba)",
+    ),
+    (
+        lambda: deciban.plots.top_words(gauss()),
+        DataError,
+        "GaussianNB has no words\n\nhint: top_words(model) of a TextClassifier, or top_words(words, values)",
+    ),
+    # files and engines
+    (
+        lambda: deciban.load("broken.deciban"),
+        ModelFileError,
+        "broken.deciban: not a model, or a damaged one: it does not start as a model file does\n\n"
+        "hint: take a copy of it, or save the model again",
+    ),
+    (
+        lambda: GaussianNB().fit_on("row.csv"),
+        DataError,
+        "there is no file row.csv\n\nhint: did you mean rows.csv?",
+    ),
+    (
+        lambda: deciban.auto_fit_on("rows.csv", "buy"),
+        DataError,
+        "there is no column `buy` in the data; line 1 ('age,job,buys') was taken for the names of the columns\n\n"
+        "hint: did you mean `buys`? If another line of the file has the names, pass header=LINE",
+    ),
+    (
+        lambda: GaussianNB().fit_on("rows.csv", "buys", engine="flink"),
+        DataError,
+        "there is no engine 'flink'\n\nhint: the engines are dask, spark, stream",
+    ),
+    (
+        lambda: LogisticRegression().fit_on(iter([FRAME.assign(label=Y)])),
+        DataError,
+        "the list_iterator gives its rows once, and this model goes through them several times\n\n"
+        "hint: write them to a file first and give its path, or give a list of frames, or a function that makes the "
+        "iterator anew",
+    ),
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("broken.deciban").write_bytes(b"not a model")
+    Path("rows.csv").write_text("age,job,buys\n1,a,x\n2,b,y\n")
+
+
+@pytest.mark.parametrize(("call", "cls", "message"), TABLE, ids=[text.split("\n")[0][:60] for *_, text in TABLE])
+def test_message(call, cls, message, folder):
+    with pytest.raises(cls) as raised:
+        call()
+    assert str(raised.value) == message
+    assert "\n\nhint: " in message
