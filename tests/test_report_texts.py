@@ -44,8 +44,8 @@ def test_every_model_of_texts_has_a_report(kind, features):
     out = deciban.report(model, texts[80:], y[80:], rows=2)
     tree = sound(out.html)
     assert headings(out.html) == [
-        *("Summary", "How good it is", "Reliability", "Confusion"),
-        *("What it believes", "Most surprising rows", "Data"),
+        *("Summary", "Metrics", "Reliability", "Confusion"),
+        *("Feature effects", "Largest errors", "Data"),
     ]
     assert len(tree.all("blockquote")) == 2
     assert tree.all("mark")

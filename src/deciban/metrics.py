@@ -186,6 +186,26 @@ def one_vs_rest_outcomes(y: Any, proba: Any, classes: Any = None, of: Any = None
     return [Outcome(known[c], c, codes == c, proba[:, c]) for c in places]
 
 
+def reliability_outcome(y: Any, proba: Any, classes: Any = None, of: Any = None) -> Outcome:
+    """What a reliability diagram shows: the class `of`, or the second of two classes, or the most probable class of
+    each row (without a label)."""
+    known, codes, proba = checked(y, proba, classes)
+    if of is None and len(known) > 2:
+        return Outcome(None, -1, proba.argmax(axis=1) == codes, proba.max(axis=1))
+    return one_vs_rest_outcomes(y, proba, known, of)[0]
+
+
+def reliability_bins(hit: np.ndarray, score: np.ndarray, bins: int = 10) -> list[tuple[float, int, int] | None]:
+    """(mean score, hits, rows) of each of `bins` bins of equal width; None where a bin is empty.
+
+    >>> reliability_bins(np.array([False, True, True]), np.array([0.1, 0.75, 1.0]), 2)
+    [(0.1, 0, 1), (0.875, 2, 2)]
+    """
+    place = np.minimum((score * bins).astype(int), bins - 1)
+    inside = [place == b for b in range(bins)]
+    return [(float(score[i].mean()), int(hit[i].sum()), int(i.sum())) if i.any() else None for i in inside]
+
+
 def roc(hit: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Shares of misses and of hits that score at least as much, for every distinct score from the top; from (0, 0).
 

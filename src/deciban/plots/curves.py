@@ -113,16 +113,13 @@ def reliability(
     >>> ax.lines[-1].get_xdata().round(2).tolist(), ax.lines[-1].get_ydata().round(2).tolist()
     ([0.1, 0.6, 0.9], [0.0, 0.5, 1.0])
     """
-    known, codes, proba = metrics.checked(y, proba, classes)
-    if of is None and len(known) > 2:
-        hit, score, what = proba.argmax(axis=1) == codes, proba.max(axis=1), "the most probable class"
-    else:
-        one = metrics.one_vs_rest_outcomes(y, proba, known, of)[0]
-        hit, score, what = one.hit, one.score, f"`{truncate(str(one.label), 24)}`"
+    _, codes, proba = metrics.checked(y, proba, classes)
+    one = metrics.reliability_outcome(y, proba, classes, of)
+    what = "the most probable class" if one.label is None else f"`{truncate(str(one.label), 24)}`"
     ax = style.axes(ax, 4.6, 4.4)
     before = sum(line.get_gid() == "curve" for line in ax.lines)
     look = class_style(before, 3)
-    bars = [told for told in (_bin(hit, score, b, bins) for b in range(bins)) if told is not None]
+    bars = [found for found in metrics.reliability_bins(one.hit, one.score, bins) if found is not None]
     middle = np.array([at for at, _, _ in bars])
     shares = [metrics.proportion_interval(hits, n) for _, hits, n in bars]
     value = np.array([s.value for s in shares])
@@ -143,13 +140,6 @@ def reliability(
     style.set_labels(ax, "Reliability", f"probability of {what}, as said", "share of the rows where it is right")
     style.legend(ax, loc="best")
     return ax
-
-
-def _bin(hit: np.ndarray, score: np.ndarray, b: int, bins: int) -> tuple[float, int, int] | None:
-    """(mean probability, hits, rows) of the b-th of `bins` even bins; None where it is empty."""
-    inside = np.minimum((score * bins).astype(int), bins - 1) == b
-    n = int(inside.sum())
-    return (float(score[inside].mean()), int(hit[inside].sum()), n) if n else None
 
 
 FULL = 20  # classes up to which counts are written into the cells

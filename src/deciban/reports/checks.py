@@ -13,8 +13,6 @@ least share of rows that must have changed. Chance is ruled out by Pearson's tes
 >>> found = drift(rng.normal(size=(500, 2)), rng.normal(size=(500, 2)) + [0, 2])
 >>> [(one.column, round(one.distance, 1)) for one in found]
 [('x1', 0.7)]
-
-What was found out about the facts, for all sections of a report to use.
 """
 
 from __future__ import annotations
@@ -31,10 +29,9 @@ from scipy.stats import chi2
 from deciban.data import frames
 from deciban.display import format_list, truncate
 from deciban.errors import DecibanError
-from deciban.metrics import Estimate
 from deciban.model_selection.cross_validation import apart
 from deciban.model_selection.leakage import find_leakage
-from deciban.reports.data import ReportData, metrics_with_intervals
+from deciban.reports.data import ReportData
 
 SKILL = 0.8  # share of what is to be known about the class, that a single word tells
 LEAST = 20  # texts, to suspect a word
@@ -85,9 +82,9 @@ def repeated(facts: ReportData) -> list[str]:
     both = sum(count > 1 for count in classes.values())
     out = [f"{both:,} texts come with more than one class: at least one of the labels is wrong."] if both else []
     twins = sum(count for count in times.values() if count > 1) / facts.n
-    if facts.anew and twins > TWINS:
+    if facts.cross_validated and twins > TWINS:
         out.append(f"{100 * twins:.0f} % of the texts have a twin among them: the numbers may flatter the model.")
-    if facts.train is not None and not facts.anew:
+    if facts.train is not None and not facts.cross_validated:
         known = set(facts.train[0])
         again = sum(text in known for text in facts.texts) / facts.n
         if again > TWINS:
@@ -105,7 +102,7 @@ def _no_known_words(facts: ReportData) -> list[str]:
 
 def text_drift(facts: ReportData) -> list[str]:
     """Words that are more or less common than in training, and words that were never seen."""
-    if facts.anew:
+    if facts.cross_validated:
         return []
     view = facts.model._view()
     before, after = np.asarray(view.words.texts), _texts_with(facts).sum(axis=1)
@@ -362,13 +359,3 @@ def _class_drift(facts: ReportData) -> list[str]:
 
 def _some(told: list[str], what: str) -> list[str]:
     return told if len(told) <= NAMED else [*told[:NAMED], f"And {len(told) - NAMED} more {what}."]
-
-
-@dataclass(frozen=True)
-class Findings:
-    measures: dict[str, Estimate]
-    doubts: tuple[str, ...]
-
-    @classmethod
-    def of(cls, facts: ReportData) -> Findings:
-        return cls(metrics_with_intervals(facts), tuple(run_checks(facts)))

@@ -1,10 +1,8 @@
-"""All that a report says something about: the model, the rows, and what the model says of them.
+"""What a report is about: the model, the rows, the predictions, and the metrics with their 95 % intervals.
 
-Rows that the model has learned from flatter it. Whether they are those rows is found out by learning from them again:
-the same class counts and the same answers mean the same rows. Then they are cross-validated in ten folds, so that
-everything that was chosen on the rows (densities, smoothing, calibration, weights) is chosen again without them.
-
-The numbers of a report, each with its 95 % interval, and what one would get from the class shares alone.
+The scores of training rows are optimistic. Whether rows are the training rows is found out by a second fit: the same
+class counts and the same predictions mean the same rows. Then they are cross-validated in ten folds, so that everything
+that was chosen on the rows (densities, smoothing, calibration, weights) is chosen again without them.
 """
 
 from __future__ import annotations
@@ -43,17 +41,23 @@ class ReportData:
     log_proba: np.ndarray  # (n, k)
     how: str  # rows were judged, in words
     judged: np.ndarray  # (n,), whether it is scored: not so if no other fold has a row of its class
-    anew: bool  # each by a model without it
+    cross_validated: bool  # each row is predicted by a model fitted without it
     train: tuple[Any, np.ndarray | None] | None  # (X, y or None) that the model learned from
     rows: int  # to explain
     seed: int
     called: tuple[str, ...] | None = None  # the columns of an array or sparse matrix
     target: str | None = None  # what the classes are called
     row_names: np.ndarray | None = None  # (n,), where rows have names
+    figures: bool = True  # whether sections have figures
 
     @cached_property
     def proba(self) -> np.ndarray:
         return np.exp(self.log_proba)
+
+    @cached_property
+    def metrics(self) -> dict[str, Estimate]:
+        """The metrics of the rows that are scored, with their intervals."""
+        return metrics_with_intervals(self)
 
     @cached_property
     def predicted(self) -> np.ndarray:
@@ -128,8 +132,9 @@ def collect(
     seed: int,
     names: Any = None,
     target: str | None = None,
+    figures: bool = True,
 ) -> ReportData:
-    """Look at everything once."""
+    """Check the rows and predict them once."""
     row_names, target = _row_names(X), _target(y) if target is None else target
     X, y = inputs.labelled(X, y)
     X, labels = _rows(model, X), np.asarray(y)
@@ -166,6 +171,7 @@ def collect(
         called,
         target,
         row_names,
+        figures,
     )
 
 
