@@ -16,6 +16,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from scipy.stats import chi2
 from sklearn import metrics, naive_bayes
 from sklearn.datasets import load_breast_cancer, load_iris
 
@@ -23,7 +24,7 @@ import deciban
 from deciban.data.sampling import folds_by_content
 from deciban.display import Table
 from deciban.errors import DataError
-from deciban.reports.checks import drift, run_checks
+from deciban.reports.checks import drift, run_checks, shares_moved
 from deciban.reports.data import collect
 from deciban.reports.render import POLICY, VARIABLES, environment
 
@@ -245,6 +246,17 @@ def test_drift_is_told_where_there_is_some_and_only_there():
     assert any("a level that training never had" in one for one in told)
     rare = deciban.report(model, X[:300], np.r_[np.zeros(290, int), np.ones(10, int)], train=(X, y)).warnings
     assert any(one.startswith("Drift of classes") for one in rare)
+
+
+def test_counts_that_moved_are_found_by_pearsons_test():
+    before, after = np.array([30.0, 50, 20, 0, 0]), np.array([45, 40, 10, 5, 0])
+    expected = np.outer([100, 100], (before + after)[:4]) / 200
+    statistic = ((np.stack([before, after])[:, :4] - expected) ** 2 / expected).sum()
+    distance, chance = shares_moved(before, after)
+    assert distance == pytest.approx(0.2)
+    assert chance == pytest.approx(chi2.sf(statistic, 3))
+    assert shares_moved(np.array([3, 0]), np.array([9, 0])) == (0.0, 1.0)  # one group
+    assert shares_moved(np.array([3, 4]), np.array([0, 0])) == (0.0, 1.0)  # no rows
 
 
 def test_chance_is_seldom_taken_for_drift():

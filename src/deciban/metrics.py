@@ -28,12 +28,13 @@ How far numbers from n rows may be off: 95 % intervals.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from deciban.errors import DataError
 
@@ -207,33 +208,44 @@ def reliability_bins(hit: np.ndarray, score: np.ndarray, bins: int = 10) -> list
 
 
 def roc(hit: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Shares of misses and of hits that score at least as much, for every distinct score from the top; from (0, 0).
+    """False and true positive rates for every distinct score as a threshold, from the largest; first (0, 0). Without
+    positives (or negatives) their rate is 0.
 
     >>> [line.tolist() for line in roc(np.array([True, False]), np.array([0.9, 0.2]))]
     [[0.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
     """
-    hits, taken = _cumulative(hit, score)
-    misses = taken - hits
-    return misses / max(misses[-1], 1), hits / max(hits[-1], 1)
+    from sklearn.metrics import roc_curve  # slow to import
+
+    with _undefined_ignored():
+        false, true, _ = roc_curve(hit, score, pos_label=True, drop_intermediate=False)
+    return np.nan_to_num(false), np.nan_to_num(true)
 
 
 def precision_recall(hit: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """(recall, precision, average precision) for every distinct score from the top.
+    """(recall, precision, average precision) for every distinct score as a threshold, from the largest. Without
+    positives recall and average precision are 0.
 
     >>> recall, precision, average = precision_recall(np.array([True, False, True]), np.array([0.9, 0.5, 0.2]))
     >>> recall.tolist(), precision.round(2).tolist(), round(average, 3)
     ([0.5, 0.5, 1.0], [1.0, 0.5, 0.67], 0.833)
     """
-    hits, taken = (a[1:] for a in _cumulative(hit, score))
-    recall, precision = hits / max(hits[-1], 1), hits / taken
-    return recall, precision, float((np.diff(recall, prepend=0.0) * precision).sum())
+    from sklearn.metrics import average_precision_score, precision_recall_curve
+
+    with _undefined_ignored():
+        precision, recall, _ = precision_recall_curve(hit, score, pos_label=True)
+        average = float(average_precision_score(hit, score)) if hit.any() else 0.0
+    return recall[-2::-1] * hit.any(), precision[-2::-1], average  # without the point that scikit-learn adds
 
 
-def _cumulative(hit: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Hits, and all rows, that score at least as much as each distinct score, from the top; 0 first."""
-    order = np.argsort(-score, kind="stable")
-    ends = np.flatnonzero(np.r_[np.diff(score[order]) != 0, True]) if len(order) else np.zeros(0, int)
-    return np.r_[0, np.cumsum(hit[order])[ends]], np.r_[0, ends + 1]
+@contextmanager
+def _undefined_ignored() -> Iterator[None]:
+    """No warning of a rate of no rows."""
+    from sklearn.exceptions import UndefinedMetricWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        warnings.filterwarnings("ignore", "No positive class found")
+        yield
 
 
 Z = 1.959963984540054
@@ -250,7 +262,8 @@ class Estimate:
 
 
 def proportion_interval(hits: float, n: float) -> Estimate:
-    """A share of n rows, by Wilson's interval.
+    """A share of n rows, by Wilson's interval. Hits need not be whole (a tie of two classes is half a hit), which
+    `scipy.stats.binomtest` does not allow.
 
     >>> proportion_interval(0, 0)
     Estimate(value=nan, low=0.0, high=1.0)
@@ -282,6 +295,8 @@ def area(hit: np.ndarray, score: np.ndarray) -> Estimate:
     >>> area(np.array([False, True, True]), np.array([0.1, 0.4, 0.1])).value
     0.75
     """
+    from scipy.stats import rankdata  # slow to import
+
     hits, misses = int(hit.sum()), int((~hit).sum())
     if not hits or not misses:
         return Estimate(np.nan, 0.0, 1.0)
