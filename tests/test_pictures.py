@@ -124,6 +124,31 @@ def test_discriminant_plane_orders_rows_as_lda_does_and_its_points_come_back():
     np.testing.assert_allclose(centre, data.data.mean(axis=0))
 
 
+@pytest.mark.parametrize("case", ["leak", "constant column", "no scatter", "one row a class", "one class"])
+def test_degenerate_tables_have_a_plane_too(case):
+    x, y = iris()
+    x, y = x.to_numpy(), np.unique(y, return_inverse=True)[1]
+    if case == "leak":
+        x = np.column_stack([x, y == 1])
+    elif case == "constant column":
+        x = np.column_stack([x, np.ones(len(x))])
+    elif case == "no scatter":
+        x, y = np.repeat(np.eye(3), 2, axis=0), np.repeat([0, 1, 2], 2)
+    elif case == "one row a class":
+        x, y = x[::50], y[::50]
+    else:
+        y = np.zeros(len(x), dtype=int)
+    plane = discriminant_plane(columns(x), y, None)
+    assert np.isfinite(plane.points).all()
+    if case == "leak":  # the column that equals a class parts it from the others
+        parted = [sorted((plane.points[y == c, 0].min(), plane.points[y == c, 0].max())) for c in (0, 1, 2)]
+        assert parted[1][0] > max(parted[0][1], parted[2][1]) or parted[1][1] < min(parted[0][0], parted[2][0])
+    back = np.asarray(plane.rows(plane.points))
+    again = back - np.asarray(plane.rows(np.zeros((1, 2))))
+    assert np.isfinite(again).all()
+    assert np.linalg.matrix_rank(again) <= 2
+
+
 def test_two_classes_have_a_second_axis_too():
     x = RNG.normal(size=(60, 4)) * [1, 5, 1, 1]
     y = np.repeat([0, 1], 30)

@@ -69,7 +69,11 @@ def slice_projection(columns: list[frames.Column], two: Any, library: str | None
 
 
 def discriminant_plane(columns: list[frames.Column], y: np.ndarray, library: str | None) -> Projection:
-    """The first two discriminants of all columns, which must be numbers."""
+    """The first two discriminants of all columns, which must be numbers.
+
+    Not by scikit-learn's classifier: it drops or refuses columns that are constant within the classes, classes of one
+    row, and a single class, and it has no second axis of two classes.
+    """
     texts = [column.label for column in columns if column.levels is not None]
     if texts:
         raise DataError(
