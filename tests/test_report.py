@@ -205,10 +205,10 @@ def test_learned_rows_are_known_again_in_other_dtypes():
     assert "cross-validated" in collect(model, other, y, None, None, 5, 0).how
 
 
-def test_too_few_rows_to_be_held_out_are_said_to_flatter():
+def test_scores_of_rows_too_few_to_be_held_out_are_called_optimistic():
     X, y = [[0.0], [1.0], [2.0]], [0, 0, 1]
     out = deciban.report(deciban.LogisticRegression().fit(X, y), X, y)
-    assert "the numbers flatter it" in out.html
+    assert "the scores are optimistic" in out.html
     sound(out.html)
 
 
@@ -243,7 +243,7 @@ def test_drift_is_told_where_there_is_some_and_only_there():
     assert drift(X, again) == []
     told = deciban.report(model, later, y, train=(X, y)).warnings
     assert sum("Drift" in one for one in told) == 3
-    assert any("a level that training never had" in one for one in told)
+    assert any("a category that no training row has" in one for one in told)
     rare = deciban.report(model, X[:300], np.r_[np.zeros(290, int), np.ones(10, int)], train=(X, y)).warnings
     assert any(one.startswith("Drift of classes") for one in rare)
 
@@ -265,25 +265,29 @@ def test_chance_is_seldom_taken_for_drift():
     assert sum(found) <= 1
 
 
-def test_twins_few_rows_and_strange_classes_are_told():
+def test_duplicates_few_rows_and_unknown_classes_are_warnings():
     X, y = breast()
     model = deciban.GaussianNB().fit(X[:300], y[:300])
-    assert any("twin" in one for one in deciban.report(model, X[:100], y[:100], train=(X[:300], y[:300])).warnings)
-    assert not any("twin" in one for one in deciban.report(model, X[300:], y[300:], train=(X[:300], y[:300])).warnings)
+    assert any(
+        "duplicates" in one for one in deciban.report(model, X[:100], y[:100], train=(X[:300], y[:300])).warnings
+    )
+    assert not any(
+        "duplicates" in one for one in deciban.report(model, X[300:], y[300:], train=(X[:300], y[:300])).warnings
+    )
     labels = y[300:].astype(object)
     labels[:3] = "other"
     told = run_checks(collect(model, X[300:], labels, None, None, 5, 0))
     assert any("does not know: other" in one for one in told)
-    assert any("Few rows to judge by" in one and "`other` (3)" in one for one in told)
+    assert any("Few rows to evaluate" in one and "`other` (3)" in one for one in told)
     sound(deciban.report(model, X[300:], labels).html)
 
 
-def test_classes_that_are_held_for_impossible_are_told():
+def test_true_classes_of_probability_zero_are_a_warning():
     model = deciban.MixedNB(families={0: "categorical"}, alpha=0).fit(
         np.array([["u"], ["v"]] * 20, object), [0, 1] * 20
     )
     out = deciban.report(model, np.array([["u"], ["u"], ["v"]], object), [0, 1, 1])
-    assert any("impossible" in one for one in out.warnings)
+    assert any("predicted probability 0" in one for one in out.warnings)
     assert out.metrics["log loss"][0] == np.inf
     sound(out.html)
 

@@ -80,7 +80,7 @@ def round_ticks(low: float, high: float, count: int) -> np.ndarray:
         return np.array([low])
     from matplotlib.ticker import MaxNLocator
 
-    at = MaxNLocator(count, steps=[1, 2, 5, 10], min_n_ticks=1).tick_values(low, high)
+    at = np.asarray(MaxNLocator(count, steps=[1, 2, 5, 10], min_n_ticks=1).tick_values(low, high))
     slack = 1e-9 * (high - low)
     at = at[(at >= low - slack) & (at <= high + slack)]
     return np.round(at, 12 - int(np.floor(np.log10(max(abs(low), abs(high), 1e-300))))) + 0.0  # no −0

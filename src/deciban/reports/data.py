@@ -32,21 +32,21 @@ MANY = 100_000  # rows beyond which ten fits take too long
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """Rows and answers; classes are the model's, and those of y that it does not know."""
+    """Rows and predictions. Classes are those of the model, and those of y that it does not know."""
 
     model: Any
     X: Any
     classes: np.ndarray  # (k,)
-    y: np.ndarray  # (n,), places in `classes`
+    y: np.ndarray  # (n,), codes of `classes`
     log_proba: np.ndarray  # (n, k)
-    how: str  # rows were judged, in words
-    judged: np.ndarray  # (n,), whether it is scored: not so if no other fold has a row of its class
+    how: str  # the rows were predicted, in a sentence
+    judged: np.ndarray  # (n,), whether a row is scored: not if no other fold has a row of its class
     cross_validated: bool  # each row is predicted by a model fitted without it
-    train: tuple[Any, np.ndarray | None] | None  # (X, y or None) that the model learned from
+    train: tuple[Any, np.ndarray | None] | None  # training rows: (X, y or None)
     rows: int  # to explain
     seed: int
-    called: tuple[str, ...] | None = None  # the columns of an array or sparse matrix
-    target: str | None = None  # what the classes are called
+    called: tuple[str, ...] | None = None  # names of the columns of an array or sparse matrix
+    target: str | None = None  # its name
     row_names: np.ndarray | None = None  # (n,), where rows have names
     figures: bool = True  # whether sections have figures
 
@@ -222,13 +222,13 @@ def _predict(model: Any, X: Any, y: np.ndarray, held_out: bool) -> tuple[np.ndar
         return (
             np.asarray(log_proba_of(model, X)),
             every,
-            "The rows are judged as rows that the model has not learned from.",
+            "The rows are evaluated as held-out rows, which the model was not trained on.",
         )
     if len(y) > MANY and not _adds_up(model):
         try:
             how = (
-                "The model has learned from these rows: each is judged by the model without it (leave-one-out), with "
-                "what was chosen on all rows (densities, smoothing, calibration) kept."
+                "These are the training rows: each is predicted by the model without it (leave-one-out). What was "
+                "chosen on all rows (densities, smoothing, calibration) is kept."
             )
             return np.asarray(model.leave_one_out(X, y)), every, how
         except (AttributeError, DecibanError):  # no closed form
@@ -241,9 +241,9 @@ def _predict(model: Any, X: Any, y: np.ndarray, held_out: bool) -> tuple[np.ndar
             if out.nothing_scored:
                 raise DataError("no class has two rows\n\nhint: give more rows")
     except (DecibanError, ValueError):
-        how = "The model has learned from these rows, which are too few to be held out: the numbers flatter it."
+        how = "These are the training rows, and too few to be held out: the scores are optimistic."
         return np.asarray(log_proba_of(model, X)), every, how
-    how = f"The model has learned from these rows, so they are cross-validated in {out.fold.max() + 1} folds."
+    how = f"These are the training rows, so they are cross-validated in {out.fold.max() + 1} folds."
     known = every if out.known is None else out.known
     return out.log_proba[:, np.searchsorted(out.classes, model.classes_)], known, how
 
