@@ -1,10 +1,5 @@
-"""How well probabilities rank the rows: ROC curves and curves of precision over recall, each class against the rest.
-
-Do probabilities mean what they say? Of the rows that were given 70 %, about 70 % should be of the class.
-
-Which classes are taken for which: a square of counts, shaded by the share of the true class.
-
-The picture of a learning curve: a line for the mean over repeats, a band for their spread, over rows on a log axis.
+"""Curves of predictions: ROC and precision–recall, each class against the rest; reliability diagram; confusion matrix;
+learning curve (the mean over repeats and a band of one standard deviation, over the rows on a log axis).
 
 >>> import numpy as np
 >>> ax = draw(np.array([10, 100]), np.array([[0.6, 0.8], [0.7, 0.8]]), "GaussianNB", "accuracy")
@@ -26,7 +21,7 @@ from deciban.plots.style import probabilities, takes_model
 
 @takes_model(probabilities, "y, proba")
 def roc(y: Any, proba: Any, ax: Any = None, *, classes: Any = None, of: Any = None, label: str | None = None) -> Any:
-    """The share of hits over the share of false alarms, of (y, proba) or (model, X, y); returns the axes.
+    """The ROC curve: true positive rate over false positive rate, of (y, proba) or (model, X, y); returns the axes.
 
     y are labels, `proba` P(class | x), (n, k), or (n,) of the second of two classes. Two classes are one curve, more
     are one each; `of` asks for one class. `label` names the model: curves of other models go into the same axes.
@@ -42,7 +37,7 @@ def roc(y: Any, proba: Any, ax: Any = None, *, classes: Any = None, of: Any = No
         x, line = metrics.roc(one.hit, one.score)
         told = f"{name}: area {area.value:.3f} ({area.low:.3f} – {area.high:.3f})"
         ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, label=told, gid="curve", zorder=3)
-    style.set_labels(ax, "ROC", "false alarms, share of the other rows", "hits, share of the class")
+    style.set_labels(ax, "ROC", "false positive rate", "true positive rate")
     _square(ax, "lower right")
     return ax
 
@@ -66,9 +61,7 @@ def precision_recall(
         x, line = np.r_[0.0, recall], np.r_[precision[:1], precision]
         ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, drawstyle="steps-post", label=told, gid="curve")
         ax.axhline(one.hit.mean(), color=look.colour, lw=0.9, ls=(0, (1, 2)), zorder=1)
-    style.set_labels(
-        ax, "Precision and recall", "recall, share of the class found", "precision, share right of those found"
-    )
+    style.set_labels(ax, "Precision and recall", "recall", "precision")
     _square(ax, "lower left")
     return ax
 
@@ -102,8 +95,8 @@ def reliability(
     bins: int = 10,
     label: str | None = None,
 ) -> Any:
-    """Shares of rows that are of the class over the probability that they were given, by bins, of (y, proba) or
-    (model, X, y); returns the axes.
+    """The reliability diagram: observed frequency over predicted probability in bins, of (y, proba) or (model, X, y);
+    returns the axes.
 
     `proba` is P(class | x), (n, k), or (n,) of the second of two classes. Of two classes the second is drawn; of more,
     the most probable class of each row, whichever it is; `of` asks for one class. Bars are 95 % intervals (Wilson); the
@@ -137,7 +130,7 @@ def reliability(
     ax.plot(middle, value, color=look.colour, marker=look.marker, ms=5, lw=1.2, label=told, gid="curve", zorder=3)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.03), aspect="equal")
     style.style_axes(ax, "both")
-    style.set_labels(ax, "Reliability", f"probability of {what}, as said", "share of the rows where it is right")
+    style.set_labels(ax, "Reliability", f"predicted probability of {what}", "observed frequency")
     style.legend(ax, loc="best")
     return ax
 

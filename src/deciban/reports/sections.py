@@ -77,7 +77,7 @@ def metrics(facts: ReportData) -> Section:
     base = baseline_metrics(facts)
     overall = Table(
         "All rows",
-        ("metric", "value", "95 % interval", "class frequencies", "meaning"),
+        ("metric", "value", "95 % interval", "baseline", "meaning"),
         [
             (name, f"{e.value:.4f}", _interval(e), f"{base[name]:.4f}" if name in base else "–", MEANING[name])
             for name, e in facts.metrics.items()
@@ -92,7 +92,7 @@ def metrics(facts: ReportData) -> Section:
             for name, n, recall, precision in by_class(facts)
         ],
         notes=(
-            "Class frequencies: the score of always predicting the frequencies of the classes. Intervals: Wilson for "
+            "Baseline: always predicting the frequencies of the classes. Intervals: Wilson for "
             "shares, mean ± 1.96 standard errors for losses, DeLong for the area under ROC, bootstrap for the "
             "calibration error. Recall: share of the rows of a class that are predicted as it. Precision: share of the "
             "predictions of a class that are correct.",
@@ -168,7 +168,7 @@ def _reliability_table(facts: ReportData) -> Table:
             span = f"{low:.1f} – {low + 1 / len(found):.1f}"
             rows.append((span, f"{n:,}", f"{mean:.3f}", f"{share.value:.3f}", _interval(share)))
     return Table(
-        f"Predicted probability of {name} and how often it is the true class",
+        f"Predicted and observed: {name}",
         ("probability", "rows", "mean probability", "observed frequency", "95 % interval"),
         rows,
     )
