@@ -7,7 +7,7 @@ Class codes y (n,) and probabilities (n, k) in, numbers out; weights w (n,) coun
 >>> round(log_loss(y, np.log(proba)), 4), round(brier(y, proba), 4), round(accuracy(y, proba), 4)
 (0.646, 0.46, 0.6667)
 
-Labels and probabilities as yes or no: was it this class, and how probable was that said to be?
+One class against the rest: whether each row is of the class, and the predicted probability that it is.
 
 >>> import numpy as np
 >>> for one in one_vs_rest_outcomes(["a", "b", "b"], np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])):
@@ -140,17 +140,17 @@ class Outcome:
     label: Any
     place: int  # of the class among all
     hit: np.ndarray  # (n,), bool
-    score: np.ndarray  # (n,), the probability that it was said to have
+    score: np.ndarray  # (n,), its predicted probability
 
 
 def codes_of(y: Any, classes: np.ndarray) -> np.ndarray:
     """The places of labels among the classes; all must be there."""
     y, order = np.asarray(y), np.argsort(classes)
     at = order[np.minimum(np.searchsorted(classes, y, sorter=order), len(classes) - 1)]
-    strange = classes[at] != y
-    if strange.any():
+    unknown = classes[at] != y
+    if unknown.any():
         raise DataError(
-            f"class {np.unique(y[strange]).tolist()} is not among {classes.tolist()}\n\n"
+            f"class {np.unique(y[unknown]).tolist()} is not among {classes.tolist()}\n\n"
             "hint: give `classes`, the classes of the columns of `proba`, in their order (a model's `classes_`)"
         )
     return at
@@ -262,7 +262,7 @@ class Estimate:
 
 
 def proportion_interval(hits: float, n: float) -> Estimate:
-    """A share of n rows, by Wilson's interval. Hits need not be whole (a tie of two classes is half a hit), which
+    """A share of n rows, by Wilson's interval. Hits need not be an integer (a tie of two classes is half a hit), which
     `scipy.stats.binomtest` does not allow.
 
     >>> proportion_interval(0, 0)

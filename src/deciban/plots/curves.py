@@ -35,8 +35,8 @@ def roc(y: Any, proba: Any, ax: Any = None, *, classes: Any = None, of: Any = No
     for one, look, name in _looks(ax, y, proba, classes, of, label):
         area = metrics.area(one.hit, one.score)
         x, line = metrics.roc(one.hit, one.score)
-        told = f"{name}: area {area.value:.3f} ({area.low:.3f} – {area.high:.3f})"
-        ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, label=told, gid="curve", zorder=3)
+        text = f"{name}: area {area.value:.3f} ({area.low:.3f} – {area.high:.3f})"
+        ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, label=text, gid="curve", zorder=3)
     style.set_labels(ax, "ROC", "false positive rate", "true positive rate")
     _square(ax, "lower right")
     return ax
@@ -57,9 +57,9 @@ def precision_recall(
     ax = style.axes(ax, 4.6, 4.4)
     for one, look, name in _looks(ax, y, proba, classes, of, label):
         recall, precision, average = metrics.precision_recall(one.hit, one.score)
-        told = f"{name}: average precision {average:.3f}"
+        text = f"{name}: average precision {average:.3f}"
         x, line = np.r_[0.0, recall], np.r_[precision[:1], precision]
-        ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, drawstyle="steps-post", label=told, gid="curve")
+        ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, drawstyle="steps-post", label=text, gid="curve")
         ax.axhline(one.hit.mean(), color=look.colour, lw=0.9, ls=(0, (1, 2)), zorder=1)
     style.set_labels(ax, "Precision and recall", "recall", "precision")
     _square(ax, "lower left")
@@ -126,8 +126,8 @@ def reliability(
             )
     ax.errorbar(middle, value, yerr=off, fmt="none", ecolor=look.colour, elinewidth=1.0, alpha=0.55, zorder=2)
     error = metrics.expected_calibration_error(codes, proba)
-    told = f"{label}: error {error:.3f}" if label else f"calibration error {error:.3f}"
-    ax.plot(middle, value, color=look.colour, marker=look.marker, ms=5, lw=1.2, label=told, gid="curve", zorder=3)
+    text = f"{label}: error {error:.3f}" if label else f"calibration error {error:.3f}"
+    ax.plot(middle, value, color=look.colour, marker=look.marker, ms=5, lw=1.2, label=text, gid="curve", zorder=3)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.03), aspect="equal")
     style.style_axes(ax, "both")
     style.set_labels(ax, "Reliability", f"predicted probability of {what}", "observed frequency")
@@ -157,9 +157,9 @@ def confusion_matrix(y: Any, predicted: Any, ax: Any = None, *, classes: Any = N
     small = 9 if k <= 8 else 7
     for i in range(k if k <= FULL else 0):
         for j in range(k):
-            told = f"{table[i, j]:,.0f}" + (f"\n{100 * share[i, j]:.0f} %" if table[i, j] and k <= 8 else "")
+            text = f"{table[i, j]:,.0f}" + (f"\n{100 * share[i, j]:.0f} %" if table[i, j] and k <= 8 else "")
             ink = BACKGROUND if share[i, j] > 0.55 else TEXT_COLOUR
-            ax.text(j, i, told, ha="center", va="center", fontsize=small, color=ink, weight="bold" if i == j else None)
+            ax.text(j, i, text, ha="center", va="center", fontsize=small, color=ink, weight="bold" if i == j else None)
     names = [truncate(str(label), 18) for label in known]
     ax.set_xticks(range(k), names, rotation=0 if max(map(len, names)) * k < 40 else 90, fontsize=small)
     ax.set_yticks(range(k), names, fontsize=small)
@@ -179,7 +179,7 @@ def shades() -> Any:
 
 
 def draw(sizes: np.ndarray, values: np.ndarray, name: str, score: str, ax: Any = None) -> Any:
-    """Values (r, s) of a score over sizes (s,), in new axes or beside the curves that are in `ax`."""
+    """Values (r, s) of a score over sizes (s,), in new axes or together with the curves in `ax`."""
     ax = style.axes(ax, 6.4, 4.2)
     before = sum(line.get_gid() == "curve" for line in ax.lines)
     colour, mark = COLOURS[before % len(COLOURS)], MARKERS[before % len(MARKERS)]
@@ -202,7 +202,7 @@ def draw(sizes: np.ndarray, values: np.ndarray, name: str, score: str, ax: Any =
 
 
 def _ticks(ax: Any) -> None:
-    """1, 2, 5, 10, … where whole decades alone would leave the axis bare."""
+    """1, 2, 5, 10, … where decades alone would be too few ticks."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     ax.set_xscale("log")

@@ -253,7 +253,7 @@ def _aspect(extent: tuple[float, float, float, float], names: tuple[str, str]) -
 
 
 def _unit(name: str) -> str | None:
-    """The unit in which an axis is told by its name, if it is."""
+    """The unit of an axis, if its name has one."""
     if re.fullmatch(r"x\d+|(first|second) discriminant", name):
         return ""
     found = re.search(r"[(\[]([^()\[\]]+)[)\]]$", name)

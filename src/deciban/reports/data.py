@@ -313,7 +313,7 @@ def metrics_with_intervals(facts: ReportData) -> dict[str, Estimate]:
 
 
 def baseline_metrics(facts: ReportData) -> dict[str, float]:
-    """The same for one who knows how common each class is, and nothing of the rows."""
+    """The same of always predicting the class frequencies."""
     rows = np.bincount(facts.y[facts.judged], minlength=len(facts.classes))
     share = rows / max(rows.sum(), 1)
     some = share[share > 0]
@@ -330,10 +330,10 @@ def by_class(facts: ReportData) -> list[tuple[str, int, Estimate, Estimate]]:
     """(class, rows, recall, precision) of each class."""
     out = []
     for c, name in enumerate(facts.names):
-        mine, said = facts.y == c, facts.predicted == c
-        both = int((mine & said).sum())
-        recall, precision = metrics.proportion_interval(both, mine.sum()), metrics.proportion_interval(both, said.sum())
-        out.append((name, int(mine.sum()), recall, precision))
+        own, predicted = facts.y == c, facts.predicted == c
+        hits = int((own & predicted).sum())
+        recall, precision = (metrics.proportion_interval(hits, int(rows.sum())) for rows in (own, predicted))
+        out.append((name, int(own.sum()), recall, precision))
     return out
 
 

@@ -33,7 +33,7 @@ VARIABLES = {
     BACKGROUND: "--background",
     **{colour: f"--class-{number}" for number, colour in enumerate(COLOURS, 1)},
 }
-# nothing may be fetched from anywhere, whatever a text in the page contains
+# the page may load nothing, not even if a text in it asks for it
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 # what the template asks of a value: `it is table`
 TESTS = (
@@ -73,7 +73,7 @@ def _is_instance(kind: type) -> Callable[[Any], bool]:
 
 
 def render(page: blocks.Page) -> str:
-    """The whole document."""
+    """The document, with its style."""
     css = resources.files("deciban.reports").joinpath("report.css").read_text(encoding="utf-8")
     return environment().get_template("page.html.j2").render(page=page, css=css, policy=POLICY) + "\n"
 
