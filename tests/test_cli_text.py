@@ -175,6 +175,12 @@ def test_report_tells_of_words(place, capfd):
     assert "Words for drink" in Path("a.html").read_text(encoding="utf-8")
 
 
+def test_a_report_has_figures_unless_they_are_not_wanted(place, capfd):
+    for options, wanted in (("", True), ("--no-figures", False)):
+        assert said(f"report a.deciban a.csv -o a.html {options}", capfd) == "a.html\n"
+        assert ("<svg" in Path("a.html").read_text(encoding="utf-8")) == wanted
+
+
 def test_compare_ranks_the_classifiers_of_texts(place, capfd):
     told = json.loads(printed("compare a.csv --folds 3 --json", capfd))
     assert {one["name"] for one in told["ranked"]} == {"text", "text-calibrated", "text-logistic"}

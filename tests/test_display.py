@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from deciban.data import frames
-from deciban.display import Bar, EvidenceRow, EvidenceTable, Table, format_list, is_missing
+from deciban.display import Bar, EvidenceRow, EvidenceTable, Shaded, Table, format_list, is_missing
 from deciban.errors import did_you_mean
 from deciban.model_selection.leakage import find_leakage
 from deciban.reports.checks import drift
@@ -89,6 +89,18 @@ def test_html_is_well_formed_and_escaped():
     assert cells == [["", "a & b", ""], ["x" * 50, "1", ""], ["y", "-22", ""], ["all", "-21", "<end>"]]
     assert page.findtext("table/caption") == "<t>"
     assert [p.text for p in page.iter("p")] == ["n"]
+
+
+def test_shaded_cells_are_texts_and_in_html_the_darker_the_larger_their_share():
+    table = Table("", ("true", "a", "b"), [("a", Shaded("<9>", 0.9, bold=True), Shaded("1", 0.1))])
+    assert str(table).splitlines()[1].split() == ["a", "<9>", "1"]
+    page = ElementTree.fromstring(f"<div>{table.to_html()}</div>")
+    cells = [cell for cell in page.iter("div") if cell.text]
+    assert [cell.text for cell in cells] == ["<9>", "1"]
+    styles = [dict(part.split(":") for part in cell.attrib["style"].split(";")) for cell in cells]
+    assert [style["font-weight"] for style in styles] == ["bold", "normal"]
+    opacity = [int(style["background"][-2:], 16) for style in styles]
+    assert opacity[0] > opacity[1] > 0
 
 
 def test_bars_grow_with_the_evidence():

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.stats import binomtest
 from sklearn import linear_model, metrics, naive_bayes
 from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as TheirLDA
@@ -41,20 +42,43 @@ def answers(n: int = 400, k: int = 3):
 # what is behind the curves
 
 
-def test_roc_and_precision_equal_scikit_learns():
+def test_roc_and_precision_are_shares_of_rows_above_each_threshold():
     y, proba = answers()
     for one in outcomes.one_vs_rest_outcomes(y, proba):
+        above = one.score >= np.unique(one.score)[::-1, None]  # a row of rows for each threshold, from the largest
+        hits, taken = (above & one.hit).sum(axis=1), above.sum(axis=1)
         x, line = outcomes.roc(one.hit, one.score)
-        theirs = metrics.roc_curve(one.hit, one.score, drop_intermediate=False)
-        np.testing.assert_allclose([x, line], theirs[:2])
+        np.testing.assert_allclose(x, np.r_[0, taken - hits] / (~one.hit).sum())
+        np.testing.assert_allclose(line, np.r_[0, hits] / one.hit.sum())
         recall, precision, average = outcomes.precision_recall(one.hit, one.score)
-        wanted = metrics.precision_recall_curve(one.hit, one.score)
-        np.testing.assert_allclose(recall[::-1], wanted[1][:-1])
-        np.testing.assert_allclose(precision[::-1], wanted[0][:-1])
-        np.testing.assert_allclose(average, metrics.average_precision_score(one.hit, one.score))
+        np.testing.assert_allclose(recall, hits / one.hit.sum())
+        np.testing.assert_allclose(precision, hits / taken)
+        np.testing.assert_allclose(average, np.diff(recall, prepend=0) @ precision)
         np.testing.assert_allclose(
             uncertainty.area(one.hit, one.score).value, metrics.roc_auc_score(one.hit, one.score)
         )
+
+
+@pytest.mark.parametrize("hit", [False, True])
+def test_curves_of_a_class_without_rows_or_of_nothing_else_are_drawn(hit):
+    hits, score = np.full(4, hit), np.array([0.1, 0.5, 0.5, 0.9])
+    rates = [[0, 0.25, 0.75, 1], [0, 0, 0, 0]]
+    np.testing.assert_array_equal(outcomes.roc(hits, score), rates[::-1] if hit else rates)
+    recall, precision, average = outcomes.precision_recall(hits, score)
+    np.testing.assert_array_equal(recall, [0.25, 0.75, 1.0] if hit else [0, 0, 0])
+    np.testing.assert_array_equal(precision, [float(hit)] * 3)
+    assert average == hit
+    for draw in (plots.roc, plots.precision_recall):
+        assert draw(np.full(4, int(hit)), score, classes=[0, 1]).lines
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 60, 5000])
+def test_intervals_of_shares_are_wilsons(n):
+    for hits in {0, 1, n // 2, n - 1, n}:
+        told, wanted = uncertainty.proportion_interval(hits, n), binomtest(hits, n).proportion_ci(method="wilson")
+        np.testing.assert_allclose([told.low, told.high], [wanted.low, wanted.high], atol=1e-14)
+    half = uncertainty.proportion_interval(n / 2, n)  # a tie counts half
+    assert half.low < half.value == 0.5 < half.high
 
 
 def test_intervals_hold_what_they_promise():
@@ -98,6 +122,31 @@ def test_discriminant_plane_orders_rows_as_lda_does_and_its_points_come_back():
     assert again.points.shape == plane.points.shape
     centre = np.asarray(plane.rows(np.zeros((1, 2))))[0]
     np.testing.assert_allclose(centre, data.data.mean(axis=0))
+
+
+@pytest.mark.parametrize("case", ["leak", "constant column", "no scatter", "one row a class", "one class"])
+def test_degenerate_tables_have_a_plane_too(case):
+    x, y = iris()
+    x, y = x.to_numpy(), np.unique(y, return_inverse=True)[1]
+    if case == "leak":
+        x = np.column_stack([x, y == 1])
+    elif case == "constant column":
+        x = np.column_stack([x, np.ones(len(x))])
+    elif case == "no scatter":
+        x, y = np.repeat(np.eye(3), 2, axis=0), np.repeat([0, 1, 2], 2)
+    elif case == "one row a class":
+        x, y = x[::50], y[::50]
+    else:
+        y = np.zeros(len(x), dtype=int)
+    plane = discriminant_plane(columns(x), y, None)
+    assert np.isfinite(plane.points).all()
+    if case == "leak":  # the column that equals a class parts it from the others
+        parted = [sorted((plane.points[y == c, 0].min(), plane.points[y == c, 0].max())) for c in (0, 1, 2)]
+        assert parted[1][0] > max(parted[0][1], parted[2][1]) or parted[1][1] < min(parted[0][0], parted[2][0])
+    back = np.asarray(plane.rows(plane.points))
+    again = back - np.asarray(plane.rows(np.zeros((1, 2))))
+    assert np.isfinite(again).all()
+    assert np.linalg.matrix_rank(again) <= 2
 
 
 def test_two_classes_have_a_second_axis_too():

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
+import subprocess
+import sys
 from functools import partial
 from html.parser import HTMLParser
+from importlib import resources
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from scipy.stats import chi2
 from sklearn import metrics, naive_bayes
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import deciban
-from deciban.display import BACKGROUND, COLOURS, GREY, TEXT_COLOUR
+from deciban.display import Table
 from deciban.errors import DataError
-from deciban.reports.checks import drift, run_checks
+from deciban.reports.checks import drift, run_checks, shares_moved
 from deciban.reports.data import collect
-from deciban.reports.render import DARK, POLICY, STYLE
+from deciban.reports.render import POLICY, VARIABLES, environment
 from deciban.rows.sampling import folds_by_content
 
 from .support.data import table
@@ -106,10 +111,8 @@ def test_every_classifier_has_a_report(kind):
     model.fit(X[:80], y[:80])
     out = deciban.report(model, X[80:], y[80:], train=(X[:80], y[:80]), rows=2)
     sound(out.html)
-    assert {"Summary", "How good it is", "Reliability", "Confusion", "Most surprising rows", "Data"} <= set(
-        headings(out.html)
-    )
-    assert "What it believes" in headings(out.html)
+    assert {"Summary", "Metrics", "Reliability", "Confusion", "Largest errors", "Data"} <= set(headings(out.html))
+    assert "Feature effects" in headings(out.html)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -142,8 +145,8 @@ def test_classifiers_of_others_have_a_report_without_evidence():
     X, y = load_iris(return_X_y=True)
     out = deciban.report(naive_bayes.GaussianNB().fit(X[::2], y[::2]), X[1::2], y[1::2])
     sound(out.html)
-    assert "What it believes" not in headings(out.html)
-    assert "Most surprising rows" in headings(out.html)
+    assert "Feature effects" not in headings(out.html)
+    assert "Largest errors" in headings(out.html)
 
 
 def test_many_classes_and_many_columns():
@@ -153,7 +156,7 @@ def test_many_classes_and_many_columns():
     out = deciban.report(deciban.GaussianNB().fit(X, y), X, y)
     sound(out.html)
     assert "60 more columns are not listed" in out.html
-    assert "Commonest mistakes" in out.html
+    assert "Most frequent errors" in out.html
 
 
 # honest numbers
@@ -202,10 +205,10 @@ def test_learned_rows_are_known_again_in_other_dtypes():
     assert "cross-validated" in collect(model, other, y, None, None, 5, 0).how
 
 
-def test_too_few_rows_to_be_held_out_are_said_to_flatter():
+def test_scores_of_rows_too_few_to_be_held_out_are_called_optimistic():
     X, y = [[0.0], [1.0], [2.0]], [0, 0, 1]
     out = deciban.report(deciban.LogisticRegression().fit(X, y), X, y)
-    assert "the numbers flatter it" in out.html
+    assert "the scores are optimistic" in out.html
     sound(out.html)
 
 
@@ -240,9 +243,20 @@ def test_drift_is_told_where_there_is_some_and_only_there():
     assert drift(X, again) == []
     told = deciban.report(model, later, y, train=(X, y)).warnings
     assert sum("Drift" in one for one in told) == 3
-    assert any("a level that training never had" in one for one in told)
+    assert any("a category that no training row has" in one for one in told)
     rare = deciban.report(model, X[:300], np.r_[np.zeros(290, int), np.ones(10, int)], train=(X, y)).warnings
     assert any(one.startswith("Drift of classes") for one in rare)
+
+
+def test_counts_that_moved_are_found_by_pearsons_test():
+    before, after = np.array([30.0, 50, 20, 0, 0]), np.array([45, 40, 10, 5, 0])
+    expected = np.outer([100, 100], (before + after)[:4]) / 200
+    statistic = ((np.stack([before, after])[:, :4] - expected) ** 2 / expected).sum()
+    distance, chance = shares_moved(before, after)
+    assert distance == pytest.approx(0.2)
+    assert chance == pytest.approx(chi2.sf(statistic, 3))
+    assert shares_moved(np.array([3, 0]), np.array([9, 0])) == (0.0, 1.0)  # one group
+    assert shares_moved(np.array([3, 4]), np.array([0, 0])) == (0.0, 1.0)  # no rows
 
 
 def test_chance_is_seldom_taken_for_drift():
@@ -251,25 +265,29 @@ def test_chance_is_seldom_taken_for_drift():
     assert sum(found) <= 1
 
 
-def test_twins_few_rows_and_strange_classes_are_told():
+def test_duplicates_few_rows_and_unknown_classes_are_warnings():
     X, y = breast()
     model = deciban.GaussianNB().fit(X[:300], y[:300])
-    assert any("twin" in one for one in deciban.report(model, X[:100], y[:100], train=(X[:300], y[:300])).warnings)
-    assert not any("twin" in one for one in deciban.report(model, X[300:], y[300:], train=(X[:300], y[:300])).warnings)
+    assert any(
+        "duplicates" in one for one in deciban.report(model, X[:100], y[:100], train=(X[:300], y[:300])).warnings
+    )
+    assert not any(
+        "duplicates" in one for one in deciban.report(model, X[300:], y[300:], train=(X[:300], y[:300])).warnings
+    )
     labels = y[300:].astype(object)
     labels[:3] = "other"
     told = run_checks(collect(model, X[300:], labels, None, None, 5, 0))
     assert any("does not know: other" in one for one in told)
-    assert any("Few rows to judge by" in one and "`other` (3)" in one for one in told)
+    assert any("Few rows to evaluate" in one and "`other` (3)" in one for one in told)
     sound(deciban.report(model, X[300:], labels).html)
 
 
-def test_classes_that_are_held_for_impossible_are_told():
+def test_true_classes_of_probability_zero_are_a_warning():
     model = deciban.MixedNB(families={0: "categorical"}, alpha=0).fit(
         np.array([["u"], ["v"]] * 20, object), [0, 1] * 20
     )
     out = deciban.report(model, np.array([["u"], ["u"], ["v"]], object), [0, 1, 1])
-    assert any("impossible" in one for one in out.warnings)
+    assert any("predicted probability 0" in one for one in out.warnings)
     assert out.metrics["log loss"][0] == np.inf
     sound(out.html)
 
@@ -289,7 +307,129 @@ def test_hostile_names_stay_names():
     tree = sound(out.html)
     assert EVIL in tree.words
     assert "<script" not in out.html
-    assert "<i>" not in out.html.replace('<i class="', "")
+    assert "<i>" not in out.html
+
+
+@pytest.mark.parametrize("figures", [True, False])
+def test_hostile_cells_stay_cells_wherever_they_are_shown(figures):
+    """In names of rows and columns, levels, labels, the target, a setting of the model and all warnings."""
+    names = [f"{EVIL}{i}" for i in range(4)]
+    rng, y = np.random.default_rng(0), np.repeat([f"{EVIL}0", f"{EVIL}1", f"{EVIL}2"], 40)
+    codes = np.repeat([0, 1, 2], 40)
+    X = pd.DataFrame(
+        {
+            names[0]: rng.normal(size=120) + codes,
+            names[1]: np.array([f"{EVIL}{c}" for c in codes], dtype=object),
+            names[2]: rng.choice([f"{EVIL}", "b", None], 120),
+        },
+        index=[f"{EVIL}{i}" for i in range(120)],
+    )
+    X.iloc[[0, 119], 1] = X.iloc[[119, 0], 1].to_numpy()  # all but the target itself
+    model = deciban.MixedNB(families={names[0]: "gaussian"}).fit(X, y)
+    later = X.assign(**{names[2]: f"{EVIL}new"})
+    out = deciban.report(model, later, y, train=(X, y), target=EVIL, figures=figures)
+    tree = sound(out.html)
+    assert "<script" not in out.html
+    assert "alert(1)</" not in out.html
+    assert not {"img", "b"} & {name for name, _ in tree.tags}
+    shown = "".join(tree.words)
+    assert shown.count("<script>") > 20
+    assert any("Leak" in one for one in out.warnings)
+    assert any("Drift" in one for one in out.warnings)
+    assert "<script" not in out._repr_html_()
+
+
+def test_nothing_but_style_and_figures_goes_into_the_page_unescaped():
+    folder = resources.files("deciban.reports")
+    templates = [file for file in folder.iterdir() if file.name.endswith(".j2")]
+    text = "".join(file.read_text(encoding="utf-8") for file in templates)
+    assert sorted(re.findall(r"([\w.]+) \| safe", text)) == ["css", "it.svg"]
+    assert "autoescape" not in text
+    assert environment().autoescape is True
+
+
+def test_sections_are_data_without_html():
+    """Every text of a section is text: tags come from the template, from tables and from figures alone."""
+    X, y = breast()
+    out = deciban.report(deciban.MixedNB().fit(X[::2], y[::2]), X[1::2], y[1::2])
+    assert [section.title for section in out.sections] == headings(out.html)
+    texts = list(strings(out.sections))
+    assert len(texts) > 100
+    tags = re.compile(r"</?[a-z]")
+    assert [text for text in texts if tags.search(text)] == [text for text in texts if text.startswith("<svg ")]
+    assert sum(text.startswith("<svg ") for text in texts) == 3
+
+
+def strings(value):
+    if isinstance(value, str):
+        yield value
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from strings(getattr(value, field.name))
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from strings(one)
+
+
+# without figures, and without libraries
+
+
+def test_a_page_without_figures_has_numbers_in_their_place():
+    X, y = breast()
+    model = deciban.GaussianNB().fit(X[::2], y[::2])
+    with_figures, without = (deciban.report(model, X[1::2], y[1::2], figures=figures) for figures in (True, False))
+    tree = sound(without.html)
+    assert not tree.all("svg")
+    assert len(sound(with_figures.html).all("svg")) == 3
+    assert (without.metrics, without.warnings) == (with_figures.metrics, with_figures.warnings)
+    assert headings(without.html) == headings(with_figures.html)
+    (table,) = (
+        block for s in without.sections if s.title == "Reliability" for block in s.blocks if isinstance(block, Table)
+    )
+    score = model.predict_proba(X[1::2])[:, 1]
+    low, high = (float(part) for part in table.rows[-1][0].split(" – "))
+    inside = (score >= low) & (score <= high)
+    assert table.rows[-1][1] == str(inside.sum())
+    assert table.rows[-1][2] == f"{score[inside].mean():.3f}"
+    assert table.rows[-1][3] == f"{(y[1::2] == 'malignant')[inside].mean():.3f}"
+    assert sum(int(row[1].replace(",", "")) for row in table.rows) == len(score)
+
+
+SCRIPT = """
+import sys
+for name in {missing!r}: sys.modules[name] = None
+import deciban
+X, y = [[0.0], [1.0], [2.0], [4.0], [5.0], [6.0]], ["a", "a", "a", "b", "b", "b"]
+model = deciban.GaussianNB().fit(X, y)
+texts = deciban.TextClassifier().fit(["tea", "milk", "cake", "rice"], ["drink", "drink", "food", "food"])
+for figures in {figures!r}:
+    for one, rows, labels in ((model, X, y), (texts, ["tea", "cake"], ["drink", "food"])):
+        try:
+            print(len(deciban.report(one, rows, labels, figures=figures).html) > 5000)
+        except ImportError as error:
+            print(*str(error).split())
+    print("matplotlib" in sys.modules)
+"""
+
+
+def printed(missing: list[str], figures: list[bool]) -> list[str]:
+    """For each choice of figures: whether there is a page of the table and of the texts, or the error; and whether
+    matplotlib was imported."""
+    script = SCRIPT.format(missing=missing, figures=figures)
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert out.returncode == 0, out.stderr
+    return out.stdout.splitlines()
+
+
+def test_a_page_without_figures_does_not_import_matplotlib():
+    assert printed([], [False]) == ["True", "True", "False"]
+
+
+def test_absence_of_matplotlib_or_jinja_is_an_error_with_a_hint():
+    picture = "the figures of a report need matplotlib hint: pip install 'deciban[report]', or use figures=False"
+    assert printed(["matplotlib"], [False, True]) == ["True", "True", "True", picture, picture, "True"]
+    page = "a report needs Jinja2 hint: pip install 'deciban[report]'"
+    assert printed(["jinja2"], [True]) == [page, page, "False"]
 
 
 def test_the_same_rows_make_the_same_page():
@@ -334,12 +474,23 @@ def contrast(a: str, b: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+def css_colours() -> tuple[dict[str, str], dict[str, str]]:
+    """The variables of the style in light and in dark mode."""
+    css = resources.files("deciban.reports").joinpath("report.css").read_text(encoding="utf-8")
+    light, dark = (re.findall(r":root \{(.*?)\}", css, re.DOTALL))[:2]
+    return tuple(dict(re.findall(r"(--[\w-]+): (#\w{6});", block)) for block in (light, dark))  # type: ignore[return-value]
+
+
 def test_text_stands_out_in_light_and_dark():
-    backs = {name: re.findall(rf"--{name}:(#\w{{6}})", STYLE) for name in ("back", "card", "warn")}
-    for place, of in ((0, lambda colour: colour), (1, DARK.__getitem__)):
-        for back in backs.values():
-            assert contrast(of(TEXT_COLOUR), back[place]) >= 7
-            assert contrast(of(GREY), back[place]) >= (4.5 if back is not backs["warn"] else 3)
-        assert contrast(of(COLOURS[0]), backs["back"][place]) >= 4.5  # links
-        assert all(contrast(of(colour), backs["back"][place]) >= (3 if place else 1.9) for colour in COLOURS)
-    assert backs["back"] == [BACKGROUND, DARK[BACKGROUND], BACKGROUND]
+    for seen, least in zip(css_colours(), (1.9, 3), strict=True):
+        for back in ("--background", "--card", "--alert"):
+            assert contrast(seen["--text"], seen[back]) >= 7
+            assert contrast(seen["--grey"], seen[back]) >= (4.5 if back != "--alert" else 3)
+        assert contrast(seen["--class-1"], seen["--background"]) >= 4.5  # links
+        assert all(contrast(seen[name], seen["--background"]) >= least for name in seen if name.startswith("--class"))
+
+
+def test_the_style_has_the_colours_of_the_figures_in_light_and_dark():
+    light, dark = css_colours()
+    assert {variable: light[variable] for variable in VARIABLES.values()} == {v: c for c, v in VARIABLES.items()}
+    assert light.keys() == dark.keys()

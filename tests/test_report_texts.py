@@ -43,8 +43,8 @@ def test_every_model_of_texts_has_a_report(kind, features):
     out = deciban.report(model, texts[80:], y[80:], rows=2)
     tree = sound(out.html)
     assert headings(out.html) == [
-        *("Summary", "How good it is", "Reliability", "Confusion"),
-        *("What it believes", "Most surprising rows", "Data"),
+        *("Summary", "Metrics", "Reliability", "Confusion"),
+        *("Feature effects", "Largest errors", "Data"),
     ]
     assert len(tree.all("blockquote")) == 2
     assert tree.all("mark")
@@ -70,14 +70,14 @@ def test_texts_that_were_learned_are_judged_without_themselves():
     right = (model.classes_[model.leave_one_out(texts, y).argmax(axis=1)] == y).mean()
     assert out.metrics["accuracy"][0] == pytest.approx(right, abs=0.05)
     fresh = deciban.report(model, *talk(50, 1))
-    assert "has not learned from" in fresh.html
+    assert "as held-out rows" in fresh.html
 
 
 def test_a_word_that_decides_alone_is_pointed_out():
     texts, y = talk(100)
     leaky = [text + (" zzdrink" if label == "drink" else "") for text, label in zip(texts, y, strict=True)]
     model = TextClassifier().fit(leaky, y)
-    assert warned("Leak? Whether `zzdrink` is there tells the class of 100.0 %", model, leaky, y)
+    assert warned("Leak? The presence of `zzdrink` alone predicts the class of 100.0 %", model, leaky, y)
     assert not warned("Leak?", TextClassifier().fit(texts, y), texts, y)
 
 
@@ -88,14 +88,14 @@ def test_copies_empty_texts_and_two_classes_of_one_text_are_pointed_out():
     labels = np.array(["food", "food", *y[:20], "food" if y[0] == "drink" else "drink"])
     out = deciban.report(model, odd, labels, train=(texts, y))
     for told in (
-        "1 texts come with more than one class",
-        "91 % of these texts are among the training texts",
-        "2 texts have no word that the model knows",
+        "1 texts occur with more than one class",
+        "91 % of these texts are duplicates of training texts",
+        "2 texts contain no known word",
     ):
         assert any(told in one for one in out.warnings), told
         assert told in out.html
     assert "1 are empty, 1 are copies" in out.html
-    assert warned("9 % of the texts have a twin", TextClassifier().fit(odd, labels), odd, labels)
+    assert warned("9 % of the texts are duplicates", TextClassifier().fit(odd, labels), odd, labels)
 
 
 def test_words_that_moved_and_words_never_seen_are_drift():
@@ -103,7 +103,7 @@ def test_words_that_moved_and_words_never_seen_are_drift():
     model = TextClassifier().fit(texts, y)
     later, labels = talk(200, 1, "again uno dos tres cuatro cinco")
     assert warned("Drift: `again` is in 100 % of these texts", model, later, labels)
-    assert warned("of the words of these texts were never seen in training", model, later, labels)
+    assert warned("of the words of these texts do not occur in the training texts", model, later, labels)
     assert not warned("Drift: `", model, *talk(200, 2))
     assert not warned("Drift", model, texts, y)
 

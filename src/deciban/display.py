@@ -248,6 +248,27 @@ class Bar:
         return f'<div style="width:120px;{middle}"><div style="{inner}"></div></div>'
 
 
+@dataclass(frozen=True)
+class Shaded:
+    """A cell of a table: a text on a background that is the darker the larger a share is.
+
+    >>> str(Shaded("12", 0.5))
+    '12'
+    """
+
+    text: str
+    share: float  # 0 … 1
+    bold: bool = False
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_html(self) -> str:
+        shade, weight = round(150 * self.share), "bold" if self.bold else "normal"
+        return f'<div style="background:{POSITIVE}{shade:02x};font-weight:{weight}">{escape(self.text)}</div>'
+
+
+Cell = str | Bar | Shaded
 LONGEST = 40  # characters of a row's name
 ALIGN = {"left": "<", "right": ">"}
 
@@ -266,8 +287,8 @@ class Table:
 
     title: str
     head: Sequence[str]
-    rows: Sequence[Sequence[str | Bar]]  # the first cell of each is its name
-    footer: Sequence[str | Bar] = ()  # a last row
+    rows: Sequence[Sequence[Cell]]  # the first cell of each is its name
+    footer: Sequence[Cell] = ()  # a last row
     notes: Sequence[str] = ()  # lines below
     left: Sequence[int] = (0,)  # the columns that are aligned to the left
 
@@ -300,10 +321,10 @@ class Table:
     def _sides(self) -> list[str]:
         return ["left" if j in self.left else "right" for j in range(len(self.head))]
 
-    def _html_row(self, row: Sequence[str | Bar], tag: str = "td") -> str:
+    def _html_row(self, row: Sequence[Cell], tag: str = "td") -> str:
         cells = (
             f'<{tag} style="padding:1px 8px;text-align:{side}">'
-            f"{cell.to_html() if isinstance(cell, Bar) else escape(cell)}</{tag}>"
+            f"{escape(cell) if isinstance(cell, str) else cell.to_html()}</{tag}>"
             for cell, side in zip(row, self._sides, strict=True)
         )
         return f"<tr>{''.join(cells)}</tr>"

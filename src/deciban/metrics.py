@@ -7,7 +7,7 @@ Class codes y (n,) and probabilities (n, k) in, numbers out; weights w (n,) coun
 >>> round(log_loss(y, np.log(proba)), 4), round(brier(y, proba), 4), round(accuracy(y, proba), 4)
 (0.646, 0.46, 0.6667)
 
-Labels and probabilities as yes or no: was it this class, and how probable was that said to be?
+One class against the rest: whether each row is of the class, and the predicted probability that it is.
 
 >>> import numpy as np
 >>> for one in one_vs_rest_outcomes(["a", "b", "b"], np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])):
@@ -28,12 +28,13 @@ How far numbers from n rows may be off: 95 % intervals.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from deciban.errors import DataError
 
@@ -139,17 +140,17 @@ class Outcome:
     label: Any
     place: int  # of the class among all
     hit: np.ndarray  # (n,), bool
-    score: np.ndarray  # (n,), the probability that it was said to have
+    score: np.ndarray  # (n,), its predicted probability
 
 
 def codes_of(y: Any, classes: np.ndarray) -> np.ndarray:
     """The places of labels among the classes; all must be there."""
     y, order = np.asarray(y), np.argsort(classes)
     at = order[np.minimum(np.searchsorted(classes, y, sorter=order), len(classes) - 1)]
-    strange = classes[at] != y
-    if strange.any():
+    unknown = classes[at] != y
+    if unknown.any():
         raise DataError(
-            f"class {np.unique(y[strange]).tolist()} is not among {classes.tolist()}\n\n"
+            f"class {np.unique(y[unknown]).tolist()} is not among {classes.tolist()}\n\n"
             "hint: give `classes`, the classes of the columns of `proba`, in their order (a model's `classes_`)"
         )
     return at
@@ -186,34 +187,65 @@ def one_vs_rest_outcomes(y: Any, proba: Any, classes: Any = None, of: Any = None
     return [Outcome(known[c], c, codes == c, proba[:, c]) for c in places]
 
 
+def reliability_outcome(y: Any, proba: Any, classes: Any = None, of: Any = None) -> Outcome:
+    """What a reliability diagram shows: the class `of`, or the second of two classes, or the most probable class of
+    each row (without a label)."""
+    known, codes, proba = checked(y, proba, classes)
+    if of is None and len(known) > 2:
+        return Outcome(None, -1, proba.argmax(axis=1) == codes, proba.max(axis=1))
+    return one_vs_rest_outcomes(y, proba, known, of)[0]
+
+
+def reliability_bins(hit: np.ndarray, score: np.ndarray, bins: int = 10) -> list[tuple[float, int, int] | None]:
+    """(mean score, hits, rows) of each of `bins` bins of equal width; None where a bin is empty.
+
+    >>> reliability_bins(np.array([False, True, True]), np.array([0.1, 0.75, 1.0]), 2)
+    [(0.1, 0, 1), (0.875, 2, 2)]
+    """
+    place = np.minimum((score * bins).astype(int), bins - 1)
+    inside = [place == b for b in range(bins)]
+    return [(float(score[i].mean()), int(hit[i].sum()), int(i.sum())) if i.any() else None for i in inside]
+
+
 def roc(hit: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Shares of misses and of hits that score at least as much, for every distinct score from the top; from (0, 0).
+    """False and true positive rates for every distinct score as a threshold, from the largest; first (0, 0). Without
+    positives (or negatives) their rate is 0.
 
     >>> [line.tolist() for line in roc(np.array([True, False]), np.array([0.9, 0.2]))]
     [[0.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
     """
-    hits, taken = _cumulative(hit, score)
-    misses = taken - hits
-    return misses / max(misses[-1], 1), hits / max(hits[-1], 1)
+    from sklearn.metrics import roc_curve  # slow to import
+
+    with _undefined_ignored():
+        false, true, _ = roc_curve(hit, score, pos_label=True, drop_intermediate=False)
+    return np.nan_to_num(false), np.nan_to_num(true)
 
 
 def precision_recall(hit: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """(recall, precision, average precision) for every distinct score from the top.
+    """(recall, precision, average precision) for every distinct score as a threshold, from the largest. Without
+    positives recall and average precision are 0.
 
     >>> recall, precision, average = precision_recall(np.array([True, False, True]), np.array([0.9, 0.5, 0.2]))
     >>> recall.tolist(), precision.round(2).tolist(), round(average, 3)
     ([0.5, 0.5, 1.0], [1.0, 0.5, 0.67], 0.833)
     """
-    hits, taken = (a[1:] for a in _cumulative(hit, score))
-    recall, precision = hits / max(hits[-1], 1), hits / taken
-    return recall, precision, float((np.diff(recall, prepend=0.0) * precision).sum())
+    from sklearn.metrics import average_precision_score, precision_recall_curve
+
+    with _undefined_ignored():
+        precision, recall, _ = precision_recall_curve(hit, score, pos_label=True)
+        average = float(average_precision_score(hit, score)) if hit.any() else 0.0
+    return recall[-2::-1] * hit.any(), precision[-2::-1], average  # without the point that scikit-learn adds
 
 
-def _cumulative(hit: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Hits, and all rows, that score at least as much as each distinct score, from the top; 0 first."""
-    order = np.argsort(-score, kind="stable")
-    ends = np.flatnonzero(np.r_[np.diff(score[order]) != 0, True]) if len(order) else np.zeros(0, int)
-    return np.r_[0, np.cumsum(hit[order])[ends]], np.r_[0, ends + 1]
+@contextmanager
+def _undefined_ignored() -> Iterator[None]:
+    """No warning of a rate of no rows."""
+    from sklearn.exceptions import UndefinedMetricWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        warnings.filterwarnings("ignore", "No positive class found")
+        yield
 
 
 Z = 1.959963984540054
@@ -230,7 +262,8 @@ class Estimate:
 
 
 def proportion_interval(hits: float, n: float) -> Estimate:
-    """A share of n rows, by Wilson's interval.
+    """A share of n rows, by Wilson's interval. Hits need not be an integer (a tie of two classes is half a hit), which
+    `scipy.stats.binomtest` does not allow.
 
     >>> proportion_interval(0, 0)
     Estimate(value=nan, low=0.0, high=1.0)
@@ -262,6 +295,8 @@ def area(hit: np.ndarray, score: np.ndarray) -> Estimate:
     >>> area(np.array([False, True, True]), np.array([0.1, 0.4, 0.1])).value
     0.75
     """
+    from scipy.stats import rankdata  # slow to import
+
     hits, misses = int(hit.sum()), int((~hit).sum())
     if not hits or not misses:
         return Estimate(np.nan, 0.0, 1.0)

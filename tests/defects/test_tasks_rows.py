@@ -103,7 +103,7 @@ def test_task_018_rows_as_dictionaries_wherever_rows_are_taken():
     by_columns = deciban.cross_validate(model, columns, "label", folds=3)
     assert by_columns.log_loss == deciban.cross_validate(model, NUMBERS, "label", folds=3).log_loss
     facts = collect(out.model, rows, labels, None, None, 1, 0)
-    assert facts.how.startswith("The model has learned from these rows")
+    assert facts.how.startswith("These are the training rows")
     assert "x" in str(facts.explain(np.array([3]), of="a"))
 
 

@@ -1,4 +1,4 @@
-"""`deciban report`: a page to read and to show."""
+"""`deciban report`: an evaluation as a page of HTML."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from deciban.cli.options import (
 @click.argument("model")
 @click.argument("data")
 @click.option("--output", "-o", default="report.html", show_default=True, metavar="FILE", help="The page to write.")
+@click.option("--no-figures", is_flag=True, help="Write no figures; matplotlib is not needed then.")
 @known_target
 @force_option
 @table_options
@@ -27,14 +28,15 @@ def command(
     model: str,
     data: str,
     output: str,
+    no_figures: bool,
     target: str | None,
     force: bool,
     delimiter: str | None,
     no_header: bool,
 ) -> None:
-    """Write a page of HTML about a model and labelled rows.
+    """Evaluate a model on labelled rows and write a page of HTML.
 
-    It shows the data, metrics, reliability, what the model believes, and surprises.
+    It shows metrics, calibration, the effects of columns or words, the largest errors, the data, and warnings.
     """
     import deciban
     from deciban.cli import inputs
@@ -44,5 +46,5 @@ def command(
     check_output(output, (model, data), force)
     found = inputs.LabelledData.of(model, data, target, csv_options(delimiter, no_header), talk)
     X, y = found.whole(talk, "reading")
-    deciban.report(found.model, X, y, output, target=found.target)
+    deciban.report(found.model, X, y, output, target=found.target, figures=not no_figures)
     talk.give(output, {"report": output})

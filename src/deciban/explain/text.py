@@ -76,22 +76,29 @@ class TextExplanation(Explanation):
                 total[part] = total.get(part, 0.0) + said[term] / times[term] / len(parts)
         return [(start, stop, decibans) for (start, stop), decibans in sorted(total.items())]
 
+    def segments(self, row: int = 0) -> list[tuple[str, float | None]]:
+        """A text in pieces, (piece, decibans): those of `spans`, and what lies between them, which has no decibans.
+
+        >>> from deciban import TextClassifier
+        >>> model = TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"])
+        >>> [piece for piece, decibans in model.explain("Win, win!").segments() if decibans is None]
+        [', ', '!']
+        """
+        text, out, at = self.texts[row], [], 0
+        for start, stop, decibans in self.spans(row):
+            out += [(text[at:start], None), (text[start:stop], decibans)]
+            at = stop
+        return [(piece, decibans) for piece, decibans in [*out, (text[at:], None)] if piece]
+
     def shaded(self, row: int = 0) -> str:
         """One text as HTML, its words shaded by evidence: for the class explained, or against it."""
-        text, spans = self.texts[row], self.spans(row)
-        most = max((abs(decibans) for *_, decibans in spans if np.isfinite(decibans)), default=0.0) or 1.0
-        out, at = [], 0
-        for start, stop, decibans in spans:
-            colour = display.POSITIVE if decibans > 0 else display.NEGATIVE
-            shade = round(float(np.clip(abs(decibans) / most, 0.0, 1.0)) * 200)
-            style = f"background:{colour}{shade:02x};color:inherit"
-            out += [
-                display.escape(text[at:start]),
-                f'<mark style="{style}" title="{display.format_decibans(decibans)}">',
-            ]
-            out += [display.escape(text[start:stop]), "</mark>"]
-            at = stop
-        return "".join([*out, display.escape(text[at:])])
+        return "".join(
+            display.escape(piece)
+            if decibans is None
+            else f'<mark style="background:{_shade(decibans, share)};color:inherit" '
+            f'title="{display.format_decibans(decibans)}">{display.escape(piece)}</mark>'
+            for piece, decibans, share in with_shares(self.segments(row))
+        )
 
     def to_html(self, rows: int = 3, words: int = 10) -> str:
         """The first texts with their words shaded, each with a table of its strongest words."""
@@ -104,6 +111,25 @@ class TextExplanation(Explanation):
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+
+def with_shares(segments: list[tuple[str, float | None]]) -> list[tuple[str, float | None, float]]:
+    """Segments with the size of each one's evidence as a share of the largest, 0 … 1.
+
+    >>> with_shares([("win", 4.0), (" ", None), ("lunch", -1.0)])
+    [('win', 4.0, 1.0), (' ', None, 0.0), ('lunch', -1.0, 0.25)]
+    """
+    sizes = [abs(decibans) for _, decibans in segments if decibans is not None and np.isfinite(decibans)]
+    largest = max(sizes, default=0.0) or 1.0
+    return [
+        (piece, decibans, 0.0 if decibans is None else abs(display.bar_share(decibans, largest)))
+        for piece, decibans in segments
+    ]
+
+
+def _shade(decibans: float, share: float) -> str:
+    """The colour of evidence for or against, transparent where there is little of it."""
+    return f"{display.POSITIVE if decibans > 0 else display.NEGATIVE}{round(200 * share):02x}"
 
 
 def locator(vectorizer: Any) -> Locate:

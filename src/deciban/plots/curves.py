@@ -1,10 +1,5 @@
-"""How well probabilities rank the rows: ROC curves and curves of precision over recall, each class against the rest.
-
-Do probabilities mean what they say? Of the rows that were given 70 %, about 70 % should be of the class.
-
-Which classes are taken for which: a square of counts, shaded by the share of the true class.
-
-The picture of a learning curve: a line for the mean over repeats, a band for their spread, over rows on a log axis.
+"""Curves of predictions: ROC and precision–recall, each class against the rest; reliability diagram; confusion matrix;
+learning curve (the mean over repeats and a band of one standard deviation, over the rows on a log axis).
 
 >>> import numpy as np
 >>> ax = draw(np.array([10, 100]), np.array([[0.6, 0.8], [0.7, 0.8]]), "GaussianNB", "accuracy")
@@ -26,7 +21,7 @@ from deciban.plots.style import probabilities, takes_model
 
 @takes_model(probabilities, "y, proba")
 def roc(y: Any, proba: Any, ax: Any = None, *, classes: Any = None, of: Any = None, label: str | None = None) -> Any:
-    """The share of hits over the share of false alarms, of (y, proba) or (model, X, y); returns the axes.
+    """The ROC curve: true positive rate over false positive rate, of (y, proba) or (model, X, y); returns the axes.
 
     y are labels, `proba` P(class | x), (n, k), or (n,) of the second of two classes. Two classes are one curve, more
     are one each; `of` asks for one class. `label` names the model: curves of other models go into the same axes.
@@ -40,9 +35,9 @@ def roc(y: Any, proba: Any, ax: Any = None, *, classes: Any = None, of: Any = No
     for one, look, name in _looks(ax, y, proba, classes, of, label):
         area = metrics.area(one.hit, one.score)
         x, line = metrics.roc(one.hit, one.score)
-        told = f"{name}: area {area.value:.3f} ({area.low:.3f} – {area.high:.3f})"
-        ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, label=told, gid="curve", zorder=3)
-    style.set_labels(ax, "ROC", "false alarms, share of the other rows", "hits, share of the class")
+        text = f"{name}: area {area.value:.3f} ({area.low:.3f} – {area.high:.3f})"
+        ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, label=text, gid="curve", zorder=3)
+    style.set_labels(ax, "ROC", "false positive rate", "true positive rate")
     _square(ax, "lower right")
     return ax
 
@@ -62,13 +57,11 @@ def precision_recall(
     ax = style.axes(ax, 4.6, 4.4)
     for one, look, name in _looks(ax, y, proba, classes, of, label):
         recall, precision, average = metrics.precision_recall(one.hit, one.score)
-        told = f"{name}: average precision {average:.3f}"
+        text = f"{name}: average precision {average:.3f}"
         x, line = np.r_[0.0, recall], np.r_[precision[:1], precision]
-        ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, drawstyle="steps-post", label=told, gid="curve")
+        ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, drawstyle="steps-post", label=text, gid="curve")
         ax.axhline(one.hit.mean(), color=look.colour, lw=0.9, ls=(0, (1, 2)), zorder=1)
-    style.set_labels(
-        ax, "Precision and recall", "recall, share of the class found", "precision, share right of those found"
-    )
+    style.set_labels(ax, "Precision and recall", "recall", "precision")
     _square(ax, "lower left")
     return ax
 
@@ -102,8 +95,8 @@ def reliability(
     bins: int = 10,
     label: str | None = None,
 ) -> Any:
-    """Shares of rows that are of the class over the probability that they were given, by bins, of (y, proba) or
-    (model, X, y); returns the axes.
+    """The reliability diagram: observed frequency over predicted probability in bins, of (y, proba) or (model, X, y);
+    returns the axes.
 
     `proba` is P(class | x), (n, k), or (n,) of the second of two classes. Of two classes the second is drawn; of more,
     the most probable class of each row, whichever it is; `of` asks for one class. Bars are 95 % intervals (Wilson); the
@@ -113,16 +106,13 @@ def reliability(
     >>> ax.lines[-1].get_xdata().round(2).tolist(), ax.lines[-1].get_ydata().round(2).tolist()
     ([0.1, 0.6, 0.9], [0.0, 0.5, 1.0])
     """
-    known, codes, proba = metrics.checked(y, proba, classes)
-    if of is None and len(known) > 2:
-        hit, score, what = proba.argmax(axis=1) == codes, proba.max(axis=1), "the most probable class"
-    else:
-        one = metrics.one_vs_rest_outcomes(y, proba, known, of)[0]
-        hit, score, what = one.hit, one.score, f"`{truncate(str(one.label), 24)}`"
+    _, codes, proba = metrics.checked(y, proba, classes)
+    one = metrics.reliability_outcome(y, proba, classes, of)
+    what = "the most probable class" if one.label is None else f"`{truncate(str(one.label), 24)}`"
     ax = style.axes(ax, 4.6, 4.4)
     before = sum(line.get_gid() == "curve" for line in ax.lines)
     look = class_style(before, 3)
-    bars = [told for told in (_bin(hit, score, b, bins) for b in range(bins)) if told is not None]
+    bars = [found for found in metrics.reliability_bins(one.hit, one.score, bins) if found is not None]
     middle = np.array([at for at, _, _ in bars])
     shares = [metrics.proportion_interval(hits, n) for _, hits, n in bars]
     value = np.array([s.value for s in shares])
@@ -136,20 +126,13 @@ def reliability(
             )
     ax.errorbar(middle, value, yerr=off, fmt="none", ecolor=look.colour, elinewidth=1.0, alpha=0.55, zorder=2)
     error = metrics.expected_calibration_error(codes, proba)
-    told = f"{label}: error {error:.3f}" if label else f"calibration error {error:.3f}"
-    ax.plot(middle, value, color=look.colour, marker=look.marker, ms=5, lw=1.2, label=told, gid="curve", zorder=3)
+    text = f"{label}: error {error:.3f}" if label else f"calibration error {error:.3f}"
+    ax.plot(middle, value, color=look.colour, marker=look.marker, ms=5, lw=1.2, label=text, gid="curve", zorder=3)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.03), aspect="equal")
     style.style_axes(ax, "both")
-    style.set_labels(ax, "Reliability", f"probability of {what}, as said", "share of the rows where it is right")
+    style.set_labels(ax, "Reliability", f"predicted probability of {what}", "observed frequency")
     style.legend(ax, loc="best")
     return ax
-
-
-def _bin(hit: np.ndarray, score: np.ndarray, b: int, bins: int) -> tuple[float, int, int] | None:
-    """(mean probability, hits, rows) of the b-th of `bins` even bins; None where it is empty."""
-    inside = np.minimum((score * bins).astype(int), bins - 1) == b
-    n = int(inside.sum())
-    return (float(score[inside].mean()), int(hit[inside].sum()), n) if n else None
 
 
 FULL = 20  # classes up to which counts are written into the cells
@@ -174,9 +157,9 @@ def confusion_matrix(y: Any, predicted: Any, ax: Any = None, *, classes: Any = N
     small = 9 if k <= 8 else 7
     for i in range(k if k <= FULL else 0):
         for j in range(k):
-            told = f"{table[i, j]:,.0f}" + (f"\n{100 * share[i, j]:.0f} %" if table[i, j] and k <= 8 else "")
+            text = f"{table[i, j]:,.0f}" + (f"\n{100 * share[i, j]:.0f} %" if table[i, j] and k <= 8 else "")
             ink = BACKGROUND if share[i, j] > 0.55 else TEXT_COLOUR
-            ax.text(j, i, told, ha="center", va="center", fontsize=small, color=ink, weight="bold" if i == j else None)
+            ax.text(j, i, text, ha="center", va="center", fontsize=small, color=ink, weight="bold" if i == j else None)
     names = [truncate(str(label), 18) for label in known]
     ax.set_xticks(range(k), names, rotation=0 if max(map(len, names)) * k < 40 else 90, fontsize=small)
     ax.set_yticks(range(k), names, fontsize=small)
@@ -196,7 +179,7 @@ def shades() -> Any:
 
 
 def draw(sizes: np.ndarray, values: np.ndarray, name: str, score: str, ax: Any = None) -> Any:
-    """Values (r, s) of a score over sizes (s,), in new axes or beside the curves that are in `ax`."""
+    """Values (r, s) of a score over sizes (s,), in new axes or together with the curves in `ax`."""
     ax = style.axes(ax, 6.4, 4.2)
     before = sum(line.get_gid() == "curve" for line in ax.lines)
     colour, mark = COLOURS[before % len(COLOURS)], MARKERS[before % len(MARKERS)]
@@ -219,7 +202,7 @@ def draw(sizes: np.ndarray, values: np.ndarray, name: str, score: str, ax: Any =
 
 
 def _ticks(ax: Any) -> None:
-    """1, 2, 5, 10, … where whole decades alone would leave the axis bare."""
+    """1, 2, 5, 10, … where decades alone would be too few ticks."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     ax.set_xscale("log")

@@ -71,18 +71,19 @@ class Scales:
 
 
 def round_ticks(low: float, high: float, count: int) -> np.ndarray:
-    """Round numbers between two limits, about `count` of them.
+    """Round numbers between two limits, at most about `count` of them.
 
     >>> round_ticks(0.3, 9.7, 5).tolist()
     [2.0, 4.0, 6.0, 8.0]
     """
     if not high > low:
         return np.array([low])
-    rough = (high - low) / count
-    size = 10.0 ** np.floor(np.log10(rough))
-    step = min(m * size for m in (1.0, 2.0, 5.0, 10.0) if m * size >= rough * 0.999)
-    at = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1)
-    return np.round(at * step, 12 - int(np.floor(np.log10(max(abs(low), abs(high), 1e-300))))) + 0.0  # no −0
+    from matplotlib.ticker import MaxNLocator
+
+    at = np.asarray(MaxNLocator(count, steps=[1, 2, 5, 10], min_n_ticks=1).tick_values(low, high))
+    slack = 1e-9 * (high - low)
+    at = at[(at >= low - slack) & (at <= high + slack)]
+    return np.round(at, 12 - int(np.floor(np.log10(max(abs(low), abs(high), 1e-300))))) + 0.0  # no −0
 
 
 def scales_of(model: Any, of: Any = None, against: Any = None, names: Any = None, values: Any = None, levels=None):
@@ -352,6 +353,7 @@ def nomogram(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['decibans', 'meeting', 'prize', 'total', 'P(spam)']
     """
+    import_pyplot()  # the scales need matplotlib, too
     whole = scales_of(model, of, against, names, values, levels)
     some = strongest(whole, columns)
     return _Nomogram(some, whole, limit, ax).draw(type(model).__name__)

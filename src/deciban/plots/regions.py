@@ -69,7 +69,11 @@ def slice_projection(columns: list[frames.Column], two: Any, library: str | None
 
 
 def discriminant_plane(columns: list[frames.Column], y: np.ndarray, library: str | None) -> Projection:
-    """The first two discriminants of all columns, which must be numbers."""
+    """The first two discriminants of all columns, which must be numbers.
+
+    Not by scikit-learn's classifier: it drops or refuses columns that are constant within the classes, classes of one
+    row, and a single class, and it has no second axis of two classes.
+    """
     texts = [column.label for column in columns if column.levels is not None]
     if texts:
         raise DataError(
@@ -249,7 +253,7 @@ def _aspect(extent: tuple[float, float, float, float], names: tuple[str, str]) -
 
 
 def _unit(name: str) -> str | None:
-    """The unit in which an axis is told by its name, if it is."""
+    """The unit of an axis, if its name has one."""
     if re.fullmatch(r"x\d+|(first|second) discriminant", name):
         return ""
     found = re.search(r"[(\[]([^()\[\]]+)[)\]]$", name)

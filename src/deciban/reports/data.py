@@ -1,10 +1,8 @@
-"""All that a report says something about: the model, the rows, and what the model says of them.
+"""What a report is about: the model, the rows, the predictions, and the metrics with their 95 % intervals.
 
-Rows that the model has learned from flatter it. Whether they are those rows is found out by learning from them again:
-the same class counts and the same answers mean the same rows. Then they are cross-validated in ten folds, so that
-everything that was chosen on the rows (densities, smoothing, calibration, weights) is chosen again without them.
-
-The numbers of a report, each with its 95 % interval, and what one would get from the class shares alone.
+The scores of training rows are optimistic. Whether rows are the training rows is found out by a second fit: the same
+class counts and the same predictions mean the same rows. Then they are cross-validated in ten folds, so that everything
+that was chosen on the rows (densities, smoothing, calibration, weights) is chosen again without them.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from deciban import metrics
+from deciban.classifiers.logistic import LogisticRegression
 from deciban.data import frames
 from deciban.errors import DataError, DecibanError
 from deciban.explain.explanation import Explanation
@@ -34,26 +33,32 @@ MANY = 100_000  # rows beyond which ten fits take too long
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """Rows and answers; classes are the model's, and those of y that it does not know."""
+    """Rows and predictions. Classes are those of the model, and those of y that it does not know."""
 
     model: Any
     X: Any
     classes: np.ndarray  # (k,)
-    y: np.ndarray  # (n,), places in `classes`
+    y: np.ndarray  # (n,), codes of `classes`
     log_proba: np.ndarray  # (n, k)
-    how: str  # rows were judged, in words
-    judged: np.ndarray  # (n,), whether it is scored: not so if no other fold has a row of its class
-    anew: bool  # each by a model without it
-    train: tuple[Any, np.ndarray | None] | None  # (X, y or None) that the model learned from
+    how: str  # the rows were predicted, in a sentence
+    judged: np.ndarray  # (n,), whether a row is scored: not if no other fold has a row of its class
+    cross_validated: bool  # each row is predicted by a model fitted without it
+    train: tuple[Any, np.ndarray | None] | None  # training rows: (X, y or None)
     rows: int  # to explain
     seed: int
-    called: tuple[str, ...] | None = None  # the columns of an array or sparse matrix
-    target: str | None = None  # what the classes are called
+    called: tuple[str, ...] | None = None  # names of the columns of an array or sparse matrix
+    target: str | None = None  # its name
     row_names: np.ndarray | None = None  # (n,), where rows have names
+    figures: bool = True  # whether sections have figures
 
     @cached_property
     def proba(self) -> np.ndarray:
         return np.exp(self.log_proba)
+
+    @cached_property
+    def metrics(self) -> dict[str, Estimate]:
+        """The metrics of the rows that are scored, with their intervals."""
+        return metrics_with_intervals(self)
 
     @cached_property
     def predicted(self) -> np.ndarray:
@@ -105,7 +110,7 @@ class ReportData:
 
     def explain(self, index: np.ndarray, of: Any) -> Explanation:
         """Evidence of some of the rows for a class (or one each); linear scores count from the mean row."""
-        anchored = self.columns is None or getattr(self.model, "_anchored", True)
+        anchored = self.columns is None or not isinstance(self.model, LogisticRegression)
         more = {} if anchored else {"baseline": np.mean([c.values for c in self.columns or []], axis=1)}
         why = replace(self.model.explain(self.some(index), of=of, **more), rows=self.named_rows(index))
         return why if self.called is None or len(self.called) != len(why.columns) else replace(why, columns=self.called)
@@ -128,8 +133,9 @@ def collect(
     seed: int,
     names: Any = None,
     target: str | None = None,
+    figures: bool = True,
 ) -> ReportData:
-    """Look at everything once."""
+    """Check the rows and predict them once."""
     row_names, target = _row_names(X), _target(y) if target is None else target
     X, y = inputs.labelled(X, y)
     X, labels = _rows(model, X), np.asarray(y)
@@ -166,6 +172,7 @@ def collect(
         called,
         target,
         row_names,
+        figures,
     )
 
 
@@ -216,13 +223,13 @@ def _predict(model: Any, X: Any, y: np.ndarray, held_out: bool) -> tuple[np.ndar
         return (
             np.asarray(log_proba_of(model, X)),
             every,
-            "The rows are judged as rows that the model has not learned from.",
+            "The rows are evaluated as held-out rows, which the model was not trained on.",
         )
     if len(y) > MANY and not _adds_up(model):
         try:
             how = (
-                "The model has learned from these rows: each is judged by the model without it (leave-one-out), with "
-                "what was chosen on all rows (densities, smoothing, calibration) kept."
+                "These are the training rows: each is predicted by the model without it (leave-one-out). What was "
+                "chosen on all rows (densities, smoothing, calibration) is kept."
             )
             return np.asarray(model.leave_one_out(X, y)), every, how
         except (AttributeError, DecibanError):  # no closed form
@@ -235,9 +242,9 @@ def _predict(model: Any, X: Any, y: np.ndarray, held_out: bool) -> tuple[np.ndar
             if out.nothing_scored:
                 raise DataError("no class has two rows\n\nhint: give more rows")
     except (DecibanError, ValueError):
-        how = "The model has learned from these rows, which are too few to be held out: the numbers flatter it."
+        how = "These are the training rows, and too few to be held out: the scores are optimistic."
         return np.asarray(log_proba_of(model, X)), every, how
-    how = f"The model has learned from these rows, so they are cross-validated in {out.fold.max() + 1} folds."
+    how = f"These are the training rows, so they are cross-validated in {out.fold.max() + 1} folds."
     known = every if out.known is None else out.known
     return out.log_proba[:, np.searchsorted(out.classes, model.classes_)], known, how
 
@@ -307,7 +314,7 @@ def metrics_with_intervals(facts: ReportData) -> dict[str, Estimate]:
 
 
 def baseline_metrics(facts: ReportData) -> dict[str, float]:
-    """The same for one who knows how common each class is, and nothing of the rows."""
+    """The same of always predicting the class frequencies."""
     rows = np.bincount(facts.y[facts.judged], minlength=len(facts.classes))
     share = rows / max(rows.sum(), 1)
     some = share[share > 0]
@@ -324,10 +331,10 @@ def by_class(facts: ReportData) -> list[tuple[str, int, Estimate, Estimate]]:
     """(class, rows, recall, precision) of each class."""
     out = []
     for c, name in enumerate(facts.names):
-        mine, said = facts.y == c, facts.predicted == c
-        both = int((mine & said).sum())
-        recall, precision = metrics.proportion_interval(both, mine.sum()), metrics.proportion_interval(both, said.sum())
-        out.append((name, int(mine.sum()), recall, precision))
+        own, predicted = facts.y == c, facts.predicted == c
+        hits = int((own & predicted).sum())
+        recall, precision = (metrics.proportion_interval(hits, int(rows.sum())) for rows in (own, predicted))
+        out.append((name, int(own.sum()), recall, precision))
     return out
 
 
