@@ -100,7 +100,7 @@ def test_batches_do_not_show(monkeypatch):
     X, y = table(80, holes=0.4)
     model = MixedNB(missing="average").fit(X, y)
     whole = model.predict_proba(X)
-    monkeypatch.setattr("deciban.models.model.BATCH", 1)
+    monkeypatch.setattr("deciban.models.posterior.BATCH", 1)
     np.testing.assert_allclose(model.predict_proba(X), whole, rtol=1e-12)
 
 

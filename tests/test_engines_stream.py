@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.covariance import LedoitWolf
 
 import deciban
 from deciban import (
-    BernoulliNB,
     GaussianNB,
     LinearDiscriminantAnalysis,
     LogisticRegression,
@@ -299,9 +299,11 @@ def test_nothing_to_learn_from_is_told(tmp_path):
 
 
 def test_settings_that_need_all_rows_at_once_say_so():
-    for model in (GaussianNB(var_smoothing="auto"), BernoulliNB(calibrate=True)):
-        with pytest.raises(NotAdditiveError, match="fit_on"):
-            model.fit_on(ROWS, features=["size"])
+    with pytest.raises(NotAdditiveError, match="fit_on"):
+        LinearDiscriminantAnalysis("lsqr", covariance_estimator=LedoitWolf()).fit_on(ROWS, features=["size"])
+    once = ROWS.to_reader()
+    with pytest.raises(DataError, match="gives its rows once"):
+        GaussianNB(var_smoothing="auto").fit_on(once, features=["size"])
 
 
 def test_too_few_rows_are_refused_as_in_memory():

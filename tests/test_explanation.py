@@ -143,9 +143,7 @@ def test_one_class_has_nothing_to_be_weighed_against():
 
 
 def test_explanation_that_would_not_fit_is_refused_with_a_number_that_does(monkeypatch):
-    from deciban.classifiers import base
-
-    monkeypatch.setattr(base, "MOST", 1000)
+    monkeypatch.setattr("deciban.models.posterior.MOST", 1000)
     x, y = iris(as_frame=False)
     with pytest.raises(DataError, match=r"(?s)150 rows.*hint: explain fewer rows at a time, 83"):
         GaussianNB().fit(x, y).explain(x)

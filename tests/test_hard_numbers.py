@@ -23,7 +23,7 @@ from deciban import (
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
 )
-from deciban.classifiers.discriminant import Discriminant
+from deciban.classifiers.discriminant import DiscriminantAnalysis
 from deciban.errors import DecibanError
 
 COUNTING = [BernoulliNB(), MultinomialNB(), ComplementNB(), ComplementNB(norm=True), PoissonNB()]
@@ -115,7 +115,7 @@ def test_class_of_one_row_is_learned(model):
     y[0], x[0] = 7, [40.0, 0.0, 9.0]
     fitted = clone(model).fit(x, y)
     check_posterior(fitted.predict_proba(x), len(y))
-    if isinstance(model, GaussianNB | Discriminant):
+    if isinstance(model, GaussianNB | DiscriminantAnalysis):
         assert fitted.predict(x[:1])[0] == 7
 
 
@@ -179,7 +179,7 @@ def test_row_of_any_magnitude_can_be_scored(model, size):
     x, y = blobs(60)
     y[:20] = 0  # unequal priors: an answer that fell back to them is seen
     rows = np.array([[size, size, size], [0.0, size, 0.0], [size, 1.0, size / 2]])
-    if isinstance(model, GaussianNB | Discriminant):
+    if isinstance(model, GaussianNB | DiscriminantAnalysis):
         x, rows = x / 10, np.vstack([rows, -rows])
     fitted = clone(model).fit(x if len(rows) > 3 else np.round(x), y)
     try:

@@ -130,7 +130,7 @@ def test_baseline_is_a_row():
 def test_explanation_that_would_not_fit_says_how_many_rows_would(monkeypatch):
     X, y = rows(2)
     model = LogisticRegression().fit(X, y)
-    monkeypatch.setattr("deciban.classifiers.base.MOST", 800)
+    monkeypatch.setattr("deciban.models.posterior.MOST", 800)
     with pytest.raises(DataError, match="hint: explain fewer rows at a time, 100 at most"):
         model.explain(X)
     assert len(model.explain(X[:100])) == 100

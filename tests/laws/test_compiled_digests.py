@@ -12,9 +12,8 @@ from deciban.data.blocks import Codes, ColumnBlock, Counts, Reals
 from deciban.ops import spec
 from deciban.ops.digests import add_digests, add_level_digests, stirred
 
-from .builds import every_build, every_hard_case, using
-from .rows import CODES, DENSE, SPARSE, counts, strided
-from .test_compiled_tallies import holding
+from ..support.builds import every_build, every_hard_case, using
+from ..support.strategies import CODES, DENSE, SPARSE, counts, holding, strided
 
 WORDS = st.integers(0, 2**64 - 1)
 

@@ -28,7 +28,7 @@ from deciban.rows.digests import MISSING, column_factors, level_digests, row_dig
 from deciban.rows.sampling import folds_by_content
 from deciban.rows.schema import Field, Schema
 
-from .rows import CODES, DENSE, SPARSE, counts
+from ..support.strategies import CODES, DENSE, SPARSE, counts
 
 NUMBERS = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e-300, 2.0**53, np.inf, -np.inf, np.nan])
 ONE_MISSING = (MISSING * column_factors(1))[0]  # the digest of a row with one cell, which is missing

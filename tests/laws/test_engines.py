@@ -16,7 +16,6 @@ from scipy import sparse
 
 import deciban
 from deciban import ops
-from deciban.classifiers import base
 from deciban.data.blocks import Counts
 from deciban.engines import threads
 
@@ -73,7 +72,7 @@ def test_sparse_tables_that_threads_share_have_the_bits_of_one_that_has_one_owne
 
 @pytest.mark.parametrize("model", [deciban.MultinomialNB, deciban.GaussianNB], ids=lambda model: model.__name__)
 def test_wide_sparse_rows_are_learned_in_one_table_with_any_number_of_threads(model, monkeypatch):
-    monkeypatch.setattr(base, "MANY", 0)
+    monkeypatch.setattr("deciban.rows.rows.MANY", 0)
     rng = np.random.default_rng(0)
     X = sparse.random_array((300, 4000), density=0.02, format="csr", rng=rng)
     y, w = rng.integers(0, 9, 300) ** 2 // 9, rng.integers(1, 4, 300)

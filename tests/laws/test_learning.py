@@ -179,7 +179,7 @@ def test_failed_fit_leaves_the_model_as_it_was(model, monkeypatch):
         model.fit(x[:, :2], y[:5])
     with pytest.raises(DataError, match="weight"):
         model.fit(x[:, :2], y, sample_weight=-np.ones(len(y)))
-    monkeypatch.setattr(type(model), "_tally", interrupt)
+    monkeypatch.setattr("deciban.models.model.tally_of", interrupt)
     for learn in (model.fit, model.partial_fit, model.forget):
         with pytest.raises(KeyboardInterrupt):
             learn(x[:50], y[:50])
@@ -192,7 +192,7 @@ def test_failed_first_fit_leaves_no_model(model, monkeypatch):
     x, y = rows_for(model)
     model = clone(model)
     state = dict(model.__dict__)
-    monkeypatch.setattr(type(model), "_tally", interrupt)
+    monkeypatch.setattr("deciban.models.model.tally_of", interrupt)
     for learn in (model.fit, lambda x, y: model.partial_fit(x, y, classes=["a", "b", "c"])):
         with pytest.raises(KeyboardInterrupt):
             learn(x, y)

@@ -19,7 +19,6 @@ from deciban import (
     RegularizedDiscriminantAnalysis,
     ops,
 )
-from deciban.classifiers import base
 from deciban.classifiers.discriminant import Discriminant
 from deciban.errors import DataError
 
@@ -271,7 +270,7 @@ def test_interrupted_learning_leaves_the_model_as_it_was(model, verb, small, mon
 
         return op
 
-    monkeypatch.setattr(base.Generative, "_chunk", 8)
+    monkeypatch.setattr("deciban.rows.rows.CELLS", 8)
     for name in ("sums", "moments", "scatter", "quartic", "crosstab"):
         monkeypatch.setattr(ops, name, interrupted(getattr(ops, name)))
     more, labels = (x, y) if verb == "forget" else (np.tile(x[:, ::-1], (20, 1)), np.tile(2 - y, 20))

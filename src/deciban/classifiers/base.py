@@ -580,10 +580,10 @@ class Generative(Classifier):
             rows.refuse_checkpoint()
         with rows.several() if spec.several_passes else nullcontext(rows) as rows:
             if rows.in_memory:
-                spec.check(rows.classes, rows.reader, rows.weights)
+                spec.check(rows.classes, rows.reader, rows)
             rows, state = self._tallied(spec, rows)
             if not rows.in_memory:
-                spec.check(rows.classes, rows.reader, rows.weights)
+                spec.check(rows.classes, rows.reader, rows)
             pruned = state.pruned()
             rows = rows.with_schema(pruned.reader.schema)
             state = fill_missing(pruned, rows)

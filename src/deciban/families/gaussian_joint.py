@@ -90,7 +90,7 @@ class GaussianJoint(Family):
         covs = self.shrunk(t)
         if self.blend < 1:
             return t.mean, self.blended(covs, t.n)
-        return t.mean, [covs[0] if self.pools else mixed(covs, self.priors(t))]
+        return t.mean, [covs[0] if self.pools else mixed(covs, self.priors(t) if self.mix else t.n / t.n.sum())]
 
     def priors(self, t: Scatter | RowScatter | Quartic) -> np.ndarray:
         """Class priors (k,): as given, or the shares of the rows."""

@@ -39,7 +39,7 @@ from deciban.models.feature_evidence import DenseEvidence, LinearEvidence, NoEvi
 from deciban.models.feature_weights import FeatureWeights, WeightedRows
 from deciban.models.model import State, Tallying
 from deciban.rows.folds import EVERY, NOWHERE, Kinds, dealt
-from deciban.rows.rows import Rows
+from deciban.rows.rows import ArrayRows, Rows
 from deciban.rows.sample import RowSample, digests
 from deciban.tallies import Bundle
 from deciban.tallies.basic import SumTuple
@@ -65,7 +65,7 @@ def weighted(state: State, rows: Rows) -> State:
     judges = Judges.of(state, {f: t for f, t in enumerate(tallies) if t.parts[0].n.any()})
     near = weighing.problem(judges.pieces(few, fold_of(digest)), prior, d)
     start = weighing.minimise(near, weighing.tempered(near)).w
-    keep = rows.in_memory and float(rows.weights.sum()) * k * d <= KEPT
+    keep = isinstance(rows, ArrayRows) and rows.table.n * k * d <= KEPT
     sums = rows.mapped(JudgedRows(judges, keep), max(CHUNK // k, 1), keep)
     far = weighing.begun(replace(near, pieces=(), elsewhere=sums, mass=float(state.n.sum()), dear=not rows.in_memory))
     return state.adjusted(weights=settled(weighing.found(far, weighing.minimise(far, start))))

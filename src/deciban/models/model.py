@@ -34,6 +34,7 @@ from deciban.models.posterior import (
 from deciban.rows import inputs
 from deciban.rows.labels import united
 from deciban.rows.levels import in_column_order, moved, nominal, recoded, spaces, with_blocks, without_unused
+from deciban.rows.rows import Rows
 from deciban.rows.schema import Schema
 from deciban.tallies import Bundle, ClassWeights, reordered
 
@@ -77,14 +78,14 @@ class Spec:
     structured: bool = False  # whether what a column says depends on others
     eager: bool = False  # whether parameters are estimated by `fit`, since that may fail
 
-    def check(self, classes: np.ndarray, reader: Any, rows: np.ndarray | None) -> None:
-        """Refuse settings that do not go with these classes and columns, or so many rows of each class; `rows` is None
-        where more of them may come."""
+    def check(self, classes: np.ndarray, reader: Any, rows: Rows | None) -> None:
+        """Refuse settings that do not go with these classes and columns, or with so few rows; `rows` is None where more
+        of them may come."""
         self.prior.check(classes)
         if self.check_setup is not None:
             self.check_setup(classes, reader)
         if self.check_rows is not None and rows is not None:
-            self.check_rows(rows, classes)
+            self.check_rows(rows.weights, classes)
 
     @property
     def several_passes(self) -> bool:
