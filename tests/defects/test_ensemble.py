@@ -210,7 +210,6 @@ def test_d4_d5_fit_on_refuses_what_fit_refuses(settings, said):
         model.fit_on(arrow(frame()))
 
 
-@pytest.mark.xfail(reason="`explain` integrates a missing level out, which `predict_proba` averages over")
 def test_d6_explanation_of_an_averaged_level_is_that_of_the_posterior():
     model = MixedNB(missing="average").fit(frame(), LABELS)
     row = frame().iloc[:1].assign(s=None)

@@ -15,6 +15,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.transforms import Bbox
 
 from deciban import AODE, BayesNet, BayesOptimal, KDependenceBayes, TreeAugmentedNB, select_model
+from deciban.classifiers.structured import learned_network
 from deciban.errors import DataError
 
 from ..support.data import TENNIS
@@ -176,6 +177,10 @@ def test_coverage_13_tables_by_maximum_likelihood():
 # pictures and names
 
 
+def _network(model):
+    return learned_network(model._state, model._state.reader.target)
+
+
 def boxes_and_lines(ax) -> tuple[dict, dict]:
     """(boxes by label, the points of each edge by the labels of its ends) of a drawn network."""
     boxes = {}
@@ -211,7 +216,7 @@ def test_b32_no_box_hides_an_edge(cls, shape):
     ax = model.plot()
     boxes, lines = boxes_and_lines(ax)
     assert set(boxes) == {*X.columns, y.name}
-    assert set(lines) == set(model._learned_network().edges)
+    assert set(lines) == set(_network(model).edges)
     for ends, points in lines.items():
         for name, box in boxes.items():
             if name not in ends:

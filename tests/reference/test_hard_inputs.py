@@ -19,7 +19,7 @@ from deciban import (
     RegularizedDiscriminantAnalysis,
     ops,
 )
-from deciban.classifiers.discriminant import Discriminant
+from deciban.classifiers.discriminant import DiscriminantAnalysis
 from deciban.errors import DataError
 
 MODELS = [
@@ -135,7 +135,9 @@ def test_missing_cells_in_training_and_prediction_are_no_harm(model, small):
     x[np.random.default_rng(0).random(x.shape) < 0.1] = np.nan
     fitted = clone(model).fit(x, y)
     check_posterior(fitted.predict_proba(x))
-    if isinstance(model, Discriminant) and fitted.n_iter_ == 0:  # learned from the whole rows, but for the priors
+    if (
+        isinstance(model, DiscriminantAnalysis) and fitted.n_iter_ == 0
+    ):  # learned from the whole rows, but for the priors
         whole = ~np.isnan(x).any(axis=1)
         again = clone(model).set_params(priors=fitted.priors_).fit(x[whole], y[whole])
         np.testing.assert_allclose(fitted.means_, again.means_, rtol=1e-9)
@@ -157,7 +159,7 @@ def test_row_without_any_cell_has_the_prior_as_posterior(model, small):
 def test_column_without_any_cell_is_no_evidence_or_an_error_with_a_hint(model, small):
     x, y = small
     bare = np.column_stack([x, np.full(len(y), np.nan)])
-    if isinstance(model, Discriminant):
+    if isinstance(model, DiscriminantAnalysis):
         with pytest.raises(DataError, match="hint: "):
             clone(model).fit(bare, y)
     else:

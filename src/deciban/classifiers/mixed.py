@@ -97,6 +97,8 @@ class MixedNB(NaiveBayes):
         Number (weight) of the training rows of each class.
     class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
+    class_log_prior_ : ndarray of shape (k,)
+        Its logarithm.
     families_ : dict
         Family of each column, by name.
     levels_ : dict

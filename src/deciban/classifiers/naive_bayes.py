@@ -143,6 +143,8 @@ class GaussianNB(NaiveBayes):
         Number (weight) of the training rows of each class.
     class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
+    class_log_prior_ : ndarray of shape (k,)
+        Its logarithm.
     theta_, var_ : ndarrays of shape (k, d)
         Means and variances of each class and column; `means_` is `theta_`.
     epsilon_ : float

@@ -159,7 +159,7 @@ def _alone(model: Any, j: int, values: list, d: int) -> np.ndarray:
 
 def _as_learned(model: Any, rows: np.ndarray) -> Any:
     """Rows as a frame, if the model was learned from one."""
-    state = vars(model).get("_state")
+    state = getattr(model, "_state", None)
     library = state.reader.library if state is not None and state.reader.schema is not None else None
     if library is None:
         return rows

@@ -66,7 +66,7 @@ class _ModelDensity:
     """What a model holds for true of one column; nothing, where it has no density for each column."""
 
     def __init__(self, model: Any, j: int):
-        self.state: Any = vars(model).get("_state")
+        self.state: Any = getattr(model, "_state", None)
         self.j, self.there = j, self.state is not None and self.state.family.has_parts
 
     def of(self, values: np.ndarray) -> np.ndarray | None:
