@@ -134,7 +134,7 @@ def test_fit_of_the_best_prints_what_learn_finds(place, capfd):
     assert told["metrics"] == pytest.approx(best.metrics)
     assert {"mixed", "calibrated"} <= set(told["compared"])
     assert set(told["compared"]) | set(told["unfit"]) == {"mixed", "calibrated", "weighted", "lda", "logistic"}
-    assert "numbers" in told["unfit"]["lda"]  # words among the columns
+    assert "numeric" in told["unfit"]["lda"]  # there are categorical columns
 
 
 def test_predict_gives_the_probabilities_of_the_model_and_keeps_the_lines(place, capfd):
@@ -281,7 +281,7 @@ def test_streaming_learns_what_the_whole_learns(place, capfd):
     X, y, _ = readers.split(table("titanic.csv").select([*told["columns"], "survived"]), "survived")
     whole = deciban.auto_fit(X, y, "mixed")
     assert told["metrics"] == pytest.approx(whole.metrics)
-    assert told["validation"] == "10 folds, dealt 3 times"
+    assert told["validation"] == "10 folds, repeated 3 times"
     assert list(told["leakage"]) == ["boat"]
     assert np.allclose(deciban.load("s.deciban").predict_proba(X), whole.model.predict_proba(X))
 

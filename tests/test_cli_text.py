@@ -85,7 +85,7 @@ def test_the_updatable_one_is_plain_naive_bayes_judged_in_ten_folds(place, capfd
     told = json.loads(said("fit a.csv --updatable -o x.deciban --json", capfd))
     texts, y = rows_of("a.csv")
     model = TextClassifier().fit(texts, y)
-    assert (told["model"], told["validation"]) == ("text", "10 folds, dealt 3 times")
+    assert (told["model"], told["validation"]) == ("text", "10 folds, repeated 3 times")
     judged = deciban.cross_validate(TextClassifier(), texts, y, 10)
     assert told["metrics"]["accuracy"] == pytest.approx(judged.accuracy, abs=0.05)
     assert np.array_equal(deciban.load("x.deciban").predict_proba(texts), model.predict_proba(texts))
@@ -119,7 +119,7 @@ def test_text_beside_other_columns_is_left_out_unless_it_is_named(place, capfd):
     assert (told["columns"], told["dropped_columns"]) == (["price"], {"what": "is free text"})
     assert "--text what" in err
     told = json.loads(said("fit beside.csv --text what -o x.deciban --json", capfd))
-    assert (told["class"], told["dropped_columns"]) == ("TextClassifier", {"price": "stands beside the text"})
+    assert (told["class"], told["dropped_columns"]) == ("TextClassifier", {"price": "is not the text column"})
     assert json.loads(said("score x.deciban beside.csv --json", capfd))["accuracy"] > 0.95
 
 

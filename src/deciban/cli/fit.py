@@ -32,8 +32,8 @@ SHARE = 0.4  # of the memory there is, that rows may take
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="A name of `deciban compare`; auto: the one with the least log loss on held-out rows, or a simpler one that "
-    "is within one standard error of it.",
+    help="The classifier, by a name that `deciban compare --model` takes; auto: the one with the lowest held-out log "
+    "loss, or a simpler one within one standard error of it.",
 )
 @click.option("--updatable", is_flag=True, help="Only a model that `update`, `forget` and `merge` can change.")
 @click.option("--stream", is_flag=True, help="Read the rows in pieces, as is done anyway where memory is short.")

@@ -7,7 +7,7 @@ what was found on the way is told: how good it is on rows it has not seen, which
 >>> X = rng.normal(size=(120, 2)) + 2.0 * (y == "b")[:, None]
 >>> out = auto_fit(X, y, "gaussian")
 >>> type(out.model).__name__, out.how, round(out.held_out.accuracy, 2)
-('GaussianNB', '10 folds, dealt 3 times', 0.86)
+('GaussianNB', '10 folds, repeated 3 times', 0.86)
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from deciban.model_selection.compare import (
     Comparison,
     FeatureSelection,
     compare_readable,
-    deal,
     folds_of,
+    format_dropped,
     get_candidate,
     lone,
     repeats,
-    why_left_out,
+    validate_candidate,
 )
 from deciban.model_selection.cross_validation import CrossValidation, apart
 from deciban.model_selection.leakage import Leakage, find_leakage
@@ -120,7 +120,7 @@ class AutoResult:
                 out.append(f"  {key.replace('_', ' '):18}  {value:.4f}{beside.get(key, '')}")
             out += apart(self.held_out.unknown)
         if self.dropped_columns:
-            out.append(f"left out: {why_left_out(self.dropped_columns)}")
+            out.append(f"left out: {format_dropped(self.dropped_columns)}")
         return out
 
     @property
@@ -191,13 +191,13 @@ def auto_fit(
     X, y = inputs.labelled(X, y)
     labels = np.asarray(y)
     check_labels(labels)
-    found = FeatureSelection.of(X, text)
+    found = FeatureSelection.from_data(X, text)
     rows = found.rows(X)
     comparison = None
     alone = lone(labels)
     if model == "auto" and not updatable and not alone:
         names = [name for name in AUTO if _matches_input(name, found) and get_candidate(name).fewest <= len(labels)]
-        comparison = compare_readable(found, rows, labels, names, callback=callback, race=True)
+        comparison = compare_readable(found, rows, labels, names, callback=callback, early_stop=True)
         kind = comparison.chosen.kind
     else:
         kind = get_candidate(_default_updatable(found) if model == "auto" else model)
@@ -278,7 +278,7 @@ def auto_fit_on(
     >>> import pyarrow as pa
     >>> out = auto_fit_on(pa.table({"sky": ["grey", "blue"] * 20, "label": ["rain", "sun"] * 20}))
     >>> out.model.predict(pa.table({"sky": ["blue"]})).tolist(), out.rows, out.how
-    (['sun'], 40, '10 folds, dealt 3 times')
+    (['sun'], 40, '10 folds, repeated 3 times')
     """
     from deciban.io import readers  # pyarrow is for those who read files
 
@@ -291,7 +291,7 @@ def auto_fit_on(
     if rows.first is None:
         raise DataError(NO_ROWS)
     beside = [name for name in source.names if name != target and name not in drop]
-    found = FeatureSelection.of(readers.selected(rows.first, beside), text)
+    found = FeatureSelection.from_data(readers.selected(rows.first, beside), text)
     kind = get_candidate(_default_updatable(found))
     features = found.columns.kept if found.text is None else [found.text]
     model = kind.make()
@@ -350,8 +350,8 @@ def _held_out(
     at = np.arange(len(y)) if adds_up else sample_rows(rows, codes, MOST)
     some = rows if len(at) == len(y) else inputs.rows_at(rows, at)
     folds, times = min(FOLDS, len(at)), repeats(found, len(at)) if kind.complexity < 2 and len(at) > FOLDS else 1
-    deals = [folds_by_content(some, codes[at], folds, seed) for seed in range(times)]
+    assignments = [folds_by_content(some, codes[at], folds, seed) for seed in range(times)]
     try:
-        return deal(kind, some, y[at], deals), folds_of(folds, len(at), len(y), times)
+        return validate_candidate(kind, some, y[at], assignments), folds_of(folds, len(at), len(y), times)
     except DecibanError:
         return None, ""

@@ -186,7 +186,7 @@ def cross_validate(
     >>> out.predicted.tolist(), out.accuracy, out.by_fold["rows"].tolist()
     (['no', 'no', 'no', 'yes', 'yes', 'yes'], 1.0, [2, 2, 2])
     """
-    rows = LabelledRows.of(X, y, sample_weight)
+    rows = LabelledRows.from_data(X, y, sample_weight)
     fold = assign_folds(folds, rows.X, rows.codes, random_state, stratify)
     return validated(model, rows, fold)
 

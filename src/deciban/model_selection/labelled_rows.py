@@ -1,7 +1,7 @@
 """Rows as users have them, some of which teach a model, and what a model says of others.
 
 >>> from deciban import GaussianNB
->>> rows = LabelledRows.of([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"], None)
+>>> rows = LabelledRows.from_data([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"], None)
 >>> model = rows.taught(GaussianNB().fit, np.array([0, 1, 2, 3]))
 >>> log_proba_of(model, rows.cells(np.array([0]))).argmax(axis=1).tolist()
 [0]
@@ -37,7 +37,7 @@ class LabelledRows:
     w: np.ndarray | None  # (n,)
 
     @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any) -> LabelledRows:
+    def from_data(cls, X: Any, y: Any, sample_weight: Any) -> LabelledRows:
         X, y = inputs.labelled(X, y)
         with inputs.missing_labels_named(y):
             y = column_or_1d(y)

@@ -132,7 +132,7 @@ def learning_curve(
     >>> curve.sizes.tolist(), curve.mean().tolist(), curve.refitted[0].tolist()
     ([2, 6, 12], [1.0, 1.0, 1.0], [True, False, False])
     """
-    rows = LabelledRows.of(X, y, sample_weight)
+    rows = LabelledRows.from_data(X, y, sample_weight)
     held = Held.of(test, len(rows.y))
     counts = counts_of(sizes, len(rows.y) - held.number, len(rows.classes))
     if not isinstance(repeats, Integral) or repeats < 1:
