@@ -39,8 +39,20 @@ def workers() -> int:
 
 @contextmanager
 def threads(n: int | None) -> Iterator[None]:
-    """Inside, use n threads (None: the default). The result is the same for any n.
+    """Context manager that sets the number of threads. Results have the same bits for any number.
 
+    Parameters
+    ----------
+    n : int or None
+        Number of threads; None: `$DECIBAN_THREADS` if set, else all cores that the process may use.
+
+    Returns
+    -------
+    context manager
+        Restores the former number at its end.
+
+    Examples
+    --------
     >>> with threads(1):
     ...     workers()
     1

@@ -212,8 +212,12 @@ SURE = 1e-3  # nats that another step may promise where a fit can be proof
 
 
 class SeparationWarning(ConvergenceWarning):
-    """The classes are separated: coefficients without penalty grow for ever.
+    """Warns that the classes are separated, so that the maximum-likelihood coefficients are infinite.
 
+    `LogisticRegression.fit` issues it where there is no penalty.
+
+    Examples
+    --------
     >>> import warnings
     >>> from deciban import LogisticRegression
     >>> with warnings.catch_warnings(record=True, action="always") as seen:

@@ -177,7 +177,7 @@ def auto_fit(
 
     Returns
     -------
-    Learned
+    AutoResult
         The `model`, its held-out `metrics`, the `comparison`, the columns that were left out and those that may know
         the outcome. `predict` and `predict_proba` take rows with all columns of X.
 
@@ -270,7 +270,7 @@ def auto_fit_on(
 
     Returns
     -------
-    Learned
+    AutoResult
         As from `auto_fit`.
 
     Examples

@@ -174,12 +174,32 @@ class CrossValidation:
 def cross_validate(
     model, X, y, folds=10, *, sample_weight=None, random_state=None, stratify: bool = True
 ) -> CrossValidation:
-    """Predict each fold by a model of all others. The model itself is left as it is.
+    """Cross-validate a classifier: predict each fold by a model of all others. The model itself is not changed.
 
-    folds: their number, or the fold of each row (n,), or a scikit-learn splitter that tests each row once. A number of
-    folds is dealt out row by row, class by class (`stratify`), in the order of the rows unless `random_state` is given,
-    which shuffles them first. Any classifier with `predict_log_proba` or `predict_proba` will do.
+    Parameters
+    ----------
+    model : classifier
+        Any classifier with `predict_log_proba` or `predict_proba`.
+    X : frame, array or sparse matrix of shape (n, d), dictionaries, or list of texts
+        The rows.
+    y : array of shape (n,), or str
+        Their classes, or the name of the column of X that holds them.
+    folds : int, array of shape (n,), or scikit-learn splitter, default 10
+        The number of folds, the fold of each row, or a splitter that tests each row once.
+    sample_weight : array of shape (n,), optional
+        Weights of the rows, in training and in the scores.
+    random_state : int or RandomState, optional
+        Shuffle the rows before they are assigned to folds; by default they are assigned in their order.
+    stratify : bool, default True
+        Assign rows class by class, so that each fold has about the class frequencies of all rows.
 
+    Returns
+    -------
+    CrossValidation
+        Out-of-fold probabilities and scores.
+
+    Examples
+    --------
     >>> from deciban import CategoricalNB
     >>> X, y = [[0, 0], [0, 1], [0, 1], [1, 0], [1, 0], [1, 1]], ["no", "no", "no", "yes", "yes", "yes"]
     >>> out = cross_validate(CategoricalNB(), X, y, folds=[0, 1, 2, 0, 1, 2])

@@ -71,7 +71,7 @@ def find_leakage(X: Any, y: Any) -> list[Leakage]:
 
     Returns
     -------
-    list of Leak
+    list of Leakage
         Each with `column`, `words` and `share`, the share of rows whose class the column tells.
 
     Examples

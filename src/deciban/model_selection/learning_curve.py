@@ -119,13 +119,38 @@ def learning_curve(
     stratify: bool = True,
     sample_weight: Any = None,
 ) -> LearningCurve:
-    """Scores of models of more and more rows. The model itself is left as it is.
+    """Held-out scores of a classifier by number of training rows. The model itself is not changed.
 
-    sizes: numbers of rows to learn from, or shares (≤ 1.0) of those that are not held out; by default all of them, a
-    half, a quarter … down to 1/1024. test: the share of the rows, or their number, that each repeat holds out anew; or
-    True for each row (n,) that is held out every time. `stratify`: classes keep their shares at every size, and come
-    early. Any classifier with `predict_log_proba` or `predict_proba` will do; those without a tally are refitted.
+    Parameters
+    ----------
+    model : classifier
+        Any classifier with `predict_log_proba` or `predict_proba`; those without a tally are refitted at each size.
+    X : frame, array or sparse matrix of shape (n, d), dictionaries, or list of texts
+        The rows.
+    y : array of shape (n,), or str
+        Their classes, or the name of the column of X that holds them.
+    sizes : sequence of int or float, optional
+        Numbers of training rows, or shares (≤ 1.0) of the rows that are not held out. By default 1, 1/2, 1/4, … down
+        to 1/1024 of them.
+    test : float, int or bool array of shape (n,), default 1/3
+        The share or number of rows that each repeat holds out at random, or a mask of the rows that are always held
+        out.
+    repeats : int, default 5
+        Number of random draws of training rows.
+    random_state : int or RandomState, default 0
+        Seed of the draws.
+    stratify : bool, default True
+        Keep the class frequencies at every size.
+    sample_weight : array of shape (n,), optional
+        Weights of the rows, in training and in the scores.
 
+    Returns
+    -------
+    LearningCurve
+        Accuracy and log loss of each repeat and size; `plot()` draws them.
+
+    Examples
+    --------
     >>> from deciban import CategoricalNB
     >>> X, y = [[0, 0], [0, 1], [0, 1], [1, 0], [1, 0], [1, 1]] * 4, ["no", "no", "no", "yes", "yes", "yes"] * 4
     >>> curve = learning_curve(CategoricalNB(), X, y, [2, 0.5, 1.0], test=12, repeats=2)

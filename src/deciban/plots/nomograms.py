@@ -335,17 +335,40 @@ def nomogram(
     limit: float = 50.0,
     ax: Any = None,
 ) -> Any:
-    """A model as scales that one adds up by hand, for a pair of classes; returns the axes.
+    """Nomogram of a model for a pair of classes: one scale of decibans per column, to be added by hand.
 
-    `of` (by default the second class) and `against` (the first) name the pair. `names` calls the columns otherwise (a
-    list, or a mapping); `levels` names the codes of a column ({column: [name of 0, name of 1, …]}); `values` says what
-    columns range over ({column: (least, largest)} or all values), where it is not to be the model's own mean ± 3
-    deviations. Only the `columns` with the widest scales are drawn, and no further than `limit` decibans: an arrow
-    stands where a scale goes on. A scale that turns back (two classes of different variance) is drawn as a hairpin: its
-    rising branch has its numbers above, its falling branch below.
+    Takes every naive Bayes, LDA, and any linear model with `coef_`, `intercept_` and `classes_`. A scale that is not
+    monotone (two classes of different variance) is drawn as a hairpin: its rising branch has its numbers above, its
+    falling branch below.
 
-    Takes every naive Bayes, LDA, and any linear score with `coef_`, `intercept_` and `classes_`.
+    Parameters
+    ----------
+    model : classifier
+        A fitted model.
+    of : label, optional
+        The class that the scales are evidence for; by default the second.
+    against : label, optional
+        The class that it is compared with; by default the first.
+    names : list or dict, optional
+        Other names of the columns.
+    levels : dict, optional
+        Names of the codes of a column: {column: [name of 0, name of 1, …]}.
+    values : dict, optional
+        Range of a column: {column: (least, largest)}, or all its values. By default the model's mean ± 3 standard
+        deviations.
+    columns : int, default 15
+        Number of columns, those with the widest scales.
+    limit : float, default 50.0
+        Largest evidence that is drawn, in decibans; an arrow marks a scale that continues.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
 
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
     >>> from deciban import BernoulliNB
     >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1], [0, 1]], ["ham", "ham", "spam", "spam"])
     >>> ax = nomogram(model, names=["meeting", "prize"])
