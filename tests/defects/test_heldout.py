@@ -403,6 +403,6 @@ def test_one_that_takes_long_is_given_up_where_it_is_clearly_worse():
     angle = rng.uniform(0, 2 * np.pi, 200)
     X = np.column_stack([ring * np.cos(angle), ring * np.sin(angle)])  # no line separates rings
     out = deciban.auto_fit(X, y)
-    assert "given up after 3 of 10 folds" in out.comparison.unfit["logistic"]
-    assert "logistic given up" in str(out)
+    assert "stopped after 3 of 10 folds" in out.comparison.unfit["logistic"]
+    assert "logistic stopped" in str(out)
     assert "logistic" in [trial.name for trial in deciban.compare(X, y, ["gaussian", "logistic"]).trials]

@@ -47,14 +47,14 @@ def test_report_of_a_shared_set(name, shared, tmp_path, capfd):
     said(f"report {model} {data} -o {page}", capfd)
     html = page.read_text(encoding="utf-8")
     assert "cross-validated in 10 folds" in html
-    assert ("Leak? <code>boat</code> alone tells" in html) == ("titanic" in name)
+    assert ("Leak? <code>boat</code> alone predicts" in html) == ("titanic" in name)
     assert ("Words for spam" in html) == ("sms" in name)
 
 
 def test_columns_of_titanic_that_know_the_outcome_are_pointed_out(shared, tmp_path, capfd):
     command = f"fit {shared('titanic/titanic.csv')} --target survived --model mixed -o {tmp_path / 'm.deciban'}"
     err = said(command, capfd)[1]
-    assert "`boat` alone tells the class of 97" in err
+    assert "`boat` alone predicts the class of 97" in err
     assert "`body` is given in 121 rows, and 100.0 % of them are `0`" in err
     assert "--drop boat" in err
 

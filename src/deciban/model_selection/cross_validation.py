@@ -1,9 +1,9 @@
 """Cross-validation in one pass: each fold is tallied once, and a fold's model is the sum of the other folds' tallies.
 
-That is the whole less the fold, added up instead of taken away, so that no digit cancels: the same numbers as learning
-anew from the other folds, but every row is read once to learn and once to predict. Where the other folds have fewer
-than two rows of some class, where something needs all rows at once (EM over missing cells),
-and for estimators of other libraries, the model is learned anew.
+The other folds are added (no subtraction, so no cancellation). The result equals refitting on the other folds, but
+every row is read once to train and once to predict. The model is refitted where the other folds have fewer than two
+rows of some class, where a setting needs all rows at once (EM over missing values), and for estimators of other
+libraries.
 
 >>> import numpy as np
 >>> from deciban import GaussianNB
@@ -40,26 +40,26 @@ from deciban.rows.folds import assign_folds, rows_of
 __all__ = ["CrossValidation", "cross_validate", "learning_curve"]
 
 LINES = 20  # folds that are printed one by one, at most
-NAMED = 12  # classes that are named, at most
+NAMED = 12  # most classes that are listed
 
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """What models that never saw them say of all rows. Its numbers are weighted where the rows are. Where the folds
-    were dealt out several times, all rows come as often, one deal after the other."""
+    """Out-of-fold predictions of all rows, and their scores, which are weighted where the rows are. Where the folds
+    were assigned several times, the rows of all repeats follow each other."""
 
     classes: np.ndarray  # (k,)
     y: np.ndarray  # (n,), the true classes as places in `classes`
     fold: np.ndarray  # (n,), 0, 1, …
     log_proba: np.ndarray  # (n, k); −∞ for a class that the other folds do not have
     weight: np.ndarray | None  # (n,)
-    refitted: tuple[int, ...]  # the folds whose model was learned anew
+    refitted: tuple[int, ...]  # the folds whose model was refitted
     known: np.ndarray | None = None  # (n,), whether the class of the row is in the other folds; None: always
-    repeats: int = 1  # how often the folds were dealt out
+    repeats: int = 1  # how often rows were assigned to folds
 
     @property
     def unknown(self) -> dict[Any, int]:
-        """Classes with rows that the other folds cannot teach, and the number of those rows. They are in no score."""
+        """Class → number of its rows that are not scored, because the other folds have no row of the class."""
         if self.known is None:
             return {}
         one = len(self.y) // self.repeats
@@ -115,7 +115,7 @@ class CrossValidation:
 
     @classmethod
     def joined(cls, parts: list[CrossValidation]) -> CrossValidation:
-        """Several deals of the same rows as one."""
+        """Join several repeats of the same rows."""
         if len(parts) == 1:
             return parts[0]
         first = np.cumsum([0, *(part.fold.max() + 1 for part in parts)])
@@ -214,8 +214,8 @@ def cross_validate(
 def validated(
     model: Any, rows: LabelledRows, fold: np.ndarray, go_on: Callable[[int, np.ndarray], bool] | None = None
 ) -> CrossValidation:
-    """The same of rows whose folds are known. `go_on(folds done, losses)` is asked after each fold, losses (n,) being
-    NaN where a row is not judged yet or not scored; where it says no, `GivenUpError` is raised."""
+    """Cross-validate on given folds. `go_on(folds done, losses)` is called after each fold; losses (n,) are NaN for
+    rows that have no prediction yet or are not scored. Where it returns False, `StoppedError` is raised."""
     parts = rows_of(fold)
     log_proba = np.full((len(fold), len(rows.classes)), -np.inf)
     refitted, known, losses = [], np.ones(len(fold), dtype=bool), np.full(len(fold), np.nan)
@@ -233,17 +233,17 @@ def validated(
         known[here] = np.isin(rows.codes[here], places)
         losses[here] = np.where(known[here], -log_proba[here, rows.codes[here]], np.nan)
         if go_on is not None and not go_on(i + 1, losses):
-            raise GivenUpError(f"given up after {i + 1} of {len(parts)} folds")
+            raise StoppedError(f"stopped after {i + 1} of {len(parts)} folds")
     every = None if known.all() else known
     return CrossValidation(rows.classes, rows.codes, fold, log_proba, rows.w, tuple(refitted), every)
 
 
-class GivenUpError(DecibanError):
-    """A cross-validation was stopped before its end, as whoever asked for it wished."""
+class StoppedError(DecibanError):
+    """A cross-validation was stopped by its `go_on` function."""
 
 
 def apart(unknown: dict[Any, int]) -> list[str]:
-    """A line that names the classes whose rows are not scored, if there are any.
+    """A line that lists the classes whose rows are not scored, if there are any.
 
     >>> apart({"c": 1, "d": 2})
     ['not scored, as the other folds have no row of the class: 1 of `c`, 2 of `d`']
@@ -253,8 +253,7 @@ def apart(unknown: dict[Any, int]) -> list[str]:
 
 
 def classes_too_small(rows: LabelledRows, fold: np.ndarray) -> np.ndarray:
-    """Whether some class has fewer than two rows (of any weight) outside of each fold: whether, and what, such rows
-    can teach is for `fit` to say."""
+    """Whether some class has fewer than two rows (of any weight) outside of each fold: then `fit` decides."""
     k, folds = len(rows.classes), fold.max() + 1
     real = None if rows.w is None else rows.w > 0
     inside = np.bincount(fold * k + rows.codes, real, minlength=folds * k).reshape(folds, k)
@@ -262,17 +261,17 @@ def classes_too_small(rows: LabelledRows, fold: np.ndarray) -> np.ndarray:
 
 
 def models_by_addition(model: Any, rows: LabelledRows, places: list[np.ndarray]) -> list[Any]:
-    """For each fold the model of all others, or None where it cannot be had by adding."""
+    """For each fold the model of all others, or None where tallies cannot be added."""
     try:
         if not isinstance(model, Generative):
             raise NotAdditiveError
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what concerns the rows, and not a fold by itself, comes again
+            warnings.simplefilter("ignore")  # warnings about all rows are raised again by `fit`
             pieces = [rows.taught(clone(model).partial_fit, here, classes=rows.classes) for here in places]
             if any(left_out(piece.tally_) for piece in pieces):
                 raise NotAdditiveError
             return list(sums_of_others(pieces))
-    except DecibanError:  # so do errors: `fit` will raise them
+    except DecibanError:  # `fit` raises errors in the data
         return [None] * len(places)
 
 
