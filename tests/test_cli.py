@@ -250,8 +250,8 @@ def test_a_model_that_knows_nothing_is_told_of(place, capfd):
     Path("noise.csv").write_text("\n".join(["x,z,y", *lines]) + "\n")
     assert code("fit noise.csv -t y --model gaussian -o noise.deciban") == 0
     out, err = capfd.readouterr()
-    assert "(class shares alone: 0.6931)" in out
-    assert "no more than the class shares" in err
+    assert "(class frequencies: 0.6931)" in out
+    assert "no better than the class frequencies" in err
     assert code("fit titanic.csv -t survived --model mixed -o x.deciban") == 0
     assert "class shares:" not in capfd.readouterr().err
 
@@ -321,7 +321,7 @@ BAD = {
     "garbage as a model": ("predict garbage.bin titanic.csv", "hint"),
     "an empty file": ("fit empty.csv -t y", "empty"),
     "only a header": ("fit header.csv -t y", "no rows"),
-    "an amount": ("fit amount.csv -t y", "amount"),
+    "an amount": ("fit amount.csv -t y", "looks continuous"),
     "text where numbers were": ("predict -q t.deciban words.csv", "number"),
     "no such row": ("explain t.deciban titanic.csv --row 1000", "120 rows"),
     "no such class": ("explain t.deciban titanic.csv --of 7", "classes are 0, 1"),
@@ -332,7 +332,7 @@ BAD = {
     "free texts": ("fit texts.csv -t y", "--text COLUMN"),
     "no such text": ("fit texts.csv -t y --text txt", "'text'"),
     "never learned as spam": ("spam unlearn spam.deciban new.eml --as spam", "hint"),
-    "no filter": ("spam learn t.deciban new.eml --as spam", "no spam filter"),
+    "no filter": ("spam learn t.deciban new.eml --as spam", "not a spam filter"),
     "broken JSON": ("fit broken.jsonl -t y", "line 2"),
     "nowhere to write": ("fit titanic.csv -t survived -o nowhere/m.deciban", "mkdir -p nowhere"),
     "a folder to write": ("fit titanic.csv -t survived -o nothing", "name a file"),
@@ -340,8 +340,8 @@ BAD = {
     "nowhere for both": ("merge a.deciban b.deciban -o nowhere/m.deciban", "mkdir -p nowhere"),
     "nowhere for more": ("update u.deciban more.csv -o nowhere/m.deciban", "mkdir -p nowhere"),
     "a target that was learned from": ("score t.deciban titanic.csv -t sex", "--target survived"),
-    "amounts": ("fit titanic.csv -t fare", "an amount, not a class"),
-    "a few amounts": ("fit few.csv -t y", "an amount, not a class"),
+    "amounts": ("fit titanic.csv -t fare", "the target looks continuous"),
+    "a few amounts": ("fit few.csv -t y", "the target looks continuous"),
     "a class for each row": ("fit titanic.csv -t name", "--text"),
     "an ending that is none of ours": ("predict t.deciban titanic.csv -o out.xlsx", ".parquet"),
 }

@@ -143,7 +143,7 @@ def test_the_only_column_beside_the_target_is_the_text_whatever_its_name(place, 
     assert said("predict a.deciban new.csv", capfd).splitlines()[1].startswith("milk and tea,drink,")
     Path("two.csv").write_text("words,others\nmilk,tea\n")
     assert code("predict a.deciban two.csv") == 1
-    assert "call it `what`" in capfd.readouterr().err
+    assert "name it `what`" in capfd.readouterr().err
 
 
 def test_explain_tells_the_decibans_of_the_words_of_the_row(place, capfd):
@@ -271,7 +271,7 @@ def test_bad_mail_and_bad_usage(command, ended, word, post, capfd):
 
 def test_another_model_is_no_filter(post, capfd):
     deciban.save(TextClassifier().fit(["tea", "cake"], ["drink", "food"]), "t.deciban")
-    with pytest.raises(deciban.errors.DataError, match="no spam filter"):
+    with pytest.raises(deciban.errors.DataError, match="not a spam filter"):
         spam.open_filter(Path("t.deciban"))
 
 

@@ -256,7 +256,7 @@ def test_task_97_numbers_of_a_class_have_names(capfd, model):
 def test_task_98_model_and_data_in_the_wrong_order(capfd, model):
     for verb in ("predict", "explain", "score", "report", "update", "forget"):
         _, err = run(f"{verb} people.csv m.deciban", capfd, 1)
-        assert "people.csv is no model, m.deciban is one" in err
+        assert "people.csv is not a model, m.deciban is one" in err
         assert f"hint: the model comes first: deciban {verb} m.deciban people.csv" in err
 
 
@@ -278,4 +278,4 @@ def test_task_98_hints_are_sentences(capfd, model):
     assert "did you mean --target y? If another line of the file has the names: --header LINE" in err
     Path("gaps.csv").write_text(people().replace("nurse,1,b", "nurse,1,"))
     _, err = run("score m.deciban gaps.csv", capfd)
-    assert "note: 15 rows without `y` were left out" in err
+    assert "note: 15 rows without `y` were skipped" in err

@@ -1,4 +1,4 @@
-"""`deciban report`: a page to read and to show."""
+"""`deciban report`: write an HTML report about a model."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def command(
     delimiter: str | None,
     no_header: bool,
 ) -> None:
-    """Write a page of HTML about a model and labelled rows.
+    """Write an HTML report about a model and labelled rows.
 
-    It shows the data, metrics, reliability, what the model believes, and surprises.
+    It shows the data, metrics, reliability, feature effects and the largest errors.
     """
     import deciban
     from deciban.cli import inputs
