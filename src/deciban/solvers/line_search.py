@@ -91,7 +91,7 @@ def search(
     fall, noise = dot(gradient, ahead), 16 * EPS * abs(value)
     if not fall < 0:
         return None
-    if fall > -1e-9 * abs(value):  # too little for the rows' margins to tell
+    if fall > -1e-9 * abs(value):  # too small for the margins of the rows to resolve
         along = None
     t, best = 1.0, None
     for _ in range(MOST):

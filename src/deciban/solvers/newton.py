@@ -123,6 +123,6 @@ class NewtonCg(Smooth):
         there = search(objective, state.w, state.value, state.gradient, ahead)
         if there is None:
             return replace(state, gain=gain, stuck=True)
-        # the metric sees too little curvature or too much; the last step tells how much
+        # the metric sees too little curvature or too much; the last step shows how much
         seen = 0.5 * dot(there.gradient, metric.solve(there.gradient)) * max(1.0, gain / max(size, 1e-300))
         return State(*there, ahead, seen)
