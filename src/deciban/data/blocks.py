@@ -1,8 +1,8 @@
 """Rows as the kernels take them: a block of cells, class codes, weights.
 
-Three blocks hold every kind of column: `Reals` (dense numbers; `ColumnBlock`, where columns lie apart), `Counts`
+Three blocks hold every kind of column: `Reals` (dense numbers; `ColumnBlock`, one array per column), `Counts`
 (compressed sparse rows) and `Codes` (levels, −1 = missing). `rows(a, b)` cuts a run of rows without copying, except for
-dtypes that the kernels do not know, which are converted a chunk at a time, never the whole.
+dtypes that the kernels do not know, which are converted one chunk at a time.
 
 >>> import numpy as np
 >>> t = Table(Reals(np.arange(6.0).reshape(3, 2)), y=np.array([0, 1, 1], dtype=np.int32), w=None, k=2)
@@ -69,7 +69,7 @@ class Reals(_Cells):
 
     @property
     def held(self) -> np.ndarray | list[np.ndarray]:
-        """The cells as kernels take them: an array (n, d), or columns that lie apart."""
+        """The cells as kernels take them: an array (n, d), or one array per column."""
         return self.values
 
     @property
@@ -79,8 +79,8 @@ class Reals(_Cells):
 
 
 class ColumnBlock(Reals):
-    """Dense cells whose columns lie apart, each of them contiguous, as Arrow has them. They are put side by side when
-    somebody asks for `values`; kernels that learn do not.
+    """Dense cells with one contiguous array per column, as in Arrow. `values` copies them into one array; the kernels
+    that compute tallies do not need it.
 
     >>> x = ColumnBlock([np.array([1.0, 2.0]), np.array([3.0, 4.0])])
     >>> x.rows(1, 2).values.tolist(), x.n, x.d
