@@ -135,7 +135,7 @@ class DenseCovariance:
 @dataclass(frozen=True)
 class LowRankCovariance:
     rows: np.ndarray  # (m, d)
-    sign: np.ndarray  # (m,): −1 for rows taken away
+    sign: np.ndarray  # (m,): −1 for removed rows
     diagonal: np.ndarray  # (d,)
 
     @property
@@ -166,7 +166,7 @@ class LowRankCovariance:
         keep = gram > 1e-13 * max(gram[-1] if len(gram) else 0.0, 1e-300)
         frame = (plus.T @ turn[:, keep]) / np.sqrt(gram[keep])  # an orthonormal basis of the rows
         values, vectors = gram[keep], frame
-        if len(minus):  # what is taken away lies in the span of what was added
+        if len(minus):  # removed rows lie in the span of the added ones
             cut = minus @ frame
             values, turn = linalg.eigh(np.diag(values) - cut.T @ cut)
             vectors = frame @ turn
