@@ -1,8 +1,8 @@
-"""The strength of the penalty chosen by what it does to rows held out, and the path of fits that shows it.
+"""Penalty path, and the choice of its strength by held-out log loss.
 
-`C="auto"` walks from a strong penalty to a weak one (see `regularisation_path`), each fit from the last one's, until it
-has been getting worse for a while, and keeps the C of least held-out log loss: by approximate leave-one-out (L2), or by
-5 folds where the penalty has a corner (L1, elastic net) or there are too many coefficients for a Hessian. Rows held out
+`C="auto"` fits from a strong penalty to a weak one, each fit started at the last one, until the held-out log loss has
+not improved for several steps, and selects the C of least held-out log loss: by approximate leave-one-out (L2), or by 5
+folds where the penalty has a corner (L1, elastic net) or there are too many coefficients for a Hessian. Rows held out
 count by the weights that they have in the fit. A list of numbers as C has these tried instead.
 
 >>> from deciban import LogisticRegression
@@ -206,7 +206,7 @@ def only_best(fits: Iterable[Fit]) -> list[Fit]:
 
 
 class StopWhenWorse:
-    """Enough, when so many fits in a row have not been the best."""
+    """Stop after so many fits without improvement."""
 
     def __init__(self, patience: int):
         self.patience, self.best, self.since = patience, np.inf, 0
@@ -217,7 +217,7 @@ class StopWhenWorse:
 
 
 class StopWhenFlat:
-    """Enough, when a weaker penalty has nothing left to win: the fit is all but perfect, or the same for long."""
+    """Stop when a weaker penalty cannot improve: the fit is nearly perfect, or has not changed for several steps."""
 
     def __init__(self, null_loss: float, patience: int):
         self.null, self.patience, self.last, self.since = null_loss, patience, null_loss, 0
@@ -295,7 +295,7 @@ class FoldScore:
     def __call__(self, C: float, objective: Objective, w: np.ndarray) -> float:
         rows, d = objective.rows, objective.rows.d
         whole = np.ones(rows.n) if rows.w is None else rows.w
-        said = np.zeros((rows.n, rows.k))
+        log_proba = np.zeros((rows.n, rows.k))
         for i in range(self.fold.max(initial=-1) + 1):
             out = self.fold == i
             some = replace(objective, rows=replace(rows, w=np.where(out, 0.0, whole)))
@@ -304,8 +304,8 @@ class FoldScore:
             scores = ops.affine(objective.x.rows(0, rows.n), np.ascontiguousarray(table[:, :d]), bias)
             if objective.m == 1:
                 scores = np.column_stack([np.zeros(rows.n), scores])
-            said[out] = ops.posterior(np.ascontiguousarray(scores), logs=True)[out]
-        return mean_loss(said, rows.y, np.where(self.fold < 0, 0.0, whole))
+            log_proba[out] = ops.posterior(np.ascontiguousarray(scores), logs=True)[out]
+        return mean_loss(log_proba, rows.y, np.where(self.fold < 0, 0.0, whole))
 
 
 def mean_loss(log_proba: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> float:
@@ -378,7 +378,7 @@ class Choosing:
         return chosen if chosen.among is None else chosen.at(getattr(self, "C_", 1.0))
 
     def _minimum(self, objective: Objective, start: np.ndarray, chosen: settings.Settings, sample_weight) -> Solution:
-        """The fit, by whatever penalty the settings mean; leaves `C_`, and `path_` where C was chosen."""
+        """Fit with the penalty of the settings; sets `C_`, and `path_` where C was chosen."""
         self.__dict__.pop("path_", None)
         self.C_ = float(chosen.C)
         if chosen.among is not None:
@@ -390,10 +390,10 @@ class Choosing:
             best = self.path_.best
             answer = replace(fits[best].answer, steps=sum(fit.answer.steps for fit in fits[: best + 1]))
             return minimisation.finish(chosen.solver, chosen.penalising(objective)(self.C_), answer, np.iinfo(int).max)
-        with progress.progress_bar(self.verbose, "fit", self.tol * objective.weight) as tell:
+        with progress.progress_bar(self.verbose, "fit", self.tol * objective.weight) as advance:
             if self.penalty == "jeffreys":
-                return self._jeffreys(objective.rows, tell)
-            watch = progress.solver_callback(tell)
+                return self._jeffreys(objective.rows, advance)
+            watch = progress.solver_callback(advance)
             answer = minimisation.minimise(chosen.solver, objective, start, self.tol, self.max_iter, watch)
             return minimisation.finish(chosen.solver, objective, answer, self.max_iter, watch)
 
@@ -413,11 +413,13 @@ class Choosing:
         if not np.isfinite(objective.slope(start)[1]).all():
             self._refuse(objective.rows.x)
         steps = grid(objective, chosen.ratio) if Cs is None else check_strengths(Cs)
-        with progress.progress_bar(self.verbose, "path") as tell:
+        with progress.progress_bar(self.verbose, "path") as advance:
 
             def minimise(f: Objective, w: np.ndarray) -> Solution:
                 C = 1.0 / (f.ridge[0] + f.lasso[0])
-                watch = progress.solver_callback(tell, f"C = {C:.3g}", np.searchsorted(steps, 0.999 * C) / len(steps))
+                watch = progress.solver_callback(
+                    advance, f"C = {C:.3g}", np.searchsorted(steps, 0.999 * C) / len(steps)
+                )
                 return minimisation.minimise(chosen.solver, f, w, self.tol, self.max_iter, watch)
 
             score = scorer(held_out, objective, chosen, s, X, minimise)
