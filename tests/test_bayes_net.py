@@ -234,7 +234,7 @@ def test_columns_of_one_level_of_none_and_of_all_rows_alone_are_no_trouble():
         ([("a", "age")], "there is no `age`"),
         ([("a", "b"), ("a", "b")], "is there twice"),
         ([("a", CLASS)], "an edge leads to the class"),
-        (["ab"], "is no edge"),
+        (["ab"], "is not an edge"),
     ],
 )
 def test_edges_that_make_no_graph_are_refused(edges, what):
@@ -324,7 +324,7 @@ def test_log_density_sums_to_one_and_takes_frames_arrays_and_parts():
     assert model.log_density(every).min() == -np.inf  # wet from nothing
     with pytest.raises(DataError, match=r"(?s)`rain` is 'maybe' in row 1.*hint: its levels are 'no', 'yes'"):
         model.log_density({"rain": ["no", "maybe"]})
-    with pytest.raises(DataError, match="column `snow` is no node"):
+    with pytest.raises(DataError, match="column `snow` is not a node"):
         model.log_density({"snow": ["no"]})
     with pytest.raises(DataError, match="rows of 2 columns for a network of 3 nodes"):
         model.log_density(every.to_numpy()[:, :2])

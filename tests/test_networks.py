@@ -154,7 +154,7 @@ def test_tables_rows_and_defaults_say_the_same():
         ("0.25, 0.75", "0.25, 0.85", 4, "sum to 1.1"),
         ("0.25, 0.75", "0.25; ", 4, "1 numbers where there should be 2"),
         ("0.25, 0.75", "-0.25, 1.25", 4, "≥ 0"),
-        ("0.1, 0.9", "0.1, zero", 6, "'zero' is no number"),
+        ("0.1, 0.9", "0.1, zero", 6, "'zero' is not a number"),
         ("0.1, 0.9", "nan, nan", 6, "sum to nan"),
         ("(y)", "(z)", 7, "`a` has no level 'z'"),
         ("(y)", "(x, y)", 7, "2 levels for 1 parents"),
@@ -207,8 +207,8 @@ def test_file_with_a_cycle_shows_it():
         ([("a", "a")], "in a circle: a → a"),
         ([("a", "x")], "edge a → x: there is no `x`"),
         ([("a", "b"), ("a", "b")], "is there twice"),
-        ([("a", "b", "c")], "is no edge"),
-        (["ab"], "is no edge"),
+        ([("a", "b", "c")], "is not an edge"),
+        (["ab"], "is not an edge"),
     ],
 )
 def test_edges_that_make_no_graph_are_refused(edges, what):
@@ -239,7 +239,7 @@ def test_a_shown_cycle_is_one(seed, nodes):
     ("change", "what"),
     [
         ({"tables": {"a": [0.5, 0.5]}}, "`b` has no table"),
-        ({"tables": {"a": [0.5, 0.5], "b": [0.5, 0.5], "c": [1.0]}}, "`c`, which is no node"),
+        ({"tables": {"a": [0.5, 0.5], "b": [0.5, 0.5], "c": [1.0]}}, "`c`, which is not a node"),
         ({"tables": {"a": [0.5, 0.5], "b": [0.5, 0.5]}}, r"has shape \(2,\).* make \(2, 2\)"),
         ({"tables": {"a": [0.5, 0.6], "b": [[0.5, 0.5], [0.5, 0.5]]}}, "sums to 1.1"),
         ({"tables": {"a": [-0.5, 1.5], "b": [[0.5, 0.5], [0.5, 0.5]]}}, "no probabilities"),

@@ -89,13 +89,13 @@ class BifParser:
         token = self.take()
         if not (token.sign and token.text == sign):
             got = repr(token.text) if token.text else "the end of the file"
-            _refuse(token.line, f"{got} where {sign!r} should be, in {inside}", "see whether the file was cut off")
+            _refuse(token.line, f"{got} where {sign!r} should be, in {inside}", "check whether the file is truncated")
 
     def word(self, inside: str) -> Token:
         token = self.take()
         if token.sign:
             got = repr(token.text) if token.text else "the end of the file"
-            _refuse(token.line, f"{got} where a name should be, in {inside}", "see whether the file was cut off")
+            _refuse(token.line, f"{got} where a name should be, in {inside}", "check whether the file is truncated")
         return token
 
     def number(self, inside: str) -> float:
@@ -103,7 +103,7 @@ class BifParser:
         try:
             return float(token.text)
         except ValueError:
-            _refuse(token.line, f"{token.text!r} is no number, in {inside}", "decimals have a point")
+            _refuse(token.line, f"{token.text!r} is not a number, in {inside}", "decimals have a point")
 
     # sentences
 
@@ -256,7 +256,7 @@ class BifParser:
 
     def _network(self) -> Network:
         if not self.levels:
-            _refuse(self.now.line, "there is no variable", "is this a BIF file?")
+            _refuse(self.now.line, "there is no variable", "check that this is a BIF file")
         for name in self.levels:
             if name not in self.tables:
                 _refuse(self.now.line, f"variable `{name}` has no `probability` block", "was the file cut off?")

@@ -18,12 +18,13 @@ Parents = tuple[tuple[int, ...], ...]
 
 
 def parents_of(names: Sequence[Any], edges: Iterable[tuple[Any, Any]]) -> Parents:
-    """The parents of each node, in the order of the edges; refuses what is no graph of these nodes without cycles."""
+    """The parents of each node, in the order of the edges; raises DataError unless it is an acyclic graph of these
+    nodes."""
     place = {name: i for i, name in enumerate(names)}
     out: list[list[int]] = [[] for _ in names]
     for edge in edges:
         if isinstance(edge, str) or len(edge) != 2:
-            raise DataError(f"{edge!r} is no edge\n\nhint: an edge is a pair (parent, child)")
+            raise DataError(f"{edge!r} is not an edge\n\nhint: an edge is a pair (parent, child)")
         for end in edge:
             if end not in place:
                 known = format_choices(names)
@@ -69,7 +70,7 @@ def topological(parents: Parents) -> list[int]:
 
 
 def cycle(parents: Parents) -> list[int]:
-    """Nodes that lead around to the first of them, which stands at the end again; none if there is no cycle."""
+    """The nodes of a cycle, the first repeated at the end; empty if there is no cycle."""
     left = set(range(len(parents))) - set(topological(parents))
     if not left:
         return []

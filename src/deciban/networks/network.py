@@ -220,11 +220,13 @@ class Network:
         """From plain values. tables[node][level of the first parent, …, own level], parents in the edges' order."""
         names = tuple(levels)
         parents = parents_of(names, edges)
-        strange = [name for name in tables if name not in levels]
+        unknown = [name for name in tables if name not in levels]
         absent = [name for name in names if name not in tables]
-        if strange or absent:
+        if unknown or absent:
             what = (
-                f"there is a table for `{strange[0]}`, which is no node" if strange else f"`{absent[0]}` has no table"
+                f"there is a table for `{unknown[0]}`, which is not a node"
+                if unknown
+                else f"`{absent[0]}` has no table"
             )
             raise DataError(f"{what}\n\nhint: give a table for each of the nodes, by name")
         for name, own in levels.items():
@@ -389,7 +391,7 @@ def _shapes(sizes: Sequence[int], parents: Parents) -> list[tuple[int, ...]]:
 
 
 def check_table(name: str, table: np.ndarray, shape: tuple[int, ...], where: str = "") -> None:
-    """Refuse what is no table of conditional probabilities."""
+    """Raise DataError unless it is a table of conditional probabilities."""
     if table.shape != shape:
         raise DataError(
             f"{where}the table of `{name}` has shape {table.shape}, its parents' levels and its own make {shape}\n\n"

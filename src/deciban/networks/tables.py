@@ -56,7 +56,7 @@ from deciban.tallies.basic import subtract
 
 @dataclass(frozen=True)
 class Tables:
-    parents: Parents  # of each column, beside the class
+    parents: Parents  # of each column, in addition to the class
     tables: tuple[np.ndarray, ...]  # θ, (k, levels of the parents …, own levels)
     levels: np.ndarray  # (d,), those that rows had: others are missing
 
