@@ -38,7 +38,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a plot on first access: whoever explains a row does not wait for all plots."""
+    """Import plots on first access, to keep `import deciban` fast."""
     if name not in _HOMES:
         raise AttributeError(f"module 'deciban.plots' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"deciban.plots.{_HOMES[name]}"), name)

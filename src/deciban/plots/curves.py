@@ -1,10 +1,10 @@
-"""How well probabilities rank the rows: ROC curves and curves of precision over recall, each class against the rest.
+"""ROC curves and precision-recall curves of each class against the rest; reliability; confusion matrix; learning curve.
 
-Do probabilities mean what they say? Of the rows that were given 70 %, about 70 % should be of the class.
+Reliability: of the rows with predicted probability 70 %, about 70 % should be of the class.
 
-Which classes are taken for which: a square of counts, shaded by the share of the true class.
+Confusion matrix: counts of true and predicted classes, shaded by the share of the true class.
 
-The picture of a learning curve: a line for the mean over repeats, a band for their spread, over rows on a log axis.
+Learning curve: the mean over repeats and a band of one standard deviation, over the number of rows on a log axis.
 
 >>> import numpy as np
 >>> ax = draw(np.array([10, 100]), np.array([[0.6, 0.8], [0.7, 0.8]]), "GaussianNB", "accuracy")
@@ -26,10 +26,10 @@ from deciban.plots.style import probabilities, takes_model
 
 @takes_model(probabilities, "y, proba")
 def roc(y: Any, proba: Any, ax: Any = None, *, classes: Any = None, of: Any = None, label: str | None = None) -> Any:
-    """The share of hits over the share of false alarms, of (y, proba) or (model, X, y); returns the axes.
+    """ROC curve: true positive rate against false positive rate, of (y, proba) or (model, X, y); returns the axes.
 
     y are labels, `proba` P(class | x), (n, k), or (n,) of the second of two classes. Two classes are one curve, more
-    are one each; `of` asks for one class. `label` names the model: curves of other models go into the same axes.
+    are one each; `of` selects one class. `label` names the model: curves of other models can be added to the same axes.
 
     >>> ax = roc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
@@ -40,8 +40,8 @@ def roc(y: Any, proba: Any, ax: Any = None, *, classes: Any = None, of: Any = No
     for one, look, name in _looks(ax, y, proba, classes, of, label):
         area = metrics.area(one.hit, one.score)
         x, line = metrics.roc(one.hit, one.score)
-        told = f"{name}: area {area.value:.3f} ({area.low:.3f} – {area.high:.3f})"
-        ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, label=told, gid="curve", zorder=3)
+        text = f"{name}: area {area.value:.3f} ({area.low:.3f} – {area.high:.3f})"
+        ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, label=text, gid="curve", zorder=3)
     style.set_labels(ax, "ROC", "false alarms, share of the other rows", "hits, share of the class")
     _square(ax, "lower right")
     return ax
@@ -62,9 +62,9 @@ def precision_recall(
     ax = style.axes(ax, 4.6, 4.4)
     for one, look, name in _looks(ax, y, proba, classes, of, label):
         recall, precision, average = metrics.precision_recall(one.hit, one.score)
-        told = f"{name}: average precision {average:.3f}"
+        text = f"{name}: average precision {average:.3f}"
         x, line = np.r_[0.0, recall], np.r_[precision[:1], precision]
-        ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, drawstyle="steps-post", label=told, gid="curve")
+        ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, drawstyle="steps-post", label=text, gid="curve")
         ax.axhline(one.hit.mean(), color=look.colour, lw=0.9, ls=(0, (1, 2)), zorder=1)
     style.set_labels(
         ax, "Precision and recall", "recall, share of the class found", "precision, share right of those found"
@@ -74,7 +74,7 @@ def precision_recall(
 
 
 def _looks(ax: Any, y: Any, proba: Any, classes: Any, of: Any, label: str | None) -> list:
-    """Every class with a look that no curve in the axes has, and its name."""
+    """A style for every class that no curve in the axes has, and its name."""
     found = metrics.one_vs_rest_outcomes(y, proba, classes, of)
     before = sum(line.get_gid() == "curve" for line in ax.lines)
     out = []
@@ -122,7 +122,7 @@ def reliability(
     ax = style.axes(ax, 4.6, 4.4)
     before = sum(line.get_gid() == "curve" for line in ax.lines)
     look = class_style(before, 3)
-    bars = [told for told in (_bin(hit, score, b, bins) for b in range(bins)) if told is not None]
+    bars = [bar for bar in (_bin(hit, score, b, bins) for b in range(bins)) if bar is not None]
     middle = np.array([at for at, _, _ in bars])
     shares = [metrics.proportion_interval(hits, n) for _, hits, n in bars]
     value = np.array([s.value for s in shares])
@@ -136,11 +136,11 @@ def reliability(
             )
     ax.errorbar(middle, value, yerr=off, fmt="none", ecolor=look.colour, elinewidth=1.0, alpha=0.55, zorder=2)
     error = metrics.expected_calibration_error(codes, proba)
-    told = f"{label}: error {error:.3f}" if label else f"calibration error {error:.3f}"
-    ax.plot(middle, value, color=look.colour, marker=look.marker, ms=5, lw=1.2, label=told, gid="curve", zorder=3)
+    text = f"{label}: error {error:.3f}" if label else f"calibration error {error:.3f}"
+    ax.plot(middle, value, color=look.colour, marker=look.marker, ms=5, lw=1.2, label=text, gid="curve", zorder=3)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.03), aspect="equal")
     style.style_axes(ax, "both")
-    style.set_labels(ax, "Reliability", f"probability of {what}, as said", "share of the rows where it is right")
+    style.set_labels(ax, "Reliability", f"predicted probability of {what}", "observed frequency")
     style.legend(ax, loc="best")
     return ax
 
@@ -174,9 +174,9 @@ def confusion_matrix(y: Any, predicted: Any, ax: Any = None, *, classes: Any = N
     small = 9 if k <= 8 else 7
     for i in range(k if k <= FULL else 0):
         for j in range(k):
-            told = f"{table[i, j]:,.0f}" + (f"\n{100 * share[i, j]:.0f} %" if table[i, j] and k <= 8 else "")
+            text = f"{table[i, j]:,.0f}" + (f"\n{100 * share[i, j]:.0f} %" if table[i, j] and k <= 8 else "")
             ink = BACKGROUND if share[i, j] > 0.55 else TEXT_COLOUR
-            ax.text(j, i, told, ha="center", va="center", fontsize=small, color=ink, weight="bold" if i == j else None)
+            ax.text(j, i, text, ha="center", va="center", fontsize=small, color=ink, weight="bold" if i == j else None)
     names = [truncate(str(label), 18) for label in known]
     ax.set_xticks(range(k), names, rotation=0 if max(map(len, names)) * k < 40 else 90, fontsize=small)
     ax.set_yticks(range(k), names, fontsize=small)
@@ -189,14 +189,14 @@ def confusion_matrix(y: Any, predicted: Any, ax: Any = None, *, classes: Any = N
 
 
 def shades() -> Any:
-    """From paper to blue: one hue, so that darkness alone tells."""
+    """White to blue: a sequential colour map of one hue."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("shades", [BACKGROUND, POSITIVE])
 
 
 def draw(sizes: np.ndarray, values: np.ndarray, name: str, score: str, ax: Any = None) -> Any:
-    """Values (r, s) of a score over sizes (s,), in new axes or beside the curves that are in `ax`."""
+    """Values (r, s) of a score over sizes (s,), in new axes or added to the curves in `ax`."""
     ax = style.axes(ax, 6.4, 4.2)
     before = sum(line.get_gid() == "curve" for line in ax.lines)
     colour, mark = COLOURS[before % len(COLOURS)], MARKERS[before % len(MARKERS)]

@@ -1,8 +1,8 @@
-"""Pictures that things draw of themselves: a row's evidence, a path of penalties, a learning curve.
+"""Plots of results: the evidence of a row, a penalty path, a learning curve.
 
-The words that speak loudest: bars to the right for a class, to the left against it.
+The words with the strongest evidence: bars to the right for a class, to the left against it.
 
-Which columns matter: the posterior probability of each, as bars.
+`inclusion`: the posterior probability that each column is relevant, as bars.
 """
 
 from __future__ import annotations
@@ -205,8 +205,8 @@ def _of_model(model: Any, of: Any, measure: str, most: int, both: bool) -> tuple
     rest = [other for other in labels if other != label] if both and len(labels) == 2 else []
     if measure == "decibans":  # of each word as a text by itself
         words += [word for other in rest for word, _ in found[other] if word not in words]
-        said = np.asarray(model.decibans([*words, ""]))[:, labels.index(label)]
-        values = (said[:-1] - said[-1]).tolist()
+        decibans = np.asarray(model.decibans([*words, ""]))[:, labels.index(label)]
+        values = (decibans[:-1] - decibans[-1]).tolist()
     return label, words, values
 
 
