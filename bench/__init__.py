@@ -1,1 +1,1 @@
-"""Races deciban against its rivals; `python -m bench` runs everything and writes the tables."""
+"""Races deciban against its baselines; `python -m bench` runs everything and writes the tables."""

@@ -149,7 +149,7 @@ def learning() -> Figure:
 
 @picture
 def words() -> Figure:
-    """The words that tell two libraries of Python apart, from the documentation that they carry."""
+    """The words that distinguish two Python libraries, from their documentation."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     texts, labels = [], []
