@@ -224,7 +224,7 @@ def validated(
         if learned is None or few[i]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ColumnWarning)  # `fit` on all rows has it
-                learned = rows.taught(clone(model).fit, np.flatnonzero(fold != i))
+                learned = rows.call_with(clone(model).fit, np.flatnonzero(fold != i))
             refitted.append(i)
         else:
             learned._check_fitted()
@@ -267,7 +267,7 @@ def models_by_addition(model: Any, rows: LabelledRows, places: list[np.ndarray])
             raise NotAdditiveError
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings about all rows are raised again by `fit`
-            pieces = [rows.taught(clone(model).partial_fit, here, classes=rows.classes) for here in places]
+            pieces = [rows.call_with(clone(model).partial_fit, here, classes=rows.classes) for here in places]
             if any(left_out(piece.tally_) for piece in pieces):
                 raise NotAdditiveError
             return list(sums_of_others(pieces))

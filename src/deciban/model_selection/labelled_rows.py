@@ -2,7 +2,7 @@
 
 >>> from deciban import GaussianNB
 >>> rows = LabelledRows.from_data([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"], None)
->>> model = rows.taught(GaussianNB().fit, np.array([0, 1, 2, 3]))
+>>> model = rows.call_with(GaussianNB().fit, np.array([0, 1, 2, 3]))
 >>> log_proba_of(model, rows.cells(np.array([0]))).argmax(axis=1).tolist()
 [0]
 """
@@ -50,20 +50,20 @@ class LabelledRows:
     def cells(self, index: np.ndarray) -> Any:
         return inputs.rows_at(self.X, index)
 
-    def taught(self, learn: Callable[..., Any], index: np.ndarray, **more: Any) -> Any:
+    def call_with(self, learn: Callable[..., Any], index: np.ndarray, **more: Any) -> Any:
         """Call `fit` or `partial_fit` with a subset of the rows."""
         if self.w is not None:
             more["sample_weight"] = self.w[index]
         return learn(self.cells(index), self.y[index], **more)
 
-    def taught_few(self, learn: Callable[..., Any], index: np.ndarray) -> Any:
-        """`taught` for few rows: no warning that there are about as many classes as rows."""
-        with no_doubt():
-            return self.taught(learn, index)
+    def call_with_few(self, learn: Callable[..., Any], index: np.ndarray) -> Any:
+        """`call_with` for few rows: no warning that there are about as many classes as rows."""
+        with ignore_class_count_warning():
+            return self.call_with(learn, index)
 
 
 @contextmanager
-def no_doubt() -> Iterator[None]:
+def ignore_class_count_warning() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes is greater", UserWarning)
         yield

@@ -204,7 +204,7 @@ class Models:
             self._go_on(running, self.train[start:stop])
             if self.note or self.few[i]:
                 self.refitted[i] = True
-                learned = self.rows.taught_few(clone(self.model).fit, self.train[:stop])
+                learned = self.rows.call_with_few(clone(self.model).fit, self.train[:stop])
             else:
                 learned = running
                 if isinstance(learned, Generative):
@@ -218,7 +218,7 @@ class Models:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # warnings about all rows are raised again
-                self.rows.taught(running.partial_fit, index, classes=self.rows.classes)
+                self.rows.call_with(running.partial_fit, index, classes=self.rows.classes)
             if isinstance(running, Generative) and left_out(running.tally_):
                 raise NotAdditiveError("rows with missing cells are not in the tally")
             if isinstance(running, TextClassifier) and not running._features().open:

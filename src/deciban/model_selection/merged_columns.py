@@ -19,7 +19,7 @@ from sklearn.base import clone
 
 from deciban.classifiers.naive_bayes import ALPHA_MIN, ComplementNB, MultinomialNB
 from deciban.data.blocks import Counts, Table
-from deciban.model_selection.labelled_rows import no_doubt
+from deciban.model_selection.labelled_rows import ignore_class_count_warning
 from deciban.tallies import Bundle, Sums
 
 
@@ -60,7 +60,7 @@ def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarra
         new = model._tally(Table(columns.learned(start, stop, i), codes[start:stop], weights, len(every)))
         tally = new if tally is None else _grown(tally, new)
         if few[i]:  # `fit` decides whether so few rows are enough
-            with no_doubt():
+            with ignore_class_count_warning():
                 model.fit(columns.known_rows(stop, i), codes[:stop], None if w is None else w[:stop])
         else:
             model._set(tally)

@@ -77,8 +77,8 @@ class SubsampledLbfgs(Lbfgs):
 
 
 def steps_left(state: State, gains: tuple[float, ...]) -> float:
-    """How many more steps it takes if the promised gains go on to shrink as they did. 0 where that is not known, as
-    far from the minimum, where a step may gain nearly all there is and no metric helps."""
+    """The number of further steps if the predicted decrease continues to shrink at the same rate. 0 where that is not
+    known, as far from the minimum, where a step may gain nearly all there is and no metric helps."""
     size = abs(state.value)
     enough = 1e-10 * size
     if len(gains) < SEEN or not enough < state.gain < 0.1 * size:

@@ -63,7 +63,7 @@ class Memory(NamedTuple):
     gradient: np.ndarray = np.zeros(0)
     turned: np.ndarray = np.zeros(0)  # M⁻¹ g
     ahead: np.ndarray = np.zeros(0)  # (2 · changes,): s_i · g and z_i · g in turn
-    gains: tuple[float, ...] = ()  # that were promised before the last few steps
+    gains: tuple[float, ...] = ()  # predicted decrease of the last few steps
 
     @classmethod
     def start(cls, metric: Any, scaled: bool, gradient: np.ndarray, steps: int = 0) -> Memory:
