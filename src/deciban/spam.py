@@ -183,7 +183,7 @@ def open_filter(state: Path) -> Model:
     if not isinstance(model, TextClassifier) or not set(model.classes_.tolist()) <= set(LABELS):
         raise DataError(
             f"{state} holds a {type(model).__name__} of {model.classes_.tolist()[:5]}, which is not a spam filter\n\n"
-            "hint: name a file of its own for the filter; it is made when it learns its first message"
+            "hint: name another file; it is created when the first message is learned"
         )
     return model
 
@@ -292,5 +292,5 @@ def explain(state: Path, texts: Sequence[str]) -> Any:
     """
     model = solved(state)
     if model is None or len(model.classes_) < 2:
-        raise DataError("the filter does not know both sides yet\n\nhint: learn ham, and spam")
+        raise DataError("the filter has not learned both ham and spam\n\nhint: learn messages of both")
     return model.explain(texts, of="spam")

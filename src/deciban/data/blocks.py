@@ -20,7 +20,7 @@ from itertools import pairwise
 import numpy as np
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-_HUGE = 1 << 62  # codes past this are all the same to us: far too many levels
+_HUGE = 1 << 62  # codes above this are clipped (too many levels)
 _INTS = (np.dtype(np.int64), np.dtype(np.int32))
 
 
@@ -182,7 +182,7 @@ class Counts:
 class Codes(_Cells):
     """Levels as whole numbers 0, 1, …; a negative code (NaN in a float array) = missing."""
 
-    floor: int = -1  # the least code that is not a mistake: 0 where −1 was not promised to mean missing
+    floor: int = -1  # the least valid code: 0 where −1 does not mean missing
     known: dict = field(default_factory=dict, compare=False, repr=False)  # what was found out about the values
 
     def _kernel(self, x: np.ndarray) -> Codes:

@@ -199,8 +199,8 @@ def is_frame(X: Any) -> bool:
         return True
     if type(X).__module__.partition(".")[0] in QUERIES:
         raise DataError(
-            f"X is a {type(X).__name__}, a query whose rows are not here yet\n\n"
-            "hint: fetch them first, such as by `X.df()`, or let `fit_on(X, target=...)` and `predict_on(X)` read them"
+            f"X is a {type(X).__name__}, a query that has not been executed\n\n"
+            "hint: fetch its rows first, as by `X.df()`, or let `fit_on(X, target=...)` and `predict_on(X)` read them"
         )
     try:
         frame = nw.from_native(X, pass_through=True)
@@ -269,7 +269,7 @@ def take_target(X: Any, y: Any) -> tuple[Any, Any]:
     known = names(X)
     if y not in known:
         hint = did_you_mean(y, known) or f"the columns are {format_list(known)}; y is one of them, or the labels"
-        raise DataError(f"there is no column `{y}` in X to take the labels from\n\nhint: {hint}")
+        raise DataError(f"label column `{y}` not found in X\n\nhint: {hint}")
     if isinstance(X, Records):
         return X.only([name for name in known if name != y]), list(X.cells[y])
     frame, at = nw.from_native(X, eager_only=True), known.index(y)
@@ -360,7 +360,7 @@ def _from_series(name: str, s: Any) -> Column:
 def unsupported_dtype_error(name: Name, kind: str) -> DataError:
     """The error about a column whose type is neither numeric nor categorical."""
     what, hint = in_words(kind)
-    return DataError(f"column `{name}` holds {what}, which are neither numbers nor levels\n\nhint: {hint}")
+    return DataError(f"column `{name}` holds {what}, which are neither numeric nor categorical\n\nhint: {hint}")
 
 
 def in_words(kind: str) -> tuple[str, str]:
@@ -481,8 +481,8 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
         wrong, row = levels[at], int(np.flatnonzero(codes == at)[0])
         what, hint = in_words(f"{type(wrong).__name__} objects")
         raise DataError(
-            f"column `{name}` holds {what} (such as {wrong!r}, in row {row}), which are neither numbers nor levels\n\n"
-            f"hint: {hint}"
+            f"column `{name}` holds {what} (such as {wrong!r}, in row {row}), which are neither numeric nor "
+            f"categorical\n\nhint: {hint}"
         )
     if kinds == {"number", "level"}:
         number, text = (next(v for v in levels if _kind(v) == kind) for kind in ("number", "level"))
@@ -500,7 +500,7 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
         return Column(name, np.array([*map(float, levels), np.nan])[codes])
     except OverflowError:
         raise DataError(
-            f"column `{name}` holds a whole number past all floats (more than 1e308)\n\n"
+            f"column `{name}` holds an integer that is too large for a float (more than 1e308)\n\n"
             "hint: make it a text, or take its logarithm"
         ) from None
 

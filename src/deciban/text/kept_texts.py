@@ -144,7 +144,7 @@ class KeptTexts:
         have, less = (np.bincount(part, minlength=len(pairs)) for part in (at[: len(mine)], at[len(mine) :]))
         if (less > have).any():
             raise ForgetError(
-                "a text is to be forgotten that was never learned; nothing was changed\n\n"
+                "a text to forget was never learned; nothing was changed\n\n"
                 "hint: forget only texts, with their labels, that went through fit or partial_fit"
             )
         first = np.searchsorted(at[: len(mine)], at[: len(mine)])  # both are sorted alike

@@ -3,12 +3,12 @@
 >>> [len(chunk) for chunk in chunks(Source(["one", "two"]))]
 [2]
 
-Strings → counts. Rows are read in chunks by threads, each with a lexicon of its own; lexicons merge sorted.
+Strings → counts. Rows are read in chunks by threads, each with its own lexicon; lexicons are merged in sorted order.
 
     texts ─ chunks → pieces (number, count) ─ merge lexicons → terms in order ─ fill → CSR with sorted columns
 
-Which thread read what decides the numbers, and numbers do not show: terms are sorted by code points, so every run and
-any number of threads give the same matrix. A piece is freed once its rows are filled in.
+Term numbers depend on thread scheduling, the result does not: terms are sorted by code points, so every run and any
+number of threads give the same matrix. A piece is freed once its rows are filled in.
 
 >>> from deciban.text.analysis import DEFAULT, AnalyzerSpec
 >>> terms, X = fit_transform_counts(AnalyzerSpec(0, 1, 1, DEFAULT, True), Source(["to be or not", "To BE"]), np.int64)
@@ -173,9 +173,9 @@ def _checked(piece: Any, chunk: Chunk) -> Any:
         return piece
     row = chunk.row + piece.bad
     if piece.why == "utf8":
-        raise DataError(f"row {row} is not UTF-8\n\nhint: its column calls itself text; make it again from the bytes")
+        raise DataError(f"row {row} is not UTF-8\n\nhint: decode the column from bytes again")
     raise DataError(
-        f"row {row} holds a surrogate, which has no UTF-8 to be hashed\n\n"
+        f"row {row} holds a surrogate, which cannot be encoded as UTF-8\n\n"
         "hint: text.encode('utf-8', 'replace').decode() makes it '?'"
     )
 
