@@ -230,9 +230,9 @@ def test_columns_of_one_level_of_none_and_of_all_rows_alone_are_no_trouble():
 @pytest.mark.parametrize(
     ("edges", "what"),
     [
-        ([("a", "b"), ("b", "c"), ("c", "a")], "in a circle: a → b → c → a"),
+        ([("a", "b"), ("b", "c"), ("c", "a")], "form a cycle: a → b → c → a"),
         ([("a", "age")], "there is no `age`"),
-        ([("a", "b"), ("a", "b")], "is there twice"),
+        ([("a", "b"), ("a", "b")], "is given twice"),
         ([("a", CLASS)], "an edge leads to the class"),
         (["ab"], "is not an edge"),
     ],

@@ -294,7 +294,7 @@ def test_nothing_to_learn_from_is_told(tmp_path):
         GaussianNB().fit_on(tmp_path / "no*.parquet")
     with pytest.raises(DataError, match="no engine 'flink'"):
         GaussianNB().fit_on(ROWS, engine="flink")
-    with pytest.raises(DataError, match="nothing that an engine"):
+    with pytest.raises(DataError, match="cannot be read by any engine"):
         GaussianNB().fit_on(17)
 
 

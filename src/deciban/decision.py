@@ -145,7 +145,7 @@ def prior_weights(priors: Any, classes: np.ndarray, name: str = "priors") -> np.
 
 def _unreadable(priors: Any, labels: list, name: str) -> DataError:
     return DataError(
-        f"`{name}` is {priors!r}, which are no class probabilities\n\n"
+        f"`{name}` is {priors!r}, which are not class probabilities\n\n"
         f"hint: pass 'uniform', or one number for each of {format_choices(map(repr, labels))}, in that order "
         "or by label"
     )

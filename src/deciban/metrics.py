@@ -161,7 +161,7 @@ def checked(y: Any, proba: Any, classes: Any = None) -> tuple[np.ndarray, np.nda
         y, proba = np.asarray(y), np.asarray(proba, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(
-            "what should be probabilities are no numbers\n\nhint: pass `model.predict_proba(X)`, or (model, X, y)"
+            "the probabilities are not numeric\n\nhint: pass `model.predict_proba(X)`, or (model, X, y)"
         ) from None
     if y.ndim != 1:
         raise DataError(f"y has shape {y.shape}\n\nhint: give (y, proba), or (model, X, y)")

@@ -50,7 +50,7 @@ def engine_for(data: Any, engine: Any = None) -> ModuleType:
         if found.takes(data):
             return found
     raise DataError(
-        f"{type(data).__module__}.{type(data).__name__} is nothing that an engine can go through\n\n"
+        f"{type(data).__module__}.{type(data).__name__} cannot be read by any engine\n\n"
         "hint: give a path, a folder, a glob, an Arrow dataset or reader, a frame, an iterator of frames, or a Dask or "
-        "Spark DataFrame; what is a NumPy array goes to `fit`"
+        "Spark DataFrame; pass NumPy arrays to `fit`"
     )

@@ -45,7 +45,7 @@ def ready(data: Any) -> Any:
         raise ImportError("this engine needs Dask\n\nhint: pip install 'deciban[dask]'") from bad
     if not takes(data):
         raise DataError(
-            f"engine 'dask' goes through Dask DataFrames, not through a {type(data).__name__}\n\n"
+            f"engine 'dask' reads Dask DataFrames, not a {type(data).__name__}\n\n"
             "hint: dask.dataframe.read_parquet(path) and from_pandas(frame, npartitions=…) make one"
         )
     return data

@@ -50,7 +50,7 @@ def ready(data: Any) -> Any:
         raise ImportError("this engine needs Spark\n\nhint: pip install 'deciban[spark]', and a Java runtime") from bad
     if not takes(data):
         raise DataError(
-            f"engine 'spark' goes through Spark DataFrames, not through a {type(data).__name__}\n\n"
+            f"engine 'spark' reads Spark DataFrames, not a {type(data).__name__}\n\n"
             "hint: spark.read.parquet(path) and spark.createDataFrame(frame) make one"
         )
     return data

@@ -82,7 +82,7 @@ class Explanation:
         `rows` are the labels of the rows, by default their numbers."""
         if len(classes) < 2:
             raise DataError(
-                f"there is one class, {classes.tolist()}, and nothing to weigh it against\n\n"
+                f"there is only one class, {classes.tolist()}, and no other to compare it with\n\n"
                 "hint: fit on rows of at least two classes"
             )
         n = len(parts)
@@ -295,7 +295,7 @@ class Explanation:
             row = int(np.flatnonzero(chosen == rival)[0])
             raise DataError(
                 f"`of` and `against` are both {self.classes[chosen[row]]!r} in row {row}\n\n"
-                f"hint: weigh two different ones of the classes {self.classes.tolist()}"
+                f"hint: name two different ones of the classes {self.classes.tolist()}"
             )
         return replace(self, chosen=chosen, rival=rival)
 

@@ -141,7 +141,7 @@ class BifParser:
         named = self.word("`variable`")
         name = f"variable `{named.text}`"
         if named.text in self.levels:
-            _refuse(named.line, f"{name} is there twice", "every variable has one block")
+            _refuse(named.line, f"{name} is given twice", "every variable has one block")
         self.expect("{", name)
         levels: list[str] = []
         while not self.here("}"):
@@ -189,9 +189,9 @@ class BifParser:
             if name.text not in self.levels:
                 _refuse(name.line, f"no variable {name.text!r}, in {inside}", "its `variable` block comes first")
         if own in self.tables:
-            _refuse(line, f"{inside} is there twice", "every variable has one")
+            _refuse(line, f"{inside} is given twice", "every variable has one")
         if len(set(parents)) < len(parents):
-            _refuse(line, f"a parent stands twice, in {inside}", "name every parent once")
+            _refuse(line, f"a parent is given twice, in {inside}", "name every parent once")
         self.parents[own] = parents
         shape = tuple(len(self.levels[name]) for name in (*parents, own))
         self.tables[own] = self._table(own, parents, np.full(shape, np.nan), inside, line)
@@ -259,7 +259,11 @@ class BifParser:
             _refuse(self.now.line, "there is no variable", "check that this is a BIF file")
         for name in self.levels:
             if name not in self.tables:
-                _refuse(self.now.line, f"variable `{name}` has no `probability` block", "was the file cut off?")
+                _refuse(
+                    self.now.line,
+                    f"variable `{name}` has no `probability` block",
+                    "check whether the file is truncated",
+                )
         edges = [(parent, child) for child in self.levels for parent in self.parents[child]]
         parents = parents_of(list(self.levels), edges)
         tables = tuple(self.tables[name] for name in self.levels)

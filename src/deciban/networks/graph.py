@@ -33,14 +33,14 @@ def parents_of(names: Sequence[Any], edges: Iterable[tuple[Any, Any]]) -> Parent
                 )
         parent, child = (place[end] for end in edge)
         if parent in out[child]:
-            raise DataError(f"edge {edge[0]} → {edge[1]} is there twice\n\nhint: name every edge once")
+            raise DataError(f"edge {edge[0]} → {edge[1]} is given twice\n\nhint: name every edge once")
         out[child].append(parent)
     parents = tuple(map(tuple, out))
     round_trip = cycle(parents)
     if round_trip:
         raise DataError(
-            f"the edges go in a circle: {' → '.join(str(names[i]) for i in round_trip)}\n\n"
-            "hint: leave out or turn around one of these edges"
+            f"the edges form a cycle: {' → '.join(str(names[i]) for i in round_trip)}\n\n"
+            "hint: remove or reverse one of these edges"
         )
     return parents
 

@@ -133,17 +133,17 @@ def check_width(width: int) -> None:
     if width > MOST:
         raise DataError(
             f"this network is too wide for exact answers: a table of {float(width):.1e} numbers "
-            f"({8.0 * width / 2**30:.3g} GiB) would have to be made, the limit is {float(MOST):.1e}\n\n"
+            f"({8.0 * width / 2**30:.3g} GiB) would be needed, the limit is {float(MOST):.1e}\n\n"
             "hint: give more evidence, ask for fewer variables at a time, leave out edges, or estimate from `sample`"
         )
 
 
 def check_work(cells: int) -> None:
-    """Refuse many questions that would take long, before the first is answered."""
+    """Raise DataError for queries that would take too long."""
     if cells > LONG:
         raise DataError(
-            f"this network is too wide to ask about all its edges: tables of more than {float(LONG):.1e} numbers would "
-            "have to be made\n\nhint: leave out edges, or `query` those that matter"
+            f"this network is too wide to compute all its edges: tables of more than {float(LONG):.1e} numbers would "
+            "be needed\n\nhint: leave out edges, or `query` those that matter"
         )
 
 
@@ -398,7 +398,7 @@ def check_table(name: str, table: np.ndarray, shape: tuple[int, ...], where: str
             "hint: one axis for each parent, in the order of the edges, and the node's own levels last"
         )
     if not (np.isfinite(table).all() and (table >= 0).all()):
-        raise DataError(f"{where}the table of `{name}` holds numbers that are no probabilities\n\nhint: all are ≥ 0")
+        raise DataError(f"{where}the table of `{name}` holds values that are not probabilities\n\nhint: all are ≥ 0")
     sums = table.sum(axis=-1)
     if not (np.abs(sums - 1) <= CLOSE).all():
         wrong = sums.ravel()[np.abs(sums - 1).argmax()]

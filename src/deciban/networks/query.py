@@ -137,7 +137,7 @@ def query(network: Network, targets: Any, evidence: Mapping | None = None) -> Qu
     for name, level in given.items():
         at = _place(network, name)
         if at in kept:
-            raise DataError(f"`{name}` is asked for and given\n\nhint: leave it out of one of the two")
+            raise DataError(f"`{name}` is both a target and evidence\n\nhint: remove it from one of the two")
         row[0, at] = _code(name, network.levels[at], level)
     joint = network.log_joint(row, kept)[0]
     top = joint.max()
@@ -158,7 +158,7 @@ def _impossible(network: Network, row: np.ndarray) -> DataError:
     impossible = [f"{network.names[i]} = {network.levels[i][row[0, i]]}" for i in np.flatnonzero(row[0] >= 0)]
     return DataError(
         f"the evidence has probability 0: the network rules out {' with '.join(impossible)}\n\n"
-        "hint: leave out one of these, or make no probability in the tables exactly 0"
+        "hint: leave out one of these, or avoid probabilities of exactly 0 in the tables"
     )
 
 

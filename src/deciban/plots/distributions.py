@@ -38,7 +38,7 @@ def class_densities(
     columns = frames.columns(X if frames.is_frame(X) else np.asarray(X))
     names = [one.name for one in columns]
     if column not in names and not (isinstance(column, int | np.integer) and -len(names) <= column < len(names)):
-        raise DataError(f"there is no column {column!r} among {names}\n\nhint: `column` is a name, or a place from 0")
+        raise DataError(f"there is no column {column!r} among {names}\n\nhint: `column` is a name, or an index from 0")
     j = names.index(column) if column in names else range(len(names))[column]
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     own = ax is None

@@ -141,7 +141,7 @@ def _pair(classes: np.ndarray, of: Any, against: Any) -> tuple[int, int]:
         return int(at[0])
 
     if len(classes) < 2:
-        raise DataError("the model has one class, and nothing to weigh it against\n\nhint: fit on rows of two classes")
+        raise DataError("the model has one class, and no other to compare it with\n\nhint: fit on rows of two classes")
     b = place(against) if against is not None else int(of is not None and place(of) == 0)
     a = place(of) if of is not None else int(b == 0)
     if a == b:
@@ -166,7 +166,7 @@ def _given(values: Any, names: Sequence[str], own: list[np.ndarray] | None) -> l
     missing = [name for j, name in enumerate(names) if name not in listed and own is None]
     if missing:
         raise DataError(
-            f"the model does not know what column `{missing[0]}` ranges over\n\n"
+            f"the model does not know the range of column `{missing[0]}`\n\n"
             "hint: pass values={name: (least, largest)} for each column, or values=X.T"
         )
     unknown = [name for name in listed if name not in names]

@@ -39,7 +39,7 @@ def import_pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as bad:
-        raise ImportError("pictures need matplotlib\n\nhint: pip install 'deciban[plot]'") from bad
+        raise ImportError("plots need matplotlib\n\nhint: pip install 'deciban[plot]'") from bad
     return plt
 
 
@@ -48,8 +48,8 @@ def axes(ax: Any, wide: float, high: float) -> Any:
     plt = import_pyplot()
     if ax is not None and not hasattr(ax, "set_xlim"):
         raise DataError(
-            f"`ax` is {type(ax).__name__}, and axes of matplotlib are needed to draw into\n\n"
-            "hint: most pictures take (model, X, y); give axes as `ax=`"
+            f"`ax` is {type(ax).__name__}, not matplotlib axes\n\n"
+            "hint: most plots take (model, X, y); give axes as `ax=`"
         )
     return plt.subplots(figsize=(wide, high), layout="constrained")[1] if ax is None else ax
 
@@ -221,6 +221,6 @@ def probabilities(model: Any, X: Any, y: Any) -> tuple[tuple, dict]:
     """(y, P(class | x)) and the classes of its columns."""
     if not hasattr(model, "predict_proba"):
         raise DataError(
-            f"{called(model)} has no `predict_proba`\n\nhint: a picture of probabilities needs a model of them"
+            f"{called(model)} has no `predict_proba`\n\nhint: this plot needs a classifier with probabilities"
         )
     return (y, model.predict_proba(X)), {"classes": model.classes_}
