@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Race deciban against its baselines.")
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Benchmark deciban against other libraries.")
     parser.add_argument(
         "--only",
         metavar="SUBSTRING",

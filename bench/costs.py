@@ -1,4 +1,4 @@
-"""What settings cost, and one row of the classifiers that no other library has: a task of ours compared with a simpler
+"""Time of settings, and of one row for classifiers that no other library has: a task of ours compared with a simpler
 one.
 
 The two are timed in turn, as in a race.

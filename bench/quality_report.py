@@ -1,4 +1,4 @@
-"""The quality page and its CSV: a table a measure, sets down, libraries across; then who is better how often."""
+"""The quality page and its CSV: one table per measure (rows: data sets, columns: libraries), and the number of wins."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What two threads give over one, for the tasks that compute more than they read.
+"""Speedup of two threads over one, for compute-bound tasks.
 
 `deciban.threads(n)` sets our threads and threadpoolctl the BLAS's, so that neither stands in for the other.
 """

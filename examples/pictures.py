@@ -1,4 +1,4 @@
-"""The pictures that lectures draw, drawn with `deciban.plots`.
+"""Standard figures of classification courses, drawn with `deciban.plots`.
 
     python examples/pictures.py [FOLDER] [png|svg]
 

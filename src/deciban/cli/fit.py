@@ -1,4 +1,4 @@
-"""`deciban fit`: from a table to a model in a file."""
+"""`deciban fit`: fit a model to a table and write it to a file."""
 
 from __future__ import annotations
 

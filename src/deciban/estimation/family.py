@@ -1,4 +1,4 @@
-"""What every class-conditional density p(x | class) can be asked, with the answer of one that says nothing else.
+"""Base class of class-conditional densities p(x | class): the methods of a family, with defaults.
 
 A family is a frozen dataclass of hyper-parameters that subclasses `Family`. Four methods must be written; the others
 have defaults, so nothing is probed: what a family lacks, it says by a default.

@@ -1,4 +1,4 @@
-"""Taking a row out of the sums that it went into, for many rows at once: what leave-one-out is made of.
+"""Leave-one-out sums: subtract each of many rows from the sums that contain it.
 
 Each row i leaves the sums of its own class y[i] with its own weight. What rounding alone leaves behind is nothing, as
 where tallies are subtracted.

@@ -1,4 +1,4 @@
-"""Independent normal densities of all columns: scored, and with each row in turn left out.
+"""Independent normal densities of columns: scores, and leave-one-out scores.
 
 The variance of a class is m2 / (n − ddof) + epsilon, epsilon = smoothing · (variance of all rows, of the column itself
 or the largest of any column). A class without any cell of a column has the moments of all rows there, so that the

@@ -1,4 +1,4 @@
-"""Covariance matrices, dense or thin, and their inverses.
+"""Covariance matrices, dense or low-rank, and their inverses.
 
 A `DenseCovariance` covariance is its d × d matrix. A `LowRankCovariance` one is a few rows and a diagonal, rowsᵀ
 diag(sign) rows + diag(d), so that 20,000 columns with 200 rows need only 200 × 200 matrices. Both can be scaled, added,

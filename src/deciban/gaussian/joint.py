@@ -1,5 +1,5 @@
-"""Scores of rows under joint Gaussians, and under the t that Gaussians of unknown parameters become: one covariance for
-each class, or one for all.
+"""Scores under joint Gaussians, and under multivariate t distributions (Gaussians with unknown parameters): one
+covariance for each class, or one for all.
 
 >>> import numpy as np
 >>> from deciban.gaussian.covariance import DenseCovariance

@@ -1,4 +1,4 @@
-"""Scores of rows under Gaussians estimated without them: one covariance for each class, or one for all.
+"""Leave-one-out scores under joint Gaussians: one covariance for each class, or one for all.
 
 >>> import numpy as np
 >>> x, y = np.array([[0.0], [2.0], [4.0], [9.0], [11.0], [16.0]]), np.repeat([0, 1], 3).astype(np.int32)

@@ -629,7 +629,7 @@ def _next(found: Iterator[Numbered], parse: Parse) -> LinesPiece | None:
 def parsed(
     block: bytes, look: CsvDialect, types: Mapping[str, Any], columns: Sequence[str], use_threads: bool = True
 ) -> pa.Table:
-    """Those columns of the rows in a block of text; raises ArrowInvalid, or `amounts.Unread`."""
+    """Those columns of the rows in a block of text; raises ArrowInvalid or `Unread`."""
     wrapped = b'"' in block and any(line.count(b'"') % 2 for line in block.split(b"\n"))
     table = arrow_csv.read_csv(
         pa.BufferReader(block),

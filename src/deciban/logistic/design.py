@@ -1,4 +1,4 @@
-"""The design matrix of a linear score, in standard columns and a chunk of rows at a time.
+"""The design matrix of a linear score, with standardised columns, one chunk of rows at a time.
 
 Rows are A = [1, (x − mean) · rate] (without intercept: x · rate), so that sums of products of columns keep their digits
 however the columns are scaled or shifted. Parameters of standard columns, s, are those of the columns themselves, θ,

@@ -1,4 +1,4 @@
-"""The settings of logistic regression as scikit-learn 1.9 reads them: what they warn of, refuse and mean."""
+"""The settings of logistic regression, with the warnings and errors of scikit-learn 1.9."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table that statisticians read: coefficients with errors, tests and intervals, and how well the model fits.
+"""Summary table: coefficients with standard errors, tests and intervals, and measures of fit.
 
     z = coef / error        p = 2 Φ(−|z|)        interval = coef ± Φ⁻¹((1 + level) / 2) · error
     odds ratio = exp coef, its interval exp of the interval

@@ -1,4 +1,4 @@
-"""The rows that a logistic model was fitted on, for questions that may never be asked.
+"""The training rows of a logistic model, kept for the summary, intervals and leave-one-out.
 
 Errors, tests and posteriors need one more pass over the rows, as dear as a step of Newton's method. Most fits are never
 asked, so the pass waits until somebody does. Rows are not copied: up to 64 MiB are held together with the model; more

@@ -1,4 +1,4 @@
-"""Networks as BIF text, the interchange format of Bayesian networks, read and written.
+"""Read and write BIF, the interchange format of Bayesian networks.
 
     network asia { }
     variable smoke { type discrete [ 2 ] { yes, no }; }

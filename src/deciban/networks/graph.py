@@ -1,4 +1,4 @@
-"""Directed graphs without cycles, as the parents of each node; nodes are numbers.
+"""Directed acyclic graphs, as the parents of each node; nodes are numbers.
 
 >>> parents = parents_of(["rain", "sprinkler", "wet"], [("rain", "wet"), ("sprinkler", "wet")])
 >>> parents, topological(parents), layers(parents)

@@ -1,4 +1,4 @@
-"""What several families want of the same cells, in one pass over them; `cell_spec` says what the operations mean.
+"""Statistics of several families in one pass over the cells; `ops.spec` defines the operations.
 
 >>> import numpy as np
 >>> x, y = Reals(np.array([[1.0], [2.5], [-3.0]])), np.zeros(3, dtype=np.int32)

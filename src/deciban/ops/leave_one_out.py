@@ -1,4 +1,4 @@
-"""Rows scored without themselves, one pass over them: `left_spec` says what the operations mean.
+"""Leave-one-out scores in one pass over the rows; `ops.spec` defines the operations.
 
 >>> import numpy as np
 >>> x, y = np.array([[0.0], [2.0]]), np.zeros(2, dtype=np.int32)  # e = x² / 16

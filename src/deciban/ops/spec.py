@@ -2,7 +2,7 @@
 
 Blocks in (`Reals`, `Counts`, `Codes`), class codes y (n,), weights w (n,) or None, k classes; tallies or (n, k) out.
 
-The specification of what `cell_ops` does: NumPy, read it to know what the operations mean.
+The definition of the operations of `ops.cells`.
 
 The specification of logistic and softmax loss: NumPy, read it to know what `loss_ops` computes.
 

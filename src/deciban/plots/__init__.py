@@ -1,4 +1,4 @@
-"""Pictures. Each function takes `ax=` (by default new axes), draws with matplotlib and returns the axes.
+"""Plots. Each function takes `ax=` (by default new axes), draws with matplotlib and returns the axes.
 
 The palette is safe for colour-blind readers, and marks, dashes or numbers say the same without colours.
 

@@ -1,4 +1,4 @@
-"""L-BFGS where it pays in the metric of the Hessian of some of the rows.
+"""L-BFGS, where worthwhile in the metric of the Hessian of a subsample of the rows.
 
 A sample's Hessian is off by √(parameters / rows), so in its metric the objective is nearly round, and a step shrinks
 the distance to the minimum by about that factor. Its cost is that of a few passes over all rows, or it is not used.

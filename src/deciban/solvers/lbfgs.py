@@ -1,4 +1,4 @@
-"""L-BFGS: a step from the last few changes of the gradient, in a metric of the objective's own.
+"""L-BFGS: steps from the last few changes of the gradient, preconditioned by a metric of the objective.
 
 The metric is what one knows of the curvature beforehand: here the scale and the place of every column, so that columns
 of any unit converge alike.

@@ -1,4 +1,5 @@
-"""Newton's method (iteratively reweighted least squares): solve Hessian · step = −gradient by Cholesky, go along it.
+"""Newton's method (iteratively reweighted least squares): solve Hessian · step = −gradient by Cholesky, with a line
+search.
 
 Scores of k > 2 classes may all move by the same amount without a change in the probabilities. Where no penalty forbids
 it, the Hessian gets weight in that direction; the gradient has none there, so the step does not go there.

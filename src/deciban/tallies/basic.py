@@ -1,4 +1,4 @@
-"""What all tallies share: weights that add, take away and scale, and classes that move.
+"""What all tallies share: addition, subtraction, scaling, and relabelling of classes.
 
 Several tallies as one.
 

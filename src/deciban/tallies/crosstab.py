@@ -1,4 +1,4 @@
-"""Level counts of coded columns, by class.
+"""Counts of the categories of coded columns, by class.
 
 Level counts of coded columns and of every two of them together, by class.
 

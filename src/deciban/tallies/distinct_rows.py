@@ -1,4 +1,4 @@
-"""The rows themselves, each distinct one once: what structure is learned from when pair counts are not enough.
+"""Distinct rows with their weights: the statistic for structure learning where pair counts are not enough.
 
 A row of codes (−1 = missing) and its class make a key; keys are ascending, and each has its weight. So equal rows in
 any order are equal bits, and the counts of any columns together can be made from it. Its memory is that of the distinct
