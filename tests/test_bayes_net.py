@@ -378,7 +378,7 @@ def test_broken_and_absent_files_are_named(tmp_path):
 
 def test_picture_of_a_network_that_is_too_wide_has_edges_of_one_width(monkeypatch):
     monkeypatch.setattr(network, "LONG", 3)
-    with pytest.raises(DataError, match=r"(?s)too wide to ask about all its edges.*hint: leave out edges"):
+    with pytest.raises(DataError, match=r"(?s)too wide to compute all its edges.*hint: leave out edges"):
         grass().network_.information()
     assert grass().plot().texts[-1].get_text() == "edges of one width: too wide to measure"
 

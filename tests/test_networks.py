@@ -280,7 +280,7 @@ def test_impossible_evidence_is_told_by_what_contradicts():
         ("z", {}, "no `z`"),
         ("a", {"z": 1}, "no `z`"),
         ("a", {"b": "x"}, "`b` has no level 'x'"),
-        ("a", {"a": "a0"}, "`a` is asked for and given"),
+        ("a", {"a": "a0"}, "`a` is both a target and evidence"),
         ([], {}, "name one or more"),
         (["a", "a"], {}, "name one or more"),
     ],

@@ -269,7 +269,7 @@ def take_target(X: Any, y: Any) -> tuple[Any, Any]:
     known = names(X)
     if y not in known:
         hint = did_you_mean(y, known) or f"the columns are {format_list(known)}; y is one of them, or the labels"
-        raise DataError(f"label column `{y}` not found in X\n\nhint: {hint}")
+        raise DataError(f"X has no column `{y}` with the labels\n\nhint: {hint}")
     if isinstance(X, Records):
         return X.only([name for name in known if name != y]), list(X.cells[y])
     frame, at = nw.from_native(X, eager_only=True), known.index(y)

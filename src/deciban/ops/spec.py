@@ -4,7 +4,7 @@ Blocks in (`Reals`, `Counts`, `Codes`), class codes y (n,), weights w (n,) or No
 
 The definition of the operations of `ops.cells`.
 
-The specification of logistic and softmax loss: NumPy, read it to know what `loss_ops` computes.
+The definition of logistic and softmax loss (`ops.logistic`).
 
 Rows x, class codes y (n,), weights w (n,) or None, parameters coef (m, p): one margin (m = 1) for two classes, else one
 score for each class. Where p = d + 1, the column after the last of x is 1: the intercept.
