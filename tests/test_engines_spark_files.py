@@ -74,7 +74,7 @@ def test_files_that_change_between_passes_are_told(spark, folder):
         assert held.pieces is not None
         assert rows(held) == rows(held) == 200
         clusters.made(n=7).to_parquet(f"{folder}/part-03.parquet", index=False)
-        with pytest.raises(DataError, match=r"changed or gone during the fit: .*part-03.parquet"):
+        with pytest.raises(DataError, match=r"changed or deleted during the fit: .*part-03.parquet"):
             rows(held)
 
 
