@@ -40,7 +40,6 @@ PENDING = (
     "src/deciban/families",
     "src/deciban/model_file",
     "src/deciban/models",
-    "src/deciban/reports",
     "src/deciban/rows",
 )
 
