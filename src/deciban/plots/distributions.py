@@ -66,7 +66,7 @@ class _ModelDensity:
     """The model's class-conditional density of one column, if it has one for each column."""
 
     def __init__(self, model: Any, j: int):
-        self.state: Any = vars(model).get("_state")
+        self.state: Any = None if model is None else vars(model).get("_state")
         self.j, self.there = j, self.state is not None and self.state.family.has_parts
 
     def of(self, values: np.ndarray) -> np.ndarray | None:
