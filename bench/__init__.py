@@ -1,1 +1,1 @@
-"""Races deciban against its rivals; `python -m bench` runs everything and writes the tables."""
+"""Benchmarks of deciban against other libraries; `python -m bench` runs everything and writes the tables."""

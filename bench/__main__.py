@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Race deciban against its rivals.")
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Benchmark deciban against other libraries.")
     parser.add_argument(
         "--only",
         metavar="SUBSTRING",
@@ -51,16 +51,16 @@ def _arguments() -> argparse.Namespace:
 
 def _speed(found: dict[str, peers.Peer], wanted: Wanted, repeats: int, shrink: int) -> Iterator[race.Result]:
     ours = found[peers.OURS]
-    rivals = [peer for name, peer in found.items() if name != peers.OURS]
+    baselines = [peer for name, peer in found.items() if name != peers.OURS]
     for task in _smaller(TASKS, shrink):
-        for rival in rivals:
-            if not wanted(task.name) or not _has(ours, task) or not _has(rival, task):
+        for baseline in baselines:
+            if not wanted(task.name) or not _has(ours, task) or not _has(baseline, task):
                 continue
             data = load(task.recipe)
-            result = race.race(task, data, ours, rival, repeats)
+            result = race.race(task, data, ours, baseline, repeats)
             result = replace(result, limit_s=limits.limit(task, data))
             _say(
-                f"{task.name}: {rival.NAME} {report.seconds(result.rival_s)}, "
+                f"{task.name}: {baseline.NAME} {report.seconds(result.baseline_s)}, "
                 f"deciban {report.seconds(result.ours_s)}, {report.times(result.ratio)}"
             )
             yield result

@@ -1,8 +1,7 @@
-"""`deciban predict` on a large CSV file beside pandas and scikit-learn: `python -m bench.cli [ROWS]`.
+"""`deciban predict` on a large CSV file compared with pandas and scikit-learn: `python -m bench.cli [ROWS]`.
 
-Rows a second and peak memory of both, each in a process of its own, and start-up times beside `import sklearn`. The
-rival reads, predicts and writes in pieces of 500,000 rows, so that memory is no handicap.
-"""
+Rows a second and peak memory of both, each in a process of its own, and start-up times compared with `import sklearn`.
+The baseline reads, predicts and writes in pieces of 500,000 rows, so that memory is no handicap."""
 
 import os
 import statistics
@@ -17,7 +16,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 COLUMNS, CLASSES, PIECE = 8, 3, 500_000
-RIVAL = """
+BASELINE = """
 import sys
 import pandas as pd
 from sklearn.naive_bayes import GaussianNB
@@ -87,18 +86,18 @@ def main(rows: int) -> None:
         fit = [sys.executable, "-m", "deciban", "fit", "-q", "-t", "y", "--model", "gaussian", "-o", str(model)]
         timed([*fit, str(folder / "train.csv")], stdout=subprocess.DEVNULL)
         ours = [sys.executable, "-m", "deciban", "predict", str(model), str(data), "-o", str(folder / "ours.csv")]
-        theirs = [sys.executable, "-c", RIVAL, str(folder / "train.csv"), str(data), str(folder / "theirs.csv")]
+        theirs = [sys.executable, "-c", BASELINE, str(folder / "train.csv"), str(data), str(folder / "theirs.csv")]
         load = os.getloadavg()[0]
-        (a, work, most), (b, labour, rival) = timed(ours), timed(theirs)
+        (a, work, most), (b, labour, baseline) = timed(ours), timed(theirs)
         print(f"{rows:,} rows, {data.stat().st_size / 1e6:,.0f} MB of CSV, load {load:.1f}")
         for name, seconds, worked, memory in (
             ("deciban predict", a, work, most),
-            ("pandas + scikit-learn", b, labour, rival),
+            ("pandas + scikit-learn", b, labour, baseline),
         ):
-            told = (
+            figures = (
                 f"{seconds:7.1f} s  {rows / seconds:12,.0f} rows/s  {worked:7.1f} s of work  {memory:6.0f} MB at most"
             )
-            print(f"{name:22} {told}")
+            print(f"{name:22} {figures}")
         print(f"{'ratio':22} {b / a:7.1f} ×, of work {labour / work:.1f} ×")
         start_up(folder, model)
 

@@ -2,10 +2,10 @@
 
 Each pair reads the same folder of Parquet in the same session, cluster or process, in turn; the least time of each
 counts, and a race that has taken a minute has no further round. Spark ML gets its columns as a vector by its own
-assembler. A logistic fit counts only with its objective. Peers that are not installed are left out, and that is said
-(dask-ml is in no extra: bench/engines_daskml.py tells how to get it). Outcomes are kept in bench/results/engines.csv,
-so that a part can be run anew by its name: stream-gaussian, dask-gaussian, dask-logistic, spark-gaussian (of plain
-files, and of a frame with a filter), spark-logistic, spark-texts.
+assembler. A logistic fit counts only with its objective. Libraries that are not installed are skipped with a note
+(dask-ml is in no extra: bench/engines_daskml.py describes how to install it). Outcomes are kept in
+bench/results/engines.csv, so that a part can be run again by its name: stream-gaussian, dask-gaussian, dask-logistic,
+spark-gaussian (of plain files, and of a frame with a filter), spark-logistic, spark-texts.
 
 Example:
     python -m bench.engines --only spark-gaussian
@@ -49,7 +49,7 @@ TASKS = {
 class Contest:
     engine: str
     task: str
-    rival: str
+    baseline: str
     theirs: Callable[[], Any]
     ours: Callable[[], Any]
     required: float | None = None
@@ -60,16 +60,16 @@ class Contest:
 class Outcome:
     engine: str
     task: str
-    rival: str
-    rival_s: float
+    baseline: str
+    baseline_s: float
     ours_s: float
     required: float | None
-    rival_objective: float | None = None
+    baseline_objective: float | None = None
     our_objective: float | None = None
 
     @property
     def ratio(self) -> float:
-        return self.rival_s / self.ours_s
+        return self.baseline_s / self.ours_s
 
     @property
     def name(self) -> str:
@@ -139,14 +139,16 @@ def run(contest: Contest, rounds: int) -> Outcome:
     for done in range(rounds):
         if done and time.perf_counter() - start > LONG:
             break
-        rival_s, rival = timed(contest.theirs)
+        baseline_s, baseline = timed(contest.theirs)
         our_s, own = timed(contest.ours)
-        theirs, ours = min(theirs, rival_s), min(ours, our_s)
-    found = [contest.objective(fit) for fit in (rival, own)] if contest.objective else [None, None]
-    out = Outcome(contest.engine, contest.task, contest.rival, theirs, ours, contest.required, *found)
-    told = f", objectives {found[0]:.10g} and {found[1]:.10g}" if contest.objective else ""
+        theirs, ours = min(theirs, baseline_s), min(ours, our_s)
+    found = [contest.objective(fit) for fit in (baseline, own)] if contest.objective else [None, None]
+    out = Outcome(contest.engine, contest.task, contest.baseline, theirs, ours, contest.required, *found)
+    objectives_text = f", objectives {found[0]:.10g} and {found[1]:.10g}" if contest.objective else ""
     print(
-        f"{out.engine}, {out.task}: {out.rival} {theirs:.2f} s, deciban {ours:.2f} s{told}", file=sys.stderr, flush=True
+        f"{out.engine}, {out.task}: {out.baseline} {theirs:.2f} s, deciban {ours:.2f} s{objectives_text}",
+        file=sys.stderr,
+        flush=True,
     )
     return out
 
@@ -158,20 +160,30 @@ def timed(fit: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def markdown(outcomes: list[Outcome]) -> str:
-    head = ("engine", "task", "rival", "rival's time", "deciban", "ratio", "required", "rival's objective", "ours")
+    head = (
+        "engine",
+        "task",
+        "baseline",
+        "baseline's time",
+        "deciban",
+        "ratio",
+        "required",
+        "baseline's objective",
+        "ours",
+    )
     return report.markdown(head, (_cells(outcome) for outcome in outcomes), left=3)
 
 
 def _cells(o: Outcome) -> tuple[str, ...]:
     missed = o.required is not None and o.ratio < o.required
-    objectives = ("", "") if o.our_objective is None else (f"{o.rival_objective:.9g}", f"{o.our_objective:.9g}")
+    objectives = ("", "") if o.our_objective is None else (f"{o.baseline_objective:.9g}", f"{o.our_objective:.9g}")
     ratio = report.times(o.ratio) + (" (missed)" if missed else "")
     required = "" if o.required is None else f"{o.required:g}×"
     return (
         o.engine,
         TASKS[o.task],
-        o.rival,
-        report.seconds(o.rival_s),
+        o.baseline,
+        report.seconds(o.baseline_s),
         report.seconds(o.ours_s),
         ratio,
         required,
@@ -200,7 +212,7 @@ def on_dask(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
         import dask.dataframe as dd
         from distributed import Client, LocalCluster
 
-        from bench import engines_daskml as rival
+        from bench import engines_daskml as baseline
     except ImportError as lacking:
         print(f"dask: {lacking.name} is not installed: left out (bench/engines_daskml.py says how)", file=sys.stderr)
         yield []
@@ -212,12 +224,12 @@ def on_dask(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR)
     with cluster, Client(cluster):
         yield [
-            Contest("dask", "gaussian", "dask-ml", lambda: rival.gaussian(numbers), own(deciban.GaussianNB)),
+            Contest("dask", "gaussian", "dask-ml", lambda: baseline.gaussian(numbers), own(deciban.GaussianNB)),
             Contest(
                 "dask",
                 "logistic",
                 "dask-ml, L-BFGS",
-                lambda: rival.logistic(numbers, C),
+                lambda: baseline.logistic(numbers, C),
                 own(_logistic),
                 None,
                 _objective(numbers),
@@ -228,9 +240,9 @@ def on_dask(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
 @contextmanager
 def on_spark(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
     """Frames that are plain files, which tasks read by themselves, and one that is more: Spark hands over its rows."""
-    from bench import engines_sparkml as rival
+    from bench import engines_sparkml as baseline
 
-    spark = rival.session()
+    spark = baseline.session()
     rows = spark.read.parquet(str(numbers)).count()
 
     def plain(folder: Path = numbers) -> Any:
@@ -242,19 +254,21 @@ def on_spark(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
     bayes = deciban.GaussianNB
     by_words = "Spark ML, Tokenizer, CountVectorizer"
     contests = [
-        Contest("spark", "gaussian", "Spark ML", lambda: rival.gaussian(plain()), lambda: bayes().fit_on(plain()), 3.0),
+        Contest(
+            "spark", "gaussian", "Spark ML", lambda: baseline.gaussian(plain()), lambda: bayes().fit_on(plain()), 3.0
+        ),
         Contest(
             "spark",
             "gaussian-filtered",
             "Spark ML",
-            lambda: rival.gaussian(filtered()),
+            lambda: baseline.gaussian(filtered()),
             lambda: bayes().fit_on(filtered()),
         ),
         Contest(
             "spark",
             "logistic",
             "Spark ML",
-            lambda: rival.logistic(plain(), C, rows),
+            lambda: baseline.logistic(plain(), C, rows),
             lambda: _logistic().fit_on(plain()),
             1.5,
             _objective(numbers),
@@ -263,7 +277,7 @@ def on_spark(numbers: Path, texts: Path) -> Iterator[list[Contest]]:
             "spark",
             "texts",
             by_words,
-            lambda: rival.texts(plain(texts)),
+            lambda: baseline.texts(plain(texts)),
             lambda: deciban.TextClassifier().fit_on(plain(texts), features="text"),
         ),
     ]

@@ -1,6 +1,6 @@
 """dask-ml's fits on a folder of Parquet files, as `bench.engines` races them.
 
-dask-ml is in no extra of this library. `pip install dask-ml` into an environment of its own, or beside it:
+dask-ml is in no extra of this library. `pip install dask-ml` into an environment of its own, or into this one:
 
     pip install --no-deps --target PLACE dask-ml dask-glm multipledispatch numba llvmlite sparse
     PYTHONPATH=.:PLACE python -m bench.engines --only dask

@@ -1,8 +1,7 @@
-"""One contestant on one table: fit on the training part, measure on the rest; folds are pooled before measuring.
+"""One library on one table: fit on the training part, measure on the rest; folds are pooled before measuring.
 
-Rivals do not change between runs, so their numbers are kept in a CSV file, one line an evaluation. The key is a hash of
-everything they hang on: cells, labels, folds, the way they are measured, the contestant's file, its packages' versions.
-"""
+Baselines do not change between runs, so their numbers are cached in a CSV file, one line per evaluation. The key is a
+hash of all that they depend on: cells, labels, folds, the measures, the library's file, its packages' versions."""
 
 import csv
 import hashlib
@@ -17,25 +16,25 @@ import numpy as np
 import pandas as pd
 
 from bench import measures
-from bench.contestants import Contestant, identity
+from bench.libraries import Library, identity
 from bench.measures import Measures, measure
 from bench.tables import Table
 
-COLUMNS = ("key", "table", "contestant", "rows", "hits", "log_loss", "brier", "ece")
+COLUMNS = ("key", "table", "library", "rows", "hits", "log_loss", "brier", "ece")
 
 
-def evaluate(contestant: Contestant, table: Table) -> Measures:
+def evaluate(library: Library, table: Table) -> Measures:
     folds = table.folds()
-    parts = [_probabilities(contestant, table, train, test) for train, test in folds]
+    parts = [_probabilities(library, table, train, test) for train, test in folds]
     rows = np.concatenate([test for _, test in folds])
     return measure(np.concatenate(parts), table.y[rows])
 
 
-def _probabilities(contestant: Contestant, table: Table, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+def _probabilities(library: Library, table: Table, train: np.ndarray, test: np.ndarray) -> np.ndarray:
     """(test rows, k) in the order of the table's classes; a class absent from training has probability 0."""
-    model = contestant.make(table.numeric, table.nominal)
+    model = library.make(table.numeric, table.nominal)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # unseen levels, empty bins: every contestant meets them, none is asked to stop
+        warnings.simplefilter("ignore")  # unseen levels, empty bins: every library meets them, none is asked to stop
         return in_order(model.fit(table.X.iloc[train], table.labels[train]), table, test)
 
 
@@ -57,7 +56,7 @@ class Kept:
     def get(self, key: str) -> Measures | None:
         return self._read().get(key)
 
-    def put(self, key: str, table: str, contestant: str, m: Measures) -> None:
+    def put(self, key: str, table: str, library: str, m: Measures) -> None:
         self.path.parent.mkdir(exist_ok=True)
         new = not self.path.exists()
         with self.path.open("a", newline="") as file:
@@ -65,7 +64,7 @@ class Kept:
             if new:
                 writer.writerow(COLUMNS)
             numbers = (f"{number:.9g}" for number in (m.log_loss, m.brier, m.ece))
-            writer.writerow((key, table, contestant, m.rows, m.hits, *numbers))
+            writer.writerow((key, table, library, m.rows, m.hits, *numbers))
 
     def _read(self) -> dict[str, Measures]:
         if not self.path.exists():
@@ -79,9 +78,9 @@ class Kept:
             }
 
 
-def key(contestant: Contestant, table: Table) -> str | None:
-    """The name under which the answer is kept; None where it must be found anew every time."""
-    whose = identity(contestant)
+def key(library: Library, table: Table) -> str | None:
+    """The key under which the result is cached; None where it must be computed every time."""
+    whose = identity(library)
     if whose is None:
         return None
     hashed = hashlib.sha256(f"{table.name}\n{whose}\n{inspect.getsource(measures)}".encode())
@@ -92,15 +91,15 @@ def key(contestant: Contestant, table: Table) -> str | None:
     return hashed.hexdigest()[:16]
 
 
-def look_up(contestant: Contestant, table: Table, kept: Kept) -> tuple[Measures, float | None]:
+def look_up(library: Library, table: Table, kept: Kept) -> tuple[Measures, float | None]:
     """The measures, and the seconds they took if they were not kept."""
-    name = key(contestant, table)
+    name = key(library, table)
     known = kept.get(name) if name else None
     if known:
         return known, None
     start = time.perf_counter()
-    found = evaluate(contestant, table)
+    found = evaluate(library, table)
     lasted = time.perf_counter() - start
     if name:
-        kept.put(name, table.name, contestant.NAME, found)
+        kept.put(name, table.name, library.NAME, found)
     return found, lasted

@@ -26,8 +26,8 @@ class FrameResult:
     frame: str
     ours: str  # how ours was made
     ours_s: float
-    rival_s: float
-    pairs: tuple[float, ...]  # rival / ours, one per repeat
+    baseline_s: float
+    pairs: tuple[float, ...]  # baseline / ours, one per repeat
 
     @property
     def ratio(self) -> float:
@@ -49,17 +49,21 @@ def frames(table: Table) -> Iterator[tuple[str, Frame]]:
 
 
 def race(
-    frame: tuple[str, Frame], y: np.ndarray, ours: tuple[str, Callable[[], Any]], rival: Callable[[], Any], repeats: int
+    frame: tuple[str, Frame],
+    y: np.ndarray,
+    ours: tuple[str, Callable[[], Any]],
+    baseline: Callable[[], Any],
+    repeats: int,
 ) -> FrameResult:
     kind, X = frame
     name, make = ours
-    _seconds(make, X, y), _seconds(rival, X, y)  # warm up
-    times = [(_seconds(make, X, y), _seconds(rival, X, y)) for _ in range(repeats)]
+    _seconds(make, X, y), _seconds(baseline, X, y)  # warm up
+    times = [(_seconds(make, X, y), _seconds(baseline, X, y)) for _ in range(repeats)]
     return FrameResult(
         frame=kind,
         ours=name,
         ours_s=median(t for t, _ in times),
-        rival_s=median(t for _, t in times),
+        baseline_s=median(t for _, t in times),
         pairs=tuple(theirs / our for our, theirs in times),
     )
 

@@ -2,7 +2,7 @@
 
 Compared are the vocabulary, and the type, shape, dtypes and arrays of the matrices that our `fit_transform` and
 `transform` make of all texts with scikit-learn's. Each comparison runs in a process of its own, and one that is in
-results/text_identity.csv is not made anew. Writes its table into README.md; ends with 1 if anything differs.
+results/text_identity.csv is not written again. Writes its table into README.md; ends with 1 if anything differs.
 
 Example:
     python -m bench.identity_text --only "sms"
@@ -60,16 +60,16 @@ def random_texts(number: int = 10_000) -> list[str]:
     return out
 
 
-def differs(ours: Any, rival: Any) -> str:
+def differs(ours: Any, baseline: Any) -> str:
     """The first thing in which two matrices are not the same, or nothing."""
-    rival.sort_indices()  # after `fit_transform` theirs are not
-    if type(ours) is not type(rival):
+    baseline.sort_indices()  # after `fit_transform` theirs are not
+    if type(ours) is not type(baseline):
         return "type"
     for part in ("shape", "dtype"):
-        if getattr(ours, part) != getattr(rival, part):
+        if getattr(ours, part) != getattr(baseline, part):
             return part
     for part in ("indptr", "indices", "data"):
-        mine, other = getattr(ours, part), getattr(rival, part)
+        mine, other = getattr(ours, part), getattr(baseline, part)
         if mine.dtype != other.dtype or not np.array_equal(mine, other):
             return part
     return ""
@@ -79,10 +79,10 @@ def compare(name: str, how: str) -> list[str]:
     """A line of the results."""
     kind, options = SETTINGS[how]
     given = texts(name)
-    rival, ours = getattr(theirs, kind)(**options), getattr(deciban, kind)(**options)
-    expected = rival.fit_transform(given)
+    baseline, ours = getattr(theirs, kind)(**options), getattr(deciban, kind)(**options)
+    expected = baseline.fit_transform(given)
     answer = differs(ours.fit_transform(given), expected) or differs(ours.transform(given), expected)
-    if not answer and kind == "CountVectorizer" and ours.vocabulary_ != rival.vocabulary_:
+    if not answer and kind == "CountVectorizer" and ours.vocabulary_ != baseline.vocabulary_:
         answer = "vocabulary"
     answer = f"{answer} differs" if answer else "identical"
     return [name, how, str(len(given)), str(expected.shape[1]), str(expected.nnz), answer]
@@ -100,8 +100,8 @@ def table(found: list[dict[str, str]]) -> str:
     lines = []
     for name in NAMES:
         here = [cells.get((name, how)) for how in SETTINGS]
-        told = [f"{row['answer']} ({int(row['cells']) / 1e6:,.1f} M)" if row else "–" for row in here]
-        lines.append((name, next((row["rows"] for row in here if row), "–"), *told))
+        answers = [f"{row['answer']} ({int(row['cells']) / 1e6:,.1f} M)" if row else "–" for row in here]
+        lines.append((name, next((row["rows"] for row in here if row), "–"), *answers))
     return report.markdown(("collection", "texts", *SETTINGS), lines, left=1)
 
 

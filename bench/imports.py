@@ -1,4 +1,4 @@
-"""What `import deciban` costs over the `import sklearn.base` it cannot do without."""
+"""Time of `import deciban` in addition to `import sklearn.base`, which it needs."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""How fast the machine lets a task be: the larger of reading X once and doing its flops.
+"""Lower bound of the time of a task: the larger of reading X once and doing its floating-point operations.
 
 Reading is the time of `X.sum()` (CSR: of `data` and `indices`), one thread, best of five. The flop rate is
 that of a 2000 × 2000 float64 matrix product on all cores, best of five. Only counts that are sure are

@@ -1,8 +1,8 @@
 """`python -m bench.logistic`: fits of logistic regression, raced at the same objective.
 
-A fast fit that stops early wins nothing, so every rival's tolerance is such that it comes near to the minimum, and its
-gap (how far over the least value known, as a share of that) stands beside its time; over 1e-7 it has not arrived, and
-the ratio is a lower bound. Ours runs with its defaults, and must come to 1e-7.
+A fast fit that stops early wins nothing, so every baseline's tolerance is such that it comes near to the minimum, and
+its gap (relative distance from the least known value) is listed with its time; above 1e-7 it has not converged, and the
+ratio is a lower bound. Ours runs with its defaults, and must come to 1e-7.
 
 Example:
     python -m bench.logistic --only "20,000 × 500" --repeats 3
@@ -32,7 +32,7 @@ SLOW_S = 5.0  # a fit this long is not repeated
 
 
 @dataclass(frozen=True)
-class Rival:
+class Baseline:
     peer: str
     label: str
     kwargs: Mapping[str, Any]
@@ -44,42 +44,42 @@ class Rival:
 class Race:
     name: str
     recipe: Any
-    rivals: tuple[Rival, ...]
+    baselines: tuple[Baseline, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Outcome:
     race: str
-    rival: str
-    rival_s: float
+    baseline: str
+    baseline_s: float
     ours_s: float
-    rival_gap: float
+    baseline_gap: float
     our_gap: float
-    rival_warned: bool
+    baseline_warned: bool
     we_warned: bool
     required: float | None
     aim: float | None
 
     @property
     def ratio(self) -> float:
-        return self.rival_s / self.ours_s
+        return self.baseline_s / self.ours_s
 
     @property
     def missed(self) -> bool:
         """Whether ours is slower than asked against one who arrived too, has not arrived, or says so."""
-        slow = self.rival_gap <= LEAST_GAP and self.ratio < (self.required or 0.0)
+        slow = self.baseline_gap <= LEAST_GAP and self.ratio < (self.required or 0.0)
         return slow or self.our_gap > LEAST_GAP or self.we_warned
 
 
-def sklearn(solver: str, required: float | None = None, aim: float | None = None, **kwargs: Any) -> Rival:
-    said = "".join(f", {name} {value:g}" for name, value in kwargs.items())
+def sklearn(solver: str, required: float | None = None, aim: float | None = None, **kwargs: Any) -> Baseline:
+    settings_text = "".join(f", {name} {value:g}" for name, value in kwargs.items())
     settings = {"solver": solver, "max_iter": 2000, "random_state": 0, **kwargs}
-    return Rival(peers.REFERENCE, f"scikit-learn {solver}{said}", settings, required, aim)
+    return Baseline(peers.REFERENCE, f"scikit-learn {solver}{settings_text}", settings, required, aim)
 
 
-def intelex(required: float, aim: float) -> Rival:
-    return Rival("scikit-learn-intelex", "scikit-learn-intelex", {"max_iter": 2000}, required, aim)
+def intelex(required: float, aim: float) -> Baseline:
+    return Baseline("scikit-learn-intelex", "scikit-learn-intelex", {"max_iter": 2000}, required, aim)
 
 
 L1 = {"l1_ratio": 1.0, "fit_intercept": False}  # an intercept would be penalised by liblinear alone
@@ -127,17 +127,17 @@ def run(races: Iterable[Race], found: Mapping[str, peers.Peer], repeats: int, sh
         except Absent as absent:
             print(f"skipped {race.name}: {absent} is not there", file=sys.stderr)
             continue
-        rivals = [rival for rival in race.rivals if rival.peer in found]
-        for rival in race.rivals:
-            if rival not in rivals:
-                print(f"skipped {rival.label}: not installed", file=sys.stderr)
-        for outcome in _run(race, data, rivals, found, repeats):
+        baselines = [baseline for baseline in race.baselines if baseline.peer in found]
+        for baseline in race.baselines:
+            if baseline not in baselines:
+                print(f"skipped {baseline.label}: not installed", file=sys.stderr)
+        for outcome in _run(race, data, baselines, found, repeats):
             late = ", missed" if outcome.missed else ""
-            print(f"{race.name}: {outcome.ratio:.2f} × {outcome.rival}{late}", file=sys.stderr, flush=True)
+            print(f"{race.name}: {outcome.ratio:.2f} × {outcome.baseline}{late}", file=sys.stderr, flush=True)
             yield outcome
 
 
-class Contestant:
+class Library:
     """One who fits: its least time, how near it came, whether it warned."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
@@ -148,38 +148,40 @@ class Contestant:
             return
         model = self.make()
         time.sleep(PAUSE_S)
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             start = time.perf_counter()
             model.fit(data.X, data.y)
             self.seconds = min(self.seconds, time.perf_counter() - start)
-        self.warned = any(issubclass(warning.category, ConvergenceWarning) for warning in said)
+        self.warned = any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
         self.value, self.runs = value_of(model), self.runs + 1
 
 
-def _run(race: Race, data: Data, rivals: list[Rival], found: Mapping[str, peers.Peer], repeats: int) -> list[Outcome]:
+def _run(
+    race: Race, data: Data, baselines: list[Baseline], found: Mapping[str, peers.Peer], repeats: int
+) -> list[Outcome]:
     objective = LogisticRegression(**race.settings).objective(data.X, data.y)
-    ours = Contestant(lambda: LogisticRegression(**race.settings))
-    theirs = [Contestant(_maker(found[rival.peer], {**rival.kwargs, **race.settings})) for rival in rivals]
+    ours = Library(lambda: LogisticRegression(**race.settings))
+    theirs = [Library(_maker(found[baseline.peer], {**baseline.kwargs, **race.settings})) for baseline in baselines]
     for _ in range(repeats):  # in turn: the machine's speed drifts
-        for contestant in (ours, *theirs):
-            contestant.fit(data, lambda model: value_of(objective, model))
+        for library in (ours, *theirs):
+            library.fit(data, lambda model: value_of(objective, model))
     tight = minimise("auto", objective, np.zeros(objective.size), 1e-9, 1000).value
-    best = min(tight, ours.value, *(rival.value for rival in theirs))
+    best = min(tight, ours.value, *(baseline.value for baseline in theirs))
     return [
         Outcome(
             race=race.name,
-            rival=rival.label,
-            rival_s=them.seconds,
+            baseline=baseline.label,
+            baseline_s=them.seconds,
             ours_s=ours.seconds,
-            rival_gap=(them.value - best) / best,
+            baseline_gap=(them.value - best) / best,
             our_gap=(ours.value - best) / best,
-            rival_warned=them.warned,
+            baseline_warned=them.warned,
             we_warned=ours.warned,
-            required=rival.required,
-            aim=rival.aim,
+            required=baseline.required,
+            aim=baseline.aim,
         )
-        for rival, them in zip(rivals, theirs, strict=True)
+        for baseline, them in zip(baselines, theirs, strict=True)
     ]
 
 

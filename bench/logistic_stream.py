@@ -1,9 +1,8 @@
 """Logistic regression from a stream: one pass of `partial_fit`, against scikit-learn's SGDClassifier.
 
-Speed is rows a second; beside it stands how far the mean loss of all rows is over the batch optimum's. SGDClassifier
-runs with its defaults, and with a constant step and averaging, which is what our rule does; the batches are the same.
-The step is one that suits these columns; ours is found from the rows.
-"""
+Speed is rows a second; the second number is the excess of the mean loss of all rows over the batch optimum's.
+SGDClassifier runs with its defaults, and with a constant step and averaging, which is what our rule does; the batches
+are the same. The step is one that suits these columns; ours is found from the rows."""
 
 import time
 from collections.abc import Callable, Iterator

@@ -6,7 +6,7 @@ peak. The kernel keeps the mark itself, so no peak is missed, however short, as 
 What the call returns (the pickled size of the model, or of the probabilities) is then taken off; a model
 about to predict has predicted one row before, so that parameters made when first asked for are part of it. Two
 things would blur it: costs paid once a process (code pages, thread stacks, BLAS buffers), so a small
-model goes first; and freed memory that malloc keeps for later, so malloc is told to map every block over
+model goes first; and freed memory that malloc keeps for later, so malloc is set to map every block over
 64 kB by itself and give it back. Linux only.
 """
 

@@ -1,4 +1,4 @@
-"""Data larger than memory: a folder of Parquet files is fitted in one pass, beside plainly reading it.
+"""Data larger than memory: a folder of Parquet files is fitted in one pass, compared with reading it.
 
     python -m bench.out_of_core FOLDER --gigabytes 10
 
@@ -35,7 +35,7 @@ MODELS = {  # (columns, target, model)
 }
 
 
-HEAD = """| model | rows | plain reading, s | fit_on, s | speed beside plain reading | peak memory, MB |
+HEAD = """| model | rows | plain reading, s | fit_on, s | speed relative to plain reading | peak memory, MB |
 |---|---|---|---|---|---|"""
 
 
@@ -107,16 +107,16 @@ def line(name: str, plain: tuple[dict, ...], fits: tuple[dict, ...]) -> str:
 
 
 def main() -> None:
-    told = argparse.ArgumentParser(description=__doc__)
-    told.add_argument("folder", type=Path)
-    told.add_argument("--gigabytes", type=float, default=10.0)
-    told.add_argument("--rounds", type=int, default=2)
-    told.add_argument("--models", nargs="*", default=list(MODELS))
-    told.add_argument("--once", help=argparse.SUPPRESS)
-    told.add_argument("--plain", action="store_true", help=argparse.SUPPRESS)
-    told.add_argument("--write", action="store_true", help="put the table into SCALING.md")
-    told.add_argument("--delete", action="store_true", help="delete the folder at the end")
-    asked = told.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--gigabytes", type=float, default=10.0)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--models", nargs="*", default=list(MODELS))
+    parser.add_argument("--once", help=argparse.SUPPRESS)
+    parser.add_argument("--plain", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--write", action="store_true", help="put the table into SCALING.md")
+    parser.add_argument("--delete", action="store_true", help="delete the folder at the end")
+    asked = parser.parse_args()
     if asked.once:
         once(asked.folder, asked.once, asked.plain)
         return

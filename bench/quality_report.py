@@ -1,17 +1,17 @@
-"""The quality page and its CSV: a table a measure, sets down, contestants across; then who is better how often."""
+"""The quality page and its CSV: one table per measure (rows: data sets, columns: libraries), and the number of wins."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.contestants import OURS, REFERENCE, ordered
 from bench.frame_race import REQUIRED, FrameResult
+from bench.libraries import OURS, REFERENCE, ordered
 from bench.measures import Measures
 from bench.report import RESULTS, digits, machine, markdown, seconds, times, write_csv
 from bench.tables import Table
 
 PAGE = Path(__file__).parent / "QUALITY.md"
-Scores = Mapping[str, Mapping[str, Measures]]  # set → contestant → measures
+Scores = Mapping[str, Mapping[str, Measures]]  # set → library → measures
 MEASURES = {
     "log_loss": ("Log loss", "{:.4f}", min),
     "accuracy": ("Accuracy", "{:.2%}", max),
@@ -24,10 +24,10 @@ INTRO = f"""\
 
 `make quality` (or `python -m bench.quality_tables`) writes this page and `results/quality.csv`. Every table has its
 standard split where there is one, else ten stratified folds with a fixed seed, whose predictions are pooled.
-`measures.py` says how the four numbers are defined; with few rows even a perfectly honest model has a calibration error
-above zero. `contestants/` has one small file each:
+`measures.py` says how the four numbers are defined; with few rows even a perfectly calibrated model has a calibration
+error above zero. `libraries/` has one small file each:
 
-- **{OURS}**: `MixedNB(calibrate=True)`, nothing else said.
+- **{OURS}**: `MixedNB(calibrate=True)`, all other settings default.
 - **deciban, default**: `MixedNB()`, which also updates, merges and forgets.
 - **{REFERENCE}**: scikit-learn as its user would write it: imputation, then `GaussianNB` for numbers,
   `CategoricalNB` for names, one-hot columns and `GaussianNB` for both. The requirements are against this one.
@@ -41,37 +41,37 @@ The best of each line is bold; – means that there is no answer.
 
 @dataclass(frozen=True)
 class Against:
-    """How ours does against one rival, over the sets the rival has an answer for; no answer of ours is a loss."""
+    """How ours does against one baseline, over the sets the baseline has an answer for; no answer of ours is a loss."""
 
-    rival: str
+    baseline: str
     sets: int
     better: Mapping[str, int]  # measure → sets
     ties: int  # in accuracy
     ours_ece: float  # means over sets
-    rival_ece: float
+    baseline_ece: float
 
     @property
     def ece_ratio(self) -> float:
-        return self.ours_ece / self.rival_ece
+        return self.ours_ece / self.baseline_ece
 
     def share(self, measure: str) -> float:
         return self.better[measure] / self.sets
 
 
-def against(scores: Scores, rival: str) -> Against:
-    pairs = [(line.get(OURS), line[rival]) for line in scores.values() if rival in line]
+def against(scores: Scores, baseline: str) -> Against:
+    pairs = [(line.get(OURS), line[baseline]) for line in scores.values() if baseline in line]
     both = [(ours, theirs) for ours, theirs in pairs if ours]
     better = {
         measure: sum(_value(ours, measure) * sign < _value(theirs, measure) * sign for ours, theirs in both)
         for measure, sign in (("log_loss", 1), ("accuracy", -1), ("brier", 1), ("ece", 1))
     }
     return Against(
-        rival=rival,
+        baseline=baseline,
         sets=len(pairs),
         better=better,
         ties=sum(ours.hits == theirs.hits for ours, theirs in both),
         ours_ece=sum(ours.ece for ours, _ in both) / len(both),
-        rival_ece=sum(theirs.ece for _, theirs in both) / len(both),
+        baseline_ece=sum(theirs.ece for _, theirs in both) / len(both),
     )
 
 
@@ -117,24 +117,24 @@ smallest and largest."""
 
 
 def _summary(scores: Scores) -> list[str]:
-    names = contestants(scores)
+    names = libraries(scores)
     if OURS not in names:
         return ["Not yet: ours has no answers."]
-    rivals = [against(scores, name) for name in names if name != OURS]
+    baselines = [against(scores, name) for name in names if name != OURS]
     head = ("ours against", "sets", "better log loss", "better accuracy", "ties", "better Brier", "better ECE")
     rows = (
         (
-            a.rival,
+            a.baseline,
             str(a.sets),
             *(_of(a, m) for m in ("log_loss", "accuracy")),
             str(a.ties),
             _of(a, "brier"),
             _of(a, "ece"),
         )
-        for a in rivals
+        for a in baselines
     )
-    means = ((a.rival, f"{a.ours_ece:.4f}", f"{a.rival_ece:.4f}", f"{a.ece_ratio:.2f}") for a in rivals)
-    reference = [a for a in rivals if a.rival == REFERENCE]
+    means = ((a.baseline, f"{a.ours_ece:.4f}", f"{a.baseline_ece:.4f}", f"{a.ece_ratio:.2f}") for a in baselines)
+    reference = [a for a in baselines if a.baseline == REFERENCE]
     required = (
         (what, found, wanted, "yes" if met else "**no**") for a in reference for what, found, wanted, met in verdict(a)
     )
@@ -149,7 +149,7 @@ def _summary(scores: Scores) -> list[str]:
 
 
 def measure_table(scores: Scores, measure: str) -> str:
-    names = contestants(scores)
+    names = libraries(scores)
     rows = ((name, *_cells(line, names, measure)) for name, line in scores.items())
     return markdown(("set", *names), rows)
 
@@ -183,7 +183,7 @@ def race_table(races: Sequence[FrameResult]) -> str:
         (
             r.frame,
             r.ours,
-            seconds(r.rival_s),
+            seconds(r.baseline_s),
             seconds(r.ours_s),
             times(r.ratio) + (" (missed)" if r.missed else ""),
             f"{digits(min(r.pairs))}–{digits(max(r.pairs))}",
@@ -201,7 +201,7 @@ def write(tables: Sequence[Table], scores: Scores, races: Sequence[FrameResult])
     PAGE.write_text(page(tables, scores, races))
 
 
-def contestants(scores: Scores) -> list[str]:
+def libraries(scores: Scores) -> list[str]:
     return ordered({name for line in scores.values() for name in line})
 
 
@@ -215,7 +215,7 @@ def _value(m: Measures, measure: str) -> float:
 
 def _row(table: str, name: str, m: Measures) -> dict[str, object]:
     measures = {measure: _value(m, measure) for measure in MEASURES}
-    return {"set": table, "contestant": name, "rows": m.rows, "hits": m.hits, **measures}
+    return {"set": table, "library": name, "rows": m.rows, "hits": m.hits, **measures}
 
 
 def _race_row(r: FrameResult) -> dict[str, object]:
@@ -223,7 +223,7 @@ def _race_row(r: FrameResult) -> dict[str, object]:
         "frame": r.frame,
         "ours": r.ours,
         "ours_s": r.ours_s,
-        "rival_s": r.rival_s,
+        "baseline_s": r.baseline_s,
         "ratio": r.ratio,
         "ratio_min": min(r.pairs),
         "ratio_max": max(r.pairs),

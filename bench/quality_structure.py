@@ -2,7 +2,7 @@
 
 Measures are those of the quality tables. Sets are in ten folds; those of many rows with a published split, by that one.
 Each fold fits `BayesOptimal` once, and its members are measured as they stand in it. What was found is kept in
-`results/quality_structure.csv`: `--only` and `--quick` find some sets anew, and the page tells of all that are there.
+`results/quality_structure.csv`: `--only` and `--quick` measure some sets again, and the page lists all results.
 
 Example:
     python -m bench.quality_structure --only wine,glass
@@ -29,8 +29,8 @@ from sklearn.preprocessing import OrdinalEncoder
 
 import deciban
 from bench import report, tables
-from bench.contestants import boosting
 from bench.evaluate import Kept, in_order, look_up
+from bench.libraries import boosting
 from bench.measures import Measures, measure
 from bench.quality_tables import CACHE
 from bench.quality_weights import logistic
@@ -89,23 +89,23 @@ ANCHORS: dict[str, Any] = {"forest": SimpleNamespace(NAME="forest", make=forest)
 
 
 def in_folds(table: Table) -> Table:
-    """A table of few rows is in ten folds, whatever was published."""
+    """A table of few rows is in ten folds, independent of the published split."""
     return table if len(table.y) >= MANY else replace(table, split=None)
 
 
 def ours(table: Table) -> dict[str, Measures]:
     """Every member and their average."""
     folds = table.folds()
-    said: dict[str, list[np.ndarray]] = {}
+    predicted: dict[str, list[np.ndarray]] = {}
     for train, test in folds:
         model = deciban.BayesOptimal(members(table.numeric, table.nominal), weights="loo")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # as in `evaluate`
             model.fit(table.X.iloc[train], table.labels[train])
             for name, one in [*zip(model.names_, model.models_, strict=True), (AVERAGE, model)]:
-                said.setdefault(name, []).append(in_order(one, table, test))
+                predicted.setdefault(name, []).append(in_order(one, table, test))
     rows = np.concatenate([test for _, test in folds])
-    return {name: measure(np.concatenate(parts), table.y[rows]) for name, parts in said.items()}
+    return {name: measure(np.concatenate(parts), table.y[rows]) for name, parts in predicted.items()}
 
 
 # what is kept
@@ -220,8 +220,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         rows[table.name] = f"{len(table.y):,}"
         write(args.kept, found, rows)
         args.page.write_text(page(found, rows))
-        told = ", ".join(f"{name} {m.log_loss:.4f}" for name, m in measures.items())
-        _say(f"{table.name}: {told} ({report.seconds(time.perf_counter() - start)})")
+        losses = ", ".join(f"{name} {m.log_loss:.4f}" for name, m in measures.items())
+        _say(f"{table.name}: {losses} ({report.seconds(time.perf_counter() - start)})")
     found, _ = read(args.kept)
     for what, value, required, met in verdict(found) if found else ():
         if met == "no":

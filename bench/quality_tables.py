@@ -1,6 +1,6 @@
 """`python -m bench.quality_tables`: how good the probabilities are, on all shared tables. Progress goes to stderr.
 
-Rivals' numbers are kept in `results/quality_cache.csv`; ours are found anew every time.
+Baselines' numbers are kept in `results/quality_cache.csv`; ours are computed every time.
 
 Example:
     python -m bench.quality_tables --only wine,glass
@@ -11,9 +11,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench import contestants, frame_race, quality_report, report, tables
-from bench.contestants import OURS, REFERENCE, Contestant
+from bench import frame_race, libraries, quality_report, report, tables
 from bench.evaluate import Kept, look_up
+from bench.libraries import OURS, REFERENCE, Library
 from bench.measures import Measures
 from bench.tables import Table
 
@@ -24,7 +24,7 @@ RACED = "adult"
 
 def main(argv: Sequence[str] | None = None) -> None:
     args = _arguments(argv)
-    found = contestants.found()
+    found = libraries.found()
     chosen = list(_chosen(args))
     kept = Kept(CACHE)
     scores = {table.name: dict(_scores(found, table, kept)) for table in chosen}
@@ -58,10 +58,10 @@ def _chosen(args: argparse.Namespace) -> Iterator[Table]:
             yield there[name]
 
 
-def _scores(found: dict[str, Contestant], table: Table, kept: Kept) -> Iterator[tuple[str, Measures]]:
-    for name, contestant in found.items():
+def _scores(found: dict[str, Library], table: Table, kept: Kept) -> Iterator[tuple[str, Measures]]:
+    for name, library in found.items():
         try:
-            m, lasted = look_up(contestant, table, kept)
+            m, lasted = look_up(library, table, kept)
         except Exception as error:  # one model that fails on one table must not cost the others theirs
             _say(f"{table.name}: {name} failed: {type(error).__name__}: {error}")
             continue
@@ -73,19 +73,19 @@ def _scores(found: dict[str, Contestant], table: Table, kept: Kept) -> Iterator[
         yield name, m
 
 
-def _races(found: dict[str, Contestant], table: Table, repeats: int) -> Iterator[frame_race.FrameResult]:
+def _races(found: dict[str, Library], table: Table, repeats: int) -> Iterator[frame_race.FrameResult]:
     if OURS not in found:
         return
     from deciban import MixedNB
 
-    def rival():
+    def baseline():
         return found[REFERENCE].make(table.numeric, table.nominal)
 
     ours = {"MixedNB()": MixedNB, "MixedNB(calibrate=True)": lambda: MixedNB(calibrate=True)}
     for frame in frame_race.frames(table):
         for called in ours.items():
             try:
-                result = frame_race.race(frame, table.labels, called, rival, repeats)
+                result = frame_race.race(frame, table.labels, called, baseline, repeats)
             except Exception as error:  # a frame that is refused is a line, not the end of the page
                 _say(f"{frame[0]}, {called[0]} failed: {type(error).__name__}: {error}")
                 continue
@@ -99,7 +99,7 @@ def _print(scores: quality_report.Scores) -> None:
 
 
 def _warn(scores: quality_report.Scores, races: Sequence[frame_race.FrameResult]) -> None:
-    if OURS in quality_report.contestants(scores):
+    if OURS in quality_report.libraries(scores):
         for what, found, required, met in quality_report.verdict(quality_report.against(scores, REFERENCE)):
             if not met:
                 _say(f"warning: {what}: {found}, required {required}")

@@ -1,4 +1,4 @@
-"""How often texts are told right: ours beside scikit-learn's and fastText's, trained on the same splits.
+"""Accuracy of text classification: ours, scikit-learn's and fastText's, trained on the same splits.
 
 python -m bench.quality_text [task …] [--only NAME] [--again]   → bench/results/text_quality.csv, bench/TEXT.md
 
@@ -128,7 +128,7 @@ METHODS: dict[str, dict[tuple[str, str], Method]] = {
 }
 
 
-# On splits that nobody has seen when settings were chosen: ours that are said to be good, and the best of the others.
+# On splits that were not used to choose settings: our recommended settings, and the best of the others.
 METHODS |= {
     f"{task}, fresh seeds": {(library, name): METHODS[task][library, name] for library, name in chosen}
     for task, chosen in {
@@ -180,8 +180,8 @@ def spam_at(ham_blocked: float = 0.001) -> dict[str, float]:
     best: dict[str, float] = {}
     for cost in (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0):
         costs = {("ham", "spam"): cost, ("spam", "ham"): 1.0}
-        told = [m.decide(s.new, costs, 0.1, rejected="unsure") for m, s in zip(models, splits, strict=True)]
-        answer = np.concatenate(told)
+        decisions = [m.decide(s.new, costs, 0.1, rejected="unsure") for m, s in zip(models, splits, strict=True)]
+        answer = np.concatenate(decisions)
         if (answer[ham] == "spam").mean() > ham_blocked:
             break
         shares = {
@@ -194,7 +194,7 @@ def spam_at(ham_blocked: float = 0.001) -> dict[str, float]:
 
 
 def run(tasks: list[str], only: str, again: bool) -> None:
-    """Rows are written as they come, and one that is there is not measured anew: a run that was stopped goes on."""
+    """Rows are appended, and existing ones are not measured again: a stopped run can be resumed."""
     for task in tasks:
         for (library, name), method in METHODS[task].items():
             if only not in f"{library} {name}" or (library == "fastText" and not _fasttext()):

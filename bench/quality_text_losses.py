@@ -1,10 +1,10 @@
-"""Accuracy and log loss of `TextClassifier()` beside scikit-learn's `CountVectorizer()` + `MultinomialNB()`.
+"""Accuracy and log loss of `TextClassifier()` compared with scikit-learn's `CountVectorizer()` + `MultinomialNB()`.
 
 python -m bench.quality_text_losses [task …]   → a table on stdout, bench/results/text_losses.csv
 
 Each collection by its column `split`, or with a third held out (random_state=0). Pieces are ten words in a row of each
-text held out, asked of the model of whole texts. Languages: `features="chars"` beside `char_wb` of 1 to 3 characters.
-"""
+text held out, asked of the model of whole texts. Languages: `features="chars"` compared with `char_wb` of 1 to 3
+characters."""
 
 import csv
 import re

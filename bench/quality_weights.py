@@ -157,7 +157,7 @@ def page(lines: Sequence[Line]) -> str:
 
 
 def passes(lines: Sequence[Line]) -> str:
-    rows = [(x.name, *map(_told, x.walks.values())) for x in lines]
+    rows = [(x.name, *map(_format_walk, x.walks.values())) for x in lines]
     each = np.array([[(w.passes, w.steps) for w in x.walks.values()] for x in lines])
     rows.append(("**mean**", *(f"{p:.1f} ({s:.1f})" for p, s in each.mean(axis=0))))
     return report.markdown(("set", TEMPERED, ONES, ZEROS), rows)
@@ -180,9 +180,9 @@ def verdict(lines: Sequence[Line]) -> str:
 
 def accuracies(lines: Sequence[Line]) -> str:
     rows = [[x.measures[e.NAME].accuracy for e in ENTRANTS] for x in lines]
-    told = [(x.name, *(f"{a:.2%}" for a in row)) for x, row in zip(lines, rows, strict=True)]
-    told.append(("**mean**", *(f"{a:.2%}" for a in np.mean(rows, axis=0))))
-    return report.markdown(("set", *(e.NAME for e in ENTRANTS)), told)
+    cells = [(x.name, *(f"{a:.2%}" for a in row)) for x, row in zip(lines, rows, strict=True)]
+    cells.append(("**mean**", *(f"{a:.2%}" for a in np.mean(rows, axis=0))))
+    return report.markdown(("set", *(e.NAME for e in ENTRANTS)), cells)
 
 
 def _ratio(losses: Sequence[float]) -> float:
@@ -194,7 +194,7 @@ def _bold(losses: Sequence[float]) -> list[str]:
     return [f"**{text}**" if text == min(shown) else text for text in shown]
 
 
-def _told(walk: Walk) -> str:
+def _format_walk(walk: Walk) -> str:
     return f"{walk.passes} ({walk.steps})"
 
 
@@ -215,9 +215,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     for table in tables.load(tuple(args.only.split(",")) if args.only else tables.SETS, args.data):
         measures = {entrant.NAME: evaluate(entrant, table) for entrant in ENTRANTS}
         line = Line(table.name, measures, walks(table))
-        told = ", ".join(f"{e.NAME} {loss:.4f}" for e, loss in zip(ENTRANTS, line.losses(), strict=True))
-        walked = ", ".join(f"{start} {_told(walk)}" for start, walk in line.walks.items())
-        _say(f"{table.name}: {told}; passes: {walked}")
+        losses = ", ".join(f"{e.NAME} {loss:.4f}" for e, loss in zip(ENTRANTS, line.losses(), strict=True))
+        walked = ", ".join(f"{start} {_format_walk(walk)}" for start, walk in line.walks.items())
+        _say(f"{table.name}: {losses}; passes: {walked}")
         lines.append(line)
     if not lines:
         _say(f"skipped: no tables in {args.data.name}")

@@ -26,18 +26,18 @@ COMPARED_ROWS = 1000
 @dataclass(frozen=True)
 class Result:
     task: Task
-    rival: str
+    baseline: str
     ours_s: float
-    rival_s: float
-    pairs: tuple[float, ...]  # rival / ours, one per repeat
+    baseline_s: float
+    pairs: tuple[float, ...]  # baseline / ours, one per repeat
     difference: float  # largest between the two libraries' probabilities
     first_call_s: float | None  # predict_proba: our first call, where lazy work may happen
-    rival_first_call_s: float | None
+    baseline_first_call_s: float | None
     limit_s: float | None = None
 
     @property
     def ratio(self) -> float:
-        return self.rival_s / self.ours_s
+        return self.baseline_s / self.ours_s
 
     @property
     def over_limit(self) -> float | None:
@@ -45,10 +45,10 @@ class Result:
 
     @property
     def missed(self) -> bool:
-        return self.rival == REFERENCE and self.ratio < self.task.required
+        return self.baseline == REFERENCE and self.ratio < self.task.required
 
 
-class Contestant:
+class TimedLibrary:
     """One library at one task, warmed up."""
 
     def __init__(self, task: Task, data: Data, peer: Peer) -> None:
@@ -82,25 +82,25 @@ class Contestant:
         return time.perf_counter() - start
 
 
-def race(task: Task, data: Data, ours: Peer, rival: Peer, repeats: int) -> Result:
-    a, b = Contestant(task, data, ours), Contestant(task, data, rival)
+def race(task: Task, data: Data, ours: Peer, baseline: Peer, repeats: int) -> Result:
+    a, b = TimedLibrary(task, data, ours), TimedLibrary(task, data, baseline)
     if max(a.first_s, b.first_s) > SLOW_S:
         repeats = min(repeats, 3)
     times = [(a.seconds(), b.seconds()) for _ in range(repeats)]
     predicts = task.verb == "predict_proba"
     return Result(
         task=task,
-        rival=rival.NAME,
+        baseline=baseline.NAME,
         ours_s=median(t for t, _ in times),
-        rival_s=median(t for _, t in times),
+        baseline_s=median(t for _, t in times),
         pairs=tuple(theirs / our for our, theirs in times),
         difference=_difference(a, b),
         first_call_s=a.first_s if predicts else None,
-        rival_first_call_s=b.first_s if predicts else None,
+        baseline_first_call_s=b.first_s if predicts else None,
     )
 
 
-def _difference(a: Contestant, b: Contestant) -> float:
+def _difference(a: TimedLibrary, b: TimedLibrary) -> float:
     """A fast wrong answer wins nothing: how far apart the two are."""
     rows = a.data.X[:COMPARED_ROWS]
     return float(np.abs(a.model.predict_proba(rows) - b.model.predict_proba(rows)).max())

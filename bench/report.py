@@ -48,18 +48,18 @@ def stream_table(streams: Iterable[Streamed]) -> str:
 
 
 def logistic_table(outcomes: Iterable[Outcome]) -> str:
-    head = ("task", "rival", "rival's time", "deciban", "ratio", "rival's gap", "our gap", "required", "aim")
+    head = ("task", "baseline", "baseline's time", "deciban", "ratio", "baseline's gap", "our gap", "required", "aim")
     return markdown(head, (_logistic_cells(outcome) for outcome in outcomes), left=2)
 
 
 def _logistic_cells(o: Outcome) -> tuple[str, ...]:
     return (
         o.race,
-        o.rival,
-        seconds(o.rival_s),
+        o.baseline,
+        seconds(o.baseline_s),
         seconds(o.ours_s),
         times(o.ratio) + (" (missed)" if o.missed else ""),
-        _gap(o.rival_gap, o.rival_warned),
+        _gap(o.baseline_gap, o.baseline_warned),
         _gap(o.our_gap, o.we_warned),
         f"{o.required:g}×" if o.required else "–",
         f"{o.aim:g}×" if o.aim else "–",
@@ -80,8 +80,8 @@ def speed_table(results: Iterable[Result]) -> str:
     head = (
         "task",
         "data",
-        "rival",
-        "rival's time",
+        "baseline",
+        "baseline's time",
         "deciban",
         "ratio",
         "spread",
@@ -124,9 +124,9 @@ SHORT = (  # tasks of the table in the README
 
 def short_table(results: Iterable[Result]) -> str:
     rows = (
-        (_with_size(r), seconds(r.rival_s), seconds(r.ours_s), times(r.ratio))
+        (_with_size(r), seconds(r.baseline_s), seconds(r.ours_s), times(r.ratio))
         for r in results
-        if r.rival == REFERENCE and r.task.name in SHORT
+        if r.baseline == REFERENCE and r.task.name in SHORT
     )
     return markdown(("task", REFERENCE, OURS, "ratio"), rows)
 
@@ -156,8 +156,8 @@ def _speed_cells(r: Result) -> tuple[str, ...]:
     return (
         r.task.name,
         str(r.task.recipe),
-        r.rival,
-        seconds(r.rival_s),
+        r.baseline,
+        seconds(r.baseline_s),
         seconds(r.ours_s),
         times(r.ratio) + (" (missed)" if r.missed else ""),
         f"{digits(min(r.pairs))}–{digits(max(r.pairs))}",
@@ -171,8 +171,8 @@ def _speed_row(r: Result) -> dict[str, object]:
     return {
         "task": r.task.name,
         "data": r.task.recipe,
-        "rival": r.rival,
-        "rival_s": r.rival_s,
+        "baseline": r.baseline,
+        "baseline_s": r.baseline_s,
         "ours_s": r.ours_s,
         "ratio": r.ratio,
         "ratio_min": min(r.pairs),
@@ -182,7 +182,7 @@ def _speed_row(r: Result) -> dict[str, object]:
         "aim": r.task.aim,
         "aim_s": r.task.aim_s,
         "first_call_s": r.first_call_s,
-        "rival_first_call_s": r.rival_first_call_s,
+        "baseline_first_call_s": r.baseline_first_call_s,
         "limit_s": r.limit_s,
         "ours_over_limit": r.over_limit,
         "largest_difference": r.difference,

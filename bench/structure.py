@@ -77,13 +77,13 @@ def best(call: Callable[[], Any], repeats: int) -> tuple[float, Any]:
 class Race:
     task: str
     ours_s: float
-    rival_s: float
-    rows: int  # that the rival predicted
+    baseline_s: float
+    rows: int  # that the baseline predicted
     largest_difference: float
 
     @property
     def ratio(self) -> float:
-        return self.rival_s / self.ours_s
+        return self.baseline_s / self.ours_s
 
 
 def race(repeats: int, few: int = FEW) -> Race | None:
@@ -111,8 +111,8 @@ def race(repeats: int, few: int = FEW) -> Race | None:
     root = next(name for name, parent in model.parents_.items() if parent is None)
     start = time.perf_counter()
     theirs = Tan(root).fit(X, y).predict_proba(X[:few])
-    rival = time.perf_counter() - start
-    return Race("TAN fit + predict, mushroom", took, rival, few, float(np.abs(theirs - proba[:few]).max()))
+    baseline = time.perf_counter() - start
+    return Race("TAN fit + predict, mushroom", took, baseline, few, float(np.abs(theirs - proba[:few]).max()))
 
 
 def rates_table(rates: list[Rate]) -> str:
@@ -138,12 +138,12 @@ def race_table(result: Race | None) -> str:
 
     if result is None:
         return ""
-    head = ("task", "rival", "rival's time", "deciban", "ratio", "required", "largest difference")
+    head = ("task", "baseline", "baseline's time", "deciban", "ratio", "required", "largest difference")
     who = f"pgmpy, {result.rows} rows predicted"
     cells = (
         result.task,
         who,
-        report.seconds(result.rival_s),
+        report.seconds(result.baseline_s),
         report.seconds(result.ours_s),
         f"≥ {report.times(result.ratio)}",
         "100×",

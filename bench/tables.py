@@ -1,6 +1,6 @@
 """The shared tables: which, without which columns, and how their rows are split.
 
-The data lie beside the repository, if they are there at all. `manifest.json` there says which columns hold numbers
+The data are in a folder next to the repository, if available. `manifest.json` there says which columns hold numbers
 and which names; names are read as strings even where they are digits, the target always.
 """
 

@@ -1,8 +1,7 @@
 """What is raced, as data. `required` and `aim` are scikit-learn's time over deciban's.
 
-`TASKS` are raced against other libraries. `COSTS` are those that no other library has: each stands beside a plainer one
-of ours.
-"""
+`TASKS` are raced against other libraries. `COSTS` are those that no other library has: each is compared with a simpler
+one of ours."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -33,7 +32,7 @@ class Task:
     required: float
     aim: float
     rows: int | None = None  # predict this many rows; None: all
-    aim_s: float | None = None  # an aim in seconds, besides the ratio
+    aim_s: float | None = None  # an aim in seconds, in addition to the ratio
     kwargs: Mapping[str, Any] = field(default_factory=dict)
 
     def smaller(self, by: int) -> Self:
@@ -46,10 +45,10 @@ class Cost:
 
     name: str
     task: Task
-    beside: Task
+    reference: Task
 
     def smaller(self, by: int) -> Self:
-        return replace(self, task=self.task.smaller(by), beside=self.beside.smaller(by))
+        return replace(self, task=self.task.smaller(by), reference=self.reference.smaller(by))
 
 
 def _big(model: str, verb: str, recipe: Recipe, required: float, aim: float) -> Task:

@@ -75,9 +75,9 @@ def seconds(call: Callable[[], Any]) -> float:
 
 
 def race(task: Task, given: list[str], repeats: int) -> tuple:
-    ours, rival = (task.call(library, given) for library in (deciban, theirs))
+    ours, baseline = (task.call(library, given) for library in (deciban, theirs))
     seconds(ours)
-    pairs = [(seconds(ours), seconds(rival)) for _ in range(repeats)]
+    pairs = [(seconds(ours), seconds(baseline)) for _ in range(repeats)]
     ratios = sorted(b / a for a, b in pairs)
     best = min(a for a, _ in pairs)
     megabytes = sum(map(len, given)) / 1e6

@@ -1,8 +1,8 @@
-"""Text → posterior, side by side with scikit-learn's pipeline: one short message, and 75 languages learned and told.
+"""Text → posterior, side by side with scikit-learn's pipeline: one short message, and 75 languages.
 
     python -m bench.text_classifier [--rounds 3]
 
-Runs are interleaved and the quickest of each counts, so that whatever else the machine does hits both. Writes its table
+Runs are interleaved and the quickest of each counts, so that other load of the machine affects both. Writes its table
 into README.md.
 """
 
@@ -47,7 +47,7 @@ def one_message(rounds: int) -> dict[str, float]:
 
 
 def languages(rounds: int) -> dict[str, float]:
-    """75 languages: learn the sentences, tell the others, by runs of 1 to 4 characters."""
+    """75 languages: fit sentences, predict others, character n-grams of 1 to 4."""
     split = next(TASKS["languages"]())
     settings = {"analyzer": "char_wb", "ngram_range": (1, 4)}
 
@@ -63,7 +63,7 @@ def languages(rounds: int) -> dict[str, float]:
 
 
 def curve(rounds: int) -> dict[str, float]:
-    """20 Newsgroups as first collected: a learning curve of 11 sizes, a third held out, beside one fit."""
+    """20 Newsgroups as first collected: a learning curve of 11 sizes, a third held out, compared with one fit."""
     found = rows("newsgroups20/newsgroups20_original.jsonl.xz")
     texts, labels = [row["text"] for row in found], np.array([row["label"] for row in found])
     sizes = np.unique(np.geomspace(20, len(texts) * 2 // 3, 11).astype(int))
@@ -86,8 +86,8 @@ def main() -> None:
     for task, required, aim in ((one_message, "5×", "≤ 40 µs"), (languages, "10×", "25×")):
         best = task(rounds)
         ratio = report.times(best["scikit-learn"] / best["deciban"])
-        told = (str(task.__doc__), *(report.seconds(best[name]) for name in ("scikit-learn", "deciban")))
-        lines.append((*told, ratio, required, aim))
+        cells = (str(task.__doc__), *(report.seconds(best[name]) for name in ("scikit-learn", "deciban")))
+        lines.append((*cells, ratio, required, aim))
         print(*lines[-1], sep=" | ", file=sys.stderr)
     best = curve(rounds)
     head = ("task", "scikit-learn", "deciban", "ratio", "required", "aim")
@@ -96,8 +96,8 @@ def main() -> None:
         f"{report.times(best['curve'] / best[name])} the {report.seconds(best[name])} of a fit of {what}"
         for name, what in (("fit of the largest size", "the texts it learns from"), ("fit", "all texts"))
     )
-    told = f"{curve.__doc__} The curve takes {report.seconds(best['curve'])}: {fits} (required: less than 3×)."
-    report.between(report.HERE / "README.md", "text classifier", f"{table}\n\n{told}")
+    note = f"{curve.__doc__} The curve takes {report.seconds(best['curve'])}: {fits} (required: less than 3×)."
+    report.between(report.HERE / "README.md", "text classifier", f"{table}\n\n{note}")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ class Split(NamedTuple):
     labels: np.ndarray
     new: list[str]
     right: np.ndarray
-    kind: np.ndarray | None = None  # of each new text, where results are told apart by it
+    kind: np.ndarray | None = None  # of each new text, by which results are grouped
 
 
 @cache
@@ -98,7 +98,7 @@ def movies_fresh() -> Iterator[Split]:
 
 
 def languages() -> Iterator[Split]:
-    """75 languages: learned from sentences; sentences, pairs of words and single words to tell."""
+    """75 languages: fitted to sentences; sentences, pairs of words and single words to predict."""
     found = rows("language_id/language_id.csv.gz")
     held = np.array([row["split"] == "test" for row in found])
     kind = np.array([row["kind"] for row in found])[held]

@@ -1,4 +1,4 @@
-"""What two threads give over one, for the tasks that compute more than they read.
+"""Speedup of two threads over one, for compute-bound tasks.
 
 `deciban.threads(n)` sets our threads and threadpoolctl the BLAS's, so that neither stands in for the other.
 """
@@ -12,7 +12,7 @@ import deciban
 from bench.data import load
 from bench.other import Comparison
 from bench.peers import Peer
-from bench.race import Contestant
+from bench.race import TimedLibrary
 from bench.tasks import LDA, QDA, TASKS, Task
 
 COMPUTE_BOUND = {(QDA, "fit"), (QDA, "predict_proba"), (LDA, "fit")}
@@ -23,8 +23,8 @@ def tasks() -> list[Task]:
 
 
 def compare(task: Task, ours: Peer, repeats: int) -> Comparison:
-    contestant = Contestant(task, load(task.recipe), ours)
-    times = [(_with(1, contestant.seconds), _with(2, contestant.seconds)) for _ in range(repeats)]
+    timed = TimedLibrary(task, load(task.recipe), ours)
+    times = [(_with(1, timed.seconds), _with(2, timed.seconds)) for _ in range(repeats)]
     one, two = (median(column) for column in zip(*times, strict=True))
     return Comparison(f"threads: {task.name}", "1 thread", one, "2 threads", two)
 

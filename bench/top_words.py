@@ -28,8 +28,8 @@ def main() -> None:
     among = sum(word in top[group] for group, word in asked.items())
     others = [(group, word, ", ".join(top[group])) for group, word in asked.items() if top[group][0] != word]
     table = report.markdown(("group", "the lecture's word", "our five"), others, left=3)
-    told = f"Of the lecture's {len(asked)} words {first} are first here and {among} among the first {FIRST}; not first:"
-    report.between(report.HERE / "README.md", "top words", f"{told}\n\n{table}")
+    note = f"Of the lecture's {len(asked)} words {first} are first here and {among} among the first {FIRST}; not first:"
+    report.between(report.HERE / "README.md", "top words", f"{note}\n\n{table}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python examples/bayesnet.py [FOLDER] [BIF]
 
-Questions are answered exactly, whatever is known and whatever is asked; the picture goes to FOLDER/asia.svg, by default
+Queries are exact for any evidence and any variable; the picture goes to FOLDER/asia.svg, by default
 in a new temporary folder. BIF is a file of another network with the same nodes. Needs matplotlib; takes two seconds.
 """
 
@@ -26,7 +26,7 @@ TABLES = {  # P(yes), P(no), for yes and no of each parent
     "tub": [[0.05, 0.95], [0.01, 0.99]],
     "lung": [[0.1, 0.9], [0.01, 0.99]],
     "bronc": [[0.6, 0.4], [0.3, 0.7]],
-    "either": [[[1, 0], [1, 0]], [[1, 0], [0, 1]]],  # tuberculosis or cancer: the X-ray cannot tell which
+    "either": [[[1, 0], [1, 0]], [[1, 0], [0, 1]]],  # tuberculosis or cancer: the X-ray does not distinguish them
     "xray": [[0.98, 0.02], [0.05, 0.95]],
     "dysp": [[[0.9, 0.1], [0.8, 0.2]], [[0.7, 0.3], [0.1, 0.9]]],
 }

@@ -38,7 +38,7 @@ def share(model: TextClassifier, texts: list[str], right: list[str]) -> float:
 
 
 def table(path: Path = SENTENCES, every: int = 1) -> dict[str, float]:
-    """The share told right: by kind of text, and by how many words of a sentence are known."""
+    """Accuracy by kind of text, and by the number of words of a sentence that are known."""
     train, test = read(path, every)
     model, out = learned(train), {}
     for kind in ("sentence", "word_pair", "word"):
@@ -54,7 +54,7 @@ def table(path: Path = SENTENCES, every: int = 1) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Language identification from a few words.")
     parser.add_argument("path", nargs="?", type=Path, default=SENTENCES, help="CSV with text, label, kind and split")
-    parser.add_argument("--text", help="tell the language of this instead")
+    parser.add_argument("--text", help="predict the language of this text instead")
     given = parser.parse_args()
     if not given.path.exists():
         parser.error(f"there is no file {given.path}: give a CSV file with text, label, kind and split")
@@ -64,7 +64,7 @@ def main() -> None:
         for c in np.argsort(-chance)[:3]:
             print(f"{model.classes_[c]}  {chance[c]:.3f}")
         return
-    print(f"{'told right':16} {'%':>6}")
+    print(f"{'accuracy':16} {'%':>6}")
     for name, part in table(given.path).items():
         print(f"  {name:14} {100 * part:6.2f}")
 

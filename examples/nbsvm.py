@@ -63,7 +63,7 @@ METHODS: dict[str, Method] = {
 
 
 def accuracy(method: Method, X: sparse.csr_array, y: np.ndarray, fold: np.ndarray) -> float:
-    """The mean over folds of the share of rows told right by a fit of the others."""
+    """Cross-validated accuracy: the mean over folds."""
     return float(
         np.mean([(method(X[fold != f], y[fold != f], X[fold == f]) == y[fold == f]).mean() for f in set(fold)])
     )

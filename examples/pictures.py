@@ -1,4 +1,4 @@
-"""The pictures that lectures draw, drawn with `deciban.plots`.
+"""Standard figures of classification courses, drawn with `deciban.plots`.
 
     python examples/pictures.py [FOLDER] [png|svg]
 
@@ -149,7 +149,7 @@ def learning() -> Figure:
 
 @picture
 def words() -> Figure:
-    """The words that tell two libraries of Python apart, from the documentation that they carry."""
+    """The words that distinguish two Python libraries, from their documentation."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     texts, labels = [], []

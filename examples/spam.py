@@ -1,4 +1,4 @@
-"""A spam filter in one file: it learns, unlearns, and says ham, spam or "unsure".
+"""A spam filter: learns and unlearns messages, and classifies them as ham, spam or "unsure".
 
     python examples/spam.py learn spam junk.mbox            a mailbox, Maildir, folder, or single messages
     python examples/spam.py learn ham ~/Maildir

@@ -220,11 +220,11 @@ def test_columns_of_one_level_of_none_and_of_all_rows_alone_are_no_trouble():
 @pytest.mark.parametrize(
     ("edges", "what"),
     [
-        ([("a", "b"), ("b", "c"), ("c", "a")], "in a circle: a → b → c → a"),
+        ([("a", "b"), ("b", "c"), ("c", "a")], "form a cycle: a → b → c → a"),
         ([("a", "age")], "there is no `age`"),
-        ([("a", "b"), ("a", "b")], "is there twice"),
+        ([("a", "b"), ("a", "b")], "is given twice"),
         ([("a", CLASS)], "an edge leads to the class"),
-        (["ab"], "is no edge"),
+        (["ab"], "is not an edge"),
     ],
 )
 def test_edges_that_make_no_graph_are_refused(edges, what):
@@ -314,7 +314,7 @@ def test_log_density_sums_to_one_and_takes_frames_arrays_and_parts():
     assert model.log_density(every).min() == -np.inf  # wet from nothing
     with pytest.raises(DataError, match=r"(?s)`rain` is 'maybe' in row 1.*hint: its levels are 'no', 'yes'"):
         model.log_density({"rain": ["no", "maybe"]})
-    with pytest.raises(DataError, match="column `snow` is no node"):
+    with pytest.raises(DataError, match="column `snow` is not a node"):
         model.log_density({"snow": ["no"]})
     with pytest.raises(DataError, match="rows of 2 columns for a network of 3 nodes"):
         model.log_density(every.to_numpy()[:, :2])
@@ -368,7 +368,7 @@ def test_broken_and_absent_files_are_named(tmp_path):
 
 def test_picture_of_a_network_that_is_too_wide_has_edges_of_one_width(monkeypatch):
     monkeypatch.setattr(network, "LONG", 3)
-    with pytest.raises(DataError, match=r"(?s)too wide to ask about all its edges.*hint: leave out edges"):
+    with pytest.raises(DataError, match=r"(?s)too wide to compute all its edges.*hint: leave out edges"):
         grass().network_.information()
     assert grass().plot().texts[-1].get_text() == "edges of one width: too wide to measure"
 

@@ -115,7 +115,7 @@ def test_fit_of_the_best_prints_what_learn_finds(place, capfd):
     assert told["metrics"] == pytest.approx(best.metrics)
     assert {"mixed", "calibrated"} <= set(told["compared"])
     assert set(told["compared"]) | set(told["unfit"]) == {"mixed", "calibrated", "weighted", "lda", "logistic"}
-    assert "numbers" in told["unfit"]["lda"]  # words among the columns
+    assert "numeric" in told["unfit"]["lda"]  # there are categorical columns
 
 
 def test_predict_gives_the_probabilities_of_the_model_and_keeps_the_lines(place, capfd):
@@ -235,10 +235,10 @@ def test_a_model_that_knows_nothing_is_told_of(place, capfd):
     Path("noise.csv").write_text("\n".join(["x,z,y", *lines]) + "\n")
     assert exit_code("fit noise.csv -t y --model gaussian -o noise.deciban") == 0
     out, err = capfd.readouterr()
-    assert "(class shares alone: 0.6931)" in out
-    assert "no more than the class shares" in err
+    assert "(class frequencies: 0.6931)" in out
+    assert "no better than the class frequencies" in err
     assert exit_code("fit titanic.csv -t survived --model mixed -o x.deciban") == 0
-    assert "class shares:" not in capfd.readouterr().err
+    assert "class frequencies" not in capfd.readouterr().err
 
 
 def test_rows_that_may_be_those_of_training_are_pointed_out(place, capfd):
@@ -266,7 +266,7 @@ def test_streaming_learns_what_the_whole_learns(place, capfd):
     X, y, _ = readers.split(table("titanic.csv").select([*told["columns"], "survived"]), "survived")
     whole = deciban.auto_fit(X, y, "mixed")
     assert told["metrics"] == pytest.approx(whole.metrics)
-    assert told["validation"] == "10 folds, dealt 3 times"
+    assert told["validation"] == "10 folds, repeated 3 times"
     assert list(told["leakage"]) == ["boat"]
     assert np.allclose(deciban.load("s.deciban").predict_proba(X), whole.model.predict_proba(X))
 
@@ -307,7 +307,7 @@ BAD = {
     "garbage as a model": ("predict garbage.bin titanic.csv", "hint"),
     "an empty file": ("fit empty.csv -t y", "empty"),
     "only a header": ("fit header.csv -t y", "no rows"),
-    "an amount": ("fit amount.csv -t y", "amount"),
+    "an amount": ("fit amount.csv -t y", "looks continuous"),
     "text where numbers were": ("predict -q t.deciban words.csv", "number"),
     "no such row": ("explain t.deciban titanic.csv --row 1000", "120 rows"),
     "no such class": ("explain t.deciban titanic.csv --of 7", "classes are 0, 1"),
@@ -318,7 +318,7 @@ BAD = {
     "free texts": ("fit texts.csv -t y", "--text COLUMN"),
     "no such text": ("fit texts.csv -t y --text txt", "'text'"),
     "never learned as spam": ("spam unlearn spam.deciban new.eml --as spam", "hint"),
-    "no filter": ("spam learn t.deciban new.eml --as spam", "no spam filter"),
+    "no filter": ("spam learn t.deciban new.eml --as spam", "not a spam filter"),
     "broken JSON": ("fit broken.jsonl -t y", "line 2"),
     "nowhere to write": ("fit titanic.csv -t survived -o nowhere/m.deciban", "mkdir -p nowhere"),
     "a folder to write": ("fit titanic.csv -t survived -o nothing", "name a file"),
@@ -326,8 +326,8 @@ BAD = {
     "nowhere for both": ("merge a.deciban b.deciban -o nowhere/m.deciban", "mkdir -p nowhere"),
     "nowhere for more": ("update u.deciban more.csv -o nowhere/m.deciban", "mkdir -p nowhere"),
     "a target that was learned from": ("score t.deciban titanic.csv -t sex", "--target survived"),
-    "amounts": ("fit titanic.csv -t fare", "an amount, not a class"),
-    "a few amounts": ("fit few.csv -t y", "an amount, not a class"),
+    "amounts": ("fit titanic.csv -t fare", "the target looks continuous"),
+    "a few amounts": ("fit few.csv -t y", "the target looks continuous"),
     "a class for each row": ("fit titanic.csv -t name", "--text"),
     "an ending that is none of ours": ("predict t.deciban titanic.csv -o out.xlsx", ".parquet"),
 }

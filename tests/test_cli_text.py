@@ -69,7 +69,7 @@ def test_the_updatable_one_is_plain_naive_bayes_judged_in_ten_folds(place, capfd
     told = json.loads(printed("fit a.csv --updatable -o x.deciban --json", capfd))
     texts, y = rows_of("a.csv")
     model = TextClassifier().fit(texts, y)
-    assert (told["model"], told["validation"]) == ("text", "10 folds, dealt 3 times")
+    assert (told["model"], told["validation"]) == ("text", "10 folds, repeated 3 times")
     judged = deciban.cross_validate(TextClassifier(), texts, y, 10)
     assert told["metrics"]["accuracy"] == pytest.approx(judged.accuracy, abs=0.05)
     assert np.array_equal(deciban.load("x.deciban").predict_proba(texts), model.predict_proba(texts))
@@ -103,7 +103,7 @@ def test_text_beside_other_columns_is_left_out_unless_it_is_named(place, capfd):
     assert (told["columns"], told["dropped_columns"]) == (["price"], {"what": "is free text"})
     assert "--text what" in err
     told = json.loads(printed("fit beside.csv --text what -o x.deciban --json", capfd))
-    assert (told["class"], told["dropped_columns"]) == ("TextClassifier", {"price": "stands beside the text"})
+    assert (told["class"], told["dropped_columns"]) == ("TextClassifier", {"price": "is not the text column"})
     assert json.loads(printed("score x.deciban beside.csv --json", capfd))["accuracy"] > 0.95
 
 
@@ -127,7 +127,7 @@ def test_the_only_column_beside_the_target_is_the_text_whatever_its_name(place, 
     assert printed("predict a.deciban new.csv", capfd).splitlines()[1].startswith("milk and tea,drink,")
     Path("two.csv").write_text("words,others\nmilk,tea\n")
     assert exit_code("predict a.deciban two.csv") == 1
-    assert "call it `what`" in capfd.readouterr().err
+    assert "name it `what`" in capfd.readouterr().err
 
 
 def test_explain_tells_the_decibans_of_the_words_of_the_row(place, capfd):
@@ -177,7 +177,7 @@ def test_report_tells_of_words(place, capfd):
 
 def test_a_report_has_figures_unless_they_are_not_wanted(place, capfd):
     for options, wanted in (("", True), ("--no-figures", False)):
-        assert said(f"report a.deciban a.csv -o a.html {options}", capfd) == "a.html\n"
+        assert printed(f"report a.deciban a.csv -o a.html {options}", capfd) == "a.html\n"
         assert ("<svg" in Path("a.html").read_text(encoding="utf-8")) == wanted
 
 
@@ -258,7 +258,7 @@ def test_bad_mail_and_bad_usage(command, ended, word, post, capfd):
 
 def test_another_model_is_no_filter(post, capfd):
     deciban.save(TextClassifier().fit(["tea", "cake"], ["drink", "food"]), "t.deciban")
-    with pytest.raises(deciban.errors.DataError, match="no spam filter"):
+    with pytest.raises(deciban.errors.DataError, match="not a spam filter"):
         spam.open_filter(Path("t.deciban"))
 
 

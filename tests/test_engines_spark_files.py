@@ -67,7 +67,7 @@ def test_files_that_change_between_passes_are_told(spark, folder):
         assert held.pieces is not None
         assert rows(held) == rows(held) == 200
         clusters.made(n=7).to_parquet(f"{folder}/part-03.parquet", index=False)
-        with pytest.raises(DataError, match=r"changed or gone during the fit: .*part-03.parquet"):
+        with pytest.raises(DataError, match=r"changed or deleted during the fit: .*part-03.parquet"):
             rows(held)
 
 
@@ -106,11 +106,11 @@ def test_frames_that_are_more_than_files_are_left_to_spark(spark, folder):
     finally:
         others["a cache of more"].unpersist()
     assert by_tasks(spark.read.schema("label string, x0 double").parquet(folder))  # as the files have them
-    spark.conf.set("spark.deciban.io.readers", "false")
+    spark.conf.set("spark.deciban.files", "false")
     try:
         assert not by_tasks(spark.read.parquet(folder))
     finally:
-        spark.conf.unset("spark.deciban.io.readers")
+        spark.conf.unset("spark.deciban.files")
 
 
 def test_what_spark_has_cached_of_files_is_read_from_them_while_they_are_the_same(spark, folder):

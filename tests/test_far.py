@@ -153,7 +153,7 @@ def test_rows_that_come_once_are_learned_from_without_those_that_miss_cells():
 
 def test_rows_that_come_once_are_too_few_for_several_passes():
     _, _, table = rows(60, 2, 2)
-    with pytest.raises(DataError, match="gives its rows once"):
+    with pytest.raises(DataError, match="can be read only once"):
         LogisticRegression().fit_on(iter([table]))
 
 

@@ -135,8 +135,8 @@ def test_dates_stay_text(tmp_path):
     ("name", "data", "told"),
     [
         ("a.csv", b"a,a\n1,2\n", "two columns are named"),
-        ("a.parquet", SAME["a.parquet"][:-20], "no whole Parquet file"),
-        ("a.arrow", SAME["a.arrow"][:60], "no whole Arrow file"),
+        ("a.parquet", SAME["a.parquet"][:-20], "not a valid Parquet file"),
+        ("a.arrow", SAME["a.arrow"][:60], "not a valid Arrow file"),
         ("a.csv.xz", SAME["a.csv.xz"][:-20], "damaged"),
         ("a.csv.zst", SAME["a.csv.zst"][:-8], "damaged"),
         ("a.jsonl", b'{"a": 1}\n[1]\n', "line 2"),

@@ -106,7 +106,7 @@ UNFIT = {
     "pandas tuples of lists": (pd.DataFrame({"x": [([1],), ([2],)]}), "tuple"),
     "pandas mixed": (pd.DataFrame({"x": [1.5, "u", None]}), r"mixes numbers .*1\.5.* str .*'u', in row 1"),
     "pandas numbers and bools": (pd.DataFrame({"x": pd.Series([2, True], dtype=object)}), "mixes numbers .* bool"),
-    "pandas numbers past all floats": (pd.DataFrame({"x": pd.Series([10**400, 1], dtype=object)}), "past all floats"),
+    "pandas large integers": (pd.DataFrame({"x": pd.Series([10**400, 1], dtype=object)}), "too large for a float"),
     "polars date": (pl.DataFrame({"x": [DAY]}), "dates"),
     "polars list": (pl.DataFrame({"x": [[1]]}), "List"),
     "polars struct": (pl.DataFrame({"x": [{"a": 1}]}), "Struct"),

@@ -53,7 +53,7 @@ def test_any_source_gives_the_model_of_all_labelled_rows(kind, tmp_path):
     X = labelled.select(["x", "sky"])
     assert_same(out, deciban.auto_fit(X, labelled["label"].to_numpy(zero_copy_only=False), "mixed"), X)
     assert out.rows == X.num_rows
-    assert out.notes == ["12 rows without `label` were left out"]
+    assert out.notes == ["12 rows without `label` were skipped"]
 
 
 def test_many_rows_are_judged_by_some_of_them_and_that_is_told(monkeypatch):
@@ -130,5 +130,5 @@ def test_a_type_that_turns_out_late_is_read_again(tmp_path):
 def test_nothing_to_learn_from_is_told():
     with pytest.raises(DataError, match="no rows"):
         auto.auto_fit_on(rows()[:0])
-    with pytest.raises(DataError, match="one value in all rows"):
+    with pytest.raises(DataError, match="only one class in the target"):
         auto.auto_fit_on(pa.table({"x": [1.0, 2.0], "label": ["a", "a"]}))

@@ -36,7 +36,7 @@ SIZES = [7, 20, 45, 60]
 def refitted(model, x, y, sizes, *, test=1 / 3, repeats=2, w=None, stratify=True) -> tuple[np.ndarray, np.ndarray]:
     """(accuracy, log loss), (r, s) each, of models fitted to the very rows that the curve draws."""
     classes, codes = np.unique(y, return_inverse=True)
-    held, rng, out = Held.of(test, len(y)), np.random.RandomState(0), []
+    held, rng, out = Held.from_test(test, len(y)), np.random.RandomState(0), []
     for _ in range(repeats):
         train, here = held.drawn(codes, rng, stratify)
         for size in sizes:
@@ -182,7 +182,7 @@ def test_models_without_a_tally_are_fitted_anew_and_it_says_so():
     for model in (LogisticRegression(), TheirGaussianNB()):
         curve = learning_curve(model, x, y, [20, 60], repeats=2)
         assert curve.refitted.all()
-        assert f"{type(model).__name__} has no tally" in curve.note
+        assert f"{type(model).__name__} has no additive tally" in curve.note
         assert curve.note in str(curve)
         assert_same(curve, refitted(model, x, y, [20, 60]))
 
@@ -191,7 +191,7 @@ def test_settings_that_need_all_rows_are_fitted_anew_and_it_says_so():
     x, y = words()
     curve = learning_curve(MultinomialNB(alpha="auto"), x, y, [20, 60], repeats=1)
     assert curve.refitted.all()
-    assert "learned anew: " in curve.note
+    assert "refitted: " in curve.note
     assert_same(curve, refitted(MultinomialNB(alpha="auto"), x, y, [20, 60], repeats=1))
 
 
@@ -292,7 +292,7 @@ def test_classes_keep_their_shares_at_every_size():
 def test_rows_held_out_are_never_learned_from():
     codes = np.random.default_rng(0).integers(0, 3, 100)
     for test in (0.3, 30, np.arange(100) % 4 == 0):
-        held = Held.of(test, 100)
+        held = Held.from_test(test, 100)
         for stratify in (True, False):
             train, here = held.drawn(codes, np.random.RandomState(0), stratify)
             assert sorted([*train, *here]) == list(range(100))
@@ -314,8 +314,8 @@ def test_draws_differ_and_come_again():
 @pytest.mark.parametrize(
     ("settings", "what"),
     [
-        ({"sizes": [0]}, "60 rows to learn from"),
-        ({"sizes": [61]}, "60 rows to learn from"),
+        ({"sizes": [0]}, "60 training rows"),
+        ({"sizes": [61]}, "60 training rows"),
         ({"sizes": [1.5]}, r"\[1.5\]"),
         ({"sizes": [0.001]}, r"\[0.001\]"),
         ({"sizes": ["all"]}, "all"),

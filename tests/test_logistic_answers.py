@@ -112,7 +112,7 @@ def test_models_that_forgot_their_rows_are_told_what_columns_range_over():
     loaded = pickle.loads(pickle.dumps(model))
     np.testing.assert_allclose(scales_of(loaded).scales[0].values, scales_of(model).scales[0].values)
     online = LogisticRegression().partial_fit(X, y, classes=["no", "so"])
-    with pytest.raises(DataError, match=r"(?s)ranges over.*hint: pass values="):
+    with pytest.raises(DataError, match=r"(?s)the range of column.*hint: pass values="):
         nomogram(online)
     assert len(nomogram(online, values=X.T).get_yticks()) == 4 + 3
     model.sparsify()

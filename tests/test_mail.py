@@ -136,8 +136,8 @@ def test_a_long_box_is_cut_message_by_message(tmp_path, monkeypatch):
 
 def test_what_is_no_source_is_refused_with_a_cure(tmp_path):
     for source, what in (
-        (tmp_path / "none", "no file or folder"),
-        (3, "a int is no source"),
+        (tmp_path / "none", "file or folder not found"),
+        (3, "a int is not a source"),
         ([b"", None], "NoneType"),
     ):
         with pytest.raises(DataError, match=f"(?s){what}.*hint: "):

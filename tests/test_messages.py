@@ -211,7 +211,7 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (
         lambda: GaussianNB().fit_on("row.csv"),
         DataError,
-        "there is no file row.csv\n\nhint: did you mean rows.csv?",
+        "file not found: row.csv\n\nhint: did you mean rows.csv?",
     ),
     (
         lambda: deciban.auto_fit_on("rows.csv", "buy"),
@@ -227,9 +227,9 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (
         lambda: LogisticRegression().fit_on(iter([FRAME.assign(label=Y)])),
         DataError,
-        "the list_iterator gives its rows once, and this model goes through them several times\n\n"
-        "hint: write them to a file first and give its path, or give a list of frames, or a function that makes the "
-        "iterator anew",
+        "the list_iterator can be read only once, and this model needs several passes\n\n"
+        "hint: write them to a file first and give its path, or give a list of frames, or a function that returns a "
+        "new iterator",
     ),
 ]
 

@@ -149,13 +149,13 @@ def test_tables_rows_and_defaults_say_the_same():
         ("0.25, 0.75", "0.25, 0.85", 4, "sum to 1.1"),
         ("0.25, 0.75", "0.25; ", 4, "1 numbers where there should be 2"),
         ("0.25, 0.75", "-0.25, 1.25", 4, "≥ 0"),
-        ("0.1, 0.9", "0.1, zero", 6, "'zero' is no number"),
+        ("0.1, 0.9", "0.1, zero", 6, "'zero' is not a number"),
         ("0.1, 0.9", "nan, nan", 6, "sum to nan"),
         ("(y)", "(z)", 7, "`a` has no level 'z'"),
         ("(y)", "(x, y)", 7, "2 levels for 1 parents"),
         ("  (y) 0.2, 0.8;\n", "", 5, "no row for (y)"),
         ("| a", "| c", 5, "no variable 'c'"),
-        ("variable b", "variable a", 3, "is there twice"),
+        ("variable b", "variable a", 3, "is given twice"),
         ("{ x, y }; }\np", "{ x, y, z }; }\np", 3, "has 3 levels, says 2"),
         ("type discrete [2] { x, y }; }\np", "type continuous; }\np", 3, "'continuous'"),
         ("probability ( b", "probabilty ( b", 5, "a block 'probabilty'"),
@@ -186,7 +186,7 @@ def test_file_that_was_cut_off_is_refused_or_whole(cut):
 
 def test_file_with_a_cycle_shows_it():
     text = GOOD.replace("( a ) { table 0.25, 0.75; }", "( a | b ) { default 0.25, 0.75; }")
-    with pytest.raises(DataError, match="in a circle: a → b → a"):
+    with pytest.raises(DataError, match="form a cycle: a → b → a"):
         bif.parse(text)
 
 
@@ -196,13 +196,13 @@ def test_file_with_a_cycle_shows_it():
 @pytest.mark.parametrize(
     ("edges", "what"),
     [
-        ([("a", "b"), ("b", "c"), ("c", "a")], "in a circle: a → b → c → a"),
-        ([("d", "a"), ("b", "c"), ("c", "b")], "in a circle: b → c → b"),
-        ([("a", "a")], "in a circle: a → a"),
+        ([("a", "b"), ("b", "c"), ("c", "a")], "form a cycle: a → b → c → a"),
+        ([("d", "a"), ("b", "c"), ("c", "b")], "form a cycle: b → c → b"),
+        ([("a", "a")], "form a cycle: a → a"),
         ([("a", "x")], "edge a → x: there is no `x`"),
-        ([("a", "b"), ("a", "b")], "is there twice"),
-        ([("a", "b", "c")], "is no edge"),
-        (["ab"], "is no edge"),
+        ([("a", "b"), ("a", "b")], "is given twice"),
+        ([("a", "b", "c")], "is not an edge"),
+        (["ab"], "is not an edge"),
     ],
 )
 def test_edges_that_make_no_graph_are_refused(edges, what):
@@ -232,11 +232,11 @@ def test_a_shown_cycle_is_one(seed, nodes):
     ("change", "what"),
     [
         ({"tables": {"a": [0.5, 0.5]}}, "`b` has no table"),
-        ({"tables": {"a": [0.5, 0.5], "b": [0.5, 0.5], "c": [1.0]}}, "`c`, which is no node"),
+        ({"tables": {"a": [0.5, 0.5], "b": [0.5, 0.5], "c": [1.0]}}, "`c`, which is not a node"),
         ({"tables": {"a": [0.5, 0.5], "b": [0.5, 0.5]}}, r"has shape \(2,\).* make \(2, 2\)"),
         ({"tables": {"a": [0.5, 0.6], "b": [[0.5, 0.5], [0.5, 0.5]]}}, "sums to 1.1"),
-        ({"tables": {"a": [-0.5, 1.5], "b": [[0.5, 0.5], [0.5, 0.5]]}}, "no probabilities"),
-        ({"tables": {"a": [np.nan, 0.5], "b": [[0.5, 0.5], [0.5, 0.5]]}}, "no probabilities"),
+        ({"tables": {"a": [-0.5, 1.5], "b": [[0.5, 0.5], [0.5, 0.5]]}}, "not probabilities"),
+        ({"tables": {"a": [np.nan, 0.5], "b": [[0.5, 0.5], [0.5, 0.5]]}}, "not probabilities"),
         ({"levels": {"a": ["x", "x"], "b": ["x", "y"]}}, "the levels of `a`"),
         ({"levels": {"a": [], "b": ["x", "y"]}}, "the levels of `a`"),
     ],
@@ -273,7 +273,7 @@ def test_impossible_evidence_is_told_by_what_contradicts():
         ("z", {}, "no `z`"),
         ("a", {"z": 1}, "no `z`"),
         ("a", {"b": "x"}, "`b` has no level 'x'"),
-        ("a", {"a": "a0"}, "`a` is asked for and given"),
+        ("a", {"a": "a0"}, "`a` is both a target and evidence"),
         ([], {}, "name one or more"),
         (["a", "a"], {}, "name one or more"),
     ],

@@ -267,7 +267,7 @@ def test_linear_scores_of_anyone_can_be_drawn():
     scores = model.decision_function(x)
     read = [np.interp(x.iloc[:, j], scale.values, scale.decibans) for j, scale in enumerate(whole.scales)]
     np.testing.assert_allclose(whole.prior + np.sum(read, axis=0), DECIBAN * (scores[:, 2] - scores[:, 1]), atol=1e-6)
-    with pytest.raises(DataError, match=r"(?s)ranges over.*hint: pass values="):
+    with pytest.raises(DataError, match=r"(?s)the range of column.*hint: pass values="):
         nomogram(model)
     view = LinearDiscriminantAnalysis().fit(x[50:], y[50:]).as_logistic()
     ax = nomogram(view, values=x.to_numpy().T, names=list(x.columns))

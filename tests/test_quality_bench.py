@@ -14,10 +14,10 @@ from sklearn.metrics import brier_score_loss, log_loss
 pd = pytest.importorskip("pandas")
 pytest.importorskip("bench", reason="the benchmarks are not part of the package")
 
-from bench import contestants, evaluate, frame_race, measures, quality_report, quality_tables, tables  # noqa: E402
+from bench import evaluate, frame_race, libraries, measures, quality_report, quality_tables, tables  # noqa: E402
 from bench.measures import Measures, calibration_error, measure  # noqa: E402
 
-RIVALS = [c for c in contestants.found().values() if hasattr(c, "VERSIONS")]
+BASELINES = [c for c in libraries.found().values() if hasattr(c, "VERSIONS")]
 COLUMNS = [(("height", "width"), ()), ((), ("colour", "code")), (("height",), ("colour", "code"))]
 
 
@@ -60,7 +60,7 @@ def write_shared(folder):
 
 
 def test_the_examples_run():
-    for module in (measures, contestants):
+    for module in (measures, libraries):
         assert doctest.testmod(module).failed == 0
 
 
@@ -122,10 +122,10 @@ def test_names_are_read_as_strings_and_empty_fields_as_missing(tmp_path):
     assert list(table.labels[:2]) == ["no", "yes"]
 
 
-@pytest.mark.parametrize("contestant", RIVALS, ids=lambda c: c.NAME)
+@pytest.mark.parametrize("library", BASELINES, ids=lambda c: c.NAME)
 @pytest.mark.parametrize(("numeric", "nominal"), COLUMNS, ids=["numbers", "names", "both"])
-def test_every_rival_fits_every_kind_of_table(contestant, numeric, nominal):
-    found = evaluate.evaluate(contestant, small(numeric, nominal, split=np.arange(60) >= 20))
+def test_every_baseline_fits_every_kind_of_table(library, numeric, nominal):
+    found = evaluate.evaluate(library, small(numeric, nominal, split=np.arange(60) >= 20))
     assert found.rows == 20
     assert 0 <= found.ece <= 1
 
@@ -137,15 +137,15 @@ def test_a_class_absent_from_training_has_probability_0():
 
 def test_answers_are_kept_and_found_again(tmp_path):
     kept, table = evaluate.Kept(tmp_path / "cache.csv"), small()
-    first, lasted = evaluate.look_up(RIVALS[0], table, kept)
-    again, no_time = evaluate.look_up(RIVALS[0], table, kept)
+    first, lasted = evaluate.look_up(BASELINES[0], table, kept)
+    again, no_time = evaluate.look_up(BASELINES[0], table, kept)
     assert lasted is not None
     assert no_time is None
     assert again.hits == first.hits
     assert again.log_loss == pytest.approx(first.log_loss, rel=1e-8)
 
 
-def test_a_key_changes_with_the_cells_the_labels_the_split_and_the_contestant():
+def test_a_key_changes_with_the_cells_the_labels_the_split_and_the_library():
     table = small()
     cells = table.X.copy()
     cells.loc[3, "height"] = 99.0
@@ -154,12 +154,12 @@ def test_a_key_changes_with_the_cells_the_labels_the_split_and_the_contestant():
         tables.Table("small", table.X, 1 - table.y, table.classes, table.numeric, table.nominal),
         tables.Table("small", table.X, table.y, table.classes, table.numeric, table.nominal, np.arange(60) < 40),
     ]
-    keys = [evaluate.key(RIVALS[0], t) for t in (table, *others)] + [evaluate.key(RIVALS[1], table)]
+    keys = [evaluate.key(BASELINES[0], t) for t in (table, *others)] + [evaluate.key(BASELINES[1], table)]
     assert len(set(keys)) == len(keys)
-    assert evaluate.key(RIVALS[0], table) == keys[0]
+    assert evaluate.key(BASELINES[0], table) == keys[0]
 
 
-def test_a_contestant_without_versions_is_never_kept(tmp_path):
+def test_a_library_without_versions_is_never_kept(tmp_path):
     kept = evaluate.Kept(tmp_path / "cache.csv")
     assert evaluate.look_up(dummy(), small(), kept)[1] is not None
     assert not kept.path.exists()
@@ -183,7 +183,7 @@ def test_the_summary_counts_ties_as_not_better_and_no_answer_as_lost():
 
 
 def test_the_page_has_every_set_and_marks_the_best():
-    races = [frame_race.FrameResult("pandas", "MixedNB()", ours_s=1, rival_s=9, pairs=(9.0,))]
+    races = [frame_race.FrameResult("pandas", "MixedNB()", ours_s=1, baseline_s=9, pairs=(9.0,))]
     page = quality_report.page([small()], scores((60, 0.5)), races)
     assert "| set0 | **0.5000** | 1.0000 |" in page
     assert "| set0 | **60.00%** | 50.00% |" in page
@@ -194,7 +194,7 @@ def test_the_command_prints_what_it_is_asked_for_and_says_what_is_not_there(tmp_
     write_shared(tmp_path)
     monkeypatch.setattr(quality_tables, "CACHE", tmp_path / "cache.csv")
     broken = SimpleNamespace(NAME="broken", make=lambda *_: DummyClassifier(strategy="constant"))
-    monkeypatch.setattr(contestants, "found", lambda: {"dummy": dummy(), "broken": broken})
+    monkeypatch.setattr(libraries, "found", lambda: {"dummy": dummy(), "broken": broken})
     quality_tables.main(["--only", "wine,glass", "--data", str(tmp_path)])
     said = capsys.readouterr()
     assert "| wine |" in said.out

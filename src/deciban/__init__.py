@@ -1,5 +1,4 @@
-"""Probabilistic classification at memory speed: scikit-learn's contract, exact merging and forgetting, and evidence in
-decibans.
+"""Fast probabilistic classifiers with scikit-learn's API: merging, unlearning, and explanations in decibans.
 
 >>> from deciban import GaussianNB
 >>> GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1]).predict([[0.2]]).tolist()
@@ -95,7 +94,7 @@ _MODULES = ("errors", "plots")
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, fetched when first asked for: who needs one classifier does not wait for all."""
+    """Import public names on first access, to keep `import deciban` fast."""
     if name in _MODULES:
         return import_module(f"deciban.{name}")
     if name not in _HOMES:

@@ -1,4 +1,4 @@
-"""From log joints to what one says (priors, posteriors, odds, decibans) and does: decisions, costs, rejects.
+"""From log joint probabilities to priors, posteriors, odds and decibans, and to decisions with costs and rejects.
 
 >>> import numpy as np
 >>> joint = np.log([[0.3, 0.1]])
@@ -44,7 +44,7 @@ class AdaptedPriors:
     why : str
         "converged" or "max_iter".
     model : classifier
-        The model that was asked.
+        The model that the priors belong to.
 
     >>> from deciban import GaussianNB
     >>> model = GaussianNB().fit([[0.0], [2.0], [3.0], [5.0]], ["a", "a", "b", "b"])
@@ -148,7 +148,7 @@ def prior_weights(priors: Any, classes: np.ndarray, name: str = "priors") -> np.
 
 def _unreadable(priors: Any, labels: list, name: str) -> DataError:
     return DataError(
-        f"`{name}` is {priors!r}, which are no class probabilities\n\n"
+        f"`{name}` is {priors!r}, which are not class probabilities\n\n"
         f"hint: pass 'uniform', or one number for each of {format_choices(map(repr, labels))}, in that order "
         "or by label"
     )
@@ -159,7 +159,7 @@ class Prior:
     """How the class priors of a model come about: the one rule for all classifiers.
 
     >>> classes, n = np.array(["ham", "spam"]), np.array([30.0, 10.0])
-    >>> np.exp(Prior().log(n, classes)).tolist(), np.exp(Prior(learned=False).log(n, classes)).tolist()
+    >>> np.exp(Prior().log(n, classes)).round(3).tolist(), np.exp(Prior(learned=False).log(n, classes)).tolist()
     ([0.75, 0.25], [0.5, 0.5])
     >>> np.exp(Prior({"ham": 0.9, "spam": 0.1}).log(n, classes)).round(3).tolist()
     [0.9, 0.1]
@@ -265,7 +265,7 @@ def log_odds(joint: np.ndarray, against: int | None = None) -> np.ndarray:
 
 
 def maximum_likelihood(loglik: np.ndarray) -> np.ndarray:
-    """The class under which each row is most probable, whatever the priors. (n,)
+    """The class of the highest likelihood, without priors. (n,)
 
     >>> maximum_likelihood(np.log([[0.2, 0.3]])).tolist()
     [1]
@@ -302,13 +302,13 @@ def likelihood_ratio_test(loglik: np.ndarray, of: int, against: int, threshold: 
 
 
 def zero_one(k: int) -> np.ndarray:
-    """The costs of one who only counts mistakes. (k, k)"""
+    """The zero-one loss: every error costs 1. (k, k)"""
     return 1.0 - np.eye(k)
 
 
 def least_cost(proba: np.ndarray, costs: np.ndarray, reject: float = np.inf) -> np.ndarray:
-    """The decision of least expected cost Σ_true P(true | x) costs[true, decided], or REJECT where that is over the
-    cost of saying nothing: Chow's rule. (n,)
+    """The decision of least expected cost Σ_true P(true | x) costs[true, decided], or REJECT where that is above
+    the cost of a reject: Chow's rule. (n,)
 
     >>> proba = np.array([[0.9, 0.1], [0.6, 0.4]])
     >>> least_cost(proba, zero_one(2), reject=0.2).tolist(), least_cost(proba, np.array([[0, 1], [5, 0]])).tolist()

@@ -1,4 +1,4 @@
-"""Evidence in words: numbers, odds and probabilities as one reads them, and tables of them as text and as HTML.
+"""Formatting of numbers, odds, probabilities and lists; tables as text and as HTML; colours of plots.
 
 >>> format_decibans(12.34), format_decibans(float("-inf"))
 ('+12.3', 'impossible')
@@ -13,9 +13,8 @@ yes against no
           coef       p
   dose  1.5000  <0.001
 
-The colours of all pictures, told apart by every eye: those of Okabe and Ito (2008), and marks beside them.
-
-Colour is never all there is: classes differ by marker too, lines by dashes, so that a grey print still reads.
+Colour-blind-safe palette (Okabe and Ito, 2008). Classes also differ by marker and lines by dashes, so that plots can be
+read in grey.
 
 >>> [class_style(c, 3).colour for c in range(3)]
 ['#0072b2', '#d55e00', '#009e73']
@@ -36,7 +35,7 @@ import numpy as np
 
 POSITIVE, NEGATIVE = "#0072b2", "#d55e00"  # blue and vermilion
 TEXT_COLOUR, GREY, PALE, BACKGROUND = "#333333", "#6b6b6b", "#d9d9d9", "#ffffff"
-# without the yellow that paper swallows
+# without yellow, which is hard to see on white
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 STYLES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p")
@@ -52,7 +51,8 @@ class ClassStyle:
 
 
 def class_style(c: int, k: int) -> ClassStyle:
-    """The look of class c of k: two classes are blue and vermilion, as evidence for and against is."""
+    """Colour, marker and line style of class c of k: two classes are blue and vermilion, as evidence for and
+    against."""
     colour = COLOURS[(1 - c) if k == 2 else c % len(COLOURS)]
     return ClassStyle(colour, MARKERS[c % len(MARKERS)], STYLES[c // len(COLOURS) % len(STYLES)])
 
@@ -97,7 +97,7 @@ class EvidenceRow:
 
 @dataclass(frozen=True)
 class EvidenceTable:
-    """All that is said about one row: a title, the prior, columns from the strongest, the total and what it means."""
+    """The explanation of one row: a title, the prior, the columns from the strongest, the total and its meaning."""
 
     title: str
     lines: Sequence[EvidenceRow]  # the prior, then the columns

@@ -1,4 +1,4 @@
-"""The exception tree. Every message says what is wrong, where, and the cure."""
+"""Exceptions, and helpers for their messages. A message says what is wrong, where, and a hint how to fix it."""
 
 import re
 import sys
@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 from numpy.linalg import LinAlgError
 
 Error = TypeVar("Error", bound="DecibanError")
-LIBRARY = str(Path(__file__).parent)  # where lines are that users did not write
+LIBRARY = str(Path(__file__).parent)  # folder of this library's code
 
 
 class DecibanError(Exception):
-    """Root of everything this library raises on purpose.
+    """Base class of all errors that this library raises.
 
     >>> issubclass(SupportError, (DecibanError, ValueError))
     True
@@ -22,7 +22,7 @@ class DecibanError(Exception):
 
 
 class DataError(DecibanError, ValueError):
-    """The data cannot be read as asked: shape, type, labels, weights."""
+    """Invalid input data: shape, type, labels, weights."""
 
 
 class UnavailableError(DataError, AttributeError):
@@ -30,44 +30,44 @@ class UnavailableError(DataError, AttributeError):
 
 
 class SupportError(DataError):
-    """A value that the family cannot hold: negative for counts, infinite for reals."""
+    """A value outside the support of a family: negative for counts, infinite for reals."""
 
 
 class MergeError(DecibanError, ValueError):
-    """Two models that do not add up: other settings, other columns."""
+    """Two models cannot be merged: different settings, different columns."""
 
 
 class ForgetError(DecibanError, ValueError):
-    """Rows to forget that were never learned."""
+    """Rows to forget that are not among the training rows."""
 
 
 class NoRowsError(DataError, AttributeError):
-    """A model that has forgotten all of its rows, asked what it learned. Its fitted attributes are not there."""
+    """A model that has forgotten all of its rows has no fitted attributes."""
 
 
 class NotAdditiveError(DecibanError, TypeError):
-    """A setting that needs all rows at once, asked to update, merge or forget."""
+    """The model cannot be updated, merged or forget rows, because a setting needs all rows at once."""
 
 
 class SingularError(DecibanError, LinAlgError):
-    """A covariance matrix without inverse where one is needed."""
+    """A singular covariance matrix where an inverse is needed."""
 
 
 class ModelFileError(DecibanError, ValueError):
-    """A file that is no model, is damaged, or is of a later format; or a model that no file can hold."""
+    """A file that is not a model, is corrupted, or has a later format; or a model that cannot be saved."""
 
 
 class ClusterError(DecibanError, RuntimeError):
-    """A cluster that is lost, or that cannot do what it is asked to."""
+    """A cluster is lost, or lacks something that is needed."""
 
 
 class ColumnWarning(UserWarning):
-    """Columns that were learned from but tell nothing, or too much: constants, copies, identifiers, the target."""
+    """Columns without information, or with too much: constants, duplicates, identifiers, the target."""
 
 
 def relocate(error: Error, rows: int = 0, names: Sequence[str] = ()) -> Error:
-    """An error about a part of the data as one about the whole: its rows come after so many others, and its columns,
-    told by number, have these names.
+    """Convert an error about a batch to one about all data: add the number of rows before the batch to row numbers, and
+    replace column numbers by names.
 
     >>> str(relocate(DataError("infinity in row 3, column 1"), rows=1000, names=["size", "price"]))
     'infinity in row 1003, column `price`'
@@ -82,11 +82,11 @@ def relocate(error: Error, rows: int = 0, names: Sequence[str] = ()) -> Error:
     return type(error)(text)
 
 
-NEAR = 0.6  # the least likeness of a name that is suggested, as `difflib` measures it
+NEAR = 0.6  # least similarity of a suggested name, by `difflib`
 
 
 def closest(name: Any, options: Iterable[Any]) -> str:
-    """The option that is most like a name, upper or lower case; "" where none is near.
+    """The option most similar to a name, ignoring case; "" where none is similar.
 
     >>> closest("AGE", ["page", "age"]), closest("colour", ["size", "price"])
     ('age', '')
@@ -97,7 +97,7 @@ def closest(name: Any, options: Iterable[Any]) -> str:
 
 
 def did_you_mean(name: Any, options: Iterable[Any], form: str = "`{}`") -> str:
-    """The hint about a name that is not one of the options; "" where none is near. `form` is how the option is written.
+    """A hint with the most similar option; "" where none is similar. `form` is how the option is written.
 
     >>> did_you_mean("GausianNB", ["GaussianNB", "MixedNB"]), did_you_mean("q", ["a", "b"])
     ('did you mean `GaussianNB`?', '')
@@ -109,7 +109,7 @@ def did_you_mean(name: Any, options: Iterable[Any], form: str = "`{}`") -> str:
 
 
 def levels_up() -> int:
-    """How many calls back from the caller's line the first one outside of this library is, as `stacklevel` counts.
+    """The `stacklevel` of the first caller outside of this library, for `warnings.warn`.
 
     >>> levels_up()
     1

@@ -1,4 +1,4 @@
-"""How good probabilities are: log loss, Brier score, accuracy, calibration, confusion.
+"""Scores of predicted probabilities: log loss, Brier score, accuracy, calibration, confusion; their intervals.
 
 Class codes y (n,) and probabilities (n, k) in, numbers out; weights w (n,) count like repetitions.
 
@@ -7,19 +7,19 @@ Class codes y (n,) and probabilities (n, k) in, numbers out; weights w (n,) coun
 >>> round(log_loss(y, np.log(proba)), 4), round(brier(y, proba), 4), round(accuracy(y, proba), 4)
 (0.646, 0.46, 0.6667)
 
-One class against the rest: whether each row is of the class, and the predicted probability that it is.
+One-versus-rest outcomes: whether each row is of a class, and its predicted probability.
 
 >>> import numpy as np
 >>> for one in one_vs_rest_outcomes(["a", "b", "b"], np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])):
 ...     print(one.label, one.hit.tolist(), one.score.tolist())
 b [False, True, True] [0.1, 0.8, 0.4]
 
-How far numbers from n rows may be off: 95 % intervals.
+95 % intervals:
 
     shares   Wilson: (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n), good for few rows and for 0 and 1
     means    mean ± z · deviation / √n
-    others   the middle 95 % of what rows drawn again with replacement give, moved so that its middle is the value: a
-             calibration error of drawn rows is larger than that of the rows
+    others   bootstrap: the middle 95 % of resampled values, shifted so that its middle is the value (the calibration
+             error of resampled rows is biased upwards)
 
 >>> estimate = proportion_interval(9, 10)
 >>> round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3)
@@ -54,7 +54,7 @@ def log_loss(y: np.ndarray, log_proba: np.ndarray, w: np.ndarray | None = None, 
 
 
 def prior_log_loss(y: np.ndarray) -> float:
-    """The log loss of one who knows how common each class is, and nothing of the rows.
+    """Log loss of always predicting the class frequencies.
 
     >>> round(prior_log_loss(np.array([0, 1, 1, 1])), 4)
     0.5623
@@ -140,7 +140,7 @@ class Outcome:
     label: Any
     place: int  # of the class among all
     hit: np.ndarray  # (n,), bool
-    score: np.ndarray  # (n,), its predicted probability
+    score: np.ndarray  # (n,), the predicted probability of the class
 
 
 def codes_of(y: Any, classes: np.ndarray) -> np.ndarray:
@@ -162,7 +162,7 @@ def checked(y: Any, proba: Any, classes: Any = None) -> tuple[np.ndarray, np.nda
         y, proba = np.asarray(y), np.asarray(proba, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(
-            "what should be probabilities are no numbers\n\nhint: pass `model.predict_proba(X)`, or (model, X, y)"
+            "the probabilities are not numeric\n\nhint: pass `model.predict_proba(X)`, or (model, X, y)"
         ) from None
     if y.ndim != 1:
         raise DataError(f"y has shape {y.shape}\n\nhint: give (y, proba), or (model, X, y)")

@@ -1,10 +1,9 @@
-"""What a long fit shows of itself on stderr: the step, the value, the slope and the time; nothing unless asked.
+"""Progress bars on stderr: step, objective, gradient and time of a solver, or rows and rows per second of a pass.
 
-With `rich` it is a bar, which is full when the slope is as small as it has to be; else a line of text now and then.
-Whatever goes round in a loop can tell of itself: a solver's `watch`, a path of penalties, folds.
+With `rich` there is a bar, which is full when the gradient is as small as required; else a line of text each second.
 
->>> with progress_bar(0, "fit") as tell:
-...     tell(1, value=12.5, slope=0.3)
+>>> with progress_bar(0, "fit") as advance:
+...     advance(1, value=12.5, slope=0.3)
 >>> step_text(7, 1234.5, 0.0021)
 'step 7, objective 1234.5, gradient 0.0021'
 """
@@ -23,7 +22,7 @@ Show = Callable[[str, float | None], None]  # (text, share of the work or None)
 
 
 class ProgressCallback(Protocol):
-    """`about` says what the step is part of, `done` how much of all is done, where that is known."""
+    """`about` describes what the step is part of, `done` is the fraction of all work that is done, if known."""
 
     def __call__(
         self,
@@ -37,7 +36,8 @@ class ProgressCallback(Protocol):
 
 @contextmanager
 def progress_bar(verbose: int | bool, name: str, goal: float = 0.0) -> Iterator[ProgressCallback]:
-    """Inside, what is told is shown, if `verbose`. `goal` is the slope at which the work is done; 0: not known."""
+    """Context manager: a callback that shows steps, if `verbose`. `goal` is the slope at which the solver stops; 0: not
+    known."""
     if not verbose:
         yield _quiet
         return
@@ -49,11 +49,13 @@ def progress_bar(verbose: int | bool, name: str, goal: float = 0.0) -> Iterator[
 def row_progress(
     asked: Any, name: str, transient: bool = False
 ) -> Iterator[Callable[[int, float | None], None] | None]:
-    """Inside, tell(rows so far, share of all or None) shows rows, rows/s and the time left, if `asked` is True; a
-    function that is asked for hears it; else there is nothing to tell. A `transient` bar is taken away at the end.
+    """Context manager: a callback for (rows so far, fraction of all or None) that shows rows, rows/s and the time left.
 
-    >>> with row_progress(print, "fit") as tell:
-    ...     tell(1000, 0.5)
+    `asked` is True (show a bar), a function (which becomes the callback) or False (the callback is None). A `transient`
+    bar is removed at the end.
+
+    >>> with row_progress(print, "fit") as advance:
+    ...     advance(1000, 0.5)
     1000 0.5
     """
     if callable(asked) or not asked:
@@ -65,7 +67,7 @@ def row_progress(
 
 
 def _rate(rows: int, share: float | None, spent: float) -> str:
-    """How far and how fast; without rows, only how long it takes.
+    """Rows, rows per second and the time left; without rows, only the time left.
 
     >>> _rate(3_000_000, 0.25, 10.0), _rate(0, 0.5, 4.0), _rate(0, None, 4.0)
     ('3,000,000 rows, 300,000 rows/s, 30 s left', '4 s left', '')
@@ -77,12 +79,12 @@ def _rate(rows: int, share: float | None, spent: float) -> str:
 
 
 def solver_callback(
-    tell: ProgressCallback, about: str = "", done: float | None = None
+    callback: ProgressCallback, about: str = "", done: float | None = None
 ) -> Callable[[int, Any], None] | None:
-    """`tell` as a solver's `watch(steps, state)`; None where nothing is shown, which costs nothing."""
-    if tell is _quiet:
+    """A progress callback as a solver's `watch(steps, state)`; None where nothing is shown."""
+    if callback is _quiet:
         return None
-    return lambda steps, state: tell(steps, state.value, state.steepness, about, done)
+    return lambda steps, state: callback(steps, state.value, state.steepness, about, done)
 
 
 def step_text(step: int, value: float = math.nan, slope: float = math.nan, about: str = "") -> str:
@@ -99,7 +101,7 @@ def _quiet(step: int, value: Any = 0, slope: Any = 0, about: str = "", done: flo
 
 
 class _Steps:
-    """Steps of a solver as text and as the share of the way."""
+    """Shows the steps of a solver as text and as a fraction of the work."""
 
     def __init__(self, show: Show, goal: float):
         self.show, self.goal = show, goal
@@ -109,7 +111,7 @@ class _Steps:
         self.show(step_text(step, value, slope, about), self._come_down(slope) if done is None else done)
 
     def _come_down(self, slope: float) -> float:
-        """How much of the way, in orders of magnitude, the slope has come down; never back."""
+        """The fraction of the work: orders of magnitude by which the slope has decreased; it never decreases."""
         self.steepest = max(self.steepest, slope if math.isfinite(slope) else 0.0)
         if not self.steepest > self.goal > 0 or not slope > 0:
             return self.share
@@ -120,8 +122,8 @@ class _Steps:
 
 @contextmanager
 def _shown(name: str, transient: bool = False) -> Iterator[Show]:
-    """The one bar: show(text, share) updates it. Without `rich` there is a line of text at the first call, and then
-    not more often than the eye can follow. A share of None is not known."""
+    """The progress bar: show(text, share) updates it; a share of None is not known. Without `rich` it prints a line at
+    the first call, and then at most one each second."""
     try:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

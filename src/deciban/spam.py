@@ -1,20 +1,19 @@
-"""A spam filter in one file: it learns, unlearns, and says ham, spam or "unsure".
+"""A spam filter: learns and unlearns messages, and classifies them as ham, spam or "unsure".
 
-The filter is a `TextClassifier("nb-logistic", min_df=2)`. Its file holds what was learned and nothing else: the counts
-of words by class, and each message as a bag of words (four bytes and a count for each different word, without their
-order), which the regression needs. To learn and to unlearn is exact, and takes no time for a regression; the next
-`check` solves it, and keeps its weights beside the filter, in FILTER.weights. That file may be deleted at any time; it
-is made again, also where it belongs to another state of the filter.
+The filter is a `TextClassifier("nb-logistic", min_df=2)`. Its file holds the counts of words by class, and each message
+as a bag of words (four bytes and a count for each different word, without their order), which the regression needs.
+Learning and unlearning are exact and do not fit the regression; the next `check` fits it, and caches its weights in
+FILTER.weights. That file may be deleted at any time; it is rebuilt if it is missing or out of date.
 
-Beside its words, a message has the forms of its numbers and signs, such as `number_11` or `sign_exclamation_3`: a
-telephone number that no other message has is no evidence, its length is.
+In addition to its words, a message has tokens for the length of its numbers and for its signs, such as `number_11` or
+`sign_exclamation_3`: a telephone number that no other message has is no evidence, its length is.
 
-Each message brings a word of its own, made of its Message-ID and content, so the tally itself knows what it has
-learned: to unlearn a message that it never learned, or under another name, would take away a word that is not there,
-which is an error and changes nothing. Words that are in one message only, and so these names, are no evidence
+Each message adds one unique word, made of its Message-ID and content, so the tally contains the identity of what was
+learned. Unlearning a message that was not learned, or with another label, would subtract a word that is not in the
+tally, which is an error and changes nothing. Words that occur in one message only, such as these, are no evidence
 (`min_df=2`).
 
-To put ham away as spam costs 100 times what it costs to let spam through, to be asked costs a tenth of that:
+Costs: ham classified as spam 100, spam let through 1, "unsure" 0.1:
 
     spam if 100 · P(ham) < 0.1,   ham if P(spam) < 0.1,   unsure otherwise
 
@@ -72,7 +71,7 @@ def new() -> TextClassifier:
 
 
 def text_of(mail: Message) -> str:
-    """What is scored: the text, and the forms of what no tokeniser keeps. Nobody else's name is spoken.
+    """The scored text: the text, and tokens for numbers and signs. Message ids are removed.
 
     >>> from deciban.mail.message import parse
     >>> text_of(parse(b"Subject: Hi\\n\\nYou there? Call 0123 456"))
@@ -81,14 +80,14 @@ def text_of(mail: Message) -> str:
     return " ".join([*_forms(f"{mail.subject}\n{mail.body}"), NAME.sub("", mail.text())])
 
 
-def _forms(said: str) -> list[str]:
-    """How long its numbers are, of which hardly two are alike, and which signs it has, once or in a row.
+def _forms(text: str) -> list[str]:
+    """Tokens for the lengths of the numbers in a text, and for its signs, single or repeated.
 
     >>> _forms("£5 off!!! www.shop.example")
     ['number_1', 'sign_exclamation_3', 'sign_full_stop', 'sign_pound']
     """
-    found = {f"number_{min(end - start, MOST_DIGITS)}" for start, end in map(re.Match.span, DIGITS.finditer(said))}
-    runs = {one[:MOST_SIGNS] for one in map(re.Match.group, SIGNS.finditer(said))}
+    found = {f"number_{min(end - start, MOST_DIGITS)}" for start, end in map(re.Match.span, DIGITS.finditer(text))}
+    runs = {one[:MOST_SIGNS] for one in map(re.Match.group, SIGNS.finditer(text))}
     found |= {f"sign_{_sign(run[0])}{f'_{len(run)}' if len(run) > 1 else ''}" for run in runs}
     return sorted(found)
 
@@ -100,12 +99,12 @@ def _sign(character: str) -> str:
 
 
 def _named_text_of(mail: Message) -> str:
-    """What is learned: the text, and the message's own name."""
+    """The learned text: the scored text and the id of the message."""
     return f"id{mail.key} {text_of(mail)}"
 
 
 def already_learned(model: Model, mails: Iterable[Message]) -> list[Message]:
-    """Those that were learned, as whatever.
+    """The messages that were learned before, with any label.
 
     >>> from deciban.mail.message import parse
     >>> hello = parse(b"Subject: Hello\\n\\n")
@@ -117,7 +116,7 @@ def already_learned(model: Model, mails: Iterable[Message]) -> list[Message]:
 
 
 def learn(model: Model, mails: Iterable[Message], label: str) -> Model:
-    """The model with messages learned, each once; one that it knows already is an error.
+    """Learn messages, each once; a message that was learned before is an error.
 
     >>> from deciban.mail.message import parse
     >>> learn(None, [parse(b"Subject: Hello\\n\\n")], "ham").classes_.tolist()
@@ -126,14 +125,14 @@ def learn(model: Model, mails: Iterable[Message], label: str) -> Model:
     mails = _once_each(mails)
     again = already_learned(model, mails)
     if again:
-        raise DataError(f"{_told(again)} learned already\n\nhint: unlearn first, or pass --new to learn the others")
+        raise DataError(f"{_listed(again)} learned already\n\nhint: unlearn first, or pass --new to learn the others")
     if not mails:
         return model
     return (new() if model is None else model).partial_fit([*map(_named_text_of, mails)], [label] * len(mails))
 
 
 def unlearn(model: Model, mails: Iterable[Message], label: str) -> Model:
-    """The model without messages that it learned as `label`; None where nothing is left.
+    """Remove messages that were learned as `label`; None where no message is left.
 
     >>> from deciban.mail.message import parse
     >>> hello = parse(b"Subject: Hello\\n\\n")
@@ -141,9 +140,9 @@ def unlearn(model: Model, mails: Iterable[Message], label: str) -> Model:
     True
     """
     mails = _once_each(mails)
-    strange = set(mails) - set(already_learned(model, mails))
-    if strange:
-        raise ForgetError(f"{_told(strange)} never learned\n\nhint: only what was learned can be unlearned")
+    unknown = set(mails) - set(already_learned(model, mails))
+    if unknown:
+        raise ForgetError(f"{_listed(unknown)} never learned\n\nhint: only learned messages can be unlearned")
     if model is None or not mails:
         return model
     if len(mails) == model.class_count_.sum() and model.classes_.tolist() == [label]:
@@ -155,7 +154,7 @@ def _once_each(mails: Iterable[Message]) -> list[Message]:
     return list({mail.key: mail for mail in mails}.values())
 
 
-def _told(mails: Iterable[Message]) -> str:
+def _listed(mails: Iterable[Message]) -> str:
     first, *more = mails
     return f"{first.subject or first.body[:40]!r}{f' and {len(more)} more were' if more else ' was'}"
 
@@ -183,8 +182,8 @@ def open_filter(state: Path) -> Model:
     model = load(state)
     if not isinstance(model, TextClassifier) or not set(model.classes_.tolist()) <= set(LABELS):
         raise DataError(
-            f"{state} holds a {type(model).__name__} of {model.classes_.tolist()[:5]}, which is no spam filter\n\n"
-            "hint: name a file of its own for the filter; it is made when it learns its first message"
+            f"{state} holds a {type(model).__name__} of {model.classes_.tolist()[:5]}, which is not a spam filter\n\n"
+            "hint: name another file; it is created when the first message is learned"
         )
     return model
 
@@ -220,7 +219,7 @@ def weights_of(state: Path) -> Path:
 
 
 def _stored_weights(place: Path, digest: bytes) -> dict[str, np.ndarray] | None:
-    """None where there are none, or none of this state of the filter."""
+    """The cached weights; None where there are none for this state of the filter."""
     try:
         with np.load(BytesIO(place.read_bytes()), allow_pickle=False) as file:
             found = {name: file[name] for name in file.files}
@@ -265,17 +264,17 @@ def update_file(state: Path, sources: Any, label: str, how: Callable, only_new: 
 def check(state: Path, sources: Sequence[Any]) -> list[dict[str, Any]]:
     """Of each message its source (of a folder, the file in it), subject, text, outcome and P(spam).
 
-    >>> [told["outcome"] for told in check(Path("no-such-file.deciban"), [b"Subject: Hello\\n\\n"])]
+    >>> [one["outcome"] for one in check(Path("no-such-file.deciban"), [b"Subject: Hello\\n\\n"])]
     ['unsure']
     """
     model = solved(state)
     each = [one for source in sources for one in ([source] if isinstance(source, bytes) else files_of(Path(source)))]
     found = [("-" if isinstance(source, bytes) else str(source), mail) for source in each for mail in read(source)]
     texts = [text_of(mail) for _, mail in found]
-    told = zip(found, texts, *classify(model, texts), strict=True)
+    checked = zip(found, texts, *classify(model, texts), strict=True)
     return [
         {"source": source, "subject": mail.subject, "text": text, "outcome": outcome, "spam": float(chance)}
-        for (source, mail), text, outcome, chance in told
+        for (source, mail), text, outcome, chance in checked
     ]
 
 
@@ -293,5 +292,5 @@ def explain(state: Path, texts: Sequence[str]) -> Any:
     """
     model = solved(state)
     if model is None or len(model.classes_) < 2:
-        raise DataError("the filter does not know both sides yet\n\nhint: learn ham, and spam")
+        raise DataError("the filter has not learned both ham and spam\n\nhint: learn messages of both")
     return model.explain(texts, of="spam")

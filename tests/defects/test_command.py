@@ -124,11 +124,11 @@ def test_f07_the_reason_why_a_column_is_left_out_is_true(capfd):
     Path("rows.csv").write_text("\n".join(lines) + "\n")
     why = dropped_columns(capfd)
     assert "holds dates: 9" in why["day"]
-    assert "% of the cells look like '2024-" in why["day"]
-    assert why["time"].startswith("holds dates: 100 % of the cells look like")
-    assert why["spoken"].startswith("holds numbers as text: 99 % of the cells look like '$")
+    assert "% of the values look like '2024-" in why["day"]
+    assert why["time"].startswith("holds dates: 100 % of the values look like")
+    assert why["spoken"].startswith("holds numbers as text: 99 % of the values look like '$")
     assert "'call us' does not" in why["spoken"]
-    assert why["ticket"] == "names nearly every row by itself"
+    assert why["ticket"] == "is an identifier (nearly all values differ)"
 
 
 def test_f07_codes_with_leading_zeros_are_levels(capfd):
@@ -144,8 +144,8 @@ def test_b14_identifiers_are_left_out(capfd):
     lines = [f"{1000 + 7 * i},{i + 5},{unique[i, 0]},{unique[i, 1]},{i % 7},{'ab'[i % 2]}" for i in range(100)]
     Path("rows.csv").write_text("\n".join(["bill,row,customer_id,salary,x,y", *lines]) + "\n")
     assert dropped_columns(capfd) == {
-        "bill": "only counts the rows, in steps of 7",
-        "row": "only counts the rows",
+        "bill": "is a row number, in steps of 7",
+        "row": "is a row number",
         "customer_id": "is an identifier, by its name and a different number in each row",
     }
 
@@ -158,8 +158,8 @@ def test_f15_help(capfd):
     assert output("help fit", capfd)[0] == output("fit --help", capfd)[0]
     assert output("-V", capfd)[0] == output("--version", capfd)[0] == f"deciban {deciban.__version__}\n"
     for verb in ("fit", "compare"):
-        told = " ".join(output(f"{verb} --help", capfd)[0].split())
-        assert f"One of {', '.join(deciban.list_classifiers())}." in told
+        text = "".join(output(f"{verb} --help", capfd)[0].split())  # lines may break at a hyphen
+        assert f"Oneof{','.join(deciban.list_classifiers())}." in text
 
 
 def test_f15_families_are_those_that_families_takes(capfd):
@@ -242,7 +242,7 @@ def test_task_97_numbers_of_a_class_have_names(capfd, model):
 def test_task_98_model_and_data_in_the_wrong_order(capfd, model):
     for verb in ("predict", "explain", "score", "report", "update", "forget"):
         _, err = output(f"{verb} people.csv m.deciban", capfd, 1)
-        assert "people.csv is no model, m.deciban is one" in err
+        assert "people.csv is not a model, m.deciban is one" in err
         assert f"hint: the model comes first: deciban {verb} m.deciban people.csv" in err
 
 
@@ -264,4 +264,4 @@ def test_task_98_hints_are_sentences(capfd, model):
     assert "did you mean --target y? If another line of the file has the names: --header LINE" in err
     Path("gaps.csv").write_text(people().replace("nurse,1,b", "nurse,1,"))
     _, err = output("score m.deciban gaps.csv", capfd)
-    assert "note: 15 rows without `y` were left out" in err
+    assert "note: 15 rows without `y` were skipped" in err

@@ -35,7 +35,7 @@ def pairs(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_b01_alternating_classes_are_compared_on_rows_of_both():
-    out = deciban.compare(*pairs(20_000), names=["gaussian"])
+    out = deciban.compare(*pairs(20_000), models=["gaussian"])
     held_out = out.best.held_out
     assert held_out.accuracy == pytest.approx(0.75, abs=0.02)
     assert held_out.log_loss == pytest.approx(0.50, abs=0.02)
@@ -118,7 +118,7 @@ def test_b16_choices_made_on_noise_do_not_flatter():
     X, y = rng.gamma(0.7, size=(60, 12)) * rng.choice([1, 100], 60)[:, None], rng.integers(0, 2, 60)
     out = deciban.auto_fit(X, y, "mixed")
     assert out.metrics["log_loss"] > out.baseline_log_loss
-    assert out.how == "10 folds, dealt 3 times"
+    assert out.how == "10 folds, repeated 3 times"
     assert len(out.held_out.losses) == 60
     whole = deciban.auto_fit(X, y)
     assert whole.metrics["log_loss"] > 0.95 * whole.baseline_log_loss
@@ -296,7 +296,7 @@ def test_f14_what_was_not_tried_is_one_line_that_names_the_columns():
     X = pd.DataFrame({"sex": rng.choice(["f", "m"], 120), "embarked": rng.choice(list("CQS"), 120), "age": y == "a"})
     out = deciban.compare(X.astype({"age": float}), y)
     assert len(out.not_tried) == 1
-    assert out.not_tried[0].startswith("not tried, because `sex` and `embarked` are words: gaussian, lda")
+    assert out.not_tried[0].startswith("not tried, because `sex` and `embarked` are categorical: gaussian, lda")
     numbers = deciban.compare(pd.DataFrame({"x": rng.normal(size=120)}), y, ["mixed", "poisson", "multinomial"])
     assert numbers.not_tried == ["not tried, because they need counts in every column: poisson, multinomial"]
 
@@ -354,7 +354,7 @@ def test_f25_folds_of_one_row_are_said_to_be_that_and_many_are_capped():
     out = deciban.compare(X, y, ["gaussian"], folds=500)
     assert (out.folds, out.rows) == (40, 40)
     assert "of one row each (leave-one-out)" in str(out)
-    assert "500 folds were asked for; 40 are used" in out.notes[0]
+    assert "500 folds were requested; 40 are used" in out.notes[0]
     assert deciban.compare(*pairs(300), ["gaussian"], folds=250).folds == compare.MOST_FOLDS
 
 
@@ -401,6 +401,6 @@ def test_one_that_takes_long_is_given_up_where_it_is_clearly_worse():
     angle = rng.uniform(0, 2 * np.pi, 200)
     X = np.column_stack([ring * np.cos(angle), ring * np.sin(angle)])  # no line separates rings
     out = deciban.auto_fit(X, y)
-    assert "given up after 3 of 10 folds" in out.comparison.unfit["logistic"]
-    assert "logistic given up" in str(out)
+    assert "stopped after 3 of 10 folds" in out.comparison.unfit["logistic"]
+    assert "logistic stopped" in str(out)
     assert "logistic" in [trial.name for trial in deciban.compare(X, y, ["gaussian", "logistic"]).trials]

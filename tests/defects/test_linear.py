@@ -221,7 +221,7 @@ def test_d7_attributes_that_need_rows_are_absent_not_errors():
     model = LogisticRegression().fit_on(pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "label": y}))
     assert not hasattr(model, "evidence_")
     assert "coef_" in dir(model)
-    with pytest.raises(AttributeError, match="the training rows are gone"):
+    with pytest.raises(AttributeError, match="the training rows are not available"):
         _ = model.evidence_
 
 

@@ -161,7 +161,7 @@ def test_f13_errors_say_what_was_expected():
         plots.roc(model, X)
     with pytest.raises(DataError, match=r"hint: waterfall\(model, X\), or waterfall\(explanation\)"):
         plots.waterfall(model)
-    with pytest.raises(DataError, match="`ax` is ndarray, and axes of matplotlib are needed"):
+    with pytest.raises(DataError, match="`ax` is ndarray, not matplotlib axes"):
         plots.roc(y, model.predict_proba(X), X)
     with pytest.raises(DataError, match=r"y has shape \(20, 2\)\n\nhint: give \(y, proba\)"):
         plots.reliability(X, y)

@@ -131,9 +131,9 @@ WRONG = [
     ({"a": 0.5, "b": 0.5}, "no entry for 'c'"),
     ({"a": 0.2, "b": 0.5, "c": 0.3, "z": 0}, "'z'"),
     (pd.Series([0.5, 0.5], index=["a", "b"]), "no entry for 'c'"),
-    (["x", "y", "z"], "no class probabilities"),
+    (["x", "y", "z"], "not class probabilities"),
     (0.5, "3 classes"),
-    (object(), "no class probabilities"),
+    (object(), "not class probabilities"),
 ]
 
 

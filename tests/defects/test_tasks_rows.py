@@ -33,7 +33,7 @@ def test_task_007_014_what_was_learned_prints_doubts_about_columns():
     table = NUMBERS.assign(again=NUMBERS["label"].eq("a") * 1.0, one=1.0, copy=NUMBERS["x"])
     told = str(deciban.auto_fit(table, "label", "gaussian"))
     assert "2 classes of `label`" in told
-    assert "warning: `again` alone tells the class of 100.0 % of the rows" in told
+    assert "warning: `again` alone predicts the class of 100.0 % of the rows" in told
     for note in ("`one` has one value in all rows", "`copy` is a copy of `x`"):
         assert f"note: {note}" in told
 

@@ -407,10 +407,8 @@ def test_task_91_messages_of_a_folder_are_called_by_their_files(tmp_path):
 
 def test_task_92_a_message_that_is_not_there(tmp_path, run):
     spam.update_file(tmp_path / "f.deciban", b"Subject: Lunch\n\nat noon", "ham", spam.learn)
-    with pytest.raises(
-        DataError, match=r"there is no file or folder 'no.eml'\n\nhint: a raw message is given as bytes"
-    ):
+    with pytest.raises(DataError, match=r"file or folder not found: 'no.eml'\n\nhint: a raw message is given as bytes"):
         spam.check(tmp_path / "f.deciban", ["no.eml"])
     told = run("spam check f.deciban no.eml", b"", tmp_path)
     assert told.returncode == 1
-    assert b"there is no file or folder 'no.eml'\nhint: - is standard input" in told.stderr
+    assert b"file or folder not found: 'no.eml'\nhint: check the path; - is standard input" in told.stderr

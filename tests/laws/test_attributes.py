@@ -70,7 +70,7 @@ def test_b22_what_is_not_there_says_why():
     assert "evidence_" not in dir(model)
     assert "families_" in dir(model)
     for error in (AttributeError, DataError):
-        with pytest.raises(error, match=r"(?s)`alpha` of 0 is no prior.*hint:"):
+        with pytest.raises(error, match=r"(?s)`alpha=0` is not a proper prior.*hint:"):
             model.evidence_  # noqa: B018
 
 

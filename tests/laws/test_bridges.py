@@ -55,7 +55,7 @@ def test_fit_goes_on_from_the_generative_solution_and_ends_where_any_start_ends(
 def test_questions_about_rows_need_rows():
     x, y = rows_for(LinearDiscriminantAnalysis(), k=2)
     model = LogisticRegression.from_generative(LinearDiscriminantAnalysis().fit(x, y))
-    with pytest.raises(DataError, match="training rows are gone"):
+    with pytest.raises(DataError, match="training rows are not available"):
         model.summary()
     assert model.summary(x, y).coef.shape == (1, x.shape[1] + 1)
 

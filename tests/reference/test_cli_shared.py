@@ -54,13 +54,13 @@ def test_report_of_a_shared_set(name, shared, fit, tmp_path, capfd):
     output(f"report {model} {data} -o {page}", capfd)
     html = page.read_text(encoding="utf-8")
     assert "cross-validated in 10 folds" in html
-    assert ("Leak? <code>boat</code> alone tells" in html) == ("titanic" in name)
+    assert ("Leak? <code>boat</code> alone predicts" in html) == ("titanic" in name)
     assert ("Words for spam" in html) == ("sms" in name)
 
 
 def test_columns_of_titanic_that_know_the_outcome_are_pointed_out(shared, fit, capfd):
     _, _, err = fit(shared("titanic/titanic.csv"), "--target survived --model mixed", capfd)
-    assert "`boat` alone tells the class of 97" in err
+    assert "`boat` alone predicts the class of 97" in err
     assert "`body` is given in 121 rows, and 100.0 % of them are `0`" in err
     assert "--drop boat" in err
 

@@ -13,10 +13,9 @@ globals().update(borrow("naive_bayes"))
 @pytest.fixture(autouse=True)
 def private_name(monkeypatch):
     """Two of the tests ask a private method of scikit-learn's for the alpha that is used."""
+
+    def used(model):
+        return check_alpha(model.alpha, model.force_alpha, vars(model).get("n_features_in_", 0))
+
     for model in (BernoulliNB, MultinomialNB):
-        monkeypatch.setattr(
-            model,
-            "_check_alpha",
-            lambda m: check_alpha(m.alpha, m.force_alpha, vars(m).get("n_features_in_", 0)),
-            raising=False,
-        )
+        monkeypatch.setattr(model, "_check_alpha", used, raising=False)

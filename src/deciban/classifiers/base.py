@@ -703,7 +703,9 @@ class Generative(Classifier):
             _, codes = inputs.labels(found.y, state.classes)
             table = Table(found.x, codes, inputs.weights(sample_weight, codes), len(state.classes), found.reader.schema)
             grown = replace(state, spec=self._spec()).in_schema(found.reader.schema)
-            left = replace(grown, tally=grown.tally - grown.tallied(table))
+            tallying = Tallying(grown.spec, grown.known)
+            gone = ArrayRows(grown.reader, grown.classes, table).total(tallying, tallying.size(table))
+            left = replace(grown, tally=grown.tally - gone)
             if left.tally.short().any():
                 raise self._never_learned(grown, X, table)
             self._adopt(left.pruned())

@@ -955,7 +955,7 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
         whole = np.column_stack([bias, coef]) if self.fit_intercept else coef
         return as_coef(posterior.sample(n_samples, rng), self.fit_intercept, whole.mean(axis=0))
 
-    def _jeffreys(self, rows: Table, tell: ProgressCallback) -> Solution:
+    def _jeffreys(self, rows: Table, advance: ProgressCallback) -> Solution:
         """Firth's estimate of these rows, parameters as an objective has them: intercepts last."""
         x, names = rows.x, self._column_names()
         cells = x.stored if isinstance(x, Counts) else x.values  # type: ignore[union-attr]
@@ -964,7 +964,7 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
         step = count(1)
 
         def watch(theta: np.ndarray, promise: float) -> bool:
-            tell(next(step), slope=promise)
+            advance(next(step), slope=promise)
             return False
 
         settings: dict[str, Any] = {"fit_intercept": self.fit_intercept, "k": rows.k, "columns": names}
@@ -1134,7 +1134,7 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
         return chosen if chosen.among is None else chosen.at(getattr(self, "C_", 1.0))
 
     def _minimum(self, objective: Objective, start: np.ndarray, chosen: settings.Settings, sample_weight) -> Solution:
-        """The fit, by whatever penalty the settings mean; leaves `C_`, and `path_` where C was chosen."""
+        """Fit with the penalty of the settings; sets `C_`, and `path_` where C was chosen."""
         self.__dict__.pop("path_", None)
         self.C_ = float(chosen.C)
         if chosen.among is not None:
@@ -1146,10 +1146,10 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
             best = self.path_.best
             answer = replace(fits[best].answer, steps=sum(fit.answer.steps for fit in fits[: best + 1]))
             return minimisation.finish(chosen.solver, chosen.penalising(objective)(self.C_), answer, np.iinfo(int).max)
-        with progress.progress_bar(self.verbose, "fit", self.tol * objective.weight) as tell:
+        with progress.progress_bar(self.verbose, "fit", self.tol * objective.weight) as advance:
             if self.penalty == "jeffreys":
-                return self._jeffreys(objective.rows, tell)
-            watch = progress.solver_callback(tell)
+                return self._jeffreys(objective.rows, advance)
+            watch = progress.solver_callback(advance)
             answer = minimisation.minimise(chosen.solver, objective, start, self.tol, self.max_iter, watch)
             return minimisation.finish(chosen.solver, objective, answer, self.max_iter, watch)
 
@@ -1169,11 +1169,13 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
         if not np.isfinite(objective.slope(start)[1]).all():
             self._refuse(objective.rows.x)
         steps = grid(objective, chosen.ratio) if Cs is None else check_strengths(Cs)
-        with progress.progress_bar(self.verbose, "path") as tell:
+        with progress.progress_bar(self.verbose, "path") as advance:
 
             def minimise(f: Objective, w: np.ndarray) -> Solution:
                 C = 1.0 / (f.ridge[0] + f.lasso[0])
-                watch = progress.solver_callback(tell, f"C = {C:.3g}", np.searchsorted(steps, 0.999 * C) / len(steps))
+                watch = progress.solver_callback(
+                    advance, f"C = {C:.3g}", np.searchsorted(steps, 0.999 * C) / len(steps)
+                )
                 return minimisation.minimise(chosen.solver, f, w, self.tol, self.max_iter, watch)
 
             score = scorer(held_out, objective, chosen, s, X, minimise)
@@ -1226,8 +1228,8 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
         whole = Objective.of(sample, chosen.l2, chosen.l1, self.fit_intercept, chosen.bias_l2, chosen.bias_l1)
         rows = Distant(int(found.rows.sum()), d, len(found.classes))
         far = ObjectiveElsewhere.over(rows, some, float(mass.sum()), Ask(job, found, share, self.fit_intercept), whole)
-        with progress.progress_bar(self.verbose, "fit", self.tol * far.weight) as tell:
-            answer = minimise_elsewhere(chosen.solver, far, self.tol, self.max_iter, progress.solver_callback(tell))
+        with progress.progress_bar(self.verbose, "fit", self.tol * far.weight) as advance:
+            answer = minimise_elsewhere(chosen.solver, far, self.tol, self.max_iter, progress.solver_callback(advance))
         self._set(whole, answer.w)
         for name in ("_stream", "_observed", "path_"):
             self.__dict__.pop(name, None)

@@ -1,8 +1,7 @@
-"""The `deciban` command: each verb reads its arguments, calls one public function, and prints. Data go to stdout, talk
-to stderr.
+"""The `deciban` command. Each command is a module of this package: it parses its arguments, calls one public function,
+and prints. Data go to stdout, messages to stderr.
 
-Exit codes: 0 done, 1 the data are at fault, 2 the command line is, 130 stopped by Ctrl-C. Verbs are files of this
-folder.
+Exit codes: 0 success, 1 data error, 2 usage error, 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ VERBS = (
 
 
 class Verbs(click.Group):
-    """The verbs in the order of their use; a misspelt one is answered with the nearest."""
+    """The commands in the order of their use; the error about a misspelt one suggests the nearest."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -51,8 +50,8 @@ class Verbs(click.Group):
         if args[0] not in VERBS and not args[0].startswith("-"):
             from deciban.errors import did_you_mean
 
-            hint = did_you_mean(args[0], VERBS, "`deciban {}`") or f"the verbs are {', '.join(VERBS)}"
-            raise click.UsageError(f"there is no verb {args[0]!r}\n\nhint: {hint}", ctx)
+            hint = did_you_mean(args[0], VERBS, "`deciban {}`") or f"the commands are {', '.join(VERBS)}"
+            raise click.UsageError(f"there is no command {args[0]!r}\n\nhint: {hint}", ctx)
         return super().resolve_command(ctx, args)
 
 
@@ -77,7 +76,7 @@ def group() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run one verb and exit."""
+    """Run one command and exit."""
     if argv is None:
         lighten()
     given = list(sys.argv[1:] if argv is None else argv)
@@ -87,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         code = group.main(given, prog_name="deciban", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
-    except BrokenPipeError:  # who reads has seen enough: nothing to say, and nothing more to flush
+    except BrokenPipeError:  # the reader of a pipe has closed it: exit without a message
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except (click.ClickException, click.exceptions.Abort, KeyboardInterrupt, Exception) as error:

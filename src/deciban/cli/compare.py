@@ -1,4 +1,4 @@
-"""`deciban compare`: which classifier for these rows."""
+"""`deciban compare`: rank classifiers by cross-validated log loss."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from deciban.cli.options import ClassifierOption, Terminal, cli_command, column_
 @column_options
 @click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="How many folds; at most 50.")
 @click.option(
-    "--model", "names", cls=ClassifierOption, multiple=True, metavar="NAME", help="Only this one. Repeat for more."
+    "--model",
+    "models",
+    cls=ClassifierOption,
+    multiple=True,
+    metavar="NAME",
+    help="Compare only this classifier (repeatable): the name of a public class, such as GaussianNB, or a short name.",
 )
 @table_options
 def command(
@@ -20,7 +25,7 @@ def command(
     data: str,
     target: str | None,
     folds: int,
-    names: tuple[str, ...],
+    models: tuple[str, ...],
     drop: tuple[str, ...],
     text: str | None,
     delimiter: str | None,
@@ -28,8 +33,8 @@ def command(
 ) -> None:
     """Cross-validate the classifiers that suit DATA, ranked by log loss.
 
-    ± is the standard error of the log loss, calibration the mean gap between confidence and accuracy. Of more than
-    10,000 rows, 10,000 are drawn, class by class.
+    ± is the standard error of the log loss, calibration is the expected calibration error (15 bins). Of more than
+    10,000 rows, 10,000 are sampled, class by class.
     """
     import deciban
     from deciban.cli import inputs
@@ -41,10 +46,10 @@ def command(
         return *inputs.read_training_data(source, column, drop, talk), text or source.text
 
     X, y, text = readers.retry_on_type_change(data, pieces, **csv_options(delimiter, no_header))
-    with talk.bar("comparing") as tell:
-        out = deciban.compare(X, y, names or None, folds, lambda what, share: tell(0, share), text)
+    with talk.bar("comparing") as advance:
+        out = deciban.compare(X, y, models or None, folds, lambda what, share: advance(0, share), text)
     for name, why in out.dropped_columns.items():
-        talk.say(f"`{name}` {why}: left out", "note")
+        talk.say(f"`{name}` {why}: dropped", "note")
     for note in out.notes:
         talk.say(note, "note")
     talk.give("\n".join([str(out), "", out.advice, *(_sentence(line) for line in out.not_tried)]), out.as_dict())

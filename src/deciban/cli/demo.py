@@ -1,4 +1,4 @@
-"""`deciban demo`: the tour."""
+"""`deciban demo`: a tour of the library."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from deciban.cli.options import Terminal, cli_command
 
 @cli_command("demo", example="deciban demo")
 @click.option("--output", "-o", default="deciban-demo", show_default=True, metavar="FOLDER", help="For the report.")
-@click.option("--rows", default=200_000, show_default=True, help="How many rows the race with scikit-learn has.")
+@click.option(
+    "--rows", default=200_000, show_default=True, help="Number of rows of the speed comparison with scikit-learn."
+)
 def command(talk: Terminal, output: str, rows: int) -> None:
-    """Show what it can do, on data that every machine has.
+    """Demonstrate the library on data that come with scikit-learn.
 
-    It takes under a minute; all numbers are computed there and then.
+    It takes under a minute; all numbers are computed during the run.
     """
     from deciban.cli.tour import tour
 

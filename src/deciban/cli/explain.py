@@ -1,4 +1,4 @@
-"""`deciban explain`: why, in decibans."""
+"""`deciban explain`: the evidence of each column for a prediction, in decibans."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from deciban.cli.options import Terminal, cli_command, csv_options, priors_optio
 @cli_command("explain", example="deciban explain t.deciban titanic.csv --row 3")
 @click.argument("model")
 @click.argument("data")
-@click.option("--row", type=click.IntRange(min=0), default=0, show_default=True, help="Its number; the first is 0.")
-@click.option("--rows", "count", type=click.IntRange(min=1), default=1, show_default=True, help="How many from there.")
+@click.option("--row", type=click.IntRange(min=0), default=0, show_default=True, help="First row to explain (0-based).")
+@click.option("--rows", "count", type=click.IntRange(min=1), default=1, show_default=True, help="Number of rows.")
 @click.option("--of", metavar="CLASS", help="The class to explain; by default the most probable.")
-@click.option("--against", metavar="CLASS", help="The class to weigh it against; by default the runner-up.")
-@click.option("--columns", default=10, show_default=True, help="How many columns or words to show.")
+@click.option("--against", metavar="CLASS", help="The class to compare it with; by default the runner-up.")
+@click.option("--columns", default=10, show_default=True, help="Number of columns or words to show.")
 @priors_option
 @table_options
 def command(
@@ -32,10 +32,10 @@ def command(
     delimiter: str | None,
     no_header: bool,
 ) -> None:
-    """Show the evidence of each cell of a row, or each word of a text.
+    """Show the evidence of each column of a row, or of each word of a text.
 
-    Prior + columns = log odds. 10 decibans are odds of 10 : 1. The strongest come first. For a model of texts, a .txt
-    file is one text, and standard input (-) one text a line.
+    Prior + columns = log odds. 10 decibans are odds of 10 : 1. The strongest come first. For a text model, a .txt file
+    is one text, and standard input (-) has one text per line.
     """
     import numpy as np
 

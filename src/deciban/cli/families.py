@@ -1,4 +1,4 @@
-"""`deciban families`: the densities there are, and when to use which."""
+"""`deciban families`: list the distributions of a column."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from deciban.cli.options import Terminal, cli_command
 
 @cli_command("families", example="deciban families")
 def command(talk: Terminal) -> None:
-    """List the densities of a column (`families=` of MixedNB in Python)."""
+    """List the distributions of a column (`families=` of MixedNB in Python)."""
     import deciban
     from deciban.display import Table
 
-    told = deciban.list_families()
-    talk.give(Table("", ("family", "what it describes"), list(told.items()), left=(0, 1)).to_text(), told)
+    described = deciban.list_families()
+    talk.give(Table("", ("family", "what it describes"), list(described.items()), left=(0, 1)).to_text(), described)

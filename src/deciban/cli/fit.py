@@ -1,4 +1,4 @@
-"""`deciban fit`: from a table to a model in a file."""
+"""`deciban fit`: fit a model to a table and write it to a file."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ SHARE = 0.4  # of the memory there is, that rows may take
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="A name of `deciban compare`; auto: the one with the least log loss on held-out rows, or a simpler one that "
-    "is within one standard error of it.",
+    help="The classifier, by a name that `deciban compare --model` takes; auto: the one with the lowest held-out log "
+    "loss, or a simpler one within one standard error of it.",
 )
-@click.option("--updatable", is_flag=True, help="Only a model that `update`, `forget` and `merge` can change.")
-@click.option("--stream", is_flag=True, help="Read the rows in pieces, as is done anyway where memory is short.")
+@click.option("--updatable", is_flag=True, help="Only consider models that `update`, `forget` and `merge` can change.")
+@click.option("--stream", is_flag=True, help="Stream the data in batches (automatic when it does not fit in memory).")
 @force_option
 @table_options
 def command(
@@ -53,12 +53,12 @@ def command(
     delimiter: str | None,
     no_header: bool,
 ) -> None:
-    """Learn a model from DATA and write it to a file.
+    """Fit a model to DATA and write it to a file.
 
     DATA is CSV, TSV (plain or compressed), Parquet, Arrow, Feather, JSON lines, ARFF, a folder with a sub-folder of
-    texts for each class, or - for standard input. Columns may be numbers or words, with cells missing. Where nothing
-    but a column of free text is there, the model learns its words. What it prints is cross-validated in ten folds, with
-    every choice (density, smoothing, calibration, weights) made again in each fold.
+    texts for each class, or - for standard input. Columns may be numeric or categorical, with missing values. Where a
+    single column of free text is all there is, its words are the features. All printed scores are cross-validated in
+    ten folds; every choice (distribution, smoothing, calibration, weights) is made again in each fold.
     """
     import deciban
     from deciban.cli import inputs
@@ -74,7 +74,7 @@ def command(
         inputs.check_drop(source, drop, column)
         words_of = text or source.text
         if stream or source.bulk > SHARE * readers.available_memory():
-            talk.say(f"{data} is read in pieces: naive Bayes that can be updated", "note")
+            talk.say(f"{data} is streamed: an updatable naive Bayes model is fitted", "note")
             with talk.bar("learning") as bar:
                 return column, deciban.auto_fit_on(source, column, drop=drop, text=words_of, progress=bar)
         X, y = inputs.read_training_data(source, column, drop, talk)
@@ -88,11 +88,11 @@ def command(
     deciban.save(learned.model, out, metrics=learned.metrics, source=Path(data).name, target=column, text=learned.text)
     talk.give(_text(learned, column, out), _data(learned, column, out))
     if learned.metrics and learned.metrics["log_loss"] > learned.baseline_log_loss:
-        talk.say("on rows it has not seen, the model knows no more than the class shares: it needs more rows", "note")
+        talk.say("on held-out rows the model is no better than the class frequencies: it may need more rows", "note")
     for leak in learned.leaks:
         talk.say(f"{leak} If not: --drop {leak.column}", "warning")
     for left in learned.unread:
-        talk.say(f"`{left}` is free text; to learn from its words, and nothing else: --text {left}", "note")
+        talk.say(f"`{left}` is free text; to use its words as the only features: --text {left}", "note")
     for note in learned.notes:
         talk.say(note, "note")
 

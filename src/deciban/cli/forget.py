@@ -1,4 +1,4 @@
-"""`deciban forget`: rows taken out of a model."""
+"""`deciban forget`: remove rows from a model."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from deciban.cli.update import change_options, modify_model
 @cli_command("forget", example="deciban forget u.deciban more.csv")
 @change_options
 def command(talk: Terminal, **asked: Any) -> None:
-    """Remove rows from a model: it equals one never trained on them.
+    """Remove rows from a model. The result equals a model never trained on them.
 
-    The model must be one that can change: `deciban fit --updatable`. The file is replaced when all is done.
+    The model must be updatable: `deciban fit --updatable`. The file is replaced at the end.
     """
     modify_model(talk, forget=True, **asked)

@@ -1,6 +1,5 @@
-"""Rows of files for models: the columns and labels that a model knows, batch by batch.
-
-What users ask of a prediction: priors, costs and rejects, as they write them.
+"""Input of the commands: the columns and labels of a file that a model needs, batch by batch; parsing of priors, costs
+and rejects.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if alone():
 
 
 def loaded(path: str, data: str, empty: bool = False) -> Any:
-    """The model in a file, which has some rows unless it may be empty; `data` is the file that it was named with."""
+    """Load a model; `data` is the other file of the command line, `empty`: the model may have no rows."""
     import deciban
 
     try:
@@ -33,7 +32,7 @@ def loaded(path: str, data: str, empty: bool = False) -> Any:
             raise
         verb = click.get_current_context().command_path
         raise DataError(
-            f"{path} is no model, {data} is one\n\nhint: the model comes first: {verb} {data} {path}"
+            f"{path} is not a model, {data} is one\n\nhint: the model comes first: {verb} {data} {path}"
         ) from error
     if is_empty(model) and not empty:
         raise DataError(f"no rows are left in {path}: all were forgotten\n\nhint: deciban update {path} DATA")
@@ -55,7 +54,7 @@ def is_empty(model: Any) -> bool:
 
 
 def target_of(source: readers.Source, given: str | None) -> str:
-    """The column of the classes: the one that was named, or that such files have, or whose name says so."""
+    """The target column: the given one, the one that the file format defines, or one with a usual name."""
     names = source.names
     if given in names:
         return str(given)
@@ -72,13 +71,12 @@ def target_of(source: readers.Source, given: str | None) -> str:
         return likely[0]
     line = "" if source.named else f" ({source.header})"
     raise DataError(
-        f"which column of {source.name} holds the classes?{line}\n\n"
-        f"hint: --target COLUMN, one of {format_choices(names)}"
+        f"target column of {source.name} not found{line}\n\nhint: --target COLUMN, one of {format_choices(names)}"
     )
 
 
 def check_drop(source: readers.Source, drop: tuple[str, ...], target: str) -> None:
-    """Refuse to leave out a column that is not there, or the target."""
+    """Raise DataError if --drop names the target or a column that does not exist."""
     for column in drop:
         if column not in source.names or column == target:
             what = "that is the target" if column == target else f"{source.name} has no such column"
@@ -86,7 +84,7 @@ def check_drop(source: readers.Source, drop: tuple[str, ...], target: str) -> No
 
 
 def column_types(model: Any) -> dict[str, str]:
-    """What each column of a model holds: "number", "truth" or "text"."""
+    """Column → its type in the model: "number", "truth" or "text"."""
     levels = getattr(model, "levels_", {})
     return {str(name): _kind(levels.get(name)) for name in getattr(model, "feature_names_in_", [])}
 
@@ -94,16 +92,16 @@ def column_types(model: Any) -> dict[str, str]:
 def _kind(levels: list | None) -> str:
     if levels is None:
         return "number"
-    if not levels:  # yet to come, or forgotten
+    if not levels:  # no categories yet, or all forgotten
         return "text"
     return "truth" if isinstance(levels[0], bool) else "text" if isinstance(levels[0], str) else "number"
 
 
 def opened(model: Any, path: str, how: dict[str, Any], target: str | None = None) -> readers.Source:
-    """A file as a model wants it: its columns by their kinds, all others as the text that they are."""
+    """Open a file with the column types of a model; all other columns are text."""
     how = how | {"expected": tuple(map(str, getattr(model, "feature_names_in_", ())))}
     if is_empty(model) or not (reads_text(model) or hasattr(model, "feature_names_in_")):
-        return readers.open_path(path, **how)  # it knows no levels, or no names: the columns are what they look like
+        return readers.open_path(path, **how)  # no categories or no names are known: types are inferred
     known = column_types(model)
     if target is not None:
         label = model.classes_.tolist()[0]
@@ -112,20 +110,20 @@ def opened(model: Any, path: str, how: dict[str, Any], target: str | None = None
 
 
 def questions(model: Any, about: dict[str, Any], path: str, how: dict[str, Any]) -> readers.Source:
-    """Rows to be answered. To a model of texts, a .txt file is one text and standard input one a line, unless it is a
-    table that names the column of the texts or the target."""
+    """Open rows to predict. For a text model, a .txt file is one text and standard input has one text per line, unless
+    it is a table with the text column or the target."""
     if reads_text(model) and how.get("delimiter") is None and how.get("header") is None:
         how = {**how, "texts_unless": [about.get("text") or "text", about.get("target") or "label"]}
     return opened(model, path, how)
 
 
 def reads_text(model: Any) -> bool:
-    """Whether it is a classifier of texts, which reads one column."""
+    """Whether it is a text classifier."""
     return hasattr(type(model), "top_words")
 
 
 def cells(model: Any, rows: Any, here: list[str]) -> Any:
-    """Those columns of rows, as the model reads them; a column that is not there is missing in every row."""
+    """These columns as the model takes them; columns that the rows lack are missing in every row."""
     some = readers.selected(rows, here)
     if reads_text(model):
         return readers.strings(some, here[0])
@@ -137,21 +135,21 @@ def cells(model: Any, rows: Any, here: list[str]) -> Any:
 
 
 def text_of(about: dict[str, Any], source: readers.Source) -> str:
-    """The column of the texts: that of training, or that such files have, or the only one beside the target."""
+    """The text column: that of training, the one that the file format defines, or the only one except the target."""
     for known in (about.get("text"), source.text):
         if known in source.names:
             return str(known)
-    beside = [name for name in source.names if name != about.get("target")]
-    if len(beside) == 1:
-        return beside[0]
+    others = [name for name in source.names if name != about.get("target")]
+    if len(others) == 1:
+        return others[0]
     raise DataError(
-        f"which column of {source.name} holds the texts? It has {format_choices(source.names)}\n\n"
-        f"hint: call it `{about.get('text') or 'text'}`, as in training"
+        f"text column of {source.name} not found; it has {format_choices(source.names)}\n\n"
+        f"hint: name it `{about.get('text') or 'text'}`, as in training"
     )
 
 
 def columns_of(model: Any, about: dict[str, Any], source: readers.Source, talk: Terminal) -> list[str]:
-    """The names of the model's columns that a file has. One that it has not is missing in every row."""
+    """The model's columns that a file has; the others are missing in every row."""
     if reads_text(model):
         return [text_of(about, source)]
     wanted = [str(name) for name in getattr(model, "feature_names_in_", [])]
@@ -173,7 +171,7 @@ def columns_of(model: Any, about: dict[str, Any], source: readers.Source, talk: 
 
 
 def _by_position(model: Any, about: dict[str, Any], source: readers.Source, talk: Terminal) -> list[str]:
-    """All columns but the target, for a model that knows no names."""
+    """All columns but the target, for a model without column names."""
     here = [name for name in source.names if name != about.get("target")]
     if len(here) != model.n_features_in_:
         raise DataError(
@@ -190,7 +188,7 @@ def _by_position(model: Any, about: dict[str, Any], source: readers.Source, talk
 
 @dataclass(frozen=True)
 class LabelledData:
-    """The rows of a file whose classes are known, for the model of another: its columns, and the target."""
+    """Labelled rows of a file for a model of another file: its columns and the target."""
 
     model: Any
     about: dict[str, Any]
@@ -202,16 +200,16 @@ class LabelledData:
     def of(
         cls, model: str, data: str, target: str | None, how: dict[str, Any], talk: Terminal, empty: bool = False
     ) -> LabelledData:
-        """From two files; `target` names the column of the classes, if it is not that of training; `empty`: the model
-        may have no rows."""
+        """From two files; `target` is the target column, if it is not that of training; `empty`: the model may have no
+        rows."""
         import deciban
 
         fitted, about = loaded(model, data, empty), deciban.model_info(model)
         column = target_of(opened(fitted, data, how), target or about.get("target"))
         if column in column_types(fitted):
             learned = about.get("target")
-            cure = f"its classes are those of {learned}: --target {learned}" if learned else "name another --target"
-            raise DataError(f"the model reads `{column}`, which cannot be the target too\n\nhint: {cure}")
+            other = f"its classes are those of {learned}: --target {learned}" if learned else "name another --target"
+            raise DataError(f"the model reads `{column}`, which cannot be the target too\n\nhint: {other}")
         source = opened(fitted, data, how, column)
         return cls(fitted, about, column, source, columns_of(fitted, {**about, "target": column}, source, talk))
 
@@ -221,7 +219,7 @@ class LabelledData:
             yield cells(self.model, X, self.columns), as_learned(self.model, y)
 
     def whole(self, talk: Terminal, what: str) -> tuple[Any, np.ndarray]:
-        """All of them at once."""
+        """All rows and labels at once."""
         pieces = [(readers.selected(X, self.columns), y) for X, y in labelled(self.source, self.target, talk, what)]
         X, y = readers.concat(pieces)
         return cells(self.model, X, self.columns), as_learned(self.model, y)
@@ -230,44 +228,44 @@ class LabelledData:
 def read_training_data(
     source: readers.Source, target: str, drop: tuple[str, ...], talk: Terminal
 ) -> tuple[Any, np.ndarray]:
-    """(rows, labels) of a file, all at once, without the columns to be left out."""
+    """(rows, labels) of a file, all at once, without the excluded columns."""
     X, y = readers.concat(list(labelled(source, target, talk, "reading")))
     return X.drop_columns(list(drop)), y
 
 
 def batches(source: readers.Source, talk: Terminal, what: str) -> Iterator[Any]:
-    """The batches of a file, with a bar."""
+    """The batches of a file, with a progress bar."""
     yield from with_progress(source, ((batch.num_rows, batch) for batch in source.batches()), talk, what)
 
 
 def with_progress(
     source: readers.Source, pieces: Iterable[tuple[int, Any]], talk: Terminal, what: str
 ) -> Iterator[Any]:
-    """Pieces of a file that come with their numbers of rows, with a bar."""
+    """(number of rows, batch) pairs → batches, with a progress bar."""
     seen = 0
-    with talk.bar(what) as tell:
+    with talk.bar(what) as advance:
         for count, piece in pieces:
             yield piece
             seen += count
-            tell(seen, source.done())
+            advance(seen, source.done())
     for note in source.notes:
         talk.say(note, "note")
 
 
 def labelled(source: readers.Source, target: str, talk: Terminal, what: str) -> Iterator[tuple[Any, np.ndarray]]:
     """(rows, labels) of each batch, without the rows that have no label."""
-    gone = 0
+    skipped = 0
     for batch in batches(source, talk, what):
         X, y, without = readers.split(batch, target)
-        gone += without
+        skipped += without
         if len(y):
             yield X, y
-    if gone:
-        talk.say(f"{gone:,} rows without `{target}` were left out", "note")
+    if skipped:
+        talk.say(f"{skipped:,} rows without `{target}` were skipped", "note")
 
 
 def label_of(model: Any, text: str, option: str) -> Any:
-    """The class of a model that a user wrote."""
+    """The class that an option names."""
     for label in model.classes_.tolist():
         if str(label) == text:
             return label
@@ -286,7 +284,7 @@ def as_learned(model: Any, y: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class DecisionOptions:
-    """A model and how to ask it."""
+    """A model with priors, costs and a reject cost."""
 
     model: Any
     priors: Any
@@ -298,7 +296,7 @@ class DecisionOptions:
         return cls(model, parse_priors(model, priors), dict(parsed_cost(model, cost) for cost in costs), reject)
 
     def answer(self, X: Any) -> tuple[Any, np.ndarray]:
-        """(labels, probabilities) of rows; a label that is not given is None."""
+        """(labels, probabilities) of rows; the label of a rejected row is None."""
         proba = np.asarray(self.model.predict_proba(X, priors=self.priors))
         if not self.costs and self.reject is None:
             return self.model.classes_[proba.argmax(axis=1)], proba
@@ -307,7 +305,7 @@ class DecisionOptions:
 
 
 def parse_priors(model: Any, text: str | None) -> Any:
-    """`yes=0.2,no=0.8` as probabilities by class, made to sum to 1; or `uniform`: what `priors` of a model takes."""
+    """Parse `yes=0.2,no=0.8`, normalised to sum 1, or `uniform`: what `priors` of a model takes."""
     if text is None or text == "uniform":
         return text
     given = {}
@@ -322,7 +320,7 @@ def parse_priors(model: Any, text: str | None) -> Any:
 
 
 def parsed_cost(model: Any, text: str) -> tuple[tuple[Any, Any], float]:
-    """`spam:ham=5`: what taking spam for ham costs."""
+    """Parse `spam:ham=5`: predicting ham for spam costs 5."""
     pair, _, value = text.rpartition("=")
     cost = number(value, "--costs", text)
     true, colon, decided = pair.partition(":")

@@ -1,4 +1,4 @@
-"""`deciban merge`: several models as one."""
+"""`deciban merge`: merge several models."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from deciban.cli.options import Terminal, check_output, cli_command, force_optio
 @click.option("--output", "-o", required=True, metavar="FILE", help="The file to write.")
 @force_option
 def command(talk: Terminal, models: tuple[str, ...], output: str, force: bool) -> None:
-    """Merge models: the result equals one fitted to all their rows.
+    """Merge models. The result equals a model fitted to all their rows.
 
-    The models must be ones that can change: `deciban fit --updatable`.
+    The models must be updatable: `deciban fit --updatable`.
     """
     import deciban
     from deciban.io import readers
 
     readers.writable(output)
     check_output(output, models, force)
-    whole = deciban.merge(models)
-    told = [deciban.model_info(model) for model in models]
-    sources = [about["source"] for about in told if about["source"]]
-    of_first = {key: told[0].get(key) for key in ("target", "text")}
-    deciban.save(whole, output, source=" + ".join(dict.fromkeys(sources)) or None, **of_first)
-    rows = float(whole.class_count_.sum())
-    text = f"{output}: {len(models)} models, {rows:,.0f} rows, {len(whole.classes_)} classes"
-    talk.give(text, {"model": output, "models": list(models), "rows": rows, "classes": whole.classes_})
+    merged = deciban.merge(models)
+    infos = [deciban.model_info(model) for model in models]
+    sources = [about["source"] for about in infos if about["source"]]
+    of_first = {key: infos[0].get(key) for key in ("target", "text")}
+    deciban.save(merged, output, source=" + ".join(dict.fromkeys(sources)) or None, **of_first)
+    rows = float(merged.class_count_.sum())
+    text = f"{output}: {len(models)} models, {rows:,.0f} rows, {len(merged.classes_)} classes"
+    talk.give(text, {"model": output, "models": list(models), "rows": rows, "classes": merged.classes_})

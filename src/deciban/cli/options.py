@@ -1,4 +1,4 @@
-"""What all verbs share: help that ends in an example, the options of every verb, and one way to fail."""
+"""What all commands share: help with an example, common options, printing, and error messages."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from typing import Any
 import click
 
 STOPPED = 130
-FOR_PYTHON = re.compile(r"sklearn\.|features=")  # hints that nobody on the command line can follow
-IN_WORDS = "`deciban fit --model mixed` takes any columns; or leave this one out: --drop COLUMN"
-HEADER = "deciban.header"  # what --header says, for `csv_options`
+FOR_PYTHON = re.compile(r"sklearn\.|features=")  # hints that do not apply to the command line
+CLI_HINT = "`deciban fit --model mixed` takes any columns; or leave this one out: --drop COLUMN"
+HEADER = "deciban.header"  # key of the value of --header, for `csv_options`
 
 
 class CliCommand(click.Command):
@@ -40,7 +40,7 @@ class ClassifierOption(click.Option):
     """An option for the name of a classifier, whose help lists the names."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        import deciban  # takes its time to import
+        import deciban  # slow to import
 
         known = ", ".join(deciban.list_classifiers())
         if self.help and known not in self.help:
@@ -60,24 +60,24 @@ def first_sentence(text: str | None) -> str:
 
 @dataclass(frozen=True)
 class Terminal:
-    """Words to stderr, data to stdout: as text, or as JSON where it was asked for."""
+    """Prints messages to stderr, and data to stdout, as text or as JSON."""
 
     json: bool
     quiet: bool
 
     def say(self, text: str, kind: str = "") -> None:
-        """A word to the user."""
+        """Print a message to stderr."""
         if not self.quiet:
             mark = click.style(f"{kind}: ", bold=True) if kind else ""
             click.echo(mark + text, err=True)
 
     def give(self, text: str, data: Any) -> None:
-        """The answer."""
+        """Print the result to stdout."""
         click.echo(json.dumps(finite(data), ensure_ascii=False, default=plain, indent=2) if self.json else text)
 
     @contextmanager
     def warned(self) -> Iterator[None]:
-        """Warnings for users as one line each, once; those for programmers are left out."""
+        """Context manager: print each UserWarning once, as one line; hide other warnings."""
         seen: set[str] = set()
 
         def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
@@ -93,15 +93,15 @@ class Terminal:
 
     @contextmanager
     def bar(self, what: str) -> Iterator[Callable[[int, float | None], None]]:
-        """A bar with rows a second and the time left, where someone looks: tell it (rows so far, share done)."""
+        """Context manager: a progress bar if stderr is a terminal; its callback takes (rows so far, fraction done)."""
         from deciban.progress import row_progress
 
-        with row_progress(not self.quiet and sys.stderr.isatty(), what, transient=True) as tell:
-            yield tell or (lambda rows, share: None)
+        with row_progress(not self.quiet and sys.stderr.isatty(), what, transient=True) as advance:
+            yield advance or (lambda rows, share: None)
 
 
 def finite(data: Any) -> Any:
-    """Without NaN and infinities, which JSON does not have.
+    """Replace NaN and infinities, which JSON does not have, by None.
 
     >>> finite({"log_loss": [0.5, float("nan")], "rows": 2})
     {'log_loss': [0.5, None], 'rows': 2}
@@ -116,14 +116,14 @@ def finite(data: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """NumPy's numbers and arrays, and anything else, as JSON has them."""
+    """Convert NumPy numbers and arrays, and any other object, to a type of JSON."""
     if hasattr(value, "tolist"):
         return value.tolist()
     return value if isinstance(value, int | float) else str(value)
 
 
 def options(*given: Callable) -> Callable[[Callable], Callable]:
-    """Several options (and arguments) as one, in the order of the help."""
+    """Combine several options (and arguments) into one decorator, in the order of the help."""
 
     def add(function: Callable) -> Callable:
         for option in reversed(given):
@@ -135,17 +135,17 @@ def options(*given: Callable) -> Callable[[Callable], Callable]:
 
 _common = options(
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-    click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors."),
+    click.option("--quiet", "-q", is_flag=True, help="Suppress notes and progress."),
     click.option("--debug", is_flag=True, expose_value=False, help="Show where an error was raised."),
 )
 
 
 def cli_command(name: str, example: str) -> Callable[[Callable], CliCommand]:
-    """A function (talk, …) as a verb with the options of all verbs."""
+    """Make a function (talk, …) a command with the common options."""
 
     def make(function: Callable) -> CliCommand:
         def run(as_json: bool, quiet: bool, **arguments: Any) -> Any:
-            from deciban.display import on_command_line  # takes its time to import
+            from deciban.display import on_command_line  # slow to import
 
             talk = Terminal(as_json, quiet)
             with on_command_line(), talk.warned():
@@ -158,57 +158,59 @@ def cli_command(name: str, example: str) -> Callable[[Callable], CliCommand]:
     return make
 
 
-table_options = options(  # how to read a CSV file where looking at it is not enough
-    click.option("--delimiter", metavar="CHAR", help=r"What separates the cells of a CSV file (\t: tab)."),
+table_options = options(  # how to read a CSV file where detection fails
+    click.option("--delimiter", metavar="CHAR", help=r"Delimiter of a CSV file (\t: tab)."),
     click.option(
         "--header",
         type=click.IntRange(min=1),
         metavar="LINE",
         expose_value=False,
         callback=lambda ctx, option, line: ctx.meta.__setitem__(HEADER, line),
-        help="The line of a CSV file with the names of the columns; the first line is 1.",
+        help="Line of a CSV file with the column names (1-based).",
     ),
-    click.option("--no-header", is_flag=True, help="The first line of a CSV file is a row: columns are x0, x1, …"),
+    click.option("--no-header", is_flag=True, help="A CSV file has no header: columns are named x0, x1, …"),
 )
-column_options = options(  # what to learn from
+column_options = options(  # target and features
     click.option("--target", "-t", metavar="COLUMN", help="The column of the classes."),
-    click.option("--drop", multiple=True, metavar="COLUMN", help="Learn nothing from this column. Repeat for more."),
-    click.option("--text", metavar="COLUMN", help="Learn from the words of this column, and nothing else."),
+    click.option("--drop", multiple=True, metavar="COLUMN", help="Exclude this column (repeatable)."),
+    click.option("--text", metavar="COLUMN", help="Use the words of this column as the only features."),
 )
 known_target = click.option(
     "--target", "-t", metavar="COLUMN", help="The column of the classes; by default that of training."
 )
 priors_option = click.option(
-    "--priors", metavar="CLASS=P,…", help="Other class priors than those of training, or `uniform`."
+    "--priors", metavar="CLASS=P,…", help="Class priors instead of those of training, or `uniform`."
 )
 
 
-force_option = click.option("--force", is_flag=True, help="Write even over a file that is read.")
+force_option = click.option("--force", is_flag=True, help="Allow overwriting an input file.")
 
 
 def check_output(output: str | os.PathLike, inputs: Sequence[str | os.PathLike], force: bool) -> None:
-    """Refuse to write over a file that is read."""
+    """Raise DataError if the output is one of the inputs."""
     from deciban.errors import DataError
 
     for one in inputs:
         if not force and os.path.exists(output) and os.path.exists(one) and os.path.samefile(output, one):
-            raise DataError(f"{output} is read, and would be replaced\n\nhint: name another file, or pass --force")
+            raise DataError(
+                f"{output} is an input and would be overwritten\n\nhint: name another file, or pass --force"
+            )
 
 
 def csv_options(delimiter: str | None, no_header: bool) -> dict[str, Any]:
-    """The table options as `files.opened` takes them."""
+    """The table options as `readers.open_path` takes them."""
     delimiter = delimiter and delimiter.replace("\\t", "\t")
     if delimiter is not None and len(delimiter) != 1:
         raise click.BadParameter(f"{delimiter!r} is not one character", param_hint="--delimiter")
     ctx = click.get_current_context()
     line, target = ctx.meta.get(HEADER), ctx.params.get("target")
     if line and no_header:
-        raise click.BadParameter("a line with names and --no-header do not go together", param_hint="--header")
+        raise click.BadParameter("--header and --no-header exclude each other", param_hint="--header")
     return {"delimiter": delimiter, "header": 0 if no_header else line, "expected": (target,) if target else ()}
 
 
 def print_error(error: BaseException, debug: bool) -> int:
-    """Say what is wrong and how to cure it; the exit code."""
+    """Print an error and its hint; returns the exit code."""
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
     if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
@@ -219,8 +221,8 @@ def print_error(error: BaseException, debug: bool) -> int:
         return 2
     if isinstance(error, click.UsageError):
         where = f"\n\nhint: {error.ctx.command_path} --help" if error.ctx and error.ctx.parent else ""
-        told = error.format_message()
-        click.echo(_error(told if "hint:" in told else told + where), err=True)
+        message = error.format_message()
+        click.echo(_error(message if "hint:" in message else message + where), err=True)
         return 2
     if debug:
         traceback.print_exception(error)
@@ -229,27 +231,27 @@ def print_error(error: BaseException, debug: bool) -> int:
 
 
 def error_message(error: BaseException) -> str:
-    """What a user can do something about."""
+    """The message for users."""
     from deciban.errors import DecibanError
 
     if isinstance(error, DecibanError):
         what, _, hint = str(error).partition("\n\nhint: ")
-        return f"{what}\n\nhint: {IN_WORDS}" if FOR_PYTHON.search(hint) else str(error)
+        return f"{what}\n\nhint: {CLI_HINT}" if FOR_PYTHON.search(hint) else str(error)
     if isinstance(error, ImportError):
         return str(error)
     if isinstance(error, FileNotFoundError):
-        return f"there is no file {error.filename}\n\nhint: see what is there: ls"
+        return f"file not found: {error.filename}\n\nhint: check the path"
     if isinstance(error, IsADirectoryError):
         return f"{error.filename} is a folder\n\nhint: name a file"
     if isinstance(error, OSError):
-        return f"{error}\n\nhint: see whether there is room on the disk, and whether you may read and write there"
+        return f"{error}\n\nhint: check the free space on the disk and the permissions"
     if isinstance(error, MemoryError):
-        return "there is not enough memory\n\nhint: `deciban fit --stream` and `deciban predict` need little"
+        return "not enough memory\n\nhint: `deciban fit --stream` and `deciban predict` need little memory"
     return f"{error or type(error).__name__}\n\nhint: `--debug` shows where this came from"
 
 
 def _error(text: str) -> str:
-    """One paragraph: what is wrong, then the cure."""
+    """An error as one paragraph, then its hint."""
     wrong, _, hint = text.partition("\n\nhint: ")
     mark = click.style("error: ", fg="red", bold=True)
     return mark + " ".join(wrong.split()) + (f"\nhint: {' '.join(hint.split())}" if hint else "")

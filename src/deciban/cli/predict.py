@@ -1,4 +1,4 @@
-"""`deciban predict`: labels and probabilities for rows, as a stream."""
+"""`deciban predict`: append labels and probabilities to a stream of rows."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ from deciban.cli.options import (
     "--costs",
     multiple=True,
     metavar="TRUE:DECIDED=COST",
-    help="What a mistake costs, if not 1: decide for the least expected cost. Repeat for more.",
+    help="Cost of an error, if not 1 (repeatable): predict the class of least expected cost.",
 )
-@click.option("--reject", type=float, metavar="COST", help="Leave `predicted` empty where every answer costs more.")
+@click.option(
+    "--reject", type=float, metavar="COST", help="Leave `predicted` empty where every class has a higher expected cost."
+)
 @force_option
 @table_options
 def command(
@@ -52,9 +54,9 @@ def command(
 ) -> None:
     """Append the predicted class and the probability of each class to rows.
 
-    DATA is a file, or - for standard input; the new columns are `predicted` and `p_…`. Rows go through in
-    pieces, so that a file of any size needs little memory. For a model of texts, a .txt file is one text, and standard
-    input one text a line, unless it is a table that names the column of the texts.
+    DATA is a file, or - for standard input; the new columns are `predicted` and `p_…`. Rows are
+    streamed in batches, so that memory does not grow with the file. For a text model, a .txt file is one text, and
+    standard input has one text per line, unless it is a table with the text column.
     """
     import deciban
     from deciban.cli import inputs
@@ -70,8 +72,8 @@ def command(
 
     def answers(X: Any) -> Any:
         labels, proba = asked.answer(inputs.cells(fitted, X, columns))
-        said = {f"p_{label}": proba[:, c] for c, label in enumerate(fitted.classes_.tolist())}
-        return readers.with_free_names({"predicted": labels, **said}, source.names)
+        probabilities = {f"p_{label}": proba[:, c] for c, label in enumerate(fitted.classes_.tolist())}
+        return readers.with_free_names({"predicted": labels, **probabilities}, source.names)
 
     def through() -> Iterator[Any]:
         assert source.lines is not None
@@ -79,13 +81,13 @@ def command(
         for X, lines in inputs.with_progress(source, pieces, talk, "predicting"):
             yield lines, answers(X)
 
-    def anew() -> Iterator[Any]:
+    def with_answers() -> Iterator[Any]:
         for batch in inputs.batches(source, talk, "predicting"):
             yield readers.append_columns(batch, answers(batch))
 
     if talk.json and output == "-":
-        readers.write_lines(anew())
+        readers.write_lines(with_answers())
     elif readers.can_append_to_lines(source, output):
         readers.write_csv_with_predictions(source, through(), output)
     else:
-        readers.write(anew(), output)
+        readers.write(with_answers(), output)

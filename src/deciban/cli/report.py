@@ -1,4 +1,4 @@
-"""`deciban report`: an evaluation as a page of HTML."""
+"""`deciban report`: write an HTML report about a model."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def command(
     delimiter: str | None,
     no_header: bool,
 ) -> None:
-    """Evaluate a model on labelled rows and write a page of HTML.
+    """Write an HTML report about a model and labelled rows.
 
     It shows metrics, calibration, the effects of columns or words, the largest errors, the data, and warnings.
     """

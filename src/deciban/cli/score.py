@@ -1,4 +1,4 @@
-"""`deciban score`: how good a model is on rows whose classes are known."""
+"""`deciban score`: evaluate a model on labelled rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def command(
     delimiter: str | None,
     no_header: bool,
 ) -> None:
-    """Measure a model on labelled rows: accuracy, log loss, calibration, confusion."""
+    """Print accuracy, log loss, Brier score, calibration error and the confusion matrix of a model on labelled rows."""
     import deciban
     from deciban.cli import inputs
 
@@ -32,4 +32,4 @@ def command(
     talk.give(str(out), out.as_dict())
     if out.as_learned(found.model):
         where = f"deciban show {model}" if found.about["metrics"] else f"deciban report {model} {data}"
-        talk.say(f"if it learned from these very rows, the numbers flatter it; see {where}", "note")
+        talk.say(f"these may be the training rows: the scores may be optimistic; see {where}", "note")

@@ -1,4 +1,4 @@
-"""`deciban show`: what is in a model file."""
+"""`deciban show`: print what a model file holds."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from deciban.cli.options import Terminal, cli_command
 
 @cli_command("show", example="deciban show t.deciban")
 @click.argument("model")
-@click.option("--evidence", "most", default=5, show_default=True, help="How many to show for each class.")
+@click.option("--evidence", "most", default=5, show_default=True, help="Number of columns to show for each class.")
 def command(talk: Terminal, model: str, most: int) -> None:
-    """Show what a model is and was trained on, and its strongest evidence.
+    """Show the settings, the training data and the strongest evidence of a model.
 
-    For each class the cells, or the words, that speak for it most.
+    The evidence is listed for each class: the values of columns, or the words, with the most decibans.
     """
     import deciban
     from deciban.cli import inputs
@@ -26,14 +26,14 @@ def command(talk: Terminal, model: str, most: int) -> None:
     families = {str(name): type(one).__name__ for name, one in getattr(fitted, "families_", {}).items()}
     chosen = {key: value for key, value in getattr(fitted, "tuned_", {}).items() if not isinstance(value, dict)}
     data = {**about, "families": families, "chosen": chosen}
-    data["top_evidence"] = {str(label): [_evidence(one) for one in said] for label, said in strongest.items()}
+    data["top_evidence"] = {str(label): [_evidence(one) for one in evidence] for label, evidence in strongest.items()}
     what = "words" if inputs.reads_text(fitted) else "columns"
     talk.give(_text(model, about, what, chosen, families, strongest), data)
 
 
 def _evidence(one: Any) -> dict[str, Any]:
-    told = {"column": one.column, "value": one.value, "decibans": one.decibans}
-    return told if one.interval is None else {**told, "interval": one.interval}
+    data = {"column": one.column, "value": one.value, "decibans": one.decibans}
+    return data if one.interval is None else {**data, "interval": one.interval}
 
 
 def _text(
@@ -60,12 +60,12 @@ def _text(
     if chosen:
         lines.append("  chosen by held-out rows: " + ", ".join(f"{key}={value!r}" for key, value in chosen.items()))
     if about["metrics"]:
-        told = ", ".join(f"{key.replace('_', ' ')} {value:.4f}" for key, value in about["metrics"].items())
-        lines.append(f"  on held-out rows: {told}")
+        metrics = ", ".join(f"{key.replace('_', ' ')} {value:.4f}" for key, value in about["metrics"].items())
+        lines.append(f"  on held-out rows: {metrics}")
     if families:
         lines.append("  columns: " + format_list([f"{name} ({kind})" for name, kind in families.items()], 20, ""))
-    for label, said in strongest.items():
-        if said:
+    for label, evidence in strongest.items():
+        if evidence:
             lines += ["", f"  for {label}"]
-            lines += [f"    {one}" for one in said]
+            lines += [f"    {one}" for one in evidence]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""`deciban spam`: a mail filter in one file."""
+"""`deciban spam`: train and apply a mail filter."""
 
 from __future__ import annotations
 
@@ -14,22 +14,20 @@ SHOWN = 10  # words of a message that are explained
 
 
 def _mail(function: Callable) -> Callable:
-    """The arguments of all three."""
+    """The arguments of all three commands."""
     function = click.argument("mails", metavar="MAIL...", nargs=-1, required=True)(function)
     return click.argument("model")(function)
 
 
 def _sources(mails: tuple[str, ...]) -> list[str | bytes]:
-    """Files and folders by their names; standard input as what it holds."""
+    """Paths of files and folders; standard input as its content."""
     if mails.count("-") > 1:
-        raise click.UsageError("- is named twice, and standard input can be read once")
+        raise click.UsageError("- is given twice, but standard input can be read once")
     for mail in mails:
         if mail != "-" and not Path(mail).exists():
             from deciban.errors import DataError
 
-            raise DataError(
-                f"there is no file or folder {mail!r}\n\nhint: - is standard input; or see what is there: ls"
-            )
+            raise DataError(f"file or folder not found: {mail!r}\n\nhint: check the path; - is standard input")
     return [sys.stdin.buffer.read() if mail == "-" else mail for mail in mails]
 
 
@@ -41,13 +39,13 @@ def _label(function: Callable) -> Callable:
 @cli_command("learn", example="deciban spam learn spam.deciban junk.mbox --as spam")
 @_mail
 @_label
-@click.option("--new", "only_new", is_flag=True, help="Pass over messages that it knows.")
+@click.option("--new", "only_new", is_flag=True, help="Skip messages that were learned before.")
 def learn(talk: Terminal, model: str, mails: tuple[str, ...], label: str, only_new: bool) -> None:
-    """Learn messages as ham or as spam. The filter MODEL is made if it is not there.
+    """Learn messages as ham or as spam. The filter MODEL is created if it does not exist.
 
     MAIL is a file with a message, an mbox, a Maildir or a folder, or - for standard input (one message, or an mbox).
-    Copies of a message count once. A message that it knows is an error, and then nothing is learned. MODEL holds the
-    counts of words, and each message as a bag of words.
+    Copies of a message count once. A message that was learned before is an error, and nothing is learned then. MODEL
+    holds the counts of words, and each message as a bag of words.
     """
     from deciban import spam
 
@@ -59,9 +57,9 @@ def learn(talk: Terminal, model: str, mails: tuple[str, ...], label: str, only_n
 @_mail
 @_label
 def unlearn(talk: Terminal, model: str, mails: tuple[str, ...], label: str) -> None:
-    """Take back messages that were learned: the file is what it would be had they never come, to the last bit.
+    """Remove messages from a filter. The file has the same bytes as one that never learned them.
 
-    A message that was never learned, or as something else, is an error, and then nothing is taken back.
+    A message that was not learned, or with the other label, is an error, and nothing is removed then.
     """
     from deciban import spam
 
@@ -71,12 +69,12 @@ def unlearn(talk: Terminal, model: str, mails: tuple[str, ...], label: str) -> N
 
 @cli_command("check", example="deciban spam check spam.deciban new.eml")
 @_mail
-@click.option("--explain", is_flag=True, help="Weigh each word, in decibans.")
+@click.option("--explain", is_flag=True, help="Show the evidence of each word, in decibans.")
 def check(talk: Terminal, model: str, mails: tuple[str, ...], explain: bool) -> None:
-    """Say of each message whether it is ham, unsure or spam. MAIL may be - for standard input.
+    """Classify each message as ham, unsure or spam. MAIL may be - for standard input.
 
-    The first check after learning solves a regression; its weights are kept in MODEL.weights, which may be deleted. To
-    take ham for spam costs 100 times what it costs to let spam through, to be unsure a tenth of that.
+    The first check after learning fits a regression; its weights are cached in MODEL.weights, which may be deleted.
+    Costs: ham classified as spam 100, spam let through 1, "unsure" 0.1.
     """
     from deciban import spam
 
@@ -92,4 +90,4 @@ def check(talk: Terminal, model: str, mails: tuple[str, ...], explain: bool) -> 
 
 @click.group("spam", commands=[learn, unlearn, check], epilog=f"Example:\n\n  {check.example}")
 def command() -> None:
-    """A mail filter in one file: it learns, unlearns, and says ham, unsure or spam."""
+    """A mail filter: learn, unlearn and classify messages."""

@@ -1,5 +1,5 @@
-"""A quick start: scikit-learn and pyarrow import SciPy's statistics and pandas, and rows that come from files need
-neither. In the command's own process the first is loaded when first used, the second never.
+"""Faster start of the command: scikit-learn and pyarrow import scipy.stats and pandas, which rows of files do not need.
+In the command's own process the first is imported on first use, the second never.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ LATER, NEVER = "scipy.stats", "pandas"
 
 
 class Later(ModuleType):
-    """Stands for a module until something of it is asked for."""
+    """A placeholder that imports its module on first attribute access."""
 
     def __getattr__(self, name: str) -> Any:
         if sys.modules.get(self.__name__) is self:
@@ -22,7 +22,7 @@ class Later(ModuleType):
 
 
 class Never:
-    """A finder that says of a module that it is not installed."""
+    """An import finder that hides a module."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> None:
@@ -36,6 +36,6 @@ def alone() -> bool:
 
 
 def lighten() -> None:
-    """Spare this process what it will not need. Only for a process that ends with the command."""
+    """Avoid slow imports. Only for a process that ends with the command."""
     sys.modules.setdefault(LATER, Later(LATER))
     sys.meta_path.insert(0, Never)

@@ -1,6 +1,6 @@
-"""The tour: play tennis by hand, a real table, a race, texts, and a report, on data that every machine has.
+"""The demonstration: a small table, a real table, a speed comparison, texts and a report, on data of scikit-learn.
 
-All numbers are computed there and then.
+All numbers are computed during the run.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ OWN_NAMES = re.compile(r"numpy|scipy|sklearn|scikit|learn|\bnp\b|\bsp\b", re.IGN
 
 
 def tour(folder: str | Path = "deciban-demo", rows: int = 200_000, say: Say = print) -> dict[str, Any]:
-    """Give the tour, write the report into a folder, and return the numbers."""
+    """Run the demonstration, write the report into a folder, and return the numbers."""
     start = time.perf_counter()
     data: dict[str, Any] = {"tennis": tennis(say)}
     model, X, y, data["table"] = table(say)
@@ -51,7 +51,7 @@ def tour(folder: str | Path = "deciban-demo", rows: int = 200_000, say: Say = pr
     data["texts"] = texts(say)
     path = Path(folder) / "report.html"
     path.parent.mkdir(parents=True, exist_ok=True)
-    deciban.report(model, X, y, path, title="Breast cancer from a needle")
+    deciban.report(model, X, y, path, title="Breast cancer")
     say(f"\nThe report on the table: {path}")
     data |= {"report": str(path), "seconds": time.perf_counter() - start}
     say(f"All of this took {data['seconds']:.1f} s.")
@@ -78,29 +78,29 @@ def table(say: Say) -> tuple[Any, Any, np.ndarray, dict[str, Any]]:
     bunch = load_breast_cancer()
     names = [name.replace(" ", "_") for name in bunch.feature_names]
     X, y = _frame(bunch.data, names), bunch.target_names[bunch.target]
-    honest = deciban.auto_fit(X, y, "calibrated")
+    calibrated = deciban.auto_fit(X, y, "calibrated")
     best = deciban.auto_fit(X, y)
     assert best.comparison is not None
     ranked = {trial.name: trial.held_out.log_loss for trial in best.comparison.trials}
-    say(f"\n2. Breast cancer from a needle: {len(y)} lumps, {len(names)} measures, benign or malignant.\n")
-    say(f"   calibrated naive Bayes, by {honest.how}:")
-    say("   " + ", ".join(f"{key.replace('_', ' ')} {value:.4f}" for key, value in honest.metrics.items()))
+    say(f"\n2. Breast cancer ({len(y)} samples, {len(names)} features), benign or malignant.\n")
+    say(f"   calibrated naive Bayes, by {calibrated.how}:")
+    say("   " + ", ".join(f"{key.replace('_', ' ')} {value:.4f}" for key, value in calibrated.metrics.items()))
     say(f"   log loss in {best.comparison.how}: " + ", ".join(f"{name} {loss:.4f}" for name, loss in ranked.items()))
     say(f"   so `{best.kind.name}` is used ({best.kind.words}).\n")
     doubt = int(np.abs(best.model.predict_proba(X)[:, 0] - 0.5).argmin())
-    say(f"   The lump it doubts most, number {doubt}, is {y[doubt]}:\n")
+    say(f"   Least certain prediction: row {doubt}, which is {y[doubt]}:\n")
     say(best.model.explain(_rows(X, doubt)).text(columns=5).replace("row 0", f"row {doubt}"))
-    return honest.model, X, y, {"held_out": honest.metrics, "log_loss": ranked, "chosen": best.kind.name}
+    return calibrated.model, X, y, {"held_out": calibrated.metrics, "log_loss": ranked, "chosen": best.kind.name}
 
 
 def race(X: Any, y: np.ndarray, rows: int, say: Say) -> dict[str, float]:
-    """The same arithmetic beside scikit-learn's, on rows that the model imagines."""
+    """Speed of naive Bayes compared with scikit-learn's, on rows sampled from the model."""
     from sklearn.naive_bayes import GaussianNB
 
     many, labels = deciban.GaussianNB().fit(_plain(X), (y == "benign").astype(int)).sample(rows, random_state=0)
     pair = deciban.GaussianNB(), GaussianNB()
     out = {}
-    say(f"\n3. {rows:,} more lumps, imagined by the model; naive Bayes beside scikit-learn's:\n")
+    say(f"\n3. {rows:,} rows sampled from the model; naive Bayes compared with scikit-learn's:\n")
     for verb, arguments in (("fit", (many, labels)), ("predict_proba", (many,))):
         ours, theirs = (min(_seconds(getattr(one, verb), *arguments) for _ in range(3)) for one in pair)
         out[verb] = theirs / ours
@@ -111,7 +111,7 @@ def race(X: Any, y: np.ndarray, rows: int, say: Say) -> dict[str, float]:
 
 
 def texts(say: Say) -> dict[str, Any]:
-    """Which library wrote this?"""
+    """Classify docstrings by library."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     found = [(text, library) for library, modules in LIBRARIES.items() for text in _docstrings(modules)]
@@ -121,7 +121,7 @@ def texts(say: Say) -> dict[str, Any]:
     test = np.arange(len(y)) % 3 == 0
     model = deciban.MultinomialNB(alpha="auto").fit(X[~test], y[~test])
     right = float(model.score(X[test], y[test]))
-    say(f"\n4. {len(y):,} docstrings of {', '.join(LIBRARIES)}, their names struck out. Which library wrote this?\n")
+    say(f"\n4. {len(y):,} docstrings of {', '.join(LIBRARIES)}, their names removed. Which library is it from?\n")
     say(f"   a third held out: {100 * right:.1f} % right (the largest class has {100 * _largest(y):.1f} %)")
     names = np.array(count.get_feature_names_out())
     theta = np.exp(model.feature_log_prob_)
@@ -131,13 +131,13 @@ def texts(say: Say) -> dict[str, Any]:
         say(f"   {label:13} {', '.join(names[top])}")
     asked = "the inverse of a positive definite matrix by its Cholesky factor"
     proba = model.predict_proba(count.transform([asked]))[0]
-    told = ", ".join(f"{label} {p:.3f}" for label, p in zip(model.classes_, proba, strict=True))
-    say(f"   “{asked}”: {told}")
+    listed = ", ".join(f"{label} {p:.3f}" for label, p in zip(model.classes_, proba, strict=True))
+    say(f"   “{asked}”: {listed}")
     return {"documents": len(y), "accuracy": right}
 
 
 def _docstrings(modules: tuple[str, ...]) -> list[str]:
-    """What the public names of some modules say of themselves, each once."""
+    """The docstrings of the public names of some modules, each once."""
     return list(dict.fromkeys(text for name in modules for text in _of_module(import_module(name))))
 
 
@@ -145,7 +145,7 @@ def _of_module(module: ModuleType) -> Iterator[str]:
     for name in sorted(getattr(module, "__all__", dir(module))):
         try:
             one = getattr(module, name, None)
-        except ImportError:  # a name that waits for its experiment to be switched on
+        except ImportError:  # an experimental name that is not enabled
             continue
         if callable(one) and not name.startswith("_"):
             text = inspect.getdoc(one) or ""

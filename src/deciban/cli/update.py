@@ -1,7 +1,4 @@
-"""`deciban update`: more rows for a model.
-
-What `update` and `forget` share: rows go into a model, or out of it, and the file is replaced when all is well.
-"""
+"""`deciban update`: add rows to a model. `modify_model` is what `update` and `forget` share."""
 
 from __future__ import annotations
 
@@ -20,13 +17,13 @@ from deciban.cli.options import (
     table_options,
 )
 
-HINT = "hint: learn a model that can change: deciban fit --updatable"
+HINT = "hint: fit an updatable model: deciban fit --updatable"
 
 
 change_options = options(
     click.argument("model"),
     click.argument("data"),
-    click.option("--output", "-o", metavar="FILE", help="Where to write the model; by default in its place."),
+    click.option("--output", "-o", metavar="FILE", help="Where to write the model; by default over MODEL."),
     known_target,
     force_option,
     table_options,
@@ -73,10 +70,10 @@ def _apply_batch(fitted: Any, X: Any, y: Any, forget: bool) -> Any:
 @cli_command("update", example="deciban update u.deciban more.csv")
 @change_options
 def command(talk: Terminal, **asked: Any) -> None:
-    """Add rows to a model: it equals one fitted to all rows.
+    """Add rows to a model. The result equals a model fitted to all rows.
 
-    New classes and levels may come.
+    New classes and categories are allowed.
 
-    The model must be one that can change: `deciban fit --updatable`. The file is replaced when all is done.
+    The model must be updatable: `deciban fit --updatable`. The file is replaced at the end.
     """
     modify_model(talk, forget=False, **asked)

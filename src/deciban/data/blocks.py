@@ -1,8 +1,8 @@
 """Rows as the kernels take them: a block of cells, class codes, weights.
 
-Three blocks hold every kind of column: `Reals` (dense numbers; `ColumnBlock`, where columns lie apart), `Counts`
+Three blocks hold every kind of column: `Reals` (dense numbers; `ColumnBlock`, one array per column), `Counts`
 (compressed sparse rows) and `Codes` (levels, −1 = missing). `rows(a, b)` cuts a run of rows without copying, except for
-dtypes that the kernels do not know, which are converted a chunk at a time, never the whole.
+dtypes that the kernels do not know, which are converted one chunk at a time.
 
 >>> import numpy as np
 >>> t = Table(Reals(np.arange(6.0).reshape(3, 2)), y=np.array([0, 1, 1], dtype=np.int32), w=None, k=2)
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-_HUGE = 1 << 62  # codes past this are all the same to us: far too many levels
+_HUGE = 1 << 62  # codes above this are clipped (too many levels)
 _INTS = (np.dtype(np.int64), np.dtype(np.int32))
 
 
@@ -70,7 +70,7 @@ class Reals(_Cells):
 
     @property
     def held(self) -> np.ndarray | list[np.ndarray]:
-        """The cells as kernels take them: an array (n, d), or columns that lie apart."""
+        """The cells as kernels take them: an array (n, d), or one array per column."""
         return self.values
 
     @property
@@ -80,8 +80,8 @@ class Reals(_Cells):
 
 
 class ColumnBlock(Reals):
-    """Dense cells whose columns lie apart, each of them contiguous, as Arrow has them. They are put side by side when
-    somebody asks for `values`; kernels that learn do not.
+    """Dense cells with one contiguous array per column, as in Arrow. `values` copies them into one array; the kernels
+    that compute tallies do not need it.
 
     >>> x = ColumnBlock([np.array([1.0, 2.0]), np.array([3.0, 4.0])])
     >>> x.rows(1, 2).values.tolist(), x.n, x.d
@@ -183,7 +183,7 @@ class Counts:
 class Codes(_Cells):
     """Levels as whole numbers 0, 1, …; a negative code (NaN in a float array) = missing."""
 
-    floor: int = -1  # the least code that is not a mistake: 0 where −1 was not promised to mean missing
+    floor: int = -1  # the least valid code: 0 where −1 does not mean missing
     known: dict = field(default_factory=dict, compare=False, repr=False)  # what was found out about the values
 
     def _kernel(self, x: np.ndarray) -> Codes:

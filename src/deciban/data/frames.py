@@ -1,7 +1,7 @@
-"""Any dataframe (pandas, polars, pyarrow, … through narwhals) or array as columns: numbers, or levels with their names.
+"""Columns of any dataframe (pandas, polars, pyarrow, … through narwhals) or array: numeric, or codes with categories.
 
 A missing cell (NaN, None, NA, null) is NaN among numbers and code −1 among levels. No dataframe library is imported
-here: a frame brings its own.
+here.
 
 >>> import numpy as np
 >>> a, b = columns(np.array([[1.0, "x"], [2.0, None], [3.0, "x"]], dtype=object))
@@ -43,7 +43,7 @@ QUERIES = ("duckdb", "_duckdb", "ibis")  # libraries whose tables are queries
 
 
 def column_label(name: Any) -> str:
-    """What a column is called where it is shown: by its name, or x and its number where it has none.
+    """The label of a column in output: its name, or x and its number where it has none.
 
     >>> column_label("age"), column_label(0)
     ('age', 'x0')
@@ -92,9 +92,9 @@ class Column:
         if self.levels is not None:
             return self
         known, code = np.unique(self.values, return_inverse=True)
-        gone = np.isnan(known)
-        codes = np.where(gone, -1, np.arange(len(known)))[code].astype(np.int32)
-        return Column(self.name, codes, [_plain(v) for v in known[~gone].tolist()])
+        missing = np.isnan(known)
+        codes = np.where(missing, -1, np.arange(len(known)))[code].astype(np.int32)
+        return Column(self.name, codes, [_plain(v) for v in known[~missing].tolist()])
 
 
 def _plain(v: float) -> float | int:
@@ -129,9 +129,9 @@ class Records:
         (first, n), *others = sizes.items()
         for name, size in others:
             if size != n:
-                told = ["one cell" if m is None else f"{m} cells" for m in (n, size)]
+                lengths = ["one cell" if m is None else f"{m} cells" for m in (n, size)]
                 raise DataError(
-                    f"column `{first}` has {told[0]}, column `{name}` {told[1]}\n\n"
+                    f"column `{first}` has {lengths[0]}, column `{name}` {lengths[1]}\n\n"
                     "hint: give one cell for each name (a row), or columns of one length, or a list of rows"
                 )
         return cls({_name(key): value for key, value in given.items()}, n or 0)
@@ -199,8 +199,8 @@ def is_frame(X: Any) -> bool:
         return True
     if type(X).__module__.partition(".")[0] in QUERIES:
         raise DataError(
-            f"X is a {type(X).__name__}, a query whose rows are not here yet\n\n"
-            "hint: fetch them first, such as by `X.df()`, or let `fit_on(X, target=...)` and `predict_on(X)` read them"
+            f"X is a {type(X).__name__}, a query that has not been executed\n\n"
+            "hint: fetch its rows first, as by `X.df()`, or let `fit_on(X, target=...)` and `predict_on(X)` read them"
         )
     try:
         frame = nw.from_native(X, pass_through=True)
@@ -269,7 +269,7 @@ def take_target(X: Any, y: Any) -> tuple[Any, Any]:
     known = names(X)
     if y not in known:
         hint = did_you_mean(y, known) or f"the columns are {format_list(known)}; y is one of them, or the labels"
-        raise DataError(f"there is no column `{y}` in X to take the labels from\n\nhint: {hint}")
+        raise DataError(f"X has no column `{y}` with the labels\n\nhint: {hint}")
     if isinstance(X, Records):
         return X.only([name for name in known if name != y]), list(X.cells[y])
     frame, at = nw.from_native(X, eager_only=True), known.index(y)
@@ -358,9 +358,9 @@ def _from_series(name: str, s: Any) -> Column:
 
 
 def unsupported_dtype_error(name: Name, kind: str) -> DataError:
-    """What to say of a column of a type (in the words of its library) that is neither numbers nor levels."""
+    """The error about a column whose type is neither numeric nor categorical."""
     what, hint = in_words(kind)
-    return DataError(f"column `{name}` holds {what}, which are neither numbers nor levels\n\nhint: {hint}")
+    return DataError(f"column `{name}` holds {what}, which are neither numeric nor categorical\n\nhint: {hint}")
 
 
 def in_words(kind: str) -> tuple[str, str]:
@@ -481,8 +481,8 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
         wrong, row = levels[at], int(np.flatnonzero(codes == at)[0])
         what, hint = in_words(f"{type(wrong).__name__} objects")
         raise DataError(
-            f"column `{name}` holds {what} (such as {wrong!r}, in row {row}), which are neither numbers nor levels\n\n"
-            f"hint: {hint}"
+            f"column `{name}` holds {what} (such as {wrong!r}, in row {row}), which are neither numeric nor "
+            f"categorical\n\nhint: {hint}"
         )
     if kinds == {"number", "level"}:
         number, text = (next(v for v in levels if _kind(v) == kind) for kind in ("number", "level"))
@@ -500,7 +500,7 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
         return Column(name, np.array([*map(float, levels), np.nan])[codes])
     except OverflowError:
         raise DataError(
-            f"column `{name}` holds a whole number past all floats (more than 1e308)\n\n"
+            f"column `{name}` holds an integer that is too large for a float (more than 1e308)\n\n"
             "hint: make it a text, or take its logarithm"
         ) from None
 
@@ -552,15 +552,15 @@ def cells_of(X: Any, row: int) -> str:
     """
     X = records(X)
     if isinstance(X, Records):
-        told = [f"{name} = {_shown(cells[row])}" for name, cells in X.cells.items()]
+        cells_text = [f"{name} = {_shown(cells[row])}" for name, cells in X.cells.items()]
     elif is_frame(X):
         cells = nw.from_native(X, eager_only=True)[row : row + 1].rows()[0]
-        told = [f"{name} = {_shown(cell)}" for name, cell in zip(names(X), cells, strict=True)]
+        cells_text = [f"{name} = {_shown(cell)}" for name, cell in zip(names(X), cells, strict=True)]
     elif hasattr(X, "tocsr"):
         return ""
     else:
-        told = [_shown(cell) for cell in np.asarray(X, dtype=object)[row].tolist()]
-    return f" ({format_list(told, quote='')})"
+        cells_text = [_shown(cell) for cell in np.asarray(X, dtype=object)[row].tolist()]
+    return f" ({format_list(cells_text, quote='')})"
 
 
 def _shown(cell: Any) -> str:
@@ -568,6 +568,6 @@ def _shown(cell: Any) -> str:
 
 
 def shown_names(model: Any) -> list[str]:
-    """What to call a model's columns: as the frame of training did, or x0, x1, …"""
+    """The labels of a model's columns: those of the training frame, or x0, x1, …"""
     numbered = column_labels(model.n_features_in_)
     return [str(name) for name in getattr(model, "feature_names_in_", getattr(model, "_frame_names", numbered))]

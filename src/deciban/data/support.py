@@ -1,4 +1,4 @@
-"""Which numbers a family can have, by the name of its support.
+"""Supports of families: the valid values by the name of the support.
 
 >>> import numpy as np
 >>> outside(np.array([-1.0, 0.0, 0.5, 2.0, np.nan]), "count").tolist()

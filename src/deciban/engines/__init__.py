@@ -1,8 +1,8 @@
-"""Engines add tallies; they know no model. An engine of chunks in memory (`threads`) has
+"""Engines add tallies and are independent of models. The engine of chunks in memory (`threads`) has
 
     total(chunks, f)              Σ f(chunk), in the order of the chunks
 
-and an engine of data of any size (`stream`, `dask`, `spark`; `picking` finds the one that takes some data) has
+and an engine of data of any size (`stream`, `dask`, `spark`; `engine_for` finds the one that takes some data) has
 
     takes(data) → bool            by type, importing nothing
     names(data), schema(data)     names of the columns; their Arrow schema (no pass over the rows)
@@ -10,10 +10,10 @@ and an engine of data of any size (`stream`, `dask`, `spark`; `picking` finds th
     transform(data, f, schema)    f of every batch, as the same kind of data, lazily where the kind is lazy
     kept(data, columns)           a context in which these columns are held for several passes
 
-f and what it gives can be pickled, and f keeps no state. `f.columns`, where f has it, names the columns that it reads:
-an engine may leave out all others. progress(rows so far, share of all or None) is called now and then.
+f and its results can be pickled, and f has no state. `f.columns`, where f has it, names the columns that it reads:
+an engine may skip all others. progress(rows so far, share of all or None) is called regularly.
 
-Which engine goes through some data: the one that takes data of that type, or the one that was asked for.
+`engine_for` selects the engine by the type of the data, or by name.
 
 >>> engine_for("rows.parquet").__name__
 'deciban.engines.stream'
@@ -50,7 +50,7 @@ def engine_for(data: Any, engine: Any = None) -> ModuleType:
         if found.takes(data):
             return found
     raise DataError(
-        f"{type(data).__module__}.{type(data).__name__} is nothing that an engine can go through\n\n"
+        f"{type(data).__module__}.{type(data).__name__} cannot be read by any engine\n\n"
         "hint: give a path, a folder, a glob, an Arrow dataset or reader, a frame, an iterator of frames, or a Dask or "
-        "Spark DataFrame; what is a NumPy array goes to `fit`"
+        "Spark DataFrame; pass NumPy arrays to `fit`"
     )

@@ -1,7 +1,7 @@
-"""Dask: partitions are summed where they lie, and the sums are added by a tree of tasks.
+"""Dask: partitions are summed on their workers, and the sums are added by a tree of tasks.
 
-It works on the client that is in use (a `LocalCluster` or any other), or without one by Dask's threads. Sums are values
-that tasks return, so Dask computes those of a lost worker anew and the result stays exact. Only sums travel:
+It uses the current client (a `LocalCluster` or any other), or without one by Dask's threads. Sums are values
+that tasks return, so Dask recomputes those of a lost worker and the result stays exact. Only sums travel:
 about one a partition, and one to the client. Dask's dashboard shows how far a pass has come.
 
 >>> import dask.dataframe as dd, pandas as pd
@@ -38,14 +38,14 @@ def takes(data: Any) -> bool:
 
 
 def ready(data: Any) -> Any:
-    """The data, or why they are none for Dask."""
+    """The data; raises DataError if they are not for Dask."""
     try:
         import dask.dataframe  # noqa: F401
     except ImportError as bad:
         raise ImportError("this engine needs Dask\n\nhint: pip install 'deciban[dask]'") from bad
     if not takes(data):
         raise DataError(
-            f"engine 'dask' goes through Dask DataFrames, not through a {type(data).__name__}\n\n"
+            f"engine 'dask' reads Dask DataFrames, not a {type(data).__name__}\n\n"
             "hint: dask.dataframe.read_parquet(path) and from_pandas(frame, npartitions=…) make one"
         )
     return data
@@ -92,7 +92,7 @@ def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
 
 @contextmanager
 def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """The data in the workers' memory. Without a cluster they stay where they are, as they may not fit into ours."""
+    """Persist the data in the workers' memory. Without a cluster nothing is persisted: it may not fit into memory."""
     if _client() is None:
         yield data
         return
@@ -166,7 +166,7 @@ def _client() -> Any:
 
 
 def _result(root: Any) -> Any:
-    """The value of a task, and of its failures the one that the user can cure."""
+    """The value of a task; of several failures the one that the user can fix is raised."""
     client = _client()
     try:
         if client is None:
@@ -198,7 +198,7 @@ def _awaited(client: Any, future: Any) -> Any:
         except CancelledError as bad:
             raise ClusterError(
                 "the connection to the Dask cluster was lost\n\n"
-                "hint: see whether its scheduler runs (its log tells why it ended), connect a new Client, and fit again"
+                "hint: check that its scheduler runs (its log has the reason), connect a new Client, and fit again"
             ) from bad
         except KilledWorker as bad:
             raise ClusterError(
@@ -212,7 +212,7 @@ def _awaited(client: Any, future: Any) -> Any:
             if workers is None:
                 raise ClusterError(
                     f"the scheduler of the Dask cluster has not answered for {patience:g} seconds\n\n"
-                    "hint: see whether it runs, and fit again by a new Client"
+                    "hint: check that it runs, and fit again with a new Client"
                 )
             raise ClusterError(
                 f"the Dask cluster has had no workers for {patience:g} seconds\n\n"
@@ -222,7 +222,7 @@ def _awaited(client: Any, future: Any) -> Any:
 
 
 def _workers(client: Any) -> int | None:
-    """How many there are; None: nobody answers."""
+    """The number of workers; None: the scheduler does not respond."""
     try:
         return len(client.sync(client.scheduler.ncores, callback_timeout=10 * GLANCE))
     except (OSError, TimeoutError, AttributeError):  # no scheduler: the client is connecting or closed

@@ -1,4 +1,4 @@
-"""What engines of partitioned data share: even runs of rows, and a tree of adds.
+"""What engines of partitioned data share: batches of equal size, and tree reduction.
 
 A partition's rows are cut into even batches, whose results are added from left to right; the partitions' sums are added
 by groups of `FAN` neighbours, then the groups' sums, and so on. Borders and tree depend on the rows and the partitions
@@ -30,7 +30,7 @@ CELLS = 1 << 20  # of a batch, about: 8 MB
 
 def sum_of_partition(batches: Iterable[pa.RecordBatch], f: Callable, plus: Callable, number: int) -> Any:
     """Σ f(batch) of the rows of one partition; None where there are no batches."""
-    plus = iadd if plus is add else plus  # what f made is nobody else's
+    plus = iadd if plus is add else plus  # results of f have a single owner
     out = None
     for part in each_of_partition(batches, f, number):
         out = part if out is None else plus(out, part)
@@ -38,7 +38,7 @@ def sum_of_partition(batches: Iterable[pa.RecordBatch], f: Callable, plus: Calla
 
 
 def each_of_partition(batches: Iterable[pa.RecordBatch], f: Callable, number: int) -> Iterator[Any]:
-    """f of each even batch of one partition. An error tells row and partition."""
+    """f of each even batch of one partition. An error names the row and the partition."""
     rows = 0
     for batch in rebatch(batches):
         try:
@@ -81,7 +81,7 @@ def _one(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def tree_reduce(parts: Mapping[int, Any], join: Callable[[list], Any], fan: int = FAN) -> Any:
-    """`join` of neighbours by their numbers, again and again until one is left; None if there is nothing."""
+    """Join groups of neighbours until one value is left; None if there is none."""
     while len(parts) > 1:
         groups: dict[int, list] = {}
         for number in sorted(parts):
@@ -91,6 +91,6 @@ def tree_reduce(parts: Mapping[int, Any], join: Callable[[list], Any], fan: int 
 
 
 def sum_present(values: Iterable[Any], plus: Callable) -> Any:
-    """The sum of those that are something."""
+    """The sum of the values that are not None."""
     some = [value for value in values if value is not None]
     return reduce(plus, some) if some else None

@@ -1,8 +1,10 @@
-"""Spark: `mapInArrow` sums a partition where it lies; small sums go to the driver, large ones through a tree of adds.
+"""Spark: `mapInArrow` sums a partition on its executor; small sums go to the driver, large ones through a tree
+reduction.
 
-Classic sessions and Spark Connect. Sums are rows that tasks return, so what is lost with an executor is computed anew
-and the result stays exact; rows carry the number of their partition and are added in that order. An error in the data
-is a row too: it comes out as itself, once, and does not fail four times in the JVM. Spark's UI shows how far a pass is.
+Classic sessions and Spark Connect. Sums are rows that tasks return, so what is lost with an executor is recomputed and
+the result stays exact; rows carry the number of their partition and are added in that order. An error in the data is
+returned as a row: it is raised once on the driver, and the task is not retried four times. Spark's UI shows how far a
+pass is.
 
 Spark cuts partitions into batches of `spark.sql.execution.arrow.maxRecordsPerBatch` rows; they are put together again,
 so the setting does not change the result. Workers need the driver's Python version and deciban: on one machine they
@@ -41,14 +43,14 @@ def takes(data: Any) -> bool:
 
 
 def ready(data: Any) -> Any:
-    """The data, or why they are none for Spark."""
+    """The data; raises DataError if they are not for Spark."""
     try:
         import pyspark  # noqa: F401
     except ImportError as bad:
         raise ImportError("this engine needs Spark\n\nhint: pip install 'deciban[spark]', and a Java runtime") from bad
     if not takes(data):
         raise DataError(
-            f"engine 'spark' goes through Spark DataFrames, not through a {type(data).__name__}\n\n"
+            f"engine 'spark' reads Spark DataFrames, not a {type(data).__name__}\n\n"
             "hint: spark.read.parquet(path) and spark.createDataFrame(frame) make one"
         )
     return data
@@ -81,7 +83,7 @@ def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = 
             finally:
                 with ignore_errors():
                     sums.unpersist()
-        raise DataError(f"files have changed or gone during the fit: {cannot}\n\nhint: fit again")
+        raise DataError(f"files were changed or deleted during the fit: {cannot}\n\nhint: fit again")
 
 
 def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
@@ -108,7 +110,7 @@ def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Joining:
-    """Sums of partitions → the sums of groups of neighbours."""
+    """Adds the sums of neighbouring partitions."""
 
     plus: Callable
 
@@ -156,7 +158,7 @@ def _added(sums: Any, plus: Callable, pieces: bool) -> Any:
 
 
 def _set_python(data: Any) -> None:
-    """Workers on this machine run the interpreter that runs this, and not whatever `python3` is."""
+    """Workers on this machine run the interpreter that runs this, and not `python3` of the PATH."""
     if connected(data) or "PYSPARK_PYTHON" in os.environ:
         return
     context = data.sparkSession.sparkContext

@@ -1,6 +1,6 @@
-"""How tasks of Spark get at the rows of a frame: from its files, from what Spark keeps of it, or from Spark itself.
+"""How Spark tasks read the rows of a frame: from its files, from a cached frame, or from Spark.
 
-Tasks that read files do without Spark's rows, but may turn out to be unable to: then the next way is taken.
+Reading files is fastest but may fail on the executors; then the next way is used.
 
 >>> quoted("a.b"), quoted("`")
 ('`a.b`', '````')
@@ -23,7 +23,7 @@ ARROW = "spark.sql.execution.arrow"
 
 @dataclass(frozen=True)
 class AccessPath:
-    """What tasks are given, and the runs that they make of it."""
+    """The input of tasks, and how they split it into runs."""
 
     frame: Any
     runs: Runs
@@ -82,12 +82,12 @@ class HeldFrame:
 
 
 def quoted(name: str) -> str:
-    """A name with dots is a column, not a field of one."""
+    """Quote a column name, so that dots in it are not field access."""
     return f"`{name.replace('`', '``')}`"
 
 
 def numbered(frame: Any) -> Any:
-    """The columns by number: `mapInArrow` trips over names with dots."""
+    """Rename the columns to numbers: `mapInArrow` fails on names with dots."""
     return frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
 
 

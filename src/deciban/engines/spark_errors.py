@@ -1,7 +1,7 @@
-"""What goes wrong on Spark, in a sentence and with its cure, and an end to waiting where nothing goes on.
+"""Errors of Spark as short messages with hints, and a time limit where nothing progresses.
 
 >>> with ignore_errors():
-...     raise ConnectionError("the driver is gone")
+...     raise ConnectionError("the driver is lost")
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from uuid import uuid4
 from deciban.errors import ClusterError, DecibanError
 
 PATIENCE = 120.0  # seconds to wait while no executor takes a task; a session's setting `spark.deciban.patience`
-ERROR_HELP = {  # what Spark says: what it means, and the cure
+ERROR_HELP = {  # Spark's message: its meaning, and a hint
     "PYTHON_VERSION_MISMATCH": (
         "Spark's workers run another version of Python than this process",
         f"set PYSPARK_PYTHON to a Python {sys.version_info.major}.{sys.version_info.minor} with deciban, "
@@ -61,13 +61,13 @@ def connected(data: Any) -> bool:
 
 @contextmanager
 def translate_errors(data: Any) -> Iterator[None]:
-    """Inside, what Spark fails with is told in a sentence where there is one, and it does not wait forever."""
+    """Context manager: known errors of Spark become short messages, and waiting has a limit."""
     stuck, done = Event(), Event()
     try:
         if not connected(data):  # a server of Connect looks after its cluster itself
             context, tag = data.sparkSession.sparkContext, f"deciban-{uuid4().hex}"
             if context._jsc is None:
-                raise _gone()
+                raise _driver_lost()
             patience = float(data.sparkSession.conf.get("spark.deciban.patience", str(PATIENCE)))
             context.addJobTag(tag)
             Thread(target=_watch, args=(context, tag, patience, stuck, done), daemon=True).start()
@@ -78,12 +78,12 @@ def translate_errors(data: Any) -> Iterator[None]:
         if stuck.is_set():
             raise ClusterError(
                 f"no executor of Spark has taken a task for {patience:g} seconds\n\n"
-                "hint: see whether the cluster has free cores and memory; if it takes long to give them, wait longer: "
+                "hint: check that the cluster has free cores and memory; if it allocates them slowly, wait longer: "
                 'spark.conf.set("spark.deciban.patience", "600")'
             ) from None
-        if (told := in_words(bad)) is None:
+        if (known := in_words(bad)) is None:
             raise
-        raise told from None
+        raise known from None
     finally:
         done.set()
         if not connected(data):
@@ -102,14 +102,14 @@ def in_words(bad: Exception) -> ClusterError | None:
         if sign in text:
             return ClusterError(f"{what}\n\nhint: {hint}")
     if any(sign in text for sign in LOST) or isinstance(bad, ConnectionError):
-        return _gone()
+        return _driver_lost()
     return None
 
 
-def _gone() -> ClusterError:
+def _driver_lost() -> ClusterError:
     return ClusterError(
         "the connection to Spark was lost\n\n"
-        "hint: see whether its driver runs (its log tells why it ended), start a new session, and fit again"
+        "hint: check that its driver runs (its log has the reason), start a new session, and fit again"
     )
 
 
@@ -130,7 +130,7 @@ def _watch(context: Any, tag: str, patience: float, stuck: Event, done: Event) -
 
 @contextmanager
 def ignore_errors() -> Iterator[None]:
-    """Inside, a driver that is gone is no news."""
+    """Context manager: ignore errors of a lost driver."""
     try:
         yield
     except Exception:

@@ -1,14 +1,14 @@
-"""Parquet files that tasks of Spark read by themselves, where a frame is nothing but columns of such files.
+"""Parquet files that Spark tasks read with Arrow, where a frame consists of columns of such files only.
 
 Spark decodes a file into columns, makes rows of these and Arrow batches of the rows, cell by cell, before Python sees
 one; Arrow reads the file in a fraction of that time. So the tasks get numbers, of the pieces that `stream` would read:
 
     plan = columns of files → files and their footers → pieces 0 … n-1 → tasks → sums, added in that order
 
-What Spark has cached of unchanged files is in the files too, and had from there in less time. Any doubt leaves it to
-Spark: another plan or format, partitioned folders, other file systems, a column that a file lacks or has in another
+Cached frames of unchanged files are read from the files too, which is faster. Spark reads the frame in all other
+cases: another plan or format, partitioned folders, other file systems, a column that a file lacks or has in another
 type, types with zones or rules of their own, files that changed since Spark listed them. A task that cannot open a file
-says so, and Spark reads the frame. `spark.deciban.io.readers` = `false` switches it off.
+says so, and Spark reads the frame. `spark.deciban.files` = `false` switches it off.
 
 >>> Pieces((("a.parquet", 10, 0), ("b.parquet", 10, 0)), (0, 2, 3), ("x",)).place(2)
 (1, 0)
@@ -30,7 +30,7 @@ from deciban.engines import threads
 from deciban.engines.spark_errors import connected, ignore_errors
 from deciban.engines.spark_tasks import Unreadable
 
-SETTING, FIELD_IDS = "spark.deciban.io.readers", "spark.sql.parquet.fieldId.read.enabled"
+SETTING, FIELD_IDS = "spark.deciban.files", "spark.sql.parquet.fieldId.read.enabled"
 FILES = 10_000  # whose footers the driver reads, a thousand in a second or so
 EACH = 4  # pieces of a task, at most; there are four tasks for a core if there are as many pieces
 SOURCES = "org.apache.spark.sql.execution.datasources"
@@ -92,7 +92,7 @@ def pieces_of(frame: Any, columns: Sequence[str]) -> Pieces | None:
     """The pieces of the files that a frame of those columns is, where tasks may read them."""
     if connected(frame):  # whose plans are the server's
         return None
-    with ignore_errors():  # whatever fails here is for Spark to tell
+    with ignore_errors():  # Spark reports errors of these files itself
         conf = frame.sparkSession.conf
         if conf.get(SETTING, "true").lower() != "true" or conf.get(FIELD_IDS, "false") == "true":
             return None
@@ -148,7 +148,7 @@ def _class(thing: Any) -> str:
 
 
 def _kinds(frame: Any) -> dict[str, Any]:
-    """The Arrow types of columns that are the same whoever reads them: numbers, truth values, texts."""
+    """The Arrow types of columns that are the same for Spark and Arrow: numbers, truth values, texts."""
     import pyarrow as pa
     from pyspark.sql.pandas.types import to_arrow_schema
 

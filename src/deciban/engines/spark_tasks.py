@@ -1,4 +1,4 @@
-"""What Spark's tasks give back: a row for each run of rows, with its number, and its sum or what is wrong with it.
+"""Results of Spark tasks: a row for each run of rows, with its number, and its sum or its error.
 
 A run is a partition, or a piece of a file. Pieces are what `stream` adds up, and in its order: the bits are the same.
 
@@ -33,7 +33,7 @@ Runs = Callable[[Iterable[Any]], Iterator[tuple[int, Iterator[Any]]]]  # what a 
 
 
 class Unreadable(Exception):
-    """What a task cannot read by itself after all."""
+    """A file that a task cannot read."""
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,12 @@ from typing import Any
 from deciban.engines import threads
 from deciban.errors import DataError, DecibanError, levels_up, relocate
 
-Tell = Callable[[int, float | None], None]  # (rows so far, share of all)
+ProgressCallback = Callable[[int, float | None], None]  # (rows so far, share of all)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a pass has come: the sum of the first `pieces`, which are so many rows."""
+    """State of a pass: the sum of the first `pieces`, and their number of rows."""
 
     pieces: int = 0
     rows: int = 0
@@ -54,7 +54,7 @@ def schema(data: Any) -> Any:
 
 
 def opened(data: Any, **how: Any) -> Any:
-    """The data as a `files.Source`, ready to be read."""
+    """The data as an `io.source.Source`."""
     from deciban.io import readers
 
     return readers.open_data(data, **how)
@@ -62,7 +62,7 @@ def opened(data: Any, **how: Any) -> Any:
 
 def ready(data: Any) -> Any:
     """Data that can be asked for names, types and rows, one after the other: an iterator gives its first frame once,
-    and files that tell their types and rows beforehand are not opened for every question."""
+    and files whose types and row counts are known are not opened again."""
     from deciban.io import readers
 
     if readers.is_single_pass(data):
@@ -76,22 +76,22 @@ def total(
     f: Callable[[Any], Any],
     plus: Callable[[Any, Any], Any] = add,
     *,
-    progress: Tell | None = None,
+    progress: ProgressCallback | None = None,
     start: Progress | None = None,
     after: Callable[[Progress], None] | None = None,
 ) -> Any:
     """Σ f(batch) over all batches; None where there are none. `f.columns` and `f.coded`, where f has them, say what is
-    to be read. `start` goes on from where an earlier pass had come, `after` hears of every piece."""
+    to be read. `start` resumes an earlier pass, `after` is called after every piece."""
     from deciban.io import readers
 
-    plus = iadd if plus is add else plus  # what f made is nobody else's
+    plus = iadd if plus is add else plus  # results of f have a single owner
     at = start or Progress()
     while True:
         how = {"types": readers.types_named(at.types)} if at.types else {}
         source = opened(data, **how)
         try:
             out = _pass(source, f, plus, progress, at, after)
-            tell_notes(source)
+            warn_notes(source)
             return out
         except readers.ColumnTypeChanged as changed:  # a column of a CSV file turned out late to be of another type
             if not readers.is_path(data) or any(name not in source.names for name in changed.types):
@@ -99,13 +99,15 @@ def total(
             at = Progress(types=tuple((name, str(kind)) for name, kind in changed.types.items()))
 
 
-def tell_notes(source: Any) -> None:
-    """Warn of what in a file was not read as it stands."""
+def warn_notes(source: Any) -> None:
+    """Warn about cells of a file that were not read literally."""
     for note in source.notes:
         warnings.warn(note, UserWarning, stacklevel=levels_up())
 
 
-def _pass(source: Any, f: Callable, plus: Callable, progress: Tell | None, at: Progress, after: Callable | None) -> Any:
+def _pass(
+    source: Any, f: Callable, plus: Callable, progress: ProgressCallback | None, at: Progress, after: Callable | None
+) -> Any:
     pieces = source.pieces(getattr(f, "columns", None), getattr(f, "coded", ()))
     try:
         for part, rows in threads.map_ordered(islice(pieces, at.pieces, None), partial(summed, f=f, plus=plus)):
@@ -146,14 +148,16 @@ class PieceError(Exception):
 
 
 def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
-    """f of every batch, as the kind of thing that data are (a path: a reader of batches), made as it is asked for."""
+    """f of every batch, as the same type as the data (a path: a reader of batches), computed lazily."""
     from deciban.io import readers
 
     source = opened(data)
     return readers.frames_like(source.like, map_batches(source, f, schema), schema)
 
 
-def map_batches(source: Any, f: Callable[[Any], Any], schema: Any, progress: Tell | None = None) -> Iterator[Any]:
+def map_batches(
+    source: Any, f: Callable[[Any], Any], schema: Any, progress: ProgressCallback | None = None
+) -> Iterator[Any]:
     """f of every batch in order, worked on by threads."""
 
     def work(piece: Callable) -> tuple[list, int]:
@@ -179,14 +183,14 @@ def map_batches(source: Any, f: Callable[[Any], Any], schema: Any, progress: Tel
 
 @contextmanager
 def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """The data for several passes: as they are, unless they can be gone through once only."""
+    """The data for several passes; an error if they can be read only once."""
     from deciban.io import readers
 
     if readers.is_single_pass(data):
         name = getattr(data, "name", f"a {type(data).__name__}")
         raise DataError(
-            f"{name} gives its rows once, and this model goes through them several times\n\n"
-            "hint: write them to a file first and give its path, or give a list of frames, or a function that makes "
-            "the iterator anew"
+            f"{name} can be read only once, and this model needs several passes\n\n"
+            "hint: write them to a file first and give its path, or give a list of frames, or a function that returns "
+            "a new iterator"
         )
     yield data

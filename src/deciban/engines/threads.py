@@ -1,4 +1,4 @@
-"""The threads of this process: chunks go to workers, results are added in the order of the chunks.
+"""The thread engine: threads process chunks, results are added in the order of the chunks.
 
 The kernels release the interpreter lock, so plain threads use all cores. Chunk borders depend on the rows alone and the
 order of addition is fixed: any number of threads gives the same bits.
@@ -21,7 +21,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-AHEAD = 2  # chunks for each thread that may be done, or under way, before the one that is wanted is used up
+AHEAD = 2  # chunks per thread that may be processed ahead of the next result
 _pool: ThreadPoolExecutor | None = None
 _owner = 0  # the process that made the pool: a fork must make its own
 _limit: int | None = None
@@ -39,8 +39,20 @@ def workers() -> int:
 
 @contextmanager
 def threads(n: int | None) -> Iterator[None]:
-    """Inside, use n threads (None: the default). The result is the same for any n.
+    """Context manager that sets the number of threads. Results have the same bits for any number.
 
+    Parameters
+    ----------
+    n : int or None
+        Number of threads; None: `$DECIBAN_THREADS` if set, else all cores that the process may use.
+
+    Returns
+    -------
+    context manager
+        Restores the former number at its end.
+
+    Examples
+    --------
     >>> with threads(1):
     ...     workers()
     1
@@ -63,9 +75,9 @@ def _executor(n: int) -> ThreadPoolExecutor:
 
 
 class _Team:
-    """Threads that take chunks from one source, and the outcomes they have brought back.
+    """Threads that take chunks from one source, and their results.
 
-    Who is far ahead of the chunk that is wanted goes away, and is called again when it was used up: nobody waits.
+    A thread that is far ahead of the next result returns to the pool and is submitted again later: no thread blocks.
     """
 
     def __init__(self, chunks: Iterable, f: Callable[[Any], Any], n: int):
@@ -78,13 +90,13 @@ class _Team:
         self.call()
 
     def call(self) -> None:
-        """Have those work again who went away."""
+        """Submit the threads that returned to the pool again."""
         while self.open and self.away and self.taken < self.wanted + self.ahead:
             self.away -= 1
             self.pool.submit(self.work)
 
     def work_on_one(self) -> bool:
-        """Take the next chunk and do it; False if there is none, or not yet."""
+        """Process the next chunk; False if there is none, or not yet."""
         with self.change:
             if not self.open or self.taken >= self.wanted + self.ahead:
                 return False
@@ -115,7 +127,7 @@ class _Team:
             self.away += 1
 
     def bring(self, number: int) -> tuple[Any, BaseException | None] | None:
-        """The outcome of one chunk, worked on meanwhile; None if there is no such chunk."""
+        """The result of one chunk; works on chunks meanwhile. None if there is no such chunk."""
         while True:
             with self.change:
                 if number > self.wanted:
@@ -130,14 +142,14 @@ class _Team:
                     self.change.wait_for(lambda: number in self.outcomes or number >= self.taken)
 
     def stop(self) -> None:
-        """No more is done. Who was called but has not come yet, as all threads are busy, holds no rows meanwhile."""
+        """Stop. Submitted threads that have not started hold no rows."""
         with self.change:
             self.open = False
             self.source, self.outcomes, self.f = iter(()), {}, None
 
 
 def map_ordered(chunks: Iterable, f: Callable[[Any], Any]) -> Iterator:
-    """f of each chunk, in order. The caller's own thread works too: it is awake already."""
+    """f of each chunk, in order. The calling thread works too."""
     chunks = iter(chunks)
     first = list(islice(chunks, 2))
     n = workers()
@@ -170,7 +182,7 @@ def _blas_libraries() -> list[Any]:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Inside, BLAS uses the thread that calls it: its own threads and ours would wait for each other."""
+    """Context manager: BLAS uses one thread, so that its threads and ours do not compete."""
     before = [(library, library.get_num_threads()) for library in _blas_libraries()]
     for library, _ in before:
         library.set_num_threads(1)

@@ -1,1 +1,1 @@
-"""What families share: smoothing, cuts, linear scores, leaving rows out of sums."""
+"""What families share: smoothing, discretisation, linear scores, leave-one-out sums."""

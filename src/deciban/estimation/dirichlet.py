@@ -51,7 +51,7 @@ def log_evidence(table: np.ndarray, offset: np.ndarray, alpha: float | np.ndarra
     levels = np.diff(offset)
     alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64), levels.shape)
     if not (alpha > 0).all():
-        raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
+        raise DataError("`alpha=0` is not a proper prior\n\nhint: use alpha > 0")
     assumed = alpha * np.maximum(levels, 1)
     whole = gammaln(assumed) - gammaln(column_sums(table, offset) + assumed)
     return whole + column_sums(gammaln(table + spread(alpha, offset)) - spread(gammaln(alpha), offset), offset)

@@ -1,5 +1,5 @@
-"""Where to cut a numeric column into intervals, so that they tell the classes apart: the entropy and description-length
-rule of Fayyad and Irani (1993).
+"""Supervised discretisation: cut points of a numeric column that separate the classes, by the entropy and
+description-length rule of Fayyad and Irani (1993).
 
 A cut of S into S1, S2 is taken where it gains the most information, and only if that pays for its own description:
 
@@ -78,9 +78,9 @@ def intervals(values: np.ndarray, at: np.ndarray) -> np.ndarray:
             code += values >= cut
     else:
         code = np.searchsorted(at, values, side="right").astype(np.int32)
-    gone = np.isnan(values)
-    if gone.any():
-        code[gone] = -1
+    missing = np.isnan(values)
+    if missing.any():
+        code[missing] = -1
     return code
 
 

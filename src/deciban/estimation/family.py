@@ -1,4 +1,4 @@
-"""What every class-conditional density p(x | class) can be asked, with the answer of one that says nothing else.
+"""Base class of class-conditional densities p(x | class): the methods of a family, with defaults.
 
 A family is a frozen dataclass of hyper-parameters that subclasses `Family`. Four methods must be written; the others
 have defaults, so nothing is probed: what a family lacks, it says by a default.
@@ -63,18 +63,18 @@ class Family(ABC):
 
     def parts(self, p: Any, x: Any) -> np.ndarray:
         """`loglik` by column, (n, k, d)."""
-        raise NotImplementedError(f"the score of {type(self).__name__} is no sum over columns")
+        raise NotImplementedError(f"the score of {type(self).__name__} is not a sum over columns")
 
     def splits(self, p: Any) -> bool:
         """Whether a score by these parameters is a sum over columns: of `parts`, or of those that p has."""
         return self.has_parts
 
     def carrier(self, p: Any, x: Any) -> np.ndarray | None:
-        """What the log density (n,) has beside `loglik`, the same for all classes; None: nothing."""
+        """The part of the log density (n,) that is not in `loglik`, the same for all classes; None: nothing."""
         return None
 
     def log_density(self, p: Any, x: Any) -> np.ndarray:
-        """log p(x | c) (n, k) that rows are drawn from; another one than `loglik` where that is no density."""
+        """log p(x | c) (n, k) that rows are drawn from; differs from `loglik` where that is not a density."""
         return self.loglik(p, x)
 
     def linear(self, p: Any) -> tuple[np.ndarray, np.ndarray] | None:
@@ -98,7 +98,7 @@ class Family(ABC):
     def evidence_by_column(self, t: Any, p: Any) -> np.ndarray:
         """log evidence that each column depends on the class, and that it does not, (2, d); p: the estimate of t."""
         raise DataError(
-            f"{type(self).__name__} has no evidence by column, so nobody can say whether such a column matters\n\n"
+            f"{type(self).__name__} has no evidence by column, so its relevance is not known\n\n"
             "hint: name another family for it, such as 'student', 'histogram' or 'categorical', or leave out `average`"
         )
 
@@ -124,7 +124,7 @@ class Family(ABC):
         return [self] * t.d
 
     def fixed(self, p: Any) -> Family:
-        """The family that makes the choices of these parameters, whatever the counts."""
+        """The family with the choices of these parameters fixed, independent of the counts."""
         return self
 
     def tally_size(self, k: int, d: int) -> int:

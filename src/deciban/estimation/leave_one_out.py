@@ -1,4 +1,4 @@
-"""Taking a row out of the sums that it went into, for many rows at once: what leave-one-out is made of.
+"""Leave-one-out sums: subtract each of many rows from the sums that contain it.
 
 Each row i leaves the sums of its own class y[i] with its own weight. What rounding alone leaves behind is nothing, as
 where tallies are subtracted.
@@ -33,7 +33,7 @@ def blocks(x: Reals | Counts, size: int | None = None) -> Iterator[tuple[slice, 
 
 
 def weight(w: np.ndarray | None, rows: slice | np.ndarray) -> np.ndarray:
-    """The weights of some rows beside their cells, (m, 1), or just 1, ()."""
+    """The weights of some rows, shaped to multiply their cells, (m, 1), or 1, ()."""
     return np.ones(()) if w is None else w[rows, None]
 
 
@@ -120,9 +120,9 @@ def moments_left(t: Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray) ->
     mean, m2 = t.mean.take(y, axis=0), t.m2.take(y, axis=0)
     n = column(t.n).take(y, axis=0)
     delta = mean - cells
-    gone = np.isnan(delta)
-    if gone.any():
-        w, delta[gone] = ~gone * w, 0.0
+    missing = np.isnan(delta)
+    if missing.any():
+        w, delta[missing] = ~missing * w, 0.0
     left = subtract(n, w)
     mean += delta * divide(w, left)
     delta *= delta

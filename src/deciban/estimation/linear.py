@@ -60,10 +60,10 @@ class Linear:
         cells = x.dense()
         if above is not None:
             cells = np.where(np.isnan(cells), cells, cells > above)
-        gone = np.isnan(cells)[:, None, :]
+        missing = np.isnan(cells)[:, None, :]
         cells = np.nan_to_num(cells)[:, None, :]
         share = 0.0 if self.share is None else self.share
-        out = np.where(gone, 0.0, cells * self.coef.table + share)
+        out = np.where(missing, 0.0, cells * self.coef.table + share)
         if self.veto is not None:
             out[self.veto.parts(x, above) > 0] = -np.inf
         return out
@@ -72,6 +72,6 @@ class Linear:
         """(coef, bias) of the log likelihood as a linear function."""
         if self.veto is not None:
             raise DataError(
-                "some probabilities are exactly 0, and log 0 is no weight\n\nhint: smooth them (`alpha=1`), fit again"
+                "some probabilities are exactly 0, so their logs are −∞\n\nhint: smooth them (`alpha=1`), fit again"
             )
         return self.coef.table, self.bias

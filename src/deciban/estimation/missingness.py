@@ -1,10 +1,10 @@
-"""Whether it tells something that a cell is missing: of the class, or of the other columns.
+"""Whether missingness is informative: whether it depends on the class, or on the other columns.
 
-A column's missing cells are a coin for each row. It tells something where the evidence (the marginal likelihood, each
-coin's share of heads drawn from a Beta(½, ½)) is larger if the coin depends on the class, or, within classes, on the
-level of another column, than if it does not. The evidence is the product of the probabilities that each row would have
-been given before it came, so nothing is compared on rows that it was chosen by. All of it follows from counts, which
-add up; so does the answer.
+Whether a value of a column is missing is modelled as Bernoulli with a Beta(½, ½) prior. Missingness is informative
+where the marginal likelihood is larger if it depends on the class, or, within classes, on the category of another
+column, than if it does not. The marginal likelihood is the product of the predictive probabilities of each row given
+those before, so no model is compared on rows that it was fitted to. All of it is computed from counts, which are
+additive.
 
 >>> import numpy as np
 >>> from deciban.tallies import DistinctRows
@@ -30,7 +30,7 @@ def _evidence(heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
 
 
 def informative(t: Any) -> np.ndarray:
-    """(d,), whether the missing cells of each column tell something of the class or of another column. `t` counts
+    """(d,), whether the missing values of each column depend on the class or on another column. `t` counts
     levels by class (`Pairs`, `DistinctRows`) and knows the levels of the rows that lack a column, `t.lacking(j)`."""
     crosstab = t.crosstab()
     return np.array([_of_class(t, j) or _of_columns(t, crosstab, j).any() for j in range(crosstab.d)], dtype=bool)
@@ -43,9 +43,9 @@ def dependent(t: Any) -> np.ndarray:
 
 
 def _of_class(t: Any, j: int) -> bool:
-    gone = t.missing(j)
-    here = np.maximum(t.n - gone, 0.0)
-    return bool(_evidence(gone, here).sum() - _evidence(gone.sum(), here.sum()) > ODDS)
+    missing = t.missing(j)
+    here = np.maximum(t.n - missing, 0.0)
+    return bool(_evidence(missing, here).sum() - _evidence(missing.sum(), here.sum()) > ODDS)
 
 
 def _of_columns(t: Any, crosstab: Any, j: int) -> np.ndarray:
@@ -58,6 +58,6 @@ def _of_columns(t: Any, crosstab: Any, j: int) -> np.ndarray:
     for i in range(crosstab.d):
         own = slice(offset[i], offset[i + 1])
         if i != j and offset[i + 1] - offset[i] > 1:
-            gone, all_rows = lacking[:, own].sum(axis=1), table[:, own].sum(axis=1)
-            out[i] = each[:, own].sum() - _evidence(gone, all_rows - gone).sum() > least
+            missing, all_rows = lacking[:, own].sum(axis=1), table[:, own].sum(axis=1)
+            out[i] = each[:, own].sum() - _evidence(missing, all_rows - missing).sum() > least
     return out

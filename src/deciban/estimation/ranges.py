@@ -1,5 +1,5 @@
-"""What columns range over in the rows that a model has seen: a scale is drawn from the least to the largest value, and
-value by value where they are few whole numbers.
+"""The range of each column in the training rows, for the scales of plots: a scale is drawn from the least to the
+largest value, and value by value where they are few whole numbers.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals

@@ -1,11 +1,12 @@
-"""Evidence one can read: for two classes a and b, in decibans,
+"""Explanations: the evidence of each column for one class against another, in decibans,
 
     10 log₁₀ P(a | x) / P(b | x)  =  10 log₁₀ P(a) / P(b)  +  Σ_j 10 log₁₀ p(x_j | a) / p(x_j | b)
               total               =          prior         +  Σ     decibans of column j
 
 Ten decibans are odds of 10 : 1. The sum is exact for any *pair* of classes. Against "all the others" there is no such
-sum, so a row is explained as a class (by default the most probable) against a rival (by default the runner-up); the
-parts of all classes are kept, and `of` and `against` ask for another pair. A missing cell is evidence of exactly 0.
+sum, so a row is explained as a class (by default the most probable) against a reference class (by default the
+runner-up); the parts of all classes are kept, and `of` and `against` select another pair. A missing cell is evidence of
+exactly 0.
 
 >>> import numpy as np
 >>> table = Explanation.of_parts(
@@ -54,7 +55,7 @@ class Explanation:
     parts: np.ndarray  # (n, k, d), log likelihood by column
     rows: np.ndarray  # (n,), row numbers, or the labels of a frame's index
     chosen: np.ndarray  # (n,), the place in `classes` of the class explained
-    rival: np.ndarray  # (n,), and of the class that it is weighed against
+    rival: np.ndarray  # (n,), and of the class that it is compared with
     note: str = ""
     start: str = PRIOR  # what `base` is: the prior; of a linear score "mean row", "intercept" (all cells 0), "baseline"
     target: str = ""  # what the classes are classes of, where it has a name
@@ -81,7 +82,7 @@ class Explanation:
         `rows` are the labels of the rows, by default their numbers."""
         if len(classes) < 2:
             raise DataError(
-                f"there is one class, {classes.tolist()}, and nothing to weigh it against\n\n"
+                f"there is only one class, {classes.tolist()}, and no other to compare it with\n\n"
                 "hint: fit on rows of at least two classes"
             )
         n = len(parts)
@@ -96,7 +97,8 @@ class Explanation:
     # another pair
 
     def of(self, label: Any) -> Explanation:
-        """The same rows as evidence for this class (or a class for each row); the rival is kept where it is another."""
+        """The same rows as evidence for this class (or a class for each row); the reference class is kept where it
+        differs."""
         chosen = self._places(label)
         return self._pair(chosen, np.where(self.rival == chosen, self._best_but(chosen), self.rival))
 
@@ -179,15 +181,15 @@ class Explanation:
 
     def text(self, rows: int = 3, columns: int = 10) -> str:
         """The first rows as aligned tables, each with its strongest columns."""
-        told = [self.account(row, columns).table().to_text() for row in range(min(rows, len(self)))]
-        return "\n\n".join([*told, *self._ends(rows)])
+        tables = [self.account(row, columns).table().to_text() for row in range(min(rows, len(self)))]
+        return "\n\n".join([*tables, *self._ends(rows)])
 
     def __repr__(self) -> str:
         return self.text()
 
     def _repr_html_(self) -> str:
-        told = [self.account(row).table().to_html() for row in range(min(3, len(self)))]
-        return "".join([*told, *(f"<p>{display.escape(line)}</p>" for line in self._ends(3))])
+        tables = [self.account(row).table().to_html() for row in range(min(3, len(self)))]
+        return "".join([*tables, *(f"<p>{display.escape(line)}</p>" for line in self._ends(3))])
 
     def _ends(self, rows: int) -> list[str]:
         more = len(self) - rows
@@ -293,7 +295,7 @@ class Explanation:
             row = int(np.flatnonzero(chosen == rival)[0])
             raise DataError(
                 f"`of` and `against` are both {self.classes[chosen[row]]!r} in row {row}\n\n"
-                f"hint: weigh two different ones of the classes {self.classes.tolist()}"
+                f"hint: name two different ones of the classes {self.classes.tolist()}"
             )
         return replace(self, chosen=chosen, rival=rival)
 
@@ -304,12 +306,12 @@ class Explanation:
         if labels.shape not in ((), (len(self),)) or np.shape(found)[-1:] != self.classes.shape:
             raise DataError(f"`of` and `against` take one label, or one for each of the {len(self)} rows")
         if not found.any(axis=-1).all():
-            strange = np.unique(labels[~found.any(axis=-1)] if labels.ndim else labels).tolist()
-            raise DataError(f"class {strange} is not among {self.classes.tolist()}\n\nhint: name a class of the model")
+            unknown = np.unique(labels[~found.any(axis=-1)] if labels.ndim else labels).tolist()
+            raise DataError(f"class {unknown} is not among {self.classes.tolist()}\n\nhint: name a class of the model")
         return np.broadcast_to(found.argmax(axis=-1), (len(self),))
 
     def _best_but(self, place: np.ndarray) -> np.ndarray:
-        """The most probable class of each row beside the one in this place."""
+        """The most probable class of each row other than the one in this place."""
         joint = np.maximum(self.joint, np.finfo(float).min)  # nanargmax takes NaN for −∞: no class is that
         joint[np.arange(len(self)), place] = np.nan
         return np.nanargmax(joint, axis=1) if len(self) else place

@@ -1,4 +1,4 @@
-"""Evidence in a text: an `Explanation` whose columns are words, and the text itself with its words shaded by evidence.
+"""Explanations of texts: an `Explanation` whose columns are words, and the text with its words shaded by evidence.
 
 >>> from deciban import TextClassifier
 >>> model = TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"])
@@ -6,7 +6,7 @@
 >>> [(text[a:b], round(decibans, 1)) for text in why.texts for a, b, decibans in why.spans()]
 [('Win', 1.7), ('lunch', -2.4), ('win', 1.7)]
 
-The words that speak loudest for each class of a classifier of texts, each as a text by itself.
+`top_word_evidence`: the words with the strongest evidence for each class, each scored as a text of one word.
 
     decibans of a word for a class = log odds of the class given that word alone − its prior log odds
 
@@ -29,7 +29,7 @@ import numpy as np
 from deciban import display
 from deciban.explain.explanation import Explanation
 
-Locate = Callable[[str], Iterator[tuple[str, list[tuple[int, int]]]]]  # text → (term, the stretches it is made of)
+Locate = Callable[[str], Iterator[tuple[str, list[tuple[int, int]]]]]  # text → (term, spans of its members)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -63,17 +63,17 @@ class TextExplanation(Explanation):
         return out
 
     def spans(self, row: int = 0) -> list[tuple[int, int, float]]:
-        """(start, stop, decibans) of the stretches of a text that say something. A word's evidence is shared by the
-        places where it stands, that of several words or characters together by its members."""
+        """(start, stop, decibans) of the parts of a text with evidence. The evidence of a word is divided equally among
+        its occurrences, that of an n-gram among its members."""
         if self.locate is None:
             return []
-        said = dict(zip(self.columns, self.decibans[row].tolist(), strict=True))
-        found = [(term, parts) for term, parts in self.locate(self.texts[row]) if term in said]
+        evidence = dict(zip(self.columns, self.decibans[row].tolist(), strict=True))
+        found = [(term, parts) for term, parts in self.locate(self.texts[row]) if term in evidence]
         times = Counter(term for term, _ in found)
         total: dict[tuple[int, int], float] = {}
         for term, parts in found:
             for part in parts:
-                total[part] = total.get(part, 0.0) + said[term] / times[term] / len(parts)
+                total[part] = total.get(part, 0.0) + evidence[term] / times[term] / len(parts)
         return [(start, stop, decibans) for (start, stop), decibans in sorted(total.items())]
 
     def segments(self, row: int = 0) -> list[tuple[str, float | None]]:
@@ -103,11 +103,11 @@ class TextExplanation(Explanation):
     def to_html(self, rows: int = 3, words: int = 10) -> str:
         """The first texts with their words shaded, each with a table of its strongest words."""
         box = "white-space:pre-wrap;border-left:3px solid #888;padding:4px 8px;margin:0 0 0.5em"
-        told = [
+        parts = [
             f'<div style="{box}">{self.shaded(row)}</div>{self.account(row, words).table().to_html()}'
             for row in range(min(rows, len(self)))
         ]
-        return "".join([*told, *(f"<p>{display.escape(line)}</p>" for line in self._ends(rows))])
+        return "".join([*parts, *(f"<p>{display.escape(line)}</p>" for line in self._ends(rows))])
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -133,7 +133,7 @@ def _shade(decibans: float, share: float) -> str:
 
 
 def locator(vectorizer: Any) -> Locate:
-    """Where a vectoriser's terms stand in a text."""
+    """A function that finds the terms of a vectorizer in a text."""
     low, high = vectorizer.ngram_range
     if vectorizer.analyzer == "word" and vectorizer.tokenizer is None:
         return lambda text: _words(_lowered(text, vectorizer), re.compile(vectorizer.token_pattern), low, high)
@@ -167,7 +167,7 @@ def _characters(text: str, low: int, high: int, inside: bool) -> Iterator[tuple[
 
 @dataclass(frozen=True)
 class WordEvidence:
-    """A word, what it says for a class, and how many texts of the class and of the others had it."""
+    """A word, its evidence for a class, and how many texts of the class and of the others contain it."""
 
     word: str
     decibans: float
@@ -176,7 +176,7 @@ class WordEvidence:
 
 
 def top_word_evidence(model: Any, most: int) -> dict[Any, list[WordEvidence]]:
-    """For each class so many words that tell it from the rest, the strongest first; none where there is one class."""
+    """The words with the strongest evidence for each class; none where there is one class."""
     labels = model.classes_.tolist()
     if len(labels) < 2:
         return {label: [] for label in labels}
@@ -185,10 +185,12 @@ def top_word_evidence(model: Any, most: int) -> dict[Any, list[WordEvidence]]:
     out = {}
     for c, (label, top) in enumerate(model.top_words(most).items()):
         words = [word for word, _ in top]
-        said = np.asarray(model.decibans([*words, ""]))[:, c]
+        evidence = np.asarray(model.decibans([*words, ""]))[:, c]
         texts = view.words.table(view.words.rows, np.array([place[word] for word in words], dtype=np.int64))
         found = [
-            WordEvidence(word, float(said[i] - said[-1]), round(texts[i, c]), round(texts[i].sum() - texts[i, c]))
+            WordEvidence(
+                word, float(evidence[i] - evidence[-1]), round(texts[i, c]), round(texts[i].sum() - texts[i, c])
+            )
             for i, word in enumerate(words)
         ]
         out[label] = sorted(found, key=lambda one: -one.decibans)

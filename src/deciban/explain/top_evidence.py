@@ -1,4 +1,4 @@
-"""What speaks loudest for each class: of every column the values a model thinks typical, each heard alone.
+"""The strongest single-value evidence for each class, over typical values of each column.
 
     decibans of a value for a class = log odds of the class given that cell alone − its prior log odds
 
@@ -21,23 +21,25 @@ from deciban.display import cell_text, format_decibans, is_missing
 from deciban.errors import DecibanError
 from deciban.explain.text import top_word_evidence
 
-DRAWN = 400  # rows that the model imagines, to see what is typical
-LEVELS = 50  # of a column that are heard
-PLACES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # quantiles of a column that are heard
+DRAWN = 400  # rows sampled from the model, whose values are the typical ones
+LEVELS = 50  # categories of a column that are scored
+PLACES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # quantiles of a column that are scored
 GRID = 97  # numbers of a column by which steps are found
-STEPS = 15  # that a column may have whose evidence is told by intervals
+STEPS = 15  # most steps of a column whose evidence is given by intervals
 LEAST = 0.05  # decibans that are evidence for a class
 HALVINGS = 40  # by which the border of an interval is found
 
 
 @dataclass(frozen=True)
 class CellEvidence:
-    """One cell and what it says for a class."""
+    """The evidence of one value of one column for a class."""
 
     column: str
     value: Any  # None: the column is a word, and it is there
     decibans: float
-    interval: tuple[float | None, float | None] | None = None  # from – to, where all numbers in it say the same
+    interval: tuple[float | None, float | None] | None = (
+        None  # from – to, where all numbers in it have the same evidence
+    )
 
     def __str__(self) -> str:
         return f"{self._cell()}: {format_decibans(self.decibans)} decibans"
@@ -53,9 +55,23 @@ class CellEvidence:
     __repr__ = __str__
 
 
-def top_evidence(model: Any, most: int = 5) -> dict[Any, list[CellEvidence]]:
-    """For each class the cells that speak for it most, one a column; nothing where the model cannot hear one by itself.
+def top_evidence(model: Any, n: int = 5) -> dict[Any, list[CellEvidence]]:
+    """The strongest evidence for each class that a single value of a column can give.
 
+    Parameters
+    ----------
+    model : classifier
+        A fitted model.
+    n : int, default 5
+        Number of columns for each class.
+
+    Returns
+    -------
+    dict of label → list of CellEvidence
+        The strongest first, at most one for each column; empty if the model cannot score a single column.
+
+    Examples
+    --------
     >>> from deciban import GaussianNB
     >>> model = GaussianNB().fit([[0.0, 1.0], [1.0, 2.0], [7.0, 1.5], [9.0, 2.5]], ["a", "a", "b", "b"])
     >>> [one.column for one in top_evidence(model)["b"]]
@@ -64,7 +80,7 @@ def top_evidence(model: Any, most: int = 5) -> dict[Any, list[CellEvidence]]:
     if hasattr(type(model), "top_words"):
         return {
             label: [CellEvidence(one.word, None, one.decibans) for one in words if one.decibans > LEAST]
-            for label, words in top_word_evidence(model, most).items()
+            for label, words in top_word_evidence(model, n).items()
         }
     names = frames.shown_names(model)
     try:
@@ -73,32 +89,32 @@ def top_evidence(model: Any, most: int = 5) -> dict[Any, list[CellEvidence]]:
             warnings.simplefilter("ignore")
             steps = [_steps(model, j, values, len(names)) for j, values in enumerate(cells)]
             cells = [_in_steps(values, at) for values, at in zip(cells, steps, strict=True)]
-            heard = [_alone(model, j, values, len(names)) for j, values in enumerate(cells)]
+            scores = [_alone(model, j, values, len(names)) for j, values in enumerate(cells)]
     except (DecibanError, AttributeError, ValueError):
         return {label: [] for label in model.classes_.tolist()}
     out: dict[Any, list[CellEvidence]] = {}
     for c, label in enumerate(model.classes_.tolist()):
-        best = [(said[:, c].argmax(), said[:, c].max()) for said in heard]
+        best = [(decibans[:, c].argmax(), decibans[:, c].max()) for decibans in scores]
         found = [
             CellEvidence(name, cells[j][at], float(size), _interval(steps[j], cells[j][at]))
             for j, (name, (at, size)) in enumerate(zip(names, best, strict=True))
             if size > LEAST
         ]
-        out[label] = sorted(found, key=lambda one: -one.decibans)[:most]
+        out[label] = sorted(found, key=lambda one: -one.decibans)[:n]
     return out
 
 
 def _steps(model: Any, j: int, values: list, d: int) -> np.ndarray | None:
-    """The numbers at which the evidence of column j changes, where it is the same between them; None: it goes up and
-    down all along."""
+    """The numbers at which the evidence of column j changes, where it is the same between them; None: it is
+    not piecewise constant."""
     if not isinstance(values[0], float) or len(values) < 2 or all(value.is_integer() for value in values):
         return None
     grid = np.unique([*np.linspace(min(values), max(values), GRID), *values])
-    said = _alone(model, j, grid.tolist(), d)
-    at = np.flatnonzero((np.abs(np.diff(said, axis=0)) > 1e-9).any(axis=1))
+    decibans = _alone(model, j, grid.tolist(), d)
+    at = np.flatnonzero((np.abs(np.diff(decibans, axis=0)) > 1e-9).any(axis=1))
     if not 0 < len(at) <= STEPS:
         return None
-    low, high, left = grid[at], grid[at + 1], said[at]
+    low, high, left = grid[at], grid[at + 1], decibans[at]
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         same = (np.abs(_alone(model, j, middle.tolist(), d) - left) <= 1e-9).all(axis=1)
@@ -122,7 +138,7 @@ def _interval(steps: np.ndarray | None, value: Any) -> tuple[float | None, float
 
 
 def _typical(model: Any) -> list[list]:
-    """For each column some cells: all levels, or numbers from the least to the largest."""
+    """Typical values of each column: all categories, or quantiles of the numbers."""
     drawn, _ = model.sample(DRAWN, random_state=0)
     columns = frames.columns(drawn if frames.is_frame(drawn) else np.asarray(drawn))
     out = []
@@ -138,7 +154,7 @@ def _typical(model: Any) -> list[list]:
 
 
 def _seen(model: Any, d: int) -> list[tuple[float, float]]:
-    """Between which numbers the cells of each column lie that the model has seen, as far as it knows."""
+    """The range of each column in the training rows, as far as the model knows it."""
     known = model._posterior().candidates() if hasattr(model, "_posterior") else None
     if known is None:
         return [(-np.inf, np.inf)] * d
@@ -149,12 +165,13 @@ def _seen(model: Any, d: int) -> list[tuple[float, float]]:
 
 
 def _alone(model: Any, j: int, values: list, d: int) -> np.ndarray:
-    """Decibans for each class of rows that have cell j alone, less those of a row without cells. (len(values), k)"""
+    """Decibans for each class of rows in which only column j has a value, less those of a row without values.
+    (len(values), k)"""
     rows = np.full((len(values) + 1, d), np.nan, dtype=object if isinstance(values[0], str | bool) else np.float64)
     for at, value in enumerate(values):
         rows[at, j] = value
-    said = np.asarray(model.decibans(_as_learned(model, rows)))
-    return said[:-1] - said[-1]
+    decibans = np.asarray(model.decibans(_as_learned(model, rows)))
+    return decibans[:-1] - decibans[-1]
 
 
 def _as_learned(model: Any, rows: np.ndarray) -> Any:

@@ -1,1 +1,1 @@
-"""Normal densities of rows: columns by themselves, all together, with cells missing, along axes that part classes."""
+"""Normal densities: independent columns, joint, with missing cells, along discriminant axes."""

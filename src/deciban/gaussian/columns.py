@@ -1,8 +1,8 @@
-"""Independent normal densities of all columns: scored, and with each row in turn left out.
+"""Independent normal densities of columns: scores, and leave-one-out scores.
 
 The variance of a class is m2 / (n − ddof) + epsilon, epsilon = smoothing · (variance of all rows, of the column itself
 or the largest of any column). A class without any cell of a column has the moments of all rows there, so that the
-column tells it neither from nor for the others; a column without any cell at all is no evidence.
+column is no evidence for or against it; a column without any cell at all is no evidence.
 Without row i of class c the squares of c fall by n / (n − 1) · (x − mean)², and epsilon moves for every class.
 
 >>> import numpy as np
@@ -151,13 +151,13 @@ def variances_left(pooled: Moments, cells: np.ndarray, w: np.ndarray, j: Any = s
     mean, m2 = pooled.mean[0, j], pooled.m2[0, j]
     square = cells[:, j] - mean
     square *= square
-    gone = np.isnan(square)
-    some = gone.any()
-    taken = w * ~gone if some else w
+    missing = np.isnan(square)
+    some = missing.any()
+    taken = w * ~missing if some else w
     rest = subtract(n, taken)
     square *= taken * divide(n, rest)
     if some:
-        square[gone] = 0.0
+        square[missing] = 0.0
     np.subtract(m2, square, out=square)
     square[negligible(square, m2)] = 0.0
     square *= divide(np.ones(1), rest)

@@ -1,4 +1,4 @@
-"""Covariance matrices, dense or thin, and their inverses.
+"""Covariance matrices, dense or low-rank, and their inverses.
 
 A `DenseCovariance` covariance is its d × d matrix. A `LowRankCovariance` one is a few rows and a diagonal, rowsᵀ
 diag(sign) rows + diag(d), so that 20,000 columns with 200 rows need only 200 × 200 matrices. Both can be scaled, added,
@@ -135,7 +135,7 @@ class DenseCovariance:
 @dataclass(frozen=True)
 class LowRankCovariance:
     rows: np.ndarray  # (m, d)
-    sign: np.ndarray  # (m,): −1 for rows taken away
+    sign: np.ndarray  # (m,): −1 for removed rows
     diagonal: np.ndarray  # (d,)
 
     @property
@@ -166,7 +166,7 @@ class LowRankCovariance:
         keep = gram > 1e-13 * max(gram[-1] if len(gram) else 0.0, 1e-300)
         frame = (plus.T @ turn[:, keep]) / np.sqrt(gram[keep])  # an orthonormal basis of the rows
         values, vectors = gram[keep], frame
-        if len(minus):  # what is taken away lies in the span of what was added
+        if len(minus):  # removed rows lie in the span of the added ones
             cut = minus @ frame
             values, turn = linalg.eigh(np.diag(values) - cut.T @ cut)
             vectors = frame @ turn

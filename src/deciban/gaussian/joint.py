@@ -1,5 +1,5 @@
-"""Scores of rows under joint Gaussians, and under the t that Gaussians of unknown parameters become: one covariance for
-each class, or one for all.
+"""Scores under joint Gaussians, and under multivariate t distributions (Gaussians with unknown parameters): one
+covariance for each class, or one for all.
 
 >>> import numpy as np
 >>> from deciban.gaussian.covariance import DenseCovariance
@@ -218,10 +218,10 @@ def by_pattern(x: Reals, p, score) -> np.ndarray:
     out = score(p, x)
     if ops.all_finite(out):
         return out
-    gone = np.isnan(x.values)
-    if not gone.any():
+    missing = np.isnan(x.values)
+    if not missing.any():
         return out
-    patterns, which = np.unique(gone, axis=0, return_inverse=True)
+    patterns, which = np.unique(missing, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
         rows, here = np.flatnonzero(which.ravel() == number), np.flatnonzero(~pattern)
         if len(here) == 0:
@@ -233,11 +233,11 @@ def by_pattern(x: Reals, p, score) -> np.ndarray:
 
 def parts_by_pattern(x: Reals, p) -> np.ndarray:
     """p.parts(x), (n, k, d); each pattern of missing cells by the marginal of the others, 0 for the missing ones."""
-    gone = np.isnan(x.values)
-    if not gone.any():
+    missing = np.isnan(x.values)
+    if not missing.any():
         return p.parts(x)
     out = np.zeros((x.n, len(p.mean), x.d))
-    patterns, which = np.unique(gone, axis=0, return_inverse=True)
+    patterns, which = np.unique(missing, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
         rows, here = np.flatnonzero(which.ravel() == number), np.flatnonzero(~pattern)
         if len(here):

@@ -1,4 +1,4 @@
-"""Scores of rows under Gaussians estimated without them: one covariance for each class, or one for all.
+"""Leave-one-out scores under joint Gaussians: one covariance for each class, or one for all.
 
 >>> import numpy as np
 >>> x, y = np.array([[0.0], [2.0], [4.0], [9.0], [11.0], [16.0]]), np.repeat([0, 1], 3).astype(np.int32)
@@ -73,7 +73,7 @@ LEVER = 1e-5  # and this share of the variance along δ must stay
 
 @dataclass(frozen=True)
 class RowsOut:
-    """Rows of one class, to be taken away one at a time."""
+    """Rows of one class, to be removed one at a time."""
 
     a: int
     at: np.ndarray  # (m,), where they were
@@ -170,13 +170,13 @@ class DowndateBatch:
             return Downdated(norms, logdet, lever.min(axis=0), (self.least[:, None] * lever).min(axis=0))
         base = (1 - self.ridge) * self.shrinkage / (len(mean) * whole)
         full = base * self.trace[:, None] + self.ridge
-        gone = base * pull / full * _squares(rows.x, mean)
+        removed = base * pull / full * _squares(rows.x, mean)
         if self.ridge:
-            gone += (1.0 - 1.0 / tau) * (self.ridge / full)
+            removed += (1.0 - 1.0 / tau) * (self.ridge / full)
         shrunk = Shrunk(mean, self.white, self.share - 1.0, t)
-        norms, lever, volume = leave_one_out.loo_shrunk(rows.x, shrunk, phi, tau, gone)
+        norms, lever, volume = leave_one_out.loo_shrunk(rows.x, shrunk, phi, tau, removed)
         volume *= lever
-        least = (1.0 - gone) * lever * self.least[:, None]  # E lies between σ and 1
+        least = (1.0 - removed) * lever * self.least[:, None]  # E lies between σ and 1
         least *= volume > 1e-290
         return Downdated(norms, logdet + np.log(volume), lever.min(axis=0), least.min(axis=0))
 
@@ -362,7 +362,7 @@ class Held:
 _latest: list[tuple[Any, Any, Any]] = []  # (family, tally, what was made of them), the objects by weak reference
 
 
-def _clear(gone: Any, held: list = _latest) -> None:  # holds the list: at exit the module's names are gone
+def _clear(_: Any, held: list = _latest) -> None:  # holds the list: at exit the module's names may be deleted
     held.clear()
 
 

@@ -35,7 +35,7 @@ class Attribute:
 
     @property
     def default(self) -> str:
-        """What a cell that a sparse row does not name holds."""
+        """The value of a cell that a sparse row does not list."""
         return "0" if self.levels is None else self.levels[0]
 
 
@@ -80,7 +80,7 @@ def _header(lines: Iterator[tuple[int, str]], name: str) -> list[Attribute]:
             break
         if line.lower().startswith("@attribute"):
             out.append(_attribute(line, number, name))
-    raise DataError(f"{name} has no @attribute lines before @data\n\nhint: see whether it is a whole ARFF file")
+    raise DataError(f"{name} has no @attribute lines before @data\n\nhint: check that the ARFF file is complete")
 
 
 def _attribute(line: str, number: int, name: str) -> Attribute:

@@ -1,4 +1,4 @@
-"""Arrow, for all that read and write files, and how much memory there is. Nothing else imports pyarrow at once."""
+"""pyarrow and the available memory, for the readers and writers of files. Only they import pyarrow at module level."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def address_space_limit() -> float | None:
-    """Bytes that `ulimit -v` allows this process; None: any."""
+    """Bytes that `ulimit -v` allows this process; None: no limit."""
     try:
         import resource
     except ImportError:  # no such limits here
@@ -16,7 +16,7 @@ def address_space_limit() -> float | None:
 
 
 def available_memory() -> float:
-    """Bytes that rows may take: what the system has free, or half of what is allowed."""
+    """Bytes available for rows: the free memory of the system, or half of the process limit."""
     try:
         free = float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (ValueError, OSError, AttributeError):

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: filled without a name, or under another one, then put in their place.
+"""Atomic file writes: write to an unnamed or temporary file, then rename.
 
 >>> import pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
@@ -20,10 +20,10 @@ from typing import Any, BinaryIO
 
 
 def atomic_write(path: str | os.PathLike, fill: Callable[[BinaryIO], Any]) -> None:
-    """The file appears under its name when it is complete and on the disk; until then an older one stays."""
+    """Write a file atomically: it appears under its name when it is complete and synced to disk."""
     path = Path(os.path.realpath(path))  # a link stays a link
     if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "a folder, where a file is to be written", str(path))
+        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
@@ -52,7 +52,7 @@ def atomic_write(path: str | os.PathLike, fill: Callable[[BinaryIO], Any]) -> No
 
 
 def _write_unnamed(part: Path, fill: Callable[[BinaryIO], None]) -> bool:
-    """Fill a file that has no name until it is complete, where the system has such: killed, we leave nothing behind."""
+    """Write an unnamed file (Linux), so that a killed process leaves nothing behind."""
     if not os.path.isdir("/proc/self/fd") or not hasattr(os, "O_TMPFILE"):
         return False
     try:

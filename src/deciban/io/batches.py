@@ -1,4 +1,4 @@
-"""Batches of Arrow as what classifiers learn from: a block of numbers, columns by name, class codes, weights.
+"""Arrow batches → what classifiers take: blocks of numbers, columns by name, class codes, weights.
 
 Columns are found by name, so that their order, the widths of their numbers and batches without rows make no difference.
 
@@ -8,16 +8,15 @@ Columns are found by name, so that their order, the widths of their numbers and 
 >>> columns(batch, ["sky"])[0].levels
 ['blue', 'grey']
 
-Batches of rows cut to what is asked of them: some columns, some rows, labels apart, answers appended.
+Also: selection of columns and rows of batches, separation of labels, appending of predictions.
 
-Rows on their way to a model: those without a label are left out and counted, and some are kept, drawn evenly from
-all that go by, and at least a few of every class. Which ones depends on their places alone, not on which thread was
-first.
+`LabelledSource` skips and counts the rows without a label, and keeps a uniform sample of the others, with at least a
+few of every class. The sample depends only on row positions, not on thread scheduling.
 
 >>> from deciban.io.source import of
 >>> table = pa.table({"a": list(range(100)), "y": [*["no", "yes"] * 49, None, None]})
 >>> rows = LabelledSource(of(table), "y", 30)
->>> sum(batch.num_rows for piece in rows.source.pieces() for batch in piece()), rows.gone
+>>> sum(batch.num_rows for piece in rows.source.pieces() for batch in piece()), rows.skipped
 (98, 2)
 >>> X, y = rows.kept()
 >>> X.num_rows, len(y), X.column_names
@@ -48,7 +47,7 @@ DOUBLE = pa.float64()
 
 
 def kind(given: pa.DataType) -> str | None:
-    """What a column of that type holds; None: nothing that is known yet."""
+    """What a column of that type holds; None: not known yet."""
     if pa.types.is_dictionary(given):
         return kind(given.value_type) and LEVEL
     if pa.types.is_null(given):
@@ -59,7 +58,7 @@ def kind(given: pa.DataType) -> str | None:
 
 
 def column_kind_or(column: pa.Array, known: str | None) -> str:
-    """What a column holds, "" where nothing tells: one without a cell may be of any type, as pandas' empty ones are."""
+    """What a column holds; "" if unknown: a column without values may be of any type, as empty ones of pandas are."""
     if column.null_count == len(column) and known is not None:
         return known
     return kind(column.type) or ""
@@ -77,8 +76,8 @@ def column_of(batch: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
     at = batch.schema.get_field_index(name)
     if at < 0:
         raise DataError(
-            f"there is no column `{name}` among {format_list(batch.schema.names)}\n\n"
-            "hint: all parts of the data need the same names of columns"
+            f"column `{name}` not found among {format_list(batch.schema.names)}\n\n"
+            "hint: all parts of the data need the same column names"
         )
     column = batch.column(at)
     if not isinstance(column, pa.ChunkedArray):
@@ -88,12 +87,12 @@ def column_of(batch: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
 
 
 def numbers(batch: pa.RecordBatch, names: Sequence[str]) -> ColumnBlock:
-    """Those columns, where Arrow has them unless they are of another type than most; a missing cell is NaN."""
+    """These columns as a block, without a copy where all have one type; a missing value is NaN."""
     return ColumnBlock([to_numpy(column_of(batch, name), name) for name in names])
 
 
 def codes(batch: pa.RecordBatch, names: Sequence[str]) -> np.ndarray:
-    """Those columns of levels 0, 1, … as one array; whole numbers where no cell is missing, else NaN is."""
+    """These columns of codes 0, 1, … as one array: integers, or floats with NaN where a value is missing."""
     found = [column_of(batch, name) for name in names]
     if any(column.null_count or not pa.types.is_integer(column.type) for column in found):
         return numbers(batch, names).values
@@ -104,7 +103,7 @@ def codes(batch: pa.RecordBatch, names: Sequence[str]) -> np.ndarray:
 
 
 def to_numpy(column: pa.Array, name: str) -> np.ndarray:
-    """A column of numbers, whole ones as they are where none is missing; NaN where one is."""
+    """A numeric column; integers stay integers where no value is missing, a missing value is NaN."""
     given = column.type
     if given == DOUBLE and not column.null_count:
         return column.to_numpy()
@@ -127,12 +126,12 @@ def _not_numeric_error(column: pa.Array, name: str) -> DataError:
         return unsupported_dtype_error(name, str(column.type))
     return DataError(
         f"column `{name}` holds text, {column[row].as_py()!r} in row {row}\n\n"
-        "hint: MixedNB takes such columns; or make numbers of them, or leave the column out: features=[…]"
+        "hint: MixedNB takes such columns; or encode it as numbers, or exclude it: features=[…]"
     )
 
 
 def columns(batch: pa.RecordBatch, names: Sequence[str], kinds: Mapping[str, str] | None = None) -> list[Column]:
-    """Those columns, numbers or levels as their types say, or (all missing) as `kinds` do."""
+    """These columns, numeric or categorical by their types, or by `kinds` where all values are missing."""
     return [_column(column_of(batch, name), name, (kinds or {}).get(name)) for name in names]
 
 
@@ -150,12 +149,12 @@ def _column(column: pa.Array, name: str, wanted: str | None) -> Column:
 
 
 def labels(batch: pa.RecordBatch, name: str) -> np.ndarray | Column:
-    """The labels: texts as levels, numbers and truth values as they are. None may be missing."""
+    """The labels: texts as categories, numbers and truth values unchanged. None may be missing."""
     column = column_of(batch, name)
     if column.null_count:
         raise DataError(
             f"the label in row {_first_null(column)} is missing (column `{name}`)\n\n"
-            "hint: leave out rows without a label"
+            "hint: remove the rows without a label"
         )
     if pa.types.is_boolean(column.type):
         return column.to_numpy(zero_copy_only=False)
@@ -176,10 +175,10 @@ def _check_amounts(values: np.ndarray, name: str) -> None:
     wrong = ~(np.floor(values) == values)
     if wrong.any():
         row = int(wrong.argmax())
-        told = f"the label in row {row} is missing" if np.isnan(values[row]) else f"{values[row]:g} in row {row}"
+        example = f"the label in row {row} is missing" if np.isnan(values[row]) else f"{values[row]:g} in row {row}"
         raise DataError(
-            f"column `{name}` holds amounts, not classes: {told}\n\n"
-            "hint: name a column of classes as `target`, or cut the amount into some, such as low and high"
+            f"column `{name}` looks continuous, not like classes: {example}\n\n"
+            "hint: name a column of classes as `target`, or bin the numbers, for example into low and high"
         )
 
 
@@ -193,7 +192,7 @@ def weights(batch: pa.RecordBatch, name: str | None) -> np.ndarray | None:
         row = int(wrong.argmax())
         raise DataError(
             f"the weight in row {row} is {values[row]:g} (column `{name}`), but weights are numbers ≥ 0\n\n"
-            "hint: a row of weight 0 counts for nothing"
+            "hint: a row of weight 0 is ignored"
         )
     return values
 
@@ -244,20 +243,20 @@ def types_named(names: Iterable[tuple[str, str]]) -> dict[str, Any]:
 
 
 def split(rows: pa.RecordBatch | pa.Table, target: str) -> tuple[pa.Table, Any, int]:
-    """(the other columns, the labels as an array, how many rows were left out because they have no label).
+    """(the other columns, the labels as an array, the number of rows skipped because they have no label).
 
-    >>> X, y, gone = split(pa.table({"a": [1, 2], "y": ["no", None]}), "y")
-    >>> X.to_pydict(), y.tolist(), gone
+    >>> X, y, skipped = split(pa.table({"a": [1, 2], "y": ["no", None]}), "y")
+    >>> X.to_pydict(), y.tolist(), skipped
     ({'a': [1]}, ['no'], 1)
     """
     table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
-    gone = table[target].null_count
-    if gone:
+    skipped = table[target].null_count
+    if skipped:
         table = table.filter(table[target].is_valid())
     labels = table[target].combine_chunks() if table[target].num_chunks != 1 else table[target].chunk(0)
     if pa.types.is_dictionary(labels.type):
         labels = labels.dictionary_decode()
-    return table.drop_columns([target]), labels.to_numpy(zero_copy_only=False), gone
+    return table.drop_columns([target]), labels.to_numpy(zero_copy_only=False), skipped
 
 
 def with_free_names(columns: Mapping[str, Any], taken: Sequence[str]) -> pa.Table:
@@ -275,15 +274,15 @@ def with_free_names(columns: Mapping[str, Any], taken: Sequence[str]) -> pa.Tabl
 
 
 def prediction_columns(classes: np.ndarray, proba: np.ndarray, taken: Sequence[str]) -> pa.Table:
-    """What a model says of rows: the most probable class, `predicted`, and the probability `p_…` of each, (n, k).
+    """Columns of predictions: the most probable class, `predicted`, and the probability `p_…` of each class.
 
     >>> prediction_columns(np.array(["no", "yes"]), np.array([[0.2, 0.8]]), ["a"]).to_pylist()
     [{'predicted': 'yes', 'p_no': 0.2, 'p_yes': 0.8}]
     """
     labels = pa.array(classes.tolist())
     predicted = labels.take(pa.array(proba.argmax(axis=1))) if len(proba) else labels[:0]
-    said = {f"p_{label}": proba[:, c] for c, label in enumerate(classes.tolist())}
-    return with_free_names({"predicted": predicted, **said}, taken)
+    probabilities = {f"p_{label}": proba[:, c] for c, label in enumerate(classes.tolist())}
+    return with_free_names({"predicted": predicted, **probabilities}, taken)
 
 
 def append_to_batch(rows: pa.RecordBatch, more: pa.Table) -> pa.RecordBatch:
@@ -305,26 +304,26 @@ def append_columns(rows: pa.RecordBatch | pa.Table, more: pa.Table) -> pa.Table:
 
 
 def concat(pieces: Sequence[tuple[pa.Table, Any]]) -> tuple[pa.Table, Any]:
-    """Pieces (rows, labels) as one.
+    """Concatenate (rows, labels) pairs.
 
     >>> X, y = concat([(pa.table({"a": [1]}), np.array(["no"])), (pa.table({"a": [2]}), np.array(["yes"]))])
     >>> X.num_rows, y.tolist()
     (2, ['no', 'yes'])
     """
     if not pieces:
-        raise DataError("there are no rows with a label\n\nhint: see whether the file has more than its header")
+        raise DataError("there are no rows with a label\n\nhint: check that the file has more than a header")
     tables = pa.concat_tables([X for X, _ in pieces], promote_options="permissive")
     return tables, np.concatenate([y for _, y in pieces])
 
 
 def selected(rows: pa.RecordBatch | pa.Table, columns: Sequence[str]) -> pa.Table:
-    """Those columns alone."""
+    """These columns only."""
     table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
     return table.select(list(columns))
 
 
 def with_missing(table: pa.Table, columns: Mapping[str, pa.DataType]) -> pa.Table:
-    """The table with these columns too, missing in every row.
+    """Add columns that are missing in every row.
 
     >>> with_missing(pa.table({"a": [1]}), {"b": pa.string()}).to_pylist()
     [{'a': 1, 'b': None}]
@@ -348,7 +347,7 @@ def array(table: pa.Table) -> np.ndarray:
 
 
 def some_rows(source: Source, start: int, count: int) -> pa.Table:
-    """Rows from `start` on, and nothing after them is read."""
+    """`count` rows from `start` on; nothing after them is read."""
     found, before = [], 0
     for batch in source.batches():
         here = batch.slice(max(start - before, 0), max(0, start + count - before - max(start - before, 0)))
@@ -362,15 +361,15 @@ def some_rows(source: Source, start: int, count: int) -> pa.Table:
 
 
 PRUNE = 2  # times as many rows as wanted may be held before some are let go
-LEAST = 10  # rows of each class that are kept beside those with the lowest draws
+LEAST = 10  # rows of each class that are kept in addition to those with the lowest random numbers
 
 
 class LabelledSource:
-    """A source without the rows that have no label; `kept` gives up to `most` of its rows once it was gone through."""
+    """A source without the rows that have no label; after it was read, `kept` returns a sample of up to `most` rows."""
 
     def __init__(self, source: Source, target: str, most: int):
         self.target, self.most = target, most
-        self.rows, self.gone = 0, 0
+        self.rows, self.skipped = 0, 0
         self._held: list[tuple[np.ndarray, pa.Table]] = []
         self._below = 1.0  # draws that may be among the lowest
         self._class_below: dict[Any, float] = {}  # and among the lowest of their class
@@ -394,22 +393,22 @@ class LabelledSource:
             self._hold(some, np.random.default_rng((number, place)).random(some.num_rows), column.null_count)
             yield some
 
-    def _hold(self, batch: pa.RecordBatch, draw: np.ndarray, gone: int) -> None:
-        """Keep the rows with the lowest draws, of all and of each class."""
+    def _hold(self, batch: pa.RecordBatch, draw: np.ndarray, skipped: int) -> None:
+        """Keep the rows with the lowest random numbers, of all rows and of each class."""
         classes, code = self._classes(batch.column(batch.schema.get_field_index(self.target)))
         limits = np.array([max(self._below, self._class_below.get(label, self._new_class)) for label in classes])
         low = np.flatnonzero(draw < limits[code]) if len(classes) else np.zeros(0, dtype=np.int64)
         some = pa.Table.from_batches([_plain(batch.take(pa.array(low)))])
         with self._lock:
             self.rows += batch.num_rows
-            self.gone += gone
+            self.skipped += skipped
             self._held.append((draw[low], some))
             most = self.most + LEAST * len(self._class_below)
             if sum(len(draws) for draws, _ in self._held) > PRUNE * most:
                 self._held = [self._lowest()]
 
     def _lowest(self) -> tuple[np.ndarray, pa.Table]:
-        """Those held, in the order of their draws; what they leave for others to come is noted."""
+        """The kept rows, in the order of their random numbers; updates the limits for later rows."""
         draws = np.concatenate([draws for draws, _ in self._held])
         whole = pa.concat_tables([rows for _, rows in self._held], promote_options="permissive")
         classes, code = self._classes(whole[self.target])
@@ -432,7 +431,7 @@ class LabelledSource:
         return draws[order], whole.take(pa.array(order))
 
     def _classes(self, column: pa.Array | pa.ChunkedArray) -> tuple[list, np.ndarray]:
-        """The labels that a column has, and the place of each row's among them."""
+        """The distinct labels of a column, and the index of each row's label among them."""
         whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         coded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
         return coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -444,7 +443,7 @@ class LabelledSource:
 
 
 def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Codes as what they stand for: batches have dictionaries of their own."""
+    """Decode dictionary columns: each batch has its own dictionary."""
     coded = [pa.types.is_dictionary(column.type) for column in batch.columns]
     if not any(coded):
         return batch

@@ -1,4 +1,4 @@
-"""Bytes of a file or of standard input, decompressed as they are read: gzip, bzip2, xz and zstd, told by their
+"""Bytes of a file or of standard input, decompressed while they are read: gzip, bzip2, xz and zstd, detected by their
 first bytes.
 
 >>> import gzip, io
@@ -19,19 +19,19 @@ from deciban.errors import DataError
 from deciban.io.arrow import pa
 
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
-HEAD, MOST = 1 << 18, 1 << 26  # bytes of a text that are looked at; and where lines are long
+HEAD, MOST = 1 << 18, 1 << 26  # bytes of a text that are inspected; most of them where lines are long
 BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, pa.ArrowInvalid)
 
 
 class File(io.FileIO):
-    """A file that closes itself when nobody holds it any more."""
+    """A file that is closed when it is garbage collected."""
 
     def __del__(self) -> None:
         self.close()
 
 
 class Counted:
-    """A binary file that tells how much of it was read."""
+    """A binary file that counts the bytes read."""
 
     def __init__(self, raw: Any):
         self.raw, self.count, self.closed = raw, 0, False
@@ -55,7 +55,7 @@ class Counted:
 
 
 class Bytes(Counted):
-    """The same, with a beginning one may look at before it is read, and errors that name the file."""
+    """A decompressed stream whose first bytes can be peeked at, and whose errors name the file."""
 
     def __init__(self, raw: Any, under: Counted, name: str, kind: str | None):
         super().__init__(raw)
@@ -81,7 +81,7 @@ class Bytes(Counted):
         return self.under.count
 
     def head(self, size: int) -> bytes:
-        """The first bytes, which stay to be read."""
+        """The first bytes, without consuming them."""
         while len(self.ahead) < size:
             more = self._more(size - len(self.ahead))
             if not more:
@@ -90,7 +90,7 @@ class Bytes(Counted):
         return self.ahead[:size]
 
     def first_lines(self) -> bytes:
-        """The first bytes of a text, with some whole lines; they stay to be read."""
+        """The first bytes of a text, with some complete lines, without consuming them."""
         size = HEAD
         head = self.head(size)
         while len(head) == size < MOST and head.count(b"\n") + head.count(b"\r") < 3:
@@ -114,7 +114,7 @@ class Bytes(Counted):
             if self.kind is None:
                 raise
             raise DataError(
-                f"{self.name} breaks off or is damaged in its {self.kind} compression, after {self.consumed:,} "
+                f"{self.name} is truncated or damaged in its {self.kind} compression, after {self.consumed:,} "
                 "bytes\n\n"
                 "hint: copy or download it again, and try `gzip -t` (or xz -t, zstd -t) on it"
             ) from error

@@ -1,14 +1,14 @@
-"""CSV and TSV: delimiter, header, decimal mark and encoding are found by looking, types from the first rows and, where
-later ones differ, again. A row with too many or too few fields is an error that names its line.
+"""CSV and TSV: delimiter, header, decimal mark and encoding are detected; column types come from the first rows and are
+revised where later rows differ. A row with too many or too few fields is an error that names its line.
 
-A column of numbers may hold amounts as people write them (see `amounts`), blanks and `-`; a column of codes with
+A numeric column may hold amounts with units and thousands separators (`Amount`), blanks and `-`; a column of codes with
 leading zeros stays text.
 
-What a text table looks like: delimiter, encoding, decimal mark, and which line has the names of the columns.
+`CsvDialect`: delimiter, encoding, decimal mark, and the line with the column names.
 
 Lines before the table (blank ones, a title, comments, `sep=;`) are skipped. A first column without a name whose cells
 are all different is an index of the rows; a last one without a name and without cells comes from a delimiter at the end
-of each line. Neither is a column to learn from.
+of each line. Neither is a feature.
 
 >>> look = CsvDialect.at(b"size;sky\\n1,5;grey\\n2,5;blue\\n")
 >>> look.delimiter, look.decimal, look.names, look.header
@@ -19,12 +19,10 @@ of each line. Neither is a column to learn from.
 >>> look.names, look.header, look.skip
 (('1', 'y'), 2, 2)
 
-CSV rows that go through as they are: parsed for the columns that are needed, while their text is kept to be written
-again with answers at the end of each line. Nothing of the rows changes, and writing them costs next to nothing.
+For predictions, rows are parsed for the needed columns only, and their original text is written again with the
+predictions appended to each line.
 
-Rows as CSV text.
-
-Text cut into cells: which character does it, where each row stands, and whether the first one holds names.
+`best_delimiter`, `has_header`: the delimiter of a text, and whether its first row holds column names.
 
 >>> best_delimiter(["a;b", "1,5;2", "2,5;3"])
 ';'
@@ -62,12 +60,12 @@ from deciban.io.source import Piece, Source
 
 UNITS = "$€£¥₹%"
 NO_NUMBER = ("", "-", "--", "–", "—", ".", "..", "missing", "none", "unknown", "na", "n/a", "n.a.", "nan", "null", "?")
-TRIED = 100  # cells that are looked at before a column is gone through
+TRIED = 100  # cells that are tried before the full column is parsed
 APART = {".": ",'\u00a0\u202f", ",": ".'\u00a0\u202f"}  # what stands between thousands, by the decimal mark
 
 
 class Unread(Exception):
-    """A cell that is no number."""
+    """A cell that is not a number."""
 
     def __init__(self, cell: str, row: int, column: str = ""):
         super().__init__(cell)
@@ -76,7 +74,7 @@ class Unread(Exception):
 
 @dataclass(frozen=True)
 class Amount:
-    """How the numbers of a column are written: the decimal mark, and a unit. A currency may be left out, % may not."""
+    """The number format of a column: decimal mark and unit. A currency is optional in a cell, % is not."""
 
     decimal: str = "."
     unit: str = ""
@@ -95,7 +93,7 @@ class Amount:
         return cls(written[0], written[1:], example)
 
     def in_words(self, column: str) -> str:
-        """A note that says how the example is read."""
+        """A note on how an example cell is read."""
         value = self.numbers(pa.array([self.example]))[0].as_py()
         if value is None:
             return f"`{column}` holds numbers; cells such as {self.example!r} are read as missing"
@@ -112,7 +110,7 @@ class Amount:
         return rf"^[-+−]?(?:{unit})?\s*[-+−]?{digits}\s*(?:{unit})?$"
 
     def reads(self, cell: str) -> bool:
-        """Whether that is a number, or the mark of a missing one."""
+        """Whether a cell is a number or marks a missing one."""
         return is_none(cell) or re.match(self.pattern, cell.strip()) is not None
 
     def numbers(self, cells: pa.Array) -> pa.Array:
@@ -134,7 +132,7 @@ class Amount:
 
 
 def is_none(cell: str) -> bool:
-    """Whether a cell says that there is no number."""
+    """Whether a cell marks a missing number."""
     return cell.strip().lower() in NO_NUMBER
 
 
@@ -147,7 +145,7 @@ def unit_of(cell: str) -> str:
 
 
 def find(cells: pa.Array, decimals: str) -> Amount | None:
-    """How all cells are written, by the first of these decimal marks that fits; None: they are not all numbers."""
+    """The format of all cells, by the first of these decimal marks that fits; None: they are not all numbers."""
     first = [cell for cell in cells.drop_null()[:TRIED].to_pylist() if not is_none(cell)]
     units = {unit_of(cell) for cell in first} - {""}
     if not first or len(units) > 1:
@@ -264,7 +262,7 @@ def fields(text: str, delimiter: str) -> list[tuple[str, ...]]:
 
 def best_delimiter(lines: Sequence[str]) -> str:
     """The one that cuts most lines into the same number of fields; of several, the one with the most fields. A comma
-    inside of numbers is no delimiter where there is another one; a space is one where no other cuts anything."""
+    inside of numbers is not a delimiter if there is another one; a space is one only if no other splits lines."""
     found = []
     for delimiter in DELIMITERS:
         counts = Counter(len(row) for row in fields("\n".join(lines), delimiter))
@@ -377,7 +375,7 @@ class CsvDialect:
         if len(head) >= 1 << 16 and len(lines) > 2:
             lines = lines[:-1]  # cut off
         if not any(line.strip() for line in lines):
-            raise DataError(f"{name} is empty\n\nhint: see whether whatever wrote it came to its end")
+            raise DataError(f"{name} is empty\n\nhint: check that the program that wrote it has finished")
         declared = _declared(lines)
         delimiter = delimiter or (declared and declared[1]) or best_delimiter(_body(lines)[:LINES])
         found = rows("\n".join(lines), delimiter, declared[0] if declared else 0)
@@ -402,13 +400,13 @@ def _look(
 ) -> CsvDialect:
     found = found[next((i for i, row in enumerate(found) if not row.blank), 0) :]
     if not found:
-        raise DataError(f"{name} is empty\n\nhint: see whether whatever wrote it came to its end")
+        raise DataError(f"{name} is empty\n\nhint: check that the program that wrote it has finished")
     width = _width(found)
     if header:
         at = next((i for i, row in enumerate(found) if row.first == header), None)
         if at is None:
             raise DataError(
-                f"{name} has no names of columns in line {header}\n\n"
+                f"{name} has no column names in line {header}\n\n"
                 f"hint: the first line that is not blank is {found[0].first}"
             )
         has = True
@@ -470,7 +468,7 @@ def _start(found: Sequence[Row], width: int, expected: Collection[str]) -> tuple
 
 
 def _matches(row: Row, expected: Collection[str]) -> bool:
-    """Whether at least half of the names that are looked for are there."""
+    """Whether at least half of the expected names occur."""
     here = {name for cell in row.cells for name in (cell, cell.strip(), cell.lstrip("#").strip())}
     return bool(expected) and 2 * sum(one in here for one in expected) >= len(expected)
 
@@ -519,7 +517,7 @@ def _named(heads: Sequence[str], table: Sequence[Row]) -> tuple[tuple[str, ...],
 
 
 def _counts(cells: Sequence[str]) -> bool:
-    """Whether they are 0, 1, 2 … or 1, 2, 3 …"""
+    """Whether the cells are 0, 1, 2 … or 1, 2, 3 …"""
     return any(list(cells) == [str(start + i) for i in range(len(cells))] for start in (0, 1))
 
 
@@ -548,15 +546,15 @@ def universal(text: str) -> str:
 
 
 def decode_head(head: bytes, name: str) -> tuple[str, str]:
-    """(text, encoding): UTF-8 if it can be, UTF-16 by its mark, else Latin-1 unless it is no text at all."""
+    """(text, encoding): UTF-8 if valid, UTF-16 by its byte order mark, else Latin-1 unless the data is binary."""
     for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig")):
         if head.startswith(mark):
             return head[: len(head) // 2 * 2].decode(encoding, errors="ignore"), encoding.replace("-sig", "")
     if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        raise DataError(f"{name} is an Excel or another office file\n\nhint: save the sheet as CSV, and give that")
+        raise DataError(f"{name} is an office file, such as Excel\n\nhint: export the sheet as CSV")
     control = sum(head.count(bytes([c])) for c in range(32) if c not in (9, 10, 12, 13))
     if b"\0" in head or control > len(head) / 100:
-        raise DataError(f"{name} holds binary data that is no table I know\n\nhint: give {FORMATS}")
+        raise DataError(f"{name} is a binary file of unknown format\n\nhint: give {FORMATS}")
     try:
         return head.decode("utf-8"), "utf-8"
     except UnicodeDecodeError as error:
@@ -610,7 +608,7 @@ Parse = Callable[[Numbered], pa.Table]
 
 
 def pieces(found: Iterator[Numbered], parse: Parse) -> Iterator[LinesPiece]:
-    """Rows from their beginning on; one piece is parsed while the one before is used."""
+    """Rows from the beginning; a block is parsed while the one before is used."""
     with ThreadPoolExecutor(1, thread_name_prefix="deciban-csv") as pool:
         ahead: Future | None = None
         while True:
@@ -631,7 +629,7 @@ def _next(found: Iterator[Numbered], parse: Parse) -> LinesPiece | None:
 def parsed(
     block: bytes, look: CsvDialect, types: Mapping[str, Any], columns: Sequence[str], use_threads: bool = True
 ) -> pa.Table:
-    """Those columns of the rows in a block of text; raises ArrowInvalid, or `amounts.Unread`."""
+    """Those columns of the rows in a block of text; raises ArrowInvalid or `Unread`."""
     wrapped = b'"' in block and any(line.count(b'"') % 2 for line in block.split(b"\n"))
     table = arrow_csv.read_csv(
         pa.BufferReader(block),
@@ -659,7 +657,7 @@ def _with_lines(block: bytes, table: pa.Table) -> LinesPiece:
     if len(lines) != table.num_rows:
         raise DataError(
             f"{len(lines):,} lines hold {table.num_rows:,} rows: some quotes in the file do not match\n\n"
-            "hint: write to .parquet or .jsonl, which need no lines"
+            "hint: write to .parquet or .jsonl instead"
         )
     return table, lines
 
@@ -733,7 +731,7 @@ def _last_row(block: bytes) -> int:
 
 
 def join_predictions(names: Sequence[str], found: Iterable[tuple[pa.Array, pa.Table]], delimiter: str) -> Iterator[Any]:
-    """The text of (lines, answers), one beside the other, with a header."""
+    """The text of (lines, predictions), joined line by line, with a header."""
     first = True
     for lines, answers in found:
         if first:
@@ -744,7 +742,7 @@ def join_predictions(names: Sequence[str], found: Iterable[tuple[pa.Array, pa.Ta
 
 
 def _join_lines(lines: pa.Array, answers: pa.Table, delimiter: str) -> memoryview:
-    """Lines and answers as one text, joined by columns: no row is ever an object by itself."""
+    """Join lines and predictions column-wise, without a Python object per row."""
     cells = [cell_texts(column, delimiter).cast(pa.binary()) for column in answers.columns]
     end = compute.binary_join_element_wise(cells[-1], b"", b"\n", null_handling="replace", null_replacement=b"")
     rows = compute.binary_join_element_wise(
@@ -811,7 +809,7 @@ def _in_words(look: CsvDialect) -> str:
 
 
 class _Table:
-    """A text table that is being read; from its beginning again where a column is not what its first rows promised."""
+    """Reads a text table; restarts where a column turns out not to have the type of its first rows."""
 
     def __init__(
         self,
@@ -846,7 +844,7 @@ class _Table:
         self.left = self.blocks(BLOCK)
         self.ahead = next((block for block in self.left if block[1].strip()), None)
         if self.ahead is None:
-            raise DataError(f"{self.name} has names of columns but no rows\n\nhint: give some rows")
+            raise DataError(f"{self.name} has a header but no rows\n\nhint: give some rows")
         for column, kind in self.types.items():
             self._note(column, kind)
         while True:
@@ -861,7 +859,7 @@ class _Table:
             self.types |= more
 
     def _as_written(self, found: pa.Table) -> dict[str, Any]:
-        """Columns that are not what Arrow takes them for: dates are no numbers, codes neither, but amounts are."""
+        """Column types that differ from Arrow's: dates and codes are text, amounts are numbers."""
         more: dict[str, Any] = {}
         for column in found.schema:
             if column.name in self.types:
@@ -883,14 +881,14 @@ class _Table:
         return more
 
     def _with_example(self, amount: Amount, cells: Sequence[str]) -> Amount:
-        """With a cell that a plain reader would not take for a number."""
+        """The formats, with an example cell that a plain reader would not parse."""
         plain = Amount(self.look.decimal)
         odd = [cell for cell in cells if is_none(cell) or not plain.reads(cell)]
         odd = odd or [cell for cell in cells if any(mark in cell for mark in APART[amount.decimal])]
         return replace(amount, example=odd[0].strip() if odd else "")
 
     def _note(self, column: str, kind: Any) -> None:
-        """Say how such a cell is read."""
+        """Add a note on how such a cell is read."""
         note = f"{self.name}: {kind.in_words(column)}" if isinstance(kind, Amount) and kind.example else ""
         if note and note not in self.notes:
             self.notes.append(note)
@@ -923,7 +921,7 @@ class _Table:
         kinds: dict[str, Any] | None = None,
         use_threads: bool = True,
     ) -> pa.Table:
-        """Those columns of a block; `ColumnTypeChanged` where one turns out to be of another type."""
+        """These columns of a block; raises `ColumnTypeChanged` where one has another type."""
         amended = {name: kind for name, kind in self.types.items() if isinstance(kind, Amount)}
         types = self.types if kinds is None else kinds | amended
         if not block[1].strip():
@@ -938,7 +936,7 @@ class _Table:
                 types = types | {column: self.types[column]}
 
     def learn(self, error: pa.ArrowInvalid | Unread, block: Numbered) -> str:
-        """Find another type for the column that an error is about, or raise what is wrong; the column."""
+        """Update the column types from Arrow's error message, or raise; returns the column."""
         if isinstance(error, Unread):
             column, was, cell = error.column, "amount", error.cell
         else:
@@ -968,7 +966,7 @@ class _Table:
         return column
 
     def _fixed(self, column: str, was: str, cell: str, had: Amount | None, block: Numbered) -> Amount:
-        """A way to read a cell of a column that is known to hold numbers, by which the cells before mean the same."""
+        """A number format for a cell of a numeric column under which the cells before keep their values."""
         found = None
         if had is None and block[0] <= self.look.skip and was != "bool":
             texts = parsed(block[1], self.look, {column: pa.string()}, [column])[column]
@@ -1011,7 +1009,7 @@ class _Table:
                 f"{self.name} has a quoted cell that does not end, or a row longer than {BLOCK >> 20} MB\n\n"
                 'hint: look for a single " in it; two of them ("") are one inside of a cell'
             )
-        return DataError(f"{self.name}: {text}\n\nhint: see whether the file is a whole CSV table")
+        return DataError(f"{self.name}: {text}\n\nhint: check that the CSV file is complete")
 
     def _ragged(self, block: Numbered) -> DataError:
         width = len(self.look.columns)
@@ -1028,7 +1026,7 @@ class _Table:
 
 
 class ColumnTypeChanged(Exception):
-    """A column turned out to be of another type after rows had been given away: read again with these types."""
+    """A column has another type than its first rows, after rows were passed on: read again with these types."""
 
     def __init__(self, types: dict[str, Any]):
         super().__init__(f"rows that come late change the types of some columns, which are now {types}")

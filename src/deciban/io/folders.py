@@ -42,8 +42,8 @@ Open = Callable[..., Source]
 
 
 def tables(where: Path) -> list[Path]:
-    """The files with rows in a folder, in the order of their names; hidden ones and those that begin with `_` are
-    other people's notes."""
+    """The files with rows in a folder, in the order of their names; files and folders starting with `.` or `_` are
+    ignored."""
     found = []
     for at, folders, names in os.walk(where):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
@@ -59,7 +59,7 @@ def _has_rows(name: str) -> bool:
 
 
 def matching(pattern: str) -> list[Path]:
-    """The files that a glob means; of a folder among them, its files."""
+    """The files that match a glob, and the files of folders that match."""
     found = [Path(name) for name in sorted(glob.glob(pattern, recursive=True))]
     return [file for one in found for file in (tables(one) if one.is_dir() else [one])]
 
@@ -69,7 +69,7 @@ def is_glob(name: str) -> bool:
 
 
 def root_of(pattern: str) -> Path:
-    """The folder under which all that a glob means lies.
+    """The common folder of all matches of a glob.
 
     >>> str(root_of("rows/*/year=*/x.csv"))
     'rows'
@@ -81,7 +81,7 @@ def root_of(pattern: str) -> Path:
 
 @dataclass(frozen=True)
 class _File:
-    """What is known of a file; no more than one is open to be read."""
+    """Name, schema and size of a file; at most one file is open at a time."""
 
     path: Path
     keys: dict[str, Any]  # and values of its folders
@@ -156,7 +156,7 @@ def read(paths: Sequence[Path], root: Path, name: str, opened: Open, types: dict
 
 
 def stamp(path: Path) -> Stamp:
-    """By what one tells whether a file has changed."""
+    """Name, size and time of a file, to detect a change."""
     found = path.stat()
     return str(path), found.st_size, found.st_mtime_ns
 
@@ -181,7 +181,7 @@ def _aligned(piece: Piece, wanted: list[str], keys: dict[str, Any], kinds: dict[
 
 
 def _keys(path: Path, root: Path) -> dict[str, str | None]:
-    """The columns that the names of a file's folders are.
+    """The columns encoded in the names of a file's folders.
 
     >>> _keys(Path("rows/year=2024/sky=a%20b/x.csv"), Path("rows"))
     {'year': '2024', 'sky': 'a b'}
@@ -208,7 +208,7 @@ def _whole(text: str | None) -> bool:
 
 
 def _fields(files: list[_File]) -> dict[str, list[pa.DataType]]:
-    """The types that each column has, dictionaries as what they stand for."""
+    """The types of each column, dictionaries as their value type."""
     out: dict[str, list[pa.DataType]] = {}
     before: pa.Schema | None = None
     for file in files:
@@ -265,7 +265,7 @@ def read_folder(folder: Path) -> Source:
 
 
 def read_mbox(path: Path) -> Source:
-    """One column, `text`: what a mail says, and how (see `mail`)."""
+    """One column, `text`: the text of each mail (see `mail`)."""
     from deciban.mail import message as mail  # takes its time to import
 
     size, seen = max(path.stat().st_size, 1), [0]
@@ -280,7 +280,7 @@ def read_mbox(path: Path) -> Source:
 
 
 def is_plain(first: bytes, columns: Sequence[str]) -> bool:
-    """Whether a file that begins so is plain text: no table by its format, or by a first line that names a column.
+    """Whether a file with this beginning is plain text: not a table by its format or by column names in its first line.
 
     >>> is_plain(b"a wonderful film\\n", ["text"]), is_plain(b"id,text\\n1,a film\\n", ["text"]), is_plain(b"PAR1", [])
     (True, False, False)

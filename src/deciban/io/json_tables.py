@@ -1,5 +1,5 @@
 """JSON: lines with one object each, an array of objects, or columns by name, as pandas and others write them. Keys are
-the columns, a key that is not there is a missing cell.
+the columns; an absent key is a missing value.
 
 >>> in_columns(json.loads('{"x": {"0": 1, "1": 2}, "y": {"0": "a"}}'), "it", ())
 {'x': [1, 2], 'y': ['a', None]}
@@ -74,7 +74,7 @@ def _table(stream: Bytes, name: str, expected: Collection[str]) -> pa.Table:
         text = stream.read().decode("utf-8-sig")
         found = list(_values(text))
     except ValueError as error:
-        raise DataError(f"{name} is no whole JSON document ({error})\n\n{HINT}") from None
+        raise DataError(f"{name} is not a valid JSON document ({error})\n\n{HINT}") from None
     columns = in_columns(found[0] if len(found) == 1 else found, name, expected)
     rows = list(enumerate(({key: cells[i] for key, cells in columns.items()} for i in range(_length(columns))), 1))
     if not rows:
@@ -172,7 +172,7 @@ def _rows(stream: Bytes, name: str) -> Iterator[Numbered]:
             row = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
         except ValueError as error:
             raise DataError(
-                f"{name}, line {number}: no JSON ({error})\n\nhint: put one object {{…}} on each line"
+                f"{name}, line {number}: not valid JSON ({error})\n\nhint: put one object {{…}} on each line"
             ) from None
         if not isinstance(row, dict):
             raise DataError(
@@ -198,7 +198,7 @@ def _batch(rows: list[Numbered], name: str, schema: pa.Schema, types: Mapping[st
     late = next((key for key in new if key in types), None)
     if late is not None:
         raise DataError(
-            f"{name}, line {new[late]}: `{late}` is there for the first time\n\n"
+            f"{name}, line {new[late]}: `{late}` appears for the first time\n\n"
             "hint: write it in the first line too, as null where it is missing"
         )
     columns = [_column(rows, key, name, schema.field(key).type, types.get(key), types=types) for key in schema.names]

@@ -160,4 +160,4 @@ def _batch(path: Path, name: str, number: int, columns: list[int] | None) -> Ite
 
 def _damaged(name: str, kind: str, error: Any) -> DataError:
     why = str(error).splitlines()[0].rstrip(".")
-    return DataError(f"{name} is no whole {kind} file ({why})\n\nhint: write or copy it again")
+    return DataError(f"{name} is not a valid {kind} file ({why})\n\nhint: write or copy it again")

@@ -1,7 +1,7 @@
-"""Tables in files: a path (or `-`) becomes batches of rows, as Arrow's, one at a time; the whole is read only if asked.
+"""Open files as tables: a path (or `-`) becomes a `Source` of Arrow batches, read one at a time.
 
-The format is told by the first bytes, then by the name: CSV and TSV (plain, gzip, bzip2, xz, zstd), Parquet, Arrow and
-Feather, JSON, ARFF, mbox, and folders with a sub-folder of texts for each class.
+The format is detected by the first bytes, then by the name: CSV and TSV (plain, gzip, bzip2, xz, zstd), Parquet, Arrow
+and Feather, JSON, ARFF, mbox, and folders with a sub-folder of texts for each class.
 
 >>> import pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.csv"
@@ -130,7 +130,7 @@ def open_path(
     if not where.exists():
         found = folders.matching(name) if folders.is_glob(name) else []
         if not found:
-            raise DataError(f"there is no file {name}\n\nhint: {_near(where)}")
+            raise DataError(f"file not found: {name}\n\nhint: {_near(where)}")
         return folders.read(found, folders.root_of(name), name, one, dict(types or {}))
     if where.is_dir():
         found = folders.tables(where)
@@ -143,7 +143,7 @@ def open_path(
         try:
             return Bytes.of(File(where), name)
         except PermissionError:
-            raise DataError(f"{name} may not be read\n\nhint: see its permissions: ls -l {name}") from None
+            raise DataError(f"no permission to read {name}\n\nhint: check its permissions: ls -l {name}") from None
 
     plain = texts_unless is not None and where.suffix.lower() == ".txt"
     if plain and folders.is_plain(again().head(1 << 12), texts_unless or ()):
@@ -166,7 +166,7 @@ def is_glob(path: str | os.PathLike) -> bool:
 
 
 def open_data(data: Any, **how: Any) -> Source:
-    """The rows of anything that holds some: a path, a frame, a stream of Arrow batches, an iterator of frames.
+    """Open a path, a frame, a stream of Arrow batches or an iterator of frames as a `Source`.
 
     >>> open_data(pa.table({"a": [1, 2]})).rows
     2
@@ -180,8 +180,8 @@ def read(path: str | os.PathLike, **how: Any) -> pa.Table:
 
 
 def retry_on_type_change(path: str | os.PathLike, use: Callable[[Source], Any], **how: Any) -> Any:
-    """use(source), from the start again where a column of a CSV file turns out late to be of another type. What comes
-    through a pipe is kept in memory for that."""
+    """Call use(source), and again from the start where a column of a CSV file turns out to have another type. A pipe is
+    kept in memory for that."""
     kept = sys.stdin.buffer.read() if os.fspath(path) == "-" else None
     types: dict[str, Any] = dict(how.pop("types", None) or {})
     while True:
@@ -242,10 +242,10 @@ def _once(stream: Bytes) -> Callable[[], Bytes]:
 
 
 def _near(where: Path) -> str:
-    """What the user may have meant."""
+    """A hint with the most similar file name."""
     try:
         names = [one.name for one in where.parent.iterdir()]
     except OSError:
-        return f"there is no folder {where.parent} either"
+        return f"the folder {where.parent} does not exist either"
     near = closest(where.name, names)
     return f"did you mean {where.parent / near}?" if near else f"see what is there: ls {where.parent}"

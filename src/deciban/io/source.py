@@ -1,7 +1,7 @@
-"""What every reader gives: names of columns, and batches of rows, one at a time, of a file of any size.
+"""`Source`: column names, and batches of rows, read one at a time.
 
-Anything that holds rows, beside files, as a `Source`: Arrow tables, datasets, readers and whatever exports an Arrow
-stream (DuckDB, polars, pandas); a polars LazyFrame, batch by batch; iterators and lists of frames.
+Other data than files as a `Source`: Arrow tables, datasets, readers and any object that exports an Arrow stream
+(DuckDB, polars, pandas); a polars LazyFrame, batch by batch; iterators and lists of frames.
 
 >>> of(pa.table({"a": [1, 2]})).names
 ['a']
@@ -22,15 +22,15 @@ from deciban.data import frames
 from deciban.errors import DataError
 from deciban.io.arrow import pa
 
-ROWS = 1 << 16  # of a batch, where the reader may choose
-Piece = Callable[[], Iterator[pa.RecordBatch]]  # a run of rows that a thread may read by itself
+ROWS = 1 << 16  # rows of a batch, where the reader may choose
+Piece = Callable[[], Iterator[pa.RecordBatch]]  # consecutive rows that a thread can read independently
 Cut = Callable[[Sequence[str] | None, Sequence[str]], Iterator[Piece]]
-Stamp = tuple[str, int, int]  # name, size and time of a file, by which a change is told
+Stamp = tuple[str, int, int]  # name, size and time of a file, to detect a change
 
 
 @dataclass(frozen=True)
 class Source:
-    """A table in a file. `batches` may be gone through once.
+    """A table in a file. `batches` may be iterated once.
 
     >>> rows = pa.record_batch({"a": [1, 2]})
     >>> some = Source("small", "made here", rows.schema, lambda: iter([rows]))
@@ -51,7 +51,7 @@ class Source:
     lines: Callable[[Sequence[str]], Iterator[tuple[pa.Table, pa.Array]]] | None = None  # those columns, and the text
     cut: Cut | None = None  # see `pieces`; None: batches come from one reader
     rows: int | None = None  # where the file says
-    like: Any = None  # what the rows came as, where that is no file; [frame]: frames, one by one
+    like: Any = None  # the data, if it is not a file; [frame]: an iterator of frames
     heads: Sequence[str] | None = None  # of a CSV file: the names above all cells of its lines
     header: str = ""  # of a CSV file: which line was taken for what
     named: bool = True  # whether the file names its columns
@@ -101,13 +101,13 @@ def is_path(data: Any) -> bool:
 
 
 def is_single_pass(data: Any) -> bool:
-    """Whether the rows can be had one time only."""
+    """Whether the rows can be read only once."""
     opened = isinstance(data, Source) and data.cut is None
     return opened or isinstance(data, pa.RecordBatchReader) or hasattr(data, "__next__")
 
 
 def of(data: Any) -> Source:
-    """The rows of data that are no path."""
+    """Open data that is not a path."""
     if isinstance(data, Source):
         return data
     if isinstance(data, pa.RecordBatch):
@@ -126,7 +126,7 @@ def of(data: Any) -> Source:
         data = data()
     if not isinstance(data, Iterable):
         raise DataError(
-            f"{type(data).__module__}.{type(data).__name__} is no data that can be read in pieces\n\n"
+            f"{type(data).__module__}.{type(data).__name__} cannot be read in batches\n\n"
             "hint: give a path, a folder, a glob, an Arrow dataset or reader, a frame, or an iterator of frames"
         )
     return _of_frames(iter(data), name)
@@ -157,7 +157,7 @@ def _of_dataset(data: Any, name: str) -> Source:
 def _of_frames(given: Iterator[Any], name: str) -> Source:
     first = next(given, None)
     if first is None:
-        raise DataError(f"{name} gives no frames\n\nhint: see whether it was gone through already: it gives rows once")
+        raise DataError(f"the iterator {name} is empty or already consumed\n\nhint: pass a new iterator")
     reader = _reader(first)
 
     def batches() -> Iterator[pa.RecordBatch]:
@@ -192,12 +192,12 @@ def _reader(frame: Any) -> pa.RecordBatchReader:
         return pa.Table.from_batches([frame]).to_reader()
     if _pandas(frame):
         frames.names(frame)  # no two the same
-        return pa.Table.from_pandas(_intervals_named(frame), preserve_index=False).to_reader()  # an index is no column
+        return pa.Table.from_pandas(_intervals_named(frame), preserve_index=False).to_reader()  # without the index
     if hasattr(frame, "__arrow_c_stream__"):
         return pa.RecordBatchReader.from_stream(frame)
     raise DataError(
-        f"a {type(frame).__module__}.{type(frame).__name__} is no frame\n\n"
-        "hint: give frames of pandas, polars or Arrow, or whatever exports an Arrow stream"
+        f"a {type(frame).__module__}.{type(frame).__name__} is not a frame\n\n"
+        "hint: give frames of pandas, polars or Arrow, or any object that exports an Arrow stream"
     )
 
 
@@ -212,7 +212,7 @@ def _intervals_named(frame: Any) -> Any:
 
 
 def _short(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same rows, in no longer batches than need be."""
+    """The same rows in batches of limited size."""
     for batch in batches:
         starts = range(0, max(batch.num_rows, 1), ROWS)
         yield from (batch.slice(start, ROWS) for start in starts) if len(starts) > 1 else (batch,)

@@ -1,6 +1,6 @@
-"""Writing tables, batch by batch: CSV to a pipe or a file, Parquet, Arrow, JSON lines by the ending of the name.
+"""Write tables batch by batch: CSV to a pipe or a file, Parquet, Arrow, JSON lines by the file extension.
 
-A file is there when it is whole; an interruption leaves what was there before.
+Files are written atomically: an interruption leaves the former file unchanged.
 
 >>> import pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp()) / "out.csv"
@@ -50,16 +50,14 @@ def writable(path: str | os.PathLike) -> Path:
     if where.is_dir():
         raise DataError(f"{name} is a folder\n\nhint: name a file to write to")
     if not where.parent.is_dir():
-        raise DataError(
-            f"there is no folder {where.parent} to write {where.name} into\n\nhint: make it: mkdir -p {where.parent}"
-        )
+        raise DataError(f"folder not found: {where.parent}\n\nhint: create it: mkdir -p {where.parent}")
     return where
 
 
 def write_csv_with_predictions(
     source: Any, found: Iterable[tuple[pa.Array, pa.Table]], path: str | os.PathLike
 ) -> None:
-    """Write lines of a CSV source with answers at their ends."""
+    """Write the lines of a CSV source with predictions appended."""
     texts = csv.join_predictions(source.heads or source.names, found, source.delimiter)
     if path == "-":
         sys.stdout.buffer.writelines(texts)
@@ -69,7 +67,7 @@ def write_csv_with_predictions(
 
 
 def default_output_path(path: str | os.PathLike) -> Path:
-    """Where answers to the rows of a file go, unless told otherwise.
+    """The default path of the predictions for a file.
 
     >>> default_output_path("rows.csv.gz").name, default_output_path("rows.arff").name
     ('rows.predicted.csv.gz', 'rows.predicted.csv')
@@ -108,8 +106,7 @@ def _form(endings: list[str]) -> Callable[[Iterable[pa.Table], Any], None]:
         return _lines
     if last.lstrip(".") not in ("", *FORMS, *OTHERS):
         raise DataError(
-            f"what is a file that ends in {last}?\n\n"
-            "hint: end it in .csv, .tsv (also .gz, .zst), .parquet, .arrow or .jsonl"
+            f"unknown output format {last}\n\nhint: use .csv, .tsv (also .gz, .zst), .parquet, .arrow or .jsonl"
         )
     return partial(_csv, delimiter="\t" if last == ".tsv" else ",")
 
@@ -120,7 +117,7 @@ def _packed(tables: Iterable[pa.Table], file: Any, kind: str, form: Callable) ->
 
 
 class _KeepOpen:
-    """A file that stays open when who writes to it is done."""
+    """A file that stays open when its writer closes it."""
 
     def __init__(self, file: Any):
         self.write, self.flush, self.closed = file.write, file.flush, False

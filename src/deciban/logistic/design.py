@@ -1,10 +1,10 @@
-"""The design matrix of a linear score, in standard columns and a chunk of rows at a time.
+"""The design matrix of a linear score, with standardised columns, one chunk of rows at a time.
 
 Rows are A = [1, (x − mean) · rate] (without intercept: x · rate), so that sums of products of columns keep their digits
 however the columns are scaled or shifted. Parameters of standard columns, s, are those of the columns themselves, θ,
-by θ = back · s. A constant column beside an intercept is a column of exact zeros.
+by θ = back · s. A constant column in addition to an intercept is a column of exact zeros.
 
-Classes are told by their difference from the first: θ is (m, p) with m = k − 1 and p columns, the intercept in front.
+Coefficients are differences from the first class: θ is (m, p) with m = k − 1 and p columns, the intercept in front.
 
 >>> import numpy as np
 >>> rows = Design.of(np.array([[1.0, 7.0], [3.0, 7.0]]), np.array([0, 1]), None, k=2)

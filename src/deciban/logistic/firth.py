@@ -4,7 +4,7 @@
     score      Σ w r ⊗ a + ½ Σ w V (diag Q − 2 Q P) ⊗ a        Q_bc = aᵀ [H⁻¹]_bc a
     two classes: Σ [w (y − P) + h (½ − P)] a                   h = w P (1 − P) aᵀ H⁻¹ a, the row's leverage
 
-(D. Firth 1993; G. Heinze and M. Schemper 2002 for separation.) The prior is the same whatever the units, the shift of
+(D. Firth 1993; G. Heinze and M. Schemper 2002 for separation.) The prior does not depend on the units, the shift of
 columns or the class that others are compared with. Fisher scoring, corrected by what the last steps did to the slope,
 with step halving; every step is a sum over rows.
 
@@ -230,9 +230,9 @@ def refuse_collinear(design: Design, columns: Sequence[str] | None = None) -> No
     if not (values <= NULL).any():
         return
     names = column_labels(len(blind)) if columns is None else columns
-    told = [str(name) for name, out in zip(names, blind, strict=True) if out]
+    named = [str(name) for name, out in zip(names, blind, strict=True) if out]
     raise SingularError(
-        f"penalty='jeffreys' has no answer: {design.x.n} rows do not tell columns {told[:6]}"
-        f"{' and more' if len(told) > 6 else ''} apart (constant, repeated, or a combination of others)\n\n"
+        f"penalty='jeffreys' has no answer: {design.x.n} rows do not distinguish columns {named[:6]}"
+        f"{' and more' if len(named) > 6 else ''} (constant, repeated, or a combination of others)\n\n"
         "hint: leave some of them out, or use an L2 penalty (a finite C)"
     )

@@ -1,4 +1,4 @@
-"""The posterior of coefficients as a Gaussian around its mode (Laplace), and what follows from it.
+"""Laplace approximation: the posterior of the coefficients as a Gaussian around its mode, predictions and evidence.
 
     θ | data ≈ N(θ̂, S)            S = (H + Λ)⁻¹, Λ the precision of the Gaussian prior that the L2 penalty is
     margin of a row: N(μ, s²)      μ = a·θ̂, s² = aᵀ S a

@@ -1,4 +1,4 @@
-"""What the likelihood of a logistic (softmax) model says about its coefficients.
+"""The likelihood of a logistic (softmax) model: score, information and covariance of its coefficients.
 
     log-likelihood   ℓ = Σ w log P(y | x)             P(c | x) ∝ exp θ_c·a,  θ_0 = 0,  a = (1, x)
     score            ∂ℓ/∂θ = Σ w r ⊗ a                r_c = [y = c] − P(c | x),  c = 1 … k − 1

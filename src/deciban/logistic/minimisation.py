@@ -1,9 +1,8 @@
-"""The minimum of an objective of logistic regression: which solver, of which columns, from where.
+"""Minimisation of the objective: choice of the solver, scaling of columns, and starting point.
 
-Rows that lie elsewhere are passed over seldom: a sample of them is in memory, and its minimum is where to start. Then
-Newton's method where the Hessian is small beside the rows (the pass for the gradient brings it along, so a step is one
-pass), else L-BFGS in the metric of the sample's Hessian.
-"""
+Rows that are not in memory are read in as few passes as possible: a sample is in memory, and its minimum is the start.
+Then Newton's method where the Hessian is small compared with the rows (the pass for the gradient brings it along, so a
+step is one pass), else L-BFGS in the metric of the sample's Hessian."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What logistic regression makes small: a sum over rows, and a penalty.
+"""The objective of logistic regression: a sum over rows, and a penalty.
 
     F(coef) = Σ_i w_i loss(x_i · coef, y_i)  +  ½ Σ_j ridge_j |coef_j|²  +  lasso Σ_j |coef_j|₁
 
@@ -18,7 +18,7 @@ engine adds those of chunks of rows. The lasso is left to solvers that know what
 
 The objective of logistic regression where the rows lie elsewhere: files, Dask, Spark. Every question is one pass.
 
-Beside the rows themselves there is a sample of them here, which tells where to start and what the curvature is like, so
+In addition to the rows there is a sample of them, which gives a starting point and an estimate of the curvature, so
 that few passes are needed. `ask(name, *arguments)` goes through all rows: it adds up what `Objective`'s method of that
 name says of each batch, without penalties.
 
@@ -279,7 +279,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class Distant:
-    """Rows that are not here: how many, of how many columns and classes."""
+    """Rows that are not in memory: their number, columns and classes."""
 
     n: int
     d: int
@@ -324,7 +324,7 @@ class ObjectiveElsewhere(Objective):
         return value, gradient, hessian
 
     def _once(self, what: str, w: np.ndarray) -> tuple:
-        """What was asked last is known still."""
+        """Cache of the last result."""
         key = (what, w.tobytes())
         if key not in self.last:
             value, gradient, *hessian = self.ask(what, w)

@@ -1,8 +1,8 @@
-"""The strength of the penalty chosen by what it does to rows held out, and the path of fits that shows it.
+"""Penalty path, and the choice of its strength by held-out log loss.
 
-`C="auto"` walks from a strong penalty to a weak one (see `regularisation_path`), each fit from the last one's, until it
-has been getting worse for a while, and keeps the C of least held-out log loss: by approximate leave-one-out (L2), or by
-5 folds where the penalty has a corner (L1, elastic net) or there are too many coefficients for a Hessian. Rows held out
+`C="auto"` fits from a strong penalty to a weak one, each fit started at the last one, until the held-out log loss has
+not improved for several steps, and selects the C of least held-out log loss: by approximate leave-one-out (L2), or by 5
+folds where the penalty has a corner (L1, elastic net) or there are too many coefficients for a Hessian. Rows held out
 count by the weights that they have in the fit. A list of numbers as C has these tried instead.
 
 >>> from deciban import LogisticRegression
@@ -203,7 +203,7 @@ def only_best(fits: Iterable[Fit]) -> list[Fit]:
 
 
 class StopWhenWorse:
-    """Enough, when so many fits in a row have not been the best."""
+    """Stop after so many fits without improvement."""
 
     def __init__(self, patience: int):
         self.patience, self.best, self.since = patience, np.inf, 0
@@ -214,7 +214,7 @@ class StopWhenWorse:
 
 
 class StopWhenFlat:
-    """Enough, when a weaker penalty has nothing left to win: the fit is all but perfect, or the same for long."""
+    """Stop when a weaker penalty cannot improve: the fit is nearly perfect, or has not changed for several steps."""
 
     def __init__(self, null_loss: float, patience: int):
         self.null, self.patience, self.last, self.since = null_loss, patience, null_loss, 0
@@ -292,7 +292,7 @@ class FoldScore:
     def __call__(self, C: float, objective: Objective, w: np.ndarray) -> float:
         rows, d = objective.rows, objective.rows.d
         whole = np.ones(rows.n) if rows.w is None else rows.w
-        said = np.zeros((rows.n, rows.k))
+        log_proba = np.zeros((rows.n, rows.k))
         for i in range(self.fold.max(initial=-1) + 1):
             out = self.fold == i
             some = replace(objective, rows=replace(rows, w=np.where(out, 0.0, whole)))
@@ -301,8 +301,8 @@ class FoldScore:
             scores = ops.affine(objective.x.rows(0, rows.n), np.ascontiguousarray(table[:, :d]), bias)
             if objective.m == 1:
                 scores = np.column_stack([np.zeros(rows.n), scores])
-            said[out] = ops.posterior(np.ascontiguousarray(scores), logs=True)[out]
-        return mean_loss(said, rows.y, np.where(self.fold < 0, 0.0, whole))
+            log_proba[out] = ops.posterior(np.ascontiguousarray(scores), logs=True)[out]
+        return mean_loss(log_proba, rows.y, np.where(self.fold < 0, 0.0, whole))
 
 
 def mean_loss(log_proba: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> float:

@@ -1,4 +1,4 @@
-"""Intervals by profile likelihood: the values of a coefficient that rows, and all other coefficients, can live with.
+"""Profile-likelihood intervals of coefficients.
 
     { b :  2 (max ℓ − max over θ with θ_j = b of ℓ) ≤ χ²(level) }
 

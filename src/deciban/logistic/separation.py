@@ -8,7 +8,7 @@ The likelihood then grows for ever along β. Three questions, from the cheap to 
 1. At a maximum of the likelihood the chances α > 0 given to wrong classes satisfy Σ α (e_y − e_c) ⊗ a = 0, and by
    Stiemke's lemma such α exist only where nothing separates. So a fit that is near a maximum proves that there is none:
    α is moved onto that equation, and must stay positive (`certified`).
-2. Does one column alone tell a class from the others? Its range by class says so.
+2. One column alone may separate a class from the others: compare its ranges by class.
 3. A linear programme: the most rows that one β can hold strictly apart while no row is on the wrong side; a second one
    finds the fewest columns (least Σ |β|) that do it. (A. Albert & J. Anderson 1984; K. Konis 2007.)
 
@@ -30,7 +30,7 @@ For a row with class y and any other class c the constraint is (β_y − β_c)·
 >>> apart.tolist()
 [True, True, True, True]
 
-Columns that alone tell a class from all others, by their range in each class.
+Columns that alone separate a class from all others, by their range in each class.
 
 >>> import numpy as np
 >>> x = Reals(np.array([[1.0, 5.0], [2.0, 9.0], [4.0, 7.0]]))
@@ -94,7 +94,7 @@ def constraints(design: Design) -> tuple[Any, Any]:
 
 
 def independent(design: Design) -> bool:
-    """Whether no row is a combination of others: then any classes whatever are separated."""
+    """Whether no row is a combination of others: then any classes are separated."""
     if not design.x.n <= min(ROWS, design.p):
         return False
     rows = design.rows(0, design.x.n)
@@ -154,7 +154,7 @@ def unbounded(rows: Any, back: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SeparatingColumn:
-    """A column that alone tells a class from all others: no cell of it is on the other side of the cut."""
+    """A column that alone separates a class from all others: no cell of it is on the other side of the cut."""
 
     column: int
     label: int
@@ -212,8 +212,12 @@ SURE = 1e-3  # nats that another step may promise where a fit can be proof
 
 
 class SeparationWarning(ConvergenceWarning):
-    """The classes are separated: coefficients without penalty grow for ever.
+    """Warns that the classes are separated, so that the maximum-likelihood coefficients are infinite.
 
+    `LogisticRegression.fit` issues it where there is no penalty.
+
+    Examples
+    --------
     >>> import warnings
     >>> from deciban import LogisticRegression
     >>> with warnings.catch_warnings(record=True, action="always") as seen:
@@ -234,7 +238,7 @@ class Separation:
     kind: str  # "none", "quasi-complete", "complete", or "unknown": too large to be settled
     columns: tuple[str, ...] = ()
     alone: bool = False
-    rules: tuple[str, ...] = ()  # how a single column tells a class
+    rules: tuple[str, ...] = ()  # how a single column separates a class
     diverging: np.ndarray | None = None
     direction: np.ndarray | None = None
 
@@ -296,7 +300,7 @@ def separation(
     alone = tuple(dict.fromkeys(names[one.column] for one in single))
     if len(present) == 2 and single and single[0].strict:
         return Separation("complete", alone, True, rules, np.ones((1, design.p), dtype=bool))
-    if single and _size(design) > FEW:  # large, and nobody waits for more
+    if single and _size(design) > FEW:  # large: stop here, to save time
         return Separation("quasi-complete", alone, True, rules)
     wide = design.m * design.p > WIDE
     overlap, found = (False, _proof(design, theta)) if wide or single else _climbed(design)

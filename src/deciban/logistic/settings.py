@@ -1,4 +1,4 @@
-"""The settings of logistic regression as scikit-learn 1.9 reads them: what they warn of, refuse and mean."""
+"""The settings of logistic regression, with the warnings and errors of scikit-learn 1.9."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _warn(model: Any, penalty: str | None) -> None:
         )
 
 
-SAID = {  # scikit-learn's words, which some look for
+MESSAGES = {  # scikit-learn's wording, which callers may match
     "newton-cg": "newton-cg failed to converge. Increase the number of iterations.",
     "liblinear": "Liblinear failed to converge, increase the number of iterations.",
     "sag": "The max_iter was reached which means the coef_ did not converge",
@@ -129,8 +129,8 @@ SAID = {  # scikit-learn's words, which some look for
 
 def not_converged(solver: str, why: str, steps: int) -> str:
     """What to warn of where the minimum was not reached."""
-    said = SAID.get(solver, "solver '{solver}' did not converge after {steps} iterations").format(
+    message = MESSAGES.get(solver, "solver '{solver}' did not converge after {steps} iterations").format(
         solver=solver, steps=steps
     )
-    cure = "increase max_iter" if why == "max_iter" else "scale the columns, or add a penalty (a smaller C)"
-    return f"{said} ({why})\n\nhint: {cure}"
+    advice = "increase max_iter" if why == "max_iter" else "scale the columns, or add a penalty (a smaller C)"
+    return f"{message} ({why})\n\nhint: {advice}"

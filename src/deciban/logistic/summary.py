@@ -1,4 +1,4 @@
-"""The table that statisticians read: coefficients with errors, tests and intervals, and how well the model fits.
+"""Summary table: coefficients with standard errors, tests and intervals, and measures of fit.
 
     z = coef / error        p = 2 Φ(−|z|)        interval = coef ± Φ⁻¹((1 + level) / 2) · error
     odds ratio = exp coef, its interval exp of the interval
@@ -80,10 +80,10 @@ class Summary:
         whole = np.kron(turn, np.eye(p))
         matrix = whole @ spread.matrix @ whole.T
         known = ~((whole != 0) @ ~spread.determined)
-        told = [*notes, "errors are robust (sandwich, HC0)"] if robust and errors else list(notes)
+        remarks = [*notes, "errors are robust (sandwich, HC0)"] if robust and errors else list(notes)
         if not spread.determined.all():
             lost: Any = (~spread.determined).reshape(m, p).any(axis=0)
-            told.append(_undetermined([name for name, out in zip(names, lost, strict=True) if out]))
+            remarks.append(_undetermined([name for name, out in zip(names, lost, strict=True) if out]))
         return cls(
             tuple(np.asarray(classes)[order].tolist()),
             np.asarray(classes).tolist()[base],
@@ -97,7 +97,7 @@ class Summary:
             found.log_likelihood,
             found.null_log_likelihood,
             m if found.intercept else 0,
-            tuple(told),
+            tuple(remarks),
             ends,
             prior != FLAT or not errors,
         )
@@ -285,7 +285,8 @@ def check_level(level: float) -> None:
 
 
 def relevel_classes(classes: np.ndarray, reference: Any) -> tuple[np.ndarray, np.ndarray, int]:
-    """(m, m) from differences to the first class to those to the reference; the classes told; the reference's place."""
+    """(m, m) from differences to the first class to those to the reference; the compared classes; the index of the
+    reference."""
     k = len(classes)
     at = [0] if reference is None else np.flatnonzero(classes == reference)
     if len(at) == 0:

@@ -1,4 +1,4 @@
-"""The rows that a logistic model was fitted on, for questions that may never be asked.
+"""The training rows of a logistic model, kept for the summary, intervals and leave-one-out.
 
 Errors, tests and posteriors need one more pass over the rows, as dear as a step of Newton's method. Most fits are never
 asked, so the pass waits until somebody does. Rows are not copied: up to 64 MiB are held together with the model; more
@@ -29,7 +29,7 @@ from deciban.logistic.likelihood import LikelihoodExpansion
 
 HELD = 1 << 26  # bytes of rows that are held
 QUICK = 1 << 30  # multiplications that pickling may wait for
-WIDE = 4096  # coefficients past which it does not wait for what columns ranged over: nobody draws so many
+WIDE = 4096  # coefficients above which the ranges of columns are not kept for plots
 
 
 class TrainingRows:
@@ -49,7 +49,7 @@ class TrainingRows:
         self._rows = RowsLost() if X is None else _keep(as_block(X))
         self._y, self._w = y, w
         self.theta, self.k, self.intercept = theta, k, intercept
-        self.separated: Any = None  # what was found out about separation, once somebody has looked
+        self.separated: Any = None  # the result of the check for separation, once made
 
     @property
     def alive(self) -> bool:
@@ -64,7 +64,8 @@ class TrainingRows:
         x = self._rows()
         if x is None:
             raise DataError(
-                "the training rows are gone: they are large, came in pieces, or the model was loaded from a file\n\n"
+                "the training rows are not available: they are large or were streamed, or the model was "
+                "loaded from a file\n\n"
                 "hint: pass them again, as summary(X, y), and all other questions can be answered too"
             )
         return x, self._y, self._w
@@ -110,7 +111,7 @@ class RowsHeld:
 
 
 class RowsSummarised:
-    """Rows that are there for as long as somebody else holds the memory they lie in."""
+    """Weak references to the memory of the rows."""
 
     def __init__(self, x: Reals | Counts, arrays: list[np.ndarray]):
         self.d, self.links = x.d, [_link(a) for a in arrays]

@@ -1,1 +1,1 @@
-"""Mails and posts as texts: messages, what is not the message, bytes as they were meant, pages as they are seen."""
+"""Mails and posts as texts: parsing of messages, removal of headers, quotes and footers, decoding, HTML."""

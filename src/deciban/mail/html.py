@@ -1,8 +1,8 @@
-"""What a reader sees of a page of HTML, where its links go, and whether it hides something.
+"""The visible text of an HTML page, the hosts of its links, and whether it hides text.
 
-The page is read once from left to right and nothing is looked at twice, whatever it holds: the standard library's
-parser takes time with the square of some pages' length. What is never closed (a comment, a quote, a script) hides all
-that follows, as it does in a browser. Tags within a word do not part it: that is how words are hidden from filters.
+The page is parsed in one pass from left to right, in linear time for any input; the standard library's parser is
+quadratic for some pages. An unclosed comment, quote or script hides all that follows, as it does in a browser. Tags
+within a word do not split it: spam uses them to hide words from filters.
 
 >>> page = visible_text("<p>V<!-- not -->ia<b>gra</b><p hidden>hello</p>&pound;5 <a href='http://x.example/buy'>here</a>")
 >>> page.text.split(), page.hosts, page.hides
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from html import unescape
 
 RAW = {name: re.compile(f"</{name}(?=[\\s/>])", re.I | re.A) for name in ("script", "style", "template", "title")}
-UNSEEN = {"script", "style", "template"}  # whose content is no text
+UNSEEN = {"script", "style", "template"}  # elements whose content is not text
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 INLINE_TAGS = {
     "a",
@@ -75,16 +75,16 @@ HIDING = re.compile(
 class Page:
     text: str
     hosts: tuple[str, ...]  # that links and pictures go to, in their order, each once
-    hides: bool  # whether there is text that nobody is shown
+    hides: bool  # whether there is hidden text
 
 
 def visible_text(html: str) -> Page:
-    """The text of a page as it is read, its links' hosts, and whether it hides text."""
+    """The visible text of a page, the hosts of its links, and whether it hides text."""
     return _Reader(html).read()
 
 
 def host_of(link: str) -> str | None:
-    """The host of a link, in small letters, without user and port; the domain of a mail address.
+    """The host of a link, in lower case, without user and port; the domain of a mail address.
 
     >>> host_of("HTTPS://user@Shop.Example:8080/x?y"), host_of("mailto:ann@b.example"), host_of("#top")
     ('shop.example', 'b.example', None)

@@ -2,10 +2,10 @@
 
     raw message → headers, parts → transfer encoding, character set → text, HTML as it is seen → words and marks
 
-What headers, links and attachments say stands as words of their own before the body: `subject_prize`,
-`from_shop_example`, `host_shop_example`, `attachment_exe`, which every tokeniser keeps whole. Nothing in a message is
-trusted: unknown or wrong character sets, broken encodings and lying lengths give what can be read, and work is bounded
-by the sizes below, however deep parts are nested.
+Headers, links and attachments become tokens before the body: `subject_prize`,
+`from_shop_example`, `host_shop_example`, `attachment_exe`, which every tokenizer keeps. Messages are
+untrusted input: with unknown or wrong character sets, broken encodings and wrong lengths the readable part is used, and
+work is bounded by the sizes below, for any nesting of parts.
 
 >>> raw = b'''From: Ann <ann@shop.example>
 ... Subject: =?utf-8?q?A_prize=21?=
@@ -69,7 +69,7 @@ NOT_TEXT = {
 
 
 def to_bytes(text: str) -> bytes:
-    """The bytes that a text stands for, where some of them were no characters."""
+    """Encode a text in which undecodable bytes were kept as surrogates."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -130,7 +130,7 @@ def _base64(body: bytes) -> bytes:
 
 
 def decode_text(raw: bytes, charset: str) -> str:
-    """Bytes as text: by the character set named, else UTF-8, else Windows' western one. What cannot be is U+FFFD."""
+    """Decode bytes by the given character set, else UTF-8, else Windows-1252; undecodable bytes become U+FFFD."""
     try:
         name = codecs.lookup(charset.strip().strip("'\"")).name
         if name not in UNICODE | NOT_TEXT:
@@ -144,7 +144,7 @@ def decode_text(raw: bytes, charset: str) -> str:
 
 
 def _whole(text: str) -> str:
-    """Without halves of characters, which nothing could write down."""
+    """Without lone surrogates, which cannot be encoded."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -176,7 +176,7 @@ WORDS = {"x-mailer": "mailer", "user-agent": "mailer", "list-id": "list", "prece
 
 @dataclass(frozen=True)
 class Message:
-    """A message as far as a filter is concerned."""
+    """The parts of a message that a classifier uses."""
 
     subject: str
     sender: str  # the address, or what stands for it
@@ -232,7 +232,7 @@ def read(source: Any) -> Iterator[Message]:
             yield from read(one)
     else:
         raise DataError(
-            f"a {type(source).__name__} is no source of mail\n\n"
+            f"a {type(source).__name__} is not a source of mail\n\n"
             "hint: give a path, the bytes of a message, an email.message.Message, or a list of these"
         )
 
@@ -280,7 +280,7 @@ def _from_path(path: Path) -> Iterator[Message]:
             opened.seek(0)
             yield from map(parse, _split_mbox(opened) if box else [opened.read(MOST_BYTES)])
     else:
-        raise DataError(f"there is no file or folder {str(path)!r}\n\nhint: a raw message is given as bytes")
+        raise DataError(f"file or folder not found: {str(path)!r}\n\nhint: a raw message is given as bytes")
 
 
 def _split_mbox(file: BinaryIO) -> Iterator[bytes]:
@@ -386,16 +386,16 @@ def _build_message(parts: Iterator[Part]) -> Message:
             late |= {f"host:{host}": None for host in list(hosts)[:MOST_WORDS] if host}
             late |= {"html:hidden": None} if page is not None and page.hides else {}
     head = first or {}
-    said = "\n".join(body)
+    text = "\n".join(body)
     subject, sender, name = (decode_header(head.get(header, "")) for header in ("subject", "from", "message-id"))
-    key = sha256("\0".join([name, subject, said]).encode("utf-8", "replace"))
+    key = sha256("\0".join([name, subject, text]).encode("utf-8", "replace"))
     address = ADDRESS.search(sender)
     marks = tuple(dict.fromkeys([*_of_headers(head, subject), *late]))
-    return Message(subject, address[0] if address else sender, said, marks, tuple(attachments), key.hexdigest()[:32])
+    return Message(subject, address[0] if address else sender, text, marks, tuple(attachments), key.hexdigest()[:32])
 
 
 def _of_headers(head: Headers, subject: str) -> Iterator[str]:
-    """Marks of the subject's words, of who sends, and of what with."""
+    """Tokens of the subject, the sender and the mail program."""
     yield from (f"subject:{word}" for word in WORD.findall(subject.lower())[:MOST_WORDS] if len(word) > 1)
     for header, mark in ADDRESSES.items():
         for found in list(ADDRESS.finditer(decode_header(head.get(header, ""))))[:20]:

@@ -1,4 +1,4 @@
-r"""Mails and posts without what is not the message: headers, quoted lines, and the footer.
+r"""Removes headers, quoted lines and footers from mails and posts.
 
 headers: all before the first empty line, if that is `Name: value` lines (and lines that go on from one, indented).
 quotes: lines that begin with `>`, `|`, `:` or `}` or with initials and one of them, and lines that announce a quote
@@ -44,7 +44,7 @@ def without_headers(text: str) -> str:
 
 
 def without_quotes(text: str) -> str:
-    r"""Without the lines that are somebody else's, or announce them.
+    r"""Without quoted lines and the lines that introduce them.
 
     >>> without_quotes("Ann wrote:\n> Milk first.\nNever.")
     'Never.'
@@ -72,16 +72,16 @@ _STEPS = {"headers": without_headers, "quotes": without_quotes, "footers": witho
 
 
 def check_parts(parts: str | Iterable[str]) -> tuple[str, ...]:
-    """The parts to be taken away, in the order in which that is done.
+    """The parts to remove, in the order of removal.
 
     >>> check_parts("footers"), check_parts(["quotes", "headers"]), check_parts("all")
     (('footers',), ('headers', 'quotes'), ('headers', 'quotes', 'footers'))
     """
     named = {parts} if isinstance(parts, str) else set(parts)
     named = set(PARTS) if named == {"all"} else named
-    strange = sorted(named - set(PARTS), key=str)
-    if strange:
-        raise DataError(f"`strip` names {strange}\n\nhint: some of {list(PARTS)}, or 'all'")
+    unknown = sorted(named - set(PARTS), key=str)
+    if unknown:
+        raise DataError(f"`strip` names {unknown}\n\nhint: some of {list(PARTS)}, or 'all'")
     return tuple(part for part in PARTS if part in named)
 
 

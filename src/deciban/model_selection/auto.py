@@ -1,5 +1,5 @@
-"""From rows to a model with one call: columns that help are kept, the classifier is chosen by held-out log loss, and
-what was found on the way is told: how good it is on rows it has not seen, which columns know too much.
+"""Fit a model with one call: select usable columns and the classifier with the lowest held-out log loss; report
+held-out metrics and possible target leakage.
 
 >>> import numpy as np
 >>> rng = np.random.default_rng(0)
@@ -7,7 +7,7 @@ what was found on the way is told: how good it is on rows it has not seen, which
 >>> X = rng.normal(size=(120, 2)) + 2.0 * (y == "b")[:, None]
 >>> out = auto_fit(X, y, "gaussian")
 >>> type(out.model).__name__, out.how, round(out.held_out.accuracy, 2)
-('GaussianNB', '10 folds, dealt 3 times', 0.86)
+('GaussianNB', '10 folds, repeated 3 times', 0.86)
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from deciban.model_selection.compare import (
     Comparison,
     FeatureSelection,
     compare_readable,
-    deal,
     folds_of,
+    format_dropped,
     get_candidate,
     lone,
     repeats,
-    why_left_out,
+    validate_candidate,
 )
 from deciban.model_selection.cross_validation import CrossValidation, apart
 from deciban.model_selection.leakage import Leakage, find_leakage
@@ -49,35 +49,61 @@ from deciban.rows import inputs
 from deciban.rows.inputs import column_notes
 from deciban.rows.sampling import folds_by_content, sample_rows
 
-Tell = Callable[[str, float], None]
-SAMPLE = 100_000  # rows of data of any size that a model is judged by
-CELLS = 20_000_000  # that they may have
-NO_ROWS = "there are no rows with a label\n\nhint: see whether the file has more than its header"
+Callback = Callable[[str, float], None]
+SAMPLE = 100_000  # rows of a stream that are kept to score the model
+CELLS = 20_000_000  # most cells of those rows
+NO_ROWS = "there are no rows with a label\n\nhint: check that the file has more than a header"
 
 
 @dataclass(frozen=True, repr=False)
 class AutoResult:
-    """A model, and what is known of it. `str` prints it as `deciban fit` does, and below it what to look at: columns
-    that may know the outcome, copies, constants."""
+    """The result of `auto_fit`: a model, its held-out metrics, and warnings about its columns. `str` is what
+    `deciban fit` prints.
+
+    Attributes
+    ----------
+    model : classifier
+        The fitted model.
+    kind : Candidate
+        The classifier that was chosen.
+    held_out : CrossValidation or None
+        Held-out predictions and scores.
+    how : str
+        How rows were held out, such as "10 folds of 10,000 of 48,842 rows".
+    dropped_columns : dict
+        Columns that are not used → reason.
+    leaks : list of Leakage
+        Columns that may leak the target.
+    comparison : Comparison or None
+        The candidates, if there was a choice.
+    notes : list of str
+        Warnings of the classifier.
+    text : label or None
+        The text column, if the model reads texts.
+    rows : int
+        Number of training rows.
+    found : FeatureSelection or None
+        The columns that the model reads.
+    """
 
     model: Any
     kind: Candidate
     held_out: CrossValidation | None
-    how: str  # the rows were held out, such as "10 folds of 10,000 of 48,842 rows"
-    dropped_columns: dict[Any, str]  # columns, and why
+    how: str
+    dropped_columns: dict[Any, str]
     leaks: list[Leakage]
     comparison: Comparison | None
-    notes: list[str]  # what the classifier had to say about the rows
-    text: Any = None  # the column whose words were learned, where it is one
+    notes: list[str]
+    text: Any = None
     rows: int = 0
-    found: FeatureSelection | None = None  # which columns it reads
+    found: FeatureSelection | None = None
 
     def read(self, X: Any) -> Any:
-        """Rows as the model takes them: the columns that were kept, or the texts of one column."""
+        """X as the model takes it: the kept columns, or the texts of one column."""
         return X if self.found is None else self.found.rows(frames.records(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row of X, which has all columns that were given to `auto_fit`."""
+        """The most probable class of each row of X, which has all columns that `auto_fit` was given."""
         return self.model.predict(self.read(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -94,8 +120,8 @@ class AutoResult:
             f"{type(model).__name__} ({self.kind.words}), {self.rows:,} rows, {many:,} {what}, "
             f"{len(model.classes_)} classes{of}"
         ]
-        doubts = [f"warning: {leak}" for leak in self.leaks] + [f"note: {note}" for note in self.notes]
-        return "\n".join(lines + [f"  {line}" for line in [*self.lines, *doubts]])
+        warned = [f"warning: {leak}" for leak in self.leaks] + [f"note: {note}" for note in self.notes]
+        return "\n".join(lines + [f"  {line}" for line in [*self.lines, *warned]])
 
     __repr__ = __str__
 
@@ -104,28 +130,28 @@ class AutoResult:
 
     @property
     def lines(self) -> list[str]:
-        """What is known of the model, for people."""
+        """The comparison, the held-out metrics and the dropped columns, as text."""
         out = []
         if self.comparison is not None:
             others = [f"{t.name} {t.held_out.log_loss:.4f}" for t in self.comparison.trials]
-            others += [f"{name} {why}" for name, why in self.comparison.unfit.items() if why.startswith("given up")]
+            others += [f"{name} {why}" for name, why in self.comparison.unfit.items() if why.startswith("stopped")]
             best = self.comparison.best
-            why = "" if self.comparison.chosen is best else f": simpler than {best.name}, and not clearly worse"
+            why = "" if self.comparison.chosen is best else f": simpler than {best.name}, and not significantly worse"
             out.append(f"log loss in {self.comparison.how}: {', '.join(others)}")
             out.append(f"{self.kind.name} is used{why}")
         if self.held_out is not None:
             out.append(f"by {self.how}:")
-            beside = {"log_loss": f"  (class shares alone: {self.baseline_log_loss:.4f})"}
+            baseline = {"log_loss": f"  (class frequencies: {self.baseline_log_loss:.4f})"}
             for key, value in self.metrics.items():
-                out.append(f"  {key.replace('_', ' '):18}  {value:.4f}{beside.get(key, '')}")
+                out.append(f"  {key.replace('_', ' '):18}  {value:.4f}{baseline.get(key, '')}")
             out += apart(self.held_out.unknown)
         if self.dropped_columns:
-            out.append(f"left out: {why_left_out(self.dropped_columns)}")
+            out.append(f"dropped: {format_dropped(self.dropped_columns)}")
         return out
 
     @property
     def unread(self) -> list[Any]:
-        """Columns of free text that were left out."""
+        """Columns of free text that are not used."""
         return [name for name, why in self.dropped_columns.items() if why == FREE]
 
     @property
@@ -149,15 +175,15 @@ class AutoResult:
 
 
 def auto_fit(
-    X: Any, y: Any, model: str = "auto", *, updatable: bool = False, callback: Tell | None = None, text: Any = None
+    X: Any, y: Any, model: str = "auto", *, updatable: bool = False, callback: Callback | None = None, text: Any = None
 ) -> AutoResult:
-    """Fit the classifier of that name, or the simplest of those that do best, to rows.
+    """Select columns and a classifier, fit it, and score it on held-out rows.
 
-    Columns that cannot help (identifiers, free text, dates, counters of rows) are left out. Candidates are
-    cross-validated in ten folds, on at most 10,000 rows drawn class by class; the simplest whose log loss is within one
-    standard error of the least is chosen and fitted to all rows; of fewer than 20 rows, naive Bayes alone is tried. The
-    figures that are printed and returned are cross-validated too, with every choice (density, smoothing, calibration,
-    weights) made again in each fold.
+    Columns that no model can use (identifiers, free text, dates, row numbers) are dropped. Candidates are
+    cross-validated in ten folds, on at most 10,000 rows sampled class by class; the least complex one within one
+    standard error of the lowest log loss is chosen and fitted to all rows; with fewer than 20 rows only naive Bayes is
+    tried. The scores that are printed and returned are cross-validated, and every choice (distribution, smoothing,
+    calibration, weights) is made again in each fold.
 
     Parameters
     ----------
@@ -166,20 +192,20 @@ def auto_fit(
     y : array of shape (n,), or str
         Their classes, or the name of the column of X that holds them.
     model : str, default "auto"
-        A name of `compare`, or "auto": choose.
+        The name of a classifier (see `compare`), or "auto".
     updatable : bool, default False
-        Only a model that can be updated, merged and made to forget.
+        Only consider models that can be updated, merged and that can forget rows.
     callback : callable, optional
         Called with (name, fraction done) before each classifier.
     text : str or int, optional
-        A column of texts: the model reads its words and nothing else, as it does anyway where only one column of free
-        text could be used.
+        A column whose words are the only features. This is the default where a single column of free text is all
+        there is.
 
     Returns
     -------
-    Learned
-        The `model`, its held-out `metrics`, the `comparison`, the columns that were left out and those that may know
-        the outcome. `predict` and `predict_proba` take rows with all columns of X.
+    AutoResult
+        The `model`, its held-out `metrics`, the `comparison`, the dropped columns and those that may leak the target.
+        `predict` and `predict_proba` take rows with all columns of X.
 
     Examples
     --------
@@ -191,39 +217,39 @@ def auto_fit(
     X, y = inputs.labelled(X, y)
     labels = np.asarray(y)
     check_labels(labels)
-    found = FeatureSelection.of(X, text)
+    found = FeatureSelection.from_data(X, text)
     rows = found.rows(X)
     comparison = None
     alone = lone(labels)
     if model == "auto" and not updatable and not alone:
         names = [name for name in AUTO if _matches_input(name, found) and get_candidate(name).fewest <= len(labels)]
-        comparison = compare_readable(found, rows, labels, names, callback=callback, race=True)
+        comparison = compare_readable(found, rows, labels, names, callback=callback, early_stop=True)
         kind = comparison.chosen.kind
     else:
         kind = get_candidate(_default_updatable(found) if model == "auto" else model)
         lacks = kind.lacks(found)
         if lacks:
             text_option, auto = option("text=", "--text COLUMN"), option('model="auto"', "--model auto")
-            cure = f"name the column: {text_option}" if kind.texts else "leave out the columns that stand against it"
-            raise DataError(f"`{kind.name}` {lacks}\n\nhint: use {auto}, or {cure}")
-    with warnings.catch_warnings(record=True) as heard:
+            other = f"name the text column: {text_option}" if kind.texts else "drop the other columns"
+            raise DataError(f"`{kind.name}` {lacks}\n\nhint: use {auto}, or {other}")
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted = kind.make().fit(rows, labels)
     fitted._name_target(called)
     held_out, how = (None, "") if alone else _held_out(kind, found, rows, labels, comparison)
     if found.text is None and found.dropped_columns:
-        fitted._ignore_columns([str(name) for name in found.dropped_columns])  # may be there again in rows to predict
-    notes = _notes(heard) + ([] if found.text is not None else _column_notes(rows, labels, called))
-    notes += [f"{LONE}: none could be held out to judge the model"] * alone
+        fitted._ignore_columns([str(name) for name in found.dropped_columns])  # rows to predict may have them
+    notes = _notes(caught) + ([] if found.text is not None else _column_notes(rows, labels, called))
+    notes += [f"{LONE}: no row could be held out to score the model"] * alone
     suspects = find_leakage(rows, labels) if found.text is None else []
     return AutoResult(
         fitted, kind, held_out, how, found.dropped_columns, suspects, comparison, notes, found.text, len(labels), found
     )
 
 
-def _notes(heard: list[Any]) -> list[str]:
-    """What a classifier warned of; of columns, `_column_notes` tells, whichever classifier it is."""
-    return list(dict.fromkeys(str(one.message) for one in heard if not issubclass(one.category, ColumnWarning)))
+def _notes(caught: list[Any]) -> list[str]:
+    """Messages of the warnings of a fit; those about columns come from `_column_notes`."""
+    return list(dict.fromkeys(str(one.message) for one in caught if not issubclass(one.category, ColumnWarning)))
 
 
 def _column_notes(rows: Any, y: Any, target: Any) -> list[str]:
@@ -237,7 +263,7 @@ def _matches_input(name: str, found: FeatureSelection) -> bool:
 
 
 def _default_updatable(found: FeatureSelection) -> str:
-    """The naive Bayes that adds up."""
+    """The name of the updatable naive Bayes."""
     return "mixed" if found.text is None else "text"
 
 
@@ -249,28 +275,28 @@ def auto_fit_on(
     text: Any = None,
     progress: Callable[[int, float | None], None] | None = None,
 ) -> AutoResult:
-    """The naive Bayes that adds up, of data of any size, read in pieces (see `fit_on`): one pass, little memory.
+    """Fit an updatable naive Bayes model to data of any size, in one pass (see `fit_on`), and score it on held-out
+    rows.
 
-    Up to 100,000 rows are cross-validated as in `auto_fit`. Of more, 100,000 are drawn, at least a few of every class,
-    and left out of the model one by one, which keeps the densities and the smoothing that all rows chose; `how` says
-    so.
+    Up to 100,000 rows are cross-validated as in `auto_fit`. Of more rows, 100,000 are sampled, at least a few of every
+    class, and scored by leave-one-out, with the distributions and the smoothing chosen from all rows; `how` says so.
 
     Parameters
     ----------
     data : path, Arrow dataset or reader, frame, or iterator of frames
-        The rows; those without a label are left out. Columns are judged by the first of them.
+        The rows; those without a label are skipped. Usable columns are selected by the first batch.
     target : str, default "label"
         The column of the classes.
     drop : sequence of str, optional
-        Columns that nothing is learned from.
+        Columns that are not used.
     text : str, optional
-        A column of texts, see `auto_fit`.
+        A column whose words are the only features, see `auto_fit`.
     progress : callable, optional
-        Called as `progress(rows, share)`: how far it is.
+        Called as `progress(rows, fraction)`.
 
     Returns
     -------
-    Learned
+    AutoResult
         As from `auto_fit`.
 
     Examples
@@ -278,9 +304,9 @@ def auto_fit_on(
     >>> import pyarrow as pa
     >>> out = auto_fit_on(pa.table({"sky": ["grey", "blue"] * 20, "label": ["rain", "sun"] * 20}))
     >>> out.model.predict(pa.table({"sky": ["blue"]})).tolist(), out.rows, out.how
-    (['sun'], 40, '10 folds, dealt 3 times')
+    (['sun'], 40, '10 folds, repeated 3 times')
     """
-    from deciban.io import readers  # pyarrow is for those who read files
+    from deciban.io import readers  # pyarrow is optional
 
     if readers.is_path(data):
         again = partial(auto_fit_on, target=target, drop=drop, text=text, progress=progress)
@@ -290,12 +316,12 @@ def auto_fit_on(
     rows = readers.LabelledSource(source, target, most)
     if rows.first is None:
         raise DataError(NO_ROWS)
-    beside = [name for name in source.names if name != target and name not in drop]
-    found = FeatureSelection.of(readers.selected(rows.first, beside), text)
+    others = [name for name in source.names if name != target and name not in drop]
+    found = FeatureSelection.from_data(readers.selected(rows.first, others), text)
     kind = get_candidate(_default_updatable(found))
     features = found.columns.kept if found.text is None else [found.text]
     model = kind.make()
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit_on(rows.source, target, features, progress=progress)
     check_labels(model.classes_, rows.rows)
@@ -306,33 +332,33 @@ def auto_fit_on(
         logs = model.leave_one_out(found.rows(X), y)
         codes = inputs.labels(y, model.classes_)[1]
         held_out = CrossValidation(model.classes_, codes, np.zeros(len(codes), int), logs, None, ())
-        how = f"leave-one-out of {len(y):,} of {rows.rows:,} rows (densities and smoothing as all rows chose them)"
+        how = f"leave-one-out of {len(y):,} of {rows.rows:,} rows (distributions and smoothing chosen from all rows)"
     suspects = find_leakage(found.rows(X), y) if found.text is None else []
-    notes = _notes(heard) + ([] if found.text is not None else _column_notes(found.rows(X), y, target))
-    notes += [f"{rows.gone:,} rows without `{target}` were left out"] if rows.gone else []
+    notes = _notes(caught) + ([] if found.text is not None else _column_notes(found.rows(X), y, target))
+    notes += [f"{rows.skipped:,} rows without `{target}` were skipped"] if rows.skipped else []
     return AutoResult(
         model, kind, held_out, how, found.dropped_columns, suspects, None, notes, found.text, rows.rows, found
     )
 
 
 def check_labels(y: np.ndarray, rows: int | None = None) -> None:
-    """Refuse labels (or the classes of so many rows) of one class, and what are no classes: amounts, names of rows."""
+    """Raise DataError for labels (or the classes of so many rows) of one class, continuous labels and identifiers."""
     known = np.unique(y) if y.dtype.kind != "O" else np.array(sorted(set(y.tolist()), key=str), dtype=object)
     k, n = len(known), len(y) if rows is None else rows
     if k < 2:
         raise DataError(
-            f"the target has one value in all rows, {known.tolist()}: there is nothing to tell apart\n\n"
+            f"only one class in the target, {known.tolist()}\n\n"
             "hint: give rows of at least two classes, or another target"
         )
     number = known.dtype.kind in "fiu"
     if (number and k > 50 and k > n / 5) or (known.dtype.kind == "f" and (known != np.floor(known)).any()):
         raise DataError(
-            f"the target has {k:,} different numbers in {n:,} rows: that is an amount, not a class\n\n"
-            "hint: name a column of classes, or cut the amount into some, such as low and high"
+            f"the target has {k:,} different numbers in {n:,} rows: the target looks continuous\n\n"
+            "hint: name a column of classes, or bin the numbers, for example into low and high"
         )
     if not number and k > max(20, n / 2):
         raise DataError(
-            f"the target has {k:,} different values in {n:,} rows: it names rows, not classes\n\n"
+            f"the target has {k:,} different values in {n:,} rows: the target looks like an identifier\n\n"
             f"hint: name a column of classes; to learn from the words of this one: {option('text=', '--text')}"
         )
 
@@ -340,8 +366,8 @@ def check_labels(y: np.ndarray, rows: int | None = None) -> None:
 def _held_out(
     kind: Candidate, found: FeatureSelection, rows: Any, y: np.ndarray, comparison: Comparison | None
 ) -> tuple[CrossValidation | None, str]:
-    """What models of that kind say of rows that they have not seen, every choice made again in each fold: of all rows
-    where folds add up or rows are few, else of some."""
+    """Cross-validate the chosen classifier, with every choice made again in each fold: on all rows where the tallies of
+    folds can be added or rows are few, else on a sample."""
     adds_up = kind.updates and isinstance(kind.make(), Generative)
     if comparison is not None and (comparison.rows == len(y) or not adds_up):
         out = comparison.chosen.held_out
@@ -350,8 +376,8 @@ def _held_out(
     at = np.arange(len(y)) if adds_up else sample_rows(rows, codes, MOST)
     some = rows if len(at) == len(y) else inputs.rows_at(rows, at)
     folds, times = min(FOLDS, len(at)), repeats(found, len(at)) if kind.complexity < 2 and len(at) > FOLDS else 1
-    deals = [folds_by_content(some, codes[at], folds, seed) for seed in range(times)]
+    assignments = [folds_by_content(some, codes[at], folds, seed) for seed in range(times)]
     try:
-        return deal(kind, some, y[at], deals), folds_of(folds, len(at), len(y), times)
+        return validate_candidate(kind, some, y[at], assignments), folds_of(folds, len(at), len(y), times)
     except DecibanError:
         return None, ""

@@ -1,48 +1,60 @@
-"""Which classifier for these rows? All that suit them, cross-validated on the same folds and ranked by log loss.
+"""Compare classifiers on the same rows: cross-validation on the same folds, ranked by log loss.
 
 >>> import numpy as np
 >>> rng = np.random.default_rng(0)
 >>> y = np.repeat(["a", "b"], 60)
 >>> X = rng.normal(size=(120, 2)) + 2.0 * (y == "b")[:, None]
->>> out = compare(X, y, ["gaussian", "lda"])
+>>> out = compare(X, y, ["GaussianNB", "LinearDiscriminantAnalysis"])
 >>> [trial.name for trial in out.trials], out.best.held_out.accuracy > 0.8
-(['lda', 'gaussian'], True)
+(['LinearDiscriminantAnalysis', 'GaussianNB'], True)
 
-Which columns of a table a model can learn from, and what kind they are.
-
-Left out, with a reason: columns without any cell, names that nearly every row has for itself (tickets, identifiers),
-free text, numbers that only count the rows or identify them, texts that look like dates or amounts, and cells that are
-neither numbers nor levels (dates, lists). Where nothing but one column of free text is left, its words are learned.
+The module also decides which columns of a table a model can use. These are dropped, each with a reason: columns
+without any value, identifiers (nearly all values differ), free text, row numbers, texts that look like dates or
+amounts, and values that are neither numeric nor categorical (dates, lists). If only one column of free text is left,
+its words are used as features.
 
 >>> import numpy as np
 >>> cells = [[i, f"id{i}", "ab"[i % 2], i % 7] for i in range(40)]
->>> looked = ColumnSummary.of(np.array(cells, dtype=object))
->>> looked.kept, list(looked.dropped_columns.values())
-([2, 3], ['only counts the rows', 'names nearly every row by itself'])
+>>> summary = ColumnSummary.from_data(np.array(cells, dtype=object))
+>>> summary.kept, list(summary.dropped_columns.values())
+([2, 3], ['is a row number', 'is an identifier (nearly all values differ)'])
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
 
+from deciban.classifiers.bayes_net import BayesNet
 from deciban.classifiers.discriminant import (
     FisherDiscriminant,
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
 )
+from deciban.classifiers.ensemble import BayesOptimal, Gibbs
 from deciban.classifiers.logistic import LogisticRegression
 from deciban.classifiers.mixed import MixedNB
-from deciban.classifiers.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
+from deciban.classifiers.naive_bayes import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+    PoissonNB,
+)
+from deciban.classifiers.structured import AODE, KDependenceBayes, TreeAugmentedNB
 from deciban.classifiers.text import TextClassifier
 from deciban.data import frames
 from deciban.display import Table, format_choices, format_list, option
@@ -53,11 +65,11 @@ from deciban.model_selection.labelled_rows import LabelledRows
 from deciban.rows import inputs
 from deciban.rows.sampling import folds_by_content, sample_rows
 
-FEW = 20  # levels that are never too many
-OWN = 0.5  # levels for each cell, above which a column names rows
-LONG = 40  # characters of a cell that is a text
+FEW = 20  # so many categories are never too many
+OWN = 0.5  # categories per value above which a column is an identifier
+LONG = 40  # mean length, in characters, above which a column is free text
 FREE = "is free text"
-MOSTLY = 0.8  # share of the cells that tells what a column holds
+MOSTLY = 0.8  # share of the values that must look like dates (numbers) for a column to be of dates (numbers)
 TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?"
 DATES = re.compile(
     rf"(\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}}|\d{{1,2}}\.? \w{{3,9}}\.? \d{{4}}|"
@@ -71,60 +83,61 @@ IDENTIFIER = re.compile(
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """What is known of the columns that are kept, by name (by number in an array)."""
+    """Columns that a model can use, by name (by number in an array), and what they hold."""
 
     kept: list[Any]
-    dropped_columns: dict[Any, str]  # why
-    numeric: bool  # whether all that are kept hold numbers
-    holes: bool  # whether a cell of them is missing
-    whole: bool  # whether all hold whole numbers ≥ 0
-    binary: bool  # whether all hold 0 and 1
-    words: tuple[Any, ...] = ()  # those that hold levels
+    dropped_columns: dict[Any, str]  # column → reason
+    numeric: bool  # all kept columns are numeric
+    has_missing: bool  # a kept column has a missing value
+    is_count: bool  # all kept columns hold whole numbers ≥ 0
+    binary: bool  # all kept columns hold 0 and 1
+    categorical: tuple[Any, ...] = ()  # kept columns that are categorical
 
     @property
     def texts(self) -> list[Any]:
-        """The columns of free text, which are left out."""
-        return [name for name, why in self.dropped_columns.items() if why == FREE]
+        """The dropped columns of free text."""
+        return [name for name, reason in self.dropped_columns.items() if reason == FREE]
 
     @classmethod
-    def of(cls, X: Any) -> ColumnSummary:
-        """From a frame or an array."""
+    def from_data(cls, X: Any) -> ColumnSummary:
+        """Summarise the columns of a frame or an array."""
         found = _columns(X)
-        reasons = {name: c if isinstance(c, str) else _why_not(c) for name, c in found}
-        dropped_columns = {name: why for name, why in reasons.items() if why}
+        reasons = {name: c if isinstance(c, str) else _drop_reason(c) for name, c in found}
+        dropped_columns = {name: reason for name, reason in reasons.items() if reason}
         columns = [column for name, column in found if not isinstance(column, str) and name not in dropped_columns]
         numeric = all(column.levels is None for column in columns)
         cells = [column.values[~column.missing] for column in columns] if numeric else []
-        whole = numeric and all((c >= 0).all() and (c == np.floor(c)).all() for c in cells)
+        is_count = numeric and all((c >= 0).all() and (c == np.floor(c)).all() for c in cells)
         return cls(
             [column.name for column in columns],
             dropped_columns,
             numeric,
             any(column.missing.any() for column in columns),
-            whole,
-            whole and all((c <= 1).all() for c in cells),
+            is_count,
+            is_count and all((c <= 1).all() for c in cells),
             tuple(column.name for column in columns if column.levels is not None),
         )
 
 
 @dataclass(frozen=True)
 class FeatureSelection:
-    """What a model is to read: the columns that are kept, or the words of one."""
+    """What a model reads of a table: the kept columns, or the words of one text column."""
 
     columns: ColumnSummary
-    text: Any = None  # the one, by name
+    text: Any = None  # name of the text column
 
     @classmethod
-    def of(cls, X: Any, text: Any = None) -> FeatureSelection:
-        """From a frame or an array; `text` names a column of texts that is to be read alone.
+    def from_data(cls, X: Any, text: Any = None) -> FeatureSelection:
+        """Select from a frame or an array. `text` names a text column to be used alone.
 
         >>> rows = np.array([[f"{i} " + "many words in a row " * 3] for i in range(40)], dtype=object)
-        >>> FeatureSelection.of(rows).text, FeatureSelection.of(rows).rows(rows)[7][:12]
+        >>> selection = FeatureSelection.from_data(rows)
+        >>> selection.text, selection.rows(rows)[7][:12]
         (0, '7 many words')
         """
         if text is not None:
             return cls(_only_text_column(X, text), text)
-        columns = ColumnSummary.of(X)
+        columns = ColumnSummary.from_data(X)
         if not columns.kept and len(columns.texts) == 1:
             return cls(columns, columns.texts[0])
         if not columns.kept:
@@ -133,40 +146,44 @@ class FeatureSelection:
 
     @property
     def dropped_columns(self) -> dict[Any, str]:
-        return {name: why for name, why in self.columns.dropped_columns.items() if name != self.text}
+        return {name: reason for name, reason in self.columns.dropped_columns.items() if name != self.text}
 
     def rows(self, X: Any) -> Any:
-        """As a classifier takes them: the columns, or a list of texts."""
+        """X as a classifier takes it: the kept columns, or a list of texts."""
         return select_columns(X, self.columns.kept) if self.text is None else frames.strings(X, self.text)
 
 
 def _only_text_column(X: Any, text: Any) -> ColumnSummary:
-    """All columns but one left out."""
+    """A summary that drops all columns but the text column."""
     names = frames.names(X) if frames.is_frame(X) else list(range(np.shape(X)[1]))
     if text not in names:
         hint = did_you_mean(text, names, "'{}'") or f"the columns are {format_choices(names)}"
-        raise DataError(f"there is no column {text!r} to read texts from\n\nhint: {hint}")
+        raise DataError(f"there is no text column {text!r}\n\nhint: {hint}")
     return ColumnSummary(
-        [], {name: "stands beside the text" for name in names if name != text}, False, False, False, False
+        [], {name: "is not the text column" for name in names if name != text}, False, False, False, False
     )
 
 
-def why_left_out(columns: Mapping[Any, str]) -> str:
-    """Columns and why each is left out, as the end of a sentence."""
-    return "; ".join(f"`{frames.column_label(name)}` {why}" for name, why in columns.items())
+def format_dropped(columns: Mapping[Any, str]) -> str:
+    """Dropped columns and their reasons in one line.
+
+    >>> format_dropped({"id": "is a row number", "note": "is free text"})
+    '`id` is a row number; `note` is free text'
+    """
+    return "; ".join(f"`{frames.column_label(name)}` {reason}" for name, reason in columns.items())
 
 
 def no_columns_error(columns: ColumnSummary) -> str:
-    """What to say where no column can be used."""
-    told = why_left_out(columns.dropped_columns) or "there is no other column"
+    """The error text for a table without a usable column."""
+    reasons = format_dropped(columns.dropped_columns) or "there is no other column"
     return (
-        f"no column is left to learn from: {told}\n\nhint: give columns of numbers or of words that rows share, or "
-        f"name one whose words are to be learned from: {option('text=', '--text COLUMN')}"
+        f"no column is left to learn from: {reasons}\n\nhint: give numeric or categorical columns, or name a column "
+        f"whose words are the features: {option('text=', '--text COLUMN')}"
     )
 
 
 def select_columns(X: Any, names: list[Any]) -> Any:
-    """Those columns of a frame or an array, in this order."""
+    """These columns of a frame or an array, in this order."""
     if isinstance(X, frames.Records):
         return X.only(names)
     if not frames.is_frame(X):
@@ -175,7 +192,7 @@ def select_columns(X: Any, names: list[Any]) -> Any:
 
 
 def _columns(X: Any) -> list[tuple[Any, frames.Column | str]]:
-    """(name, column) of each; the reason instead of one that a model cannot read."""
+    """(name, column) of each column; in place of a column that cannot be read the reason."""
     if not frames.is_frame(X):
         return [(column.name, column) for column in frames.columns(np.asarray(X))]
     out: list[tuple[Any, frames.Column | str]] = []
@@ -187,12 +204,13 @@ def _columns(X: Any) -> list[tuple[Any, frames.Column | str]]:
     return out
 
 
-def _why_not(column: frames.Column) -> str:
+def _drop_reason(column: frames.Column) -> str:
+    """Why a column is dropped; "" if it is kept."""
     given = int((~column.missing).sum())
     if not given:
-        return "has no cells"
+        return "has no values"
     if column.levels is None:
-        return _why_no_number(column)
+        return _drop_reason_of_numbers(column)
     levels = [str(level) for level in column.levels]
     if len(levels) <= max(FEW, OWN * given):
         return ""
@@ -201,13 +219,14 @@ def _why_not(column: frames.Column) -> str:
         if np.mean(fits) >= MOSTLY:
             other = next((f", but {level!r} does not" for level, fit in zip(levels, fits, strict=True) if not fit), "")
             return (
-                f"holds {what}: {100 * np.mean(fits):.0f} % of the cells look like {levels[fits.index(True)]!r}{other}"
+                f"holds {what}: {100 * np.mean(fits):.0f} % of the values look like {levels[fits.index(True)]!r}{other}"
             )
-    return FREE if np.mean([len(level) for level in levels]) > LONG else "names nearly every row by itself"
+    return FREE if np.mean([len(level) for level in levels]) > LONG else "is an identifier (nearly all values differ)"
 
 
-def _why_no_number(column: frames.Column) -> str:
-    """Why whole numbers that are different in all rows are left out: they are in a row, or go by the name of a key."""
+def _drop_reason_of_numbers(column: frames.Column) -> str:
+    """Why a numeric column is dropped: all its values are different whole numbers, and they are equally spaced or the
+    column's name is that of a key. "" if it is kept."""
     values = np.sort(np.asarray(column.values, dtype=np.float64)[~column.missing])
     if len(values) <= FEW or (values != np.floor(values)).any():
         return ""
@@ -215,48 +234,49 @@ def _why_no_number(column: frames.Column) -> str:
     if steps.min() == 0:
         return ""
     if len(values) == len(column.values) and steps.min() == steps.max():
-        return "only counts the rows" + ("" if steps[0] == 1 else f", in steps of {steps[0]:g}")
+        return "is a row number" + ("" if steps[0] == 1 else f", in steps of {steps[0]:g}")
     if IDENTIFIER.search(str(column.name)):
         return "is an identifier, by its name and a different number in each row"
     return ""
 
 
-MOST = 10_000  # rows that are tried, drawn class by class
+MOST = 10_000  # rows that are used at most, sampled class by class
 LONE = "every class has one row"
 FOLDS = 10
-ENOUGH = 3  # folds after which one that takes long may be given up
-REPEATS = 3  # deals of folds
-SMALL = 400_000  # cells of a table that is dealt out so often
-WORDS = 50  # columns that a text counts for
+ENOUGH = 3  # folds after which a slow classifier may be stopped early
+REPEATS = 3  # assignments of rows to folds
+SMALL = 400_000  # cells of a table up to which cross-validation is repeated
+WORDS = 50  # columns that a text counts as
 MOST_FOLDS = 50
-SLIGHT = 0.002  # nats of log loss that are not worth a more complex classifier
-WORST = 1000.0  # nats: what a row of probability 0 costs where two classifiers are compared
+SLIGHT = 0.002  # nats of log loss that do not justify a more complex classifier
+WORST = 1000.0  # nats: the loss of a row with predicted probability 0, where two classifiers are compared
+SLOW = 2  # complexity from which cross-validation is not repeated
 
 
 @dataclass(frozen=True, repr=False)
 class Candidate:
-    """A classifier as it is tried: how to make one, what it needs, and what it is in a few words."""
+    """A classifier to be compared: how to construct it, its requirements and a short description."""
 
     name: str
     make: Callable[[], Any]
     words: str
-    needs: Callable[[ColumnSummary], str] = lambda columns: ""  # what it lacks, or ""
-    updates: bool = False  # whether rows can be added and forgotten later
-    texts: bool = False  # whether it reads one column of texts
-    complexity: int = 0  # of two that the rows cannot tell apart, the one with less is chosen
-    fewest: int = 0  # rows, below which `auto_fit` does not choose it: as if what few rows estimate were known
+    needs: Callable[[ColumnSummary], str] = lambda columns: ""  # the requirement that the columns do not meet, or ""
+    updates: bool = False  # rows can be added and removed later
+    texts: bool | None = False  # it reads one column of texts; None: not known
+    complexity: int = 0  # of two classifiers that do not differ significantly, the less complex one is chosen
+    fewest: int = 0  # rows below which `auto_fit` does not choose it: its estimates need more
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.words}"
 
     def lacks(self, found: FeatureSelection) -> str:
-        """What stands against it, or ""."""
-        if self.texts != (found.text is not None):
+        """The requirement that the selected columns do not meet, or ""."""
+        if self.texts is not None and self.texts != (found.text is not None):
             return "reads one column of texts alone" if self.texts else "does not read texts"
         return self.needs(found.columns)
 
 
-NUMBERS, CELLS = "needs numbers in every column", "needs every cell"
+NUMBERS, CELLS = "needs numeric columns", "needs columns without missing values"
 COUNTS, ONES = "needs counts in every column", "needs 0 and 1 in every column"
 
 
@@ -264,22 +284,22 @@ def _numbers(columns: ColumnSummary) -> str:
     return "" if columns.numeric else NUMBERS
 
 
-def _no_holes(columns: ColumnSummary) -> str:
-    return _numbers(columns) or (CELLS if columns.holes else "")
+def _no_missing(columns: ColumnSummary) -> str:
+    return _numbers(columns) or (CELLS if columns.has_missing else "")
 
 
 def _counts(columns: ColumnSummary) -> str:
-    return "" if columns.whole and not columns.holes else COUNTS
+    return "" if columns.is_count and not columns.has_missing else COUNTS
 
 
 def _ones(columns: ColumnSummary) -> str:
-    return "" if columns.binary and not columns.holes else ONES
+    return "" if columns.binary and not columns.has_missing else ONES
 
 
 KINDS = {
     kind.name: kind
     for kind in (
-        Candidate("mixed", MixedNB, "naive Bayes, each column by its own density", updates=True),
+        Candidate("mixed", MixedNB, "naive Bayes, a distribution for each column", updates=True),
         Candidate("calibrated", lambda: MixedNB(calibrate=True), "calibrated naive Bayes", complexity=1),
         Candidate(
             "weighted",
@@ -287,11 +307,11 @@ KINDS = {
             "naive Bayes with a weight for each column",
             complexity=2,
         ),
-        Candidate("gaussian", GaussianNB, "naive Bayes of bell curves", _numbers, True),
+        Candidate("gaussian", GaussianNB, "Gaussian naive Bayes", _numbers, True),
         Candidate(
             "lda",
             LinearDiscriminantAnalysis,
-            "bell curves of one shape, linear borders",
+            "linear discriminant analysis",
             _numbers,
             True,
             complexity=1,
@@ -300,25 +320,32 @@ KINDS = {
         Candidate(
             "qda",
             QuadraticDiscriminantAnalysis,
-            "bell curves of any shape, curved borders",
+            "quadratic discriminant analysis",
             _numbers,
             True,
             complexity=2,
         ),
-        Candidate("rda", RegularizedDiscriminantAnalysis, "between lda and qda", _numbers, True, complexity=2),
-        Candidate("fisher", FisherDiscriminant, "the direction that separates best", _numbers, True, complexity=1),
+        Candidate(
+            "rda",
+            RegularizedDiscriminantAnalysis,
+            "regularized discriminant analysis, between lda and qda",
+            _numbers,
+            True,
+            complexity=2,
+        ),
+        Candidate("fisher", FisherDiscriminant, "Fisher's linear discriminant", _numbers, True, complexity=1),
         Candidate(
             "logistic",
             lambda: LogisticRegression(C="auto"),
-            "linear borders, no densities",
-            _no_holes,
+            "logistic regression, penalty chosen by cross-validation",
+            _no_missing,
             complexity=2,
             fewest=20,
         ),
-        Candidate("bernoulli", BernoulliNB, "naive Bayes of presences", _ones, True),
-        Candidate("multinomial", MultinomialNB, "naive Bayes of counts", _counts, True),
-        Candidate("complement", ComplementNB, "naive Bayes of counts, by what a class is not", _counts, True),
-        Candidate("poisson", PoissonNB, "naive Bayes of rates", _counts, True),
+        Candidate("bernoulli", BernoulliNB, "Bernoulli naive Bayes", _ones, True),
+        Candidate("multinomial", MultinomialNB, "multinomial naive Bayes", _counts, True),
+        Candidate("complement", ComplementNB, "complement naive Bayes", _counts, True),
+        Candidate("poisson", PoissonNB, "Poisson naive Bayes", _counts, True),
         Candidate("text", TextClassifier, "naive Bayes of words", updates=True, texts=True),
         Candidate(
             "text-calibrated",
@@ -330,22 +357,38 @@ KINDS = {
         Candidate(
             "text-logistic",
             lambda: TextClassifier("nb-logistic"),
-            "a weight for each word, learned",
+            "logistic regression on words, scaled by naive Bayes",
             texts=True,
             complexity=2,
         ),
     )
 }
 AUTO = ("mixed", "calibrated", "lda", "logistic", "weighted", "text", "text-calibrated", "text-logistic")
+PUBLIC = {
+    kind.name: kind
+    for kind in (
+        *(replace(kind, name=kind.make.__name__) for kind in KINDS.values() if isinstance(kind.make, type)),
+        Candidate(
+            "LogisticRegression", LogisticRegression, "logistic regression", _no_missing, complexity=2, fewest=20
+        ),
+        Candidate("CategoricalNB", CategoricalNB, "categorical naive Bayes", _counts, True),
+        Candidate("TreeAugmentedNB", TreeAugmentedNB, "tree-augmented naive Bayes", updates=True, complexity=2),
+        Candidate("KDependenceBayes", KDependenceBayes, "k-dependence Bayes", updates=True, complexity=2),
+        Candidate("AODE", AODE, "averaged one-dependence estimators", updates=True, complexity=2),
+        Candidate("BayesNet", BayesNet, "Bayesian network", updates=True, complexity=2),
+        Candidate("BayesOptimal", BayesOptimal, "average of several models", complexity=2),
+        Candidate("Gibbs", Gibbs, "random draw of one of several models", updates=True, complexity=2),
+    )
+}
 
 
 @dataclass(frozen=True, repr=False)
 class CandidateResult:
-    """What folds say of one classifier."""
+    """Cross-validated scores of one classifier."""
 
     kind: Candidate
     held_out: CrossValidation
-    seconds: float  # of all folds
+    seconds: float  # time of all folds
 
     def __repr__(self) -> str:
         out = self.held_out
@@ -360,12 +403,11 @@ class CandidateResult:
         """Standard error of the log loss, from the folds."""
         each = self.held_out.by_fold["log_loss"]
         each = each[~np.isnan(each)]  # a fold may have no row that is scored
-        once = len(each) / self.held_out.repeats  # to deal again is no news of other rows
+        once = len(each) / self.held_out.repeats  # repeated folds add no independent rows
         return float(np.std(each, ddof=1) / np.sqrt(once)) if len(each) > 1 else float("nan")
 
     def worse(self, other: CandidateResult) -> tuple[float, float]:
-        """(by how much its log loss is larger than another's, standard error of that), row by row: both were asked
-        about the same rows."""
+        """(mean difference of the log losses, its standard error), paired by row: both predict the same rows."""
         mine, theirs = (np.minimum(trial.held_out.losses, WORST) for trial in (self, other))
         more = mine - theirs
         more = more[~np.isnan(more)]
@@ -374,27 +416,48 @@ class CandidateResult:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Classifiers from the best to the worst, those that do not suit the rows with the reason, and advice."""
+    """The result of `compare`: classifiers from the best to the worst, and advice.
+
+    Attributes
+    ----------
+    trials : list of CandidateResult
+        The scores of each classifier, by increasing log loss.
+    unfit : dict
+        Classifiers that were not scored → reason.
+    dropped_columns : dict
+        Columns that were not used → reason.
+    rows, total : int
+        Number of rows used, and of rows given.
+    folds : int
+        Number of folds.
+    baseline_log_loss : float
+        Log loss of always predicting the class frequencies.
+    categorical : tuple
+        The categorical columns.
+    notes : tuple of str
+        Remarks on how the comparison was made.
+    """
 
     trials: list[CandidateResult]
-    unfit: dict[str, str]  # classifiers, and what they lack
-    dropped_columns: dict[Any, str]  # columns, and why
-    rows: int  # that were used
-    total: int  # that there are
+    unfit: dict[str, str]
+    dropped_columns: dict[Any, str]
+    rows: int
+    total: int
     folds: int
-    baseline_log_loss: float  # of always predicting the class frequencies
-    wordy: tuple[Any, ...] = ()  # columns that hold words
+    baseline_log_loss: float
+    categorical: tuple[Any, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def best(self) -> CandidateResult:
-        """The one with the least log loss."""
+        """The result with the lowest log loss."""
         return self.trials[0]
 
     @cached_property
     def chosen(self) -> CandidateResult:
-        """The best of those that are as simple as the simplest whose log loss is within one standard error (or 0.002)
-        of the least. The standard error is that of the difference, row by row."""
+        """The one-standard-error rule: among the results within one standard error (or 0.002) of the lowest log loss,
+        the least complex; of several of that complexity, the best. The standard error is that of the paired
+        difference."""
         near = []
         for trial in self.trials:
             more, error = trial.worse(self.best)
@@ -404,28 +467,27 @@ class Comparison:
 
     @property
     def unknown(self) -> dict[Any, int]:
-        """Classes with rows that are in no score, as the other folds have none of the class, and how many."""
+        """Class → number of its rows that are not scored, because the other folds have no row of the class."""
         return self.best.held_out.unknown
 
     @property
     def how(self) -> str:
-        """How rows were held out, in words."""
+        """How rows were held out, as text."""
         times = max(trial.held_out.repeats for trial in self.trials)
         once = [trial.name for trial in self.trials if trial.held_out.repeats < times]
         return folds_of(self.folds, self.rows, self.total, times) + (f" ({', '.join(once)}: once)" if once else "")
 
     @property
     def advice(self) -> str:
-        """What to use, in plain words."""
+        """Which classifier to use, and why."""
         best, chosen = self.best, self.chosen
         if best.held_out.log_loss > 0.98 * self.baseline_log_loss:
-            return "None of them knows more than the class shares: these columns say nothing about the class."
+            return "No classifier beats the class frequencies: the columns carry no information about the target."
         if chosen is best:
-            words = [f"Use `{best.name}` ({best.kind.words}): the least log loss."]
+            words = [f"Use {_described(best.kind)}: the lowest log loss."]
         else:
             words = [
-                f"Use `{chosen.name}` ({chosen.kind.words}): simpler than `{best.name}`, and by these rows "
-                "not clearly worse."
+                f"Use {_described(chosen.kind)}: simpler than `{best.name}`, and not significantly worse on these rows."
             ]
         near = []
         for trial in self.trials:
@@ -433,29 +495,30 @@ class Comparison:
             near += [trial] if trial not in (best, chosen) and more <= 2 * error else []
         if near:
             named = format_list([trial.name for trial in near], len(near), last=" and ")
-            words.append(f"{named} cannot be told from `{best.name}` by these rows.")
+            verb = "does" if len(near) == 1 else "do"
+            words.append(f"{named} {verb} not differ significantly from `{best.name}` on these rows.")
         if not chosen.kind.updates:
             later = next((trial for trial in self.trials if trial.kind.updates), None)
             if later is not None:
-                words.append(f"If rows come later or must be forgotten, use `{later.name}`.")
+                words.append(f"To add or remove rows later, use `{later.name}`.")
         return " ".join(words)
 
     @property
     def not_tried(self) -> list[str]:
-        """For each reason one line: what was not tried."""
-        reasons: dict[str, list[str]] = {}
-        for name, why in self.unfit.items():
-            reasons.setdefault(why, []).append(name)
-        words = self.wordy
-        named = f"{format_list(words, 4, last=' and ')} {'is' if len(words) == 1 else 'are'} words"
-        told: dict[str, list[str]] = {}
-        for why, names in reasons.items():
-            because = named if words and why in (NUMBERS, COUNTS, ONES) else _plural(why, len(names))
-            told.setdefault(because, []).extend(names)
-        return [f"not tried, because {why}: {', '.join(names)}" for why, names in told.items()]
+        """The classifiers that were not scored, one line for each reason."""
+        by_reason: dict[str, list[str]] = {}
+        for name, reason in self.unfit.items():
+            by_reason.setdefault(reason, []).append(name)
+        columns = self.categorical
+        named = f"{format_list(columns, 4, last=' and ')} {'is' if len(columns) == 1 else 'are'} categorical"
+        lines: dict[str, list[str]] = {}
+        for reason, names in by_reason.items():
+            because = named if columns and reason in (NUMBERS, COUNTS, ONES) else _plural(reason, len(names))
+            lines.setdefault(because, []).extend(names)
+        return [f"not tried, because {reason}: {', '.join(names)}" for reason, names in lines.items()]
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """The comparison as plain data (for JSON)."""
         return {
             "ranked": [
                 {
@@ -496,12 +559,12 @@ class Comparison:
             out = trial.held_out
             scores = (out.log_loss, trial.spread, out.accuracy, out.brier, out.calibration_error)
             rows.append((trial.name, *(f"{score:.4f}" for score in scores), f"{trial.seconds:.2f} s"))
-        footer = ("class shares", f"{self.baseline_log_loss:.4f}", "", "", "", "", "")
+        footer = ("class frequencies", f"{self.baseline_log_loss:.4f}", "", "", "", "", "")
         return Table("", head, rows, footer, [f"by {self.how}", *apart(self.unknown)])
 
 
 def lone(y: np.ndarray) -> bool:
-    """Whether no class has a second row, so that none can be left out and still be known.
+    """Whether no class has a second row, so that cross-validation is not possible.
 
     >>> lone(np.array(["a", "b"])), lone(np.array(["a", "b", "a"]))
     (True, False)
@@ -510,29 +573,29 @@ def lone(y: np.ndarray) -> bool:
 
 
 def folds_of(folds: int, rows: int, total: int, times: int = 1) -> str:
-    """How rows were held out, in words.
+    """How rows were held out, as text.
 
     >>> folds_of(10, 10_000, 20_000), folds_of(6, 6, 6), folds_of(10, 150, 150, 3)
-    ('10 folds of 10,000 of 20,000 rows', '6 folds of one row each (leave-one-out)', '10 folds, dealt 3 times')
+    ('10 folds of 10,000 of 20,000 rows', '6 folds of one row each (leave-one-out)', '10 folds, repeated 3 times')
     """
     alone = " of one row each (leave-one-out)" if folds == rows else ""
-    again = f", dealt {times} times" if times > 1 else ""
+    again = f", repeated {times} times" if times > 1 else ""
     return f"{folds} folds{alone}" + (f" of {rows:,} of {total:,} rows" if rows < total else "") + again
 
 
 def compare(
     X: Any,
     y: Any,
-    names: Iterable[str] | None = None,
+    models: Any = None,
     folds: int = FOLDS,
     callback: Callable[[str, float], None] | None = None,
     text: Any = None,
 ) -> Comparison:
-    """Cross-validate the classifiers of these names, or all that suit X, on the same folds.
+    """Cross-validate several classifiers on the same folds and rank them by log loss.
 
-    Of more than 10,000 rows as many are drawn, class by class and at least a few of each class. Which rows are drawn,
-    and which are held out together, depends on their cells and not on their order. There are at most as many folds as
-    rows, and at most 50.
+    Columns that no model can use (identifiers, row numbers, free text among other columns) are dropped first. Of more
+    than 10,000 rows, 10,000 are sampled class by class, at least a few of each class. The sample and the folds depend
+    on the contents of the rows and not on their order. There are at most as many folds as rows, and at most 50.
 
     Parameters
     ----------
@@ -540,139 +603,227 @@ def compare(
         The rows.
     y : array of shape (n,), or str
         Their classes, or the name of the column of X that holds them.
-    names : iterable of str, optional
-        The classifiers to try. By default all that suit the columns.
+    models : iterable of classifiers and names, dict of name → classifier or name, a classifier, or a name, optional
+        The classifiers to compare. A classifier is an estimator of this library or any scikit-learn classifier with
+        `predict_proba`; it is cloned, not fitted. A name is that of a public class, such as "GaussianNB" (with its
+        default settings), or one of `list_classifiers`; it is skipped with a reason where the columns do not meet its
+        requirements. Estimators of the same class in a list are numbered: "GaussianNB-1", "GaussianNB-2". By default
+        all of `list_classifiers` that suit the columns.
     folds : int, default 10
-        How many parts the rows are dealt into; each is predicted by a model of the others.
+        Number of folds.
     callback : callable, optional
         Called with (name, fraction done) before each classifier.
     text : str or int, optional
-        A column whose words are to be read alone. Where only one column of free text could be used, that is done
-        anyway.
+        A column whose words are the only features. This is the default where a single column of free text is all
+        there is.
 
     Returns
     -------
     Comparison
-        `trials` from the best to the worst, `chosen`, `advice`, and which classifiers and columns were left out.
+        `trials` from the best to the worst, `chosen`, `advice`, and which classifiers and columns were not used.
 
     Examples
     --------
+    >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = [[0.0], [0.4], [1.0], [4.0], [4.5], [5.0]], [0, 0, 0, 1, 1, 1]
-    >>> compare(X, y, ["gaussian", "poisson"], folds=3).unfit
-    {'poisson': 'needs counts in every column'}
+    >>> out = compare(X, y, ["GaussianNB", LogisticRegression(), "PoissonNB"], folds=3)
+    >>> sorted(trial.name for trial in out.trials), out.unfit
+    (['GaussianNB', 'LogisticRegression'], {'PoissonNB': 'needs counts in every column'})
+
+    >>> out = compare(X, y, {"weak": LogisticRegression(C=10.0), "strong": LogisticRegression(C=0.1)}, folds=3)
+    >>> out.best.name
+    'weak'
     """
     X, y = inputs.labelled(X, y)
-    found = FeatureSelection.of(X, text)
-    return compare_readable(found, found.rows(X), np.asarray(y), names, folds, callback)
+    found = FeatureSelection.from_data(X, text)
+    return compare_readable(found, found.rows(X), np.asarray(y), models, folds, callback)
 
 
 def compare_readable(
     found: FeatureSelection,
     rows: Any,
     y: np.ndarray,
-    names: Iterable[str] | None = None,
+    models: Any = None,
     folds: int = FOLDS,
     callback: Callable[[str, float], None] | None = None,
-    race: bool = False,
+    early_stop: bool = False,
 ) -> Comparison:
-    """The same of columns that were looked at before. `race`: those that take long come last, and are given up after a
-    few folds where they do not get ahead of the best until then."""
+    """`compare` on columns that were selected before. `early_stop`: slow classifiers come last, and are stopped after a
+    few folds where they are not better than the best of the others until then."""
     classes, codes = inputs.labels(y, None)
     if len(classes) < 2:
-        raise DataError(f"all rows are of one class, {classes.tolist()}\n\nhint: give rows of at least two classes")
+        raise DataError(f"only one class in the target, {classes.tolist()}\n\nhint: give rows of at least two classes")
     if lone(y):
-        raise DataError(f"{LONE}: none can be held out to compare by\n\nhint: give two rows of a class, or more")
+        raise DataError(f"{LONE}: cross-validation is not possible\n\nhint: give two or more rows of a class")
     wanted = [kind.name for kind in KINDS.values() if kind.texts == (found.text is not None)]
-    chosen = [get_candidate(name) for name in (wanted if names is None else names)]
-    unfit = {kind.name: why for kind in chosen if (why := kind.lacks(found))}
+    chosen = candidates(wanted if models is None else models)
+    unfit = {kind.name: reason for kind in chosen if (reason := kind.lacks(found))}
     suited = [kind for kind in chosen if kind.name not in unfit]
-    suited = sorted(suited, key=lambda kind: kind.complexity) if race else suited
+    suited = sorted(suited, key=lambda kind: kind.complexity) if early_stop else suited
     at = sample_rows(rows, codes, MOST)
     drawn, labels = inputs.rows_at(rows, at) if len(at) < len(codes) else rows, y[at]
     most = min(folds, len(at), MOST_FOLDS)
-    times = 1 if most == len(at) else repeats(found, len(at))  # rows that are folds are always the same folds
-    notes = [] if most == folds else [f"{folds} folds were asked for; {most} are used, for {len(at):,} rows"]
-    deals = [folds_by_content(drawn, codes[at], most, seed) for seed in range(times)]
+    times = 1 if most == len(at) else repeats(found, len(at))  # leave-one-out has one assignment to folds
+    notes = [] if most == folds else [f"{folds} folds were requested; {most} are used, for {len(at):,} rows"]
+    assignments = [folds_by_content(drawn, codes[at], most, seed) for seed in range(times)]
     trials: list[CandidateResult] = []
     for number, kind in enumerate(suited):
         if callback is not None:
             callback(kind.name, number / len(suited))
         try:
-            rival = min(trials, key=lambda trial: trial.held_out.log_loss, default=None) if race else None
-            trials.append(_evaluate(kind, drawn, labels, deals, rival))
-        except (DecibanError, np.linalg.LinAlgError, ValueError) as error:
+            best = min(trials, key=lambda trial: trial.held_out.log_loss, default=None) if early_stop else None
+            trials.append(_evaluate(kind, drawn, labels, assignments, best))
+        except (DecibanError, np.linalg.LinAlgError, ValueError, TypeError) as error:  # TypeError: of other libraries
             unfit[kind.name] = str(error).split("\n")[0].rstrip(".")
     if not trials:
-        raise DataError(f"no classifier can learn from these rows: {unfit}\n\nhint: see whether the target is right")
+        raise DataError(f"no classifier can learn from these rows: {unfit}\n\nhint: check the target")
     trials.sort(key=lambda trial: trial.held_out.log_loss)
     base = prior_log_loss(codes[at][~np.isnan(trials[0].held_out.losses)])
-    words = tuple(found.columns.words)
-    return Comparison(trials, unfit, found.dropped_columns, len(at), len(codes), most, base, words, tuple(notes))
+    categorical = tuple(found.columns.categorical)
+    return Comparison(trials, unfit, found.dropped_columns, len(at), len(codes), most, base, categorical, tuple(notes))
+
+
+def candidates(models: Any) -> list[Candidate]:
+    """What `compare` takes as `models`, as candidates with different names.
+
+    >>> candidates([GaussianNB(), GaussianNB(var_smoothing=0.1), "lda"])
+    [GaussianNB-1: GaussianNB(), GaussianNB-2: GaussianNB(var_smoothing=0.1), lda: linear discriminant analysis]
+    """
+    if isinstance(models, str | BaseEstimator | type):
+        models = [models]
+    if not isinstance(models, Iterable):
+        raise DataError(f"models is of type {type(models).__name__}\n\nhint: {_MODELS}")
+    if isinstance(models, Mapping):
+        out = [replace(_candidate(model), name=str(name)) for name, model in models.items()]
+    else:
+        out = [_candidate(model) for model in models]
+    if not out:
+        raise DataError(f"models is empty\n\nhint: {_MODELS}, or leave it out to compare all that suit the columns")
+    often = Counter(kind.name for kind in out)
+    numbers: Counter[str] = Counter()
+    for at, kind in enumerate(out):
+        if often[kind.name] > 1:
+            numbers[kind.name] += 1
+            out[at] = replace(kind, name=f"{kind.name}-{numbers[kind.name]}")
+    return out
+
+
+_MODELS = "give classifiers, names of public classes such as 'GaussianNB', or {name: classifier}"
+
+
+def _candidate(model: Any) -> Candidate:
+    """A candidate from the name of one, or from a classifier."""
+    if isinstance(model, str):
+        return get_candidate(model)
+    name = type(model).__name__
+    if isinstance(model, type):
+        raise DataError(f"{model.__name__} is a class, not an instance\n\nhint: give {model.__name__}()")
+    if not isinstance(model, BaseEstimator) or not is_classifier(model):
+        raise DataError(f"{name} is not a classifier\n\nhint: {_MODELS}")
+    known = PUBLIC.get(name)
+    if known is not None and type(model) is known.make:
+        updates = known.updates and repr(model) == repr(known.make())  # other settings may need all rows at once
+        return replace(known, make=lambda: model, words=_one_line(model), needs=_nothing, updates=updates)
+    if not (hasattr(model, "predict_proba") or hasattr(model, "predict_log_proba")):
+        raise DataError(
+            f"{name} has no `predict_proba`\n\nhint: wrap it, for example in sklearn.calibration.CalibratedClassifierCV"
+        )
+    return Candidate(name, lambda: model, _one_line(model), texts=None, complexity=SLOW)
+
+
+def _nothing(columns: ColumnSummary) -> str:
+    return ""
+
+
+def _one_line(model: Any) -> str:
+    """The repr of an estimator in one line, shortened."""
+    return textwrap.shorten(repr(model), 80, placeholder=" …")
+
+
+def _described(kind: Candidate) -> str:
+    """The name of a candidate, with a description that adds to it.
+
+    >>> _described(KINDS["lda"]), _described(_candidate(GaussianNB()))
+    ('`lda` (linear discriminant analysis)', '`GaussianNB`')
+    """
+    return f"`{kind.name}`" if kind.words == f"{kind.name}()" else f"`{kind.name}` ({kind.words})"
 
 
 def repeats(found: FeatureSelection, rows: int) -> int:
-    """How often folds are dealt out for classifiers that learn fast: one deal is a matter of luck."""
+    """How often the cross-validation of fast classifiers is repeated: one assignment to folds has a large variance."""
     wide = len(found.columns.kept) if found.text is None else WORDS
     return REPEATS if rows * wide <= SMALL else 1
 
 
-def deal(
-    kind: Candidate, X: Any, y: np.ndarray, deals: list[np.ndarray], rival: CrossValidation | None = None
+def validate_candidate(
+    kind: Candidate, X: Any, y: np.ndarray, assignments: list[np.ndarray], best: CrossValidation | None = None
 ) -> CrossValidation:
-    """What models of that kind say of rows that they have not seen, by one deal of folds or several; those that take
-    long have one deal, and stop early where they do not get ahead of a rival."""
-    long = kind.complexity > 1
+    """Cross-validate a candidate on one or several assignments of rows to folds. Slow candidates use the first one
+    only, and stop early where they are not better than `best`."""
+    slow = kind.complexity >= SLOW
 
     def keeps_up(folds: int, losses: np.ndarray) -> bool:
-        if rival is None or not long or folds != ENOUGH:
+        if best is None or not slow or folds != ENOUGH:
             return True
-        more = np.minimum(losses, WORST) - np.minimum(rival.losses, WORST)
+        more = np.minimum(losses, WORST) - np.minimum(best.losses, WORST)
         more = more[~np.isnan(more)]
         if len(more) < 2:
             return True
         error = more.std(ddof=1) / np.sqrt(len(more))  # to be chosen, it must be better by more than that in the end
         return bool(more.mean() < -SLIGHT or (more.mean() <= error / 2 and error > SLIGHT))
 
-    rows = LabelledRows.of(X, y, None)
+    rows = LabelledRows.from_data(X, y, None)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what a fold lacks is no news of the whole
-        parts = [validated(kind.make(), rows, fold, keeps_up) for fold in (deals[:1] if long else deals)]
+        warnings.simplefilter("ignore")  # warnings about a fold do not hold for all rows
+        parts = [validated(kind.make(), rows, fold, keeps_up) for fold in (assignments[:1] if slow else assignments)]
     return CrossValidation.joined(parts)
 
 
 def _evaluate(
-    kind: Candidate, X: Any, y: np.ndarray, deals: list[np.ndarray], rival: CandidateResult | None
+    kind: Candidate, X: Any, y: np.ndarray, assignments: list[np.ndarray], best: CandidateResult | None
 ) -> CandidateResult:
     start = time.perf_counter()
-    held_out = deal(kind, X, y, deals, None if rival is None else rival.held_out)
+    held_out = validate_candidate(kind, X, y, assignments, None if best is None else best.held_out)
     return CandidateResult(kind, held_out, time.perf_counter() - start)
 
 
 def get_candidate(name: str) -> Candidate:
-    """The kind of that name.
+    """The candidate of a name: one of `list_classifiers`, or the name of a public class.
 
-    >>> get_candidate("lda").words
-    'bell curves of one shape, linear borders'
+    >>> get_candidate("lda").words, get_candidate("AODE").words
+    ('linear discriminant analysis', 'averaged one-dependence estimators')
     """
-    if name not in KINDS:
-        hint = did_you_mean(name, KINDS, "'{}'") or f"there are {', '.join(KINDS)}"
+    known = {**KINDS, **PUBLIC}
+    if name not in known:
+        hint = did_you_mean(name, known, "'{}'") or f"the names are {', '.join(KINDS)}, and those of public classes"
         raise DataError(f"no classifier is called {name!r}\n\nhint: {hint}")
-    return KINDS[name]
+    return known[name]
 
 
 def list_classifiers() -> dict[str, str]:
-    """Each classifier that `compare` and `auto_fit` know by name, in a few words.
+    """The short names of classifiers for `compare` and `auto_fit`. Names of public classes work there, too.
 
+    Returns
+    -------
+    dict of str → str
+        Name → description.
+
+    Examples
+    --------
     >>> list_classifiers()["lda"]
-    'bell curves of one shape, linear borders'
+    'linear discriminant analysis'
     """
     return {name: kind.words for name, kind in KINDS.items()}
 
 
-def _plural(why: str, many: int) -> str:
-    """What one or several classifiers lack, as the end of a sentence."""
-    first, _, rest = why.partition(" ")
+def _plural(reason: str, many: int) -> str:
+    """A reason as the end of a sentence about one or several classifiers.
+
+    >>> _plural(COUNTS, 1), _plural(COUNTS, 2)
+    ('it needs counts in every column', 'they need counts in every column')
+    """
+    first, _, rest = reason.partition(" ")
     verbs = {"needs": "need", "reads": "read", "does": "do"}
     if first not in verbs:
-        return why
-    return f"it {why}" if many == 1 else f"they {verbs[first]} {rest}"
+        return reason
+    return f"it {reason}" if many == 1 else f"they {verbs[first]} {rest}"

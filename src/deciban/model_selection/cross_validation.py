@@ -1,9 +1,9 @@
 """Cross-validation in one pass: each fold is tallied once, and a fold's model is the sum of the other folds' tallies.
 
-That is the whole less the fold, added up instead of taken away, so that no digit cancels: the same numbers as learning
-anew from the other folds, but every row is read once to learn and once to predict. Where the other folds have fewer
-than two rows of some class, where something needs all rows at once (EM over missing cells),
-and for estimators of other libraries, the model is learned anew.
+The other folds are added (no subtraction, so no cancellation). The result equals refitting on the other folds, but
+every row is read once to train and once to predict. The model is refitted where the other folds have fewer than two
+rows of some class, where a setting needs all rows at once (EM over missing values), and for estimators of other
+libraries.
 
 >>> import numpy as np
 >>> from deciban import GaussianNB
@@ -40,26 +40,26 @@ from deciban.rows.folds import assign_folds, rows_of
 __all__ = ["CrossValidation", "cross_validate", "learning_curve"]
 
 LINES = 20  # folds that are printed one by one, at most
-NAMED = 12  # classes that are named, at most
+NAMED = 12  # most classes that are listed
 
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """What models that never saw them say of all rows. Its numbers are weighted where the rows are. Where the folds
-    were dealt out several times, all rows come as often, one deal after the other."""
+    """Out-of-fold predictions of all rows, and their scores, which are weighted where the rows are. Where the folds
+    were assigned several times, the rows of all repeats follow each other."""
 
     classes: np.ndarray  # (k,)
     y: np.ndarray  # (n,), the true classes as places in `classes`
     fold: np.ndarray  # (n,), 0, 1, …
     log_proba: np.ndarray  # (n, k); −∞ for a class that the other folds do not have
     weight: np.ndarray | None  # (n,)
-    refitted: tuple[int, ...]  # the folds whose model was learned anew
+    refitted: tuple[int, ...]  # the folds whose model was refitted
     known: np.ndarray | None = None  # (n,), whether the class of the row is in the other folds; None: always
-    repeats: int = 1  # how often the folds were dealt out
+    repeats: int = 1  # how often rows were assigned to folds
 
     @property
     def unknown(self) -> dict[Any, int]:
-        """Classes with rows that the other folds cannot teach, and the number of those rows. They are in no score."""
+        """Class → number of its rows that are not scored, because the other folds have no row of the class."""
         if self.known is None:
             return {}
         one = len(self.y) // self.repeats
@@ -115,7 +115,7 @@ class CrossValidation:
 
     @classmethod
     def joined(cls, parts: list[CrossValidation]) -> CrossValidation:
-        """Several deals of the same rows as one."""
+        """Join several repeats of the same rows."""
         if len(parts) == 1:
             return parts[0]
         first = np.cumsum([0, *(part.fold.max() + 1 for part in parts)])
@@ -174,19 +174,39 @@ class CrossValidation:
 def cross_validate(
     model, X, y, folds=10, *, sample_weight=None, random_state=None, stratify: bool = True
 ) -> CrossValidation:
-    """Predict each fold by a model of all others. The model itself is left as it is.
+    """Cross-validate a classifier: predict each fold by a model of all others. The model itself is not changed.
 
-    folds: their number, or the fold of each row (n,), or a scikit-learn splitter that tests each row once. A number of
-    folds is dealt out row by row, class by class (`stratify`), in the order of the rows unless `random_state` is given,
-    which shuffles them first. Any classifier with `predict_log_proba` or `predict_proba` will do.
+    Parameters
+    ----------
+    model : classifier
+        Any classifier with `predict_log_proba` or `predict_proba`.
+    X : frame, array or sparse matrix of shape (n, d), dictionaries, or list of texts
+        The rows.
+    y : array of shape (n,), or str
+        Their classes, or the name of the column of X that holds them.
+    folds : int, array of shape (n,), or scikit-learn splitter, default 10
+        The number of folds, the fold of each row, or a splitter that tests each row once.
+    sample_weight : array of shape (n,), optional
+        Weights of the rows, in training and in the scores.
+    random_state : int or RandomState, optional
+        Shuffle the rows before they are assigned to folds; by default they are assigned in their order.
+    stratify : bool, default True
+        Assign rows class by class, so that each fold has about the class frequencies of all rows.
 
+    Returns
+    -------
+    CrossValidation
+        Out-of-fold probabilities and scores.
+
+    Examples
+    --------
     >>> from deciban import CategoricalNB
     >>> X, y = [[0, 0], [0, 1], [0, 1], [1, 0], [1, 0], [1, 1]], ["no", "no", "no", "yes", "yes", "yes"]
     >>> out = cross_validate(CategoricalNB(), X, y, folds=[0, 1, 2, 0, 1, 2])
     >>> out.predicted.tolist(), out.accuracy, out.by_fold["rows"].tolist()
     (['no', 'no', 'no', 'yes', 'yes', 'yes'], 1.0, [2, 2, 2])
     """
-    rows = LabelledRows.of(X, y, sample_weight)
+    rows = LabelledRows.from_data(X, y, sample_weight)
     fold = assign_folds(folds, rows.X, rows.codes, random_state, stratify)
     return validated(model, rows, fold)
 
@@ -194,8 +214,8 @@ def cross_validate(
 def validated(
     model: Any, rows: LabelledRows, fold: np.ndarray, go_on: Callable[[int, np.ndarray], bool] | None = None
 ) -> CrossValidation:
-    """The same of rows whose folds are known. `go_on(folds done, losses)` is asked after each fold, losses (n,) being
-    NaN where a row is not judged yet or not scored; where it says no, `GivenUpError` is raised."""
+    """Cross-validate on given folds. `go_on(folds done, losses)` is called after each fold; losses (n,) are NaN for
+    rows that have no prediction yet or are not scored. Where it returns False, `StoppedError` is raised."""
     parts = rows_of(fold)
     log_proba = np.full((len(fold), len(rows.classes)), -np.inf)
     refitted, known, losses = [], np.ones(len(fold), dtype=bool), np.full(len(fold), np.nan)
@@ -204,7 +224,7 @@ def validated(
         if learned is None or few[i]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ColumnWarning)  # `fit` on all rows has it
-                learned = rows.taught(clone(model).fit, np.flatnonzero(fold != i))
+                learned = rows.call_with(clone(model).fit, np.flatnonzero(fold != i))
             refitted.append(i)
         else:
             learned._check_complete(learned._fitted_state())
@@ -213,17 +233,17 @@ def validated(
         known[here] = np.isin(rows.codes[here], places)
         losses[here] = np.where(known[here], -log_proba[here, rows.codes[here]], np.nan)
         if go_on is not None and not go_on(i + 1, losses):
-            raise GivenUpError(f"given up after {i + 1} of {len(parts)} folds")
+            raise StoppedError(f"stopped after {i + 1} of {len(parts)} folds")
     every = None if known.all() else known
     return CrossValidation(rows.classes, rows.codes, fold, log_proba, rows.w, tuple(refitted), every)
 
 
-class GivenUpError(DecibanError):
-    """A cross-validation was stopped before its end, as whoever asked for it wished."""
+class StoppedError(DecibanError):
+    """A cross-validation was stopped by its `go_on` function."""
 
 
 def apart(unknown: dict[Any, int]) -> list[str]:
-    """A line that names the classes whose rows are not scored, if there are any.
+    """A line that lists the classes whose rows are not scored, if there are any.
 
     >>> apart({"c": 1, "d": 2})
     ['not scored, as the other folds have no row of the class: 1 of `c`, 2 of `d`']
@@ -233,8 +253,7 @@ def apart(unknown: dict[Any, int]) -> list[str]:
 
 
 def classes_too_small(rows: LabelledRows, fold: np.ndarray) -> np.ndarray:
-    """Whether some class has fewer than two rows (of any weight) outside of each fold: whether, and what, such rows
-    can teach is for `fit` to say."""
+    """Whether some class has fewer than two rows (of any weight) outside of each fold: then `fit` decides."""
     k, folds = len(rows.classes), fold.max() + 1
     real = None if rows.w is None else rows.w > 0
     inside = np.bincount(fold * k + rows.codes, real, minlength=folds * k).reshape(folds, k)
@@ -242,17 +261,17 @@ def classes_too_small(rows: LabelledRows, fold: np.ndarray) -> np.ndarray:
 
 
 def models_by_addition(model: Any, rows: LabelledRows, places: list[np.ndarray]) -> list[Any]:
-    """For each fold the model of all others, or None where it cannot be had by adding."""
+    """For each fold the model of all others, or None where tallies cannot be added."""
     try:
         if not isinstance(model, Generative):
             raise NotAdditiveError
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what concerns the rows, and not a fold by itself, comes again
-            pieces = [rows.taught(clone(model).partial_fit, here, classes=rows.classes) for here in places]
+            warnings.simplefilter("ignore")  # warnings about all rows are raised again by `fit`
+            pieces = [rows.call_with(clone(model).partial_fit, here, classes=rows.classes) for here in places]
             if any(left_out(piece.tally_) for piece in pieces):
                 raise NotAdditiveError
             return list(sums_of_others(pieces))
-    except DecibanError:  # so do errors: `fit` will raise them
+    except DecibanError:  # `fit` raises errors in the data
         return [None] * len(places)
 
 

@@ -1,4 +1,4 @@
-"""How good a model is on rows whose classes are known: as a table to read, or as numbers.
+"""Score a fitted model on labelled rows.
 
 >>> from deciban import GaussianNB
 >>> X, y = [[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]], ["a", "a", "a", "b", "b", "b"]
@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from deciban import display
+from deciban.display import option
 from deciban.errors import DataError
 from deciban.metrics import log_loss
 from deciban.model_selection.cross_validation import CrossValidation
@@ -34,13 +35,13 @@ SHOWN = 20  # classes that a confusion table is printed for
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a model says of rows, beside what is true."""
+    """Predictions for labelled rows, and their scores."""
 
-    said: CrossValidation
+    scored: CrossValidation
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        out = self.said
+        """The scores as plain data (for JSON)."""
+        out = self.scored
         return {
             "rows": len(out.y),
             "accuracy": out.accuracy,
@@ -55,13 +56,13 @@ class Evaluation:
         }
 
     def as_learned(self, model: Any) -> bool:
-        """Whether each class has as many rows here as the model learned from: these may be the same rows."""
+        """Whether each class has as many rows here as in training: these may be the training rows."""
         known = getattr(model, "class_count_", None)
-        return known is not None and np.array_equal(np.bincount(self.said.y, minlength=len(known)), known)
+        return known is not None and np.array_equal(np.bincount(self.scored.y, minlength=len(known)), known)
 
     def _by_class(self) -> list[tuple[Any, int, float, float, float]]:
         """(label, rows, precision, recall, log loss) of each class."""
-        out, table = self.said, self.said.confusion
+        out, table = self.scored, self.scored.confusion
         lines = []
         for c, label in enumerate(out.classes.tolist()):
             rows = out.y == c
@@ -86,7 +87,7 @@ class Evaluation:
         return display.paragraphs([self._measures()]) + "".join(table.to_html() for table in self._tables())
 
     def _measures(self) -> str:
-        out = self.said
+        out = self.scored
         return (
             f"{len(out.y):,} rows: accuracy {out.accuracy:.4f}, log loss {out.log_loss:.4f}, Brier {out.brier:.4f}, "
             f"calibration error {out.calibration_error:.4f}"
@@ -94,14 +95,14 @@ class Evaluation:
 
     def _tables(self) -> list[display.Table]:
         """Scores by class, and the confusion matrix where there are not too many classes."""
-        labels = [str(label) for label in self.said.classes.tolist()]
+        labels = [str(label) for label in self.scored.classes.tolist()]
         scores = [
             (label, f"{n:,}", *(f"{score:.4f}" for score in scores))
             for label, (_, n, *scores) in zip(labels, self._by_class(), strict=True)
         ]
         out = [display.Table("", ("class", "rows", "precision", "recall", "log loss"), scores)]
         if len(labels) <= SHOWN:
-            counts = self.said.confusion.astype(int).tolist()
+            counts = self.scored.confusion.astype(int).tolist()
             rows = [(label, *(f"{n:,}" for n in row)) for label, row in zip(labels, counts, strict=True)]
             out.append(display.Table("", (HEAD, *labels), rows))
         return out
@@ -142,15 +143,17 @@ def evaluate(
     chunks = [inputs.labelled(X, y)] if batches is None else batches
     logs, codes = [], []
     for X, y in chunks:
-        strange = sorted(set(np.asarray(y).tolist()) - set(model.classes_.tolist()), key=str)
-        if strange:
+        unknown = sorted(set(np.asarray(y).tolist()) - set(model.classes_.tolist()), key=str)
+        if unknown:
             raise DataError(
-                f"the target has {strange[:5]}, which the model does not know: its classes are "
-                f"{model.classes_.tolist()[:12]}\n\nhint: is it the right column? Else update the model with such rows"
+                f"the target has {unknown[:5]}, which the model does not know: its classes are "
+                f"{model.classes_.tolist()[:12]}\n\n"
+                f"hint: check {option('y', '--target')}, or add the new classes with "
+                f"{option('`partial_fit`', '`deciban update`')}"
             )
         codes.append(inputs.labels(np.asarray(y), model.classes_)[1])
         logs.append(np.asarray(model.predict_log_proba(X, **({} if priors is None else {"priors": priors}))))
     if not codes:
-        raise DataError("there are no rows with a label\n\nhint: see whether the file has more than its header")
+        raise DataError("there are no rows with a label\n\nhint: check that the file has more than a header")
     y = np.concatenate(codes)
     return Evaluation(CrossValidation(model.classes_, y, np.zeros(len(y), int), np.concatenate(logs), None, ()))

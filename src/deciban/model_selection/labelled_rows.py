@@ -1,8 +1,8 @@
-"""Rows as users have them, some of which teach a model, and what a model says of others.
+"""Labelled rows in any form that users have, and subsets of them to train on and to predict.
 
 >>> from deciban import GaussianNB
->>> rows = LabelledRows.of([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"], None)
->>> model = rows.taught(GaussianNB().fit, np.array([0, 1, 2, 3]))
+>>> rows = LabelledRows.from_data([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"], None)
+>>> model = rows.call_with(GaussianNB().fit, np.array([0, 1, 2, 3]))
 >>> log_proba_of(model, rows.cells(np.array([0]))).argmax(axis=1).tolist()
 [0]
 """
@@ -28,7 +28,7 @@ from deciban.tallies import Bundle
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Rows as users have them, and what is known of them."""
+    """Rows as given, with their labels, class codes and weights."""
 
     X: Any
     y: np.ndarray  # (n,), labels
@@ -37,7 +37,7 @@ class LabelledRows:
     w: np.ndarray | None  # (n,)
 
     @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any) -> LabelledRows:
+    def from_data(cls, X: Any, y: Any, sample_weight: Any) -> LabelledRows:
         X, y = inputs.labelled(X, y)
         with inputs.missing_labels_named(y):
             y = column_or_1d(y)
@@ -50,27 +50,27 @@ class LabelledRows:
     def cells(self, index: np.ndarray) -> Any:
         return inputs.rows_at(self.X, index)
 
-    def taught(self, learn: Callable[..., Any], index: np.ndarray, **more: Any) -> Any:
-        """What `fit` or `partial_fit` returns for some of the rows."""
+    def call_with(self, learn: Callable[..., Any], index: np.ndarray, **more: Any) -> Any:
+        """Call `fit` or `partial_fit` with a subset of the rows."""
         if self.w is not None:
             more["sample_weight"] = self.w[index]
         return learn(self.cells(index), self.y[index], **more)
 
-    def taught_few(self, learn: Callable[..., Any], index: np.ndarray) -> Any:
-        """The same of rows that may be about as many as there are classes, which is no reason to doubt the labels."""
-        with no_doubt():
-            return self.taught(learn, index)
+    def call_with_few(self, learn: Callable[..., Any], index: np.ndarray) -> Any:
+        """`call_with` for few rows: no warning that there are about as many classes as rows."""
+        with ignore_class_count_warning():
+            return self.call_with(learn, index)
 
 
 @contextmanager
-def no_doubt() -> Iterator[None]:
+def ignore_class_count_warning() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes is greater", UserWarning)
         yield
 
 
 def _by_rows(X: Any) -> Any:
-    """Sparse X as rows that are sorted, once: else each part that is cut out would be sorted by whom it teaches."""
+    """Sparse X as CSR with sorted indices, once: else each subset would be sorted again."""
     out = X.tocsr()
     if not out.has_canonical_format:
         out = out.copy() if out is X else out
@@ -79,13 +79,13 @@ def _by_rows(X: Any) -> Any:
 
 
 def left_out(tally: Bundle) -> bool:
-    """Whether rows with missing cells are not in the tally: `fit`, which has all rows at once, may do better."""
+    """Whether rows with missing values are not in the tally: `fit`, which has all rows at once, may use them."""
     part = tally.parts[1]
     return not getattr(part, "every_row", True) and part.n.sum() < tally.parts[0].n.sum() * (1 - 1e-9)
 
 
 def log_proba_of(model: Any, X: Any) -> np.ndarray:
-    """log P(class | x), (n, k), of any classifier that has probabilities."""
+    """log P(class | x), (n, k), of any classifier with probabilities."""
     if hasattr(model, "predict_log_proba"):
         return model.predict_log_proba(X)
     with np.errstate(divide="ignore"):

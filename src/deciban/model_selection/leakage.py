@@ -1,12 +1,12 @@
-"""Columns that may know the outcome: one that alone nearly decides the class, by its cells or by which are missing.
+"""Target leakage: columns that alone nearly determine the class, by their values or by which are missing.
 
-Such a column is often written down after the outcome (the lifeboat of a passenger, the day of a discharge), and a model
-with it is good only on the rows it learned from. A good predictor looks the same, so this is a question to be answered
-by somebody who knows the table. Two signs:
+Such a column is often recorded after the outcome (the lifeboat of a passenger, the day of a discharge), and a model
+that uses it fails on new rows. A good predictor looks the same, so the warning is a question for somebody who knows the
+data. Two signs:
 
-    skill = 1 − (cross-validated log loss of the column alone) / (log loss of the class shares) ≥ 0.8, and
-    either ≥ 0.95, or the other columns do not reach 0.8: where they do, the class is easy to tell
-    given (or missing) cells are nearly all of one class, far more of them than its share explains
+    skill = 1 − (cross-validated log loss of the column alone) / (log loss of the class frequencies) ≥ 0.8, and
+    either ≥ 0.95, or the other columns do not reach 0.8: where they do, the class is easy to predict
+    given (or missing) values are nearly all of one class, far more of them than its frequency explains
 
 >>> import numpy as np
 >>> rng = np.random.default_rng(0)
@@ -15,7 +15,7 @@ by somebody who knows the table. Two signs:
 >>> X = np.column_stack([rng.normal(size=200), y + 0.01 * rng.normal(size=200), later])
 >>> for leak in find_leakage(X, y):
 ...     print(leak)
-`x1` alone tells the class of 100.0 % of the rows: is it known before the outcome is?
+`x1` alone predicts the class of 100.0 % of the rows: is it known before the outcome is?
 `x2` is given in 43 rows, and 100.0 % of them are `1` (50.0 % of all rows are): is it known before the outcome is?
 """
 
@@ -35,21 +35,21 @@ from deciban.rows import inputs
 from deciban.rows.sampling import folds_by_content, sample_rows
 
 SKILL = 0.8
-ALL_BUT_CERTAIN = 0.95  # of skill: suspicious even where the other columns know as much
-PURE = 0.98  # share of one class among the rows that have a cell, or have none
-SURE = 25.0  # nats by which the class's own share fails to explain that
-ROWS = 20_000  # that are looked at, drawn class by class
+ALL_BUT_CERTAIN = 0.95  # skill that is suspicious even where the other columns predict as well
+PURE = 0.98  # share of one class among the rows where the value is given (or missing)
+SURE = 25.0  # nats of evidence against the class frequency as explanation
+ROWS = 20_000  # rows that are used at most, sampled class by class
 FOLDS = 10
 QUESTION = "is it known before the outcome is?"
 
 
 @dataclass(frozen=True, repr=False)
 class Leakage:
-    """A column that may know the outcome."""
+    """A column that may leak the target."""
 
     column: str
     words: str
-    share: float  # of rows whose class it tells
+    share: float  # of rows whose class it predicts
 
     def __str__(self) -> str:
         return f"`{self.column}` {self.words}: {QUESTION}"
@@ -58,9 +58,9 @@ class Leakage:
 
 
 def find_leakage(X: Any, y: Any) -> list[Leakage]:
-    """The columns that may know the outcome, most telling first.
+    """Find columns that may leak the target, the strongest first.
 
-    Of more than 20,000 rows as many are drawn, class by class; the words say so.
+    Of more than 20,000 rows, 20,000 are sampled class by class; the message says so.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def find_leakage(X: Any, y: Any) -> list[Leakage]:
 
     Returns
     -------
-    list of Leak
-        Each with `column`, `words` and `share`, the share of rows whose class the column tells.
+    list of Leakage
+        Each with `column`, `words` and `share`, the share of rows whose class the column predicts.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def find_leakage(X: Any, y: Any) -> list[Leakage]:
 
 
 class Rows:
-    """Rows that are looked at, and how well they are told by some of their columns."""
+    """A sample of rows, and how well some of their columns predict the class."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class Rows:
         self._fold: np.ndarray | None = None
 
     def alone(self, j: int) -> CrossValidation | None:
-        """How well a column alone tells the class, if it nearly decides it."""
+        """Cross-validated predictions by a column alone, if its skill is high."""
         column = self.columns[j]
         cells = column.named()[:, None]
         if column.missing.all():
@@ -121,33 +121,35 @@ class Rows:
         model = MixedNB(missing="informative")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            quick = model.fit(cells, self.y).leave_one_out(cells, self.y)  # too good, as the density saw all rows
+            quick = model.fit(cells, self.y).leave_one_out(
+                cells, self.y
+            )  # optimistic: the distribution was chosen from all rows
             if self._skill(metrics.log_loss(self.y, quick)) < SKILL:
                 return None
-            own = self._judged(model, cells)
+            own = self._cross_validate(model, cells)
         return own if self._skill(own.log_loss) >= SKILL else None
 
     def by_cells(self, j: int, alone: dict[int, CrossValidation]) -> Leakage | None:
-        """Whether a column is suspicious among all that nearly decide the class alone."""
+        """The warning about a column with high skill, if it is suspicious among all such columns."""
         if j not in alone:
             return None
         own = alone[j]
-        told = f"alone tells the class of {100 * own.accuracy:.1f} % of {self.all}"
+        message = f"alone predicts the class of {100 * own.accuracy:.1f} % of {self.all}"
         if self._skill(own.log_loss) < ALL_BUT_CERTAIN and len(self.columns) > 1:
             if len(alone) > 1:
                 return None
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                others = self._judged(MixedNB(missing="informative", calibrate=True), self._without(j))
+                others = self._cross_validate(MixedNB(missing="informative", calibrate=True), self._without(j))
             if self._skill(others.log_loss) >= SKILL:
                 return None
-            told += f", the other columns of {100 * others.accuracy:.1f} %"
-        return Leakage(self.columns[j].label, told, own.accuracy)
+            message += f", the other columns of {100 * others.accuracy:.1f} %"
+        return Leakage(self.columns[j].label, message, own.accuracy)
 
     def _skill(self, loss: float) -> float:
         return 1.0 - loss / self.base
 
-    def _judged(self, model: Any, cells: Any) -> CrossValidation:
+    def _cross_validate(self, model: Any, cells: Any) -> CrossValidation:
         if self._fold is None:
             self._fold = folds_by_content(self.columns, self.y, FOLDS)
         return cross_validate(model, cells, self.y, self._fold)
@@ -159,7 +161,7 @@ class Rows:
         return inputs.rows_at(frames.without(self.table, [frames.names(self.table)[j]]), self.at)
 
     def by_absence(self, j: int) -> Leakage | None:
-        """Whether the rows that have a cell, or have none, are nearly all of one class."""
+        """The warning about a column whose given (or missing) rows are nearly all of one class."""
         column, prior = self.columns[j], self.prior
         missing = column.missing
         for word, rows in (("given", ~missing), ("missing", missing)):

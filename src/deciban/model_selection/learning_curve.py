@@ -1,9 +1,8 @@
-"""Learning curves: how good a model is that has seen 10, 20, 40, … rows, scored on rows that it has not seen.
+"""Learning curves: held-out scores by number of training rows.
 
-The samples of one repeat are nested, each the beginning of the next, so rows are tallied once: what a size adds to the
-one before is added to its tally, tally(n₂) = tally(n₁) + tally(rows n₁ … n₂), and parameters are estimated at each
-size. These are the numbers of learning anew. Where a class has fewer than two rows yet, and for models that have no
-tally (logistic regression, other libraries' estimators), the model is learned anew.
+The training samples of one repeat are nested, so each row is tallied once: tally(n₂) = tally(n₁) + tally(rows n₁ … n₂),
+and parameters are estimated at each size. The result equals refitting. Where a class has fewer than two rows, and for
+models that have no tally (logistic regression, other libraries' estimators), the model is refitted.
 
 >>> import numpy as np
 >>> from deciban import GaussianNB
@@ -39,21 +38,21 @@ from deciban.model_selection import merged_columns, word_curve
 from deciban.model_selection.labelled_rows import LabelledRows, left_out, log_proba_of
 from deciban.plots import curves as curve_picture
 
-SHORT = (merged_columns, word_curve)  # ways to the same numbers that are faster, each for some models
-HALVINGS = 10  # of all training rows, where no sizes are given
+SHORT = (merged_columns, word_curve)  # faster ways to the same numbers, each for some models
+HALVINGS = 10  # default sizes: all training rows, halved so often
 
 
 @dataclass(frozen=True, eq=False)
 class LearningCurve:
-    """Scores of the rows held out by models of more and more rows, for each repeat (r) and size (s)."""
+    """Held-out scores for each repeat (r) and number of training rows (s)."""
 
     model: str
-    sizes: np.ndarray  # (s,), rows learned from
-    held_out: int  # rows
+    sizes: np.ndarray  # (s,), training rows
+    held_out: int  # number of rows
     accuracy: np.ndarray  # (r, s)
-    log_loss: np.ndarray  # (r, s); ∞ where a class was not among the rows learned from, yet came
-    refitted: np.ndarray  # (r, s), whether the model was learned anew
-    note: str = ""  # why all of them were
+    log_loss: np.ndarray  # (r, s); ∞ where a class of the held-out rows is not in the training rows
+    refitted: np.ndarray  # (r, s), whether the model was refitted
+    note: str = ""  # why all of them were refitted
 
     def mean(self, score: str = "accuracy") -> np.ndarray:
         """Over the repeats, (s,); `score` is "accuracy" or "log_loss"."""
@@ -119,24 +118,49 @@ def learning_curve(
     stratify: bool = True,
     sample_weight: Any = None,
 ) -> LearningCurve:
-    """Scores of models of more and more rows. The model itself is left as it is.
+    """Held-out scores of a classifier by number of training rows. The model itself is not changed.
 
-    sizes: numbers of rows to learn from, or shares (≤ 1.0) of those that are not held out; by default all of them, a
-    half, a quarter … down to 1/1024. test: the share of the rows, or their number, that each repeat holds out anew; or
-    True for each row (n,) that is held out every time. `stratify`: classes keep their shares at every size, and come
-    early. Any classifier with `predict_log_proba` or `predict_proba` will do; those without a tally are refitted.
+    Parameters
+    ----------
+    model : classifier
+        Any classifier with `predict_log_proba` or `predict_proba`; those without a tally are refitted at each size.
+    X : frame, array or sparse matrix of shape (n, d), dictionaries, or list of texts
+        The rows.
+    y : array of shape (n,), or str
+        Their classes, or the name of the column of X that holds them.
+    sizes : sequence of int or float, optional
+        Numbers of training rows, or shares (≤ 1.0) of the rows that are not held out. By default 1, 1/2, 1/4, … down
+        to 1/1024 of them.
+    test : float, int or bool array of shape (n,), default 1/3
+        The share or number of rows that each repeat holds out at random, or a mask of the rows that are always held
+        out.
+    repeats : int, default 5
+        Number of random draws of training rows.
+    random_state : int or RandomState, default 0
+        Seed of the draws.
+    stratify : bool, default True
+        Keep the class frequencies at every size.
+    sample_weight : array of shape (n,), optional
+        Weights of the rows, in training and in the scores.
 
+    Returns
+    -------
+    LearningCurve
+        Accuracy and log loss of each repeat and size; `plot()` draws them.
+
+    Examples
+    --------
     >>> from deciban import CategoricalNB
     >>> X, y = [[0, 0], [0, 1], [0, 1], [1, 0], [1, 0], [1, 1]] * 4, ["no", "no", "no", "yes", "yes", "yes"] * 4
     >>> curve = learning_curve(CategoricalNB(), X, y, [2, 0.5, 1.0], test=12, repeats=2)
     >>> curve.sizes.tolist(), curve.mean().tolist(), curve.refitted[0].tolist()
     ([2, 6, 12], [1.0, 1.0, 1.0], [True, False, False])
     """
-    rows = LabelledRows.of(X, y, sample_weight)
-    held = Held.of(test, len(rows.y))
+    rows = LabelledRows.from_data(X, y, sample_weight)
+    held = Held.from_test(test, len(rows.y))
     counts = counts_of(sizes, len(rows.y) - held.number, len(rows.classes))
     if not isinstance(repeats, Integral) or repeats < 1:
-        raise DataError(f"repeats is {repeats!r}\n\nhint: give how often to draw the rows anew, 1 or more")
+        raise DataError(f"repeats is {repeats!r}\n\nhint: give the number of random draws, 1 or more")
     rng = check_random_state(random_state)
     short = next(
         (way for way in SHORT if way.possible(model, rows.X) and (rows.w is None or way is merged_columns)), None
@@ -153,12 +177,12 @@ def _repeat(model: Any, rows: LabelledRows, train: np.ndarray, test: np.ndarray,
     models = Models(model, rows, train, counts)
     steps = short.steps(models, test) if short else models.on(rows.cells(test))
     y, w = rows.codes[test], None if rows.w is None else rows.w[test]
-    told = np.full((len(test), len(rows.classes)), -np.inf)
+    log_proba = np.full((len(test), len(rows.classes)), -np.inf)
     accuracy, log_loss = np.empty(len(counts)), np.empty(len(counts))
     for i, (logs, places) in enumerate(steps):
-        told[:] = -np.inf
-        told[:, places] = logs
-        accuracy[i], log_loss[i] = metrics.accuracy(y, told, w), metrics.log_loss(y, told, w)
+        log_proba[:] = -np.inf
+        log_proba[:, places] = logs
+        accuracy[i], log_loss[i] = metrics.accuracy(y, log_proba, w), metrics.log_loss(y, log_proba, w)
     return accuracy, log_loss, models.refitted, models.note
 
 
@@ -174,13 +198,13 @@ class Models:
     def on(self, cells: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """(log posteriors of the cells, the places of their classes) by the model of each size."""
         running = clone(self.model)
-        if not hasattr(running, "forget"):  # what can be taken away was added up
-            self.note = f"{type(running).__name__} has no tally that adds up: each size was learned anew"
+        if not hasattr(running, "forget"):  # a model that can forget rows has an additive tally
+            self.note = f"{type(running).__name__} has no additive tally: each size was refitted"
         for i, (start, stop) in enumerate(self.spans):
             self._go_on(running, self.train[start:stop])
             if self.note or self.few[i]:
                 self.refitted[i] = True
-                learned = self.rows.taught_few(clone(self.model).fit, self.train[:stop])
+                learned = self.rows.call_with_few(clone(self.model).fit, self.train[:stop])
             else:
                 learned = running
                 if isinstance(learned, Generative):
@@ -188,33 +212,33 @@ class Models:
             yield log_proba_of(learned, cells), np.searchsorted(self.rows.classes, learned.classes_)
 
     def _go_on(self, running: Any, index: np.ndarray) -> None:
-        """Add rows to the running model, unless it cannot be had by adding."""
+        """Add rows to the running model, unless its tally is not additive."""
         if self.note:
             return
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what concerns all rows will come again
-                self.rows.taught(running.partial_fit, index, classes=self.rows.classes)
+                warnings.simplefilter("ignore")  # warnings about all rows are raised again
+                self.rows.call_with(running.partial_fit, index, classes=self.rows.classes)
             if isinstance(running, Generative) and left_out(running.tally_):
                 raise NotAdditiveError("rows with missing cells are not in the tally")
             if isinstance(running, TextClassifier) and not running._features().open:
                 raise NotAdditiveError("the vectoriser has the columns of the first texts")
             cuts = running._fitted_state().known.cuts if isinstance(running, Generative) else None
             if any(cut is not None and cut.learned for cut in cuts or ()):
-                raise NotAdditiveError("numbers are cut as the first rows have it")
-        except DecibanError as bad:  # if the rows are at fault, `fit` will say so
-            self.note = f"each size was learned anew: {str(bad).splitlines()[0]}"
+                raise NotAdditiveError("the bins of numbers depend on the first rows")
+        except DecibanError as bad:  # errors in the data are raised by `fit`
+            self.note = f"each size was refitted: {str(bad).splitlines()[0]}"
 
 
 @dataclass(frozen=True)
 class Held:
-    """Which rows are held out: so many of those drawn, or always the same."""
+    """Which rows are held out: a number of random ones, or always the same."""
 
     number: int
     always: np.ndarray | None = None  # (n,), bool
 
     @classmethod
-    def of(cls, test: Any, n: int) -> Held:
+    def from_test(cls, test: Any, n: int) -> Held:
         if isinstance(test, int | float | np.number) and not isinstance(test, bool):
             share = not isinstance(test, int | np.integer)
             number, always = round(float(test) * n) if share and test < 1 else 0 if share else int(test), None
@@ -228,12 +252,12 @@ class Held:
             number = int(always.sum())
         if not 0 < number < n:
             raise DataError(
-                f"of {n} rows, {number} would be held out\n\nhint: leave at least one to learn from, and hold one out"
+                f"of {n} rows, {number} would be held out\n\nhint: at least one row is needed to train, and one to test"
             )
         return cls(number, always)
 
     def drawn(self, codes: np.ndarray, rng: Any, stratify: bool) -> tuple[np.ndarray, np.ndarray]:
-        """(rows to learn from, in the order in which they come; rows held out)."""
+        """(training rows in random order, held-out rows)."""
         free = np.arange(len(codes)) if self.always is None else np.flatnonzero(~self.always)
         order = free[rng.permutation(len(free))]
         if stratify:
@@ -258,7 +282,7 @@ def evenly(codes: np.ndarray) -> np.ndarray:
 
 
 def few_at(rows: LabelledRows, train: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Whether some class has fewer than two rows (of any weight) at each size, (s,): then `fit` judges."""
+    """Whether some class has fewer than two rows (of any weight) at each size, (s,): then `fit` decides."""
     second = []
     for c in range(len(rows.classes)):
         real = rows.codes[train] == c if rows.w is None else (rows.codes[train] == c) & (rows.w[train] > 0)
@@ -268,7 +292,7 @@ def few_at(rows: LabelledRows, train: np.ndarray, counts: np.ndarray) -> np.ndar
 
 
 def counts_of(sizes: Any, n: int, k: int) -> np.ndarray:
-    """Numbers of rows, ascending, of n that there are to learn from.
+    """Numbers of training rows, ascending, at most n.
 
     >>> counts_of(None, 1000, 3).tolist(), counts_of([1.0, 0.1, 7], 1000, 3).tolist()
     ([4, 8, 16, 31, 62, 125, 250, 500, 1000], [7, 100, 1000])
@@ -281,14 +305,14 @@ def counts_of(sizes: Any, n: int, k: int) -> np.ndarray:
     wrong = [size for size, count in zip(given, counts, strict=True) if not 1 <= count <= n]
     if wrong or not given:
         raise DataError(
-            f"there are {n} rows to learn from, and sizes is {wrong or given}\n\n"
+            f"there are {n} training rows, and sizes is {wrong or given}\n\n"
             f"hint: give whole numbers from 1 to {n}, or shares up to 1.0"
         )
     return np.unique(np.array(counts, dtype=np.int64))
 
 
 def _count(size: Any, n: int) -> int:
-    """One size as a number of rows; 0 where it is none."""
+    """A size as a number of rows; 0 where it is invalid."""
     if isinstance(size, int | np.integer):
         return int(size)
     return round(float(size) * n) if isinstance(size, float | np.floating) and 0 < size <= 1 else 0

@@ -1,11 +1,11 @@
-"""Multinomial models of sparse counts in few columns, for the posteriors of given rows alone.
+"""Learning curves of multinomial models on sparse counts, with few columns.
 
-Columns that those rows do not have, and columns that no training row has (yet), can be put together without a change
-of any posterior: a column's pseudo-counts add up as its counts do, so the whole of each class stays what it was, and
+Columns that are zero in all rows to predict, and columns that are zero in all training rows so far, can be merged
+without changing a posterior: pseudo-counts add as counts do, so the total of each class is unchanged, and
 
-    Σ_j x_j log(alpha_j / whole_c)  =  (Σ_j x_j) log(Σ_j alpha_j / whole_c) + what does not depend on the class c
+    Σ_j x_j log(alpha_j / total_c)  =  (Σ_j x_j) log(Σ_j alpha_j / total_c) + a term that does not depend on class c
 
-where no class has any of the columns j. A few rows have few of the words of a language: their table is small.
+where no class has a count in the columns j. The rows to predict have few of all terms, so the table becomes small.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from sklearn.base import clone
 
 from deciban.classifiers.naive_bayes import ALPHA_MIN, ComplementNB, MultinomialNB
 from deciban.data.blocks import Counts, Table
-from deciban.model_selection.labelled_rows import no_doubt
+from deciban.model_selection.labelled_rows import ignore_class_count_warning
 from deciban.models.model import Known, State, Tallying
 from deciban.rows.rows import ArrayRows
 from deciban.tallies import Bundle, Sums
 
 
 def possible(model: Any, X: Any) -> bool:
-    """Whether columns of X may be put together: sparse counts, and a model where each column has but its own weight.
+    """Whether columns of X may be merged: sparse counts, and a model whose column weights are independent.
 
     >>> possible(MultinomialNB(), sparse.csr_array(np.eye(3))), possible(ComplementNB(norm=True), np.eye(3))
     (True, False)
@@ -43,12 +43,12 @@ def possible(model: Any, X: Any) -> bool:
 
 
 def ready(_: Any, X: Any) -> Any:
-    """Counts as the kernels take them, once for all that follows."""
+    """Counts in a type that the kernels take, converted once."""
     return X if X.data.dtype.kind == "f" else X.astype(np.float64)
 
 
 def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(log posteriors, the places of their classes) by the model of each size, in the columns that matter there."""
+    """(log posteriors, the places of their classes) by the model of each size, in merged columns."""
     rows, few = models.rows, models.few
     train = models.train[: models.counts[-1]]
     alpha = np.broadcast_to(models.model.alpha, rows.X.shape[1])
@@ -65,8 +65,8 @@ def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarra
         tallying = Tallying(spec, Known())
         new = ArrayRows(reader, every, table).total(tallying, tallying.size(table))
         tally = new if tally is None else _grown(tally, new)
-        if few[i]:  # whether, and what, such rows can teach is for `fit` to say
-            with no_doubt():
+        if few[i]:  # `fit` decides whether so few rows are enough
+            with ignore_class_count_warning():
                 model.fit(columns.known_rows(stop, i), codes[:stop], None if w is None else w[:stop])
         else:
             model._adopt(State(spec, reader, every, tally))
@@ -74,18 +74,18 @@ def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarra
 
 
 class Columns:
-    """Columns in a new order: those that are not asked for as one, then the others as training rows come to have them.
-    At each size, those that have not come yet are one at the end."""
+    """Columns in a new order: first one for all columns that are zero in the rows to predict, then the others by the
+    size at which training rows first have them. At each size, the columns without a count yet are merged at the end."""
 
     def __init__(self, known: Any, asked: Any, spans: list[tuple[int, int]], alpha: np.ndarray):
         d = known.shape[1]
-        came = np.full(d, len(spans) - 1, dtype=np.int16)  # at which size; at the last, all that is left
+        came = np.full(d, len(spans) - 1, dtype=np.int16)  # first size with a count; the last for all others
         for i, (start, stop) in reversed(list(enumerate(spans[:-1]))):
             came[_among(known.indices[known.indptr[start] : known.indptr[stop]], d)] = i
         wanted = _among(asked.indices, d)
         order = np.flatnonzero(wanted)
         order = order[np.argsort(came[order], kind="stable")]
-        self.first = int(len(order) < d)  # how many columns stand for those that are not asked for
+        self.first = int(len(order) < d)  # number of columns (0 or 1) that the merged ones take
         place = np.zeros(d, dtype=known.indices.dtype)
         place[order] = np.arange(self.first, self.first + len(order))
         self.there = np.cumsum(np.bincount(came[order], minlength=len(spans))) + self.first
@@ -117,19 +117,18 @@ class Columns:
 
     def _matrix(self, data: np.ndarray, at: np.ndarray, ends: np.ndarray, i: int) -> Any:
         out = sparse.csr_array((data, at, ends), shape=(len(ends) - 1, self.wide(i)))
-        # sums do not ask for order, nor whether a column comes twice: to sort would cost more than to count
+        # sums need neither order nor unique columns, and sorting would cost more than counting
         out.has_canonical_format = out.has_sorted_indices = True
         return out
 
 
 def _among(columns: np.ndarray, d: int) -> np.ndarray:
-    """Which of d columns are there, (d,). (To count them is faster than to tick them off.)"""
+    """Which of d columns occur, (d,), by counting, which is faster than marking."""
     return np.bincount(columns, minlength=d) > 0
 
 
 def _grown(before: Bundle, new: Bundle) -> Bundle:
-    """The sum of two tallies, where columns have come since the first; what it has in the last is for all of those: 0.
-    It goes into the memory of the second."""
+    """The sum of two tallies, of which the second has more columns (0 in the first). Written to the second's memory."""
     total, old = new.parts[1].total, before.parts[1].total
     wide = min(old.shape[1], total.shape[1])
     total[:, :wide] += old[:, :wide]

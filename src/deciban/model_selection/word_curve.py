@@ -1,8 +1,7 @@
 """Learning curves of texts: every text is read once, for all sizes and repeats.
 
-Columns stay those of all texts, so that what a size adds is added cell by cell; a size knows the words that its own
-texts have, and looks at the rows held out, which are counted, through those. The posteriors are those of a
-`TextClassifier` that learned the texts of each size.
+All sizes use the columns of all texts, so that tallies can be added. The model of a size uses only the words that its
+own training texts have. The posteriors equal those of a `TextClassifier` fitted to the texts of each size.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ from deciban.text.analysis import Terms
 from deciban.text.naive_bayes import MODELS, WordWeights, design_effect
 from deciban.text.word_tally import WordTally
 
-ROWS = 512  # to score at a time
+ROWS = 512  # rows that are scored at a time
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Texts, counted."""
+    """Term counts of texts."""
 
     terms: Terms
     X: sparse.csr_array
 
 
 def possible(model: Any, _: Any) -> bool:
-    """Whether texts may be counted before it is known which of them are learned.
+    """Whether the vocabulary may be built from all texts, training and held-out.
 
     >>> [possible(model, []) for model in (TextClassifier(), TextClassifier("logistic"))]
     [True, False]
@@ -51,15 +50,15 @@ def possible(model: Any, _: Any) -> bool:
 
 
 def ready(model: Any, texts: Any) -> Counted:
-    """All texts, counted once."""
+    """Term counts of all texts."""
     return Counted(*Features.of(model.features, model.ngram_range).learn(model._texts(texts)))
 
 
 def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(log posteriors, the places of their classes) by the model of each size; sizes are worked on at once."""
+    """(log posteriors, the places of their classes) by the model of each size; sizes run in parallel."""
     rows, k = models.rows, len(models.rows.classes)
     counted: Counted = rows.X
-    asked = Asked.of(counted.X[test])
+    queries = Queries.from_counts(counted.X[test])
     models.refitted[:] = False  # one row of a class is enough
 
     def tally(span: tuple[int, int]) -> WordTally:
@@ -68,24 +67,24 @@ def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarra
 
     tallies = list(accumulate(map_ordered(models.spans, tally), WordTally.plus))
     for whole, logs in zip(
-        tallies, map_ordered(tallies, lambda t: asked.told_by(models.model, t, rows.classes)), strict=True
+        tallies, map_ordered(tallies, lambda t: queries.log_posterior(models.model, t, rows.classes)), strict=True
     ):
         yield logs, np.flatnonzero(whole.n)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Texts to predict, and which columns they have."""
+class Queries:
+    """Texts to predict, and which columns they use."""
 
     X: sparse.csr_array
     columns: np.ndarray  # (d,), bool
 
     @classmethod
-    def of(cls, X: sparse.csr_array) -> Asked:
+    def from_counts(cls, X: sparse.csr_array) -> Queries:
         return cls(X, np.bincount(X.indices, minlength=X.shape[1]) > 0)
 
-    def told_by(self, settings: TextClassifier, tally: WordTally, classes: np.ndarray) -> np.ndarray:
-        """The log posteriors by a text classifier of this tally, whose words are the columns. (n, k)"""
+    def log_posterior(self, settings: TextClassifier, tally: WordTally, classes: np.ndarray) -> np.ndarray:
+        """Log posteriors by a text classifier with this tally, (n, k)."""
         there = np.diff(tally.start) > 0
         if not there.any():
             raise DataError(
@@ -94,7 +93,7 @@ class Asked:
             )
         model = clone(settings)
         model._reset()
-        if model.stop_words is None:  # else nobody asks how words are spelt
+        if model.stop_words is None:  # only stop words need the spelling of words
             tally = replace(tally, letters=tally.letters[:0], offsets=np.zeros_like(tally.offsets))
         tally, have = tally.part(there).without_empty_classes()
         model.classes_ = np.asarray(classes)[have]
@@ -105,9 +104,9 @@ class Asked:
         )
 
     def scored(self, words: np.ndarray, weights: WordWeights) -> np.ndarray:
-        """The scores by the weights of words with these columns, (n, k): a table of all classes is read along rows."""
+        """Scores by the weights of the words in these columns, (n, k)."""
         known = words[self.columns[words]]
-        place = np.full(len(self.columns), len(known), dtype=self.X.indices.dtype)  # a row of zeros for all others
+        place = np.full(len(self.columns), len(known), dtype=self.X.indices.dtype)  # all others share a row of zeros
         place[known] = np.arange(len(known))
         coef = Packed.zeros(len(weights.unit), len(known) + 1)
         coef.rows[:, : coef.k] = weights.unit

@@ -1,1 +1,1 @@
-"""Bayesian networks as values: graphs, tables, exact queries, files, pictures, and the search for a graph."""
+"""Bayesian networks: graphs, tables, exact queries, BIF files and structure learning."""

@@ -1,4 +1,4 @@
-"""Networks as BIF text, the interchange format of Bayesian networks, read and written.
+"""Read and write BIF, the interchange format of Bayesian networks.
 
     network asia { }
     variable smoke { type discrete [ 2 ] { yes, no }; }
@@ -89,13 +89,13 @@ class BifParser:
         token = self.take()
         if not (token.sign and token.text == sign):
             got = repr(token.text) if token.text else "the end of the file"
-            _refuse(token.line, f"{got} where {sign!r} should be, in {inside}", "see whether the file was cut off")
+            _refuse(token.line, f"{got} where {sign!r} should be, in {inside}", "check whether the file is truncated")
 
     def word(self, inside: str) -> Token:
         token = self.take()
         if token.sign:
             got = repr(token.text) if token.text else "the end of the file"
-            _refuse(token.line, f"{got} where a name should be, in {inside}", "see whether the file was cut off")
+            _refuse(token.line, f"{got} where a name should be, in {inside}", "check whether the file is truncated")
         return token
 
     def number(self, inside: str) -> float:
@@ -103,7 +103,7 @@ class BifParser:
         try:
             return float(token.text)
         except ValueError:
-            _refuse(token.line, f"{token.text!r} is no number, in {inside}", "decimals have a point")
+            _refuse(token.line, f"{token.text!r} is not a number, in {inside}", "decimals have a point")
 
     # sentences
 
@@ -141,7 +141,7 @@ class BifParser:
         named = self.word("`variable`")
         name = f"variable `{named.text}`"
         if named.text in self.levels:
-            _refuse(named.line, f"{name} is there twice", "every variable has one block")
+            _refuse(named.line, f"{name} is given twice", "every variable has one block")
         self.expect("{", name)
         levels: list[str] = []
         while not self.here("}"):
@@ -189,9 +189,9 @@ class BifParser:
             if name.text not in self.levels:
                 _refuse(name.line, f"no variable {name.text!r}, in {inside}", "its `variable` block comes first")
         if own in self.tables:
-            _refuse(line, f"{inside} is there twice", "every variable has one")
+            _refuse(line, f"{inside} is given twice", "every variable has one")
         if len(set(parents)) < len(parents):
-            _refuse(line, f"a parent stands twice, in {inside}", "name every parent once")
+            _refuse(line, f"a parent is given twice, in {inside}", "name every parent once")
         self.parents[own] = parents
         shape = tuple(len(self.levels[name]) for name in (*parents, own))
         self.tables[own] = self._table(own, parents, np.full(shape, np.nan), inside, line)
@@ -256,10 +256,14 @@ class BifParser:
 
     def _network(self) -> Network:
         if not self.levels:
-            _refuse(self.now.line, "there is no variable", "is this a BIF file?")
+            _refuse(self.now.line, "there is no variable", "check that this is a BIF file")
         for name in self.levels:
             if name not in self.tables:
-                _refuse(self.now.line, f"variable `{name}` has no `probability` block", "was the file cut off?")
+                _refuse(
+                    self.now.line,
+                    f"variable `{name}` has no `probability` block",
+                    "check whether the file is truncated",
+                )
         edges = [(parent, child) for child in self.levels for parent in self.parents[child]]
         parents = parents_of(list(self.levels), edges)
         tables = tuple(self.tables[name] for name in self.levels)

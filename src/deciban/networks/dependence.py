@@ -1,4 +1,4 @@
-"""How much columns tell of each other beside the class, from counts of pairs, and the tree that keeps most of it.
+"""Conditional mutual information of columns given the class, from counts of pairs, and its maximum spanning tree.
 
     I(X_i; X_j | C) = Σ_(c, a, b) P(c, a, b) log( P(a, b | c) / (P(a | c) P(b | c)) )      in nats
 
@@ -15,7 +15,7 @@ Averaged one-dependence scores: every column in turn is the parent of all others
     score[c] = log of the mean, over the parents i that are used, of  exp Σ_j table[(i, x_i), (j, x_j), c]
 
 where the entry of a level with itself is log θ(x_i | c). A missing cell is no parent and adds nothing; without any
-parent the score is naive Bayes'. The specification is `spec`; the compiled twin makes it fast.
+parent the score is naive Bayes'. `spec` defines it in NumPy; the compiled version is used.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Codes

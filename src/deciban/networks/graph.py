@@ -1,4 +1,4 @@
-"""Directed graphs without cycles, as the parents of each node; nodes are numbers.
+"""Directed acyclic graphs, as the parents of each node; nodes are numbers.
 
 >>> parents = parents_of(["rain", "sprinkler", "wet"], [("rain", "wet"), ("sprinkler", "wet")])
 >>> parents, topological(parents), layers(parents)
@@ -18,12 +18,13 @@ Parents = tuple[tuple[int, ...], ...]
 
 
 def parents_of(names: Sequence[Any], edges: Iterable[tuple[Any, Any]]) -> Parents:
-    """The parents of each node, in the order of the edges; refuses what is no graph of these nodes without cycles."""
+    """The parents of each node, in the order of the edges; raises DataError unless it is an acyclic graph of these
+    nodes."""
     place = {name: i for i, name in enumerate(names)}
     out: list[list[int]] = [[] for _ in names]
     for edge in edges:
         if isinstance(edge, str) or len(edge) != 2:
-            raise DataError(f"{edge!r} is no edge\n\nhint: an edge is a pair (parent, child)")
+            raise DataError(f"{edge!r} is not an edge\n\nhint: an edge is a pair (parent, child)")
         for end in edge:
             if end not in place:
                 known = format_choices(names)
@@ -32,14 +33,14 @@ def parents_of(names: Sequence[Any], edges: Iterable[tuple[Any, Any]]) -> Parent
                 )
         parent, child = (place[end] for end in edge)
         if parent in out[child]:
-            raise DataError(f"edge {edge[0]} → {edge[1]} is there twice\n\nhint: name every edge once")
+            raise DataError(f"edge {edge[0]} → {edge[1]} is given twice\n\nhint: name every edge once")
         out[child].append(parent)
     parents = tuple(map(tuple, out))
     round_trip = cycle(parents)
     if round_trip:
         raise DataError(
-            f"the edges go in a circle: {' → '.join(str(names[i]) for i in round_trip)}\n\n"
-            "hint: leave out or turn around one of these edges"
+            f"the edges form a cycle: {' → '.join(str(names[i]) for i in round_trip)}\n\n"
+            "hint: remove or reverse one of these edges"
         )
     return parents
 
@@ -69,7 +70,7 @@ def topological(parents: Parents) -> list[int]:
 
 
 def cycle(parents: Parents) -> list[int]:
-    """Nodes that lead around to the first of them, which stands at the end again; none if there is no cycle."""
+    """The nodes of a cycle, the first repeated at the end; empty if there is no cycle."""
     left = set(range(len(parents))) - set(topological(parents))
     if not left:
         return []

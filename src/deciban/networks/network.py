@@ -133,17 +133,17 @@ def check_width(width: int) -> None:
     if width > MOST:
         raise DataError(
             f"this network is too wide for exact answers: a table of {float(width):.1e} numbers "
-            f"({8.0 * width / 2**30:.3g} GiB) would have to be made, the limit is {float(MOST):.1e}\n\n"
+            f"({8.0 * width / 2**30:.3g} GiB) would be needed, the limit is {float(MOST):.1e}\n\n"
             "hint: give more evidence, ask for fewer variables at a time, leave out edges, or estimate from `sample`"
         )
 
 
 def check_work(cells: int) -> None:
-    """Refuse many questions that would take long, before the first is answered."""
+    """Raise DataError for queries that would take too long."""
     if cells > LONG:
         raise DataError(
-            f"this network is too wide to ask about all its edges: tables of more than {float(LONG):.1e} numbers would "
-            "have to be made\n\nhint: leave out edges, or `query` those that matter"
+            f"this network is too wide to compute all its edges: tables of more than {float(LONG):.1e} numbers would "
+            "be needed\n\nhint: leave out edges, or `query` those that matter"
         )
 
 
@@ -220,11 +220,13 @@ class Network:
         """From plain values. tables[node][level of the first parent, …, own level], parents in the edges' order."""
         names = tuple(levels)
         parents = parents_of(names, edges)
-        strange = [name for name in tables if name not in levels]
+        unknown = [name for name in tables if name not in levels]
         absent = [name for name in names if name not in tables]
-        if strange or absent:
+        if unknown or absent:
             what = (
-                f"there is a table for `{strange[0]}`, which is no node" if strange else f"`{absent[0]}` has no table"
+                f"there is a table for `{unknown[0]}`, which is not a node"
+                if unknown
+                else f"`{absent[0]}` has no table"
             )
             raise DataError(f"{what}\n\nhint: give a table for each of the nodes, by name")
         for name, own in levels.items():
@@ -389,14 +391,14 @@ def _shapes(sizes: Sequence[int], parents: Parents) -> list[tuple[int, ...]]:
 
 
 def check_table(name: str, table: np.ndarray, shape: tuple[int, ...], where: str = "") -> None:
-    """Refuse what is no table of conditional probabilities."""
+    """Raise DataError unless it is a table of conditional probabilities."""
     if table.shape != shape:
         raise DataError(
             f"{where}the table of `{name}` has shape {table.shape}, its parents' levels and its own make {shape}\n\n"
             "hint: one axis for each parent, in the order of the edges, and the node's own levels last"
         )
     if not (np.isfinite(table).all() and (table >= 0).all()):
-        raise DataError(f"{where}the table of `{name}` holds numbers that are no probabilities\n\nhint: all are ≥ 0")
+        raise DataError(f"{where}the table of `{name}` holds values that are not probabilities\n\nhint: all are ≥ 0")
     sums = table.sum(axis=-1)
     if not (np.abs(sums - 1) <= CLOSE).all():
         wrong = sums.ravel()[np.abs(sums - 1).argmax()]

@@ -1,4 +1,4 @@
-"""What a network says: P(targets | evidence) as a table with names.
+"""Exact queries: P(targets | evidence) as a table with names.
 
 >>> import numpy as np
 >>> answer = QueryResult(("rain",), (("no", "yes"),), np.array([0.25, 0.75]), {"wet": "yes"}, np.log(0.4))
@@ -20,9 +20,9 @@ Rows of named levels as the codes of a network, and codes as rows.
 
 Scores of rows that leave the counts, where a level leaves with its only row, or cells are missing.
 
-A level that only this row has is gone with the row: its column has one level less, the cell counts as missing, and the
-columns below are summed over the levels that are left. Only the parts of tables that a row needs are made, for all rows
-with the same cells missing at once.
+A category that only this row has is removed with the row: its column has one level less, the cell counts as missing,
+and the columns below are summed over the levels that are left. Only the parts of tables that a row needs are made, for
+all rows with the same cells missing at once.
 
 >>> import numpy as np
 >>> chain = [np.array([2.0, 1.0]), np.array([[2.0, 1.0]])]  # two rows with the first level, one with the second
@@ -137,7 +137,7 @@ def query(network: Network, targets: Any, evidence: Mapping | None = None) -> Qu
     for name, level in given.items():
         at = _place(network, name)
         if at in kept:
-            raise DataError(f"`{name}` is asked for and given\n\nhint: leave it out of one of the two")
+            raise DataError(f"`{name}` is both a target and evidence\n\nhint: remove it from one of the two")
         row[0, at] = _code(name, network.levels[at], level)
     joint = network.log_joint(row, kept)[0]
     top = joint.max()
@@ -149,16 +149,16 @@ def query(network: Network, targets: Any, evidence: Mapping | None = None) -> Qu
 
 
 def _impossible(network: Network, row: np.ndarray) -> DataError:
-    """Evidence of probability 0, told by a part of it that is impossible by itself."""
+    """The error about evidence of probability 0; it names a part that is impossible by itself."""
     row = row.copy()
     for at in np.flatnonzero(row[0] >= 0).tolist():
         kept, row[0, at] = row[0, at], -1
         if network.log_joint(row)[0] > -np.inf:
             row[0, at] = kept
-    told = [f"{network.names[i]} = {network.levels[i][row[0, i]]}" for i in np.flatnonzero(row[0] >= 0)]
+    impossible = [f"{network.names[i]} = {network.levels[i][row[0, i]]}" for i in np.flatnonzero(row[0] >= 0)]
     return DataError(
-        f"the evidence has probability 0: the network rules out {' with '.join(told)}\n\n"
-        "hint: leave out one of these, or make no probability in the tables exactly 0"
+        f"the evidence has probability 0: the network rules out {' with '.join(impossible)}\n\n"
+        "hint: leave out one of these, or avoid probabilities of exactly 0 in the tables"
     )
 
 
@@ -173,9 +173,11 @@ def coded(network: Network, rows: Any, read: Mapping[Any, Any] | None = None) ->
                 "hint: give a column for each node in their order, or a frame with names"
             )
         columns = [frames.Column(name, c.values, c.levels) for name, c in zip(network.names, columns, strict=True)]
-    strange = [column.name for column in columns if column.name not in network.place]
-    if strange:
-        raise DataError(f"column `{strange[0]}` is no node of the network\n\nhint: the nodes are {list(network.names)}")
+    unknown = [column.name for column in columns if column.name not in network.place]
+    if unknown:
+        raise DataError(
+            f"column `{unknown[0]}` is not a node of the network\n\nhint: the nodes are {list(network.names)}"
+        )
     out = np.full((len(columns[0].values), len(network.names)), -1, dtype=np.int64)
     for column in columns:
         at = network.place[column.name]
@@ -326,7 +328,7 @@ class Left:
             count, whole = self._sliced(column, depth, given, j, rows, state)
             if depth > 1 and state[given[-1]] != 1:  # one more condition
                 out = out[..., None] if own_seen else out[..., None, :]
-            # a row counts where it has all cells; those of levels that are gone do not matter
+            # a row counts where it has all cells; removed categories do not matter
             if state[j] > 0 and all(state[i] == 1 or (state[i] == 2 and self.columns[i].levels == 1) for i in given):
                 leaves = (mine if depth else w[:, None]).reshape(len(rows), -1, *(1,) * (whole.ndim - 2))
                 whole = np.maximum(subtract(whole, leaves), 0.0)

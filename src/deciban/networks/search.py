@@ -1,4 +1,4 @@
-"""Which columns hang on which: the graph that greedy search finds, with the class above every column.
+"""Structure learning: greedy search for the edges between columns, with the class as a parent of every column.
 
 Score of a column given its parents (BDeu: the marginal likelihood under a Dirichlet of `prior` rows a class, spread
 evenly over its table): Σ_rows-of-the-table log Γ(A) / Γ(N + A) + Σ_cells log Γ(n + a) / Γ(a). Starting from no edge,
@@ -6,7 +6,7 @@ the edge whose addition, removal or reversal gains most is changed, until nothin
 gain the same: the first column is then the parent, so that the same counts always give the same graph.
 
 Where cells are missing, a score is that of the rows that have them all, times the rows that have the column over these:
-what is compared is always worth as many rows. Those rows must not be chosen by the column itself: a column whose
+so scores are compared at equal numbers of rows. Those rows must not be chosen by the column itself: a column whose
 missing cells depend on the level of another one is no parent of it.
 
 >>> import numpy as np
@@ -35,12 +35,12 @@ MOST = 1 << 22  # cells of a table that is considered
 
 
 def table_sizes(t: DistinctRows) -> list[int]:
-    """How many levels a table has for each column: at least one, which nobody may have."""
+    """How many levels a table has for each column: at least one."""
     return np.maximum(t.levels, 1).tolist()
 
 
 def check_cells(k: int, columns: Sequence[str], levels: Sequence[int]) -> None:
-    """Refuse a table that is too large, before it is made; the last column is the one that depends on the others."""
+    """Raise DataError for a table that is too large; the last column is the one that depends on the others."""
     cells = k * prod(levels)
     if len(columns) > 1 and cells > MOST:
         *parents, own = [f"{name} ({many} levels)" for name, many in zip(columns, levels, strict=True)]
@@ -107,7 +107,7 @@ class _Scores:
 
 
 def search(t: DistinctRows, prior: float = 1.0, max_parents: int = 2) -> Parents:
-    """The parents of each column, beside the class; at most so many."""
+    """The parents of each column in addition to the class; at most so many."""
     climb = _Climb(_Scores(t, prior), [frozenset() for _ in range(t.d)], max_parents, dependent(t))
     while climb.step():
         pass
@@ -115,7 +115,7 @@ def search(t: DistinctRows, prior: float = 1.0, max_parents: int = 2) -> Parents
 
 
 class _Climb:
-    """Where the search stands: the graph, and what changing each edge gains."""
+    """State of the search: the graph, and the gain of changing each edge."""
 
     def __init__(self, score: _Scores, parents: list[frozenset[int]], most: int, never: np.ndarray):
         self.score, self.parents, self.most, self.never = score, parents, most, never

@@ -1,5 +1,5 @@
-"""Columns given their parents and the class, as rows are scored by them: looked up where all cells are there, summed
-out where some are missing.
+"""Conditional probability tables of columns given their parents and the class: looked up for complete rows,
+marginalised for rows with missing cells.
 
 >>> import numpy as np
 >>> t = Tables(((), (0,)), (np.array([[0.5, 0.5]]), np.array([[[0.9, 0.1], [0.2, 0.8]]])), np.array([2, 2]))
@@ -56,7 +56,7 @@ from deciban.tallies.basic import subtract
 
 @dataclass(frozen=True)
 class Tables:
-    parents: Parents  # of each column, beside the class
+    parents: Parents  # of each column, in addition to the class
     tables: tuple[np.ndarray, ...]  # θ, (k, levels of the parents …, own levels)
     levels: np.ndarray  # (d,), those that rows had: others are missing
 

@@ -1,4 +1,4 @@
-"""The operations that all families are made of. `spec` says what they mean; the compiled twin makes them fast.
+"""The operations that all families are made of. `spec` defines them in NumPy; here the compiled versions are called.
 
 Compiled kernels run optimistically: they add NaN like any number, and only where the result is not finite is the input
 looked at again for missing cells. So data without missing values pay nothing for the question.

@@ -1,4 +1,4 @@
-"""What several families want of the same cells, in one pass over them; `cell_spec` says what the operations mean.
+"""Statistics of several families in one pass over the cells; `ops.spec` defines the operations.
 
 >>> import numpy as np
 >>> x, y = Reals(np.array([[1.0], [2.5], [-3.0]])), np.zeros(3, dtype=np.int32)
@@ -22,27 +22,27 @@ from deciban.ops import spec
 from deciban.ops.spec import Rows, Shared
 from deciban.tallies import GridCounts, Moments, Sums
 
-INFINITE, GONE = 1, 2  # what the kernel may find
+INFINITE, MISSING = 1, 2  # what the kernel may find
 FULL = 1 << 23  # cells that wait until they are gathered: 32 MB
 FEW = 1 << 12  # rows a class, up to which sorting beats counters that lie far apart
 MOST = 1 << 31  # rows that are gathered before they are written down: a counter holds no more
 
 
 def shared(x: Reals, y, w, k: int) -> Shared:
-    """Moments, moments of logarithms, sums of whole numbers, counts on a grid, and the weight of what is no such."""
+    """Moments, moments of logarithms, sums of whole numbers, counts on a grid, and the weight of invalid cells."""
     core = ops.core()
     if core is None:
         return spec.shared(x, y, w, k)
     tables, keys, start = np.empty((10, k, x.d)), np.empty((x.d, x.n), dtype=np.int32), np.empty(k + 1, dtype=np.int64)
     found = core.share(x.held, y, w, tables, keys, start)
     seen, mean, m2, positive, log_mean, log_m2, whole, total, not_positive, not_whole = tables
-    n, gone = ops.class_weights(y, w, k), bool(found & GONE)
+    n, missing = ops.class_weights(y, w, k), bool(found & MISSING)
     sorted_w = None if w is None else w[np.argsort(y, kind="stable")]
     rows = Rows(keys, np.stack([start[:-1], start[1:]], axis=1), sorted_w)
     return Shared(
-        Moments(seen if gone else n, mean, m2),
-        Moments(positive if gone or not_positive.any() else n, log_mean, log_m2),
-        Sums(whole if gone or not_whole.any() else n, total),
+        Moments(seen if missing else n, mean, m2),
+        Moments(positive if missing or not_positive.any() else n, log_mean, log_m2),
+        Sums(whole if missing or not_whole.any() else n, total),
         GridCounts.later(n, Waiting(GridCounts.none(k, x.d), (rows,), endless=bool(found & INFINITE))),
         {"positive": not_positive, "count": not_whole},
     )
@@ -64,7 +64,7 @@ def counted(known: GridCounts, rows: Sequence[Rows]) -> GridCounts:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Rows that wait until they are many, then counters that go on counting until somebody asks what they hold."""
+    """Buffers rows, then counts them in blocks; the counts are read on demand."""
 
     known: GridCounts
     rows: tuple[Rows, ...] = ()

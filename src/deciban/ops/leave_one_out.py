@@ -1,4 +1,4 @@
-"""Rows scored without themselves, one pass over them: `left_spec` says what the operations mean.
+"""Leave-one-out scores in one pass over the rows; `ops.spec` defines the operations.
 
 >>> import numpy as np
 >>> x, y = np.array([[0.0], [2.0]]), np.zeros(2, dtype=np.int32)  # e = x² / 16
@@ -40,14 +40,14 @@ def loo_pairs(cells: np.ndarray, w: np.ndarray | None, p: FisherPairs, safe: flo
     return out
 
 
-def loo_shrunk(x: np.ndarray, s: Shrunk, phi, tau, gone) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(norms (f, p, m), lever (f, m), det E (f, m)) of rows x (m, d); phi, tau and gone are (f, m) or less."""
-    phi, tau, gone = (np.ascontiguousarray(np.broadcast_to(a, (len(s.t), len(x)))) for a in (phi, tau, gone))
+def loo_shrunk(x: np.ndarray, s: Shrunk, phi, tau, removed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(norms (f, p, m), lever (f, m), det E (f, m)) of rows x (m, d); phi, tau and removed are (f, m) or less."""
+    phi, tau, removed = (np.ascontiguousarray(np.broadcast_to(a, (len(s.t), len(x)))) for a in (phi, tau, removed))
     core = ops.core()
     if core is None or x.shape[1] > SMALL:
-        return spec.loo_shrunk(x, s, phi, tau, gone)
+        return spec.loo_shrunk(x, s, phi, tau, removed)
     norms, lever, volume = np.empty((*s.t.shape[:2], len(x))), np.empty(phi.shape), np.empty(phi.shape)
-    core.left_shrunk(x, s.mean, s.white, s.rest, s.t, s.t * s.t, phi, tau, gone, norms, lever, volume)
+    core.left_shrunk(x, s.mean, s.white, s.rest, s.t, s.t * s.t, phi, tau, removed, norms, lever, volume)
     return norms, lever, volume
 
 

@@ -1,4 +1,4 @@
-"""Logistic and softmax loss over rows: value, gradient and curvature in one pass. `loss_spec` says what they mean.
+"""Logistic and softmax loss over rows: value, gradient and curvature in one pass. `ops.spec` defines them.
 
 Sparse rows take and give parameters by column (`ready`, `plain`), where all classes of a column lie side by side.
 

@@ -1,4 +1,4 @@
-"""Coefficients as the kernels read them: all classes of a column side by side, padded to whole cache lines.
+"""Coefficients in the layout of the kernels: the classes of a column are adjacent, padded to whole cache lines.
 
 >>> import numpy as np
 >>> p = Packed.of(np.arange(6.0).reshape(2, 3))

@@ -1,10 +1,10 @@
-"""The specification of the operations: NumPy, read it to know what they mean. `ops` runs the compiled twin instead.
+"""The definition of the operations in NumPy. `ops` runs the compiled versions where they exist.
 
 Blocks in (`Reals`, `Counts`, `Codes`), class codes y (n,), weights w (n,) or None, k classes; tallies or (n, k) out.
 
-The specification of what `cell_ops` does: NumPy, read it to know what the operations mean.
+The definition of the operations of `ops.cells`.
 
-The specification of logistic and softmax loss: NumPy, read it to know what `loss_ops` computes.
+The definition of logistic and softmax loss (`ops.logistic`).
 
 Rows x, class codes y (n,), weights w (n,) or None, parameters coef (m, p): one margin (m = 1) for two classes, else one
 score for each class. Where p = d + 1, the column after the last of x is 1: the intercept.
@@ -18,9 +18,9 @@ score for each class. Where p = d + 1, the column after the last of x is 1: the 
 >>> bool(slope(x, y, None, np.zeros((1, 2)))[0] == 2 * np.log(2))
 True
 
-The specification of the operations that leave rows out: NumPy. `left_ops` runs the compiled twin instead.
+The definition of the leave-one-out operations; `ops.leave_one_out` runs the compiled versions.
 
-The specification of row digests (`ops.digests`): out[i] += Σ_j key(x[i, j]) · factor[j], modulo 2^64.
+The definition of row digests (`ops.digests`): out[i] += Σ_j key(x[i, j]) · factor[j], modulo 2^64.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def _spread(x: Reals | Counts, w: np.ndarray) -> np.ndarray:
 def _seen(x: Reals | Counts, v: np.ndarray, y: np.ndarray, w: np.ndarray, k: int) -> np.ndarray:
     """n (k,), or (k, d) where cells are missing."""
     n = np.bincount(y, w, minlength=k)
-    gone = np.isnan(v)
-    return n[:, None] - _cells(x, gone * _spread(x, w), y, k) if gone.any() else n
+    missing = np.isnan(v)
+    return n[:, None] - _cells(x, missing * _spread(x, w), y, k) if missing.any() else n
 
 
 def sums(x: Reals | Counts, y, w, k: int, above: float | None = None) -> Sums:
@@ -151,15 +151,15 @@ def affine(x: Reals | Counts, coef, bias, share=None, above: float | None = None
     """bias[c] + Σ_j coef[c, j] x[i, j]. A missing cell adds nothing and takes back share[c, j], its part of the bias;
     where `strict`, it makes its row NaN."""
     v = _values(x, above)
-    gone = np.isnan(v) & (not strict)
-    v = np.where(gone, 0.0, v)
+    missing = np.isnan(v) & (not strict)
+    v = np.where(missing, 0.0, v)
     if isinstance(x, Reals):
         out = v @ coef.T + bias
-        return out if share is None or not gone.any() else out - gone @ share.T
+        return out if share is None or not missing.any() else out - missing @ share.T
     out = np.tile(bias, (x.n, 1)).astype(np.float64)
     cell = v[:, None] * coef.T[x.column_of()]
     if share is not None:
-        cell -= gone[:, None] * share.T[x.column_of()]
+        cell -= missing[:, None] * share.T[x.column_of()]
     np.add.at(out, x.row_of(), cell)
     return out
 
@@ -558,10 +558,10 @@ def loo_pairs(cells: np.ndarray, w: np.ndarray | None, p: FisherPairs, safe: flo
         return out
 
 
-def loo_shrunk(x: np.ndarray, s: Shrunk, phi, tau, gone) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(norms (f, p, m), lever (f, m), det E (f, m)): |t + δ|² in the metric (E − φ δδᵀ) τ, E = 1 + rest · gone."""
+def loo_shrunk(x: np.ndarray, s: Shrunk, phi, tau, removed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(norms (f, p, m), lever (f, m), det E (f, m)): |t + δ|² in the metric (E − φ δδᵀ) τ, E = 1 + rest · removed."""
     u = s.white @ (x - s.mean).T  # (f, d, m)
-    e = 1.0 + s.rest[:, :, None] * gone[:, None]
+    e = 1.0 + s.rest[:, :, None] * removed[:, None]
     uu = (u * u / e).sum(axis=1)
     lever = 1.0 - phi * uu
     near = s.t @ (u / e) + uu[:, None]

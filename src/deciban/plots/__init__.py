@@ -1,4 +1,4 @@
-"""Pictures. Each function takes `ax=` (by default new axes), draws with matplotlib and returns the axes.
+"""Plots. Each function takes `ax=` (by default new axes), draws with matplotlib and returns the axes.
 
 The palette is safe for colour-blind readers, and marks, dashes or numbers say the same without colours.
 
@@ -38,7 +38,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a plot on first access: whoever explains a row does not wait for all plots."""
+    """Import plots on first access, to keep `import deciban` fast."""
     if name not in _HOMES:
         raise AttributeError(f"module 'deciban.plots' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"deciban.plots.{_HOMES[name]}"), name)

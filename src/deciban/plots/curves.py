@@ -1,5 +1,10 @@
-"""Curves of predictions: ROC and precision–recall, each class against the rest; reliability diagram; confusion matrix;
-learning curve (the mean over repeats and a band of one standard deviation, over the rows on a log axis).
+"""ROC curves and precision-recall curves of each class against the rest; reliability; confusion matrix; learning curve.
+
+Reliability: of the rows with predicted probability 70 %, about 70 % should be of the class.
+
+Confusion matrix: counts of true and predicted classes, shaded by the share of the true class.
+
+Learning curve: the mean over repeats and a band of one standard deviation, over the number of rows on a log axis.
 
 >>> import numpy as np
 >>> ax = draw(np.array([10, 100]), np.array([[0.6, 0.8], [0.7, 0.8]]), "GaussianNB", "accuracy")
@@ -21,10 +26,10 @@ from deciban.plots.style import probabilities, takes_model
 
 @takes_model(probabilities, "y, proba")
 def roc(y: Any, proba: Any, ax: Any = None, *, classes: Any = None, of: Any = None, label: str | None = None) -> Any:
-    """The ROC curve: true positive rate over false positive rate, of (y, proba) or (model, X, y); returns the axes.
+    """ROC curve: true positive rate against false positive rate, of (y, proba) or (model, X, y); returns the axes.
 
     y are labels, `proba` P(class | x), (n, k), or (n,) of the second of two classes. Two classes are one curve, more
-    are one each; `of` asks for one class. `label` names the model: curves of other models go into the same axes.
+    are one each; `of` selects one class. `label` names the model: curves of other models can be added to the same axes.
 
     >>> ax = roc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
@@ -67,7 +72,7 @@ def precision_recall(
 
 
 def _looks(ax: Any, y: Any, proba: Any, classes: Any, of: Any, label: str | None) -> list:
-    """Every class with a look that no curve in the axes has, and its name."""
+    """A style for every class that no curve in the axes has, and its name."""
     found = metrics.one_vs_rest_outcomes(y, proba, classes, of)
     before = sum(line.get_gid() == "curve" for line in ax.lines)
     out = []
@@ -112,7 +117,7 @@ def reliability(
     ax = style.axes(ax, 4.6, 4.4)
     before = sum(line.get_gid() == "curve" for line in ax.lines)
     look = class_style(before, 3)
-    bars = [found for found in metrics.reliability_bins(one.hit, one.score, bins) if found is not None]
+    bars = [bar for bar in metrics.reliability_bins(one.hit, one.score, bins) if bar is not None]
     middle = np.array([at for at, _, _ in bars])
     shares = [metrics.proportion_interval(hits, n) for _, hits, n in bars]
     value = np.array([s.value for s in shares])
@@ -172,14 +177,14 @@ def confusion_matrix(y: Any, predicted: Any, ax: Any = None, *, classes: Any = N
 
 
 def shades() -> Any:
-    """From paper to blue: one hue, so that darkness alone tells."""
+    """White to blue: a sequential colour map of one hue."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("shades", [BACKGROUND, POSITIVE])
 
 
 def draw(sizes: np.ndarray, values: np.ndarray, name: str, score: str, ax: Any = None) -> Any:
-    """Values (r, s) of a score over sizes (s,), in new axes or together with the curves in `ax`."""
+    """Values (r, s) of a score over sizes (s,), in new axes or added to the curves in `ax`."""
     ax = style.axes(ax, 6.4, 4.2)
     before = sum(line.get_gid() == "curve" for line in ax.lines)
     colour, mark = COLOURS[before % len(COLOURS)], MARKERS[before % len(MARKERS)]

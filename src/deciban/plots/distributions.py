@@ -1,6 +1,6 @@
-"""How a column lies in each class: histograms (numbers) or shares (levels), and what a model makes of them.
+"""Distribution of a column by class: histograms (numeric) or shares (categorical), and the model's densities.
 
-A posterior over 0/1 data: the rows at the bottom and on top, the model's probability between them.
+`sigmoid`: the posterior probability over one column, with the rows at 0 and 1.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def class_densities(
     columns = frames.columns(X if frames.is_frame(X) else np.asarray(X))
     names = [one.name for one in columns]
     if column not in names and not (isinstance(column, int | np.integer) and -len(names) <= column < len(names)):
-        raise DataError(f"there is no column {column!r} among {names}\n\nhint: `column` is a name, or a place from 0")
+        raise DataError(f"there is no column {column!r} among {names}\n\nhint: `column` is a name, or an index from 0")
     j = names.index(column) if column in names else range(len(names))[column]
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     own = ax is None
@@ -52,18 +52,18 @@ def class_densities(
     )
     style.style_axes(ax, "y")
     name = one.label
-    told = f" ({100 * missing:.0f} % missing)" if missing else ""
+    label_text = f" ({100 * missing:.0f} % missing)" if missing else ""
     bars = whole or one.levels is not None
     style.set_labels(
-        ax, f"{name}, class by class" if own else "", name + told, "share of the class" if bars else "density"
+        ax, f"{name}, class by class" if own else "", name + label_text, "share of the class" if bars else "density"
     )
-    beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-    style.legend(ax, **(beside if bars or own else {"loc": "best"}))
+    outside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+    style.legend(ax, **(outside if bars or own else {"loc": "best"}))
     return ax
 
 
 class _ModelDensity:
-    """What a model holds for true of one column; nothing, where it has no density for each column."""
+    """The model's class-conditional density of one column, if it has one for each column."""
 
     def __init__(self, model: Any, j: int):
         self.state: Any = getattr(model, "_state", None)
@@ -229,14 +229,16 @@ def sigmoid(
     ax.plot(at, curve, label=name, gid="curve", **style)
     for turn in _turns(at, curve):
         ax.axvline(turn, color=colour if before else GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
-        told = f"{turn:.3g}".replace("-", "−")
-        beside = {"xytext": (3, 0), "textcoords": "offset points", "ha": "left", "va": "bottom"}
-        ax.annotate(told, (turn, 1.07 + LINE * before), fontsize=8.5, color=colour, zorder=5, **beside)
+        label_text = f"{turn:.3g}".replace("-", "−")
+        offset = {"xytext": (3, 0), "textcoords": "offset points", "ha": "left", "va": "bottom"}
+        ax.annotate(label_text, (turn, 1.07 + LINE * before), fontsize=8.5, color=colour, zorder=5, **offset)
     ax.set(xlim=(at[0], at[-1]), ylim=(-0.08, 1.08 + LINE * (before + 1)), yticks=np.linspace(0, 1, 6))
     drawing.style_axes(ax, "y")
     names = [line.get_label() for line in ax.lines if line.get_gid() == "curve"]
-    told = f"{name}: P({chosen}) and where the odds are even" if not before else f"P({chosen}) of {' and '.join(names)}"
-    drawing.set_labels(ax, told, xlabel or _name(column, model), f"P({chosen} | x)")
+    label_text = (
+        f"{name}: P({chosen}) and where the odds are even" if not before else f"P({chosen}) of {' and '.join(names)}"
+    )
+    drawing.set_labels(ax, label_text, xlabel or _name(column, model), f"P({chosen} | x)")
     drawing.legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax
 
@@ -295,7 +297,7 @@ def _shares(ax: Any, x: np.ndarray, hit: np.ndarray) -> None:
     if len(x) < 4 * SHARES:
         return
     for rows in np.array_split(np.argsort(x, kind="stable"), SHARES):
-        told = metrics.proportion_interval(int(hit[rows].sum()), len(rows))
+        interval = metrics.proportion_interval(int(hit[rows].sum()), len(rows))
         middle = float(x[rows].mean())
-        ax.plot([middle] * 2, [told.low, told.high], color=GREY, lw=1.2, zorder=3)
-        ax.plot(middle, told.value, "D", ms=4, mfc="white", mec=GREY, zorder=3)
+        ax.plot([middle] * 2, [interval.low, interval.high], color=GREY, lw=1.2, zorder=3)
+        ax.plot(middle, interval.value, "D", ms=4, mfc="white", mec=GREY, zorder=3)

@@ -1,8 +1,8 @@
-"""Pictures that things draw of themselves: a row's evidence, a path of penalties, a learning curve.
+"""Plots of results: the evidence of a row, a penalty path, a learning curve.
 
-The words that speak loudest: bars to the right for a class, to the left against it.
+The words with the strongest evidence: bars to the right for a class, to the left against it.
 
-Which columns matter: the posterior probability of each, as bars.
+`inclusion`: the posterior probability that each column is relevant, as bars.
 """
 
 from __future__ import annotations
@@ -19,9 +19,25 @@ from deciban.plots.style import is_model, takes_model
 
 @takes_model(lambda model, X, y: ((model.explain(X),), {}), "explanation", needs_y=False, holds="parts")
 def waterfall(explanation: Any, row: int = 0, ax: Any = None, columns: int = 10) -> Any:
-    """One row of an explanation, or of (model, X), from its prior through its strongest columns to its total; returns
-    the axes.
+    """Waterfall plot of one explained row: prior, strongest columns, total, in decibans.
 
+    Parameters
+    ----------
+    explanation : Explanation
+        What `model.explain(X)` returns; or pass `model, X` instead.
+    row : int, default 0
+        Which row of the explanation.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+    columns : int, default 10
+        Number of columns with a bar of their own; the others share one.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
     >>> from deciban import GaussianNB
     >>> model = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"])
     >>> ax = waterfall(model.explain([[2.0]]))
@@ -33,13 +49,30 @@ def waterfall(explanation: Any, row: int = 0, ax: Any = None, columns: int = 10)
 
 @takes_model(lambda model, X, y: ((model.path(X, y),), {}), "path", holds="Cs")
 def coefficient_path(path: Any, ax: Any = None, *, of: Any = None, columns: int = 8, standard: bool = True) -> Any:
-    """The coefficients of a path of penalties (`LogisticRegression.path`, or `path_` where C="auto"), or of (model, X,
-    y), whose path is made; returns the axes.
+    """Plot coefficients over the penalty: one line per column, from a strong penalty (small C) to a weak one.
 
-    One line a column, over C from a strong penalty to a weak one. The `columns` that are strongest (at the best C, if
-    rows were held out) have a colour and their name at the right edge. `standard`: times the deviation of the column,
-    so that columns of different units compare. `of` is the class whose coefficients are drawn, by default the last.
+    The strongest columns (at the best C, if rows were held out) have a colour and their name at the right edge.
 
+    Parameters
+    ----------
+    path : Path
+        What `LogisticRegression.path(X, y)` returns, or `path_` after fitting with C="auto"; or pass `model, X, y`
+        instead.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+    of : label, optional
+        The class whose coefficients are drawn; by default the last.
+    columns : int, default 8
+        Number of columns that are highlighted.
+    standard : bool, default True
+        Multiply by the standard deviation of the column, so that columns of different units are comparable.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
     >>> from deciban import LogisticRegression
     >>> path = LogisticRegression().path([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 1.0]], [0, 1, 0, 1])
     >>> ax = coefficient_path(path)
@@ -57,11 +90,11 @@ def _curve_of(model: Any, X: Any, y: Any) -> tuple[tuple, dict]:
 
 @takes_model(_curve_of, "curve", holds="sizes")
 def learning_curve(curve: Any, ax: Any = None, *, score: str = "accuracy", label: str | None = None) -> Any:
-    """A learning curve (of `deciban.learning_curve`), or that of (model, X, y), over the rows learned from, on a log
-    axis; returns the axes.
+    """Plot a learning curve (of `deciban.learning_curve`, or of model, X, y) over the number of training rows, on a
+    log axis; returns the axes.
 
-    The band is the deviation of the repeats. `score` may be "log_loss". More curves go into the same axes, each in a
-    colour and with a mark of its own.
+    The band is the standard deviation over the repeats. `score` may be "log_loss". Several curves can be drawn into
+    the same axes, each with its own colour and marker.
 
     >>> import deciban
     >>> X, y = [[0.0], [1.0], [4.0], [5.0]] * 9, [0, 0, 1, 1] * 9
@@ -172,8 +205,8 @@ def _of_model(model: Any, of: Any, measure: str, most: int, both: bool) -> tuple
     rest = [other for other in labels if other != label] if both and len(labels) == 2 else []
     if measure == "decibans":  # of each word as a text by itself
         words += [word for other in rest for word, _ in found[other] if word not in words]
-        said = np.asarray(model.decibans([*words, ""]))[:, labels.index(label)]
-        values = (said[:-1] - said[-1]).tolist()
+        decibans = np.asarray(model.decibans([*words, ""]))[:, labels.index(label)]
+        values = (decibans[:-1] - decibans[-1]).tolist()
     return label, words, values
 
 

@@ -1,4 +1,4 @@
-"""The picture of a network: parents above children, an edge the wider the more its ends tell of each other.
+"""Plot of a network: parents above children, the width of an edge is the mutual information of its ends.
 
 >>> from deciban.networks.network import Network
 >>> tables = {"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.0, 1.0]]}
@@ -128,7 +128,7 @@ def _spread(rows: list[list[int]], links: list[tuple[int, int]], width: np.ndarr
     return x - x.mean() if len(x) else x
 
 
-LETTER, HIGH, PAD = 0.085, 0.3, 0.16  # inches: of a letter, of a box, beside its text
+LETTER, HIGH, PAD = 0.085, 0.3, 0.16  # inches: of a letter, of a box, left and right of its text
 LONGEST = 22  # letters of a name
 PALE = "#dadada"
 
@@ -153,11 +153,11 @@ def draw(network: Network, ax: Any = None, *, target: Any = None) -> Any:
         _edge(ax, route, 0.5 + 4.0 * share**0.5, PALE if common and parent == root else GREY)
     for i, ((x, y), label) in enumerate(zip(at, labels, strict=True)):
         _node(ax, x, y, wide[i], label, i == root)
-    told = (
+    remark = (
         f"edge width: mutual information, up to {most:.3g} bits" if most else "edges of one width: too wide to measure"
     )
     if routes:
-        note = ax.text(left, low - HIGH / 2 - 0.2, told, fontsize=7.5, color=GREY, va="top")
+        note = ax.text(left, low - HIGH / 2 - 0.2, remark, fontsize=7.5, color=GREY, va="top")
         style.disable_mathtext(note)
     ax.set(xlim=(left - 0.1, right + 0.1), ylim=(low - HIGH / 2 - 0.42, high + HIGH / 2 + 0.1), aspect="equal")
     ax.set_axis_off()
@@ -165,7 +165,7 @@ def draw(network: Network, ax: Any = None, *, target: Any = None) -> Any:
 
 
 def _information(network: Network) -> dict:
-    """Bits of each edge; 0 of all where the network is too wide to tell."""
+    """Bits of each edge; 0 of all where the network is too wide to compute them."""
     try:
         return network.information()
     except DataError:

@@ -1,14 +1,13 @@
-"""A whole model as a nomogram (Možina et al. 2004): a scale for each column. Find a row's cells on them, read their
-decibans off the ruler on top, add them up, and find the sum on the ruler at the bottom, where its probability stands
-below it.
+"""Nomogram of a model (Možina et al. 2004): a scale for each column. To use it, find the values of a row on the scales,
+read their decibans on the top ruler, add them, and find the sum and its probability on the bottom rulers.
 
-A model as scales: for each column its values and the decibans that each of them adds, for a pair of classes.
+`Scale`: the values of a column and the decibans that each of them adds, for a pair of classes.
 
 A row's evidence is a sum over columns, so all scales are read off one small table: row i holds the i-th candidate value
 of every column, and the model takes its evidence apart. A model is asked for `_candidates()` (values of each column),
 `_rows_of(columns)` (the table, as it reads tables) and `_evidence(table)`; or, if it is a linear score of anyone's, for
 `coef_`, `intercept_` and `classes_`. Such a score has no zero of its own: where a column begins (or ends) at 0,
-as counts do, 0 says nothing, else the middle of its values.
+as counts do, 0 has no evidence, else the middle of its values.
 
 >>> from deciban import BernoulliNB
 >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1], [0, 1]], ["ham", "ham", "spam", "spam"])
@@ -47,7 +46,7 @@ COUNTS = (2, 5, 10, 20, 50, 100)  # round numbers on a scale, from few to many
 
 @dataclass(frozen=True)
 class Scale:
-    """A column's values, and what each adds to the log odds of the pair."""
+    """The values of a column, and what each adds to the log odds of the pair."""
 
     name: str
     values: np.ndarray  # (m,), in order; numbers, or levels of any type
@@ -64,7 +63,7 @@ class Scale:
 @dataclass(frozen=True)
 class Scales:
     scales: tuple[Scale, ...]
-    prior: float  # decibans of the pair before any column has spoken
+    prior: float  # decibans of the pair without any column
     of: Any
     against: Any
     classes: np.ndarray
@@ -93,7 +92,7 @@ def scales_of(model: Any, of: Any = None, against: Any = None, names: Any = None
     a, b = _pair(classes, of, against)
     if own is not None and not own.splits:
         raise DataError(
-            f"columns of this {type(model).__name__} interact: their joint evidence is no sum of one scale a column\n\n"
+            f"columns of this {type(model).__name__} interact: their joint evidence is not a sum over columns\n\n"
             "hint: draw LinearDiscriminantAnalysis or GaussianNB; `explain(X)` shows the joint part of a row"
         )
     called = _names(model, own, names)
@@ -143,7 +142,7 @@ def _pair(classes: np.ndarray, of: Any, against: Any) -> tuple[int, int]:
         return int(at[0])
 
     if len(classes) < 2:
-        raise DataError("the model has one class, and nothing to weigh it against\n\nhint: fit on rows of two classes")
+        raise DataError("the model has one class, and no other to compare it with\n\nhint: fit on rows of two classes")
     b = place(against) if against is not None else int(of is not None and place(of) == 0)
     a = place(of) if of is not None else int(b == 0)
     if a == b:
@@ -168,12 +167,12 @@ def _given(values: Any, names: Sequence[str], own: list[np.ndarray] | None) -> l
     missing = [name for j, name in enumerate(names) if name not in listed and own is None]
     if missing:
         raise DataError(
-            f"the model does not know what column `{missing[0]}` ranges over\n\n"
+            f"the model does not know the range of column `{missing[0]}`\n\n"
             "hint: pass values={name: (least, largest)} for each column, or values=X.T"
         )
-    strange = [name for name in listed if name not in names]
-    if strange:
-        raise DataError(f"`values` names {strange}, but the columns are {list(names)}\n\nhint: check the spelling")
+    unknown = [name for name in listed if name not in names]
+    if unknown:
+        raise DataError(f"`values` names {unknown}, but the columns are {list(names)}\n\nhint: check the spelling")
     return [np.asarray(listed[name]) if name in listed else own[j] for j, name in enumerate(names)]  # type: ignore[index]
 
 
@@ -235,7 +234,7 @@ GAP = 5.0  # points between two labels
 @dataclass(frozen=True)
 class Placed:
     """A tick: where it is, what it says (nothing, where there is no room), and in which line above (> 0) or below (< 0;
-    0: beside the scale)."""
+    0: next to the scale)."""
 
     at: float
     label: str
@@ -243,7 +242,7 @@ class Placed:
 
 
 def text_width(text: str, size: float) -> float:
-    """Width in points of paper, whatever the backend."""
+    """Width in points, independent of the backend."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -291,7 +290,7 @@ def _numbers(scale: Scale, ticks: np.ndarray, runs: list, limit: float, points: 
 
 
 def _ends(scale: Scale, limit: float) -> list[Placed]:
-    """A scale too short for numbers on it has those of its ends beside it."""
+    """A scale too short for numbers on it has those of its ends next to it."""
     inside = np.flatnonzero(np.abs(scale.decibans) <= limit)
     ends = [] if len(inside) == 0 else sorted({int(inside[0]), int(inside[-1])})
     return [Placed(float(scale.decibans[i]), f"{scale.values[i]:.3g}".replace("-", "−"), 0) for i in ends]
@@ -336,17 +335,40 @@ def nomogram(
     limit: float = 50.0,
     ax: Any = None,
 ) -> Any:
-    """A model as scales that one adds up by hand, for a pair of classes; returns the axes.
+    """Nomogram of a model for a pair of classes: one scale of decibans per column, to be added by hand.
 
-    `of` (by default the second class) and `against` (the first) name the pair. `names` calls the columns otherwise (a
-    list, or a mapping); `levels` names the codes of a column ({column: [name of 0, name of 1, …]}); `values` says what
-    columns range over ({column: (least, largest)} or all values), where it is not to be the model's own mean ± 3
-    deviations. Only the `columns` with the widest scales are drawn, and no further than `limit` decibans: an arrow
-    stands where a scale goes on. A scale that turns back (two classes of different variance) is drawn as a hairpin: its
-    rising branch has its numbers above, its falling branch below.
+    Takes every naive Bayes, LDA, and any linear model with `coef_`, `intercept_` and `classes_`. A scale that is not
+    monotone (two classes of different variance) is drawn as a hairpin: its rising branch has its numbers above, its
+    falling branch below.
 
-    Takes every naive Bayes, LDA, and any linear score with `coef_`, `intercept_` and `classes_`.
+    Parameters
+    ----------
+    model : classifier
+        A fitted model.
+    of : label, optional
+        The class that the scales are evidence for; by default the second.
+    against : label, optional
+        The class that it is compared with; by default the first.
+    names : list or dict, optional
+        Other names of the columns.
+    levels : dict, optional
+        Names of the codes of a column: {column: [name of 0, name of 1, …]}.
+    values : dict, optional
+        Range of a column: {column: (least, largest)}, or all its values. By default the model's mean ± 3 standard
+        deviations.
+    columns : int, default 15
+        Number of columns, those with the widest scales.
+    limit : float, default 50.0
+        Largest evidence that is drawn, in decibans; an arrow marks a scale that continues.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
 
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
     >>> from deciban import BernoulliNB
     >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1], [0, 1]], ["ham", "ham", "spam", "spam"])
     >>> ax = nomogram(model, names=["meeting", "prize"])
@@ -453,7 +475,7 @@ class _Nomogram:
             self._line(inside[start : stop + 1].min(), inside[start : stop + 1].max(), y)
             if number:  # the bend
                 self.ax.plot([inside[start]] * 2, [self.y - apart, self.y + apart], color=_side(inside[start]), lw=1.6)
-        self._beside([p for p in placed if p.tier == 0])
+        self._draw_ends([p for p in placed if p.tier == 0])
         for p in placed:
             if p.tier:
                 self._tick(p.at, p.label, p.tier, self.y - apart * np.sign(p.tier))
@@ -466,7 +488,7 @@ class _Nomogram:
             if beyond.any():
                 self.ax.plot(edge, self.y, marker, ms=6, color=_side(edge), zorder=4, gid="beyond")
 
-    def _beside(self, ends: list[Placed]) -> None:
+    def _draw_ends(self, ends: list[Placed]) -> None:
         """The numbers at both ends of a short scale, the left one first."""
         pad = 4.0 / self.scale_of
         ends = sorted(ends, key=lambda p: p.at)
@@ -478,7 +500,7 @@ class _Nomogram:
             self.ax.text(x, self.y, p.label, ha=side, va="center", fontsize=SMALL, color=TEXT_COLOUR, gid="tick")
 
     def _line(self, low: float, high: float, y: float) -> None:
-        """A stretch of scale, in the colours of the classes that it speaks for."""
+        """A part of a scale, in the colours of the classes that it is evidence for."""
         for a, b, colour in ((low, min(high, 0.0), NEGATIVE), (max(low, 0.0), high, POSITIVE)):
             if b > a or (a == b == low == high):
                 self.ax.plot([a, b], [y, y], color=colour, lw=1.6, solid_capstyle="butt")

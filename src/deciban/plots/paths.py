@@ -1,4 +1,4 @@
-"""The picture of a path: a line for each column's coefficient over C, the strongest in colour and named at their ends.
+"""Plot of a penalty path: the coefficient of each column over C, the strongest in colour and named at their ends.
 
 >>> import numpy as np
 >>> ax = draw(np.array([0.1, 1.0]), np.array([[0.0, 0.1], [1.0, -2.0]]), ("age", "dose"))

@@ -1,13 +1,10 @@
-"""Where a model decides for which class, and how sure it is: shading by the posterior, lines where the odds are even.
+"""Decision regions: shading by the posterior, boundaries where the odds are even.
 
-A picture has two axes. A model of two columns is drawn as it is. Of more, either two columns are named and the others
-stand still (at their median, or their commonest level), or the rows are seen along the two directions that part the
-classes best (Fisher's discriminants); every point of that plane is taken back to a row by leaving all other
-directions at the mean.
+A plot has two axes. With more than two columns, either two columns are named and the others are fixed (at their median
+or most frequent category), or the rows are projected on the two directions that separate the classes best (Fisher's
+discriminants); a point of that plane is mapped back to a row with all other directions at the mean.
 
-Two axes through rows of many columns: a slice, or the plane that parts the classes best.
-
-    slice         two columns move, every other stands at its median (numbers) or its commonest level
+    slice         two columns vary, every other is fixed at its median (numeric) or most frequent category
     discriminant  t = (x − mean) A V, and back: x = mean + t Vᵀ A⁻¹, where A makes the classes' own scatter round
                   and V are the two directions along which their means are furthest apart
 
@@ -40,7 +37,7 @@ RIDGE = 1e-6  # of the mean variance, so that every scatter has an inverse
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Rows seen in two dimensions, and the way back."""
+    """A projection of rows to two dimensions, and its inverse."""
 
     points: np.ndarray  # (n, 2)
     rows: Callable[[np.ndarray], Any]  # points (m, 2) → rows that a model reads
@@ -50,7 +47,7 @@ class Projection:
 
 
 def slice_projection(columns: list[frames.Column], two: Any, library: str | None) -> Projection:
-    """Two columns, by place or name, all others standing still."""
+    """Two columns, by index or name, all others fixed."""
     a, b = (_place(columns, one) for one in two)
     still = [_typical(column) for column in columns]
 
@@ -214,7 +211,7 @@ def _plane(X: Any, y: Any, columns: Any) -> Projection:
 
 @dataclass(frozen=True, eq=False)
 class _GridPrediction:
-    """What a model says all over a plane."""
+    """Predictions of a model on a grid of the plane."""
 
     classes: np.ndarray
     proba: np.ndarray  # (steps, steps, k)
@@ -253,7 +250,7 @@ def _aspect(extent: tuple[float, float, float, float], names: tuple[str, str]) -
 
 
 def _unit(name: str) -> str | None:
-    """The unit of an axis, if its name has one."""
+    """The unit of an axis, if its name contains one."""
     if re.fullmatch(r"x\d+|(first|second) discriminant", name):
         return ""
     found = re.search(r"[(\[]([^()\[\]]+)[)\]]$", name)

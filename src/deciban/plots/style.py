@@ -1,4 +1,4 @@
-"""Matplotlib, found or cured, and the waterfall: evidence added up from the prior to the total, one bar a column.
+"""Matplotlib helpers and the waterfall plot: evidence added up from the prior to the total, one bar per column.
 
 >>> from deciban.display import EvidenceTable, EvidenceRow
 >>> rows = [EvidenceRow("prior", "", -5.0), EvidenceRow("wind", "weak", 8.0)]
@@ -35,11 +35,11 @@ CHANCES = (0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6
 
 
 def import_pyplot() -> Any:
-    """matplotlib.pyplot, or what to do about its absence."""
+    """Import matplotlib.pyplot, or raise ImportError with a hint."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as bad:
-        raise ImportError("pictures need matplotlib\n\nhint: pip install 'deciban[plot]'") from bad
+        raise ImportError("plots need matplotlib\n\nhint: pip install 'deciban[plot]'") from bad
     return plt
 
 
@@ -48,8 +48,8 @@ def axes(ax: Any, wide: float, high: float) -> Any:
     plt = import_pyplot()
     if ax is not None and not hasattr(ax, "set_xlim"):
         raise DataError(
-            f"`ax` is {type(ax).__name__}, and axes of matplotlib are needed to draw into\n\n"
-            "hint: most pictures take (model, X, y); give axes as `ax=`"
+            f"`ax` is {type(ax).__name__}, not matplotlib axes\n\n"
+            "hint: most plots take (model, X, y); give axes as `ax=`"
         )
     return plt.subplots(figsize=(wide, high), layout="constrained")[1] if ax is None else ax
 
@@ -65,7 +65,7 @@ def style_axes(ax: Any, grid: str | None = None) -> None:
 
 
 def disable_mathtext(*texts: Any) -> None:
-    """Names are what they are: a `$` in them begins no formula."""
+    """Take text literally: `$` does not start a formula."""
     for text in texts:
         text.set_parse_math(False)
 
@@ -80,7 +80,7 @@ def set_labels(ax: Any, title: str = "", x: str = "", y: str = "") -> None:
 
 
 def legend(ax: Any, **more: Any) -> None:
-    """The legend, its names taken literally; none where there is nothing to tell apart."""
+    """The legend, its names taken literally; none where there is a single entry."""
     if ax.get_legend_handles_labels()[1]:
         disable_mathtext(
             *ax.legend(**{"frameon": False, "fontsize": 8.5, "labelcolor": TEXT_COLOUR, **more}).get_texts()
@@ -169,7 +169,7 @@ def takes_model(
     """Decorate a picture so that it takes `(model, X, y)`, too.
 
     `prepare(model, X, y)` gives the arguments that the picture takes instead, and settings; `other` names these
-    arguments in errors; `holds` is an attribute that the first of them has, by which it is told from a table.
+    arguments in errors; `holds` is an attribute that the first of them has, which distinguishes it from a table.
 
     >>> @takes_model(lambda model, X, y: ((y, model.predict(X)), {}), "y, predicted")
     ... def count_right(y, predicted):
@@ -196,8 +196,8 @@ def takes_model(
             if X is None or (y is None and needs_y):
                 raise DataError(f"`{name}` of a model needs rows\n\nhint: {name}{form}, or {name}({other})")
             X, y = frames.take_target(X, y)
-            told, settings = prepare(args[0], X, y)
-            return draw(*told, *rest, **{**settings, **given})
+            values, settings = prepare(args[0], X, y)
+            return draw(*values, *rest, **{**settings, **given})
 
         return either
 
@@ -210,7 +210,7 @@ def is_model(thing: Any) -> bool:
 
 
 def called(model: Any) -> str:
-    """What to call a model: the steps of a pipeline one by one."""
+    """The name of a model: its class, or the steps of a pipeline."""
     steps = getattr(model, "steps", None)
     if isinstance(steps, list):
         return " → ".join(called(step) for _, step in steps if step not in (None, "passthrough"))
@@ -221,6 +221,6 @@ def probabilities(model: Any, X: Any, y: Any) -> tuple[tuple, dict]:
     """(y, P(class | x)) and the classes of its columns."""
     if not hasattr(model, "predict_proba"):
         raise DataError(
-            f"{called(model)} has no `predict_proba`\n\nhint: a picture of probabilities needs a model of them"
+            f"{called(model)} has no `predict_proba`\n\nhint: this plot needs a classifier with probabilities"
         )
     return (y, model.predict_proba(X)), {"classes": model.classes_}

@@ -156,7 +156,7 @@ def _write(
         readers.write_csv_with_predictions(source, f.beside(source, tell), where)
     else:
         readers.write(stream.map_batches(source, f, f.schema(source.schema), tell), where)
-    stream.tell_notes(source)
+    stream.warn_notes(source)
     return told[0]
 
 

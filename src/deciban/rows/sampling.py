@@ -32,7 +32,7 @@ def sample_rows(X: Any, y: np.ndarray, most: int, seed: int = 0) -> np.ndarray:
 
 
 def folds_by_content(X: Any, y: np.ndarray, folds: int, seed: int = 0) -> np.ndarray:
-    """The fold 0, 1, … of each row (n,), dealt out class by class in the order of the hashes.
+    """The fold 0, 1, … of each row (n,), assigned class by class in the order of the hashes.
 
     >>> y = np.array([0, 1] * 6)
     >>> fold = folds_by_content(np.arange(12.0)[:, None], y, 3)
@@ -47,7 +47,7 @@ def folds_by_content(X: Any, y: np.ndarray, folds: int, seed: int = 0) -> np.nda
 
 
 def shuffled_rows(X: Any, y: np.ndarray, seed: int = 0) -> np.ndarray:
-    """The rows (n,) in an order that depends on their cells and classes, not on where they stand."""
+    """The rows (n,) in an order that depends on their cells and classes, not on their positions."""
     digest = stirred(row_digests(X) + stirred(y.astype(np.uint64) + np.uint64(1)))
     order = np.argsort(digest, kind="stable")
     first = np.flatnonzero(np.append(True, np.diff(digest[order]) != 0))

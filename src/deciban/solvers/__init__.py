@@ -1,1 +1,1 @@
-"""Parts that make an objective small: each gives `init`, `step` and `done`; `base.solve` is the one loop."""
+"""Solvers: each has `init`, `step` and `done`; `base.solve` is the loop."""

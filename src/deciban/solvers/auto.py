@@ -1,4 +1,4 @@
-"""L-BFGS where it pays in the metric of the Hessian of some of the rows.
+"""L-BFGS, where worthwhile in the metric of the Hessian of a subsample of the rows.
 
 A sample's Hessian is off by √(parameters / rows), so in its metric the objective is nearly round, and a step shrinks
 the distance to the minimum by about that factor. Its cost is that of a few passes over all rows, or it is not used.
@@ -77,8 +77,8 @@ class SubsampledLbfgs(Lbfgs):
 
 
 def steps_left(state: State, gains: tuple[float, ...]) -> float:
-    """How many more steps it takes if the promised gains go on to shrink as they did. 0 where that cannot be said, as
-    far from the minimum, where a step may gain nearly all there is and no metric helps."""
+    """The number of further steps if the predicted decrease continues to shrink at the same rate. 0 where that is not
+    known, as far from the minimum, where a step may gain nearly all there is and no metric helps."""
     size = abs(state.value)
     enough = 1e-10 * size
     if len(gains) < SEEN or not enough < state.gain < 0.1 * size:

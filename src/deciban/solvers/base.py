@@ -1,4 +1,4 @@
-"""The one loop, what goes round in it, and why it ends.
+"""The loop of all solvers, its state, and its stopping reason.
 
 A part has `init(objective, w) → state`, `step(objective, state) → state`, `done(objective, state, tol) → why | None`.
 By default a state is done when no cell of the mean gradient is over `tol` and the step ahead promises to gain less than

@@ -1,4 +1,4 @@
-"""Batch gradient descent: w ← w − α · gradient, the rule of the lectures; α is searched for, and kept while it does.
+"""Batch gradient descent: w ← w − α · gradient, with α by line search.
 
 For teaching and comparison: `newton` and `lbfgs` need far fewer passes.
 

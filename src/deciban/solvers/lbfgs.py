@@ -1,4 +1,4 @@
-"""L-BFGS: a step from the last few changes of the gradient, in a metric of the objective's own.
+"""L-BFGS: steps from the last few changes of the gradient, preconditioned by a metric of the objective.
 
 The metric is what one knows of the curvature beforehand: here the scale and the place of every column, so that columns
 of any unit converge alike.
@@ -55,7 +55,7 @@ class Memory(NamedTuple):
     (Chen, Wang and Zhou 2014): two sweeps over the vectors a step, however many they are."""
 
     metric: Any  # M
-    scaled: bool  # whether the last change tells the metric's size
+    scaled: bool  # whether the last change gives the metric's scale
     steps: int = 0
     vectors: tuple[np.ndarray, ...] = ()  # s and z in turn
     along: np.ndarray = np.zeros((0, 0))  # s_i · y_j, i ≤ j
@@ -63,7 +63,7 @@ class Memory(NamedTuple):
     gradient: np.ndarray = np.zeros(0)
     turned: np.ndarray = np.zeros(0)  # M⁻¹ g
     ahead: np.ndarray = np.zeros(0)  # (2 · changes,): s_i · g and z_i · g in turn
-    gains: tuple[float, ...] = ()  # that were promised before the last few steps
+    gains: tuple[float, ...] = ()  # predicted decrease of the last few steps
 
     @classmethod
     def start(cls, metric: Any, scaled: bool, gradient: np.ndarray, steps: int = 0) -> Memory:
@@ -104,7 +104,7 @@ def _grown(a: np.ndarray, edge: np.ndarray, corner: float) -> np.ndarray:
     return np.block([[a, edge[:, None]], [edge, np.array([[corner]])]])
 
 
-SEEN = 6  # steps that tell how fast it converges
+SEEN = 6  # steps by which the rate of convergence is estimated
 WIDE = 1 << 17  # parameters above which vectors cost more than passes over the rows, and half the memory does
 
 
@@ -114,7 +114,7 @@ class Lbfgs(Smooth):
 
     def worth(self, state: State) -> float:
         """What is left to gain is the next step's share of it, 1 − rate; single columns' metric sees little of that
-        before steps have told the rate."""
+        before the rate can be estimated."""
         memory: Memory = state.kept
         if not memory.scaled:
             return 5e-4
@@ -131,7 +131,7 @@ class Lbfgs(Smooth):
         memory: Memory = state.kept
         there = search(objective, state.w, state.value, state.gradient, state.ahead, objective.along)
         if there is None:
-            if memory.vectors:  # start the memory anew before giving up
+            if memory.vectors:  # clear the memory before giving up
                 fresh = Memory.start(memory.metric, memory.scaled, state.gradient, memory.steps)
                 return self._state(state.w, state.value, fresh)
             return replace(state, stuck=True)

@@ -1,4 +1,4 @@
-"""How far to go in a direction: far enough down (Armijo), and far enough along (Wolfe), mostly all of it at once.
+"""Line search with the Armijo and Wolfe conditions; mostly the full step is taken.
 
 Where all of it is much too far, or much too short, the bottom is looked for among what the rows' margins become on the
 way there: two numbers a row, so one more pass over the rows, where feeling one's way takes many.
@@ -91,7 +91,7 @@ def search(
     fall, noise = dot(gradient, ahead), 16 * EPS * abs(value)
     if not fall < 0:
         return None
-    if fall > -1e-9 * abs(value):  # too little for the rows' margins to tell
+    if fall > -1e-9 * abs(value):  # too small for the margins of the rows to resolve
         along = None
     t, best = 1.0, None
     for _ in range(MOST):

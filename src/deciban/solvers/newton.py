@@ -1,4 +1,5 @@
-"""Newton's method (iteratively reweighted least squares): solve Hessian · step = −gradient by Cholesky, go along it.
+"""Newton's method (iteratively reweighted least squares): solve Hessian · step = −gradient by Cholesky, with a line
+search.
 
 Scores of k > 2 classes may all move by the same amount without a change in the probabilities. Where no penalty forbids
 it, the Hessian gets weight in that direction; the gradient has none there, so the step does not go there.
@@ -123,6 +124,6 @@ class NewtonCg(Smooth):
         there = search(objective, state.w, state.value, state.gradient, ahead)
         if there is None:
             return replace(state, gain=gain, stuck=True)
-        # the metric sees too little curvature or too much; the last step tells how much
+        # the metric sees too little curvature or too much; the last step shows how much
         seen = 0.5 * dot(there.gradient, metric.solve(there.gradient)) * max(1.0, gain / max(size, 1e-300))
         return State(*there, ahead, seen)

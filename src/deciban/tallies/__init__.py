@@ -1,4 +1,4 @@
-"""Additive statistics: what every model is made of.
+"""Additive sufficient statistics, the state of every model.
 
 A tally of some rows plus the tally of others is the tally of both; minus takes rows away again; times a number
 reweights them. The class axis comes first. `n` is (k,) while every cell was seen, (k, d) once some were missing.

@@ -1,4 +1,4 @@
-"""What all tallies share: weights that add, take away and scale, and classes that move.
+"""What all tallies share: addition, subtraction, scaling, and relabelling of classes.
 
 Several tallies as one.
 
@@ -38,7 +38,7 @@ def subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def negligible(left: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Where a sum of squares that was taken apart has nothing left but rounding: squares below zero are none."""
+    """Where sums of squares are zero up to rounding after a subtraction."""
     return (left <= NOTHING * np.abs(before)) & (left >= -1e-9 * np.abs(before))
 
 
@@ -92,7 +92,7 @@ class Tally:
         return doubles(*arrays) and shapes <= {(self.k, self.d)} and self.n.shape in ((self.k,), (self.k, self.d))
 
     def short(self) -> np.ndarray:
-        """Which classes (k,) have had more taken away than there was."""
+        """Which classes (k,) have a negative weight after a subtraction."""
         return np.any((self.n < 0).reshape(self.k, -1), axis=1)
 
     def __add__(self, other: Any) -> Any:
@@ -122,7 +122,7 @@ class SumTuple:
         return SumTuple(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
 
     def __iadd__(self, other: SumTuple) -> SumTuple:
-        """Into this one's memory, which nobody else holds."""
+        """Add in place; no other object may hold this tally's memory."""
         return SumTuple(tuple(_into(a, b) for a, b in zip(self.parts, other.parts, strict=True)))
 
 
@@ -201,7 +201,7 @@ def reordered(tally: Any, order: Sequence[int]) -> Any:
 
 @dataclass(frozen=True)
 class SharedTally:
-    """A tally of all rows whatever their class: it adds like any other and has no classes to move."""
+    """A tally of all rows without classes: it adds like any other."""
 
     part: Tally
 
@@ -271,7 +271,7 @@ class Sums(Tally):
         return Sums(a + b, self.total + other.total)
 
     def __iadd__(self, other: Sums) -> Sums:
-        """The same, into this tally's memory: for sums of large tables that nobody else holds."""
+        """The same, into this tally's memory: for sums of large tables with a single owner."""
         a, b = broadcast_weights(self.n, other.n)
         return Sums(a + b, np.add(self.total, other.total, out=self.total))
 

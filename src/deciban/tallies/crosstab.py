@@ -1,4 +1,4 @@
-"""Level counts of coded columns, by class.
+"""Counts of the categories of coded columns, by class.
 
 Level counts of coded columns and of every two of them together, by class.
 
@@ -123,7 +123,7 @@ def pair_cells(levels: np.ndarray) -> int:
 
 @dataclass(frozen=True)
 class Pairs(Crosstab):
-    """A `Crosstab` with the counts of every two columns' levels together beside it."""
+    """A `Crosstab` with the joint counts of the categories of every two columns."""
 
     pairs: np.ndarray  # (k, Σ_(i < j) levels[i] · levels[j])
 
@@ -162,16 +162,16 @@ class Pairs(Crosstab):
         if not np.any(columns):
             return self
         out = self.relevel(self.levels + np.asarray(columns, dtype=np.int64))
-        gone = {j: self.missing(j) for j in np.flatnonzero(columns).tolist()}
-        lacking = {j: self.lacking(j) for j in gone}
-        for j, rows in gone.items():
+        missing = {j: self.missing(j) for j in np.flatnonzero(columns).tolist()}
+        lacking = {j: self.lacking(j) for j in missing}
+        for j, rows in missing.items():
             out.table[:, out.offset[j + 1] - 1] = rows
             for i in range(self.d):
                 if i == j:
                     continue
                 pair, alone = out.pair(i, j), lacking[j][:, self.offset[i] : self.offset[i + 1]]
                 pair[:, : self.levels[i], -1] = alone
-                if i in gone:
+                if i in missing:
                     pair[:, -1, -1] = np.maximum(subtract(rows, alone.sum(axis=1)), 0.0)
         return out
 
@@ -220,7 +220,7 @@ class Pairs(Crosstab):
         return Pairs(a.n + b.n, a.table + b.table, a.levels, a.pairs + b.pairs)
 
     def __iadd__(self, other: Crosstab) -> Pairs:
-        """The same, into this tally's memory: for large tables that nobody else holds."""
+        """The same, into this tally's memory: for large tables with a single owner."""
         a, b = self._both(other)
         return Pairs(a.n + b.n, a.table + b.table, a.levels, np.add(a.pairs, b.pairs, out=a.pairs))
 

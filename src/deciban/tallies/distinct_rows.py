@@ -1,4 +1,4 @@
-"""The rows themselves, each distinct one once: what structure is learned from when pair counts are not enough.
+"""Distinct rows with their weights: the statistic for structure learning where pair counts are not enough.
 
 A row of codes (−1 = missing) and its class make a key; keys are ascending, and each has its weight. So equal rows in
 any order are equal bits, and the counts of any columns together can be made from it. Its memory is that of the distinct
@@ -98,8 +98,8 @@ class DistinctRows(Tally):
             return both
         order, start = both._order()
         mine = order < len(self.w)
-        had, gone = (np.add.reduceat(np.where(whose, both.w[order], 0.0), start) for whose in (mine, ~mine))
-        return both._picked(order[start], subtract(had, gone))
+        had, removed = (np.add.reduceat(np.where(whose, both.w[order], 0.0), start) for whose in (mine, ~mine))
+        return both._picked(order[start], subtract(had, removed))
 
     def __mul__(self, scale: float) -> DistinctRows:
         return replace(self, n=self.n * scale, w=self.w * scale) if scale else self._nothing()
@@ -125,13 +125,13 @@ class DistinctRows(Tally):
 
     def missing(self, j: int) -> np.ndarray:
         """The weight (k,) of the rows that lack column j."""
-        gone = self._columns[j] < 0
-        return np.bincount(self.y[gone], self.w[gone], minlength=self.k)
+        missing = self._columns[j] < 0
+        return np.bincount(self.y[missing], self.w[missing], minlength=self.k)
 
     def lacking(self, j: int) -> np.ndarray:
         """The level counts (k, sum of levels) of the rows that lack column j."""
-        gone = self._columns[j] < 0
-        return replace(self, rows=self.rows[gone], y=self.y[gone], w=self.w[gone]).crosstab().table
+        missing = self._columns[j] < 0
+        return replace(self, rows=self.rows[missing], y=self.y[missing], w=self.w[missing]).crosstab().table
 
     def with_missing(self, columns: np.ndarray) -> DistinctRows:
         """The same rows where the missing cells of these columns (d,) are a level of their own, the last one."""
@@ -157,9 +157,9 @@ class DistinctRows(Tally):
         key, here = self.y.astype(np.int64), None
         for j in columns:
             key = key * self.levels[j] + self._columns[j]
-            gone = self._columns[j] < 0
-            if gone.any():
-                here = ~gone if here is None else here & ~gone
+            missing = self._columns[j] < 0
+            if missing.any():
+                here = ~missing if here is None else here & ~missing
         w = self.w if here is None else self.w[here]
         return np.bincount(key if here is None else key[here], w, minlength=int(np.prod(shape))).reshape(shape)
 

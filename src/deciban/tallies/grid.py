@@ -63,7 +63,7 @@ class PendingRows(Protocol):
 @dataclass(frozen=True)
 class GridCounts(Tally):
     """Per class how much weight each cell of each column holds; column j's are at offset[j] … offset[j + 1]. Keys and
-    table of rows that wait are made when somebody asks for them."""
+    table of rows that wait are computed on demand."""
 
     keys: tuple[np.ndarray, ...]  # of each column, ascending
     table: np.ndarray  # (k, all cells)
@@ -88,7 +88,7 @@ class GridCounts(Tally):
 
     @classmethod
     def later(cls, n: np.ndarray, waiting: PendingRows) -> GridCounts:
-        """Of rows that wait until somebody asks."""
+        """From buffered rows, which are counted on demand."""
         out = object.__new__(cls)
         out.__dict__.update(n=n, _waiting=waiting)
         return out
@@ -168,7 +168,7 @@ class GridCounts(Tally):
         return self.__iadd__(other)
 
     def __iadd__(self, other: GridCounts) -> GridCounts:
-        """The same, maybe in this tally's memory: for sums that nobody else holds."""
+        """The same, maybe in this tally's memory: for sums with a single owner."""
         mine, theirs = self._waiting, other._waiting
         if mine is not None:
             return GridCounts.later(self.n + other.n, mine.plus(theirs or other))

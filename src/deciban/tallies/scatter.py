@@ -161,7 +161,7 @@ class RowScatter(Tally):
 
     rows: np.ndarray  # (m, d)
     y: np.ndarray  # (m,)
-    w: np.ndarray  # (m,), negative for rows taken away
+    w: np.ndarray  # (m,), negative for removed rows
     pooled: bool = False
     fourth: bool = False  # grows into a Quartic instead of a Scatter
     every_row = False
@@ -225,7 +225,7 @@ class RowScatter(Tally):
         )
 
     def _cancelled(self) -> RowScatter:
-        """The same without rows that were added and taken away again."""
+        """The same without rows that were added and removed."""
         keys = np.ascontiguousarray(np.column_stack([self.y, self.rows])).view(f"V{8 * (self.rows.shape[1] + 1)}")
         _, first, which = np.unique(keys.ravel(), return_index=True, return_inverse=True)
         w = np.bincount(which.ravel(), self.w)

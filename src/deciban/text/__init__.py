@@ -1,1 +1,1 @@
-"""Texts as counts of words, and what counts of words say of classes."""
+"""Texts → counts of words → scores of classes."""

@@ -1,4 +1,4 @@
-r"""What a vectoriser's settings ask for, in the few terms the compiled reader knows; None where only Python can do it.
+r"""Settings of a vectorizer as a specification for the compiled reader; None where only Python supports them.
 
 A token pattern is known if it means "the longest runs of one set of characters, of at least so many": `\w\w+` with or
 without `\b`, `\w{3,}`, `\S+`, `[a-z]+`, `[\w'-]+`.

@@ -1,4 +1,4 @@
-"""Texts that a tally keeps as bags of words: all of them, or a sample of each class that settings are chosen by.
+"""Texts that a tally stores as bags of words: all of them, or a sample of each class for the choice of settings.
 
 A text's key is a hash of its words and counts. A sample holds the texts of a class whose key is below 2^(64 − level),
 and the level follows from how many texts the class has. So a sample depends on the texts alone: not on their order, nor
@@ -144,7 +144,7 @@ class KeptTexts:
         have, less = (np.bincount(part, minlength=len(pairs)) for part in (at[: len(mine)], at[len(mine) :]))
         if (less > have).any():
             raise ForgetError(
-                "a text is to be forgotten that was never learned; nothing was changed\n\n"
+                "a text to forget was never learned; nothing was changed\n\n"
                 "hint: forget only texts, with their labels, that went through fit or partial_fit"
             )
         first = np.searchsorted(at[: len(mine)], at[: len(mine)])  # both are sorted alike

@@ -1,16 +1,16 @@
-"""What each word says for each class, from a tally of words: naive Bayes as a linear score with few cells.
+"""Naive Bayes of words: a sparse linear score from a tally of words.
 
     score[c] = bias[c] + Σ_j x_j (unit[c] + weight[j, c])         up to a term that all classes share
 
-A word that a class never had says what every such word says (`unit`), so only pairs that occur have a weight. With v
+All words that a class never had share one weight (`unit`), so only pairs that occur have a weight of their own. With v
 the tally (presences or counts), V[c] = Σ_j v[j, c], T[j] = Σ_c v[j, c], and d words:
 
     multinomial   log (v[j, c] + a_j) / (V[c] + Σ a)        a_j = alpha · T[j] (smoothing="corpus") or alpha ("even")
     bernoulli     log p / (1 − p), p = (rows[j, c] + alpha) / (n[c] + 2 alpha);   bias Σ_j log(1 − p)
     complement    − log (T[j] − v[j, c] + alpha) / Σ_j (…)
 
-"corpus" adds to every class what the whole corpus has, alpha times: rare words, which all classes but one lack by
-chance, say little. With "even" every class has seen each word alpha times more.
+"corpus" adds the counts of the corpus, times alpha, to every class: rare words, which all classes but one lack by
+chance, have little evidence. "even" adds alpha to the count of each word in every class.
 
 The words of one text depend on each other, so that L of them are worth fewer independent ones: with `dependence` ρ, the
 correlation of two words of a text, all scores of a text of L words are divided by 1 + ρ (L − 1), the design effect of a
@@ -78,7 +78,7 @@ class WordWeights:
         return out
 
     def sound(self, d: int, k: int) -> bool:
-        """Whether it is of d words and k classes: asked of what comes from a file."""
+        """Whether it is consistent with d words and k classes; checked after loading from a file."""
         m = len(self.label)
         arrays = (self.start, self.label, self.weight, self.unit, self.bias, self.scale)
         shapes = ((d + 1,), (m,), (m,), (k,), (k,), (d,))
@@ -91,7 +91,7 @@ class WordWeights:
         return borders and inside and self.value in (PRESENCE, COUNT, LOG_COUNT) and self.dependence >= 0
 
     def worth(self, counts: np.ndarray) -> np.ndarray:
-        """What counts > 0 are worth."""
+        """The weight of counts > 0."""
         if self.value == PRESENCE:
             return np.ones_like(counts)
         return counts if self.value == COUNT else 1.0 + np.log(counts)
@@ -108,7 +108,7 @@ def design_effect(words: np.ndarray, dependence: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class WordModel:
-    """What naive Bayes of words is told: how to smooth, and whether words count as often as they occur."""
+    """Settings of naive Bayes of words: smoothing, and whether counts or presence are used."""
 
     alpha: float = 1.0
     smoothing: str = "corpus"
@@ -287,8 +287,8 @@ class LeaveOneOut:
         moved = sparse.csr_array((flip[at], (self.row[at], self.col[at])), shape=(self.n, t.d))
         table = sparse.csr_array((values, t.label, t.start), shape=(t.d, t.k))
         left = t.by_class(values * inside) + (moved @ table).toarray()
-        gone = self._sum(x * self.times * self.kept)
-        left[np.arange(self.n), self.y] -= gone
+        removed = self._sum(x * self.times * self.kept)
+        left[np.arange(self.n), self.y] -= removed
         every = left.sum(axis=1)
         return left, every, self.view.sum() + self._sum(flip)
 

@@ -1,14 +1,14 @@
-"""Texts of any kind → chunks that the compiled reader takes: pointers to the texts where they lie, and who keeps them.
+"""Texts of any type → chunks for the compiled reader: pointers to the texts, and references that keep them alive.
 
 >>> [len(chunk) for chunk in chunks(Source(["one", "two"]))]
 [2]
 
-Strings → counts. Rows are read in chunks by threads, each with a lexicon of its own; lexicons merge sorted.
+Strings → counts. Rows are read in chunks by threads, each with its own lexicon; lexicons are merged in sorted order.
 
     texts ─ chunks → pieces (number, count) ─ merge lexicons → terms in order ─ fill → CSR with sorted columns
 
-Which thread read what decides the numbers, and numbers do not show: terms are sorted by code points, so every run and
-any number of threads give the same matrix. A piece is freed once its rows are filled in.
+Term numbers depend on thread scheduling, the result does not: terms are sorted by code points, so every run and any
+number of threads give the same matrix. A piece is freed once its rows are filled in.
 
 >>> from deciban.text.analysis import DEFAULT, AnalyzerSpec
 >>> terms, X = fit_transform_counts(AnalyzerSpec(0, 1, 1, DEFAULT, True), Source(["to be or not", "To BE"]), np.int64)
@@ -39,11 +39,11 @@ ROWS, LETTERS = 1024, 1 << 19  # of a chunk, at most; about
 
 @dataclass(frozen=True)
 class Source:
-    """Texts to be read: a list, an array, an Arrow column, anything to iterate over. `decode` makes a str of one."""
+    """Texts to read: a list, an array, an Arrow column or any iterable. `decode` converts an element to str."""
 
     texts: Iterable
     decode: Callable[[Any], Any] | None = None
-    always: bool = False  # whether `decode` is for every text, or only for one that is no str
+    always: bool = False  # whether `decode` is for every text, or only for one that is not a str
     strict: bool = False  # whether only str and bytes may be given to it
 
 
@@ -91,7 +91,7 @@ def _batches(source: Source) -> Iterator[Any]:
 
 
 def _arrow(texts: Any) -> list | None:
-    """The texts of an Arrow column (pandas and polars have them too) where they lie; None if it is no such thing."""
+    """The texts of an Arrow column (pandas and polars have them too) without a copy; None if it is not one."""
     if hasattr(texts, "__arrow_c_stream__"):
         return ops.core().arrow_documents(texts.__arrow_c_stream__())
     return ops.core().arrow_document(*texts.__arrow_c_array__()) if hasattr(texts, "__arrow_c_array__") else None
@@ -131,11 +131,11 @@ def _text(text: Any, row: int, source: Source) -> str:
 
 
 def unfit(text: Any, row: int) -> DataError:
-    """The error of a row that is no text."""
-    cure = "hint: missing texts can be left out, or filled with ''"
+    """The error about a row that is not a text."""
+    hint = "hint: missing texts can be left out, or filled with ''"
     if isinstance(text, float) and text != text:
-        return DataError(f"np.nan is an invalid document, expected byte or unicode string. It is row {row}\n\n{cure}")
-    return DataError(f"row {row} is {text!r:.40} ({type(text).__name__}), not a text\n\n{cure}")
+        return DataError(f"np.nan is an invalid document, expected byte or unicode string. It is row {row}\n\n{hint}")
+    return DataError(f"row {row} is {text!r:.40} ({type(text).__name__}), not a text\n\n{hint}")
 
 
 TERMS = 1 << 17  # spelt out at a time
@@ -144,7 +144,7 @@ Select = Callable[[np.ndarray, Callable[[], np.ndarray], int], np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Worker:
-    """What one thread counts with."""
+    """The state of one counting thread."""
 
     lexicon: Any
     desk: Any
@@ -173,9 +173,9 @@ def _checked(piece: Any, chunk: Chunk) -> Any:
         return piece
     row = chunk.row + piece.bad
     if piece.why == "utf8":
-        raise DataError(f"row {row} is not UTF-8\n\nhint: its column calls itself text; make it again from the bytes")
+        raise DataError(f"row {row} is not UTF-8\n\nhint: decode the column from bytes again")
     raise DataError(
-        f"row {row} holds a surrogate, which has no UTF-8 to be hashed\n\n"
+        f"row {row} holds a surrogate, which cannot be encoded as UTF-8\n\n"
         "hint: text.encode('utf-8', 'replace').decode() makes it '?'"
     )
 

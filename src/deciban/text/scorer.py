@@ -1,4 +1,4 @@
-"""Texts → scores, without a matrix between: words are looked up, and their weights added, chunk by chunk.
+"""Texts → scores without an intermediate matrix: look up words and add their weights, chunk by chunk.
 
 >>> import numpy as np
 >>> from deciban.text.analysis import Terms
@@ -116,7 +116,7 @@ def scored(piece: Any, column: np.ndarray, w: WordWeights) -> np.ndarray:
 
 
 def tfidf_scale(X: sparse.csr_array, w: WordWeights) -> sparse.csr_array:
-    """Counts as what they are worth, (n, d)."""
+    """tf-idf weights of counts, (n, d)."""
     data = w.worth(X.data)
     if w.scale is not None:
         data = data * w.scale[X.indices]
@@ -135,7 +135,7 @@ def text_source(texts: Any, vectorizer: Any, how: AnalyzerSpec) -> Source:
 
 
 def as_documents(texts: list) -> Any:
-    """A list of texts as the kernels see it."""
+    """Convert texts to a list for the kernels."""
     out = ops.core().Documents(texts)
     if out.bad >= 0:
         raise unfit(texts[out.bad], out.bad)
@@ -143,7 +143,7 @@ def as_documents(texts: list) -> Any:
 
 
 def check_texts(texts: Any) -> Any:
-    """Refuse a single text where several are expected."""
+    """Raise DataError for a single text where several are expected."""
     if isinstance(texts, str | bytes):
         raise DataError("one text was given, several are expected\n\nhint: pass a list: [text]")
     return texts

@@ -1,9 +1,9 @@
-"""`CountVectorizer`, `HashingVectorizer` and `TfidfVectorizer`: scikit-learn's settings and results, read in C++.
+"""`CountVectorizer`, `HashingVectorizer` and `TfidfVectorizer`: scikit-learn's settings and results, in C++.
 
     X[i, j] = how often term j occurs in text i        terms: words, or n-grams of words or characters
 
-They are scikit-learn's classes with another engine under `fit_transform` and `transform`. What the compiled reader does
-not know (a tokeniser, an analyser or an unusual token pattern of one's own) runs through scikit-learn's.
+They subclass scikit-learn's classes and replace `fit_transform` and `transform`. Settings that the compiled reader does
+not support (a tokenizer, an analyzer, an unusual token pattern) use scikit-learn's Python code.
 
 >>> from deciban import CountVectorizer
 >>> count = CountVectorizer(stop_words=["the"])
@@ -56,11 +56,58 @@ def _source(vectorizer: Any, texts: Any, how: AnalyzerSpec) -> Source:
 
 
 class CountVectorizer(theirs.CountVectorizer):
-    """Texts → a CSR matrix of counts, with scikit-learn's settings and results.
+    r"""Convert texts to a CSR matrix of term counts, with scikit-learn's settings and results.
 
-    Beyond those: `partial_fit` adds the new words of more texts; texts may be an Arrow, polars or pandas column, which
-    is read where it lies. `vocabulary_` is made when first asked for.
+    In addition, `partial_fit` adds the new terms of more texts, and texts may be an Arrow, polars or pandas column,
+    which is read without a copy.
 
+    Parameters
+    ----------
+    input : {"content", "filename", "file"}, default "content"
+        What the elements of the input are: texts, paths, or open files.
+    encoding : str, default "utf-8"
+        Encoding of bytes and files.
+    decode_error : {"strict", "ignore", "replace"}, default "strict"
+        What to do with bytes that cannot be decoded.
+    strip_accents : {"ascii", "unicode"} or callable, optional
+        Remove accents.
+    lowercase : bool, default True
+        Convert to lower case.
+    preprocessor, tokenizer : callable, optional
+        Replace a step of the analysis; scikit-learn's Python code is used then.
+    stop_words : {"english"} or list, optional
+        Words that are not counted.
+    token_pattern : str, default r"(?u)\b\w\w+\b"
+        Regular expression of a token.
+    ngram_range : tuple (low, high), default (1, 1)
+        Sizes of the n-grams.
+    analyzer : {"word", "char", "char_wb"} or callable, default "word"
+        Whether n-grams are of words, of characters, or of characters inside words.
+    max_df, min_df : float or int, default 1.0 and 1
+        Drop terms that occur in more (fewer) texts: a share of the texts (float) or their number (int).
+    max_features : int, optional
+        Keep only the most frequent terms.
+    vocabulary : mapping or iterable, optional
+        The terms, instead of those of the texts.
+    binary : bool, default False
+        Set all counts above 0 to 1.
+    dtype : type, default np.int64
+        Type of the matrix.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        Term → column. Built on first access.
+    fixed_vocabulary_ : bool
+        Whether the vocabulary was given.
+
+    See Also
+    --------
+    TfidfVectorizer : counts weighted by inverse document frequency.
+    HashingVectorizer : no vocabulary, a fixed number of columns.
+
+    Examples
+    --------
     >>> CountVectorizer(analyzer="char_wb", ngram_range=(2, 2)).fit(["ab"]).vocabulary_
     {' a': 0, 'ab': 1, 'b ': 2}
     """
@@ -79,7 +126,7 @@ class CountVectorizer(theirs.CountVectorizer):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
-        """Learn the vocabulary and count; like `fit(texts).transform(texts)`, in one go."""
+        """Learn the vocabulary and count the terms; equals `fit(texts).transform(texts)` in one pass."""
         how = self._fast(raw_documents)
         if how is None:
             X = super().fit_transform(raw_documents)
@@ -96,7 +143,7 @@ class CountVectorizer(theirs.CountVectorizer):
         if len(terms) == 0:
             raise DataError(
                 "empty vocabulary; perhaps the documents only contain stop words\n\n"
-                "hint: are there texts at all? the default token has two letters or more"
+                "hint: check that the texts are not empty; a default token has two letters or more"
             )
         self._forget()
         self.__dict__.pop("vocabulary_", None)
@@ -104,7 +151,7 @@ class CountVectorizer(theirs.CountVectorizer):
         return _as_set_up(X)
 
     def transform(self, raw_documents: Any) -> Any:
-        """Count the known terms in texts; others are passed over."""
+        """Count the known terms in texts; others are ignored."""
         if "_terms" not in vars(self):
             self._check_vocabulary()
         how = self._fast(raw_documents)
@@ -168,10 +215,10 @@ class CountVectorizer(theirs.CountVectorizer):
         return _as_set_up(transform_counts(known, _source(self, texts, how), self.dtype, self.binary))
 
     def _known(self, how: AnalyzerSpec) -> CompiledVocabulary | None:
-        """The vocabulary, compiled for this plan and kept; None if something in it is no text."""
+        """The compiled vocabulary, cached; None if a term is not a string."""
         now: Any = self.__dict__.get("vocabulary_")
         terms: Any = self.__dict__.get("_terms")
-        # nobody has changed it, if it was asked for at all
+        # whether `vocabulary_` is unchanged since it was built (or not built yet)
         mine = now is None or (now is self.__dict__.get("_made") and len(now or ()) == len(terms))
         source: Any = terms if mine else now
         of, kept = self.__dict__.get("_compiled", (None, None))
@@ -187,7 +234,7 @@ class CountVectorizer(theirs.CountVectorizer):
         return made
 
     def _limits(self, rows: np.ndarray, totals: Callable[[], np.ndarray], n: int) -> np.ndarray:
-        """Which terms min_df, max_df and max_features leave, chosen as scikit-learn does, ties included."""
+        """Mask of the terms that min_df, max_df and max_features keep, with scikit-learn's order of ties."""
         high = self.max_df if isinstance(self.max_df, Integral) else self.max_df * n
         low = self.min_df if isinstance(self.min_df, Integral) else self.min_df * n
         if high < low:
@@ -218,8 +265,48 @@ def _sum_type(dtype: np.dtype) -> np.dtype:
 
 
 class HashingVectorizer(theirs.HashingVectorizer):
-    """Texts → a CSR matrix whose columns are hashes of the terms, with scikit-learn's settings and results.
+    r"""Convert texts to a CSR matrix whose columns are hashes of the terms, with scikit-learn's settings and results.
 
+    Parameters
+    ----------
+    input : {"content", "filename", "file"}, default "content"
+        What the elements of the input are: texts, paths, or open files.
+    encoding : str, default "utf-8"
+        Encoding of bytes and files.
+    decode_error : {"strict", "ignore", "replace"}, default "strict"
+        What to do with bytes that cannot be decoded.
+    strip_accents : {"ascii", "unicode"} or callable, optional
+        Remove accents.
+    lowercase : bool, default True
+        Convert to lower case.
+    preprocessor, tokenizer : callable, optional
+        Replace a step of the analysis; scikit-learn's Python code is used then.
+    stop_words : {"english"} or list, optional
+        Words that are not counted.
+    token_pattern : str, default r"(?u)\b\w\w+\b"
+        Regular expression of a token.
+    ngram_range : tuple (low, high), default (1, 1)
+        Sizes of the n-grams.
+    analyzer : {"word", "char", "char_wb"} or callable, default "word"
+        Whether n-grams are of words, of characters, or of characters inside words.
+    n_features : int, default 2**20
+        Number of columns.
+    binary : bool, default False
+        Set all counts above 0 to 1.
+    norm : {"l1", "l2"} or None, default "l2"
+        Norm to which each row is scaled.
+    alternate_sign : bool, default True
+        Use the sign of the hash, so that collisions cancel in expectation.
+    dtype : type, default np.float64
+        Type of the matrix.
+
+    Attributes
+    ----------
+    None
+        There is no state; `fit` only checks the settings.
+
+    Examples
+    --------
     >>> HashingVectorizer(n_features=8).transform(["so it goes"]).shape
     (1, 8)
     """
@@ -242,8 +329,58 @@ class HashingVectorizer(theirs.HashingVectorizer):
 
 
 class TfidfVectorizer(theirs.TfidfVectorizer, CountVectorizer):
-    """`CountVectorizer` and then scikit-learn's `TfidfTransformer`, in one.
+    r"""Convert texts to a CSR matrix of tf-idf weights: `CountVectorizer`, then scikit-learn's `TfidfTransformer`.
 
+    Parameters
+    ----------
+    input : {"content", "filename", "file"}, default "content"
+        What the elements of the input are: texts, paths, or open files.
+    encoding : str, default "utf-8"
+        Encoding of bytes and files.
+    decode_error : {"strict", "ignore", "replace"}, default "strict"
+        What to do with bytes that cannot be decoded.
+    strip_accents : {"ascii", "unicode"} or callable, optional
+        Remove accents.
+    lowercase : bool, default True
+        Convert to lower case.
+    preprocessor, tokenizer : callable, optional
+        Replace a step of the analysis; scikit-learn's Python code is used then.
+    stop_words : {"english"} or list, optional
+        Words that are not counted.
+    token_pattern : str, default r"(?u)\b\w\w+\b"
+        Regular expression of a token.
+    ngram_range : tuple (low, high), default (1, 1)
+        Sizes of the n-grams.
+    analyzer : {"word", "char", "char_wb"} or callable, default "word"
+        Whether n-grams are of words, of characters, or of characters inside words.
+    max_df, min_df : float or int, default 1.0 and 1
+        Drop terms that occur in more (fewer) texts: a share of the texts (float) or their number (int).
+    max_features : int, optional
+        Keep only the most frequent terms.
+    vocabulary : mapping or iterable, optional
+        The terms, instead of those of the texts.
+    binary : bool, default False
+        Set all counts above 0 to 1.
+    dtype : type, default np.float64
+        Type of the matrix.
+    norm : {"l1", "l2"} or None, default "l2"
+        Norm to which each row is scaled.
+    use_idf : bool, default True
+        Multiply by the inverse document frequency.
+    smooth_idf : bool, default True
+        Add one to the document frequencies.
+    sublinear_tf : bool, default False
+        Replace a count tf by 1 + log(tf).
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        Term → column.
+    idf_ : array of shape (d,)
+        Inverse document frequency of each term.
+
+    Examples
+    --------
     >>> TfidfVectorizer(norm=None).fit_transform(["so it goes", "so what"]).toarray().round(2).tolist()
     [[1.41, 1.41, 1.0, 0.0], [0.0, 0.0, 1.0, 1.41]]
     """

@@ -1,10 +1,10 @@
-"""What texts leave behind: how often each class has each word, and in how many of its texts.
+"""Word and document counts by class.
 
     n[c] = texts of class c        count[j, c] = Σ x_j over them        rows[j, c] = how many of them have word j
 
-Words are keyed by their spelling and sorted, and a word that no text has left is gone: equal texts make equal bytes,
-whatever else was learned and forgotten between. Only (word, class) pairs that occur are kept. Numbers are whole (as
-doubles), so adding and taking back is exact.
+Words are keyed by their spelling and sorted, and a word that no remaining text has is removed, so equal texts give
+equal bytes, independent of texts that were learned and forgotten before. Only (word, class) pairs that occur are
+stored. Counts are integers (as doubles), so addition and subtraction are exact.
 
 >>> import numpy as np
 >>> from scipy import sparse
@@ -109,7 +109,7 @@ class WordTally:
         if keep.all():
             return self
         cells: Any = np.repeat(keep, np.diff(self.start))
-        cells = slice(None) if cells.all() else cells  # words without cells alone are gone
+        cells = slice(None) if cells.all() else cells  # only words without cells are removed
         sizes = np.diff(self.offsets)
         return replace(
             self,
@@ -187,7 +187,7 @@ class WordTally:
         )
 
     def plus(self, other: WordTally) -> WordTally:
-        """The sum of tallies of the very same words, in the same places."""
+        """The sum of tallies with identical words."""
         mine, theirs = (
             sparse.csr_array((t.count + 1j * t.rows, t.label, t.start), shape=(t.d, t.k)) for t in (self, other)
         )  # both numbers of a cell at once
@@ -200,7 +200,7 @@ class WordTally:
         return replace(self, n=n, start=start, label=label, count=count, rows=rows, kept=kept)
 
     def __sub__(self, other: WordTally) -> WordTally:
-        """What is left; an error, if something is to be taken that is not there."""
+        """The difference; raises ForgetError if a count would become negative."""
         n = self.n - other.n
         mine, theirs = united(self.terms, other.terms)
         key, less = mine[self.word] * self.k + self.label, theirs[other.word] * other.k + other.label
@@ -229,7 +229,7 @@ class WordTally:
         return {name: value for name, value in vars(self).items() if name not in ("word", "texts")}
 
     def sound(self) -> bool:
-        """Whether the arrays fit together: asked of a tally that comes from a file."""
+        """Whether the arrays are consistent; checked after loading from a file."""
         arrays = (self.letters, self.offsets, self.n, self.start, self.label, self.count, self.rows)
         kinds = ["u1", "i8", "f8", "i8", "i4", "f8", "f8"]
         if any(a.ndim != 1 or a.dtype != kind for a, kind in zip(arrays, kinds, strict=True)):
@@ -307,8 +307,8 @@ def _by_class(X: sparse.csr_array, y: np.ndarray, k: int) -> tuple[np.ndarray, .
 
 
 def _refuse(tally: WordTally, word: int | None) -> None:
-    told = "" if word is None else f" (word {tally.terms.strings()[word]!r})"
+    named = "" if word is None else f" (word {tally.terms.strings()[word]!r})"
     raise ForgetError(
-        f"more to forget than was ever learned{told}; nothing was changed\n\n"
+        f"more to forget than was ever learned{named}; nothing was changed\n\n"
         "hint: forget only texts, with their labels, that went through fit or partial_fit"
     )

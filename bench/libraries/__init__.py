@@ -1,7 +1,7 @@
-"""One file per contestant of the quality tables: a module with `NAME` and `make(numeric, nominal)`.
+"""One file per library of the quality tables: a module with `NAME` and `make(numeric, nominal)`.
 
 `make` gives an unfitted classifier for frames with these columns: numbers, and strings; both may have missing
-cells. A module whose answers may be kept between runs (a rival's) names the packages they hang on in `VERSIONS`.
+cells. A module whose results may be cached (a baseline) lists the packages that they depend on in `VERSIONS`.
 A new file here is compared without being named anywhere else.
 """
 
@@ -24,22 +24,22 @@ FIRST = (
 )  # in this order in the tables; others follow by name
 
 
-class Contestant(Protocol):
+class Library(Protocol):
     NAME: str
 
     def make(self, numeric: Sequence[str], nominal: Sequence[str]) -> Any: ...
 
 
-def found() -> dict[str, Contestant]:
-    """All contestants whose library is installed, in the tables' order."""
+def found() -> dict[str, Library]:
+    """All modules whose packages are installed, in the order of the tables."""
     modules = {}
     for module in iter_modules(__path__, prefix=f"{__name__}."):
         try:
-            contestant = import_module(module.name)
+            library = import_module(module.name)
         except ImportError as error:
             print(f"skipped {module.name}: {error}", file=sys.stderr)
         else:
-            modules[contestant.NAME] = contestant
+            modules[library.NAME] = library
     return {name: modules[name] for name in ordered(modules)}  # type: ignore[misc]
 
 
@@ -51,9 +51,9 @@ def ordered(names: Any) -> list[str]:
     return sorted(names, key=lambda name: (FIRST.index(name) if name in FIRST else len(FIRST), name))
 
 
-def identity(contestant: Contestant) -> str | None:
-    """What its answers hang on besides the data: its file and its packages; None if they must not be kept."""
-    packages = getattr(contestant, "VERSIONS", None)
+def identity(library: Library) -> str | None:
+    """What its results depend on in addition to the data: its file and its packages; None if they are not cached."""
+    packages = getattr(library, "VERSIONS", None)
     if packages is None:
         return None
-    return "\n".join([inspect.getsource(contestant), *(f"{name} {version(name)}" for name in packages)])  # type: ignore[arg-type]
+    return "\n".join([inspect.getsource(library), *(f"{name} {version(name)}" for name in packages)])  # type: ignore[arg-type]
