@@ -31,7 +31,7 @@ check: $(VENV)/installed  ## ruff, format, mypy, import contract
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/installed  ## race the rivals in one process; writes bench/results and the tables
+bench: $(VENV)/installed  ## benchmark against other libraries in one process; writes bench/results and the tables
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.logistic
 	$(BIN)/python -m bench.text

@@ -64,7 +64,7 @@ def _fasttext() -> bool:
     try:
         import fasttext  # noqa: F401
     except ImportError:
-        print("fastText is left out\n\nhint: pip install 'deciban[rivals]', on Python 3.11", file=sys.stderr)
+        print("fastText is left out\n\nhint: pip install 'deciban[baselines]', on Python 3.11", file=sys.stderr)
         return False
     return True
 

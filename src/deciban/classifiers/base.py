@@ -603,8 +603,7 @@ class Generative(Classifier):
             rows, grid = rows.discover(spec.find_cuts.grid, sample)
             known = replace(known, cuts=spec.find_cuts(rows.reader.schema, grid.parts[1]))
             tallying = Tallying(spec, known)
-            size = tallying.size_of(rows.reader.schema, len(rows.classes), rows.reader.d)
-            tally = rows.total(tallying, size)
+            tally = rows.total(tallying, tallying.size_of(rows.reader.schema, len(rows.classes), rows.reader.d))
         else:
             if spec.find_covariances is not None:
                 known = replace(known, covariances=spec.find_covariances(rows))

@@ -111,6 +111,7 @@ from deciban.solvers.base import Solution
 from deciban.solvers.gradient import OnlineAverage
 from deciban.tallies.basic import SumTuple
 
+FLOAT = np.dtype(np.float64)
 SQUARED = 1e150  # magnitudes up to which squares may be summed up
 
 
@@ -413,7 +414,7 @@ class LogisticPosterior:
     classes: np.ndarray
     coef: np.ndarray  # (m, d), m = 1 for two classes, else k
     bias: np.ndarray  # (m,)
-    log_prior: np.ndarray  # (k,), of the training rows
+    counts: np.ndarray  # (k,), weights of the classes in the training rows
     shift: np.ndarray | float  # (k,), what other priors add to the scores: log (new / training)
     reader: ArrayReader
     means: np.ndarray | None  # (d,), of the training rows
@@ -424,10 +425,10 @@ class LogisticPosterior:
     def under(self, priors: Any) -> LogisticPosterior:
         with np.errstate(divide="ignore"):
             given = np.log(check_priors(priors, self.classes))
-        return replace(self, log_prior=given, shift=given - self.log_prior)
+        return replace(self, counts=np.exp(given), shift=given - self.added_prior())
 
     def added_prior(self) -> np.ndarray:
-        return self.log_prior
+        return decision.log_prior(self.counts)
 
     def output(self, X: Any) -> ArrayKind:
         return self.reader.output(X)
@@ -438,9 +439,8 @@ class LogisticPosterior:
         return self.output(X).send(scores[:, 0] if scores.shape[1] == 1 else scores)
 
     def proba(self, X: Any) -> np.ndarray:
-        return self.output(X).send(
-            ops.posterior(np.ascontiguousarray(self.joint_scores(X, "predict_proba")), logs=False)
-        )
+        out = ops.posterior(np.ascontiguousarray(self.joint_scores(X, "predict_proba")), logs=False)
+        return out if type(X) is np.ndarray and X.dtype == FLOAT else self.output(X).send(out)
 
     def log_proba(self, X: Any) -> np.ndarray:
         return self.output(X).send_logs(
@@ -466,8 +466,12 @@ class LogisticPosterior:
     def _scores(self, X: Any, method: str = "predict") -> np.ndarray:
         """x · coef + intercept, as doubles, (n, m)."""
         x = self.reader.read(X, method)
+        coef, bias = np.asarray(self.coef, dtype=np.float64), np.asarray(self.bias, dtype=np.float64)
         with np.errstate(all="ignore"):
-            scores = affine(x, np.asarray(self.coef, dtype=np.float64), np.asarray(self.bias, dtype=np.float64))
+            if type(x) is Reals and x.values.dtype == FLOAT and x.values.size < coef.size:
+                scores = x.values @ coef.T + bias
+            else:
+                scores = affine(x, coef, bias)
         if not ops.all_finite(scores):
             refuse(x, self.reader.names, only_if_not_finite=True)
         return scores
@@ -836,12 +840,12 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
     def _posterior(self, priors: Any = None) -> LogisticPosterior:
         if "coef_" not in self.__dict__:
             raise unfitted(self)
-        coef, bias = self._parameters()
-        count = np.asarray(inputs.to_numpy(self.class_count_), dtype=np.float64)
+        coef, bias, count = self.coef_, self.intercept_, self.class_count_
+        if not all(type(a) is np.ndarray and a.ndim for a in (coef, bias, count)):
+            coef, bias = self._parameters()
+            count = np.asarray(inputs.to_numpy(count), dtype=np.float64)
         means = None if self._means is None else np.asarray(inputs.to_numpy(self._means), dtype=np.float64)
-        out = LogisticPosterior(
-            self.classes_, coef, bias, decision.log_prior(count), 0.0, self._reader(), means, self._ranges
-        )
+        out = LogisticPosterior(self.classes_, coef, bias, count, 0.0, self._reader(), means, self._ranges)
         return out if priors is None else out.under(priors)
 
     def _reader(self) -> ArrayReader:

@@ -252,6 +252,8 @@ def gaussian_family(
 
 def check_alpha(alpha: Any, force: bool, d: int) -> Any:
     """alpha as it is used: not under 1e-10 unless forced."""
+    if isinstance(alpha, float) and (force or alpha >= ALPHA_MIN):
+        return alpha
     alpha = alpha if isinstance(alpha, Real) else np.asarray(alpha, dtype=np.float64)
     if isinstance(alpha, np.ndarray):
         if alpha.shape[0] != d:
@@ -272,6 +274,8 @@ def check_alpha(alpha: Any, force: bool, d: int) -> Any:
 
 def used_alpha(alpha: Any, force: bool) -> Any:
     """alpha, or the least that is allowed."""
+    if isinstance(alpha, float):
+        return alpha if force or alpha >= ALPHA_MIN else ALPHA_MIN
     alpha = alpha if isinstance(alpha, Real) else np.asarray(alpha, dtype=np.float64)
     return np.maximum(alpha, ALPHA_MIN) if np.min(alpha) < ALPHA_MIN and not force else alpha
 

@@ -19,6 +19,7 @@ entropy that has them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy import linalg
@@ -57,6 +58,7 @@ def pairs(k: int) -> list[tuple[int, int]]:
     return [(a, b) for a in range(k) for b in range(a + 1, k)]
 
 
+@cache
 def table_of_pairs(k: int) -> tuple[np.ndarray, np.ndarray]:
     """The number of the pair a : b, (k, k), and −1 where it is told like that, 1 where as b : a."""
     number, sign = np.zeros((k, k), dtype=np.intp), np.zeros((k, k))

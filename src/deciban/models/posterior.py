@@ -28,7 +28,7 @@ import numpy as np
 from scipy import sparse
 
 from deciban import decision, display, ops
-from deciban.data.blocks import Block, Codes, borders
+from deciban.data.blocks import Block, Codes, Reals, borders
 from deciban.data.frames import column_labels
 from deciban.decision import check_priors
 from deciban.display import cell_text
@@ -202,10 +202,21 @@ class Posterior:
     def proba(self, X: Any) -> np.ndarray:
         """P(class | x), (n, k)."""
         x = self.reader.read(X, "predict_proba")
-        if x.cells > SPAN or x.n * len(self.added) > SPAN:
+        plain = type(X) is np.ndarray
+        if (X.size if plain else x.cells) > SPAN or len(self.added) * (len(X) if plain else x.n) > SPAN:
             return self.reader.output(X).send(self._each(x, partial(ops.posterior, logs=False)))
-        out = self._run(x.rows(0, x.n), x, _PROBA)
-        return out if type(X) is np.ndarray and X.dtype == FLOAT else self.reader.output(X).send(out)
+        ready = type(x) is Reals and x.values.dtype == FLOAT and x.values.flags.aligned
+        chunk = x if ready else x.rows(0, len(X) if plain else x.n)
+        if isinstance(chunk, Codes):
+            self._check_codes(chunk, x)
+        with np.errstate(all="ignore"):
+            scores = self.scores(chunk)
+        if self.scores.finite or not ops.all_finite(scores):
+            out = self._finish_carefully(scores, chunk, x, _PROBA, None)
+        else:
+            out = ops.posterior(scores, False, self.added, scores)
+        kept = plain and (X.dtype == FLOAT or not self.reader.keeps_kind)
+        return out if kept else self.reader.output(X).send(out)
 
     def log_proba(self, X: Any) -> np.ndarray:
         """log P(class | x), (n, k)."""
@@ -387,6 +398,9 @@ class AveragedPosterior(Posterior):
     """Posteriors where missing levels are averaged over."""
 
     levels: tuple[tuple[int, int, np.ndarray, np.ndarray], ...] = ()  # see `levels_of_each`
+
+    def proba(self, X: Any) -> np.ndarray:
+        return self.reader.output(X).send(self._each(self.reader.read(X), _PROBA))
 
     def _run(self, chunk: Any, x: Block, finish: Callable, out: np.ndarray | None = None, start: int = 0) -> Any:
         found = self._of(chunk, start)

@@ -204,7 +204,7 @@ def affine(
 ) -> np.ndarray:
     """bias[c] + Σ_j coef[c, j] x[i, j], or of [x > above]. A missing cell takes back its share of the bias; where
     `strict`, it makes its row NaN."""
-    packed = Packed.of(coef)
+    packed = coef if type(coef) is Packed else Packed.of(coef)
     if _core is None or (isinstance(x, Reals) and above is None and packed.rows.size > _SMALL**2):
         return spec.affine(x, packed.table, bias, share, above, strict)
     out = np.empty((x.n, len(bias)))
@@ -254,7 +254,7 @@ def quadratic_full(x: Reals, mean, white, bias) -> np.ndarray:
 
 def lookup(x: Codes, offset, table: np.ndarray | Packed, bias) -> np.ndarray:
     """bias[c] + Σ_j table[c, offset[j] + x[i, j]]."""
-    packed = Packed.of(table)
+    packed = table if type(table) is Packed else Packed.of(table)
     if _core is None:
         return spec.lookup(x, offset, packed.table, bias)
     out = np.empty((x.n, len(bias)))

@@ -42,6 +42,7 @@ from deciban.rows.schema import Schema
 
 COLUMNS: dict[str, list] = {"columns": [StrOptions({"align", "strict"})]}
 READY = inputs._READY
+SMALL = 1 << 16  # cells of whole numbers that are converted at once
 NAMED_AFTER = "means_"  # the attribute that messages about array libraries name
 
 
@@ -100,7 +101,9 @@ class ArrayReader:
             and X.size
             and self.origin.library is None
         ):
-            return Codes(X, floor=0) if self.block == "codes" else Reals(X)
+            if self.block == "codes":
+                return Codes(X, floor=0)
+            return Reals(X if X.dtype.kind == "f" or X.size > SMALL else X.astype(np.float64))
         if isinstance(X, Block):
             return X
         self._check_library(X, method)

@@ -331,7 +331,8 @@ class ArrayRows:
 
     def discover(self, f: Callable[[Table], Any], sample: int = 0, size: Any = None) -> tuple[ArrayRows, Any]:
         """(the rows, with a sample if one is asked for, Σ f(chunk)); size(table): numbers that f makes of a chunk."""
-        value = self.total(f, 0 if size is None else size(self.table))
+        large = self.table.x.cells >= 2 * CELLS  # else there is one chunk, whatever its size
+        value = self.total(f, size(self.table) if large and size is not None else 0)
         return (replace(self, sample=RowSample.of(self.table, sample)) if sample else self), value
 
     def total(self, f: Callable[[Table], Any], size: int = 0) -> Any:
