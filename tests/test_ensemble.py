@@ -205,7 +205,7 @@ def test_evidences_of_different_data_are_not_compared(rows):
         ([BAYES[0], make_pipeline(StandardScaler(), BAYES[1])], X),
     ):
         by_rows = BayesOptimal(models, weights="loo").fit(x, y)
-        with pytest.warns(UserWarning, match="by rows held out: these evidences are probabilities of different data"):
+        with pytest.warns(UserWarning, match="by rows held out: .* probabilities of different data"):
             other = BayesOptimal(models, weights="evidence").fit(x, y)
         np.testing.assert_allclose(other.weights_, by_rows.weights_)
         assert other.held_out_ == by_rows.held_out_

@@ -43,46 +43,7 @@ def has(case: Case, settings: tuple[str, ...]) -> bool:
     return mine.issuperset(settings)
 
 
-NEEDS_ROWS = "N2: `fit_on` refuses it: it needs all rows in memory"
-NO_METHOD = "N7: an AttributeError of scikit-learn's says that the method is not there, and not which setting is why"
 KNOWN = [
-    Cases("fit_on", NEEDS_ROWS, ("C=auto",), LINEAR, but=(("penalty=None",),)),
-    Cases("fit_on", NEEDS_ROWS, ("penalty=jeffreys",)),
-    Cases("fit_on", NEEDS_ROWS, ("solver=sgd",)),
-    Cases("fit_on_once", "N4: EM becomes leaving out rows, with a warning", ("missing_cells",), (*SHRUNK, FISHER)),
-    Cases("fit_on", "N5: the refusal names `alpha` only", ("alpha=0", "estimate=bayes"), refused=True),
-    Cases("fit_on", "N5: the refusal names neither", ("shape=0", "estimate=bayes"), refused=True),
-    Cases("fit_on", "N5: the refusal names neither", ("exposure=0", "estimate=bayes"), refused=True),
-    Cases("fit_on", "N5: the refusal names `alpha` only", ("alpha=0", "average=subsets"), refused=True),
-    Cases("fit_on", "N5: the refusal does not name `weights`", ("weights=bic",), ENSEMBLES, ((TALLIES,),), True),
-    Cases(
-        "explain",
-        "N6: a row that no class makes possible: the posterior leaves out the biases",
-        ("alpha=0", "calibrate=True"),
-        ("MixedNB",),
-    ),
-    Cases(
-        "explain",
-        "N6: a row that no class makes possible, NaN as evidence",
-        ("cuts=None", "alpha=0"),
-        ("KDependenceBayes",),
-    ),
-    Cases(
-        "explain",
-        "N6: a row that no class makes possible to one of the averaged trees",
-        ("backoff=0", "alpha=0"),
-        ("AODE",),
-    ),
-    *(
-        Cases(law, NO_METHOD, settings, OF_TALLIES)
-        for law, settings in (
-            ("partial_fit", (MEMBERS,)),
-            ("partial_fit", ("weights=loo",)),
-            ("forget", (MEMBERS,)),
-            ("forget", ("weights=loo",)),
-            ("leave_one_out", (MEMBERS,)),
-        )
-    ),
     Cases(
         "leave_one_out",
         "N8: 0 / 0 in a table",
@@ -112,7 +73,12 @@ KNOWN = [
 
 WHOLE = "leave-one-out takes a row of weight 3 out whole, of three rows one"
 NOT_PROMISED = [
-    Cases("fit_on", "the user's estimator is given the rows themselves", ("covariance_estimator",)),
+    Cases(
+        "fit_on_once",
+        "EM needs all rows at once: rows with missing cells are left out, with a warning",
+        ("missing_cells",),
+        (*SHRUNK, FISHER),
+    ),
     Cases("refit", "starts where the earlier fit ended", ("warm_start=True",)),
     Cases(
         "partial_fit",

@@ -578,6 +578,8 @@ class Generative(Classifier):
         spec = self._spec()
         if spec.tune or spec.feature_weights:
             rows.refuse_checkpoint()
+        if spec.find_covariances is not None and isinstance(rows, BatchRows):
+            rows = rows.collected("`covariance_estimator`")
         with rows.several() if spec.several_passes else nullcontext(rows) as rows:
             if rows.in_memory:
                 spec.check(rows.classes, rows.reader, rows)

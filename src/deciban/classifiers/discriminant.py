@@ -33,7 +33,7 @@ from deciban.gaussian.joint import LOG_2PI, Axes, PooledGaussian, mixed, singula
 from deciban.models.em import left_out
 from deciban.models.model import Known, Spec, State, fixed_family
 from deciban.rows.readers import ArrayReader
-from deciban.rows.rows import Rows
+from deciban.rows.rows import ArrayRows, Rows
 from deciban.rows.schema import Schema
 from deciban.tallies import Quartic, Scatter
 
@@ -219,12 +219,8 @@ class GivenCovariances(GaussianJoint):
 
 def estimated_covariances(estimator: Any, of_all: bool, rows: Rows) -> tuple[DenseCovariance, ...]:
     """The covariance of the rows of each class, and of all rows, by an estimator of the user's."""
-    if not rows.in_memory:
-        raise NotAdditiveError(
-            "a `covariance_estimator` needs all rows at once: `fit_on`, which goes through them in batches, cannot\n\n"
-            "hint: use `shrinkage` (a number, or 'auto' for Ledoit–Wolf), which can"
-        )
-    X, y, k = cells(rows.table.x), rows.table.y, rows.table.k  # type: ignore[union-attr]
+    assert isinstance(rows, ArrayRows)
+    X, y, k = cells(rows.table.x), rows.table.y, rows.table.k
     each = [X[y == c] for c in range(k)] + [X] * of_all
     return tuple(estimated_covariance(estimator, part) for part in each)
 

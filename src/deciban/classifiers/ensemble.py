@@ -64,18 +64,26 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import InvalidParameterError, StrOptions
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names, _num_samples, column_or_1d, has_fit_parameter
 
 from deciban import decision, ops
-from deciban.classifiers.base import PRIORS, Classifier, Generative, unfitted
+from deciban.classifiers.base import PRIORS, Classifier, Generative, MethodUnless, unfitted
 from deciban.classifiers.logistic import LogisticRegression
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.structured import AODE, KDependenceBayes, StructuredNB, TreeAugmentedNB
 from deciban.data import frames
 from deciban.data.blocks import Reals
 from deciban.decision import check_priors
-from deciban.errors import ColumnWarning, DataError, DecibanError, MergeError, NotAdditiveError, levels_up, relocate
+from deciban.errors import (
+    ColumnWarning,
+    DataError,
+    DecibanError,
+    MergeError,
+    NotAdditiveError,
+    UnavailableError,
+    levels_up,
+    relocate,
+)
 from deciban.estimation.dirichlet import log_evidence
 from deciban.explain.explanation import Explanation
 from deciban.models import hypotheses
@@ -460,25 +468,39 @@ def log_prior(prior: Any, names: Sequence[str]) -> np.ndarray:
     return decision.log_prior(given)
 
 
-def same_data(kinds: Sequence[str], names: Sequence[str]) -> None:
-    """Refuse to compare probabilities of different data."""
+def same_data(kinds: Sequence[str], names: Sequence[str], by: str = "evidence") -> None:
+    """Refuse to compare probabilities of different data; `by` is what compares them, for the message."""
     if len(set(kinds)) > 1:
         told = "; ".join(f"{name}: {kind}" for name, kind in zip(names, kinds, strict=True))
-        raise NoEvidenceError(f"these evidences are probabilities of different data ({told})\n\n{HELD_OUT}")
+        raise NoEvidenceError(f"{by} would compare probabilities of different data ({told})\n\n{HELD_OUT}")
 
 
 TOGETHER = "(models together)"
 NOTE = f"columns: the mean over the models; {TOGETHER}: what averaging probabilities, not evidence, adds"
 
 
-def all_have(method: str) -> Callable[[Any], bool]:
-    """For `available_if`: whether every model has it."""
-    return lambda self: all(hasattr(model, method) for model in self._current())
+def if_all_have(method: str) -> Callable[[Callable], Any]:
+    """For a method that an ensemble has if all of its models have it."""
+
+    def refuse(ensemble: Any) -> None:
+        lacking = [type(model).__name__ for model in ensemble._current() if not hasattr(model, method)]
+        if lacking:
+            raise UnavailableError(
+                f"`{method}`: {lacking[0]} among `models` has no such method with its settings\n\n"
+                "hint: leave it out of the models, or change its settings"
+            )
+
+    return lambda own: MethodUnless(own, refuse)
 
 
-def all_own(ensemble: Any) -> bool:
-    """For `available_if`: whether every model can be asked for its evidence."""
-    return all(isinstance(model, Classifier) and not model._reads_texts for model in ensemble._current())
+def refuse_foreign(ensemble: Any) -> None:
+    """Refuse to explain what models of other libraries, or of texts, say."""
+    for model in ensemble._current():
+        if not isinstance(model, Classifier) or model._reads_texts:
+            raise UnavailableError(
+                f"`explain`: {type(model).__name__} among `models` has no evidence by column\n\n"
+                "hint: use classifiers of this library, or explain one of `models_`"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -753,9 +775,18 @@ PRIOR = {"tree": 1 / 3, "aode": 1 / 3, "kdb": 1 / 3}  # three that say much the 
 LINEAR = {"logistic": Standardised()}  # one more, where all columns are numbers and no cell is missing
 
 
-def updates(method: str) -> Callable[[Any], bool]:
-    """For `available_if`: whether every model has it, and weights come from tallies or are given."""
-    return lambda self: self._additive() and all_have(method)(self)
+def if_updatable(own: Callable) -> Any:
+    """For a method that an ensemble has if its weights come from tallies, or are given, and all models have it."""
+
+    def refuse(ensemble: Any) -> None:
+        if not ensemble._additive():
+            raise UnavailableError(
+                f"weights={ensemble.weights!r} of these `models` look at all rows at once: no update, no forgetting\n\n"
+                "hint: fit again on all rows, or use weights='evidence' of models that are tallies, or your own"
+            )
+        if_all_have(own.__name__)(own).refuse(ensemble)
+
+    return MethodUnless(own, refuse)
 
 
 class Ensemble(Classifier):
@@ -825,7 +856,7 @@ class Ensemble(Classifier):
         self._weigh(X, y, sample_weight)
         say_left_out(self.left_out_)
 
-    @available_if(updates("partial_fit"))
+    @if_updatable
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
         """Learn from more rows: the same as one `fit` on all of them, where the models' are. The first call names all
         `classes`. weights="evidence" are made anew from the tallies."""
@@ -842,7 +873,7 @@ class Ensemble(Classifier):
             self._weigh()
         return self
 
-    @available_if(updates("forget"))
+    @if_updatable
     def forget(self, X, y, sample_weight=None) -> Self:
         """Take back rows that were learned, in every model."""
         self._check_is_fitted()
@@ -896,11 +927,12 @@ class Ensemble(Classifier):
         own = self.classes_, self.models_, self.weights_, self.class_count_, self._or_given(priors)
         return PooledPosterior(*own, self._pooled)
 
-    @available_if(all_own)
     def explain(self, X, *, of=None, against=None, priors=None) -> Explanation:
         """Evidence by column in decibans: the mean over the models, by their weights, and one more part for what
         averaging probabilities instead of evidence adds. prior + columns + that part = log odds."""
         return super().explain(X, of=of, against=against, priors=priors)
+
+    explain = MethodUnless(explain, refuse_foreign)  # type: ignore[assignment]
 
     def _pooled(self, posterior: PooledPosterior, X: Any) -> np.ndarray:
         """log P(class | x) (n, k)"""
@@ -917,7 +949,7 @@ class Ensemble(Classifier):
     def __sklearn_is_fitted__(self) -> bool:
         return "models_" in self.__dict__
 
-    @available_if(all_have("leave_one_out"))
+    @if_all_have("leave_one_out")
     def leave_one_out(self, X, y, sample_weight=None, *, priors=None) -> np.ndarray:
         """log P(class | x) of each row, (n, k), by the models without that row; their weights stay."""
         self._check_is_fitted()
@@ -927,7 +959,7 @@ class Ensemble(Classifier):
             more["priors"] = decision.check_priors(priors, self.classes_)
         return self._combined(np.stack([model.leave_one_out(X, y, **more) for model in self.models_]))
 
-    @available_if(all_have("sample"))
+    @if_all_have("sample")
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
         """Draw rows and their labels, (X, y), each from a model drawn by its weight; in the order of the models."""
         self._check_is_fitted()
@@ -1148,7 +1180,7 @@ class Ensemble(Classifier):
 
     def _weigh_by(self, found: list[tuple[str, float]]) -> None:
         """`weights_` by the probability that each model gives the data, and what data these are."""
-        same_data([kind for kind, _ in found], self.names_)
+        same_data([kind for kind, _ in found], self.names_, f"weights={self.weights!r}")
         self.log_evidence_ = np.array([value for _, value in found])
         self.weights_ = hypotheses.posterior(self.log_evidence_, self._log_of(self.prior))
 

@@ -75,7 +75,7 @@ from deciban.data import frames
 from deciban.data.blocks import Block, Counts, Reals, Table
 from deciban.data.frames import shown_names
 from deciban.decision import check_priors
-from deciban.errors import DataError, DecibanError, NotAdditiveError, SupportError, relocate
+from deciban.errors import DataError, DecibanError, SupportError, relocate
 from deciban.explain.explanation import Explanation
 from deciban.logistic import minimisation, profile_likelihood, settings
 from deciban.logistic.firth import firth
@@ -106,7 +106,7 @@ from deciban.progress import ProgressCallback
 from deciban.rows import inputs
 from deciban.rows.digests import row_digests
 from deciban.rows.readers import ArrayKind, ArrayReader
-from deciban.rows.rows import ColumnRoles, united
+from deciban.rows.rows import BatchRows, ColumnRoles, united
 from deciban.solvers.base import Solution
 from deciban.solvers.gradient import OnlineAverage
 from deciban.tallies.basic import SumTuple
@@ -1209,11 +1209,15 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
         chosen = settings.read(self)
         if chosen.among is not None or self.penalty == "jeffreys" or chosen.solver == "sgd":
             name = "C" if chosen.among is not None else "penalty" if self.penalty == "jeffreys" else "solver"
-            raise NotAdditiveError(
-                f"{name}={getattr(self, name)!r} needs all rows in memory, which `fit_on` does without\n\n"
-                "hint: choose C on some of the rows by `fit` and give it as a number; for the online rule call "
-                "`partial_fit` with one batch after the other"
-            )
+            settings_ = type(self).__name__, self.get_params(deep=False)
+            reader = ArrayReader("LogisticRegression").of_columns(job.roles)
+            rows = BatchRows(job, reader, settings_).collected(f"{name}={self.get_params()[name]!r}")
+            assert isinstance(rows.table.x, Reals)
+            self.fit(rows.table.x.dense(), rows.classes[rows.table.y], rows.table.w)
+            self.feature_names_in_ = np.array(job.roles.features, dtype=object)
+            if "path_" in self.__dict__:
+                self.path_ = replace(self.path_, columns=tuple(job.roles.features))
+            return
         with job.several() as again:
             self._solve_on(again, chosen)
 

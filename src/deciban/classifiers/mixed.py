@@ -191,7 +191,7 @@ class MixedNB(NaiveBayes):
             family,
             Prior(self.priors, class_weight=self.class_weight),
             average_missing=self.missing == "average",
-            check_setup=None if self.average is None else partial(check_inclusion, self.inclusion),
+            check_setup=None if self.average is None else partial(check_subsets, self.inclusion, self.alpha),
         )
 
     # what was learned
@@ -343,8 +343,14 @@ def product_of(inclusion: Any, schema: Schema | None, known: Known) -> Product |
     return SubsetAverage(product, prior)
 
 
-def check_inclusion(inclusion: Any, classes: np.ndarray, reader: Any) -> None:
-    """Refuse priors of columns that are not those of X."""
+def check_subsets(inclusion: Any, alpha: float | str, classes: np.ndarray, reader: Any) -> None:
+    """Refuse priors of columns that are not those of X, and levels without a prior."""
+    levels = any(field.levels is not None or isinstance(field.family, BestOf) for field in reader.schema.fields)
+    if alpha == 0 and levels:
+        raise DataError(
+            "alpha=0 and average='subsets': levels without pseudo-counts have no evidence to average by\n\n"
+            "hint: use alpha > 0, or leave out `average`"
+        )
     if not isinstance(inclusion, Mapping):
         return
     names = reader.schema.names

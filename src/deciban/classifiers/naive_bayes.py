@@ -400,6 +400,16 @@ class MultinomialNB(NaiveBayes):
     def _spec(self) -> Spec:
         family = Polya if self.estimate == "bayes" else Multinomial
         self._check_evidence_by_column(family)
+        if (
+            self.estimate == "bayes"
+            and not isinstance(self.alpha, str)
+            and self.force_alpha
+            and np.min(self.alpha) <= 0
+        ):
+            raise DataError(
+                f"alpha={self.alpha!r} and estimate='bayes': a distribution without a prior cannot be averaged out\n\n"
+                "hint: use alpha > 0, or estimate='plugin'"
+            )
         return count_spec(self, family)
 
     @property
@@ -702,6 +712,11 @@ class PoissonNB(NaiveBayes):
 
     def _spec(self) -> Spec:
         family = (GammaPoisson if self.estimate == "bayes" else Poisson)(self.shape, self.exposure)
+        if self.estimate == "bayes" and not (self.shape > 0 and self.exposure > 0):
+            raise DataError(
+                f"shape={self.shape:g}, exposure={self.exposure:g} and estimate='bayes': a rate without a prior cannot "
+                "be averaged out\n\nhint: use shape > 0 and exposure > 0, or estimate='plugin'"
+            )
         self._check_evidence_by_column(family)
         return self._weighted_spec(partial(fixed_family, family), Prior(self.priors))
 

@@ -281,14 +281,28 @@ class Posterior:
         base = self.added + bias_of(self.scores)
         with np.errstate(all="ignore"):
             parts = self.scores.parts(x) if split else (self.scores(x) - bias_of(self.scores))[:, :, None]
-        if not ops.all_finite(parts) and inputs.infinite(x):
-            inputs.raise_not_finite(x, self.reader.names)
+        if not ops.all_finite(parts):
+            if inputs.infinite(x):
+                inputs.raise_not_finite(x, self.reader.names)
+            parts = self._parts_of_impossible(parts, x)
         cells = self.reader.cells(X, x)
         if split or self.reader.d == 1:
             return Evidence(base, parts, self.columns, cells)
         return Evidence(base, parts, [TOGETHER], _joined_cells(cells))
 
     # inside
+
+    def _parts_of_impossible(self, parts: np.ndarray, x: Block) -> np.ndarray:
+        """Parts that sum to the scores, of rows too that some or all classes make impossible: a row that all do has no
+        evidence, and one whose parts are not defined has its score in equal parts."""
+        with np.errstate(all="ignore"):
+            scores = self.scores(x) - bias_of(self.scores)
+            summed = parts.sum(axis=2)
+            same = np.all((summed == scores) | np.isclose(summed, scores, rtol=1e-9, atol=1e-9), axis=1)
+        lost = ~(scores.max(axis=1) > -np.inf)
+        parts = np.where(same[:, None, None], parts, scores[:, :, None] / parts.shape[2])
+        parts[lost] = 0.0
+        return parts
 
     def _run(self, chunk: Block, x: Block, finish: Callable, out: np.ndarray | None = None, start: int = 0) -> Any:
         """finish(scores of a chunk of x, prior, a place that it may use)"""
@@ -305,7 +319,7 @@ class Posterior:
     ) -> Any:
         if inputs.infinite(chunk):
             inputs.raise_not_finite(x, self.reader.names)
-        joint = decision.resolve_impossible_rows(scores + self.added, self.added)
+        joint = decision.resolve_impossible_rows(scores + self.added, self.added + bias_of(self.scores))
         return finish(joint, prior=np.zeros(len(self.added)), out=joint if out is None else out)
 
     def _each(self, x: Block, finish: Callable | None, density: bool = False) -> np.ndarray:

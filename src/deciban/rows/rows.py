@@ -29,10 +29,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deciban.data.blocks import Codes, Counts, Table, borders
+from deciban.data.blocks import Codes, Counts, Reals, Table, borders
 from deciban.data.frames import sort_levels
 from deciban.engines import stream, threads
-from deciban.errors import DataError, DecibanError, relocate
+from deciban.errors import DataError, DecibanError, NotAdditiveError, relocate
 from deciban.rows import inputs
 from deciban.rows.labels import label_codes
 from deciban.rows.levels import moved, recoded
@@ -309,6 +309,7 @@ class BatchJob:
 
 CELLS = 1 << 22  # that a chunk of rows in memory has, at least
 MANY = 1 << 18  # cells that keep more than one thread busy
+LARGEST = 1 << 28  # cells of rows elsewhere that may be read into memory: 2 GiB
 SPARE = 1 / 16  # how large the tallies of all chunks may be beside the cells of sparse rows
 
 
@@ -429,6 +430,15 @@ class BatchRows:
             rows = replace(rows, sample=found.sample.read(rows._pass))
         return rows, found.tally
 
+    def collected(self, setting: str) -> ArrayRows:
+        """All rows in memory, for a setting that needs them at once; an error that names it where they are too many."""
+        rows, found = self.discover(Collecting(setting))
+        x = np.concatenate([one.x.dense() for one in found.tables])
+        y = np.concatenate([one.y for one in found.tables])
+        w = None if self.job.roles.weight is None else np.concatenate([one.weights() for one in found.tables])
+        block = Codes(x, floor=0) if isinstance(found.tables[0].x, Codes) else Reals(x)
+        return ArrayRows(rows.reader, rows.classes, Table(block, y, w, len(rows.classes)))
+
     def _pass(self, f: Callable[[Table], Any]) -> Pass:
         return Pass(f, self.reader, self.job.roles, self.classes)
 
@@ -457,6 +467,38 @@ class BatchRows:
 
 
 Rows = ArrayRows | BatchRows
+
+
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """Rows side by side; they add up in their order."""
+
+    tables: tuple[Table, ...]
+    setting: str
+
+    def __add__(self, other: Collected) -> Collected:
+        tables = (*self.tables, *other.tables)
+        cells = sum(table.x.cells for table in tables)
+        if cells > LARGEST:
+            raise NotAdditiveError(
+                f"{self.setting} needs all rows in memory, and these have more than {LARGEST:.1g} cells\n\n"
+                "hint: leave out the setting, or learn from fewer rows"
+            )
+        return Collected(tables, self.setting)
+
+    def relabel(self, index: np.ndarray, k: int) -> Collected:
+        moved = (replace(table, y=index[table.y].astype(np.int32), k=k) for table in self.tables)
+        return Collected(tuple(moved), self.setting)
+
+
+@dataclass(frozen=True)
+class Collecting:
+    """rows → themselves"""
+
+    setting: str
+
+    def __call__(self, table: Table) -> Collected:
+        return Collected((table,), self.setting)
 
 
 @dataclass(frozen=True)
