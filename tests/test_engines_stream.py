@@ -298,12 +298,20 @@ def test_nothing_to_learn_from_is_told(tmp_path):
         GaussianNB().fit_on(17)
 
 
-def test_settings_that_need_all_rows_at_once_say_so():
-    with pytest.raises(NotAdditiveError, match="fit_on"):
-        LinearDiscriminantAnalysis("lsqr", covariance_estimator=LedoitWolf()).fit_on(ROWS, features=["size"])
-    once = ROWS.to_reader()
+def test_settings_that_need_all_rows_read_them_into_memory(monkeypatch):
+    rows = pa.table({"a": [1.0, 2.0, 4.0, 3.0], "b": [0.0, 1.0, 0.5, 3.0], "label": [0, 0, 1, 1]})
+    model = LinearDiscriminantAnalysis("lsqr", covariance_estimator=LedoitWolf())
+    X = np.column_stack([rows["a"], rows["b"]])
+    want = clone(model).fit(X, rows["label"].to_numpy()).coef_
+    np.testing.assert_allclose(model.fit_on([rows.slice(0, 1), rows.slice(1)]).coef_, want, rtol=1e-12)
+    monkeypatch.setattr("deciban.rows.rows.LARGEST", 6)
+    with pytest.raises(NotAdditiveError, match=r"`covariance_estimator` needs all rows in memory"):
+        model.fit_on([rows.slice(0, 1), rows.slice(1)])
+
+
+def test_data_that_come_once_are_refused_where_a_setting_is_chosen():
     with pytest.raises(DataError, match="gives its rows once"):
-        GaussianNB(var_smoothing="auto").fit_on(once, features=["size"])
+        GaussianNB(var_smoothing="auto").fit_on(ROWS.to_reader(), features=["size"])
 
 
 def test_too_few_rows_are_refused_as_in_memory():
