@@ -62,7 +62,7 @@ class Entry:
     only: tuple[str, ...] = ()  # the laws that it is for; (): all
     without: tuple[str, ...] = ()  # laws that do not concern it
     within: float = 1e-10  # probabilities of a fit in several passes agree to this
-    stride: int = 3  # laws other than `fit_on` and `explain` judge one of so many pairs, each law other ones
+    stride: int = 2  # laws other than `fit_on` and `explain` judge one of so many pairs, each law other ones
 
     @property
     def settings(self) -> list[Setting]:

@@ -17,7 +17,7 @@ from deciban.engines import threads
 from deciban.errors import ForgetError
 from deciban.models.calibration import Calibration
 from deciban.models.model import State
-from deciban.models.posterior import AveragedPosterior
+from deciban.models.posterior import AveragedPosterior, resolved
 from deciban.rows.rows import Rows
 from deciban.rows.sample import RowSample
 from deciban.tallies.basic import SumTuple
@@ -30,21 +30,22 @@ def leave_one_out(state: State, table: Table, priors: Any = None) -> np.ndarray:
     """Log probabilities (n, k) of the classes of each row, by the model without that row; a calibration stays."""
     check_learned(state, table)
     if priors is None:
-        prior, fallback = held_out_prior(state, table), decision.log_prior(state.n)
+        prior = held_out_prior(state, table)
     else:
         with np.errstate(divide="ignore"):
-            fallback = np.log(check_priors(priors, state.classes))
-        prior = np.broadcast_to(fallback, (table.n, table.k))
+            prior = np.broadcast_to(np.log(check_priors(priors, state.classes)), (table.n, table.k))
     out, posterior = np.empty((table.n, table.k)), state.posterior
 
     def finish(scores: np.ndarray, start: int, stop: int) -> None:
         if isinstance(posterior, AveragedPosterior):  # which a row that misses a level teaches nothing about
             out[start:stop] = posterior.averaged(table.rows(start, stop).x, scores, prior[start:stop], start)
             return
+        fallback = prior[start:stop]  # of a row that no class makes possible
         if state.calibration is not None:
             state.calibration.apply(scores)
+            fallback = fallback + state.calibration.bias
         scores += prior[start:stop]
-        ops.posterior(decision.resolve_impossible_rows(scores, fallback), logs=True, out=out[start:stop])
+        ops.posterior(resolved(scores, fallback), logs=True, out=out[start:stop])
 
     held_out_scores(state, table, finish)
     return out
