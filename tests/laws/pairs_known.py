@@ -1,8 +1,8 @@
 """Where the laws over pairs of settings do not hold.
 
-`KNOWN` is empty: a pair that does not hold yet may stand there, and fails its test when it begins to hold. `NOT_PROMISED`
-stays: what the settings themselves rule out. (`cuts="mdl"` belongs there too: cuts stay those of the first rows, so the
-laws of updates are asked of networks whose cuts are given, see `IN_PIECES` in support/settings.)
+`KNOWN` is empty: a pair that does not hold yet may stand there, and fails its test when it begins to hold.
+`NOT_PROMISED` stays: what the settings themselves rule out. (`cuts="mdl"` belongs there too: cuts stay those of the
+first rows, so the laws of updates are asked of networks whose cuts are given, see `IN_PIECES` in support/settings.)
 """
 
 from __future__ import annotations

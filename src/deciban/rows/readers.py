@@ -235,8 +235,10 @@ class ColumnReader:
         if isinstance(X, Mixed):
             return X
         columns, n, new, *_ = self._columns(X, 1)
-        x, absent = self.known.read(columns, n)
-        self._warn_of_columns(absent, new)
+        assert self.schema is not None
+        x, absent = self.schema.read(columns, n)
+        if absent or new:
+            self._warn_of_columns(absent, new)
         return x
 
     def read_batch(self, batch: Any, columns: Sequence[str]) -> Block:

@@ -71,7 +71,7 @@ class Schema:
         out = [(family, tuple(columns)) for family, columns in groups.items()]
         return out if self.gaps is None else [*out, (self.gaps, tuple(range(len(self.fields))))]
 
-    @property
+    @cached_property
     def names(self) -> list[Name]:
         return [field.name for field in self.fields]
 
