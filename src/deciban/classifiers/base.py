@@ -300,7 +300,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         picked = engines.engine_for(data, engine)
-        found = ready(picked, described(data, header, delimiter, (target,)))
+        found = picked.ready(described(data, header, delimiter, (target,)))
         while True:
             roles = roles_of(picked, found, target, features, sample_weight, self._reads_texts)
             try:
@@ -349,10 +349,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
                 return predictions.written(self, data, out, priors, features, tell)
         if out is not None:
             raise DataError("`out` is for data that are files\n\nhint: the answers are returned; write those")
-        data = ready(picked, data)
+        data = picked.ready(data)
         schema = picked.schema(data)
         f = PredictBatch(self, columns_for(self, schema.names, features), priors)
-        return picked.transform(data, f, f.schema(schema))
+        return picked.transform(data, f, f.schema(schema), f.columns)
 
 
 def plain_log_proba(posterior: Any, X: Any) -> np.ndarray:
@@ -444,17 +444,12 @@ def _described_again(data: Any, error: Exception) -> Any:
     return replace(data, how={**data.how, "types": error.types})
 
 
-def ready(engine: ModuleType, data: Any) -> Any:
-    """Data that can be asked for their names before their rows."""
-    return engine.ready(data) if hasattr(engine, "ready") else data
-
-
 def roles_of(
     engine: ModuleType, data: Any, target: str, features: Any, weight: str | None, texts: bool = False
 ) -> ColumnRoles:
     """Which columns are what, by the names that the data have."""
     source = stream.opened(data) if engine is stream else None  # a folder takes its time to open: once is enough
-    schema: Any = source.schema if source is not None else engine.schema(data) if hasattr(engine, "schema") else None
+    schema: Any = engine.schema(data) if source is None else source.schema
     names = engine.names(data) if source is None else source.names
     for name in [target] if weight is None else [target, weight]:
         check_there(name, names, "" if source is None else source.header)
@@ -472,8 +467,6 @@ def roles_of(
 
 def _kinds(schema: Any, names: Sequence[str]) -> tuple[str, ...]:
     """What the columns hold, where the data say."""
-    if schema is None:
-        return ()
     from deciban.io import batches
 
     return tuple(batches.kind(schema.field(name).type) or "" for name in names)

@@ -591,10 +591,6 @@ class Telling:
     models: list
     classes: np.ndarray
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.reading.columns
-
     def __call__(self, batch: Any) -> Told:
         w = self.reading.weights(batch)
         w = np.ones(batch.num_rows) if w is None else w
@@ -642,10 +638,6 @@ class Drawing:
 
     reading: ColumnRoles
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.reading.columns
-
     def __call__(self, batch: Any) -> Drawn:
         import pyarrow as pa
 
@@ -678,10 +670,6 @@ class Without:
     reading: ColumnRoles
     last: np.uint64
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.f.columns, *self.reading.columns)))
-
     def __call__(self, batch: Any) -> Any:
         import pyarrow as pa
 
@@ -694,8 +682,8 @@ class Fewer(BatchJob):
 
     last: Any = None
 
-    def total(self, f: Callable[[Any], Any]) -> Any:
-        return super().total(Without(f, self.roles, self.last))
+    def total(self, f: Callable[[Any], Any], coded: bool = False) -> Any:
+        return super().total(Without(f, self.roles, self.last))  # digests are of texts, not of codes
 
 
 def learned(name: str, model: Any, job: Any) -> Any:

@@ -127,14 +127,6 @@ class TallyTexts:
     model: Any  # settings, and no state
     roles: ColumnRoles
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.roles.columns
-
-    @property
-    def coded(self) -> tuple[str, ...]:
-        return self.roles.coded
-
     def __call__(self, batch: Any) -> LabelledTally:
         if batch.num_rows == 0:
             return LabelledTally.nothing()
