@@ -141,6 +141,26 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """What the fitted model says of rows, with the class priors of training or others; see `models.posterior`."""
         raise NotImplementedError
 
+    def _tally_state(self) -> State | None:
+        """The state of a fitted model that is a tally; None: the model learns otherwise."""
+        return None
+
+    def _levels(self) -> dict[Any, list] | None:
+        """The levels of each nominal column, by name; None: the model takes columns of numbers, or texts, alone."""
+        return None
+
+    def _fills_columns(self) -> bool:
+        """Whether columns that rows lack count as missing in every row."""
+        return False
+
+    def _adds_rows(self) -> bool:
+        """Whether the model is an additive tally, fitted or not: rows can be added to it and taken away."""
+        return False
+
+    def _chosen_settings(self) -> dict[str, Any]:
+        """The settings that held-out rows chose, and their values."""
+        return {}
+
     def _learn_on(self, job: BatchJob) -> None:
         raise NotAdditiveError(
             f"{type(self).__name__} learns from rows in memory only\n\nhint: use `fit`, or a generative classifier"
@@ -345,7 +365,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             check_priors(priors, self.classes_)
         if readers.is_path(data):
             with row_progress(progress, "predict_on") as tell:
-                data = described(data, header, delimiter, tuple(map(str, getattr(self, "feature_names_in_", ()))))
+                data = described(data, header, delimiter, tuple(frames.feature_names(self)))
                 return predictions.written(self, data, out, priors, features, tell)
         if out is not None:
             raise DataError("`out` is for data that are files\n\nhint: the answers are returned; write those")
@@ -783,6 +803,25 @@ class Generative(Classifier):
             return self._state
         except AttributeError:
             raise unfitted(self) from None
+
+    def _tally_state(self) -> State:
+        return self._fitted_state()
+
+    def _levels(self) -> dict[Any, list] | None:
+        schema = self._fitted_state().reader.schema
+        if schema is None:
+            return None
+        return {field.name: list(field.levels) for field in schema.fields if field.levels is not None}
+
+    def _fills_columns(self) -> bool:
+        reader = self._fitted_state().reader
+        return reader.schema is not None and not reader.strict
+
+    def _adds_rows(self) -> bool:
+        return True
+
+    def _chosen_settings(self) -> dict[str, Any]:
+        return self.tuned_
 
     def _posterior(self, priors: Any = None) -> Any:
         try:

@@ -249,14 +249,14 @@ def _takes_gaps(model: Any) -> bool:
 
 
 def _complete(model: Any, X: Any, by_name: bool) -> tuple[Any, np.ndarray | None]:
-    names = getattr(model, "feature_names_in_", None)
-    if by_name and frames.is_frame(X) and names is not None:
+    names = frames.feature_names(model)
+    if by_name and frames.is_frame(X) and names:
         if not set(names) <= set(frames.names(X)):
             return X, np.zeros(len(X), dtype=bool)
         if isinstance(X, frames.Records):
-            X = X.only(list(names))
+            X = X.only(names)
         else:
-            X = nw.from_native(X, eager_only=True).select(list(names)).to_native()
+            X = nw.from_native(X, eager_only=True).select(names).to_native()
     cells = X if frames.is_frame(X) else np.asarray(X)
     if not frames.is_frame(X) and (cells.ndim != 2 or cells.dtype.kind not in "fiubO"):
         return X, None  # the model says what is wrong
@@ -854,7 +854,8 @@ class Ensemble(Classifier):
                 f"weights={self.weights!r} of these models looks at all rows at once: no merging\n\n"
                 "hint: fit again on all rows, or use weights='evidence' of models that are tallies, or your own weights"
             )
-        if self.names_ != other.names_ or not all(hasattr(model, "__add__") for model in self.models_):
+        adds = all(isinstance(model, Classifier) and model._adds_rows() for model in self.models_)
+        if self.names_ != other.names_ or not adds:
             raise MergeError(
                 f"one ensemble has {self.names_}, the other {other.names_}, and not all of them may add up\n\n"
                 "hint: merge ensembles of the same models, each of which merges"
@@ -1139,6 +1140,9 @@ class Ensemble(Classifier):
         same_data([kind for kind, _ in found], self.names_)
         self.log_evidence_ = np.array([value for _, value in found])
         self.weights_ = hypotheses.posterior(self.log_evidence_, self._log_of(self.prior))
+
+    def _adds_rows(self) -> bool:
+        return updates("partial_fit")(self) and updates("forget")(self)
 
     def _additive(self) -> bool:
         """Whether the weights follow from tallies, or are given."""

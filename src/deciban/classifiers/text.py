@@ -580,6 +580,12 @@ class TextClassifier(Classifier):
         self._view()
         return dict(self._picked)
 
+    def _adds_rows(self) -> bool:
+        return True
+
+    def _chosen_settings(self) -> dict[str, Any]:
+        return self.tuned_
+
     @property
     def alpha_(self) -> float:
         """The strength of the smoothing: the given one, or the one that texts left out chose."""
