@@ -103,7 +103,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         super().__init_subclass__(**more)
         for name, own in vars(cls).items():  # help() shows what the method that is overridden says
             if isinstance(own, FunctionType) and own.__doc__ is None and not name.startswith("_"):
-                own.__doc__ = getattr(getattr(super(cls, cls), name, None), "__doc__", None)
+                own.__doc__ = next((vars(base)[name].__doc__ for base in cls.__mro__[1:] if name in vars(base)), None)
         if "__init__" in cls.__dict__:
             setattr(cls, "__init__", _suggesting(cls.__dict__["__init__"]))  # noqa: B010
         for name in {name for base in cls.__mro__ for name in vars(base) if not name.startswith("_")}:

@@ -195,7 +195,7 @@ def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
     from deciban.io import readers
 
     if readers.is_single_pass(data):
-        name = getattr(data, "name", f"a {type(data).__name__}")
+        name = data.name if isinstance(data, readers.Source) else f"a {type(data).__name__}"
         raise DataError(
             f"{name} can be read only once, and this model needs several passes\n\n"
             "hint: write them to a file first and give its path, or give a list of frames, or a function that returns "

@@ -253,7 +253,7 @@ class BatchJob:
         return self.engine.total(self.data, f, **self._read(coded))
 
     def _read(self, coded: bool) -> dict[str, Any]:
-        """What an engine is to read, and whom it tells how far it is."""
+        """What an engine is to read, and where progress is reported."""
         texts = self.roles.coded if coded else ()
         return {"columns": self.roles.columns, "coded": texts, "progress": self.progress}
 

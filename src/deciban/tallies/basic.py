@@ -136,7 +136,7 @@ class Bundle:
     """Several tallies of the same rows, added side by side."""
 
     parts: tuple
-    every_row: ClassVar[bool] = True  # each part tells for itself
+    every_row: ClassVar[bool] = True  # each part has its own
 
     def __repr__(self) -> str:
         """The kinds of the parts and the class weights; `parts` has the numbers."""
