@@ -3,6 +3,7 @@ checkpoints of jobs that are killed."""
 
 from __future__ import annotations
 
+import inspect
 import signal
 import subprocess
 import sys
@@ -219,6 +220,13 @@ def test_parts_of_other_processes_are_the_same():
         MixedNB().fit_on(ROWS, engine=engine).predict_proba(X), WHOLE.predict_proba(X), rtol=1e-9
     )
     assert seen == [6]
+
+
+def test_every_engine_of_data_has_the_same_functions():
+    functions = ("takes", "ready", "names", "schema", "total", "transform", "kept")
+    for name in functions:
+        first, *others = [inspect.signature(vars(engine)[name]).parameters for engine in engines.all_engines().values()]
+        assert all(list(first) == list(other)[: len(first)] for other in others), name
 
 
 # errors
