@@ -307,7 +307,7 @@ def test_settings_that_need_all_rows_at_once_say_so():
     with pytest.raises(NotAdditiveError, match="fit_on"):
         LinearDiscriminantAnalysis("lsqr", covariance_estimator=LedoitWolf()).fit_on(ROWS, features=["size"])
     once = ROWS.to_reader()
-    with pytest.raises(DataError, match="gives its rows once"):
+    with pytest.raises(DataError, match="can be read only once"):
         GaussianNB(var_smoothing="auto").fit_on(once, features=["size"])
 
 
