@@ -678,12 +678,17 @@ class Without:
 
 @dataclass(frozen=True)
 class Fewer(BatchJob):
-    """A job that does not see the rows that are held out."""
+    """A job that does not see the rows that are held out, whichever columns a pass reads."""
 
     last: Any = None
+    drawn: Any = None  # the roles by which rows were drawn
 
     def total(self, f: Callable[[Any], Any], coded: bool = False) -> Any:
-        return super().total(Without(f, self.roles, self.last))  # digests are of texts, not of codes
+        return super().total(Without(f, self.drawn, self.last))
+
+    def _read(self, coded: bool) -> dict[str, Any]:
+        columns = dict.fromkeys((*self.roles.columns, *self.drawn.columns))
+        return {**super()._read(coded=False), "columns": tuple(columns)}  # digests are of texts, not of codes
 
 
 def learned(name: str, model: Any, job: Any) -> Any:
@@ -1016,7 +1021,7 @@ class Ensemble(Classifier):
         pairs = name_members(self._usual_in_pieces()) if self.models is None else pairs
         last = drawn.key.max()
         at = np.flatnonzero(is_held_out(drawn.key, last))
-        fewer = Fewer(job.engine, job.data, reading, job.progress, job.checkpoint, last)
+        fewer = Fewer(job.engine, job.data, reading, job.progress, job.checkpoint, last, reading)
         X, y = readers.selected(drawn.table.take(at), reading.features), y[at]
         w = np.ones(len(at)) if w is None else w[at]
         self._learn_members(pairs, job)
