@@ -249,8 +249,7 @@ def _takes_gaps(model: Any) -> bool:
 
 
 def _complete(model: Any, X: Any, by_name: bool) -> tuple[Any, np.ndarray | None]:
-    names = frames.feature_names(model)
-    if by_name and frames.is_frame(X) and names:
+    if by_name and frames.is_frame(X) and (names := frames.feature_names(model)):
         if not set(names) <= set(frames.names(X)):
             return X, np.zeros(len(X), dtype=bool)
         if isinstance(X, frames.Records):
