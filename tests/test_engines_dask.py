@@ -234,7 +234,7 @@ def test_sums_come_in_the_order_of_the_partitions():
 
 
 def test_only_the_columns_that_are_asked_for_are_read():
-    assert engine.total(spread([clusters.made()]), clusters.Width()) == 2
+    assert engine.total(spread([clusters.made()]), lambda batch: batch.num_columns, columns=("x1", "label")) == 2
 
 
 def test_other_data_and_a_missing_package_are_told(monkeypatch):

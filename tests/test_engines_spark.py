@@ -111,7 +111,7 @@ def test_data_are_kept_between_passes(spread, tmp_path):
 
 
 def test_only_the_columns_that_passes_need_are_kept(spread):
-    with engine.kept(spread(clusters.cut(clusters.made(), 2)), clusters.Width.columns) as held:
+    with engine.kept(spread(clusters.cut(clusters.made(), 2)), ("x1", "label")) as held:
         assert engine.total(held, lambda batch: batch.num_columns) == 4  # two of each partition
 
 
@@ -135,7 +135,7 @@ def test_sums_come_in_the_order_of_the_partitions(spread):
 
 
 def test_only_the_columns_that_are_asked_for_are_read(spread):
-    assert engine.total(spread([clusters.made()]), clusters.Width()) == 2
+    assert engine.total(spread([clusters.made()]), lambda batch: batch.num_columns, columns=("x1", "label")) == 2
 
 
 def test_other_data_and_a_missing_package_are_told(monkeypatch):

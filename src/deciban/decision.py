@@ -24,6 +24,37 @@ DECIBAN = 10.0 / np.log(10.0)  # decibans in one unit of natural log odds
 REJECT = -1  # the code of saying nothing
 
 
+def is_own(model: Any) -> bool:
+    """Whether it is a classifier of this library, with all that `classifiers.base.Classifier` has.
+
+    Plots and explanations take classifiers of any library, and lie below the classifiers; this is the one question that
+    they ask about a model's type.
+
+    >>> from deciban import GaussianNB
+    >>> is_own(GaussianNB()), is_own("a model")
+    (True, False)
+    """
+    return hasattr(type(model), "_posterior")
+
+
+def own_posterior(model: Any) -> Any:
+    """What a fitted classifier of this library says of rows (see `models.posterior`); None: it is of another one."""
+    return model._posterior() if is_own(model) else None
+
+
+def reads_texts(model: Any) -> bool:
+    """Whether it is a classifier of texts of this library, which has words in the place of columns."""
+    return is_own(model) and model._reads_texts
+
+
+def log_proba_of(model: Any, X: Any) -> np.ndarray:
+    """log P(class | x), (n, k), of any classifier with probabilities; not all libraries have `predict_log_proba`."""
+    if hasattr(model, "predict_log_proba"):
+        return model.predict_log_proba(X)
+    with np.errstate(divide="ignore"):
+        return np.log(model.predict_proba(X))
+
+
 def log_prior(weights: np.ndarray) -> np.ndarray:
     """log of the weights over their sum; −∞ for a class without any. (k,)"""
     with np.errstate(divide="ignore"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -23,7 +24,10 @@ from deciban import (
     TreeAugmentedNB,
     select_model,
 )
+from deciban.classifiers.ensemble import Fewer
+from deciban.engines import stream
 from deciban.errors import DataError
+from deciban.rows.rows import ColumnRoles
 
 from ..support.data import shared_table
 
@@ -318,6 +322,21 @@ def test_b17_fit_on_is_fit_and_stacks_beyond_rows_in_memory(monkeypatch):
     assert log_loss(far, *curved(2000, seed=2)) < min(each) + 0.01
     again = BayesOptimal().fit_on(in_batches(table, 1500))
     np.testing.assert_array_equal(again.weights_, far.weights_)
+
+
+def test_passes_over_some_columns_leave_out_the_same_rows():
+    """A sparse penalty reads the columns that still matter; the rows that are held out must stay so."""
+    X, y = curved(400)
+    table = pa.Table.from_pandas(X.assign(label=y, row=np.arange(400.0)), preserve_index=False)
+    roles = ColumnRoles((*X.columns, "row"), "label")
+    job = Fewer(stream, table, roles, last=np.uint64(1 << 63), drawn=roles)
+
+    def rows(batch):
+        return batch.column("row").to_pylist()
+
+    whole = job.total(rows)
+    assert len(whole) < 400
+    assert replace(job, roles=replace(roles, features=("row",))).total(rows) == whole
 
 
 @pytest.mark.parametrize("ensemble", [BayesOptimal, Gibbs])

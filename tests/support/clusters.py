@@ -126,15 +126,6 @@ def dask_frame(pieces: list, before: Any = None, meta: pd.DataFrame | None = Non
     return dd.from_map(piece, range(len(pieces)), meta=meta, enforce_metadata=False)
 
 
-class Width:
-    """How many columns a batch has, of those that it asks for."""
-
-    columns = ("x1", "label")
-
-    def __call__(self, batch: pa.RecordBatch) -> int:
-        return batch.num_columns
-
-
 def made(model: Any = None, n: int = 200) -> pd.DataFrame:
     """Rows that the model can learn from."""
     X, y = rows_for(model or deciban.GaussianNB(), n)

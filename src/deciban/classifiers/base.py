@@ -103,7 +103,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         super().__init_subclass__(**more)
         for name, own in vars(cls).items():  # help() shows what the method that is overridden says
             if isinstance(own, FunctionType) and own.__doc__ is None and not name.startswith("_"):
-                own.__doc__ = getattr(getattr(super(cls, cls), name, None), "__doc__", None)
+                own.__doc__ = next((vars(base)[name].__doc__ for base in cls.__mro__[1:] if name in vars(base)), None)
         if "__init__" in cls.__dict__:
             setattr(cls, "__init__", _suggesting(cls.__dict__["__init__"]))  # noqa: B010
         for name in {name for base in cls.__mro__ for name in vars(base) if not name.startswith("_")}:
@@ -140,6 +140,26 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def _posterior(self, priors: Any = None) -> Any:
         """What the fitted model says of rows, with the class priors of training or others; see `models.posterior`."""
         raise NotImplementedError
+
+    def _tally_state(self) -> State | None:
+        """The state of a fitted model that is a tally; None: the model learns otherwise."""
+        return None
+
+    def _levels(self) -> dict[Any, list] | None:
+        """The levels of each nominal column, by name; None: the model takes columns of numbers, or texts, alone."""
+        return None
+
+    def _fills_columns(self) -> bool:
+        """Whether columns that rows lack count as missing in every row."""
+        return False
+
+    def _adds_rows(self) -> bool:
+        """Whether the model is an additive tally, fitted or not: rows can be added to it and taken away."""
+        return False
+
+    def _chosen_settings(self) -> dict[str, Any]:
+        """The settings that held-out rows chose, and their values."""
+        return {}
 
     def _learn_on(self, job: BatchJob) -> None:
         raise NotAdditiveError(
@@ -300,7 +320,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         picked = engines.engine_for(data, engine)
-        found = ready(picked, described(data, header, delimiter, (target,)))
+        found = picked.ready(described(data, header, delimiter, (target,)))
         while True:
             roles = roles_of(picked, found, target, features, sample_weight, self._reads_texts)
             try:
@@ -345,14 +365,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
             check_priors(priors, self.classes_)
         if readers.is_path(data):
             with row_progress(progress, "predict_on") as tell:
-                data = described(data, header, delimiter, tuple(map(str, getattr(self, "feature_names_in_", ()))))
+                data = described(data, header, delimiter, tuple(frames.feature_names(self)))
                 return predictions.written(self, data, out, priors, features, tell)
         if out is not None:
             raise DataError("`out` is for data that are files\n\nhint: the answers are returned; write those")
-        data = ready(picked, data)
+        data = picked.ready(data)
         schema = picked.schema(data)
         f = PredictBatch(self, columns_for(self, schema.names, features), priors)
-        return picked.transform(data, f, f.schema(schema))
+        return picked.transform(data, f, f.schema(schema), f.columns)
 
 
 def plain_log_proba(posterior: Any, X: Any) -> np.ndarray:
@@ -444,17 +464,12 @@ def _described_again(data: Any, error: Exception) -> Any:
     return replace(data, how={**data.how, "types": error.types})
 
 
-def ready(engine: ModuleType, data: Any) -> Any:
-    """Data that can be asked for their names before their rows."""
-    return engine.ready(data) if hasattr(engine, "ready") else data
-
-
 def roles_of(
     engine: ModuleType, data: Any, target: str, features: Any, weight: str | None, texts: bool = False
 ) -> ColumnRoles:
     """Which columns are what, by the names that the data have."""
     source = stream.opened(data) if engine is stream else None  # a folder takes its time to open: once is enough
-    schema: Any = source.schema if source is not None else engine.schema(data) if hasattr(engine, "schema") else None
+    schema: Any = engine.schema(data) if source is None else source.schema
     names = engine.names(data) if source is None else source.names
     for name in [target] if weight is None else [target, weight]:
         check_there(name, names, "" if source is None else source.header)
@@ -472,8 +487,6 @@ def roles_of(
 
 def _kinds(schema: Any, names: Sequence[str]) -> tuple[str, ...]:
     """What the columns hold, where the data say."""
-    if schema is None:
-        return ()
     from deciban.io import batches
 
     return tuple(batches.kind(schema.field(name).type) or "" for name in names)
@@ -792,6 +805,25 @@ class Generative(Classifier):
             return self._state
         except AttributeError:
             raise unfitted(self) from None
+
+    def _tally_state(self) -> State:
+        return self._fitted_state()
+
+    def _levels(self) -> dict[Any, list] | None:
+        schema = self._fitted_state().reader.schema
+        if schema is None:
+            return None
+        return {field.name: list(field.levels) for field in schema.fields if field.levels is not None}
+
+    def _fills_columns(self) -> bool:
+        reader = self._fitted_state().reader
+        return reader.schema is not None and not reader.strict
+
+    def _adds_rows(self) -> bool:
+        return True
+
+    def _chosen_settings(self) -> dict[str, Any]:
+        return self.tuned_
 
     def _posterior(self, priors: Any = None) -> Any:
         try:

@@ -257,14 +257,13 @@ def _takes_gaps(model: Any) -> bool:
 
 
 def _complete(model: Any, X: Any, by_name: bool) -> tuple[Any, np.ndarray | None]:
-    names = getattr(model, "feature_names_in_", None)
-    if by_name and frames.is_frame(X) and names is not None:
+    if by_name and frames.is_frame(X) and (names := frames.feature_names(model)):
         if not set(names) <= set(frames.names(X)):
             return X, np.zeros(len(X), dtype=bool)
         if isinstance(X, frames.Records):
-            X = X.only(list(names))
+            X = X.only(names)
         else:
-            X = nw.from_native(X, eager_only=True).select(list(names)).to_native()
+            X = nw.from_native(X, eager_only=True).select(names).to_native()
     cells = X if frames.is_frame(X) else np.asarray(X)
     if not frames.is_frame(X) and (cells.ndim != 2 or cells.dtype.kind not in "fiubO"):
         return X, None  # the model says what is wrong
@@ -613,10 +612,6 @@ class Telling:
     models: list
     classes: np.ndarray
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.reading.columns
-
     def __call__(self, batch: Any) -> Told:
         w = self.reading.weights(batch)
         w = np.ones(batch.num_rows) if w is None else w
@@ -664,10 +659,6 @@ class Drawing:
 
     reading: ColumnRoles
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.reading.columns
-
     def __call__(self, batch: Any) -> Drawn:
         import pyarrow as pa
 
@@ -700,10 +691,6 @@ class Without:
     reading: ColumnRoles
     last: np.uint64
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.f.columns, *self.reading.columns)))
-
     def __call__(self, batch: Any) -> Any:
         import pyarrow as pa
 
@@ -712,12 +699,17 @@ class Without:
 
 @dataclass(frozen=True)
 class Fewer(BatchJob):
-    """A job that does not see the rows that are held out."""
+    """A job that does not see the rows that are held out, whichever columns a pass reads."""
 
     last: Any = None
+    drawn: Any = None  # the roles by which rows were drawn
 
-    def total(self, f: Callable[[Any], Any]) -> Any:
-        return super().total(Without(f, self.roles, self.last))
+    def total(self, f: Callable[[Any], Any], coded: bool = False) -> Any:
+        return super().total(Without(f, self.drawn, self.last))
+
+    def _read(self, coded: bool) -> dict[str, Any]:
+        columns = dict.fromkeys((*self.roles.columns, *self.drawn.columns))
+        return {**super()._read(coded=False), "columns": tuple(columns)}  # digests are of texts, not of codes
 
 
 def learned(name: str, model: Any, job: Any) -> Any:
@@ -897,7 +889,8 @@ class Ensemble(Classifier):
                 f"weights={self.weights!r} of these models looks at all rows at once: no merging\n\n"
                 "hint: fit again on all rows, or use weights='evidence' of models that are tallies, or your own weights"
             )
-        if self.names_ != other.names_ or not all(hasattr(model, "__add__") for model in self.models_):
+        adds = all(isinstance(model, Classifier) and model._adds_rows() for model in self.models_)
+        if self.names_ != other.names_ or not adds:
             raise MergeError(
                 f"one ensemble has {self.names_}, the other {other.names_}, and not all of them may add up\n\n"
                 "hint: merge ensembles of the same models, each of which merges"
@@ -1059,7 +1052,7 @@ class Ensemble(Classifier):
         pairs = name_members(self._usual_in_pieces()) if self.models is None else pairs
         last = drawn.key.max()
         at = np.flatnonzero(is_held_out(drawn.key, last))
-        fewer = Fewer(job.engine, job.data, reading, job.progress, job.checkpoint, last)
+        fewer = Fewer(job.engine, job.data, reading, job.progress, job.checkpoint, last, reading)
         X, y = readers.selected(drawn.table.take(at), reading.features), y[at]
         w = np.ones(len(at)) if w is None else w[at]
         self._learn_members(pairs, job)
@@ -1183,6 +1176,9 @@ class Ensemble(Classifier):
         same_data([kind for kind, _ in found], self.names_, f"weights={self.weights!r}")
         self.log_evidence_ = np.array([value for _, value in found])
         self.weights_ = hypotheses.posterior(self.log_evidence_, self._log_of(self.prior))
+
+    def _adds_rows(self) -> bool:
+        return updates("partial_fit")(self) and updates("forget")(self)
 
     def _additive(self) -> bool:
         """Whether the weights follow from tallies, or are given."""

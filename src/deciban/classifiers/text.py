@@ -127,14 +127,6 @@ class TallyTexts:
     model: Any  # settings, and no state
     roles: ColumnRoles
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.roles.columns
-
-    @property
-    def coded(self) -> tuple[str, ...]:
-        return self.roles.coded
-
     def __call__(self, batch: Any) -> LabelledTally:
         if batch.num_rows == 0:
             return LabelledTally.nothing()
@@ -587,6 +579,12 @@ class TextClassifier(Classifier):
         self._check_is_fitted()
         self._view()
         return dict(self._picked)
+
+    def _adds_rows(self) -> bool:
+        return True
+
+    def _chosen_settings(self) -> dict[str, Any]:
+        return self.tuned_
 
     @property
     def alpha_(self) -> float:

@@ -113,6 +113,8 @@ def _text(learned: Any, target: str, out: str) -> str:
 
 
 def _data(learned: Any, target: str, out: str) -> dict[str, Any]:
+    from deciban.cli import inputs
+
     return {
         "path": out,
         "class": type(learned.model).__name__,
@@ -120,7 +122,7 @@ def _data(learned: Any, target: str, out: str) -> dict[str, Any]:
         "target": target,
         "classes": learned.model.classes_.tolist(),
         "rows": learned.rows,
-        "columns": [str(name) for name in getattr(learned.model, "feature_names_in_", [learned.text])],
+        "columns": inputs.feature_names(learned.model) or [learned.text],
         "validation": learned.how,
         "held_out_rows": 0 if learned.held_out is None else len(learned.held_out.losses),
         "not_scored": {} if learned.held_out is None else {str(c): n for c, n in learned.held_out.unknown.items()},

@@ -50,7 +50,8 @@ def _is_model(path: str) -> bool:
 
 
 def is_empty(model: Any) -> bool:
-    return float(np.sum(getattr(model, "class_count_", 1.0))) == 0.0
+    """Whether no rows are left in a model."""
+    return model.class_count_ is not None and float(np.sum(model.class_count_)) == 0.0
 
 
 def target_of(source: readers.Source, given: str | None) -> str:
@@ -83,10 +84,15 @@ def check_drop(source: readers.Source, drop: tuple[str, ...], target: str) -> No
             raise DataError(f"--drop {column}: {what}\n\nhint: the columns are {format_choices(source.names)}")
 
 
+def feature_names(model: Any) -> list[str]:
+    """The names of the columns of training; [] where they had none, as `feature_names_in_` is left out then."""
+    return [str(name) for name in vars(model).get("feature_names_in_", ())]
+
+
 def column_types(model: Any) -> dict[str, str]:
     """Column → its type in the model: "number", "truth" or "text"."""
-    levels = getattr(model, "levels_", {})
-    return {str(name): _kind(levels.get(name)) for name in getattr(model, "feature_names_in_", [])}
+    levels = model._levels() or {}
+    return {name: _kind(levels.get(name)) for name in feature_names(model)}
 
 
 def _kind(levels: list | None) -> str:
@@ -99,8 +105,9 @@ def _kind(levels: list | None) -> str:
 
 def opened(model: Any, path: str, how: dict[str, Any], target: str | None = None) -> readers.Source:
     """Open a file with the column types of a model; all other columns are text."""
-    how = how | {"expected": tuple(map(str, getattr(model, "feature_names_in_", ())))}
-    if is_empty(model) or not (reads_text(model) or hasattr(model, "feature_names_in_")):
+    names = feature_names(model)
+    how = how | {"expected": tuple(names)}
+    if is_empty(model) or not (model._reads_texts or names):
         return readers.open_path(path, **how)  # no categories or no names are known: types are inferred
     known = column_types(model)
     if target is not None:
@@ -112,22 +119,17 @@ def opened(model: Any, path: str, how: dict[str, Any], target: str | None = None
 def questions(model: Any, about: dict[str, Any], path: str, how: dict[str, Any]) -> readers.Source:
     """Open rows to predict. For a text model, a .txt file is one text and standard input has one text per line, unless
     it is a table with the text column or the target."""
-    if reads_text(model) and how.get("delimiter") is None and how.get("header") is None:
+    if model._reads_texts and how.get("delimiter") is None and how.get("header") is None:
         how = {**how, "texts_unless": [about.get("text") or "text", about.get("target") or "label"]}
     return opened(model, path, how)
-
-
-def reads_text(model: Any) -> bool:
-    """Whether it is a text classifier."""
-    return hasattr(type(model), "top_words")
 
 
 def cells(model: Any, rows: Any, here: list[str]) -> Any:
     """These columns as the model takes them; columns that the rows lack are missing in every row."""
     some = readers.selected(rows, here)
-    if reads_text(model):
+    if model._reads_texts:
         return readers.strings(some, here[0])
-    if not hasattr(model, "feature_names_in_"):
+    if not feature_names(model):
         return readers.array(some)
     return readers.with_missing(
         some, readers.arrow_types({name: kind for name, kind in column_types(model).items() if name not in here})
@@ -150,14 +152,14 @@ def text_of(about: dict[str, Any], source: readers.Source) -> str:
 
 def columns_of(model: Any, about: dict[str, Any], source: readers.Source, talk: Terminal) -> list[str]:
     """The model's columns that a file has; the others are missing in every row."""
-    if reads_text(model):
+    if model._reads_texts:
         return [text_of(about, source)]
-    wanted = [str(name) for name in getattr(model, "feature_names_in_", [])]
+    wanted = feature_names(model)
     here = [name for name in wanted if name in source.names]
     absent = [name for name in wanted if name not in source.names]
     if not wanted:
         return _by_position(model, about, source, talk)
-    if not here or (absent and not hasattr(model, "levels_")):
+    if not here or (absent and model._levels() is None):
         near = [f"`{found}` for `{name}`" for name in absent if (found := closest(name, source.names))]
         line = "" if source.named else f"; {source.header}"
         raise DataError(

@@ -18,16 +18,16 @@ def command(talk: Terminal, model: str, most: int) -> None:
     The evidence is listed for each class: the values of columns, or the words, with the most decibans.
     """
     import deciban
-    from deciban.cli import inputs
 
     about = deciban.model_info(model)
     fitted = deciban.load(model)
     strongest = deciban.top_evidence(fitted, most)
-    families = {str(name): type(one).__name__ for name, one in getattr(fitted, "families_", {}).items()}
-    chosen = {key: value for key, value in getattr(fitted, "tuned_", {}).items() if not isinstance(value, dict)}
+    found = fitted.families_ if isinstance(fitted, deciban.MixedNB) else {}
+    families = {str(name): type(one).__name__ for name, one in found.items()}
+    chosen = {key: value for key, value in fitted._chosen_settings().items() if not isinstance(value, dict)}
     data = {**about, "families": families, "chosen": chosen}
     data["top_evidence"] = {str(label): [_evidence(one) for one in evidence] for label, evidence in strongest.items()}
-    what = "words" if inputs.reads_text(fitted) else "columns"
+    what = "words" if fitted._reads_texts else "columns"
     talk.give(_text(model, about, what, chosen, families, strongest), data)
 
 

@@ -567,7 +567,13 @@ def _shown(cell: Any) -> str:
     return f"{cell:g}" if isinstance(cell, (float, np.floating)) else str(cell)
 
 
+def feature_names(model: Any) -> list[str]:
+    """The names of the columns that a classifier of any library learned from; [] where these had none, as scikit-learn
+    leaves `feature_names_in_` out then (a pipeline computes it from its first step)."""
+    return [str(name) for name in getattr(model, "feature_names_in_", ())]
+
+
 def shown_names(model: Any) -> list[str]:
     """The labels of a model's columns: those of the training frame, or x0, x1, …"""
-    numbered = column_labels(model.n_features_in_)
-    return [str(name) for name in getattr(model, "feature_names_in_", getattr(model, "_frame_names", numbered))]
+    labels = [str(name) for name in vars(model).get("_frame_names", ())]
+    return feature_names(model) or labels or column_labels(model.n_features_in_)

@@ -5,13 +5,16 @@
 and an engine of data of any size (`stream`, `dask`, `spark`; `engine_for` finds the one that takes some data) has
 
     takes(data) → bool            by type, importing nothing
+    ready(data)                   the data, so that names, types and rows can be asked for; refuses what it cannot read
     names(data), schema(data)     names of the columns; their Arrow schema (no pass over the rows)
-    total(data, f, plus, *, progress)      Σ f(batch) over all Arrow batches, in their order; None if there are none
-    transform(data, f, schema)    f of every batch, as the same kind of data, lazily where the kind is lazy
+    total(data, f, plus, *, columns, coded, progress)
+                                  Σ f(batch) over all Arrow batches, in their order; None if there are none
+    transform(data, f, schema, columns)    f of every batch, as the same kind of data, lazily where the kind is lazy
     kept(data, columns)           a context in which these columns are held for several passes
 
-f and its results can be pickled, and f has no state. `f.columns`, where f has it, names the columns that it reads:
-an engine may skip all others. progress(rows so far, share of all or None) is called regularly.
+f and its results can be pickled, and f has no state. `columns` names the columns that f reads (None: all): an engine
+may skip all others. Those in `coded` may come as dictionaries of texts. progress(rows so far, share of all or None) is
+called regularly.
 
 `engine_for` selects the engine by the type of the data, or by name.
 
@@ -21,21 +24,18 @@ an engine may skip all others. progress(rows so far, share of all or None) is ca
 
 from __future__ import annotations
 
-import pkgutil
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from deciban.errors import DataError
 
-LAST = "stream"  # takes all that others do not
+ENGINES = ("dask", "spark", "stream")  # in the order in which they are asked: `stream` takes all that others do not
 
 
 def all_engines() -> dict[str, ModuleType]:
     """All engines of data, by name."""
-    names = sorted((one.name for one in pkgutil.iter_modules(__path__)), key=lambda name: (name == LAST, name))
-    found = {name: import_module(f"deciban.engines.{name}") for name in names}
-    return {name: engine for name, engine in found.items() if hasattr(engine, "takes")}
+    return {name: import_module(f"deciban.engines.{name}") for name in ENGINES}
 
 
 def engine_for(data: Any, engine: Any = None) -> ModuleType:

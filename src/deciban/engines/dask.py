@@ -68,11 +68,19 @@ def schema(data: Any) -> Any:
     return pa.schema(types)
 
 
-def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = add, *, progress: Any = None) -> Any:
-    """Σ f(batch) over the partitions in their order; of the columns `f.columns` if f names some."""
+def total(
+    data: Any,
+    f: Callable[[Any], Any],
+    plus: Callable[[Any, Any], Any] = add,
+    *,
+    columns: Sequence[str] | None = None,
+    coded: Sequence[str] = (),
+    progress: Any = None,
+) -> Any:
+    """Σ f(batch) over the partitions in their order; of these columns (None: all), texts as they are."""
     import dask
 
-    frame = _some(data, getattr(f, "columns", None))
+    frame = _some(data, columns)
     sent = dask.delayed(f, pure=False, traverse=False)  # once to a worker, not with every task
     # one task reads a partition and sums it up: between two, Dask might move the rows to another worker
     parts = frame.map_partitions(_of, sent, plus, meta=(None, "object"), enforce_metadata=False).to_delayed()
@@ -80,14 +88,14 @@ def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = 
     return _result(tree_reduce(dict(enumerate(parts)), lambda group: join(group, plus)))
 
 
-def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
-    """The same frame, lazily, with the columns that f appends."""
+def transform(data: Any, f: Callable[[Any], Any], schema: Any, columns: Sequence[str] | None = None) -> Any:
+    """The same frame, lazily, with the columns that f appends; `columns`: those that f reads."""
     import pandas as pd
 
     new = schema.names[len(data.columns) :]
     empty = schema.empty_table().select(new).to_pandas()
     meta = pd.concat([data._meta, empty.set_index(data._meta.index[:0])], axis=1)
-    return data.map_partitions(_appended, f, new, meta=meta, enforce_metadata=False)
+    return data.map_partitions(_appended, f, new, columns, meta=meta, enforce_metadata=False)
 
 
 @contextmanager
@@ -146,12 +154,14 @@ def _column(cells: Any) -> Any:
         ) from None
 
 
-def _appended(frame: Any, f: Callable, new: list[str], partition_info: Any = None) -> Any:
+def _appended(
+    frame: Any, f: Callable, new: list[str], columns: Sequence[str] | None, partition_info: Any = None
+) -> Any:
     """The rows with their index and types as they were, and the new columns."""
     import pandas as pd
     import pyarrow as pa
 
-    batches = _batches(_some(frame, getattr(f, "columns", None)))
+    batches = _batches(_some(frame, columns))
     found = each_of_partition(batches, f, partition_info["number"])
     answers = [pa.record_batch(wide.columns[-len(new) :], new) for wide in found]
     answers = pa.Table.from_batches(answers).to_pandas()

@@ -67,13 +67,21 @@ def schema(data: Any) -> Any:
     return to_arrow_schema(data.schema, timezone="UTC")
 
 
-def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = add, *, progress: Any = None) -> Any:
-    """Σ f(batch) over the partitions, or the pieces of files, in their order; of the columns `f.columns` if f names
-    some."""
-    columns = list(getattr(f, "columns", data.columns))
+def total(
+    data: Any,
+    f: Callable[[Any], Any],
+    plus: Callable[[Any, Any], Any] = add,
+    *,
+    columns: Sequence[str] | None = None,
+    coded: Sequence[str] = (),
+    progress: Any = None,
+) -> Any:
+    """Σ f(batch) over the partitions, or the pieces of files, in their order; of these columns (None: all), those in
+    `coded` maybe as dictionaries of texts."""
+    read = list(data.columns if columns is None else columns)
     with translate_errors(data):
         _set_python(data)
-        for way in access_paths(data, columns, getattr(f, "coded", ())):
+        for way in access_paths(data, read, coded):
             sums = way.frame.mapInArrow(Summing(f, plus, way.runs, way.pieces), ROW).persist()  # maybe looked at twice
             try:
                 with suited(way.frame):
@@ -86,8 +94,8 @@ def total(data: Any, f: Callable[[Any], Any], plus: Callable[[Any, Any], Any] = 
         raise DataError(f"files were changed or deleted during the fit: {cannot}\n\nhint: fit again")
 
 
-def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
-    """The same frame, lazily, with the columns that f appends."""
+def transform(data: Any, f: Callable[[Any], Any], schema: Any, columns: Sequence[str] | None = None) -> Any:
+    """The same frame, lazily, with the columns that f appends; all columns are read, as they go through."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     _set_python(data)

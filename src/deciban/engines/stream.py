@@ -76,12 +76,14 @@ def total(
     f: Callable[[Any], Any],
     plus: Callable[[Any, Any], Any] = add,
     *,
+    columns: Sequence[str] | None = None,
+    coded: Sequence[str] = (),
     progress: ProgressCallback | None = None,
     start: Progress | None = None,
     after: Callable[[Progress], None] | None = None,
 ) -> Any:
-    """Σ f(batch) over all batches; None where there are none. `f.columns` and `f.coded`, where f has them, say what is
-    to be read. `start` resumes an earlier pass, `after` is called after every piece."""
+    """Σ f(batch) over all batches, of these columns (None: all), those in `coded` maybe as dictionaries of texts; None
+    where there are none. `start` resumes an earlier pass, `after` is called after every piece."""
     from deciban.io import readers
 
     plus = iadd if plus is add else plus  # results of f have a single owner
@@ -90,7 +92,7 @@ def total(
         how = {"types": readers.types_named(at.types)} if at.types else {}
         source = opened(data, **how)
         try:
-            out = _pass(source, f, plus, progress, at, after)
+            out = _pass(source.pieces(columns, coded), source, f, plus, progress, at, after)
             warn_notes(source)
             return out
         except readers.ColumnTypeChanged as changed:  # a column of a CSV file turned out late to be of another type
@@ -106,9 +108,14 @@ def warn_notes(source: Any) -> None:
 
 
 def _pass(
-    source: Any, f: Callable, plus: Callable, progress: ProgressCallback | None, at: Progress, after: Callable | None
+    pieces: Iterator[Callable],
+    source: Any,
+    f: Callable,
+    plus: Callable,
+    progress: ProgressCallback | None,
+    at: Progress,
+    after: Callable | None,
 ) -> Any:
-    pieces = source.pieces(getattr(f, "columns", None), getattr(f, "coded", ()))
     try:
         for part, rows in threads.map_ordered(islice(pieces, at.pieces, None), partial(summed, f=f, plus=plus)):
             whole = part if at.total is None else at.total if part is None else plus(at.total, part)
@@ -147,8 +154,9 @@ class PieceError(Exception):
         self.wrong, self.rows = wrong, rows
 
 
-def transform(data: Any, f: Callable[[Any], Any], schema: Any) -> Any:
-    """f of every batch, as the same type as the data (a path: a reader of batches), computed lazily."""
+def transform(data: Any, f: Callable[[Any], Any], schema: Any, columns: Sequence[str] | None = None) -> Any:
+    """f of every batch, as the same type as the data (a path: a reader of batches), computed lazily. All columns are
+    read, as they are part of the answers."""
     from deciban.io import readers
 
     source = opened(data)
@@ -187,7 +195,7 @@ def kept(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
     from deciban.io import readers
 
     if readers.is_single_pass(data):
-        name = getattr(data, "name", f"a {type(data).__name__}")
+        name = data.name if isinstance(data, readers.Source) else f"a {type(data).__name__}"
         raise DataError(
             f"{name} can be read only once, and this model needs several passes\n\n"
             "hint: write them to a file first and give its path, or give a list of frames, or a function that returns "

@@ -18,6 +18,7 @@ import numpy as np
 
 from deciban.errors import DataError
 from deciban.estimation.dependence import without_each_row
+from deciban.estimation.linear import Linear
 from deciban.estimation.ranges import values_of_sample
 
 DRAWN = 4096  # rows that show what a density ranges over
@@ -79,6 +80,10 @@ class Family(ABC):
 
     def linear(self, p: Any) -> tuple[np.ndarray, np.ndarray] | None:
         """Coefficients (k, d) and bias (k,) of a score that is linear in x; None: it is not."""
+        return None
+
+    def linear_terms(self, p: Any) -> Linear | None:
+        """The same by cell: what each cell adds to the score; None: the score is not a sum of such terms."""
         return None
 
     def leave_one_out(self, t: Any, x: Any, y: Any, w: Any, p: Any = None) -> np.ndarray:

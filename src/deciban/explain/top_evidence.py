@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from deciban.data import frames
+from deciban.decision import is_own
 from deciban.display import cell_text, format_decibans, is_missing
 from deciban.errors import DecibanError
 from deciban.explain.text import top_word_evidence
@@ -77,7 +78,9 @@ def top_evidence(model: Any, n: int = 5) -> dict[Any, list[CellEvidence]]:
     >>> [one.column for one in top_evidence(model)["b"]]
     ['x0', 'x1']
     """
-    if hasattr(type(model), "top_words"):
+    if not is_own(model):
+        return {label: [] for label in model.classes_.tolist()}
+    if model._reads_texts:
         return {
             label: [CellEvidence(one.word, None, one.decibans) for one in words if one.decibans > LEAST]
             for label, words in top_word_evidence(model, n).items()
@@ -155,7 +158,7 @@ def _typical(model: Any) -> list[list]:
 
 def _seen(model: Any, d: int) -> list[tuple[float, float]]:
     """The range of each column in the training rows, as far as the model knows it."""
-    known = model._posterior().candidates() if hasattr(model, "_posterior") else None
+    known = model._posterior().candidates()
     if known is None:
         return [(-np.inf, np.inf)] * d
     return [
@@ -176,7 +179,7 @@ def _alone(model: Any, j: int, values: list, d: int) -> np.ndarray:
 
 def _as_learned(model: Any, rows: np.ndarray) -> Any:
     """Rows as a frame, if the model was learned from one."""
-    state = getattr(model, "_state", None)
+    state = model._tally_state()
     library = state.reader.library if state is not None and state.reader.schema is not None else None
     if library is None:
         return rows

@@ -75,6 +75,9 @@ class Bernoulli(Family):
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         return p.linear.weights()
 
+    def linear_terms(self, p: Params) -> Linear:
+        return p.linear
+
     def leave_one_out(self, t: Sums, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         out = self.loglik(self.estimate(t), x)
         alike = class_weight(y, w, t.k)

@@ -74,6 +74,9 @@ class Complement(Family):
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         return p.linear.weights()
 
+    def linear_terms(self, p: Params) -> Linear:
+        return p.linear
+
     def leave_one_out(self, t: Sums, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         """A row is in the complement of every class but its own, whose score stays."""
         out = self.loglik(self.estimate(t), x)

@@ -77,6 +77,9 @@ class Exponential(Family):
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         return p.linear.weights()
 
+    def linear_terms(self, p: Params) -> Linear:
+        return p.linear
+
     def leave_one_out(self, t: Sums, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         """The mean of all rows moves too, and with it the pseudo-rows of every class."""
         out = self.loglik(self.estimate(t), x)

@@ -69,6 +69,9 @@ class Multinomial(Family):
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         return p.linear.weights()
 
+    def linear_terms(self, p: Params) -> Linear:
+        return p.linear
+
     def leave_one_out(self, t: Sums, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         out = self.loglik(self.estimate(t), x)
         words = row_totals(x)

@@ -65,6 +65,9 @@ class Poisson(Family):
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         return p.linear.weights()
 
+    def linear_terms(self, p: Params) -> Linear:
+        return p.linear
+
     def leave_one_out(self, t: Sums, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         out = self.loglik(self.estimate(t), x)
         n = np.broadcast_to(column(t.n), t.total.shape)

@@ -114,7 +114,7 @@ class AutoResult:
         model = self.model
         many = len(model.vocabulary_) if self.text is not None else model.n_features_in_
         what = "columns" if self.text is None else f"words of `{self.text}`"
-        target = getattr(model, "target_name_", None)
+        target = vars(model).get("target_name_")
         of = "" if target is None else f" of `{target}`"
         lines = [
             f"{type(model).__name__} ({self.kind.words}), {self.rows:,} rows, {many:,} {what}, "

@@ -31,9 +31,10 @@ from sklearn.base import clone
 
 from deciban import metrics
 from deciban.classifiers.base import Generative
+from deciban.decision import log_proba_of
 from deciban.display import Table, format_list
 from deciban.errors import ColumnWarning, DecibanError, NotAdditiveError
-from deciban.model_selection.labelled_rows import LabelledRows, left_out, log_proba_of
+from deciban.model_selection.labelled_rows import LabelledRows, left_out
 from deciban.model_selection.learning_curve import learning_curve
 from deciban.rows.folds import assign_folds, rows_of
 

@@ -27,6 +27,7 @@ from deciban.display import option
 from deciban.errors import DataError
 from deciban.metrics import log_loss
 from deciban.model_selection.cross_validation import CrossValidation
+from deciban.model_selection.labelled_rows import training_counts
 from deciban.rows import inputs
 
 HEAD = "true / predicted"
@@ -57,7 +58,7 @@ class Evaluation:
 
     def as_learned(self, model: Any) -> bool:
         """Whether each class has as many rows here as in training: these may be the training rows."""
-        known = getattr(model, "class_count_", None)
+        known = training_counts(model)
         return known is not None and np.array_equal(np.bincount(self.scored.y, minlength=len(known)), known)
 
     def _by_class(self) -> list[tuple[Any, int, float, float, float]]:

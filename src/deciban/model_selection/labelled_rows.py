@@ -3,8 +3,8 @@
 >>> from deciban import GaussianNB
 >>> rows = LabelledRows.from_data([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"], None)
 >>> model = rows.call_with(GaussianNB().fit, np.array([0, 1, 2, 3]))
->>> log_proba_of(model, rows.cells(np.array([0]))).argmax(axis=1).tolist()
-[0]
+>>> model.predict(rows.cells(np.array([0]))).tolist()
+['a']
 """
 
 from __future__ import annotations
@@ -81,12 +81,11 @@ def _by_rows(X: Any) -> Any:
 def left_out(tally: Bundle) -> bool:
     """Whether rows with missing values are not in the tally: `fit`, which has all rows at once, may use them."""
     part = tally.parts[1]
-    return not getattr(part, "every_row", True) and part.n.sum() < tally.parts[0].n.sum() * (1 - 1e-9)
+    return not part.every_row and part.n.sum() < tally.parts[0].n.sum() * (1 - 1e-9)
 
 
-def log_proba_of(model: Any, X: Any) -> np.ndarray:
-    """log P(class | x), (n, k), of any classifier with probabilities."""
-    if hasattr(model, "predict_log_proba"):
-        return model.predict_log_proba(X)
-    with np.errstate(divide="ignore"):
-        return np.log(model.predict_proba(X))
+def training_counts(model: Any) -> np.ndarray | None:
+    """The number (weight) of the training rows of each class, (k,), of a classifier of any library; None: it does not
+    keep them. (All of this library do, and scikit-learn's naive Bayes.)"""
+    known = getattr(model, "class_count_", None)
+    return None if known is None else np.asarray(inputs.to_numpy(known), dtype=np.float64)

@@ -30,12 +30,13 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from deciban import metrics
-from deciban.classifiers.base import Generative
+from deciban.classifiers.base import Classifier, Generative
 from deciban.classifiers.text import TextClassifier
+from deciban.decision import log_proba_of
 from deciban.display import Table, format_number
 from deciban.errors import DataError, DecibanError, NotAdditiveError
 from deciban.model_selection import merged_columns, word_curve
-from deciban.model_selection.labelled_rows import LabelledRows, left_out, log_proba_of
+from deciban.model_selection.labelled_rows import LabelledRows, left_out
 from deciban.plots import curves as curve_picture
 
 SHORT = (merged_columns, word_curve)  # faster ways to the same numbers, each for some models
@@ -198,7 +199,7 @@ class Models:
     def on(self, cells: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """(log posteriors of the cells, the places of their classes) by the model of each size."""
         running = clone(self.model)
-        if not hasattr(running, "forget"):  # a model that can forget rows has an additive tally
+        if not (isinstance(running, Classifier) and running._adds_rows()):
             self.note = f"{type(running).__name__} has no additive tally: each size was refitted"
         for i, (start, stop) in enumerate(self.spans):
             self._go_on(running, self.train[start:stop])

@@ -26,14 +26,13 @@ from scipy.sparse import csr_array
 
 from deciban import ops
 from deciban.data.blocks import Block, Counts, Reals
-from deciban.estimation.linear import Linear
 
 MOST = 50.0  # nats
 
 
 def column_evidence(family: Any, params: Any) -> PartsEvidence | LinearEvidence:
-    linear = getattr(params, "linear", None)
-    if isinstance(linear, Linear):
+    linear = family.linear_terms(params)
+    if linear is not None:
         present = linear.present()
         absent = np.zeros_like(present) if linear.share is None else linear.share
         if linear.veto is not None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from deciban import metrics
 from deciban.data import frames
+from deciban.decision import is_own
 from deciban.display import GREY, TEXT_COLOUR, ClassStyle, class_style, truncate
 from deciban.errors import DataError
 from deciban.plots import style
@@ -66,7 +67,7 @@ class _ModelDensity:
     """The model's class-conditional density of one column, if it has one for each column."""
 
     def __init__(self, model: Any, j: int):
-        self.state: Any = getattr(model, "_state", None)
+        self.state: Any = model._tally_state() if is_own(model) else None
         self.j, self.there = j, self.state is not None and self.state.family.has_parts
 
     def of(self, values: np.ndarray) -> np.ndarray | None:
@@ -255,8 +256,8 @@ def _column(X: Any, n: int) -> frames.Column:
 
 def _name(column: frames.Column, model: Any) -> str:
     """That of the frame, or that which the model knows."""
-    known = getattr(model, "feature_names_in_", None)
-    return str(column.name) if isinstance(column.name, str) else "x" if known is None else str(known[0])
+    known = frames.feature_names(model)
+    return column.name if isinstance(column.name, str) else known[0] if known else "x"
 
 
 def _rows(ax: Any, x: np.ndarray, hit: np.ndarray, names: tuple[str, str]) -> None:

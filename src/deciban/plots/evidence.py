@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban.decision import reads_texts
 from deciban.display import NEGATIVE, POSITIVE, TEXT_COLOUR, format_decibans, truncate
 from deciban.errors import DataError
 from deciban.plots import style
@@ -191,7 +192,7 @@ def top_words(
 
 def _of_model(model: Any, of: Any, measure: str, most: int, both: bool) -> tuple[Any, list[str], list[float]]:
     """(label, words, values): the strongest words of a class; of two classes those of the other count against it."""
-    if not hasattr(model, "top_words"):
+    if not reads_texts(model):
         raise DataError(
             f"{type(model).__name__} has no words\n\n"
             "hint: top_words(model) of a TextClassifier, or top_words(words, values)"

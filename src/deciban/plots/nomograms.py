@@ -35,7 +35,9 @@ import numpy as np
 from scipy import sparse
 
 from deciban import decision
+from deciban.data import frames
 from deciban.data.frames import column_labels
+from deciban.decision import own_posterior
 from deciban.display import NEGATIVE, PALE, POSITIVE, TEXT_COLOUR, cell_text, truncate
 from deciban.errors import DataError
 from deciban.plots.style import chance_ticks, import_pyplot
@@ -87,7 +89,7 @@ def round_ticks(low: float, high: float, count: int) -> np.ndarray:
 
 def scales_of(model: Any, of: Any = None, against: Any = None, names: Any = None, values: Any = None, levels=None):
     """All columns of a model as scales for `of` (by default the second class) against another (the first one)."""
-    own = model._posterior() if hasattr(model, "_posterior") else None
+    own = own_posterior(model)
     classes = np.asarray(model.classes_)
     a, b = _pair(classes, of, against)
     if own is not None and not own.splits:
@@ -151,8 +153,10 @@ def _pair(classes: np.ndarray, of: Any, against: Any) -> tuple[int, int]:
 
 
 def _names(model: Any, posterior: Any, names: Any) -> list[str]:
-    own = getattr(model, "feature_names_in_", None) if posterior is None else posterior.columns
-    own = column_labels(np.shape(model.coef_)[1]) if own is None else [str(name) for name in own]
+    if posterior is None:
+        own = frames.feature_names(model) or column_labels(np.shape(model.coef_)[1])
+    else:
+        own = [str(name) for name in posterior.columns]
     if names is None:
         return own
     out = [str(names.get(name, name)) for name in own] if isinstance(names, Mapping) else [str(name) for name in names]

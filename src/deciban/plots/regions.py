@@ -27,6 +27,7 @@ import numpy as np
 
 from deciban.data import frames
 from deciban.data.sampling import draw_rows
+from deciban.decision import log_proba_of
 from deciban.display import BACKGROUND, TEXT_COLOUR, cell_text, class_style, truncate
 from deciban.errors import DataError
 from deciban.plots import style as drawing
@@ -227,8 +228,7 @@ class _GridPrediction:
         x, y = np.linspace(left, right, steps), np.linspace(low, high, steps)
         rows = plane.rows(np.column_stack([a.ravel() for a in np.meshgrid(x, y)]))
         proba = np.asarray(model.predict_proba(rows), dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            logs = np.asarray(model.predict_log_proba(rows)) if hasattr(model, "predict_log_proba") else np.log(proba)
+        logs = np.asarray(log_proba_of(model, rows))
         joint = np.asarray(model.predict_joint_log_proba(rows)) if hasattr(model, "predict_joint_log_proba") else None
         shape = (steps, steps, proba.shape[1])
         return cls(

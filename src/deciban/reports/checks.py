@@ -28,6 +28,7 @@ from deciban.data import frames
 from deciban.display import format_list, truncate
 from deciban.errors import DecibanError
 from deciban.model_selection.cross_validation import apart
+from deciban.model_selection.labelled_rows import training_counts
 from deciban.model_selection.leakage import find_leakage
 from deciban.reports.data import ReportData
 
@@ -124,18 +125,18 @@ def _small_classes(facts: ReportData) -> list[str]:
     counts = np.bincount(facts.y, minlength=len(facts.classes))
     few = [f"`{truncate(facts.names[c], 30)}` ({counts[c]})" for c in np.flatnonzero(counts < FEW)]
     out = [f"Few rows to evaluate (fewer than {FEW}): {format_list(few, NAMED, '')}."] if few else []
-    training = getattr(facts.model, "class_count_", None)
+    training = training_counts(facts.model)
     if training is not None:
-        pairs = zip(facts.model.classes_.tolist(), np.asarray(training), strict=True)
+        pairs = zip(facts.model.classes_.tolist(), training, strict=True)
         few = [f"`{truncate(str(label), 30)}` ({count:g})" for label, count in pairs if count < FEW]
         out += [f"Few training rows (fewer than {FEW}): {format_list(few, NAMED, '')}."] if few else []
     return out
 
 
 def _class_drift(facts: ReportData) -> list[str]:
-    before, classes = getattr(facts.model, "class_count_", None), facts.model.classes_
+    before, classes = training_counts(facts.model), facts.model.classes_
     if facts.train is not None and facts.train[1] is not None:
-        before = [(facts.train[1] == label).sum() for label in classes]
+        before = np.array([(facts.train[1] == label).sum() for label in classes])
     if before is None:
         return []
     after = np.bincount(facts.y, minlength=len(facts.classes))[np.searchsorted(facts.classes, classes)]

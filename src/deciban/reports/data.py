@@ -17,12 +17,15 @@ from scipy import sparse
 from sklearn.base import clone
 
 from deciban import metrics
+from deciban.classifiers.base import Generative
 from deciban.classifiers.logistic import LogisticRegression
 from deciban.data import frames
+from deciban.decision import log_proba_of, reads_texts
 from deciban.errors import DataError, DecibanError
 from deciban.explain.explanation import Explanation
 from deciban.metrics import Estimate
-from deciban.model_selection.cross_validation import cross_validate, log_proba_of
+from deciban.model_selection.cross_validation import cross_validate
+from deciban.model_selection.labelled_rows import training_counts
 from deciban.rows import inputs
 from deciban.rows.sampling import folds_by_content
 
@@ -192,11 +195,6 @@ def _target(y: Any) -> str | None:
     return None if name is None else str(name)
 
 
-def reads_texts(model: Any) -> bool:
-    """Whether it is a classifier of texts, which has words in the place of columns."""
-    return hasattr(type(model), "top_words")
-
-
 def _rows(model: Any, X: Any) -> Any:
     """A frame, a CSR matrix, an array, or a list of texts."""
     if reads_texts(model):
@@ -267,7 +265,7 @@ def is_training_data(model: Any, X: Any, y: np.ndarray) -> bool:
     (True, False)
     """
     classes, counts = np.unique(y, return_counts=True)
-    known = getattr(model, "class_count_", None)
+    known = training_counts(model)
     if known is None or not np.array_equal(classes, model.classes_) or not np.allclose(known, counts):
         return False
     some = np.linspace(0, len(y) - 1, min(SAME, len(y))).astype(int)
@@ -278,7 +276,7 @@ def is_training_data(model: Any, X: Any, y: np.ndarray) -> bool:
         except (DecibanError, ValueError):
             return False
     # densities where there are any: weights of columns hang on which rows were held out together, and that on dtypes
-    ask = "score_samples" if hasattr(model, "score_samples") else "predict_proba"
+    ask = "score_samples" if isinstance(model, Generative) else "predict_proba"
     a, b = (np.asarray(getattr(one, ask)(inputs.rows_at(X, some))) for one in (model, again))
     return bool(np.allclose(a, b, rtol=1e-6, atol=1e-9))
 

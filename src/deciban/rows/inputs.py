@@ -431,7 +431,7 @@ def named_classes(known: np.ndarray | None, classes: Any) -> np.ndarray:
 
 def check_classes(estimator: Any, classes: Any) -> None:
     """The same, kept as `classes_`."""
-    estimator.classes_ = named_classes(getattr(estimator, "classes_", None), classes)
+    estimator.classes_ = named_classes(vars(estimator).get("classes_"), classes)
 
 
 def weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:

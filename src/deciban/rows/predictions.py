@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban.data import frames
 from deciban.display import format_list
 from deciban.engines import stream
 from deciban.errors import DataError, DecibanError, levels_up, relocate
@@ -84,19 +85,20 @@ def columns_for(model: Any, names: Sequence[str], features: Any = None) -> tuple
     if features is not None:
         wanted = [features] if isinstance(features, str) else [str(name) for name in features]
     else:
-        wanted = [str(name) for name in getattr(model, "feature_names_in_", names)]
+        wanted = frames.feature_names(model) or list(names)
     absent = [name for name in wanted if name not in names]
     here = tuple(name for name in wanted if name in names)
-    spared = absent and hasattr(model, "levels_") and here and getattr(model, "columns", "") != "strict"
+    spared = absent and here and model._fills_columns()
     if absent and not spared:
         raise DataError(
             f"the model learned from {format_list(wanted)}; the data have {format_list(names)} and lack "
             f"{format_list(absent)}\n\nhint: give the columns their names of training"
         )
-    if len(wanted) != getattr(model, "n_features_in_", 1):
+    width = vars(model).get("n_features_in_", 1)  # texts, and functions as hypotheses, have one column
+    if len(wanted) != width:
         raise DataError(
             f"which of the columns {format_list(names)} does the model read?\n\n"
-            f"hint: it learned from {getattr(model, 'n_features_in_', 1)} without names; name them here: features=[…]"
+            f"hint: it learned from {width} without names; name them here: features=[…]"
         )
     if spared:
         message = f"{format_list(absent)} not in the data: taken as missing in every row"
@@ -162,10 +164,10 @@ def _write(
 
 def kinds(model: Any) -> dict[str, str]:
     """What each column of a model holds: "number", "truth" or "text"."""
-    levels = getattr(model, "levels_", {})
     if model._reads_texts:
-        return dict.fromkeys(map(str, getattr(model, "feature_names_in_", [])), "text")
-    return {str(name): _kind(levels.get(name)) for name in getattr(model, "feature_names_in_", [])}
+        return dict.fromkeys(frames.feature_names(model), "text")
+    levels = model._levels() or {}
+    return {name: _kind(levels.get(name)) for name in frames.feature_names(model)}
 
 
 def _kind(levels: list | None) -> str:

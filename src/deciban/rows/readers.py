@@ -19,7 +19,7 @@ import importlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, wraps
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -497,21 +497,6 @@ class ArrayKind:
     def here(self) -> bool:
         """Whether it is NumPy's."""
         return self.library is None or self.library.endswith("numpy")
-
-
-def check_same_array_library(method: Callable) -> Callable:
-    """Refuse X of another array library than the model was fitted with (under scikit-learn's array API dispatch)."""
-
-    @wraps(method)
-    def checked(self, X, *args, **kwargs):
-        foreign = type(X) is not np.ndarray or not self.__dict__.get("_origin", ArrayKind.plain).here
-        if foreign and self._keeps_kind and get_config()["array_api_dispatch"]:
-            from sklearn.utils._array_api import check_same_namespace
-
-            check_same_namespace(X, self, attribute=getattr(self, "_sent", "means_"), method=method.__name__)
-        return method(self, X, *args, **kwargs)
-
-    return checked
 
 
 ArrayKind.plain = ArrayKind()

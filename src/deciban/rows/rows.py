@@ -192,14 +192,6 @@ class Discover:
     roles: ColumnRoles
     size: int = 0  # rows that a sample has; 0: there is none
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.roles.columns
-
-    @property
-    def coded(self) -> tuple[str, ...]:
-        return self.roles.coded
-
     def __call__(self, batch: Any) -> LabelledTally:
         if batch.num_rows == 0:
             return LabelledTally.nothing()
@@ -224,14 +216,6 @@ class Pass:
     reader: Any
     roles: ColumnRoles
     classes: np.ndarray
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.roles.columns
-
-    @property
-    def coded(self) -> tuple[str, ...]:
-        return self.roles.coded
 
     def __call__(self, batch: Any) -> Any:
         try:
@@ -263,9 +247,15 @@ class BatchJob:
     progress: Any = None
     checkpoint: Any = None
 
-    def total(self, f: Callable[[Any], Any]) -> Any:
-        """Σ f(batch); f is picklable and keeps no state."""
-        return self.engine.total(self.data, f, progress=self.progress)
+    def total(self, f: Callable[[Any], Any], coded: bool = False) -> Any:
+        """Σ f(batch) over the columns of the roles; f is picklable and keeps no state. `coded`: f takes columns of
+        texts as dictionaries too."""
+        return self.engine.total(self.data, f, **self._read(coded))
+
+    def _read(self, coded: bool) -> dict[str, Any]:
+        """What an engine is to read, and where progress is reported."""
+        texts = self.roles.coded if coded else ()
+        return {"columns": self.roles.columns, "coded": texts, "progress": self.progress}
 
     @property
     def repeats(self) -> bool:
@@ -290,9 +280,10 @@ class BatchJob:
             yield replace(self, data=data)
 
     def resumed(self, f: Any, settings: tuple[str, Mapping[str, Any]]) -> Any:
-        """Σ f(batch) from where an earlier job of a model with these settings had come, if there is a checkpoint."""
+        """Σ f(batch) from where an earlier job of a model with these settings had come, if there is a checkpoint; f
+        takes columns of texts as dictionaries too."""
         if self.checkpoint is None:
-            return self.total(f)
+            return self.total(f, coded=True)
         if self.engine is not stream:
             raise DataError(
                 f"`checkpoint` is for files that are read here; {self.engine.__name__.rpartition('.')[2]} does lost "
@@ -302,7 +293,7 @@ class BatchJob:
         keeper = checkpoints.Checkpoint(
             self.checkpoint, checkpoints.fingerprint(*settings, self.roles, stream.opened(self.data))
         )
-        out = stream.total(self.data, f, progress=self.progress, start=keeper.start(), after=keeper.after)
+        out = stream.total(self.data, f, **self._read(coded=True), start=keeper.start(), after=keeper.after)
         keeper.done()
         return out
 
@@ -443,7 +434,7 @@ class BatchRows:
         return Pass(f, self.reader, self.job.roles, self.classes)
 
     def total(self, f: Callable[[Table], Any], size: int = 0) -> Any:
-        return self.job.total(self._pass(f))
+        return self.job.total(self._pass(f), coded=True)
 
     def mapped(self, f: Callable[[Table], Any], cells: int, keep: bool) -> Callable[[Callable[[Any], Any]], Any]:
         return lambda g: self.total(Composed(g, f))

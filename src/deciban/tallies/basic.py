@@ -136,10 +136,11 @@ class Bundle:
     """Several tallies of the same rows, added side by side."""
 
     parts: tuple
+    every_row: ClassVar[bool] = True  # each part has its own
 
     def __repr__(self) -> str:
         """The kinds of the parts and the class weights; `parts` has the numbers."""
-        if all(isinstance(getattr(part, "n", None), np.ndarray) and part.n.ndim == 1 for part in self.parts[:1]):
+        if all(isinstance(part, Tally) and part.n.ndim == 1 for part in self.parts[:1]):
             n = np.array2string(self.parts[0].n, threshold=10, precision=6)
             return f"Bundle({', '.join(map(_kind, self.parts))}; class weights {n})"
         return _kind(self)

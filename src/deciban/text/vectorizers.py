@@ -171,7 +171,8 @@ class CountVectorizer(theirs.CountVectorizer):
                 "min_df, max_df and max_features need all texts at once, partial_fit sees some\n\n"
                 "hint: leave them out, and choose columns after the last partial_fit"
             )
-        known = dict(self.vocabulary_) if hasattr(self, "vocabulary_") else {}
+        learned = vars(self).keys() & {"vocabulary_", "_terms"}  # of which `vocabulary_` is made
+        known = dict(self.vocabulary_) if learned else {}
         more = type(self)(**self.get_params(deep=False))
         try:
             words = more.fit(raw_documents).get_feature_names_out()

@@ -1,0 +1,93 @@
+"""No probes of our own objects: nothing asks `hasattr(model, …)` or `getattr(model, name, default)`.
+
+What differs between our models, families, tallies and engines is a method, or an attribute, with a default on their
+base. Objects of other libraries, and what users pass, may be probed: `ALLOWED` says where, how often and why.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src/deciban"
+MEMBERS = "members of an ensemble are estimators of any library, functions, or labels"
+CLASSIFIERS = "classifiers of any library"
+FRAMES = "frames, series and arrays of any library"
+USERS = "what a user passed, of any type"
+VERSIONS = "what another library, or the system, has in some versions only"
+ALLOWED = {
+    "classifiers/ensemble.py": (12, MEMBERS),
+    "classifiers/text.py": (2, FRAMES),
+    "classifiers/text_model.py": (2, "vectorisers of any library"),
+    "cli/options.py": (3, "NumPy's arrays and scalars; functions that click has decorated"),
+    "cli/tour.py": (2, "modules of scikit-learn, for their docstrings"),
+    "data/frames.py": (28, f"{FRAMES}; scikit-learn leaves out `feature_names_in_` where columns have no names"),
+    "decision.py": (4, f"{CLASSIFIERS}: whether one is of this library, and has logarithms; priors as a series"),
+    "engines/dask.py": (1, VERSIONS),
+    "engines/stream.py": (1, USERS),
+    "engines/threads.py": (1, VERSIONS),
+    "io/atomic.py": (1, VERSIONS),
+    "io/source.py": (8, FRAMES),
+    "mail/message.py": (2, "messages of the standard library"),
+    "model_selection/compare.py": (2, CLASSIFIERS),
+    "model_selection/labelled_rows.py": (1, CLASSIFIERS),
+    "plots/evidence.py": (1, USERS),
+    "plots/regions.py": (1, CLASSIFIERS),
+    "plots/style.py": (6, f"{CLASSIFIERS}; matplotlib's axes; {USERS}"),
+    "reports/data.py": (2, FRAMES),
+    "rows/folds.py": (1, "splitters of scikit-learn"),
+    "rows/inputs.py": (5, FRAMES),
+    "rows/readers.py": (4, FRAMES),
+    "text/reader.py": (3, FRAMES),
+    "text/vectorizers.py": (1, VERSIONS),
+}
+AT_MOST = {  # some of these are probes of our own objects: fewer are better, and more are not allowed
+    "classifiers/logistic.py": 4,
+    "model_file/__init__.py": 7,
+    "model_file/codec.py": 5,
+    "model_file/validation.py": 8,
+}
+MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+
+
+def probes(source: str) -> list[int]:
+    """The lines that ask whether an object has an attribute: `hasattr`, and `getattr` with a default."""
+    return sorted(
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and (node.func.id == "hasattr" or (node.func.id == "getattr" and len(node.args) == 3))
+    )
+
+
+def test_objects_of_our_own_are_not_probed():
+    wrong = []
+    for module in MODULES:
+        lines = probes((PACKAGE / module).read_text(encoding="utf-8"))
+        allowed = AT_MOST.get(module, ALLOWED.get(module, (0, ""))[0])
+        if len(lines) > allowed:
+            wrong.append(f"{module}: {len(lines)} probes, {allowed} allowed, in lines {lines}")
+    assert not wrong, "give the base class a default, or say in ALLOWED whose objects these are:\n" + "\n".join(wrong)
+
+
+def test_no_more_probes_are_allowed_than_there_are():
+    found = {module: len(probes((PACKAGE / module).read_text(encoding="utf-8"))) for module in MODULES}
+    assert {module: number for module, (number, _) in ALLOWED.items() if found.get(module) != number} == {}
+    assert not ALLOWED.keys() & AT_MOST.keys()
+
+
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ("if hasattr(model, 'levels_'):\n    pass", [1]),
+        ("x = 1\ny = getattr(model, 'levels_', {})", [2]),
+        ("getattr(model, name)", []),  # a name that is known to be there
+        ("# hasattr(model, 'levels_')\n'getattr(a, b, c)'", []),
+        ("any(hasattr(m, 'fit') or getattr(m, 'tag', None) for m in models)", [1, 1]),
+    ],
+)
+def test_probes_are_found(code, lines):
+    assert probes(code) == lines
