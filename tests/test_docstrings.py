@@ -18,7 +18,6 @@ PENDING = (
     "ComplementNB",
     "Gibbs",
     "LogisticRegression",
-    "list_families",
     "load",
     "merge",
     "model_info",
