@@ -577,7 +577,7 @@ class Generative(Classifier):
         """The state of all rows."""
         spec = self._spec()
         if spec.tune or spec.feature_weights:
-            rows.refuse_checkpoint()
+            rows.raise_if_checkpoint()
         with rows.several() if spec.several_passes else nullcontext(rows) as rows:
             if rows.in_memory:
                 spec.check(rows.classes, rows.reader, rows)
