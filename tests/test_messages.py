@@ -85,7 +85,7 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         lambda: MixedNB(families={"aeg": "gaussian"}).fit(FRAME, Y),
         DataError,
         "families name `aeg`, but the columns are `age`, `sky`\n\n"
-        "hint: name columns as X has them, by number (0, 1, …) if X is an array",
+        "hint: use the column names of X, or numbers (0, 1, …) if X is an array",
     ),
     (
         lambda: MixedNB(families={"age": "poisson"}).fit(FRAME.assign(age=FRAME["age"] + 0.5), Y),
@@ -171,7 +171,7 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (
         lambda: GaussianNB(weights="discriminative").fit(MANY, LABELS).forget(X[:1], ["a"]),
         NotAdditiveError,
-        "weights='discriminative' looks at all rows at once: no update, merge or forgetting\n\n"
+        "weights='discriminative' needs all rows at once: no update, merge or forgetting\n\n"
         "hint: fit again on all rows, or update a model without weights",
     ),
     # names
