@@ -242,7 +242,7 @@ def test_bad_rows_are_refused():
     frame, y = rows()
     with pytest.raises(DataError, match="0 sample"):
         BayesNet().fit(frame[:0], y[:0])
-    with pytest.raises(DataError, match="a column is called `class`"):
+    with pytest.raises(DataError, match="a column has the name of the class, `class`"):
         BayesNet(target=CLASS).fit(frame.rename(columns={"a": CLASS}), y)
     with pytest.raises(NotFittedError):
         BayesNet().query("a")
@@ -357,7 +357,7 @@ def test_broken_and_absent_files_are_named(tmp_path):
     with pytest.raises(DataError, match=r"(?s)broken\.bif: line 3: .*sum to 1\.1.*hint:"):
         BayesNet.from_bif(path)
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(DataError, match="is no text"):
+    with pytest.raises(DataError, match="is not text"):
         BayesNet.from_bif(path)
     with pytest.raises(FileNotFoundError):
         BayesNet.from_bif(tmp_path / "absent.bif")

@@ -163,7 +163,7 @@ def test_rows_left_out_did_not_choose_the_cuts_that_score_them():
     held = family.leave_one_out(t, Reals(x), y, None)
     flattered = Histogram().leave_one_out(t.parts[1], Reals(x), y, None)
     lead = [(scores[own] - scores[own[0], 1 - y]).mean() for scores in (held, flattered)]
-    assert p.crossed
+    assert p.cross_fitted
     assert lead[0] < lead[1]
 
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 
 from deciban import BernoulliNB, GaussianNB, LinearDiscriminantAnalysis, MixedNB, MultinomialNB, metrics
 from deciban.decision import log_prior
-from deciban.models.calibration import FEW, PULL, Calibration
+from deciban.models.calibration import FEW, PENALTY, Calibration
 
 from .support.models import CLASSES, each, rows_for
 
@@ -67,7 +67,7 @@ def test_fit_is_the_least_of_the_penalised_log_loss(weighed):
     def loss(theta: np.ndarray) -> float:
         joint = theta[0] * loglik + theta[1:] + prior
         own = joint[np.arange(300), y] - np.logaddexp.reduce(joint, axis=1)
-        pull = PULL + (FEW / weight.sum()) ** 2
+        pull = PENALTY + (FEW / weight.sum()) ** 2
         return -float(weight @ own) + 0.5 * pull * float((theta[0] - 1) ** 2 + theta[1:] @ theta[1:])
 
     found = Calibration.fit(loglik, prior, y, w)

@@ -58,8 +58,8 @@ def some_gaussians(d: int = 4, k: int = 3, pooled: bool = False, seed: int = 1) 
     return rng.normal(size=(k, d)), roots @ roots.transpose(0, 2, 1)
 
 
-def of_holes(table: Table, g: ClassGaussians, pooled: bool = False):
-    return reduce(add, (expected(holes, g, pooled) for holes in batches(table.x, table.y, table.w, table.k)))
+def expected_of(table: Table, g: ClassGaussians, pooled: bool = False):
+    return reduce(add, (expected(batch, g, pooled) for batch in batches(table.x, table.y, table.w, table.k)))
 
 
 def by_hand(table: Table, mean: np.ndarray, covs: np.ndarray):
@@ -87,7 +87,7 @@ def by_hand(table: Table, mean: np.ndarray, covs: np.ndarray):
 def test_expected_statistics_are_those_of_the_conditional_gaussian_of_each_row(pooled):
     table = rows(share=0.5)
     mean, covs = some_gaussians(pooled=pooled)
-    e = of_holes(table, ClassGaussians.of(mean, covs), pooled)
+    e = expected_of(table, ClassGaussians.of(mean, covs), pooled)
     n, total, squares, loglik = by_hand(table, mean, covs)
     scatter = squares - total[:, :, None] * total[:, None, :] / n[:, None, None]
     np.testing.assert_allclose(e.tally.n, n)
@@ -111,7 +111,7 @@ def test_log_likelihood_of_complete_rows_comes_from_their_tally(pooled):
 def test_expectations_of_parts_add_up_to_those_of_the_whole():
     table = rows()
     g = ClassGaussians.of(*some_gaussians())
-    whole, parts = of_holes(table, g), [of_holes(table.rows(a, a + 30), g) for a in (0, 30, 60)]
+    whole, parts = expected_of(table, g), [expected_of(table.rows(a, a + 30), g) for a in (0, 30, 60)]
     total = parts[0] + parts[1] + parts[2]
     for name in ("n", "mean", "scatter"):
         np.testing.assert_allclose(getattr(total.tally, name), getattr(whole.tally, name), rtol=1e-9, atol=1e-10)
@@ -122,32 +122,32 @@ def test_weight_is_repetition_and_rows_of_no_weight_are_nobody():
     table, g = rows(), ClassGaussians.of(*some_gaussians())
     times = np.arange(90) % 3
     again = np.repeat(np.arange(90), times)
-    weighed = of_holes(Table(table.x, table.y, times.astype(float), 3), g)
-    repeated = of_holes(Table(table.x.take(again), table.y[again], None, 3), g)
+    weighed = expected_of(Table(table.x, table.y, times.astype(float), 3), g)
+    repeated = expected_of(Table(table.x.take(again), table.y[again], None, 3), g)
     np.testing.assert_allclose(weighed.tally.scatter, repeated.tally.scatter, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(weighed.loglik, repeated.loglik)
 
 
 def test_size_of_the_batches_is_free(monkeypatch):
     table, g = rows(n=300, d=6), ClassGaussians.of(*some_gaussians(d=6))
-    whole = of_holes(table, g)
+    whole = expected_of(table, g)
     assert len(batches(table.x, table.y, table.w, 3)) <= 6
     monkeypatch.setattr("deciban.models.em.BATCH", 1)
     assert len(batches(table.x, table.y, table.w, 3)) > 6
-    np.testing.assert_allclose(of_holes(table, g).tally.scatter, whole.tally.scatter, rtol=1e-9)
+    np.testing.assert_allclose(expected_of(table, g).tally.scatter, whole.tally.scatter, rtol=1e-9)
 
 
 @pooled_or_not
 def test_many_rows_of_one_kind_may_be_tallied_first(pooled, monkeypatch):
     table, g = rows(n=3000, share=0.4), ClassGaussians.of(*some_gaussians(pooled=pooled))
-    crowded = of_holes(table, g, pooled)
-    assert any(holes.scatter is not None for holes in batches(table.x, table.y, table.w, 3))
-    monkeypatch.setattr("deciban.models.em.CROWD", 1e9)
-    assert all(holes.scatter is None for holes in batches(table.x, table.y, table.w, 3))
-    alone = of_holes(table, g, pooled)
-    np.testing.assert_allclose(crowded.tally.mean, alone.tally.mean, rtol=1e-10)
-    np.testing.assert_allclose(crowded.tally.scatter, alone.tally.scatter, rtol=1e-9, atol=1e-8)
-    np.testing.assert_allclose(crowded.loglik, alone.loglik, rtol=1e-10)
+    grouped = expected_of(table, g, pooled)
+    assert any(batch.scatter is not None for batch in batches(table.x, table.y, table.w, 3))
+    monkeypatch.setattr("deciban.models.em.MANY", 1e9)
+    assert all(batch.scatter is None for batch in batches(table.x, table.y, table.w, 3))
+    alone = expected_of(table, g, pooled)
+    np.testing.assert_allclose(grouped.tally.mean, alone.tally.mean, rtol=1e-10)
+    np.testing.assert_allclose(grouped.tally.scatter, alone.tally.scatter, rtol=1e-9, atol=1e-8)
+    np.testing.assert_allclose(grouped.loglik, alone.loglik, rtol=1e-10)
 
 
 def learn(family, table: Table, extra=None) -> em.EMResult:
@@ -349,10 +349,10 @@ def test_any_number_of_threads_gives_the_same_bits(model, monkeypatch):
     assert len(answers) == 1
 
 
-def test_em_that_has_not_settled_says_so(monkeypatch):
+def test_em_that_has_not_converged_warns(monkeypatch):
     monkeypatch.setattr(em, "STEPS", 2)
     x, y = holed()
-    with pytest.warns(ConvergenceWarning, match=r"(?s)not settled.*hint:"):
+    with pytest.warns(ConvergenceWarning, match=r"(?s)not converged.*hint:"):
         model = QuadraticDiscriminantAnalysis().fit(x, y)
     assert model.n_iter_ == 2
 

@@ -229,7 +229,7 @@ def test_qda_says_that_its_columns_interact():
     x, y = iris(as_frame=False)
     text = str(QuadraticDiscriminantAnalysis().fit(x, y).explain([[5.0, np.nan, 1.4, 0.2]]))
     assert "(all columns together)  5, missing, 1.4, …" in text
-    assert text.endswith("columns of this QuadraticDiscriminantAnalysis interact: none has a part of its own")
+    assert text.endswith("columns of this QuadraticDiscriminantAnalysis interact: none has a separate part")
 
 
 def test_html_is_escaped():

@@ -206,14 +206,14 @@ def test_what_all_rows_chose_cannot_be_updated_merged_or_forgotten(model):
         lambda: fitted + fitted,
     )
     for ask in asks:
-        with pytest.raises(NotAdditiveError, match=r"looks at all rows at once.*\n\nhint: .*tuned_"):
+        with pytest.raises(NotAdditiveError, match=r"needs all rows at once.*\n\nhint: .*tuned_"):
             ask()
 
 
 @pytest.mark.parametrize("model", [GaussianNB(calibrate=True), MultinomialNB(calibrate=True)])
 def test_calibrated_models_say_why_they_do_not_add(model):
     x, y = rows_for(model, n=60)
-    with pytest.raises(NotAdditiveError, match=r"calibrate=True looks at all rows"):
+    with pytest.raises(NotAdditiveError, match=r"calibrate=True needs all rows"):
         clone(model).fit(x, y).partial_fit(x, y)
 
 

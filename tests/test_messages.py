@@ -45,7 +45,7 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         lambda: GaussianNB().fit(with_cell(np.inf), Y),
         SupportError,
         "Input X contains infinity (first in row 2, column 1)\n\n"
-        "hint: remove the cell's row, or put NaN there: a missing cell counts for nothing",
+        "hint: remove the cell's row, or put NaN there: a missing cell is ignored",
     ),
     (
         lambda: LogisticRegression().fit(with_cell(np.nan), Y),
@@ -85,7 +85,7 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         lambda: MixedNB(families={"aeg": "gaussian"}).fit(FRAME, Y),
         DataError,
         "families name `aeg`, but the columns are `age`, `sky`\n\n"
-        "hint: name columns as X has them, by number (0, 1, …) if X is an array",
+        "hint: use the column names of X, or numbers (0, 1, …) if X is an array",
     ),
     (
         lambda: MixedNB(families={"age": "poisson"}).fit(FRAME.assign(age=FRAME["age"] + 0.5), Y),
@@ -143,13 +143,13 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         lambda: GaussianNB().partial_fit(X, Y),
         DataError,
         "classes must be passed on the first call to partial_fit.\n\n"
-        "hint: classes=[...] names all labels that will ever come; or begin with `fit`",
+        "hint: classes=[...] names all labels that may occur; or begin with `fit`",
     ),
     (
         lambda: started().partial_fit(X, ["a", "c", "a", "b"]),
         DataError,
         "The target label(s) ['c'] in y do not exist in the initial classes ['a' 'b']\n\n"
-        "hint: pass all labels that will ever come as `classes` in the first call",
+        "hint: pass all labels that may occur as `classes` in the first call",
     ),
     (
         lambda: gauss().forget([[40.0, 1.0]], ["a"]),
@@ -171,7 +171,7 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (
         lambda: GaussianNB(weights="discriminative").fit(MANY, LABELS).forget(X[:1], ["a"]),
         NotAdditiveError,
-        "weights='discriminative' looks at all rows at once: no update, merge or forgetting\n\n"
+        "weights='discriminative' needs all rows at once: no update, merge or forgetting\n\n"
         "hint: fit again on all rows, or update a model without weights",
     ),
     # names

@@ -73,7 +73,7 @@ def test_what_cannot_be_learned_is_refused_by_name(frame, error, words):
         ({"age": "gaussian"}, ["`age`", "the columns are `size`, `price`"]),
         ({"size": 3}, ["column `size`", "no family 3"]),
         ({"size": Gaussian}, ["column `size`", "Gaussian"]),
-        ({"size": Multinomial()}, ["column `size`", "Multinomial", "by itself"]),
+        ({"size": Multinomial()}, ["column `size`", "Multinomial", "single column"]),
         ({"size": "multinomial"}, ["column `size`", "multinomial"]),
     ],
 )

@@ -425,7 +425,7 @@ def test_one_class_is_certain_and_has_no_rival():
     model = TextClassifier().fit(["tea", "cake"], ["a", "a"])
     assert model.predict_proba(["tea"]).tolist() == [[1.0]]
     for act in (model.top_words, model.one_vs_rest, lambda: model.explain("tea")):
-        with pytest.raises(DataError, match="one class"):
+        with pytest.raises(DataError, match=r"one class|two classes"):
             act()
     with pytest.raises(DataError, match="two classes"):
         TextClassifier("logistic").fit(["tea", "cake"], ["a", "a"])
@@ -443,5 +443,5 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
 def test_labels_of_any_kind():
     assert TextClassifier().fit(["tea", "cake"], [7, 3]).partial_fit(["lamp"], [5]).classes_.tolist() == [3, 5, 7]
     assert TextClassifier().fit(["tea", "cake"], [True, False]).predict(["tea"]).tolist() == [True]
-    with pytest.raises(DataError, match="another kind"):
+    with pytest.raises(DataError, match="another type"):
         TextClassifier().fit(["tea", "cake"], [7, 3]).partial_fit(["lamp"], ["five"])

@@ -32,7 +32,7 @@ from deciban.families.poisson import Poisson
 from deciban.models import feature_weights as weighing
 from deciban.models.feature_evidence import DenseEvidence, SparseEvidence, column_evidence
 from deciban.models.feature_weights import Objective, ParameterLayout, WeightedRows, with_strength
-from deciban.models.learn_feature_weights import dealt_pieces, distinct_rows
+from deciban.models.learn_feature_weights import distinct_rows, split_pieces
 from deciban.rows.sample import RowSample
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
@@ -52,12 +52,12 @@ def objective_of(x, y, k: int, by_class: bool, sparse_rows: bool = False, seed: 
     """Of rows in two pieces, with weights and a prior of their own."""
     f, rng = Bernoulli(), np.random.default_rng(seed)
     block = block_of(x)
-    said = column_evidence(f, f.estimate(f.tally(block, y, None, k)))
+    evidence = column_evidence(f, f.estimate(f.tally(block, y, None, k)))
     w, pieces = rng.uniform(0.5, 2.0, len(y)), []
     for start, stop in ((0, 20), (20, len(y))):
         rows = block.rows(start, stop)
-        heard = SparseEvidence(said, rows) if sparse_rows else DenseEvidence(said, rows, kept=True)
-        pieces.append(WeightedRows(heard, y[start:stop], w[start:stop]))
+        part = SparseEvidence(evidence, rows) if sparse_rows else DenseEvidence(evidence, rows, kept=True)
+        pieces.append(WeightedRows(part, y[start:stop], w[start:stop]))
     layout = ParameterLayout(k, x.shape[1], by_class)
     return Objective(pieces, decision.log_prior(np.arange(1.0, k + 1)), layout, rng.uniform(0.5, 2.0, layout.size))
 
@@ -115,19 +115,19 @@ def test_evidence_of_a_column_is_its_part_up_to_what_classes_share(family):
     rng = np.random.default_rng(0)
     x, y = block_of(rng.integers(0, 3, (40, 4)).astype(float)), rng.integers(0, 3, 40).astype(np.int32)
     p = family.estimate(family.tally(x, y, None, 3))
-    said, parts = column_evidence(family, p), family.parts(p, x)
-    np.testing.assert_allclose(said.parts(x), parts - parts.mean(axis=1, keepdims=True), atol=1e-9)
+    evidence, parts = column_evidence(family, p), family.parts(p, x)
+    np.testing.assert_allclose(evidence.parts(x), parts - parts.mean(axis=1, keepdims=True), atol=1e-9)
     weights = rng.normal(size=(3, 4))
-    np.testing.assert_allclose(said.scores(x, weights), (said.parts(x) * weights).sum(axis=2), atol=1e-9)
+    np.testing.assert_allclose(evidence.scores(x, weights), (evidence.parts(x) * weights).sum(axis=2), atol=1e-9)
 
 
 @pytest.mark.parametrize("k", [2, 3])
-def test_weights_are_the_least_of_the_loss_under_their_pulls(k):
+def test_weights_are_the_least_of_the_loss_under_their_penalties(k):
     x, y = bits(n=200, k=k)
     x[:, 1] = y == 0
     f = replace(objective_of(x, y, k, k > 2), ridge=np.ones(ParameterLayout(k, 5, k > 2).size))
     answer = weighing.minimise(f, np.zeros(f.layout.size))
-    under = with_strength(f, answer.kept.pulls)
+    under = with_strength(f, answer.kept.strengths)
     best = minimize(under.slope, np.zeros(f.layout.size), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     assert answer.converged
     assert under.slope(answer.w)[0] <= best.fun + 1e-6
@@ -141,9 +141,9 @@ def test_conjugate_gradients_find_what_newton_finds(monkeypatch):
     monkeypatch.setattr(weighing, "DENSE", 1)
     other = weighing.minimise(f, np.zeros(8))
     assert other.converged
-    under = with_strength(f, other.kept.pulls)
+    under = with_strength(f, other.kept.strengths)
     np.testing.assert_allclose(under.slope(other.w)[1], 0.0, atol=1e-2)
-    np.testing.assert_allclose(other.w, newton.w, atol=0.3)  # γ is that of the diagonal: pulls differ a little
+    np.testing.assert_allclose(other.w, newton.w, atol=0.3)  # γ is that of the diagonal: strengths differ a little
 
 
 def test_naive_bayes_is_a_nearer_start_than_nothing():
@@ -151,12 +151,12 @@ def test_naive_bayes_is_a_nearer_start_than_nothing():
     model = GaussianNB(weights="discriminative").fit(x, y)
     codes = y.astype(np.int32)
     few, times, _ = distinct_rows(RowSample.of(Table(block_of(x), codes, None, 3)))
-    f = weighing.problem(dealt_pieces(model._state, few, times), np.log(np.full(3, 1 / 3)), 4)
+    f = weighing.problem(split_pieces(model._state, few, times), np.log(np.full(3, 1 / 3)), 4)
     zero = np.zeros(f.layout.size)
     zero[0] = -1.0  # all weights 0
-    assert weighing.minimise(f, weighing.tempered(f)).steps == model.n_iter_
-    under = with_strength(f, model._state.weights.pulls)
-    near, far = (solve(Newton(), under, start, 1e-6, 100) for start in (weighing.tempered(f), zero))
+    assert weighing.minimise(f, weighing.fit_temperature(f)).steps == model.n_iter_
+    under = with_strength(f, model._state.weights.strengths)
+    near, far = (solve(Newton(), under, start, 1e-6, 100) for start in (weighing.fit_temperature(f), zero))
     assert near.steps < far.steps
     assert near.value == pytest.approx(far.value, rel=1e-6)
 
@@ -164,7 +164,7 @@ def test_naive_bayes_is_a_nearer_start_than_nothing():
 def test_the_start_is_the_least_of_temperature_and_biases():
     x, y = bits(n=200, k=3)
     f = replace(objective_of(x, y, 3, True), ridge=np.ones(ParameterLayout(3, 5, True).size))
-    start, free = weighing.tempered(f), [0, -3, -2, -1]
+    start, free = weighing.fit_temperature(f), [0, -3, -2, -1]
     np.testing.assert_allclose(f.slope(start)[1][free], 0.0, atol=1e-4)
     assert not np.delete(start, free).any()
 

@@ -87,7 +87,7 @@ def test_f17_output_is_not_input(model, capfd):
         assert {name: Path(name).read_bytes() for name in before} == before
     output("predict m.deciban people.csv -o people.csv --force", capfd)
     assert "predicted" in Path("people.csv").read_text().splitlines()[0]
-    with pytest.raises(DataError, match="would take the place of the data"):
+    with pytest.raises(DataError, match="would overwrite the data"):
         deciban.load("m.deciban").predict_on("people.csv", out="people.csv")
 
 

@@ -101,7 +101,7 @@ def test_quality_4_3_an_array_of_objects():
 def test_quality_4_3_numbers_do_not_become_levels_of_a_column_that_was_empty():
     X = pd.DataFrame({"a": list("uvuv"), "b": pd.Series([None] * 4, dtype=object)})
     model = MixedNB().fit(X, [0, 1, 0, 1])
-    with pytest.raises(DataError, match=r"column `b` had no cell .* and holds numbers now"):
+    with pytest.raises(DataError, match=r"column `b` was empty .* and holds numbers now"):
         model.partial_fit(pd.DataFrame({"a": ["u"], "b": [2.5]}), [0])
     named = MixedNB(families={"b": "categorical"}).fit(X, [0, 1, 0, 1])
     named.partial_fit(pd.DataFrame({"a": ["u"], "b": [2]}), [0])

@@ -245,7 +245,7 @@ def test_b32_a_column_may_be_called_class(cls):
     if cls is BayesNet:
         assert model.network_.names[-1] == "class_"
         assert model.query("class_", {"class": "overcast"})["yes"] > 0.8
-        with pytest.raises(DataError, match=r"(?s)a column is called `class`.*hint:"):
+        with pytest.raises(DataError, match=r"(?s)a column has the name of the class, `class`.*hint:"):
             BayesNet(target="class").fit(X, TENNIS["play"])
 
 

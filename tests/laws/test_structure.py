@@ -151,7 +151,7 @@ def test_what_cannot_be_learned_in_batches_is_said(ensemble):
         ensemble({"tree": DecisionTreeClassifier()}, weights=[1.0]).fit_on(rows)
     with pytest.raises(DataError, match="there are no models"):
         ensemble([]).fit_on(rows)
-    with pytest.raises(DataError, match=r"(?s)`checkpoint` is for models that go through the data once"):
+    with pytest.raises(DataError, match=r"(?s)`checkpoint` is for models that read the data once"):
         ensemble(LEVELS).fit_on(rows, checkpoint="there")
     with pytest.raises(DataError, match="once"):
         ensemble(LEVELS).fit_on(iter(on_arrow(X, y)))

@@ -1,1 +1,1 @@
-"""The scikit-learn front: constructors store, `fit` learns, everything else is a view of the tally."""
+"""Classifiers with the interface of scikit-learn: constructors store settings, `fit` learns, attributes are views."""

@@ -1,15 +1,15 @@
-"""The bases of all classifiers.
+"""Base classes of all classifiers.
 
-`Classifier` has every answer once: posteriors, labels, odds, decisions, explanations, for rows in memory and elsewhere.
-Its subclasses say how they learn and what their `Posterior` is. `Generative` is the base of those whose state is a
-tally: a subclass writes `_spec` (its settings as a value) and `_reader` (what it takes); learning, updating, merging,
-forgetting and leaving out are the same for all.
+`Classifier` implements every kind of prediction: posteriors, labels, odds, decisions, explanations, for rows in memory
+and elsewhere. A subclass defines how it learns and its `Posterior`. `Generative` is the base of classifiers whose state
+is a tally: a subclass defines `_spec` (its settings as a value) and `_reader` (how it reads rows); learning, updating,
+merging, removing rows and leave-one-out are implemented here.
 
 >>> from deciban import GaussianNB, MixedNB
 >>> model = GaussianNB().fit([[0.0], [2.0], [3.0], [5.0]], ["ham", "ham", "spam", "spam"])
->>> model.decide([[1.0], [2.5], [4.0]], reject=0.1).tolist()  # abstaining costs a tenth of a mistake
+>>> model.decide([[1.0], [2.5], [4.0]], reject=0.1).tolist()  # abstaining costs a tenth of an error
 ['ham', None, 'spam']
->>> model.decide([[2.6]], costs={("ham", "spam"): 9}).tolist()  # nine times worse than spam taken for ham
+>>> model.decide([[2.6]], costs={("ham", "spam"): 9}).tolist()  # nine times the cost of the opposite error
 ['ham']
 >>> MixedNB(calibrated=True)
 Traceback (most recent call last):
@@ -19,7 +19,7 @@ hint: did you mean `calibrate`?
 >>> hasattr(MixedNB(alpha=0).fit([["x"], ["y"]], ["p", "q"]), "evidence_")  # no prior, so no evidence
 False
 
-Data of any size and kind: the engine is picked by the type of the data.
+Data of any size and type: the engine is chosen by the type of the data.
 
 >>> import pyarrow as pa
 >>> rows = pa.table({"size": [1.0, 1.2, 3.0, 3.1], "label": ["a", "a", "b", "b"]})
@@ -80,20 +80,20 @@ from deciban.rows.sample import SIZE
 from deciban.tallies import Bundle
 
 _GUARD = Lock()
-_LOCKS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by model: locks are no part of a pickle or a copy
-TARGET = "label"  # the column of the classes, where none is named
-INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an index without a name when it writes files
-SEARCHED = 1000  # rows that are looked at one by one for the one that was never learned
-PRIORS = ["array-like", Mapping, StrOptions({"uniform"}), None]  # what the setting may be
+_LOCKS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by model: locks are not part of a pickle or a copy
+TARGET = "label"  # default name of the label column
+INDEX = re.compile(r"__index_level_\d+__")  # pandas' name of an unnamed index in files
+SEARCHED = 1000  # rows that are searched one by one for one that was never learned
+PRIORS = ["array-like", Mapping, StrOptions({"uniform"}), None]  # valid values of the setting
 CLASS_WEIGHT: dict[str, list] = {"class_weight": [StrOptions({"balanced"}), Mapping, None]}
 
 
 class Classifier(ClassifierMixin, BaseEstimator):
     """Base of all classifiers: needs `_posterior(priors)`, and `_learn_on(job)` for data elsewhere.
 
-    The constructor's signature is read once a class (scikit-learn reads it in every fit, which small tables notice); a
-    setting that it does not have is answered with the nearest one; methods that override others have their docstrings;
-    and a fitted attribute that cannot be had raises an AttributeError with the reason, as `hasattr` and `dir` expect.
+    The constructor's signature is read once per class (scikit-learn reads it in every fit, which is slow for small
+    tables). The error for an unknown setting suggests the nearest one. Overriding methods inherit docstrings. A fitted
+    attribute that is not available raises an AttributeError with the reason, as `hasattr` and `dir` expect.
     """
 
     classes_: np.ndarray
@@ -101,7 +101,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        for name, own in vars(cls).items():  # help() shows what the method that is overridden says
+        for name, own in vars(cls).items():  # help() shows the docstring of the overridden method
             if isinstance(own, FunctionType) and own.__doc__ is None and not name.startswith("_"):
                 own.__doc__ = next((vars(base)[name].__doc__ for base in cls.__mro__[1:] if name in vars(base)), None)
         if "__init__" in cls.__dict__:
@@ -118,7 +118,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """No other thread changes this model meanwhile: a sum that two threads make of the same state loses rows."""
+        """Hold the lock of this model: two threads that update the same state at once would lose rows."""
         with _GUARD:
             lock = _LOCKS.setdefault(self, RLock())
         with lock:
@@ -126,7 +126,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     @contextmanager
     def _unchanged_on_failure(self) -> Iterator[None]:
-        """What fails, or is interrupted, leaves the model as it was."""
+        """Restore the model if the block fails or is interrupted."""
         before = self.__dict__.copy()
         try:
             yield
@@ -135,10 +135,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
             self.__dict__.update(before)
             raise
 
-    # what a subclass says
+    # methods that a subclass defines
 
     def _posterior(self, priors: Any = None) -> Any:
-        """What the fitted model says of rows, with the class priors of training or others; see `models.posterior`."""
+        """The posterior of the fitted model, with the class priors of training or others; see `models.posterior`."""
         raise NotImplementedError
 
     def _tally_state(self) -> State | None:
@@ -167,22 +167,22 @@ class Classifier(ClassifierMixin, BaseEstimator):
         )
 
     def _readable(self, rows: Any, columns: Sequence[str]) -> Any:
-        """Those columns of Arrow rows, as the model takes them."""
+        """These columns of Arrow rows, in the format of the model."""
         from deciban.io import readers
 
         return readers.selected(rows, columns)
 
     def _name_target(self, name: str | None) -> None:
-        """Keep what is predicted as `target_name_`, where it has a name."""
+        """Store the name of the target, if it has one, as `target_name_`."""
         self.__dict__.pop("target_name_", None)
         if name is not None:
             self.target_name_ = name
 
     def _ignore_columns(self, names: Sequence[str]) -> None:
-        """Pass over these columns of frames without a word: they are known, and were not learned from."""
+        """Ignore these columns of frames without a warning: they are known, and were not learned from."""
         self._left_out = list(names)
 
-    # answers
+    # predictions
 
     def predict_proba(self, X, *, priors=None) -> np.ndarray:
         """P(class | x), (n, k); `priors` replaces the learned class priors for this call."""
@@ -207,10 +207,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def decide(self, X, costs=None, reject=None, priors=None, thresholds=None, rejected=None) -> np.ndarray:
         """The class of least expected cost for each row, or `rejected` where it is better to abstain. (n,)
 
-        costs: (k, k) as costs[true, decided], or by label, {(true, decided): cost} or {true: {decided: cost}}; what is
-        not named costs 1, a right answer 0. reject: the cost of abstaining (None: never abstain). thresholds: the least
-        posterior that the chosen class must have, one number, one for each of `classes_`, or by label; under it the
-        answer is `rejected` too. priors: as in `predict`; "uniform" decides by maximum likelihood.
+        costs: (k, k) as costs[true, decided], or by label, {(true, decided): cost} or {true: {decided: cost}}; by
+        default 1 for an error and 0 for a correct decision. reject: the cost of abstaining (None: never abstain).
+        thresholds: the least posterior of the chosen class, one number, one for each of `classes_`, or by label; below
+        it the decision is `rejected` too. priors: as in `predict`; "uniform" decides by maximum likelihood.
 
         >>> from deciban import GaussianNB
         >>> model = GaussianNB().fit([[0.0], [2.0], [3.0], [5.0]], [0, 0, 1, 1])
@@ -230,7 +230,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             decided = decision.over_threshold(decided, proba, least)
         answers = self.classes_
         if reject is not None or least is not None:
-            answers = decision.with_answer(self.classes_, rejected)  # REJECT = −1 is its place
+            answers = decision.with_answer(self.classes_, rejected)  # index REJECT = −1
         return posterior.output(X).send_labels(answers[decided])
 
     def likelihood_ratio(self, X, of, against, *, log: bool = False) -> np.ndarray:
@@ -250,8 +250,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
             return np.exp(ratio)
 
     def adapt_priors(self, X, *, tol: float = 1e-6, max_iter: int = 10_000) -> AdaptedPriors:
-        """The class priors of rows X that come without labels, where p(x | class) is as in training but the classes are
-        more or less frequent: EM until no prior moves by more than `tol` in a step. A class of prior 0 keeps it.
+        """Estimate the class priors of unlabelled rows X, where p(x | class) is as in training but class frequencies
+        differ: EM until no prior changes by more than `tol` in a step. A class of prior 0 keeps it.
 
         >>> from deciban import GaussianNB
         >>> model = GaussianNB().fit([[0.0], [2.0], [3.0], [5.0]], ["a", "a", "b", "b"])
@@ -266,13 +266,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return AdaptedPriors(priors, self.classes_, steps, "converged" if rest else "max_iter", self)
 
     def explain(self, X, *, of=None, against=None, priors=None) -> Explanation:
-        """Evidence for `of` (by default each row's most probable class) against another class (by default the most
-        probable one beside it), by column and in decibans: prior + columns = log odds. Labels may differ by row: pass
-        one for each.
+        """Evidence for `of` (by default each row's most probable class) against another class (by default the second
+        most probable), by column and in decibans: prior + columns = log odds. Labels may differ by row: pass one for
+        each.
 
-        Where columns interact (QDA, RDA, Fisher of more than two classes) there is one part for all of them. In LDA
-        columns share a covariance, and a column speaks for a class by its coefficient times its distance from half-way
-        between the overall mean and the class's; with two classes, a cell half-way between their means says nothing.
+        If columns interact (QDA, RDA, Fisher of more than two classes), there is one part for all of them. In LDA the
+        evidence of a column is its coefficient times its distance from the midpoint between the overall mean and the
+        mean of the class; with two classes, a cell halfway between their means is no evidence.
         """
         posterior = self._posterior(priors)
         found = posterior.evidence(X)
@@ -302,15 +302,15 @@ class Classifier(ClassifierMixin, BaseEstimator):
         header: int | bool | None = None,
         delimiter: str | None = None,
     ) -> Self:
-        """Learn from data of any size, in pieces: the model that `fit` would make of all rows.
+        """Learn from data of any size, in batches: the same model as `fit` on all rows.
 
         data: a path, glob or folder (Parquet, CSV, Feather, JSON), an Arrow dataset, reader or table, a frame,
         an iterator of frames, a Dask or a Spark DataFrame. target: the column of the classes; features: the columns to
-        learn from, by default all others; sample_weight: the column of the weights. checkpoint: a file that keeps how
-        far the reading of files has come; a job that was killed goes on from there, and ends in the same bits.
-        progress: True shows rows/s and the time left; or a function of (rows so far, share of all or None). header,
-        delimiter: of CSV files where looking at them is not enough: the line with the names of the columns (the first
-        is 1; False: no line has them, the columns are x0, x1, …), and what separates the cells.
+        learn from, by default all others; sample_weight: the column of the weights. checkpoint: a file that stores
+        the progress of reading files; a job that was killed resumes from it, with the same bits as result. progress:
+        True shows rows/s and the time left; or a function of (rows so far, share of all or None). header, delimiter: of
+        CSV files, where they are not recognised: the line with the column names (the first is 1; False: there is none,
+        the columns are x0, x1, …), and the separator of cells.
 
         >>> import pyarrow as pa
         >>> from deciban import MixedNB
@@ -324,8 +324,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
         while True:
             roles = roles_of(picked, found, target, features, sample_weight, self._reads_texts)
             try:
-                with self._unchanged_on_failure(), row_progress(progress, "fit_on") as tell:
-                    self._learn_on(BatchJob(picked, found, roles, tell, checkpoint))
+                with self._unchanged_on_failure(), row_progress(progress, "fit_on") as report:
+                    self._learn_on(BatchJob(picked, found, roles, report, checkpoint))
                     self._name_target(roles.target)
                 return self
             except Exception as error:
@@ -345,12 +345,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
         header: int | bool | None = None,
         delimiter: str | None = None,
     ) -> Any:
-        """The rows with `predicted` and the probability of each class (`p_…`) appended, as the kind of thing they came.
+        """The rows with `predicted` and the probability of each class (`p_…`) appended, in the type of the data.
 
-        The answers to a path are written to a file `out`, those to a folder or a glob to a folder `out`; its path is
-        returned. A frame gives a frame, a LazyFrame or a DuckDB relation the same kind, an Arrow stream or dataset a
-        reader of batches, an iterator one of frames; Dask and Spark frames give lazy ones. priors: as in `predict`;
-        features: the columns to read, where the model was learned from an array; header, delimiter: see `fit_on`.
+        Predictions for a path are written to a file `out`, those for a folder or a glob to a folder `out`; its path is
+        returned. A frame gives a frame, a LazyFrame or a DuckDB relation the same type, an Arrow stream or dataset a
+        reader of batches, an iterator of frames an iterator of frames; Dask and Spark frames give lazy ones. priors: as
+        in `predict`; features: the columns to read, where the model was learned from an array; header, delimiter: see
+        `fit_on`.
 
         >>> import pyarrow as pa
         >>> from deciban import GaussianNB
@@ -376,18 +377,18 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
 
 def plain_log_proba(posterior: Any, X: Any) -> np.ndarray:
-    """log P(class | x) as NumPy's doubles, (n, k)."""
+    """log P(class | x) as a NumPy array of doubles, (n, k)."""
     return np.asarray(inputs.to_numpy(posterior.log_proba(X)), dtype=np.float64)
 
 
 def context(model: Any, X: Any) -> dict[str, Any]:
-    """What an explanation says beside numbers: labels of the rows, name of the target, library of the frame."""
+    """Context of an explanation: labels of the rows, name of the target, library of the frame."""
     library = frames.library(X) if not isinstance(X, Block | np.ndarray) and frames.is_frame(X) else None
     return {"rows": frames.row_labels(X), "target": model.__dict__.get("target_name_", ""), "library": library}
 
 
 def unfitted(model: Any) -> NotFittedError:
-    """The error of a model that is asked before it has learned, in scikit-learn's words."""
+    """The error of a model that is not fitted, in scikit-learn's wording."""
     return NotFittedError(
         f"This {type(model).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before using "
         "this estimator."
@@ -395,7 +396,7 @@ def unfitted(model: Any) -> NotFittedError:
 
 
 class Available(property):
-    """A property whose errors of this library are AttributeErrors too."""
+    """A property that raises errors of this library as AttributeErrors."""
 
     def __get__(self, model: Any, owner: Any = None) -> Any:
         try:
@@ -407,7 +408,7 @@ class Available(property):
 
 
 def _suggesting(init: Callable) -> Callable:
-    """The constructor, with an error for settings it does not have that says which one may be meant."""
+    """The constructor, with an error for unknown settings that suggests the nearest one."""
     names = [name for name in signature(init).parameters if name != "self"]
 
     @wraps(init)
@@ -424,7 +425,7 @@ def _suggesting(init: Callable) -> Callable:
 
 
 def _of_classes(name: str, names: list[str]) -> str:
-    """A hint about settings that weigh classes, which other classifiers have under other names; "" of all others."""
+    """A hint about settings of class weights, which have other names in other classifiers; "" for other settings."""
     if name not in ("class_weight", "priors", "class_prior", "prior"):
         return ""
     own = next((one for one in ("priors", "class_prior") if one in names), None)
@@ -438,7 +439,7 @@ def _of_classes(name: str, names: list[str]) -> str:
 
 
 def described(data: Any, header: int | bool | None, delimiter: str | None, expected: tuple[str, ...]) -> Any:
-    """A path with what is known of the CSV files that it means; other data as they are."""
+    """A path with the given format of its CSV files; other data unchanged."""
     from deciban.io import readers
 
     if not isinstance(data, str | os.PathLike):
@@ -448,7 +449,7 @@ def described(data: Any, header: int | bool | None, delimiter: str | None, expec
     if header is True:
         header = None
     if header is not None and header is not False and header < 1:
-        raise DataError(f"`header` is {header}, but lines count from 1\n\nhint: False, where no line has the names")
+        raise DataError(f"`header` is {header}, but lines count from 1\n\nhint: False if no line has the names")
     if delimiter is not None and len(delimiter) != 1:
         raise DataError(f"`delimiter` is {delimiter!r}, not one character\n\nhint: for tabs, '\\t'")
     how = {"header": None if header is None else int(header), "delimiter": delimiter, "expected": expected}
@@ -456,7 +457,7 @@ def described(data: Any, header: int | bool | None, delimiter: str | None, expec
 
 
 def _described_again(data: Any, error: Exception) -> Any:
-    """A path with a column more, where an error says that its files have one; else None."""
+    """A path with one more column, if an error says that its files have one; else None."""
     from deciban.io import readers
 
     if not isinstance(error, readers.ColumnTypeChanged) or not isinstance(data, readers.Described):
@@ -493,9 +494,9 @@ def _kinds(schema: Any, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_there(name: str, names: Sequence[str], header: str = "") -> None:
-    """Whether the data have one column of that name; `header` says which line of a CSV file was taken for what."""
+    """Raise an error unless the data have one column of that name; `header` describes how a CSV file was read."""
     if names.count(name) > 1:
-        raise DataError(f"two columns are named `{name}`\n\nhint: give every column a name of its own")
+        raise DataError(f"two columns are named `{name}`\n\nhint: give every column a unique name")
     if name not in names:
         columns = format_choices(names)
         if name == TARGET:  # the default
@@ -509,12 +510,12 @@ def check_there(name: str, names: Sequence[str], header: str = "") -> None:
 
 
 class FixedWeightsError(NotAdditiveError, AttributeError):
-    """A model with weights has no such method; `hasattr` says so too."""
+    """A method that a model with feature weights does not have; `hasattr` is False."""
 
 
 class MethodUnless:
-    """A method that a model with some settings does not have: `refuse(model)` then raises an AttributeError that says
-    why."""
+    """A method that is not available with some settings: `refuse(model)` then raises an AttributeError with the
+    reason."""
 
     def __init__(self, method: Callable, refuse: Callable[[Any], None]):
         self.method, self.refuse, self.__doc__ = method, refuse, method.__doc__
@@ -527,7 +528,7 @@ class MethodUnless:
 
 
 def without_weights(what: str) -> Callable[[Callable], Any]:
-    """For methods that take rows apart, which weights of columns do not allow; `what` says why."""
+    """Decorator of methods that are not available with feature weights; `what` is the reason."""
 
     def refuse(model: Any) -> None:
         if model._spec().feature_weights:
@@ -537,7 +538,7 @@ def without_weights(what: str) -> Callable[[Callable], Any]:
 
 
 FIXED_WEIGHTS = (
-    "weights='discriminative' looks at all rows at once: no update, merge or forgetting\n\n"
+    "weights='discriminative' needs all rows at once: no update, merge or forgetting\n\n"
     "hint: fit again on all rows, or update a model without weights"
 )
 
@@ -547,31 +548,31 @@ class Generative(Classifier):
 
     n_features_in_: int
     _state: State
-    _classes_first = False  # whether the first `partial_fit` has to name all classes, as scikit-learn has it
+    _classes_first = False  # whether the first `partial_fit` must name all classes, as in scikit-learn
 
-    # what a subclass says
+    # methods that a subclass defines
 
     def _spec(self) -> Spec:
         """The settings as a value."""
         raise NotImplementedError
 
     def _reader(self) -> Any:
-        """What reads rows, before any have come."""
+        """The reader of rows, before any were read."""
         raise NotImplementedError
 
     def _check_additive(self) -> None:
-        """Refuse to update, merge, forget or leave out where a setting, or EM, needs all rows at once."""
+        """Raise an error on update, merge, forget or leave-one-out if a setting, or EM, needs all rows at once."""
 
     def _check_mergeable(self, other: Self) -> None:
-        """Refuse to merge models whose tallies do not add up."""
+        """Raise an error for models whose tallies cannot be added."""
 
     def _check_complete(self, state: State) -> None:
-        """Look at a complete fit, after which no rows will come."""
+        """Check a complete fit, after which no more rows follow."""
 
     # learning
 
     def fit(self, X, y, sample_weight=None) -> Self:
-        """Learn from rows X (n, d) with labels y; weights count like repetitions. Forgets what was learned before."""
+        """Learn from rows X (n, d) with labels y; weights count like repetitions. An earlier fit is discarded."""
         self._validate_params()
         found = self._reader().training(X, y)
         classes, codes = inputs.labels(found.y, None)
@@ -590,7 +591,7 @@ class Generative(Classifier):
         """The state of all rows."""
         spec = self._spec()
         if spec.tune or spec.feature_weights:
-            rows.refuse_checkpoint()
+            rows.raise_if_checkpoint()
         if spec.find_covariances is not None and isinstance(rows, BatchRows):
             rows = rows.collected("`covariance_estimator`")
         with rows.several() if spec.several_passes else nullcontext(rows) as rows:
@@ -612,7 +613,7 @@ class Generative(Classifier):
         return state
 
     def _tallied(self, spec: Spec, rows: Rows) -> tuple[Rows, State]:
-        """(the rows, with all that the first pass finds, the state of their tally)"""
+        """(the rows, with the results of the first pass, the state of their tally)"""
         sample, known = SIZE if spec.needs_sample else 0, Known(target=rows.reader.target)
         if spec.find_cuts is not None:
             rows, grid = rows.discover(spec.find_cuts.grid, sample)
@@ -627,7 +628,7 @@ class Generative(Classifier):
         return rows, State(spec, rows.reader, rows.classes, tally, known)
 
     def _adopt(self, state: State) -> Self:
-        """Take a state, and have the attributes that scikit-learn requires: the last thing that learning does."""
+        """Set the state, and the attributes that scikit-learn requires: the last step of learning."""
         self._state = state
         self.classes_ = state.classes
         self.n_features_in_ = state.reader.d
@@ -650,8 +651,8 @@ class Generative(Classifier):
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
         """Learn from more rows: the same state as one `fit` on all of them.
 
-        New classes may come at any time, unless the first call named all `classes`. (Classes named after
-        scikit-learn's need `classes` in the first call, as there, or a `fit` before it.)
+        New classes may occur at any time, unless the first call named all `classes`. (Classifiers that scikit-learn has
+        too need `classes` in the first call, as there, or a `fit` before it.)
         """
         self._validate_params()
         self._check_updatable()
@@ -683,10 +684,11 @@ class Generative(Classifier):
     def forget(self, X, y, sample_weight=None) -> Self:
         """Remove rows from the model: the state is that of a model never trained on them.
 
-        Rows that were never learned are refused where the state shows it. Counts of distinct rows (structured models)
-        always do. Counts of each column (levels, histogram cells) show a cell that no row of the class has; a row made
-        of cells of other rows goes unnoticed. Means and sums of squares show more rows of a class than there were, and
-        values further out than any row can have been; another value between those that were learned goes unnoticed.
+        Rows that were never learned raise an error where the state shows it. Counts of distinct rows (structured
+        models) always show it. Counts by column (levels, histogram cells) show a cell that no row of the class has, but
+        not a row composed of cells of other rows. Means and sums of squares show more rows of a class than were
+        learned, and values further out than any row can have been, but not another value within the range of those
+        learned.
 
         Parameters
         ----------
@@ -700,13 +702,13 @@ class Generative(Classifier):
         Raises
         ------
         ForgetError
-            A row was never learned; the model is as it was.
+            A row was never learned; the model does not change.
 
         Examples
         --------
         >>> from deciban import GaussianNB
         >>> X, y = [[0.0], [1.0], [4.0], [5.0], [9.0]], ["a", "a", "b", "b", "b"]
-        >>> GaussianNB().fit(X, y).forget(X[4:], y[4:]).theta_.tolist()  # as of the first four rows
+        >>> GaussianNB().fit(X, y).forget(X[4:], y[4:]).theta_.tolist()  # a model of the first four rows
         [[0.5], [4.5]]
         """
         with self._alone():
@@ -718,15 +720,15 @@ class Generative(Classifier):
             table = Table(found.x, codes, inputs.weights(sample_weight, codes), len(state.classes), found.reader.schema)
             grown = replace(state, spec=self._spec()).in_schema(found.reader.schema)
             tallying = Tallying(grown.spec, grown.known)
-            gone = ArrayRows(grown.reader, grown.classes, table).total(tallying, tallying.size(table))
-            left = replace(grown, tally=grown.tally - gone)
+            removed = ArrayRows(grown.reader, grown.classes, table).total(tallying, tallying.size(table))
+            left = replace(grown, tally=grown.tally - removed)
             if left.tally.short().any():
                 raise self._never_learned(grown, X, table)
             self._adopt(left.pruned())
         return self
 
     def _check_known(self, y: np.ndarray | frames.Column) -> None:
-        """Refuse to forget rows of a class that the model does not have."""
+        """Raise an error for rows of a class that the model does not have."""
         unknown = label_codes(y, self.classes_)[1] < 0
         if unknown.any():
             first = (y.named() if isinstance(y, frames.Column) else y)[unknown].tolist()[0]
@@ -736,7 +738,7 @@ class Generative(Classifier):
             )
 
     def _never_learned(self, state: State, X: Any, table: Table) -> ForgetError:
-        """Why these rows cannot be taken away."""
+        """The error for rows that cannot be removed."""
         hint = "forget only rows (and weights) that went through fit or partial_fit, with their labels"
         have, asked = state.n, ops.class_weights(table.y, table.w, table.k)
         over = np.flatnonzero(asked > have * (1 + 1e-9))
@@ -757,8 +759,8 @@ class Generative(Classifier):
         )
 
     def __add__(self, other: Self) -> Self:
-        """The model of both models' rows, whatever their classes."""
-        if isinstance(other, int) and other == 0:  # where sum([...]) starts
+        """The model of the rows of both models; their classes may differ."""
+        if isinstance(other, int) and other == 0:  # the start of sum([...])
             return self._copy()._adopt(self._fitted_state())
         if type(other) is not type(self):
             return NotImplemented
@@ -780,13 +782,13 @@ class Generative(Classifier):
     __radd__ = __add__
 
     def _copy(self) -> Self:
-        """A copy that holds settings and no state."""
+        """A copy with the settings, without state."""
         out = object.__new__(type(self))
         out.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_state"})
         return out
 
     def _check_updatable(self) -> None:
-        """Refuse to update, merge or forget what was fitted to all rows at once."""
+        """Raise an error on update, merge or forget if a setting was fitted to all rows at once."""
         spec = self._spec()
         if spec.feature_weights:
             raise FixedWeightsError(FIXED_WEIGHTS)
@@ -794,11 +796,11 @@ class Generative(Classifier):
         needs = [f"{name}={spec.settings[name]!r}" for name in spec.tune] + ["calibrate=True"] * spec.calibrate
         if needs:
             raise NotAdditiveError(
-                f"{' and '.join(needs)} looks at all rows at once: no update, merge or forgetting\n\n"
+                f"{' and '.join(needs)} needs all rows at once: no update, merge or forgetting\n\n"
                 "hint: fit again on all rows, or fix the setting to a number (see `tuned_`) and leave out `calibrate`"
             )
 
-    # answers
+    # predictions
 
     def _fitted_state(self) -> State:
         try:
@@ -865,14 +867,14 @@ class Generative(Classifier):
         return LinearPosterior.of(self.classes_, coef, bias + state.posterior.added, state.family.above)
 
     @without_weights(
-        "weights='discriminative' hang on every row: none can be left out in closed form\n\n"
-        "hint: deciban.cross_validate(model, X, y) fits anew for each fold"
+        "weights='discriminative' depend on every row: none can be left out in closed form\n\n"
+        "hint: deciban.cross_validate(model, X, y) refits for each fold"
     )
     def leave_one_out(self, X, y, sample_weight=None, *, priors=None) -> np.ndarray:
         """Log probabilities of the classes of each row, by the model without that row.
 
-        These are the numbers of fitting once for each row, from one pass: each row is taken out of the sufficient
-        statistics in closed form. A calibrated model keeps its temperature and biases.
+        The result equals one fit for each row, from a single pass: each row is taken out of the sufficient statistics
+        in closed form. A calibrated model keeps its temperature and biases.
 
         Parameters
         ----------
@@ -900,7 +902,7 @@ class Generative(Classifier):
         _, codes = inputs.labels(found.y, state.classes)
         x, schema = found.x, state.reader.schema
         if schema is not found.reader.schema and schema != found.reader.schema:
-            x = recoded(x, found.reader.schema, schema)  # levels that were never learned are unknown
+            x = recoded(x, found.reader.schema, schema)  # unseen levels become unknown
         table = Table(x, codes, inputs.weights(sample_weight, codes), len(state.classes), state.reader.schema)
         return held_out.leave_one_out(state, table, priors)
 
@@ -913,17 +915,17 @@ class Generative(Classifier):
 
     @property
     def tuned_(self) -> dict[str, Any]:
-        """The settings that leave-one-out chose, and their values."""
+        """The settings chosen by leave-one-out, and their values."""
         return dict(self._fitted_state().known.tuned)
 
     @property
     def evidence_(self) -> float:
-        """log p(X | y), parameters averaged out, of conjugate families: models of the same rows compare by it."""
+        """log p(X | y) with parameters integrated out, for conjugate families: compares models of the same rows."""
         state = self._fitted_state()
         found = state.family.evidence(state.tally.parts[1])
         if found is None:
             raise AttributeError(
-                f"{state.family} has no evidence in closed form\n\nhint: where there is `estimate`, set it to 'bayes'"
+                f"{state.family} has no evidence in closed form\n\nhint: if the model has `estimate`, set it to 'bayes'"
             )
         return float(found.sum())
 
@@ -938,7 +940,7 @@ class Generative(Classifier):
 
 
 def with_new_classes(known: np.ndarray, y: np.ndarray | frames.Column) -> np.ndarray:
-    """The classes known so far, and those of y."""
+    """The known classes and those of y."""
     if (label_codes(y, known)[1] >= 0).all():
         return known
     new = inputs.labels(y, None)[0]
@@ -952,26 +954,27 @@ def with_new_classes(known: np.ndarray, y: np.ndarray | frames.Column) -> np.nda
 
 
 def aligned_columns(state: State, first: State) -> State:
-    """A state with its columns in the order of another's, where both have names."""
+    """A state with its columns in the order of another state, if both have names."""
     mine, theirs = ([] if one.reader.names is None else list(one.reader.names) for one in (state, first))
     if mine == theirs or not mine or not theirs:
         return state
     lacking, own = ([n for n in a if n not in set(b)] for a, b in ((theirs, mine), (mine, theirs)))
     if lacking or own:
         only = [(lacking, "first"), (own, "second")]
-        told = [
+        differences = [
             f"{format_list(names)} {'is' if len(names) == 1 else 'are'} in the {which} model only"
             for names, which in only
             if names
         ]
         raise MergeError(
-            f"the models have other columns: {', '.join(told)}\n\nhint: fit both on frames with the same columns"
+            f"the models have different columns: {', '.join(differences)}\n\n"
+            "hint: fit both on frames with the same columns"
         )
     return state.in_columns_of(first)
 
 
 def check_settings_agree(a: Any, b: Any) -> None:
-    """Refuse to merge models of other settings."""
+    """Raise an error for models with different settings."""
     theirs = b.get_params()
     for name, value in a.get_params().items():
         if not np.array_equal(np.asarray(value, dtype=object), np.asarray(theirs[name], dtype=object)):

@@ -1,4 +1,4 @@
-"""Bayesian networks: classifiers that learn which columns hang on which, and networks that answer any question."""
+"""Bayesian networks: classifiers that learn the graph of the columns, and given networks that answer queries."""
 
 from __future__ import annotations
 
@@ -39,20 +39,22 @@ from deciban.tallies import Bundle, ClassWeights, DistinctRows
 
 
 class NoClassError(DataError, AttributeError):
-    """A network without a class was asked for what only a classifier has; its attributes are not there."""
+    """An attribute of a classifier was used on a network without a class."""
 
 
 class BayesNet(StructuredNB):
     """A Bayesian network, as a classifier or by itself.
 
-    As a classifier, the class is above every column, and columns have parents among each other: as given, or as a
-    greedy search for the largest marginal likelihood (BDeu) finds them. X is a dataframe or an array. Texts, booleans
-    and categories are levels; numbers are cut into intervals that tell the classes apart. A missing cell counts for
-    nothing in the tables that it is part of, and is summed out exactly in prediction; so is a level never seen.
+    As a classifier, the class is a parent of every column, and columns may be parents of columns: given edges, or edges
+    found by greedy search for the largest marginal likelihood (BDeu). X is a dataframe or an array. Texts, booleans and
+    categories are levels; numbers are cut into intervals that separate the classes. A missing cell is not counted in
+    the tables of its column, and is summed out exactly in prediction; so is an unseen level.
 
-    `from_bif`, `from_edges`: a network whose tables are known. With a `target` it predicts that node, wherever in the
-    graph it stands. Every network (of a fitted classifier too: `network_`) answers `query`, draws itself and is written
-    by `to_bif`.
+    `from_bif` and `from_edges` make a network with given tables. With a `target` it predicts that node, at any position
+    in the graph. Every network (also `network_` of a fitted classifier) has `query`, `plot` and `to_bif`.
+
+    The state is the distinct rows: `partial_fit`, merging and `forget` are exact, and the graph is always that of all
+    rows. `leave_one_out` keeps the graph.
 
     Parameters
     ----------
@@ -62,21 +64,32 @@ class BayesNet(StructuredNB):
         The name of the class in the network. None: that of y, if it has one (a series, a column of a file) that no
         column of X has, else "class".
     prior : number
-        How many rows of each class a table assumes beforehand, spread evenly over its cells, where graphs are compared:
-        the equivalent sample size of BDeu.
+        Equivalent sample size of BDeu, which compares graphs: pseudo-rows of each class, spread evenly over the cells
+        of a table.
     max_parents : int
-        How many parents a column may have beside the class, where edges are searched for; 0 is naive Bayes.
+        Largest number of parents of a column, without the class, if edges are searched for; 0 is naive Bayes.
     backoff : "auto" or a number
-        How strongly a sparse table is drawn to the one without its last parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c)
-        + alpha) / (n(c, p) + m + alpha · levels), and so on down to the one without the class. "auto": of each column,
-        the strengths m that make held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
+        Strength with which a sparse table is shrunk towards the one without its last parent, θ(x | c, p) = (n(x, c, p)
+        + m θ(x | c) + alpha) / (n(c, p) + m + alpha · levels), and so on down to the one without the class. "auto": for
+        each column, the strengths m that maximise the likelihood of held-out rows. 0: no back-off, (n + alpha) / (sum +
+        alpha · levels).
     alpha : number, or None
-        Pseudo-count of every level in every table. None: `prior`, spread evenly over the table, as BDeu has it.
-    cuts, missing, priors, class_weight, columns, calibrate
-        As in `KDependenceBayes`.
-
-    The state is the distinct rows: `partial_fit`, merging and forgetting are exact, and the graph is always that of all
-    rows. `leave_one_out` keeps it.
+        Pseudo-count of every level in every table. None: `prior`, spread evenly over the table, as in BDeu.
+    cuts : "mdl", {column: numbers}, numbers, or None
+        Where columns of numbers are cut, as in `KDependenceBayes`. "mdl": learned from the rows; None: every distinct
+        number is a level.
+    missing : "auto", "ignore", "informative"
+        How missing cells are treated, as in `KDependenceBayes`. "ignore": no evidence; "informative": a level of its
+        own; "auto": a level where that predicts held-out rows better.
+    priors : sequence, mapping by class, "uniform" or None
+        Class priors; by default the class frequencies of the training rows.
+    class_weight : "balanced", {class: weight}, or None
+        Multiplies the learned class frequencies: "balanced" is n / (k · n_c), which makes the class priors equal.
+    columns : "align", "strict"
+        If the columns at prediction differ from those of training, by name: "align" warns, takes absent columns as
+        missing and ignores unknown ones; "strict" raises an error.
+    calibrate : bool
+        Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
 
     Attributes
     ----------
@@ -89,31 +102,31 @@ class BayesNet(StructuredNB):
     edges_ : list of (parent, child)
         Edges between columns, by name.
     network_ : Network
-        The network with its tables: `query` it.
+        The network with its tables.
     missing_ : list
         Columns whose missing cells are a level, by name.
     levels_ : dict
         Levels of each nominal column, by name.
     cuts_ : dict
-        Where each column of numbers is cut, by name; another model takes it as `cuts`.
+        Cuts of each column of numbers, by name; may be passed to another model as `cuts`.
     evidence_ : float
-        log p(X | y), parameters averaged out, where it has a closed form.
+        log p(X | y) with parameters integrated out, where it has a closed form.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where the training rows had names.
+        Names of the columns, if the training rows have names.
     target_name_ : str
-        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+        Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
-        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+        The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
-        Settings that held-out rows chose, and their values.
+        Settings chosen by held-out rows, and their values.
 
     Examples
     --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({"a": list("uuvvuuvv"), "b": list("xxyyyyxx"), "c": list("pqpqpqpq")})
-    >>> y = ["same"] * 4 + ["other"] * 4  # whether a and b go together: neither tells anything by itself
+    >>> y = ["same"] * 4 + ["other"] * 4  # depends on a and b together, on neither alone
     >>> model = BayesNet().fit(X, y)
     >>> model.edges_, model.predict(X).tolist() == y
     ([('a', 'b')], True)
@@ -131,7 +144,7 @@ class BayesNet(StructuredNB):
         **StructuredNB._parameter_constraints,
         "missing": [StrOptions({"auto", "ignore", "informative"})],
     }
-    _given: Network  # whose tables are known, not learned
+    _given: Network  # a network with given tables
 
     def __init__(
         self,
@@ -162,11 +175,11 @@ class BayesNet(StructuredNB):
         self.columns = columns
         self.calibrate = calibrate
 
-    # networks that are given
+    # networks with given tables
 
     @classmethod
     def from_bif(cls, path: str | PathLike, *, target: str | None = None) -> Self:
-        """The network in a BIF file. With a `target`, `predict` and its kin answer for that node.
+        """The network in a BIF file. With a `target`, `predict` and related methods predict that node.
 
         >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "wet.bif"
@@ -186,7 +199,7 @@ class BayesNet(StructuredNB):
         try:
             network = bif.parse(Path(path).read_text(encoding="utf-8-sig"))
         except UnicodeDecodeError as error:
-            raise DataError(f"{fspath(path)} is no text (byte {error.start})\n\nhint: BIF files are UTF-8") from None
+            raise DataError(f"{fspath(path)} is not text (byte {error.start})\n\nhint: BIF files are UTF-8") from None
         except DataError as error:
             raise DataError(f"{fspath(path)}: {error}") from None
         return cls._of(network, target)
@@ -205,14 +218,14 @@ class BayesNet(StructuredNB):
         """The network of these edges, with tables learned from rows (a frame, or {name: cells}), or with given `levels`
         and `tables`: tables[node][level of its first parent, …, own level], parents in the order of the edges.
 
-        `prior` rows, spread evenly over its cells, are added to every table. 0: tables are the shares of the rows
-        (maximum likelihood); a combination of the parents' levels that no row has gets even shares.
+        `prior` rows, spread evenly over its cells, are added to every table. 0: tables are the relative frequencies
+        (maximum likelihood), uniform for a combination of the parents' levels that no row has.
 
         >>> coin = BayesNet.from_edges([], levels={"side": ["heads", "tails"]}, tables={"side": [0.5, 0.5]})
         >>> coin.query("side")["heads"]
         np.float64(0.5)
-        >>> twins = BayesNet.from_edges([("a", "b")], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]}, prior=2.0)
-        >>> twins.query("a", {"b": "x"}).values.round(3).tolist()
+        >>> pair = BayesNet.from_edges([("a", "b")], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]}, prior=2.0)
+        >>> pair.query("a", {"b": "x"}).values.round(3).tolist()
         [0.833, 0.167]
         >>> shares = BayesNet.from_edges([], {"side": ["heads", "heads", "heads", "tails"]}, prior=0)
         >>> shares.query("side").values.round(3).tolist()
@@ -236,7 +249,7 @@ class BayesNet(StructuredNB):
 
     def _adopt(self, state: State) -> Self:
         if state.known.network is None:
-            self.__dict__.pop("_given", None)  # learned from now on
+            self.__dict__.pop("_given", None)  # replaced by the learned network
         return super()._adopt(state)
 
     def _spec(self) -> Spec:
@@ -252,8 +265,8 @@ class BayesNet(StructuredNB):
         super()._check_additive()
         if "_given" in self.__dict__:
             raise NotAdditiveError(
-                "the tables of this network were given: there are no rows to add to or take away from\n\n"
-                "hint: `fit` learns them anew from rows"
+                "the tables of this network were given: rows cannot be added or removed\n\n"
+                "hint: `fit` learns tables from rows"
             )
 
     def _fitted_state(self) -> State:
@@ -263,11 +276,11 @@ class BayesNet(StructuredNB):
             )
         return super()._fitted_state()
 
-    # what the network says
+    # queries and views of the network
 
     @property
     def _class_name(self) -> str:
-        """What the class is called in the network."""
+        """Name of the class in the network."""
         state = self._fitted_state()
         return class_node(state.reader.schema.names, state.reader.target) if self.target is None else self.target
 
@@ -281,13 +294,13 @@ class BayesNet(StructuredNB):
 
     @property
     def edges_(self) -> list[tuple[Any, Any]]:
-        """(parent, child) of the network, by name; in a classifier that learned, those between columns."""
+        """(parent, child) of the network, by name; of a fitted classifier, those between columns."""
         edges = self.network_.edges
         return edges if "_given" in self.__dict__ else [edge for edge in edges if edge[0] != self._class_name]
 
     def query(self, targets: Any, evidence: Mapping | None = None) -> QueryResult:
         """P(targets | evidence), exactly: a table of the targets' levels together. `targets` is a name or several,
-        `evidence` has levels by name; of a column that was cut, a number may stand for its interval."""
+        `evidence` has levels by name; a number is read as its interval in a column of numbers."""
         network, reads = self.network_, self._readers()
         given = {}
         for name, level in (evidence or {}).items():
@@ -297,7 +310,7 @@ class BayesNet(StructuredNB):
         return query(network, targets, given)
 
     def _readers(self) -> dict[Any, CellReader]:
-        """What makes codes of cells, for each column that was cut or whose missing cells are a level."""
+        """Readers of cells, for each column that is cut or whose missing cells are a level."""
         if "_given" in self.__dict__:
             return {}
         state = self._fitted_state()
@@ -306,15 +319,15 @@ class BayesNet(StructuredNB):
         return {name: CellReader(levels[name], cut, bool(gap)) for name, cut, gap in columns if cut is not None or gap}
 
     def log_density(self, rows: Any) -> np.ndarray:
-        """log P(row), (n,): a frame with nodes as columns (the class too), or an array with one column a node. What is
-        missing, cells or columns, is summed out (but a missing cell of a column where that is a level has this level);
-        a number counts as its interval."""
+        """log P(row), (n,): a frame with nodes as columns (the class too), or an array with one column per node.
+        Missing cells and columns are summed out (a missing cell is a level where the column has one for it); a number
+        is read as its interval."""
         network = self.network_
         return network.log_joint(coded(network, rows, self._readers()))
 
     def sample(self, n_samples: int = 1, random_state=None, *, library: str | None = None) -> Any:
         """Draw rows. Of a classifier: (X, y), X as in training. Of a network without a class: an array (n, nodes) of
-        levels; as frame of "pandas", "polars" or "pyarrow" if `library` says so."""
+        levels; with `library`, a frame of "pandas", "polars" or "pyarrow"."""
         if "_given" not in self.__dict__:
             return super().sample(n_samples, random_state)
         rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
@@ -337,7 +350,7 @@ class BayesNet(StructuredNB):
 
 
 def graph_of(edges: Any, target: str | None, settings: tuple, schema: Schema | None, known: Known) -> Any:
-    """The family of the columns of a network: of given tables, or of a graph that is given or searched for."""
+    """The family of a network: with given tables, or with a graph that is given or searched for."""
     assert schema is not None
     if known.network is not None:
         return GivenNetwork(known.network, known.network.place[target])
@@ -348,24 +361,24 @@ def graph_of(edges: Any, target: str | None, settings: tuple, schema: Schema | N
 def column_edges(
     edges: Any, target: str | None, called: str | None, schema: Schema
 ) -> tuple[tuple[int, int], ...] | None:
-    """The given edges by column number; those from the class are understood."""
+    """The given edges by column number; edges from the class are implied."""
     names = schema.names
     if target in names:
         raise DataError(
-            f"a column is called `{target}`, as the class is\n\nhint: give the class another name, `target=...`"
+            f"a column has the name of the class, `{target}`\n\nhint: give the class another name, `target=...`"
         )
     if edges is None:
         return None
     top = class_node(names, called) if target is None else target
     named = [_named(edge, names) for edge in edges]
     if any(not isinstance(edge, str) and len(edge) == 2 and edge[1] == top for edge in named):
-        raise DataError(f"an edge leads to the class, `{top}`\n\nhint: the class is above every column")
+        raise DataError(f"an edge leads to the class, `{top}`\n\nhint: the class is a parent of every column")
     parents = parents_of([*names, top], named)
     return tuple((a, b) for b, own in enumerate(parents) for a in own if a < len(names))
 
 
 def _named(edge: Any, names: list) -> Any:
-    """An edge by names: a number stands for the column in that place, unless it is a name itself."""
+    """An edge by names: a number is the position of a column, unless it is a name itself."""
     if isinstance(edge, str):
         return edge
     numbered: dict[Any, Any] = {j: name for j, name in enumerate(names) if j not in names}
@@ -373,7 +386,7 @@ def _named(edge: Any, names: list) -> Any:
 
 
 def check_graph(family: Discretised, schema: Schema | None, k: int) -> None:
-    """Refuse tables that would not fit."""
+    """Raise an error for tables that would be too large."""
     check_memory(family, schema, k)
     if schema is None or not isinstance(family.family, Graph):
         return
@@ -383,7 +396,7 @@ def check_graph(family: Discretised, schema: Schema | None, k: int) -> None:
 
 
 def given_state(model: BayesNet, network: Network) -> State:
-    """The state of a classifier whose tables are known."""
+    """The state of a classifier with given tables."""
     at = network.place.get(model.target, -1)
     if at < 0 or len(network.names) < 2:
         raise DataError(f"target is {model.target!r}\n\nhint: it is one of the nodes {list(network.names)}")

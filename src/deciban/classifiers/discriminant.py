@@ -3,7 +3,7 @@
 >>> import numpy as np
 >>> from deciban import LinearDiscriminantAnalysis
 >>> X = np.array([[0.0, 1], [1, np.nan], [1, 2], [4, 5], [np.nan, 4], [5, 5]])
->>> model = LinearDiscriminantAnalysis().fit(X, [0, 0, 0, 1, 1, 1])  # rows with missing cells teach too, by EM
+>>> model = LinearDiscriminantAnalysis().fit(X, [0, 0, 0, 1, 1, 1])  # incomplete rows are used too, by EM
 >>> model.predict([[np.nan, 1.5], [4.5, np.nan]]).tolist()
 [0, 1]
 """
@@ -37,8 +37,8 @@ from deciban.rows.rows import ArrayRows, Rows
 from deciban.rows.schema import Schema
 from deciban.tallies import Quartic, Scatter
 
-SHRINKAGES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)  # to choose from by leave-one-out
-BLENDS = (0.0, 0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97)  # below 1: the pooled scatter alone is another tally
+SHRINKAGES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)  # candidates for leave-one-out
+BLENDS = (0.0, 0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97)  # below 1, which has another tally
 ALL = 1 << 30  # more axes than there are
 SOLVED: dict[str, list] = {  # settings that LDA and QDA share
     "priors": PRIORS,
@@ -56,7 +56,7 @@ class DiscriminantAnalysis(Generative):
 
     @property
     def n_iter_(self) -> int:
-        """Steps of EM, where rows with missing cells were learned from."""
+        """Steps of EM, if rows had missing cells."""
         return self._fitted_state().known.steps
 
     def _reader(self) -> ArrayReader:
@@ -73,13 +73,13 @@ class DiscriminantAnalysis(Generative):
         if bare.any():
             raise DataError(
                 f"every row of class {list(state.classes[bare])} has a missing cell\n\n"
-                "hint: leave out the columns that are mostly missing, or use GaussianNB, which takes single cells"
+                "hint: leave out the columns that are mostly missing, or use GaussianNB, which uses incomplete rows"
             )
         warn_of_incomplete(left_out(state.tally), state)
-        state.params  # noqa: B018 (a covariance without inverse shall fail here, not in predict)
+        state.params  # noqa: B018 (a singular covariance fails here, not in predict)
 
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
-        """Learn from more rows: the same state as one `fit` on all of them. New classes may come at any time, unless
+        """Learn from more rows: the same state as one `fit` on all of them. New classes may occur at any time, unless
         the first call named all `classes`. Rows with missing cells are left out of means and covariances, with a
         warning: EM needs all rows at once."""
         before = left_out(self._state.tally) if self.__sklearn_is_fitted__() else 0.0
@@ -106,15 +106,15 @@ class DiscriminantAnalysis(Generative):
 
     @property
     def evidence_(self) -> float:
-        """log p(X | y) with means and covariances integrated out, where `estimate="bayes"`: compare models of the same
-        rows by it. The prior is scaled by these rows (see families/gaussian_joint_bayes.py)."""
+        """log p(X | y) with means and covariances integrated out, with `estimate="bayes"`: compares models of the same
+        rows. The prior is scaled by these rows (see families/gaussian_joint_bayes.py)."""
         state = self._fitted_state()
         if not isinstance(state.family, GaussianJointBayes):
-            raise AttributeError('`evidence_` is there with `estimate="bayes"`')
+            raise AttributeError('`evidence_` is available with `estimate="bayes"`')
         if state.known.steps > 0:
             raise AttributeError("`evidence_` has a closed form only where no cell is missing in training")
         if 0 < state.family.blend < 1:
-            raise AttributeError("`evidence_` is there with `blend=0` or `blend=1`: what is blended has no density")
+            raise AttributeError("`evidence_` is available with `blend=0` or `blend=1`: blended estimates have none")
         return float(state.family.evidence(state.tally.parts[1]).sum())
 
     @property
@@ -135,11 +135,11 @@ class DiscriminantAnalysis(Generative):
         return tags
 
 
-# settings that several of them have
+# settings that several classifiers share
 
 
 def filler(family: Any, known: Known) -> Any:
-    """The family whose Gaussians fill in missing cells; None where a setting needs the rows themselves."""
+    """The family whose Gaussians fill in missing cells; None if a setting needs complete rows."""
     if isinstance(family, GivenCovariances):
         return None
     if isinstance(family, GaussianJoint):
@@ -148,7 +148,7 @@ def filler(family: Any, known: Known) -> Any:
 
 
 def warn_of_incomplete(weight: float, state: State) -> None:
-    """Tell of rows that were left out."""
+    """Warn of rows that were left out."""
     if weight > 0:
         warnings.warn(
             f"rows of weight {weight:g} of {state.n.sum():g} have missing cells; means and covariances are learned "
@@ -159,29 +159,29 @@ def warn_of_incomplete(weight: float, state: State) -> None:
 
 
 def candidates(model: Any, **grids: tuple[float, ...]) -> dict[str, tuple[float, ...]]:
-    """The settings that are "loo", and what they are chosen from."""
+    """The settings that are "loo", and their candidates."""
     given = {name: getattr(model, name) for name in grids}
     return {name: grids[name] for name, value in given.items() if isinstance(value, str) and value == "loo"}
 
 
 def setting(given: Any, name: str, known: Known, grid: tuple[float, ...]) -> Any:
-    """A setting's value: what was given, or what leave-one-out chose."""
+    """The value of a setting: given, or chosen by leave-one-out."""
     return known.tuned.get(name, grid[0]) if isinstance(given, str) and given == "loo" else given
 
 
 def refuse_with_bayes(model: Any, *names: str) -> None:
-    """Refuse settings that mean nothing where parameters are integrated out."""
+    """Raise an error for settings without a meaning where parameters are integrated out."""
     for name in names:
         value = model.get_params(deep=False)[name]
         if model.estimate == "bayes" and value not in (None, 0):
             raise DataError(
-                f"`{name}={value!r}` beside estimate='bayes': there, the prior does the shrinking\n\n"
+                f"`{name}={value!r}` with estimate='bayes': there, the prior shrinks the covariances\n\n"
                 f"hint: leave `{name}` out, or use estimate='plugin'"
             )
 
 
 def check_solver(model: Any, no_estimator: str) -> None:
-    """Refuse what the solver does not know; `no_estimator` is said of a covariance estimator."""
+    """Raise an error for settings that the solver does not support; `no_estimator`: message for an estimator."""
     refuse_with_bayes(model, "shrinkage", "covariance_estimator")
     if model.solver == "svd" and model.shrinkage is not None:
         raise NotImplementedError("shrinkage not supported with 'svd' solver.")
@@ -191,13 +191,13 @@ def check_solver(model: Any, no_estimator: str) -> None:
         raise DataError("covariance_estimator and shrinkage parameters are not None. Only one of the two can be set.")
     if model.calibrate and model.covariance_estimator is not None:
         raise DataError(
-            "calibrate=True takes rows out of sums, which a `covariance_estimator` does not have\n\n"
+            "calibrate=True subtracts rows from sums, which a `covariance_estimator` does not have\n\n"
             "hint: use `shrinkage`, or scikit-learn's CalibratedClassifierCV"
         )
 
 
 def check_estimator_additive(model: Any) -> None:
-    """Refuse to update what a covariance estimator has made."""
+    """Raise an error on update with a covariance estimator."""
     if model.covariance_estimator is not None:
         raise NotAdditiveError(
             "a `covariance_estimator` needs all rows at once: no update, merge or forgetting\n\n"
@@ -207,7 +207,7 @@ def check_estimator_additive(model: Any) -> None:
 
 @dataclass(frozen=True)
 class GivenCovariances(GaussianJoint):
-    """Gaussians with covariances that an estimator of the user's has found."""
+    """Gaussians with covariances from a user's estimator."""
 
     covariances: tuple[Covariance, ...] = ()  # of each class; with blend = 1, and of all rows
 
@@ -233,7 +233,7 @@ def estimated_covariance(estimator: Any, rows: np.ndarray) -> DenseCovariance:
 
 
 def more_rows_than_classes(rows: np.ndarray, classes: np.ndarray) -> None:
-    """Refuse rows of each class (k,) that say nothing about their spread."""
+    """Raise an error if there are not more rows than classes, from the rows of each class (k,)."""
     if rows.sum() <= len(rows):
         raise DataError(
             f"The number of samples must be more than the number of classes ({len(rows)}), not {rows.sum()}."
@@ -241,7 +241,7 @@ def more_rows_than_classes(rows: np.ndarray, classes: np.ndarray) -> None:
 
 
 def check_components(components: int | None, classes: np.ndarray, reader: Any) -> None:
-    """Refuse more axes than there are."""
+    """Raise an error for more axes than exist."""
     most = min(len(classes) - 1, reader.d)
     if components is not None and components > most:
         raise DataError(f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}.")
@@ -256,12 +256,11 @@ def cells(x: Block) -> np.ndarray:
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantAnalysis):
     """Gaussians that share one covariance: a linear (softmax) posterior, and a supervised projection (`transform`).
 
-    Parameters are scikit-learn's; every solver transforms. `shrinkage="auto"` (Ledoit–Wolf) can be updated and merged
-    like the rest; "loo" takes the amount that makes held-out rows most probable. `calibrate=True` makes probabilities
-    honest by leave-one-out. With more columns than rows only n × n matrices are formed.
+    Parameters are those of scikit-learn and some more; every solver has `transform`. Models with `shrinkage="auto"`
+    (Ledoit–Wolf) can be updated and merged too. With more columns than rows only n × n matrices are formed.
 
     `estimate="bayes"` integrates means and covariance out (families/gaussian_joint_bayes.py): a multivariate t for each
-    class, of one scale matrix. Its posterior is not linear, so there is no `coef_`; `transform` works as ever, and
+    class, with one scale matrix. Its posterior is not linear, so there is no `coef_`; `transform` is available, and
     `evidence_` is the log density of all rows.
 
     Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
@@ -269,23 +268,23 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     Parameters
     ----------
     solver : "svd", "lsqr" or "eigen"
-        As scikit-learn's; every solver transforms.
+        As in scikit-learn; every solver has `transform`.
     shrinkage : None, "auto", "loo" or a number of 0 … 1
-        "auto": Ledoit–Wolf; "loo": what makes held-out rows most probable.
+        "auto": Ledoit–Wolf; "loo": the amount that maximises the likelihood of held-out rows.
     priors : sequence, mapping by class, "uniform" or None
-        Class priors; by default the classes' shares of the rows.
+        Class priors; by default the class frequencies of the training rows.
     n_components : int or None
         Axes that `transform` keeps.
     store_covariance : bool
         Whether solver "svd" keeps `covariance_`.
     tol : float
-        Singular values under it are left out by solver "svd".
+        Threshold of singular values for solver "svd".
     covariance_estimator : estimator or None
         Another estimate of the covariance; such a model is not updated.
     estimate : "plugin" or "bayes"
         "bayes": means and covariance are integrated out.
     calibrate : bool
-        Fit a temperature and a bias for each class to leave-one-out predictions.
+        Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
 
     Attributes
     ----------
@@ -304,19 +303,19 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     scalings_, xbar_, explained_variance_ratio_ : ndarrays
         The projection of `transform`: axes, origin, and share of the between-class variance of each axis.
     n_iter_ : int
-        Steps of EM, where rows had missing cells.
+        Steps of EM, if rows had missing cells.
     evidence_ : float
-        log p(X | y), parameters averaged out, where it has a closed form.
+        log p(X | y) with parameters integrated out, where it has a closed form.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where the training rows had names.
+        Names of the columns, if the training rows have names.
     target_name_ : str
-        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+        Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
-        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+        The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
-        Settings that held-out rows chose, and their values.
+        Settings chosen by held-out rows, and their values.
 
     Examples
     --------
@@ -390,7 +389,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return state.reader.output(X).send(out)
 
     def _base(self) -> PooledGaussian:
-        """The Gaussians of the state; with `estimate="bayes"`, those that have the expected parameters."""
+        """The Gaussians of the state; with `estimate="bayes"`, those with the expected parameters."""
         state = self._fitted_state()
         return state.remember("base", lambda: pooled_gaussian(state))
 
@@ -411,8 +410,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return np.ascontiguousarray(coef), bias
 
     def _shift(self) -> tuple[np.ndarray, float]:
-        """(slope, constant) that scikit-learn's lsqr and eigen solvers have in every class's score beyond ours: theirs
-        are not centred. It cancels in the posterior, but not in rounding, so it is added for show only."""
+        """(slope, constant) by which the scores of scikit-learn's lsqr and eigen solvers, which are not centred, differ
+        from ours in every class. It cancels in the posterior but adds rounding error, so only attributes include it."""
         base = self._base()
         if self.solver == "svd":
             return np.zeros_like(base.centre), 0.0
@@ -443,7 +442,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """The covariance that all classes share, (d, d)."""
         state = self._fitted_state()
         if self.solver == "svd" and not self.store_covariance:
-            raise AttributeError("`covariance_` is there with `store_covariance=True`")
+            raise AttributeError("`covariance_` is available with `store_covariance=True`")
         return state.reader.view(self._base().covs[0].dense())
 
     @property
@@ -480,7 +479,7 @@ def lda_family(
 
 
 def class_priors(state: State) -> np.ndarray:
-    """Class priors (k,): as given, or the shares of the rows."""
+    """Class priors (k,): those given, or the class frequencies."""
     given = state.spec.prior.weights(state.classes)
     return state.n / state.n.sum() if given is None else given
 
@@ -510,7 +509,7 @@ def discriminant_axes(state: State, base: PooledGaussian) -> Axes:
 
 
 def total_covariance(state: State) -> Covariance | None:
-    """The covariance of all rows, shrunk like the one within classes; None: it is not known."""
+    """The covariance of all rows, shrunk like the one within classes; None: not known."""
     family, t = state.family, state.tally.parts[1]
     if isinstance(family, GivenCovariances):
         return family.covariances[-1]
@@ -526,38 +525,37 @@ def total_covariance(state: State) -> Covariance | None:
 
 
 class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
-    """A Gaussian with a covariance of its own for each class: quadratic boundaries.
+    """A Gaussian with its own covariance for each class: quadratic boundaries.
 
-    Parameters are scikit-learn's, and `shrinkage="loo"` (the amount that makes held-out rows most probable) and
-    `calibrate=True` (honest probabilities, by leave-one-out). A class whose covariance has no inverse (constant or
-    collinear columns, too few rows) is no error: `tol` times the usual variances is added to it, and `singular_` names
-    the class.
+    Parameters are those of scikit-learn and some more. A class with a singular covariance (constant or collinear
+    columns, too few rows) is no error: `tol` times the usual variances is added to it, and `singular_` names the class.
 
     `estimate="bayes"` integrates means and covariances out (families/gaussian_joint_bayes.py): a multivariate t for
-    each class, honest about few rows and defined for fewer than columns; `evidence_` is the log density of all rows.
+    each class, with wide tails for few rows, defined for fewer rows than columns; `evidence_` is the log density of all
+    rows.
 
     Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
 
     Parameters
     ----------
     solver : "svd" or "eigen"
-        As scikit-learn's.
+        As in scikit-learn.
     shrinkage : None, "auto", "loo" or a number of 0 … 1
-        "auto": Ledoit–Wolf; "loo": what makes held-out rows most probable.
+        "auto": Ledoit–Wolf; "loo": the amount that maximises the likelihood of held-out rows.
     priors : sequence, mapping by class, "uniform" or None
-        Class priors; by default the classes' shares of the rows.
+        Class priors; by default the class frequencies of the training rows.
     reg_param : float
         Moves each covariance towards the identity, 0 … 1.
     store_covariance : bool
-        Whether `covariance_` is there.
+        Whether `covariance_` is available.
     tol : float
-        A covariance without inverse gets this share of the usual variances.
+        Share of the usual variances that is added to a singular covariance.
     covariance_estimator : estimator or None
         Another estimate of the covariances; such a model is not updated.
     estimate : "plugin" or "bayes"
         "bayes": means and covariances are integrated out.
     calibrate : bool
-        Fit a temperature and a bias for each class to leave-one-out predictions.
+        Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
 
     Attributes
     ----------
@@ -574,21 +572,21 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     rotations_, scalings_ : lists of k ndarrays
         Axes of each class, and the variances along them.
     singular_ : list
-        Classes whose covariance had no inverse.
+        Classes with a singular covariance.
     n_iter_ : int
-        Steps of EM, where rows had missing cells.
+        Steps of EM, if rows had missing cells.
     evidence_ : float
-        log p(X | y), parameters averaged out, where it has a closed form.
+        log p(X | y) with parameters integrated out, where it has a closed form.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where the training rows had names.
+        Names of the columns, if the training rows have names.
     target_name_ : str
-        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+        Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
-        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+        The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
-        Settings that held-out rows chose, and their values.
+        Settings chosen by held-out rows, and their values.
 
     Examples
     --------
@@ -646,7 +644,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
 
     @property
     def singular_(self) -> np.ndarray:
-        """The classes whose covariance had no inverse and was given a floor: see to more rows, or shrinkage."""
+        """The classes with a singular covariance, which was regularised: more rows, or shrinkage, avoid it."""
         state = self._fitted_state()
         return self.classes_[singular(state.family.gaussians(state.tally.parts[1])[1], self.tol)]
 
@@ -657,7 +655,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     def covariance_(self) -> list[np.ndarray]:
         """The covariance, or one for each class."""
         if not self.store_covariance:
-            raise AttributeError("`covariance_` is there with `store_covariance=True`")
+            raise AttributeError("`covariance_` is available with `store_covariance=True`")
         return self._views(lambda cov: cov.dense())
 
     @property
@@ -691,18 +689,19 @@ def check_qda_rows(estimate: str, rows: np.ndarray, classes: np.ndarray) -> None
     if (rows == 1).any() and estimate != "bayes":
         raise DataError(
             f"y has only 1 sample in class {classes[rows == 1][0]}, covariance is ill defined.\n\n"
-            "hint: use estimate='bayes', or RegularizedDiscriminantAnalysis: it borrows from the other classes"
+            "hint: use estimate='bayes', or RegularizedDiscriminantAnalysis: it uses rows of the other classes"
         )
 
 
 class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
-    """Between QDA and LDA, and towards spheres (Friedman 1989).
+    """Gaussians with covariances between those of QDA and LDA, and shrunk to spheres (Friedman 1989).
 
     `blend` moves each class's covariance towards the pooled one (0: QDA, 1: LDA), `shrinkage` then moves it towards the
-    scaled identity (0 … 1; for columns in like units. Or "auto": Ledoit–Wolf for each class before blending). Works for
-    classes of one row, and for more columns than rows. "loo" for either takes what makes held-out rows most probable.
+    scaled identity (0 … 1; for columns of comparable units. Or "auto": Ledoit–Wolf for each class before blending).
+    Works for classes of one row, and for more columns than rows. "loo" for either takes the value that maximises the
+    likelihood of held-out rows.
 
-    `estimate="bayes"` integrates means and covariances out: a multivariate t, from the sums blended in the same way.
+    `estimate="bayes"` integrates means and covariances out: a multivariate t, with sums blended in the same way.
     Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
 
     Parameters
@@ -712,11 +711,11 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
     shrinkage : float, "auto" or "loo"
         Moves it towards the scaled identity, 0 … 1.
     priors : sequence, mapping by class, "uniform" or None
-        Class priors; by default the classes' shares of the rows.
+        Class priors; by default the class frequencies of the training rows.
     estimate : "plugin" or "bayes"
         "bayes": means and covariances are integrated out.
     calibrate : bool
-        Temper probabilities by leave-one-out.
+        Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
 
     Attributes
     ----------
@@ -731,19 +730,19 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
     covariance_ : list of k ndarrays of shape (d, d)
         Covariances, blended and shrunk.
     n_iter_ : int
-        Steps of EM, where rows had missing cells.
+        Steps of EM, if rows had missing cells.
     evidence_ : float
-        log p(X | y), parameters averaged out, where it has a closed form.
+        log p(X | y) with parameters integrated out, where it has a closed form.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where the training rows had names.
+        Names of the columns, if the training rows have names.
     target_name_ : str
-        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+        Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
-        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+        The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
-        Settings that held-out rows chose, and their values.
+        Settings chosen by held-out rows, and their values.
 
     Examples
     --------
@@ -794,7 +793,7 @@ def rda_family(
 
 
 class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantAnalysis):
-    """Separate classes along w = (Σ_k + Σ_l)⁻¹ (μ_k − μ_l), assuming means and covariances but no Gaussians.
+    """Fisher's discriminant, w = (Σ_k + Σ_l)⁻¹ (μ_k − μ_l): assumes means and covariances, but not Gaussians.
 
     The threshold is the minimax one: it bounds the error for every distribution with these moments. More than two
     classes: all pairs, coupled (`multi="pairwise"`), or the same within the leading `n_components` axes of the
@@ -803,11 +802,11 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     Parameters
     ----------
     multi : "pairwise" or "eigen"
-        How more than two classes are told apart: by all pairs, or within the leading axes.
+        How more than two classes are separated: by all pairs, or within the leading axes.
     n_components : int or None
         Axes that `multi="eigen"` and `transform` keep.
     priors : sequence, mapping by class, "uniform" or None
-        Class priors; by default the classes' shares of the rows.
+        Class priors; by default the class frequencies of the training rows.
 
     Attributes
     ----------
@@ -822,17 +821,17 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     coef_, intercept_ : ndarrays
         Direction and threshold of each pair of classes.
     n_iter_ : int
-        Steps of EM, where rows had missing cells.
+        Steps of EM, if rows had missing cells.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where the training rows had names.
+        Names of the columns, if the training rows have names.
     target_name_ : str
-        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+        Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
-        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+        The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
-        Settings that held-out rows chose, and their values.
+        Settings chosen by held-out rows, and their values.
 
     Examples
     --------
@@ -881,8 +880,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     @property
     def coef_(self) -> np.ndarray:
         """The slopes of the log odds of all pairs of classes (1 : 0, 2 : 0, …, 2 : 1, …), (pairs, d): −2w each, so that
-        they point to the class that comes later, as those of LDA do. `decision_function(X)` of two classes is
-        X @ coef_.T + intercept_; more are coupled."""
+        they point to the later class, as in LDA. `decision_function(X)` of two classes is X @ coef_.T + intercept_; the
+        pairs of more classes are coupled."""
         state = self._fitted_state()
         return state.reader.view(np.ascontiguousarray(-state.params.coef.table))
 

@@ -1178,7 +1178,9 @@ class Ensemble(Classifier):
         self.weights_ = hypotheses.posterior(self.log_evidence_, self._log_of(self.prior))
 
     def _adds_rows(self) -> bool:
-        return updates("partial_fit")(self) and updates("forget")(self)
+        return self._additive() and all(
+            hasattr(model, method) for model in self._current() for method in ("partial_fit", "forget")
+        )
 
     def _additive(self) -> bool:
         """Whether the weights follow from tallies, or are given."""

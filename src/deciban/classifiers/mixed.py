@@ -1,4 +1,4 @@
-"""Naive Bayes for real tables: columns of any type, missing cells, unseen levels.
+"""Naive Bayes for tables with columns of any type, missing cells and unseen levels.
 
 With `average="subsets"` it is averaged over all subsets of its columns (see `deciban.composites.subsets`).
 
@@ -42,52 +42,52 @@ from deciban.rows.readers import COLUMNS, ColumnReader
 from deciban.rows.schema import Field, Schema
 
 BELL = Gaussian(each=True)
-LEAST = 0.01  # rows that a prior of a mean is worth, at least
+LEAST = 0.01  # least weight of the prior of a mean, in rows
 
 
 class MixedNB(NaiveBayes):
-    """Naive Bayes where every column has a family of its own.
+    """Naive Bayes where every column has its own family of densities.
 
-    X is a dataframe (pandas, polars, pyarrow) or an array. Frames are read by name: reordered columns are aligned, a
-    column that is not there is all missing. A missing cell (NaN, None, NA, null) counts for nothing in training and is
+    X is a dataframe (pandas, polars, pyarrow) or an array. Frames are read by name: reordered columns are
+    aligned, an absent column is missing in every row. A missing cell (NaN, None, NA, null) is ignored in training and
     integrated out in prediction.
 
     Parameters
     ----------
     families : "auto", a name, or {column: family}
-        Text, booleans and categoricals are "categorical"; of a number column, the rows choose among "gaussian",
-        "student", "lognormal", "poisson" and "histogram" (by leave-one-out). A name is that of all number columns;
-        a mapping names families, by their name or as objects such as `Categorical(alpha=0)`; columns that it leaves out
-        are chosen.
+        "auto": text, booleans and categoricals are "categorical"; for a column of numbers the family is chosen by
+        held-out log loss. A name is the family of all columns of numbers. A mapping has families by name or as objects
+        such as `Categorical(alpha=0)`; columns that it leaves out are "auto". See `list_families`.
     alpha : "auto" or a number
-        Pseudo-count of every level and of every cell of a histogram; where the rows choose the family, also how many
-        rows the prior of a mean is worth. "auto": of each column, the one that makes held-out rows most probable.
+        Pseudo-count of every level and of every cell of a histogram; where the family is chosen by the rows, also the
+        weight of the prior of a mean, in rows. "auto": for each column, the value that maximises the likelihood of
+        held-out rows.
     missing : "ignore", "informative", "average"
-        "informative": that a cell is missing is evidence in itself. "average": posteriors are averaged over what a
-        missing level might be, P(class | a) = Σ_b P(class | a, b) P(b) with P(b) its share of all rows (unseen levels
-        too, unless reserved), in `explain` and `leave_one_out` too; numbers are integrated out as ever.
+        "ignore": a missing cell is no evidence. "informative": that a cell is missing is evidence. "average":
+        posteriors are averaged over the possible values of a missing level, P(class | a) = Σ_b P(class | a, b) P(b),
+        with P(b) its frequency in all rows (unseen levels too, unless reserved); missing numbers are integrated out.
     unseen : "ignore", "reserve"
-        A level never seen in training is no evidence, or has the mass of one pseudo-count.
+        A level that is not in the training rows is no evidence, or has the probability of one pseudo-count.
     priors : sequence, mapping by class, "uniform" or None
-        Class priors; by default the classes' shares of the rows.
+        Class priors; by default the class frequencies of the training rows.
     class_weight : "balanced", {class: weight}, or None
-        Multiplies the learned class shares: "balanced" is n / (k · n_c), so that all classes are equally probable
-        beforehand. Densities are learned by class and stay the same.
+        Multiplies the learned class frequencies: "balanced" is n / (k · n_c), which makes the class priors equal.
+        Densities are learned by class and do not change.
     columns : "align", "strict"
-        Columns at prediction that are not those of training, by name: a warning (one that is not there counts as
-        missing, one that was never learned is ignored), or an error.
+        If the columns at prediction differ from those of training, by name: "align" warns, takes absent columns as
+        missing and ignores unknown ones; "strict" raises an error.
     calibrate : bool
-        Fit a temperature and a bias for each class to leave-one-out predictions, so that probabilities are honest.
+        Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
     weights : None, "discriminative"
         Fit a weight for each column (of three or more classes: and class) by conditional likelihood on held-out rows:
-        `feature_weights_`, `class_feature_weights_`, `class_bias_`, `n_iter_`. Such a model neither updates nor merges;
-        `sample` and `score_samples` are those of the naive Bayes that the weights stand on.
-
+        `feature_weights_`, `class_feature_weights_`, `class_bias_`, `n_iter_`. Such a model cannot be updated or
+        merged; `sample` and `score_samples` are those of the unweighted naive Bayes model.
     average : None, "subsets"
-        "subsets": average over all 2^d subsets of the columns, in linear time: a column that does not matter has one
-        density for all classes. `inclusion_` is the posterior probability that each matters (`plots.inclusion`).
+        "subsets": average over all 2^d subsets of the columns, in linear time: a column outside the subset has
+        one density for all classes. `inclusion_` is the posterior probability that each depends on the class
+        (`plots.inclusion`).
     inclusion : a probability, or {column: probability}
-        The prior of it; columns that a mapping leaves out have 0.5.
+        Prior probability that a column depends on the class; columns that a mapping leaves out have 0.5.
 
     Attributes
     ----------
@@ -104,22 +104,22 @@ class MixedNB(NaiveBayes):
     levels_ : dict
         Levels of each nominal column, by name.
     evidence_ : float
-        log p(X | y), parameters averaged out, where it has a closed form.
+        log p(X | y) with parameters integrated out, where it has a closed form.
     inclusion_ : ndarray of shape (d,)
-        Probability that each column matters, with `average="subsets"`.
+        Probability that each column depends on the class, with `average="subsets"`.
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
-        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
-        steps.
+        Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
+        number of steps.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where the training rows had names.
+        Names of the columns, if the training rows have names.
     target_name_ : str
-        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+        Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
-        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+        The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
-        Settings that held-out rows chose, and their values.
+        Settings chosen by held-out rows, and their values.
 
     Examples
     --------
@@ -178,13 +178,13 @@ class MixedNB(NaiveBayes):
     def _spec(self) -> Spec:
         if self.average is not None and self.missing == "average":
             raise DataError(
-                "missing='average' makes rows of levels that are not there, which averaging over subsets (average="
-                "'subsets') knows nothing of\n\nhint: with average='subsets' use missing='ignore' or 'informative'"
+                "missing='average' fills in levels, which averaging over subsets (average='subsets') does not "
+                "support\n\nhint: with average='subsets' use missing='ignore' or 'informative'"
             )
         if self.weights is not None and self.missing == "average":
             raise DataError(
-                "missing='average' makes rows of levels that are not there, which weights='discriminative' know "
-                "nothing of\n\nhint: with weights='discriminative' use missing='ignore' or 'informative'"
+                "missing='average' fills in levels, which weights='discriminative' does not "
+                "support\n\nhint: with weights='discriminative' use missing='ignore' or 'informative'"
             )
         family = partial(product_of, None if self.average is None else self.inclusion)
         return self._weighted_spec(
@@ -194,7 +194,7 @@ class MixedNB(NaiveBayes):
             check_setup=None if self.average is None else partial(check_subsets, self.inclusion, self.alpha),
         )
 
-    # what was learned
+    # fitted attributes
 
     @property
     def class_prior_(self) -> np.ndarray:
@@ -208,7 +208,7 @@ class MixedNB(NaiveBayes):
 
     @property
     def inclusion_(self) -> np.ndarray:
-        """The posterior probability that each column matters, that is, depends on the class. (d,)"""
+        """Posterior probability that each column depends on the class, (d,)."""
         state = self._fitted_state()
         if not isinstance(state.family, SubsetAverage):
             raise AttributeError("this model has no posterior over its columns\n\nhint: fit with average='subsets'")
@@ -216,7 +216,7 @@ class MixedNB(NaiveBayes):
 
     @property
     def families_(self) -> dict[Any, Any]:
-        """The family of each column, by name, with the smoothing that was chosen."""
+        """The family of each column, by name, with the chosen smoothing."""
         state = self._fitted_state()
         schema, family, params = state.reader.schema, state.family, state.params
         if isinstance(family, SubsetAverage):
@@ -233,7 +233,7 @@ class MixedNB(NaiveBayes):
 
     @property
     def tuned_(self) -> dict[str, Any]:
-        """What the rows chose: under "alpha", the pseudo-count of each column that has one, by name."""
+        """Settings chosen by the rows: "alpha" has the pseudo-count of each column that has one, by name."""
         if self.alpha != "auto":
             return {}
         return {"alpha": {name: f.alpha for name, f in self.families_.items() if f.alpha is not None}}
@@ -270,16 +270,16 @@ def levels_of(state: State) -> dict[Any, list]:
 
 
 def schema_of(families: Any, alpha: float | str, missing: str, unseen: str, columns: list[Column]) -> Schema:
-    """The schema of columns that come for the first time: the family of each, and its levels."""
+    """The schema of the first training columns: the family of each, and its levels."""
     names = [column.name for column in columns]
-    every = families if isinstance(families, str) else "auto"  # of number columns
+    every = families if isinstance(families, str) else "auto"  # of columns of numbers
     given = {} if isinstance(families, str) else families
     wanted = {name if name in names else str(name): family for name, family in given.items()}
-    strange = [name for name in wanted if name not in names]
-    if strange:
+    unknown = [name for name in wanted if name not in names]
+    if unknown:
         raise DataError(
-            f"families name {format_list(strange)}, but the columns are {format_list(names)}\n\n"
-            "hint: name columns as X has them, by number (0, 1, …) if X is an array"
+            f"families name {format_list(unknown)}, but the columns are {format_list(names)}\n\n"
+            "hint: use the column names of X, or numbers (0, 1, …) if X is an array"
         )
     fields = []
     for column in columns:
@@ -292,7 +292,7 @@ def schema_of(families: Any, alpha: float | str, missing: str, unseen: str, colu
 
 
 def family_of(column: Column, wanted: Any, columns: int, alpha: float | str) -> Any:
-    """The family of a column, by name or as an object; "auto": levels, or what the rows choose."""
+    """The family of a column, by name or as an object; "auto": categorical, or chosen by the rows."""
     nominal = Categorical(alpha=alpha)
     if isinstance(wanted, str) and wanted == "auto":
         return nominal if column.levels is not None else choice(alpha, columns)
@@ -303,7 +303,7 @@ def family_of(column: Column, wanted: Any, columns: int, alpha: float | str) -> 
         wanted = wanted if alpha == "auto" else wanted.with_alpha(alpha)
     if not isinstance(wanted, Family) or not wanted.columnwise:
         raise DataError(
-            f"column `{column.name}`: there is no family {wanted!r} for a column by itself\n\n"
+            f"column `{column.name}`: there is no family {wanted!r} for a single column\n\n"
             f"hint: give the name of one of {sorted(known)}, or an object such as Gaussian(ddof=1)"
         )
     if column.levels and wanted.block != "codes":
@@ -315,11 +315,11 @@ def family_of(column: Column, wanted: Any, columns: int, alpha: float | str) -> 
 
 
 def choice(alpha: float | str, columns: int) -> BestOf:
-    """The families that a number column of a table with so many columns is chosen from by its rows."""
+    """The candidate families of a column of numbers, in a table with this number of columns."""
     alphas = (0.5, 3.0) if alpha == "auto" else (alpha,)
     rules: tuple[tuple[str | int, int], ...] = (("mdl", 0), ("values", 0), (20, 1))  # cuts, smooth
     histograms = (Histogram(a, cuts, smooth) for cuts, smooth in rules for a in alphas)
-    worth = 1.0 if alpha == "auto" else max(float(alpha), LEAST)  # rows: few of them are not sure of a mean
+    worth = 1.0 if alpha == "auto" else max(float(alpha), LEAST)  # in rows: the prior matters where rows are few
     normal = Student(kappa=worth), Student(kappa=worth, log=True)
     return BestOf((*normal, GammaPoisson(worth, worth), *histograms), columns)
 
@@ -330,7 +330,7 @@ def is_named(families: Any, name: Any) -> bool:
 
 
 def product_of(inclusion: Any, schema: Schema | None, known: Known) -> Product | SubsetAverage:
-    """The families of all columns; averaged over subsets where `inclusion` is the prior of a column."""
+    """The families of all columns; averaged over subsets if `inclusion` is given."""
     assert schema is not None
     factors, columns = zip(*schema.groups, strict=True)
     product = Product(factors, columns, len(schema.fields), schema.gaps is not None, schema.reserve)
@@ -354,11 +354,11 @@ def check_subsets(inclusion: Any, alpha: float | str, classes: np.ndarray, reade
     if not isinstance(inclusion, Mapping):
         return
     names = reader.schema.names
-    strange = [name for name in inclusion if name not in names]
-    if strange:
+    unknown = [name for name in inclusion if name not in names]
+    if unknown:
         raise DataError(
-            f"inclusion names {strange}, but the columns are {names}\n\n"
-            "hint: name columns as X has them, by number (0, 1, …) if X is an array"
+            f"inclusion names {unknown}, but the columns are {names}\n\n"
+            "hint: use the column names of X, or numbers (0, 1, …) if X is an array"
         )
     bad = {name: p for name, p in inclusion.items() if not (isinstance(p, Real) and 0 <= float(p) <= 1)}
     if bad:

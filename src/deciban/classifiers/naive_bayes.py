@@ -1,4 +1,4 @@
-"""Naive Bayes with the names and numbers of scikit-learn: Gaussian, multinomial, complement, Bernoulli, categorical."""
+"""Naive Bayes for tables: the classifiers of scikit-learn, with the same names and results, and Poisson."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ COUNTS: dict[str, list] = {
 
 
 class NaiveBayes(Generative):
-    """Base of the classifiers whose columns are independent given the class: columns may have weights."""
+    """Base of classifiers whose columns are independent given the class; columns may have feature weights."""
 
     @property
     def class_log_prior_(self) -> np.ndarray:
@@ -63,12 +63,12 @@ class NaiveBayes(Generative):
 
     @property
     def class_bias_(self) -> np.ndarray:
-        """What was added to each class's log prior, (k,)."""
+        """Bias added to the log prior of each class, (k,)."""
         return self._feature_weights().bias
 
     @property
     def n_iter_(self) -> int:
-        """The steps in which the weights were found."""
+        """Number of steps of the fit of the weights."""
         return self._feature_weights().steps
 
     def _feature_weights(self) -> FeatureWeights:
@@ -82,7 +82,7 @@ class NaiveBayes(Generative):
         if self.weights is not None and self.calibrate:
             raise DataError(
                 "weights='discriminative' and calibrate=True both fit probabilities to held-out rows\n\n"
-                "hint: leave out `calibrate`: weights have a temperature and a bias for each class among them"
+                "hint: leave out `calibrate`: the weights include a temperature and a bias for each class"
             )
         name, settings = type(self).__name__, self.get_params(deep=False)
         return Spec(
@@ -97,7 +97,7 @@ class NaiveBayes(Generative):
         )
 
     def _check_evidence_by_column(self, family: Any) -> None:
-        """Refuse weights of a family that has no evidence by column."""
+        """Raise an error for weights of a family without evidence by column."""
         if self.weights is not None and not family.has_parts:
             raise DataError(
                 f"{self} has no evidence by column that weights could multiply\n\nhint: use estimate='plugin'"
@@ -105,33 +105,30 @@ class NaiveBayes(Generative):
 
 
 def candidates(setting: Any, name: str, values: tuple[float, ...]) -> dict[str, tuple[float, ...]]:
-    """What `Spec.tune` has of a setting: candidates, if it is "auto"."""
+    """Entry of a setting in `Spec.tune`: its candidates, if it is "auto"."""
     return {name: values} if isinstance(setting, str) and setting == "auto" else {}
 
 
 class GaussianNB(NaiveBayes):
     """Naive Bayes with a normal density for each column and class.
 
-    Parameters are scikit-learn's (`priors`, `var_smoothing`) and `ddof` (1: sample variances). X may be dense or CSR,
-    and may hold NaN: a missing cell counts for nothing in training and is integrated out in prediction.
-    `var_smoothing="auto"` takes the value under which held-out rows are most probable; `estimate="bayes"` averages
-    over mean and variance (a Student t for each column, and `evidence_`); `calibrate=True` fits a temperature and a
-    bias for each class to leave-one-out predictions, so that probabilities are honest; `weights="discriminative"` fits
-    a weight for each column by conditional likelihood (`feature_weights_`), so that columns which repeat each other do
-    not count twice.
+    X may be dense or CSR, and may hold NaN: a missing cell is ignored in training and integrated out in prediction.
+    With the default settings the results are those of scikit-learn. Columns that repeat each other count twice, unless
+    `weights="discriminative"` fits a weight for each column.
 
     Parameters
     ----------
     priors : sequence, mapping by class, "uniform" or None
-        Class priors; by default the classes' shares of the rows.
+        Class priors; by default the class frequencies of the training rows.
     var_smoothing : float or "auto"
-        Share of the largest variance that is added to all; "auto": by held-out rows.
+        Share of the largest variance that is added to all variances; "auto": the value that maximises the likelihood of
+        held-out rows.
     ddof : float
-        1: sample variances.
+        Variances are divided by n − ddof; 1: sample variances.
     estimate : "plugin" or "bayes"
-        "bayes": mean and variance are averaged out (a Student t for each column).
+        "bayes": mean and variance are integrated out (a Student t for each column, and `evidence_`).
     calibrate : bool
-        Fit a temperature and a bias for each class to leave-one-out predictions.
+        Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
     weights : None or "discriminative"
         Weights of the columns, learned to predict the class (`feature_weights_`).
 
@@ -148,22 +145,22 @@ class GaussianNB(NaiveBayes):
     theta_, var_ : ndarrays of shape (k, d)
         Means and variances of each class and column; `means_` is `theta_`.
     epsilon_ : float
-        What was added to the variances.
+        The amount added to the variances.
     evidence_ : float
-        log p(X | y), parameters averaged out, where it has a closed form.
+        log p(X | y) with parameters integrated out, where it has a closed form.
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
-        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
-        steps.
+        Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
+        number of steps.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where the training rows had names.
+        Names of the columns, if the training rows have names.
     target_name_ : str
-        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+        Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
-        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+        The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
-        Settings that held-out rows chose, and their values.
+        Settings chosen by held-out rows, and their values.
 
     Examples
     --------
@@ -198,8 +195,8 @@ class GaussianNB(NaiveBayes):
         return ArrayReader("GaussianNB", keeps_kind=True)
 
     def _spec(self) -> Spec:
-        # scikit-learn takes the variance that smoothing refers to over all rows, unweighted. Weights of columns, which
-        # it does not have, magnify what is smoothed; there a weight is a repetition in this too.
+        # scikit-learn computes the variance that smoothing refers to from unweighted rows. With feature weights, which
+        # it does not have and which magnify the smoothing, row weights count as repetitions here too.
         family = partial(
             gaussian_family, self.var_smoothing, self.ddof, self.estimate == "bayes", unweighted=self.weights is None
         )
@@ -214,7 +211,7 @@ class GaussianNB(NaiveBayes):
 
     @property
     def means_(self) -> np.ndarray:
-        """The same as `theta_`: the name that the discriminant classifiers use."""
+        """`theta_` under the name that the discriminant classifiers use."""
         return self.theta_
 
     @property
@@ -231,7 +228,7 @@ class GaussianNB(NaiveBayes):
 
     @property
     def epsilon_(self) -> float:
-        """What was added to the variances."""
+        """The amount added to the variances."""
         state = self._fitted_state()
         return state.family.epsilon(state.tally.parts[1])
 
@@ -251,7 +248,7 @@ def gaussian_family(
 
 
 def check_alpha(alpha: Any, force: bool, d: int) -> Any:
-    """alpha as it is used: not under 1e-10 unless forced."""
+    """The alpha in use: at least 1e-10 unless forced."""
     if isinstance(alpha, float) and (force or alpha >= ALPHA_MIN):
         return alpha
     alpha = alpha if isinstance(alpha, Real) else np.asarray(alpha, dtype=np.float64)
@@ -273,7 +270,7 @@ def check_alpha(alpha: Any, force: bool, d: int) -> Any:
 
 
 def used_alpha(alpha: Any, force: bool) -> Any:
-    """alpha, or the least that is allowed."""
+    """alpha, or the least value allowed."""
     if isinstance(alpha, float):
         return alpha if force or alpha >= ALPHA_MIN else ALPHA_MIN
     alpha = alpha if isinstance(alpha, Real) else np.asarray(alpha, dtype=np.float64)
@@ -281,7 +278,7 @@ def used_alpha(alpha: Any, force: bool) -> Any:
 
 
 def check_count_setup(alpha: Any, force: bool, classes: np.ndarray, reader: Any) -> None:
-    """Refuse an alpha that does not go with the columns."""
+    """Raise an error for an alpha whose shape does not match the columns."""
     if not isinstance(alpha, str):
         check_alpha(alpha, force, reader.d)
 
@@ -295,7 +292,8 @@ def count_family(
 
 
 def count_spec(model: Any, make: Callable[..., Any], **more: Any) -> Spec:
-    """The settings of a classifier of counts or levels with a pseudo-count; `more` are the family's own."""
+    """The settings of a classifier of counts or levels with a pseudo-count; `more` are further settings of the
+    family."""
     return model._weighted_spec(
         partial(count_family, make, model.alpha, model.force_alpha, **more),
         Prior(model.class_prior, "class_prior", model.fit_prior, sum="kept"),
@@ -314,27 +312,26 @@ def count_tags(tags: Any) -> Any:
 
 
 class MultinomialNB(NaiveBayes):
-    """Naive Bayes for counts, such as words: each row is a bag of draws from its class's distribution.
+    """Naive Bayes for counts, such as word counts: each row is a multinomial sample of its class's distribution.
 
-    Parameters are scikit-learn's, and: `alpha="auto"` (by leave-one-out), `estimate="bayes"` (the distribution is
-    averaged out, so that a word seen makes its return likelier: a Pólya urn), `calibrate=True` (honest probabilities).
+    With the default settings the results are those of scikit-learn.
 
     Parameters
     ----------
     alpha : float, array of shape (d,) or "auto"
         Pseudo-count of every column; "auto": by leave-one-out.
     force_alpha : bool
-        Whether an alpha under 1e-10 is taken as it is.
+        Whether an alpha below 1e-10 is used unchanged.
     fit_prior : bool
         Whether class priors are learned; False: uniform.
     class_prior : sequence, mapping by class, "uniform" or None
-        Class priors that are given.
+        Class priors; None: see `fit_prior`.
     estimate : "plugin" or "bayes"
-        "bayes": the distribution is averaged out, so that a word seen makes its return likelier (a Pólya urn).
+        "bayes": the distribution is integrated out, so that a repeated word counts for less (a Pólya urn).
     calibrate : bool
-        Temper probabilities by leave-one-out.
+        Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
     weights : None or "discriminative"
-        Weights of the columns, learned to predict the class.
+        Feature weights, fitted by conditional likelihood (`feature_weights_`).
 
     Attributes
     ----------
@@ -349,20 +346,20 @@ class MultinomialNB(NaiveBayes):
     feature_log_prob_ : ndarray of shape (k, d)
         Log probability of each column given the class.
     evidence_ : float
-        log p(X | y), parameters averaged out, where it has a closed form.
+        log p(X | y) with parameters integrated out, where it has a closed form.
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
-        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
-        steps.
+        Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
+        number of steps.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where the training rows had names.
+        Names of the columns, if the training rows have names.
     target_name_ : str
-        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+        Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
-        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+        The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
-        Settings that held-out rows chose, and their values.
+        Settings chosen by held-out rows, and their values.
 
     Examples
     --------
@@ -429,23 +426,25 @@ class MultinomialNB(NaiveBayes):
 class ComplementNB(NaiveBayes):
     """The complement variant of multinomial naive Bayes (Rennie et al. 2003), for unbalanced text.
 
-    Its scores are a rule, not a density: they take no prior unless `priors=` is given or columns have weights. `sample`
-    and `score_samples` use the multinomial that the same counts define.
+    Its scores are a rule, not a density: no prior is added unless `priors=` is given or columns have weights. `sample`
+    and `score_samples` use the multinomial distribution of the same counts.
 
     Parameters
     ----------
     alpha : float, array of shape (d,) or "auto"
         Pseudo-count of every column; "auto": by leave-one-out.
     force_alpha : bool
-        Whether an alpha under 1e-10 is taken as it is.
-    fit_prior, class_prior
-        As scikit-learn's; see above. `class_prior` may be a mapping by class or "uniform" too.
+        Whether an alpha below 1e-10 is used unchanged.
+    fit_prior : bool
+        Whether `class_log_prior_` is learned; False: uniform. Scores use it only with `weights`.
+    class_prior : sequence, mapping by class, "uniform" or None
+        Class priors for `class_log_prior_`; None: see `fit_prior`. Scores use them only with `weights`.
     norm : bool
-        Whether weights are normalised.
+        Whether the weights of each class are divided by their sum.
     calibrate : bool
-        Temper probabilities by leave-one-out.
+        Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
     weights : None or "discriminative"
-        Weights of the columns, learned to predict the class.
+        Feature weights, fitted by conditional likelihood (`feature_weights_`).
 
     Attributes
     ----------
@@ -462,18 +461,18 @@ class ComplementNB(NaiveBayes):
     feature_all_ : ndarray of shape (d,)
         Sum of each column over all classes.
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
-        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
-        steps.
+        Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
+        number of steps.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where the training rows had names.
+        Names of the columns, if the training rows have names.
     target_name_ : str
-        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+        Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
-        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+        The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
-        Settings that held-out rows chose, and their values.
+        Settings chosen by held-out rows, and their values.
 
     Examples
     --------
@@ -531,24 +530,24 @@ class ComplementNB(NaiveBayes):
 
 
 class BernoulliNB(NaiveBayes):
-    """Naive Bayes for presence and absence: absent features speak too. `binarize` is the threshold (None: X is 0 / 1).
+    """Naive Bayes for presence and absence; the absence of a feature is evidence too.
 
     Parameters
     ----------
     alpha : float, array of shape (d,) or "auto"
         Pseudo-count of presence and of absence; "auto": by leave-one-out.
     force_alpha : bool
-        Whether an alpha under 1e-10 is taken as it is.
+        Whether an alpha below 1e-10 is used unchanged.
     binarize : float or None
         Cells above it are present; None: X is 0 / 1.
     fit_prior : bool
         Whether class priors are learned; False: uniform.
     class_prior : sequence, mapping by class, "uniform" or None
-        Class priors that are given.
+        Class priors; None: see `fit_prior`.
     calibrate : bool
-        Temper probabilities by leave-one-out.
+        Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
     weights : None or "discriminative"
-        Weights of the columns, learned to predict the class.
+        Feature weights, fitted by conditional likelihood (`feature_weights_`).
 
     Attributes
     ----------
@@ -563,20 +562,20 @@ class BernoulliNB(NaiveBayes):
     feature_log_prob_ : ndarray of shape (k, d)
         Log probability of each column given the class.
     evidence_ : float
-        log p(X | y), parameters averaged out, where it has a closed form.
+        log p(X | y) with parameters integrated out, where it has a closed form.
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
-        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
-        steps.
+        Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
+        number of steps.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where the training rows had names.
+        Names of the columns, if the training rows have names.
     target_name_ : str
-        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+        Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
-        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+        The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
-        Settings that held-out rows chose, and their values.
+        Settings chosen by held-out rows, and their values.
 
     Examples
     --------
@@ -641,13 +640,13 @@ class PoissonNB(NaiveBayes):
     shape, exposure : float
         The Gamma prior of a rate: `shape` events in `exposure` rows.
     priors : sequence, mapping by class, "uniform" or None
-        Class priors; by default the classes' shares of the rows.
+        Class priors; by default the class frequencies of the training rows.
     estimate : "plugin" or "bayes"
-        "bayes" averages over the rate: counts are negative binomial.
+        "bayes": the rate is integrated out; counts are negative binomial.
     calibrate : bool
-        Temper probabilities by leave-one-out.
+        Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
     weights : None or "discriminative"
-        Weights of the columns, learned to predict the class.
+        Feature weights, fitted by conditional likelihood (`feature_weights_`).
 
     Attributes
     ----------
@@ -656,22 +655,22 @@ class PoissonNB(NaiveBayes):
     class_log_prior_ : ndarray of shape (k,)
         Log prior of each class.
     rate_ : ndarray of shape (k, d)
-        Events a row, of each class and column.
+        Mean number of events per row, of each class and column.
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
-        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
-        steps.
+        Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
+        number of steps.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where the training rows had names.
+        Names of the columns, if the training rows have names.
     target_name_ : str
-        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+        Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     evidence_ : float
-        log p(X | y), parameters averaged out, with `estimate="bayes"`.
+        log p(X | y) with parameters integrated out, with `estimate="bayes"`.
     tally_ : tally
-        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+        The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
-        Settings that held-out rows chose, and their values.
+        Settings chosen by held-out rows, and their values.
 
     Examples
     --------
@@ -727,7 +726,7 @@ class PoissonNB(NaiveBayes):
 
     @property
     def rate_(self) -> np.ndarray:
-        """Events a row, of each class and column, (k, d)."""
+        """Mean number of events per row, of each class and column, (k, d)."""
         return self._fitted_state().params.rate
 
     def __sklearn_tags__(self):
@@ -735,24 +734,24 @@ class PoissonNB(NaiveBayes):
 
 
 class CategoricalNB(NaiveBayes):
-    """Naive Bayes for nominal columns coded 0, 1, …; NaN and levels never seen in training are no evidence.
+    """Naive Bayes for nominal columns coded 0, 1, …; NaN and unseen levels are no evidence.
 
     Parameters
     ----------
     alpha : float or "auto"
         Pseudo-count of every level; "auto": by leave-one-out.
     force_alpha : bool
-        Whether an alpha under 1e-10 is taken as it is.
+        Whether an alpha below 1e-10 is used unchanged.
     fit_prior : bool
         Whether class priors are learned; False: uniform.
     class_prior : sequence, mapping by class, "uniform" or None
-        Class priors that are given.
+        Class priors; None: see `fit_prior`.
     min_categories : int, sequence or None
         Least number of levels of each column.
     calibrate : bool
-        Temper probabilities by leave-one-out.
+        Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
     weights : None or "discriminative"
-        Weights of the columns, learned to predict the class.
+        Feature weights, fitted by conditional likelihood (`feature_weights_`).
 
     Attributes
     ----------
@@ -769,20 +768,20 @@ class CategoricalNB(NaiveBayes):
     n_categories_ : ndarray of shape (d,)
         Number of levels of each column.
     evidence_ : float
-        log p(X | y), parameters averaged out, where it has a closed form.
+        log p(X | y) with parameters integrated out, where it has a closed form.
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
-        What `weights="discriminative"` learned: weights of columns (d,), of columns by class (k, d), biases (k,),
-        steps.
+        Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
+        number of steps.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where the training rows had names.
+        Names of the columns, if the training rows have names.
     target_name_ : str
-        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+        Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
-        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+        The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
-        Settings that held-out rows chose, and their values.
+        Settings chosen by held-out rows, and their values.
 
     Examples
     --------
@@ -849,7 +848,7 @@ class CategoricalNB(NaiveBayes):
 
 
 def check_categories(given: Any, check_alpha: Any, classes: np.ndarray, reader: Any) -> None:
-    """Refuse numbers of levels that are not those of the columns."""
+    """Raise an error for `min_categories` that do not match the columns."""
     check_alpha(classes, reader)
     least = np.asarray(0 if given is None else given)
     if not np.issubdtype(least.dtype, np.signedinteger):

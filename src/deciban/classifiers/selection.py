@@ -1,10 +1,10 @@
-"""Choosing one hypothesis: by its posterior probability (MAP), by the length of the message (MDL), or by rows left out.
+"""Choice of one model: by posterior probability (MAP), description length (MDL), or leave-one-out predictions.
 
     MAP:  argmax P(D | h) P(h)        MDL:  argmin −log₂ P(D | h) − log₂ P(h)
 
-are the same hypothesis: the least total bits are those of the most probable. `by="loo"` puts −Σ log₂ P(y_i | x_i, the
-other rows) in the place of −log₂ P(D | h). So does any other choice among models whose evidences do not compare, or
-that have none; the print-out says why.
+are the same hypothesis: the most probable one has the fewest total bits. `by="loo"` uses −Σ log₂ P(y_i | x_i, the other
+rows) instead of −log₂ P(D | h). So does every choice among models whose evidences are not comparable or not defined;
+the printed table says why.
 
 >>> from deciban import GaussianNB, LinearDiscriminantAnalysis, select_model
 >>> X, y = [[0.0, 0.1], [1.0, 1.2], [2.0, 1.9], [3.0, 1.0], [4.0, 2.1], [5.0, 3.2]], ["a", "a", "a", "b", "b", "b"]
@@ -34,17 +34,17 @@ WAYS = ("map", "mdl", "loo")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection:
-    """What each hypothesis makes of the data, and which was chosen."""
+    """Description lengths and posterior probabilities of all models, and which was chosen."""
 
     names: tuple[str, ...]
-    of: str  # what the data's bits are the probability of
+    of: str  # the probability that `data_bits` measure, in words
     data_bits: np.ndarray  # (m,), −log₂ P(D | h)
     prior_bits: np.ndarray  # (m,), −log₂ P(h)
     total_bits: np.ndarray  # (m,)
     weight: np.ndarray  # (m,), posterior probability
     chosen: int
     models: tuple = field(default=())  # fitted
-    notes: tuple[str, ...] = ()  # why rows left out had to decide, and which models could not learn
+    notes: tuple[str, ...] = ()  # why leave-one-out was used, and which models could not be fitted
 
     @property
     def best(self) -> Any:
@@ -69,7 +69,7 @@ class Selection:
         return display.Table(f"D: {self.of}", head, rows, notes=["; ".join(self.notes)])
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a line for each hypothesis."""
+        """A pandas DataFrame with one row per model."""
         try:
             import pandas as pd
         except ImportError as bad:
@@ -89,13 +89,37 @@ class Selection:
 def select_model(
     models: Any, X: Any, y: Any, by: str = "map", *, prior: Any = None, sample_weight: Any = None
 ) -> Selection:
-    """Fit every model and choose one: by="map" or "mdl" (the same choice, by `evidence_`), or "loo".
+    """Fit several models and choose one.
 
-    models: a list of classifiers or of (name, classifier), or a mapping; prior: weights in their order, or by name.
-    Where a model has no evidence, or evidences are of different data, it is done as by="loo", and `notes` says so. A
-    model that cannot learn from these rows is left out, with a warning.
+    If a model has no evidence (`evidence_`), or the evidences are not of the same data, the choice is made by
+    leave-one-out, and `notes` of the result says so. A model that cannot be fitted to these rows is left out, with a
+    warning.
 
-    >>> from deciban import LogisticRegression
+    Parameters
+    ----------
+    models : list of classifiers or of (name, classifier), or mapping of name to classifier
+        The candidates; they are cloned and fitted.
+    X : frame, array or sequence of rows
+        The training rows.
+    y : sequence of labels, or the name of a column of X
+        The labels.
+    by : "map", "mdl" or "loo"
+        "map": largest posterior probability; "mdl": shortest description, which is the same model; "loo": smallest
+        leave-one-out log loss, with the prior as in the other two.
+    prior : sequence, mapping by name, or None
+        Prior weights of the models, in their order or by name; None: equal.
+    sample_weight : sequence or None
+        Weights of the rows.
+
+    Returns
+    -------
+    Selection
+        `best` is the fitted model that was chosen; `data_bits`, `prior_bits`, `total_bits` and `weight` compare all
+        models. It prints as a table; `to_frame()` is a pandas DataFrame.
+
+    Examples
+    --------
+    >>> from deciban import LogisticRegression, select_model
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
     >>> found = select_model({"weak": LogisticRegression(C=10.0), "strong": LogisticRegression(C=0.1)}, X, y)
     >>> found.names[found.chosen], found.total_bits.round(1).tolist(), found.of
@@ -111,21 +135,21 @@ def select_model(
     found, left_out = ensemble.each_learned(
         pairs, lambda _, model: clone(model).fit(X, y, **ensemble.fit_kwargs(model, "fit", sample_weight))
     )
-    value, told, why = None, "", []
+    value, measured, why = None, "", []
     if by != "loo":
         try:
             each = [ensemble.log_evidence_of(model) for _, model in found]
             ensemble.same_data([kind for kind, _ in each], [name for name, _ in found])
-            value, told = np.array([number for _, number in each]), each[0][0]
+            value, measured = np.array([number for _, number in each]), each[0][0]
         except ensemble.NoEvidenceError as wrong:
-            why = [f"rows left out decide: {str(wrong).split(chr(10))[0]}"]
+            why = [f"chosen by leave-one-out: {str(wrong).split(chr(10))[0]}"]
     if value is None:
         some = [pair for pair in pairs if pair[0] not in left_out]
         models = [model for _, model in found]
         rows, w, how, failed = ensemble.held_out_of_each(models, some, X, y, models[0].classes_, sample_weight)
         found, left_out = [pair for pair in found if pair[0] not in failed], {**left_out, **failed}
         value = rows @ w
-        told = f"p(y | X), each row by the others ({', '.join(dict.fromkeys(how))})"
+        measured = f"p(y | X), leave-one-out ({', '.join(dict.fromkeys(how))})"
     ensemble.say_left_out(left_out)
     names = tuple(name for name, _ in found)
     log_prior = np.array([logs[name] for name in names])
@@ -133,5 +157,5 @@ def select_model(
     data, own, total = hypotheses.description_length(value, log_prior)
     weight = hypotheses.posterior(value, log_prior)
     chosen = int(weight.argmax() if by == "map" else total.argmin())
-    notes = (*why, *(f"{name} could not learn: {reason}" for name, reason in left_out.items()))
-    return Selection(names, told, data, own, total, weight, chosen, tuple(model for _, model in found), notes)
+    notes = (*why, *(f"{name} could not be fitted: {reason}" for name, reason in left_out.items()))
+    return Selection(names, measured, data, own, total, weight, chosen, tuple(model for _, model in found), notes)

@@ -1,14 +1,14 @@
 """Classifiers whose columns depend on each other: every column is coded as levels first.
 
-Texts, booleans and categories are levels by label. Numbers are cut into intervals that tell the classes apart (see
-`estimation.discretise`); the cuts are learned with the first rows and then kept, on data elsewhere by a pass of their
-own. A subclass of `StructuredNB` names its family:
+Texts, booleans and categories are levels by label. Numbers are cut into intervals that separate the classes (see
+`estimation.discretise`); the cuts are learned from the first rows and then fixed. On data elsewhere this is a separate
+pass. A subclass of `StructuredNB` defines its family:
 
     class TreeAugmentedNB(StructuredNB):
         def _structure(self): return partial(tree_of, …)     # (schema, known) → a family of a block of codes
 
 Its tally (of `Pairs`, `DistinctRows` or any other that has `levels`, `relevel(levels, index)` and `crosstab()`) adds up
-over rows, levels come and go with their rows, and models of other levels and classes merge by label.
+over rows; levels are added and removed with their rows, and models with different levels and classes merge by label.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, ClassWeights, GridCounts
 from deciban.tallies.grid import cell_borders
 
-MOST = 1 << 28  # numbers that tables of counts may hold: 2 GiB
-LEVELS, NUMBERS = Categorical(), Histogram()  # what a schema calls the two kinds of columns
-CLASS = "class"  # what the class is called where the labels have no name
+MOST = 1 << 28  # largest number of entries in tables of counts: 2 GiB
+LEVELS, NUMBERS = Categorical(), Histogram()  # families that mark the two types of columns in a schema
+CLASS = "class"  # name of the class if the labels have no name
 MISSING = "(missing)"  # the level of missing cells
 
 
@@ -93,11 +93,12 @@ class StructuredNB(Generative):
         for field, *both in zip(fields, self._state.known.cuts or (), other._state.known.cuts or (), strict=False):
             if any(cut is not None and cut.learned for cut in both):
                 raise MergeError(
-                    f"column {field.named} was cut as the rows of each model had it, so their counts do not add up\n\n"
+                    f"the cuts of column {field.named} were learned from the rows of each model, so their counts do "
+                    "not add up\n\n"
                     "hint: give one model's cuts to the other, `cuts=model.cuts_`, and the same to every model"
                 )
 
-    # what was learned
+    # fitted attributes
 
     @property
     def class_prior_(self) -> np.ndarray:
@@ -111,7 +112,7 @@ class StructuredNB(Generative):
 
     @property
     def evidence_(self) -> float:
-        """log p(X | y), the structure being given and its tables averaged out, each drawn from a Dirichlet(alpha)."""
+        """log p(X | y) given the structure, with tables integrated out under a Dirichlet(alpha) prior."""
         state = self._fitted_state()
         try:
             found = state.family.evidence(state.tally.parts[1], state.params)
@@ -128,20 +129,20 @@ class StructuredNB(Generative):
 
     @property
     def missing_(self) -> list[Any]:
-        """The columns whose missing cells are a level of their own, by name."""
+        """The columns with a level for missing cells, by name."""
         state = self._fitted_state()
         return [name for name, gap in zip(state.reader.schema.names, state.params.gaps, strict=True) if gap]
 
     @property
     def cuts_(self) -> dict[Any, list[float]]:
-        """Where each column of numbers is cut, by name: what `cuts` of another model may be."""
+        """Cuts of each column of numbers, by name; may be passed to another model as `cuts`."""
         state = self._fitted_state()
         pairs = zip(state.reader.schema.names, cuts_of(state), strict=True)
         return {name: list(cut.at) for name, cut in pairs if cut is not None}
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
-        """Draw rows and their labels: (X, y), where X is a frame or an array as in training. A number is drawn evenly
-        from its interval."""
+        """Draw rows and their labels: (X, y), where X is a frame or an array as in training. A number is uniform in
+        its interval."""
         codes, y = super().sample(n_samples, random_state)
         state = self._fitted_state()
         rng = np.random.default_rng(codes.sum() + n_samples)
@@ -165,14 +166,13 @@ class StructuredNB(Generative):
 
 
 def schema_of(cuts: Any, columns: list[Column]) -> Schema:
-    """The schema of columns that come for the first time: which are numbers that will be cut, and the levels of the
-    others."""
+    """The schema of the first training columns: which are numbers to be cut, and the levels of the others."""
     names, given = [column.name for column in columns], dict(cuts) if isinstance(cuts, Mapping) else {}
-    strange = [name for name in given if name not in names]
-    if strange:
+    unknown = [name for name in given if name not in names]
+    if unknown:
         raise DataError(
-            f"cuts name {format_list(strange)}, but the columns are {format_list(names)}\n\n"
-            "hint: name columns as X has them, by number (0, 1, …) if X is an array"
+            f"cuts name {format_list(unknown)}, but the columns are {format_list(names)}\n\n"
+            "hint: use the column names of X, or numbers (0, 1, …) if X is an array"
         )
     texts = [column.name for column in columns if column.levels and column.name in given]
     if texts:
@@ -183,7 +183,7 @@ def schema_of(cuts: Any, columns: list[Column]) -> Schema:
             fields.append(Field(column.name, NUMBERS))
         else:
             fields.append(Field(column.name, LEVELS, tuple(column.as_levels().levels or ())))
-    return Schema(tuple(fields), reserve=True)  # a level never seen is not a missing cell
+    return Schema(tuple(fields), reserve=True)  # an unseen level is not a missing cell
 
 
 def numbers_are_levels(cuts: Any, name: Any) -> bool:
@@ -192,12 +192,12 @@ def numbers_are_levels(cuts: Any, name: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class FindCuts:
-    """(schema, cells of the columns of numbers) → the cuts of each column: those given, or those that rows choose."""
+    """(schema, grid counts of the columns of numbers) → the cuts of each column: given, or learned from the rows."""
 
     cuts: Any  # the setting
 
     def grid(self, table: Table) -> Bundle:
-        """All columns of numbers on the grid that cuts are found on."""
+        """Grid counts of all columns of numbers, from which cuts are learned."""
         n = ops.class_weights(table.y, table.w, table.k)
         blocks = [b for b, (family, _) in enumerate(table.schema.groups) if family == NUMBERS]
         assert isinstance(table.x, Mixed)
@@ -216,7 +216,7 @@ class FindCuts:
         return tuple(out)
 
     def _given(self, field: Field) -> list[float] | None:
-        """The cuts that were given for a column, ascending; None: the rows choose."""
+        """The given cuts of a column, ascending; None: learned from the rows."""
         given = None if isinstance(self.cuts, str) else self.cuts
         if isinstance(given, Mapping):
             given = given.get(field.name)
@@ -238,7 +238,7 @@ def cuts_of(state: State) -> tuple[ColumnCuts | None, ...]:
 
 
 def coded_family(structure: Callable, missing: str, schema: Schema | None, known: Known) -> Discretised:
-    """The family of the coded columns over columns of any kind."""
+    """The family of the coded columns, over columns of any type."""
     assert schema is not None
     cuts = known.cuts or (None,) * len(schema.fields)
     levels = tuple(
@@ -249,7 +249,7 @@ def coded_family(structure: Callable, missing: str, schema: Schema | None, known
 
 
 def check_memory(family: Discretised, schema: Schema | None, k: int) -> None:
-    """Refuse tables of counts that would not fit, before they are made."""
+    """Raise an error if the tables of counts would be too large."""
     size = family.tally_size(k, len(family.levels))
     if size <= MOST or schema is None:
         return
@@ -258,15 +258,15 @@ def check_memory(family: Discretised, schema: Schema | None, k: int) -> None:
     raise DataError(
         f"the counts of {len(family.levels)} columns with {sum(family.levels)} levels and {k} classes would take "
         f"{size * 8 / 2**30:.3g} GiB, more than {MOST * 8 / 2**30:g}; the widest columns are {names}\n\n"
-        "hint: leave out columns that name their rows (ids, dates), lump rare levels together, or use MixedNB"
+        "hint: leave out identifiers and dates, merge rare levels, or use MixedNB"
     )
 
 
-# models that have one graph
+# models with one graph
 
 
 def class_node(names: list, own: str | None) -> str:
-    """What the class is called: as the labels are, unless a column is called so."""
+    """Name of the class: that of the labels, unless a column has it."""
     own = CLASS if own is None else own
     name = CLASS if own in names else own
     while name in names:
@@ -278,13 +278,13 @@ def learned_network(state: State, target: str) -> Network:
     """The graph of the columns and the class, with its tables."""
     own, d, schema = state.params.params.network, state.reader.d, state.reader.schema
     prior = np.exp(state.log_prior - np.logaddexp.reduce(state.log_prior))
-    told = map(level_names, schema.fields, cuts_of(state), state.params.gaps)
-    levels = (*told, tuple(state.classes.tolist()))
+    names = map(level_names, schema.fields, cuts_of(state), state.params.gaps)
+    levels = (*names, tuple(state.classes.tolist()))
     return Network((*schema.names, target), levels, own.parents, (*own.tables[:d], prior))
 
 
 def draw_network(model: Any, ax: Any) -> Any:
-    """The network of a fitted model as a picture."""
+    """Draw the network of a fitted model."""
     state = model._fitted_state()
     target = class_node(state.reader.schema.names, state.reader.target)
     network = state.remember("network", lambda: learned_network(state, target))
@@ -297,7 +297,7 @@ class CellReader:
 
     levels: tuple
     cut: ColumnCuts | None
-    gap: bool  # whether the last level is that of missing cells
+    gap: bool  # whether the last level is for missing cells
 
     def __call__(self, column: frames.Column) -> np.ndarray:
         if self.cut is None:
@@ -307,7 +307,7 @@ class CellReader:
         return np.where(codes < 0, len(self.levels) - 1, codes) if self.gap else codes
 
     def level(self, cell: Any) -> Any:
-        """The level that a number lies in, or that of a missing cell; else the cell as it is."""
+        """The interval of a number, or the level of a missing cell; else the cell itself."""
         if self.gap and is_missing(cell):
             return self.levels[-1]
         if self.cut is None or not isinstance(cell, Real) or is_missing(cell):
@@ -316,7 +316,7 @@ class CellReader:
 
 
 def level_names(field: Field, cut: ColumnCuts | None, gap: bool = False) -> tuple:
-    """The levels of a column as people know them; the last one is that of missing cells, where they have one."""
+    """The levels of a column as in X; the last one is for missing cells, if they are a level."""
     if gap:
         return (*level_names(field, cut), MISSING)
     if cut is None:
@@ -330,41 +330,44 @@ def level_names(field: Field, cut: ColumnCuts | None, gap: bool = False) -> tupl
 
 
 class TreeAugmentedNB(StructuredNB):
-    """Naive Bayes where every column but one also depends on another: the tree of columns that tell most of each other.
+    """Tree-augmented naive Bayes: every column but one also depends on another column.
 
-    X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that tell
-    the classes apart. A missing cell counts for nothing in training and is summed out exactly in prediction; so is a
-    level never seen.
+    The columns form the tree with the largest total mutual information given the class.
+
+    X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that
+    separate the classes. A missing cell is ignored in training and summed out exactly in prediction; so is an unseen
+    level.
 
     Parameters
     ----------
     backoff : "auto" or a number
-        How strongly a sparse table is drawn to the one without the parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c) +
-        alpha) / (n(c, p) + m + alpha · levels), and that to the one without the class. "auto": of each column, the
-        strengths m that make held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
+        Strength with which a sparse table is shrunk towards the one without the parent, θ(x | c, p) = (n(x, c, p) + m
+        θ(x | c) + alpha) / (n(c, p) + m + alpha · levels), and that to the one without the class. "auto": for each
+        column, the strengths m that maximise the likelihood of held-out rows. 0: no back-off, (n + alpha) / (sum +
+        alpha · levels).
     alpha : number
         Pseudo-count of every level in every table.
     root : column, or None
-        Where the tree starts; by default at the column that tells most about all others.
+        Root of the tree; by default the column with the most information about all others.
     cuts : "mdl", {column: numbers}, numbers, or None
-        Where columns of numbers are cut. "mdl": as the rows of the first `fit` or `partial_fit` have it, by Fayyad and
-        Irani's rule; one cut where that finds none and the class depends on it; each of up to 10 distinct numbers by
-        itself where the classes of the rows say so. Numbers: as given (of a mapping, columns left out are cut as the
-        rows have it). None: every distinct number is a level.
+        Where columns of numbers are cut. "mdl": learned from the rows of the first `fit` or `partial_fit`, by Fayyad
+        and Irani's rule; one cut if the rule finds none although the class depends on the column; a level for each of
+        up to 10 distinct numbers if that predicts the classes better. Numbers: these cuts (columns that a mapping
+        leaves out are cut by "mdl"). None: every distinct number is a level.
     missing : "ignore", "informative"
-        What a missing cell is. "ignore": no evidence; it counts for nothing in training and is summed out in
-        prediction. "informative": a level of its own, in every column that had missing cells in training
+        How missing cells are treated. "ignore": no evidence; ignored in training and summed out in prediction.
+        "informative": a level of its own, in every column with missing cells in training
         (see `missing_`).
     priors : sequence, mapping by class, "uniform" or None
-        Class priors; by default the classes' shares of the rows.
+        Class priors; by default the class frequencies of the training rows.
     class_weight : "balanced", {class: weight}, or None
-        Multiplies the learned class shares: "balanced" is n / (k · n_c), so that all classes are equally probable
-        beforehand. Densities are learned by class and stay the same.
+        Multiplies the learned class frequencies: "balanced" is n / (k · n_c), which makes the class priors equal.
+        Densities are learned by class and do not change.
     columns : "align", "strict"
-        Columns at prediction that are not those of training, by name: a warning (one that is not there counts as
-        missing, one that was never learned is ignored), or an error.
+        If the columns at prediction differ from those of training, by name: "align" warns, takes absent columns as
+        missing and ignores unknown ones; "strict" raises an error.
     calibrate : bool
-        Fit a temperature and a bias for each class to leave-one-out predictions, so that probabilities are honest.
+        Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
 
     Counts of all pairs of columns are kept: classes × Σ_(i < j) levels_i · levels_j numbers.
 
@@ -377,33 +380,33 @@ class TreeAugmentedNB(StructuredNB):
     class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
     parents_ : dict
-        The column that each column depends on beside the class, by name; None: on none.
+        The parent of each column in the tree, by name; None: only the class.
     information_ : ndarray of shape (d, d)
-        Information that each pair of columns shares, given the class, in nats.
+        Mutual information of each pair of columns given the class, in nats.
     missing_ : list
         Columns whose missing cells are a level, by name.
     levels_ : dict
         Levels of each nominal column, by name.
     cuts_ : dict
-        Where each column of numbers is cut, by name; another model takes it as `cuts`.
+        Cuts of each column of numbers, by name; may be passed to another model as `cuts`.
     evidence_ : float
-        log p(X | y), parameters averaged out, where it has a closed form.
+        log p(X | y) with parameters integrated out, where it has a closed form.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where the training rows had names.
+        Names of the columns, if the training rows have names.
     target_name_ : str
-        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+        Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
-        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+        The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
-        Settings that held-out rows chose, and their values.
+        Settings chosen by held-out rows, and their values.
 
     Examples
     --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({"a": list("uuvvuuvv"), "b": list("xxyyyyxx"), "c": list("pqpqpqpq")})
-    >>> y = ["same"] * 4 + ["other"] * 4  # whether a and b go together: neither tells anything by itself
+    >>> y = ["same"] * 4 + ["other"] * 4  # depends on a and b together, on neither alone
     >>> model = TreeAugmentedNB().fit(X, y)
     >>> model.parents_, model.predict(X).tolist() == y
     ({'a': None, 'b': 'a', 'c': None}, True)
@@ -444,7 +447,7 @@ class TreeAugmentedNB(StructuredNB):
 
     @property
     def parents_(self) -> dict[Any, Any]:
-        """The column that each one depends on beside the class, by name; None: on the class alone."""
+        """The parent of each column in the tree, by name; None: only the class."""
         state = self._fitted_state()
         names = state.reader.schema.names
         return {
@@ -454,7 +457,7 @@ class TreeAugmentedNB(StructuredNB):
 
     @property
     def information_(self) -> Any:
-        """I(X_i; X_j | class) of every two columns in nats, (d, d): what the tree is chosen by."""
+        """I(X_i; X_j | class) of each pair of columns in nats, (d, d): the tree maximises its sum."""
         return self._fitted_state().params.params.information
 
     def plot(self, ax: Any = None) -> Any:
@@ -472,46 +475,50 @@ def tree_of(alpha: float, backoff: Any, root: Any, schema: Schema | None, known:
 
 
 class KDependenceBayes(StructuredNB):
-    """Naive Bayes where each column also depends on up to k others: of those that tell more about the class, the ones
-    that tell most about it.
+    """Naive Bayes where each column also depends on up to k other columns (KDB).
 
-    X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that tell
-    the classes apart. A missing cell counts for nothing in training and is summed out exactly in prediction; so is a
-    level never seen.
+    Columns are ordered by their mutual information with the class; the parents of a column are those before it with the
+    most information about it.
+
+    X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that
+    separate the classes. A missing cell is ignored in training and summed out exactly in prediction; so is an unseen
+    level.
 
     Parameters
     ----------
     k : whole number
-        Columns that one depends on beside the class, at most; 0 is naive Bayes. A column of many levels has fewer where
+        Largest number of parents of a column, without the class; 0 is naive Bayes. A column of many levels has fewer if
         its table would be too large (see `parents_`).
     backoff : "auto" or a number
-        How strongly a sparse table is drawn to the one without its last parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c)
-        + alpha) / (n(c, p) + m + alpha · levels), and so on down to the one without the class. "auto": of each column,
-        the strengths m that make held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
+        Strength with which a sparse table is shrunk towards the one without its last parent, θ(x | c, p) = (n(x, c, p)
+        + m θ(x | c) + alpha) / (n(c, p) + m + alpha · levels), and so on down to the one without the class. "auto": for
+        each column, the strengths m that maximise the likelihood of held-out rows. 0: no back-off, (n + alpha) / (sum +
+        alpha · levels).
     alpha : number
         Pseudo-count of every level in every table.
     cuts : "mdl", {column: numbers}, numbers, or None
-        Where columns of numbers are cut. "mdl": as the rows of the first `fit` or `partial_fit` have it, by Fayyad and
-        Irani's rule; one cut where that finds none and the class depends on it; each of up to 10 distinct numbers by
-        itself where the classes of the rows say so. Numbers: as given (of a mapping, columns left out are cut as the
-        rows have it). None: every distinct number is a level.
+        Where columns of numbers are cut. "mdl": learned from the rows of the first `fit` or `partial_fit`, by Fayyad
+        and Irani's rule; one cut if the rule finds none although the class depends on the column; a level for each of
+        up to 10 distinct numbers if that predicts the classes better. Numbers: these cuts (columns that a mapping
+        leaves out are cut by "mdl"). None: every distinct number is a level.
     missing : "auto", "ignore", "informative"
-        What a missing cell is. "ignore": no evidence; it counts for nothing in training and is summed out in
-        prediction. "informative": a level of its own, in every column that had missing cells in training. "auto": a
-        level in columns whose missing cells depend on the class or on another column, if rows left out are more
-        probable so, by two standard errors; else ignored (see `missing_`).
+        How missing cells are treated. "ignore": no evidence; ignored in training and summed out in prediction.
+        "informative": a level of its own, in every column with missing cells in training. "auto": a
+        level in columns whose missing cells depend on the class or on another column, if that raises the leave-one-out
+        log likelihood by two standard errors; else ignored (see `missing_`).
     priors : sequence, mapping by class, "uniform" or None
-        Class priors; by default the classes' shares of the rows.
+        Class priors; by default the class frequencies of the training rows.
     class_weight : "balanced", {class: weight}, or None
-        Multiplies the learned class shares: "balanced" is n / (k · n_c), so that all classes are equally probable
-        beforehand. Densities are learned by class and stay the same.
+        Multiplies the learned class frequencies: "balanced" is n / (k · n_c), which makes the class priors equal.
+        Densities are learned by class and do not change.
     columns : "align", "strict"
-        Columns at prediction that are not those of training, by name: a warning (one that is not there counts as
-        missing, one that was never learned is ignored), or an error.
+        If the columns at prediction differ from those of training, by name: "align" warns, takes absent columns as
+        missing and ignores unknown ones; "strict" raises an error.
     calibrate : bool
-        Fit a temperature and a bias for each class to leave-one-out predictions, so that probabilities are honest.
+        Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
 
-    It keeps the distinct rows, so that parents can be chosen anew as rows come and go: its memory is theirs.
+    The state is the distinct rows, so that parents can be chosen again when rows are added or removed; memory grows
+    with their number.
 
     Attributes
     ----------
@@ -522,31 +529,31 @@ class KDependenceBayes(StructuredNB):
     class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
     parents_ : dict
-        The columns that each column depends on beside the class, by name.
+        The parents of each column, by name, without the class.
     missing_ : list
         Columns whose missing cells are a level, by name.
     levels_ : dict
         Levels of each nominal column, by name.
     cuts_ : dict
-        Where each column of numbers is cut, by name; another model takes it as `cuts`.
+        Cuts of each column of numbers, by name; may be passed to another model as `cuts`.
     evidence_ : float
-        log p(X | y), parameters averaged out, where it has a closed form.
+        log p(X | y) with parameters integrated out, where it has a closed form.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where the training rows had names.
+        Names of the columns, if the training rows have names.
     target_name_ : str
-        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+        Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
-        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+        The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
-        Settings that held-out rows chose, and their values.
+        Settings chosen by held-out rows, and their values.
 
     Examples
     --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({"a": list("uuvvuuvv"), "b": list("xxyyyyxx")})
-    >>> y = ["same"] * 4 + ["other"] * 4  # whether a and b go together: neither tells anything by itself
+    >>> y = ["same"] * 4 + ["other"] * 4  # depends on a and b together, on neither alone
     >>> model = KDependenceBayes(k=1).fit(X, y)
     >>> model.parents_, model.predict(X).tolist() == y
     ({'a': [], 'b': ['a']}, True)
@@ -588,7 +595,7 @@ class KDependenceBayes(StructuredNB):
 
     @property
     def parents_(self) -> dict[Any, list]:
-        """The columns that each one depends on beside the class, by name, the one that tells most first."""
+        """The parents of each column, by name, without the class; the most informative first."""
         state = self._fitted_state()
         names, parents = state.reader.schema.names, state.params.params.parents
         return {name: [names[i] for i in own] for name, own in zip(names, parents, strict=True)}
@@ -600,45 +607,47 @@ class KDependenceBayes(StructuredNB):
 
 
 class AODE(StructuredNB):
-    """The average of all models in which one column is, beside the class, the parent of all others (A1DE).
+    """Averaged one-dependence estimators: the average of all models in which one column is a parent of all others
+    (A1DE).
 
-    X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that tell
-    the classes apart. A missing cell counts for nothing in training; in prediction it is no parent, and is summed out
-    where it is a child; so is a level never seen.
+    X is a dataframe or an array. Texts, booleans and categories are levels; numbers are cut into intervals that
+    separate the classes. A missing cell is ignored in training; in prediction it is no parent, and is summed out as a
+    child; so is an unseen level.
 
     Parameters
     ----------
     backoff : "auto" or a number
-        How strongly a sparse table is drawn to the one without the parent, θ(x | c, p) = (n(x, c, p) + m θ(x | c) +
-        alpha) / (n(c, p) + m + alpha · levels), and that to the one without the class. "auto": of each pair of columns,
-        the strength m that makes held-out rows most probable. 0: none, plain (n + alpha) / (sum + alpha · levels).
+        Strength with which a sparse table is shrunk towards the one without the parent, θ(x | c, p) = (n(x, c, p) + m
+        θ(x | c) + alpha) / (n(c, p) + m + alpha · levels), and that to the one without the class. "auto": for each pair
+        of columns, the strength m that maximises the likelihood of held-out rows. 0: no back-off, (n + alpha) / (sum +
+        alpha · levels).
     alpha : number
         Pseudo-count of every level in every table.
     least : number
-        Rows (of any class) that have a level before it is a parent; Webb, Boughton and Wang (2005) used 30. Where no
-        level of a row is one, the answer is naive Bayes'.
+        Least rows (of any class) with a level for it to be a parent; Webb, Boughton and Wang (2005) used 30. A row
+        without such a level is classified by naive Bayes.
     cuts : "mdl", {column: numbers}, numbers, or None
-        Where columns of numbers are cut. "mdl": as the rows of the first `fit` or `partial_fit` have it, by Fayyad and
-        Irani's rule; one cut where that finds none and the class depends on it; each of up to 10 distinct numbers by
-        itself where the classes of the rows say so. Numbers: as given (of a mapping, columns left out are cut as the
-        rows have it). None: every distinct number is a level.
+        Where columns of numbers are cut. "mdl": learned from the rows of the first `fit` or `partial_fit`, by Fayyad
+        and Irani's rule; one cut if the rule finds none although the class depends on the column; a level for each of
+        up to 10 distinct numbers if that predicts the classes better. Numbers: these cuts (columns that a mapping
+        leaves out are cut by "mdl"). None: every distinct number is a level.
     missing : "ignore", "informative"
-        What a missing cell is. "ignore": no evidence; it counts for nothing in training and is no parent in prediction.
-        "informative": a level of its own, in every column that had missing cells in training (see `missing_`).
+        How missing cells are treated. "ignore": no evidence; ignored in training and no parent in prediction.
+        "informative": a level of its own, in every column with missing cells in training (see `missing_`).
     priors : sequence, mapping by class, "uniform" or None
-        Class priors; by default the classes' shares of the rows.
+        Class priors; by default the class frequencies of the training rows.
     class_weight : "balanced", {class: weight}, or None
-        Multiplies the learned class shares: "balanced" is n / (k · n_c), so that all classes are equally probable
-        beforehand. Densities are learned by class and stay the same.
+        Multiplies the learned class frequencies: "balanced" is n / (k · n_c), which makes the class priors equal.
+        Densities are learned by class and do not change.
     columns : "align", "strict"
-        Columns at prediction that are not those of training, by name: a warning (one that is not there counts as
-        missing, one that was never learned is ignored), or an error.
+        If the columns at prediction differ from those of training, by name: "align" warns, takes absent columns as
+        missing and ignores unknown ones; "strict" raises an error.
     calibrate : bool
-        Fit a temperature and a bias for each class to leave-one-out predictions, so that probabilities are honest.
+        Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
 
-    Its memory is about classes · (Σ levels)² numbers. An average of products has no part for a column: `explain` says
-    what each adds as they speak one after the other, averaged over the order of the columns and its reverse; the parts
-    sum to the log odds.
+    Memory is about classes · (Σ levels)² numbers. An average of products is not a sum over columns: `explain` reports
+    what the log odds gain as columns are added one by one, averaged over the order of the columns and its reverse; the
+    parts sum to the log odds.
 
     Attributes
     ----------
@@ -653,23 +662,23 @@ class AODE(StructuredNB):
     levels_ : dict
         Levels of each nominal column, by name.
     cuts_ : dict
-        Where each column of numbers is cut, by name; another model takes it as `cuts`.
+        Cuts of each column of numbers, by name; may be passed to another model as `cuts`.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where the training rows had names.
+        Names of the columns, if the training rows have names.
     target_name_ : str
-        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+        Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
-        The sufficient statistics: what `partial_fit` adds to and `forget` subtracts from.
+        The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
-        Settings that held-out rows chose, and their values.
+        Settings chosen by held-out rows, and their values.
 
     Examples
     --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({"a": list("uuvvuuvv"), "b": list("xxyyyyxx")})
-    >>> y = ["same"] * 4 + ["other"] * 4  # whether a and b go together: neither tells anything by itself
+    >>> y = ["same"] * 4 + ["other"] * 4  # depends on a and b together, on neither alone
     >>> AODE().fit(X, y).predict(X).tolist() == y
     True
     """

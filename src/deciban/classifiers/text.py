@@ -1,10 +1,10 @@
-"""Strings in, labels out: `TextClassifier`.
+"""`TextClassifier`: classification of texts.
 
     texts → words, pairs of words, or characters → a tally of them by class → weights of evidence → posterior
 
-All words are counted; which of them speak (`min_df`, `max_df`, `stop_words`), how they are smoothed and what they are
-worth is decided when the tally is looked at. So a model learns more texts, new words and new classes, forgets texts,
-and adds up with other models, and is then what one fit would have made.
+All words are counted. Which of them are used (`min_df`, `max_df`, `stop_words`), how they are smoothed and their
+weights are determined from the tally at prediction. A model can therefore learn more texts, new words and new classes,
+remove texts, and be added to other models; the result equals one fit.
 
 >>> from deciban import TextClassifier
 >>> spam = TextClassifier().fit(["win money now", "lunch at noon?", "win a prize"], ["spam", "ham", "spam"])
@@ -13,20 +13,17 @@ and adds up with other models, and is then what one fit would have made.
 >>> spam.partial_fit(["der Preis ist heiß"], ["deutsch"]).predict(["wer ist das"]).tolist()
 ['deutsch']
 
-What a text classifier says of texts: posteriors, labels, odds, decibans.
+The state is a tally of words. Tuned settings (the smoothing, a calibration) and trained weights (logistic regression)
+are computed from the tally and the texts that it keeps, at first use; they are kept until the tally or a setting
+changes, and stored in files.
 
-The state of a text classifier: a tally of words; how texts get in, and views get out.
+`top_words` ranks the words of a class by one of three measures:
 
-What is tuned (the smoothing, a calibration) or trained (logistic regression) follows from the tally and the texts that
-it keeps. It is made when a view is first asked for, kept until the tally or a setting changes, and stored in files.
+kl         θ[k] log θ[k] / θ[rest]           contribution of the word to the divergence of the class from the rest
+log_odds   log θ[k] / θ[rest]                evidence of one occurrence of the word
+evidence   log P(counts | two rates) / P(counts | one rate), in decibans: evidence that the class uses the word more
 
-What a text classifier tells of itself: the evidence in a text, and the words that speak for each class.
-
-kl         θ[k] log θ[k] / θ[rest]           what a word adds to telling the class from the rest, per word drawn
-log_odds   log θ[k] / θ[rest]                how strongly it speaks where it occurs
-evidence   log P(counts | two rates) / P(counts | one rate), in decibans: how sure it is that the class uses it more
-
-θ has one pseudo-count a word, whatever the model's own smoothing: what is rare should not come first.
+θ has one pseudo-count per word, independent of the smoothing of the model, so that rare words do not rank first.
 """
 
 from __future__ import annotations
@@ -48,7 +45,7 @@ from deciban import decision, ops
 from deciban.classifiers.base import Classifier, context, unfitted
 from deciban.classifiers.text_model import (
     Features,
-    Judged,
+    HeldOutTexts,
     Settings,
     View,
     asked_of,
@@ -77,7 +74,7 @@ from deciban.text.word_tally import WordTally
 
 @dataclass(frozen=True, eq=False)
 class TextPosterior:
-    """P(class | text) by the words of a text; see `models.posterior.Posterior`."""
+    """P(class | text) from the words of a text; see `models.posterior.Posterior`."""
 
     classes: np.ndarray
     view: View
@@ -89,7 +86,7 @@ class TextPosterior:
     def under(self, priors: Any) -> TextPosterior:
         with np.errstate(divide="ignore"):
             out = np.log(check_priors(priors, self.classes))
-        # a regression has the priors of training in its coefficients already
+        # the coefficients of a regression include the priors of training
         return replace(self, added=out - self.view.learned_prior if self.view.discriminative else out)
 
     def added_prior(self) -> np.ndarray:
@@ -122,9 +119,9 @@ class TextPosterior:
 
 @dataclass(frozen=True, eq=False)
 class TallyTexts:
-    """batch → LabelledTally, for an engine to add up."""
+    """batch → LabelledTally, which an engine adds up."""
 
-    model: Any  # settings, and no state
+    model: Any  # settings without state
     roles: ColumnRoles
 
     def __call__(self, batch: Any) -> LabelledTally:
@@ -136,12 +133,12 @@ class TallyTexts:
             raise relocate(wrong, names=self.roles.features) from None
 
 
-_MADE = ("_seen", "_reader")  # from tally and settings, when asked for: not part of a pickle or file
+_MADE = ("_seen", "_reader")  # computed from tally and settings: not part of a pickle or file
 Read = Callable[[Any], tuple[Terms, sparse.csr_array]]
 
 
 def plain_labels(classes: np.ndarray) -> np.ndarray:
-    """Labels in as little room as they need: the same classes are the same array, wherever they came from."""
+    """Labels in their smallest dtype: equal classes give equal arrays, independent of their source."""
     if classes.dtype.kind == "U" or (classes.dtype.kind == "O" and all(type(c) is str for c in classes)):
         return np.array(classes.tolist(), dtype=np.str_)
     return classes
@@ -156,7 +153,7 @@ BY = ("kl", "log_odds", "evidence")
 
 
 class RankedWords(list[tuple[str, float]]):
-    """A list of (word, value), the largest first, that knows what the values measure."""
+    """A list of (word, value), largest first, with the name of the measure."""
 
     def __init__(self, words: Iterable[tuple[str, float]], measure: str):
         super().__init__(words)
@@ -174,7 +171,7 @@ class TextSummary:
     alpha: float
     smoothing: str
     dependence: float
-    chosen: tuple[str, ...]  # which of the last three texts left out chose
+    chosen: tuple[str, ...]  # which of the last three were chosen by held-out texts
 
     def __repr__(self) -> str:
         total = sum(self.texts.values())
@@ -185,14 +182,14 @@ class TextSummary:
         ]
         if self.model in MODELS:
             kind = f" ({self.smoothing})" if self.model == "multinomial" else ""
-            how = ", chosen by texts left out" if self.chosen else ""
+            how = ", chosen by held-out texts" if self.chosen else ""
             dependence = "" if self.model == "bernoulli" else f", dependence={self.dependence:g}"
             lines.append(f"  smoothing: alpha={self.alpha:g}{kind}{dependence}{how}")
         return "\n".join(lines)
 
 
 def _measure(view: View, two: WordTally, by: str) -> np.ndarray:
-    """How strongly each word speaks for class 1 of two, (d,)."""
+    """The measure of each word for class 1 of two, (d,)."""
     settings = view.settings
     family = Bernoulli() if settings.model == "bernoulli" else Multinomial(1.0, "even", settings.counts)
     if by == "evidence":
@@ -203,7 +200,8 @@ def _measure(view: View, two: WordTally, by: str) -> np.ndarray:
 
 
 def _evidence(two: WordTally, values: np.ndarray) -> np.ndarray:
-    """Decibans for two rates against one, each rate even between 0 and 1 before; negative where the rest has more."""
+    """Decibans for two rates against one, with uniform priors of the rates; negative where the rest has the higher
+    rate."""
     own = sparse.csr_array((values, two.label, two.start), shape=(two.d, 2)).toarray()
     whole = own.sum(axis=0)
     apart = betaln(own + 1, whole - own + 1).sum(axis=1)
@@ -214,59 +212,59 @@ def _evidence(two: WordTally, values: np.ndarray) -> np.ndarray:
 
 
 class TextClassifier(Classifier):
-    """Texts → labels, by naive Bayes or logistic regression of their words.
+    """Classify texts by naive Bayes or logistic regression of their words.
 
     Parameters
     ----------
     model : {"multinomial", "bernoulli", "complement", "logistic", "nb-logistic"}
         Naive Bayes (the first three), logistic regression, or logistic regression of naive Bayes' log-count ratios.
     features : {"words", "words+bigrams", "chars"} or vectoriser
-        "chars" are 1 to 5 characters in a row, within words. Pass a `CountVectorizer` for any other tokens.
+        "chars" are sequences of 1 to 5 characters within words. Pass a `CountVectorizer` for other tokens.
     ngram_range : (int, int), optional
-        The least and the most words (or characters) in a row that make a feature; None: those that `features` names.
+        Least and largest number of consecutive words (or characters) in a feature; None: that of `features`.
     alpha : float or "auto"
-        Strength of the smoothing. "auto" chooses it, with `smoothing` and `dependence`, by the log loss of texts that
-        are left out (see `tuned_`). A number asks for the plain model: then `smoothing` is "even" and `dependence` 0
-        unless they are given, which is scikit-learn's `MultinomialNB` (of presences; with `counts=True` of counts).
-        For "nb-logistic" it smooths the ratios, and "auto" is 1.
+        Strength of the smoothing. "auto" chooses it, with `smoothing` and `dependence`, by the log loss of held-out
+        texts (see `tuned_`). With a number, `smoothing` is "even" and `dependence` 0 unless they are given, as in
+        scikit-learn's `MultinomialNB` (of presences; with `counts=True` of counts). For "nb-logistic" it smooths the
+        ratios, and "auto" is 1.
     smoothing : {"auto", "corpus", "even"}
-        What alpha multiplies: how often the word is in all texts ("corpus"), or 1 ("even", Laplace's). For the
-        multinomial.
+        What alpha multiplies: the frequency of the word in all texts ("corpus"), or 1 ("even", Laplace's rule).
+        Multinomial only.
     dependence : float, optional
         How much the words of one text depend on each other: L words count as L / (1 + dependence (L − 1)), so that long
         texts are not overconfident and short ones keep their evidence. None: chosen with alpha. Multinomial and
         complement only.
     counts : bool
-        Whether a word counts as often as it is in a text, or once. For "nb-logistic": tf-idf.
+        Whether a word counts as often as it occurs in a text, or once. For "nb-logistic": tf-idf.
     strip : "headers", "quotes", "footers", a list of them, or "all"
         Parts of mails and posts that are left out.
     stop_words : "english", or a list of words
-        Words that do not count.
+        Words that are ignored.
     min_df, max_df : int or float
-        In how many texts a word must be, at least and at most; a float is a share of them.
+        Least and largest number of texts that a word may occur in; a float is a share of all texts.
     priors : "uniform", array or mapping by label, optional
-        Class probabilities; None: as frequent as the classes were in training.
+        Class probabilities; None: the class frequencies of the training texts.
     class_weight : "balanced" or mapping by label, optional
-        What a text of each class counts for in the class probabilities, and in logistic regression.
+        Weight of the texts of each class, in the class probabilities and in logistic regression.
     C : float, optional
-        Weakness of the penalty of logistic regression.
+        Inverse strength of the penalty of logistic regression.
     calibrate : bool
-        Temper probabilities of naive Bayes by texts left out.
+        Calibrate the probabilities of naive Bayes by held-out texts.
 
     Attributes
     ----------
     classes_, class_count_, class_prior_ : arrays
-        The labels, how many texts each has, and how probable each is before a text is read.
+        The labels, the number of texts of each class, and its prior probability.
     alpha_, smoothing_, dependence_ : float, str, float
-        The smoothing in use; `tuned_` names what of it was chosen.
+        The smoothing in use; `tuned_` has the settings that were chosen.
     vocabulary_ : list of str
-        The words that count.
+        The words in use, sorted.
 
     Notes
     -----
-    The state is a tally of words by class. Where settings are chosen or weights trained, it also keeps texts as bags of
-    words: a sample of them by hash (of k classes 16,384 / k texts each, at least 256), or all for the logistic models.
-    Who reads a model file can read those bags. With a number for `alpha` and no `calibrate`, counts alone are kept.
+    The state is a tally of words by class. If settings are chosen or weights trained, it also keeps texts as bags of
+    words: a sample by hash (16,384 / k texts of each of k classes, at least 256), or all texts for the logistic models.
+    These bags can be read from a model file. With a number for `alpha` and without `calibrate`, only counts are kept.
 
     Examples
     --------
@@ -276,7 +274,7 @@ class TextClassifier(Classifier):
     >>> model.alpha_, model.smoothing_, model.dependence_
     (1.0, 'even', 0.03)
 
-    The lectures' multinomial, by hand: counts, Laplace's rule, independent words.
+    Multinomial naive Bayes without tuning: counts, Laplace's rule, independent words.
 
     >>> texts, labels = ["to be", "to be or not to be", "to do", "do be do"], ["Hamlet", "Hamlet", "Sartre", "Sinatra"]
     >>> by_hand = TextClassifier(counts=True, smoothing="even", alpha=1).fit(texts, labels)
@@ -303,13 +301,13 @@ class TextClassifier(Classifier):
     }
     classes_: np.ndarray
     _words: WordTally
-    _tuned_for: str  # a hash of the settings that the next three were made with; "": they are to be made
+    _tuned_for: str  # hash of the settings that the next three were computed with; "": not computed
     _picked: dict[str, Any]
     _calibration: Calibration | None
     _trained: WordWeights | None
-    _columns: Features | None  # fitted, where its columns are fixed
+    _columns: Features | None  # fitted, if its columns are fixed
     _reads_texts = True
-    _dated = False  # a file of it tells what was learned and nothing else: learn, forget, and it is the same file
+    _dated = False  # files have no date: learning and removing a text gives the same file
 
     def __init__(
         self,
@@ -349,7 +347,7 @@ class TextClassifier(Classifier):
     # learning
 
     def fit(self, texts, labels) -> Self:
-        """Learn texts and their labels. Forgets what was learned before.
+        """Learn texts and their labels. An earlier fit is discarded.
 
         >>> TextClassifier().fit(["so it goes", "wie es geht"], ["en", "de"]).classes_.tolist()
         ['de', 'en']
@@ -362,7 +360,7 @@ class TextClassifier(Classifier):
         return self
 
     def _start(self, texts: Any, labels: Any) -> None:
-        """The state of these texts alone; nothing is tuned or trained yet."""
+        """Set the state to that of these texts; nothing is tuned or trained yet."""
         self._reset()
         features = self._features()
         self._columns = None if features.open else features
@@ -371,15 +369,15 @@ class TextClassifier(Classifier):
         if tally.d == 0:
             raise DataError(
                 f"no text has a word that could be counted ({len(y)} texts)\n\n"
-                "hint: the default word has two letters or more; are there texts at all?"
+                "hint: words have two letters or more by default; check the texts"
             )
         self._set(tally)
 
     def partial_fit(self, texts, labels, classes=None) -> Self:
-        """Learn more texts; new words and new classes may come. The same state as one `fit` on all texts. What all of
-        them choose or train is made when the model is next asked.
+        """Learn more texts; new words and new classes may occur. The same state as one `fit` on all texts. Tuned
+        settings and trained weights are computed again at the next prediction.
 
-        `classes` is there for scikit-learn's sake: no class needs to be named before it comes.
+        `classes` exists for compatibility with scikit-learn: no class needs to be named in advance.
 
         >>> TextClassifier().partial_fit(["tea"], ["drink"]).partial_fit(["cake"], ["food"]).predict(["cake"]).tolist()
         ['food']
@@ -393,8 +391,8 @@ class TextClassifier(Classifier):
         return self
 
     def forget(self, texts, labels) -> Self:
-        """Take back texts that were learned: the state, and its file, are as if they had never come. Texts that were
-        not learned are an error, and change nothing.
+        """Remove texts from the model: the state, and its file, equal those of a model never trained on them. Texts
+        that were not learned raise an error and change nothing.
 
         >>> model = TextClassifier().fit(["win", "lunch", "oops"], ["spam", "ham", "spam"])
         >>> model.forget(["oops"], ["spam"]).vocabulary_
@@ -403,25 +401,25 @@ class TextClassifier(Classifier):
         self._check_is_fitted()
         with self._unchanged_on_failure():
             classes, tally = self._tally_of(texts, labels)
-            strange = np.setdiff1d(classes, self.classes_).tolist()
-            if strange:
-                raise DataError(f"class {strange} was never learned\n\nhint: the classes are {self.classes_.tolist()}")
+            unknown = np.setdiff1d(classes, self.classes_).tolist()
+            if unknown:
+                raise DataError(f"class {unknown} was never learned\n\nhint: the classes are {self.classes_.tolist()}")
             left = self._words - tally.relabel(np.searchsorted(self.classes_, classes), len(self.classes_))
             left, have = left.without_empty_classes()
             if not have.any():
-                raise DataError("nothing would be left\n\nhint: make a new model instead")
+                raise DataError("no texts would be left\n\nhint: make a new model instead")
             self.classes_ = plain_labels(self.classes_[have])
             self._set(left)
         return self
 
     def __add__(self, other: Self) -> Self:
-        """The model of both models' texts, whatever their words and classes.
+        """The model of the texts of both models; their words and classes may differ.
 
         >>> a, b = TextClassifier().fit(["tea"], ["drink"]), TextClassifier().fit(["cake"], ["food"])
         >>> (a + b).predict(["cake", "tea"]).tolist()
         ['food', 'drink']
         """
-        if isinstance(other, int) and other == 0:  # where sum([...]) starts
+        if isinstance(other, int) and other == 0:  # the start of sum([...])
             return self._plain()
         if type(other) is not type(self):
             return NotImplemented
@@ -444,8 +442,8 @@ class TextClassifier(Classifier):
     __radd__ = __add__
 
     def one_vs_rest(self) -> dict[Any, TextClassifier]:
-        """For each class a model of that class (True) against all others (False), from the same tally: nothing is
-        learned again.
+        """For each class a model of that class (True) against all others (False), from the same tally, without
+        learning again.
 
         >>> model = TextClassifier().fit(["tea", "cake", "chair"], ["drink", "food", "thing"])
         >>> model.one_vs_rest()["food"].predict(["cake", "tea"]).tolist()
@@ -453,7 +451,7 @@ class TextClassifier(Classifier):
         """
         self._check_is_fitted()
         if len(self.classes_) < 2:
-            raise DataError("one class has no rest\n\nhint: learn texts of another class first")
+            raise DataError("one-versus-rest needs two classes\n\nhint: learn texts of another class first")
         out = {}
         for c, label in enumerate(self.classes_.tolist()):
             model = self._plain()
@@ -490,7 +488,7 @@ class TextClassifier(Classifier):
             )
         view = self._view()
         nothing = np.zeros(0)
-        lookup = view.looking_up(self._words, WordWeights(nothing, nothing, nothing, nothing, nothing))
+        lookup = view.scorer_of(self._words, WordWeights(nothing, nothing, nothing, nothing, nothing))
         known = self.classes_
         model = self._plain()
         _, X, y = model._labelled(texts, labels, lambda rows: (view.tally.terms, lookup.counts(rows)))
@@ -501,7 +499,7 @@ class TextClassifier(Classifier):
         given = prior if priors is None else self._posterior(priors).added
         return ops.posterior(np.ascontiguousarray(scores + given), logs=True)
 
-    # answers
+    # predictions
 
     def _posterior(self, priors: Any = None) -> TextPosterior:
         self._check_is_fitted()
@@ -556,18 +554,18 @@ class TextClassifier(Classifier):
 
     @property
     def vocabulary_(self) -> list[str]:
-        """The words that count, sorted."""
+        """The words in use, sorted."""
         self._check_is_fitted()
         return self._view().vocabulary()
 
     @property
     def class_count_(self) -> np.ndarray:
-        """How many texts of each class were learned, (k,)."""
+        """Number of learned texts of each class, (k,)."""
         return self._check_is_fitted().n
 
     @property
     def class_prior_(self) -> np.ndarray:
-        """P(class) before a text is read, (k,)."""
+        """Prior probability of each class, (k,)."""
         self._check_is_fitted()
         view = self._view()
         prior = view.log_prior + (view.learned_prior if view.discriminative else 0.0)
@@ -575,7 +573,7 @@ class TextClassifier(Classifier):
 
     @property
     def tuned_(self) -> dict[str, Any]:
-        """The settings that texts left out chose, and their values."""
+        """The settings chosen by held-out texts, and their values."""
         self._check_is_fitted()
         self._view()
         return dict(self._picked)
@@ -588,7 +586,7 @@ class TextClassifier(Classifier):
 
     @property
     def alpha_(self) -> float:
-        """The strength of the smoothing: the given one, or the one that texts left out chose."""
+        """Strength of the smoothing: given, or chosen by held-out texts."""
         self._check_is_fitted()
         return self._view().settings.alpha
 
@@ -604,11 +602,11 @@ class TextClassifier(Classifier):
         self._check_is_fitted()
         return self._view().settings.dependence
 
-    # what was learned
+    # explanations and summaries
 
     def explain(self, texts: Any, *, of: Any = None, against: Any = None, priors: Any = None) -> TextExplanation:
         """Evidence of each word for `of` (by default each text's most probable class) against another class (by default
-        the runner-up), in decibans: prior + words = log odds. One text may be given as it is.
+        the runner-up), in decibans: prior + words = log odds. A single text may be given.
 
         >>> from deciban import TextClassifier
         >>> model = TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"])
@@ -654,7 +652,7 @@ class TextClassifier(Classifier):
         >>> TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"]).summary()
         TextClassifier: multinomial of words, 2 texts with 5 different words
           classes: ham (1 text), spam (1 text)
-          smoothing: alpha=1 (even), dependence=0.03, chosen by texts left out
+          smoothing: alpha=1 (even), dependence=0.03, chosen by held-out texts
         """
         n = self._check_is_fitted().n
         view = self._view()
@@ -666,7 +664,7 @@ class TextClassifier(Classifier):
 
     def top_words(self, n: int = 10, by: str = "kl") -> dict[Any, RankedWords]:
         """For each class its n strongest words, with their measure: by "kl" (θ log θ / θ_rest), "log_odds" (log θ /
-        θ_rest) or "evidence" (decibans for the class having a rate of its own, of words it uses more than the rest).
+        θ_rest) or "evidence" (decibans for a separate rate in the class, for words that it uses more than the rest).
 
         >>> from deciban import TextClassifier
         >>> model = TextClassifier().fit(["tea or tea", "tea and cake", "cake"], ["drink", "food", "food"])
@@ -677,7 +675,7 @@ class TextClassifier(Classifier):
         if by not in BY:
             raise DataError(f"`by` is {by!r}\n\nhint: one of {list(BY)}")
         if len(self.classes_) < 2:
-            raise DataError("one class has no rest to be told from\n\nhint: learn texts of another class first")
+            raise DataError("`top_words` needs two classes\n\nhint: learn texts of another class first")
         view = self._view()
         t = view.words
         strings = view.vocabulary()
@@ -691,7 +689,7 @@ class TextClassifier(Classifier):
     # the state
 
     def _texts(self, texts: Any) -> Any:
-        """Texts as they are read: without what `strip` names."""
+        """Texts without the parts that `strip` names."""
         if type(texts) is not list:
             check_texts(texts)
         if not self.strip:
@@ -708,13 +706,15 @@ class TextClassifier(Classifier):
             raise DataError(f"{len(texts)} texts and {len(y)} labels\n\nhint: give each text one label")
         if len(y) == 0:
             raise DataError("no texts to learn from\n\nhint: pass at least one text and its label")
-        unlabelled = missing_rows(labels if isinstance(labels, (list, tuple)) else y)  # a NaN in a list is a text in y
+        unlabelled = missing_rows(
+            labels if isinstance(labels, (list, tuple)) else y
+        )  # NaN in a list becomes a text in y
         if unlabelled:
             raise DataError(f"the label of text {unlabelled[0]} is missing\n\nhint: leave out texts without a label")
         terms, X = read(texts)
         if X.nnz and X.data.min() < 0:
             raise DataError(
-                "the vectoriser gives negative numbers, which are no counts\n\nhint: alternate_sign=False for hashes"
+                "the vectoriser gives negative numbers, which are not counts\n\nhint: alternate_sign=False for hashes"
             )
         classes, codes = label_codes(y)
         self.classes_ = plain_labels(classes)
@@ -740,7 +740,9 @@ class TextClassifier(Classifier):
         settings = type(self).__name__, self.get_params(deep=False)
         part: LabelledTally | None = job.resumed(TallyTexts(bare, job.roles), settings)
         if part is None or part.tally is None or part.tally.d == 0:
-            raise DataError("no text has a word that could be counted\n\nhint: see whether `features` names the texts")
+            raise DataError(
+                "no text has a word that could be counted\n\nhint: check whether `features` names the column of texts"
+            )
         self._reset()
         self.classes_ = plain_labels(part.classes)
         self.feature_names_in_ = np.array(job.roles.features, dtype=object)
@@ -779,7 +781,7 @@ class TextClassifier(Classifier):
         return asked_of(self.model, self.alpha, self.smoothing, self.dependence)
 
     def _sound_choice(self, picked: Any) -> bool:
-        """Whether these can have been chosen: asked of what comes from a file."""
+        """Whether these are valid choices: a check of model files."""
         if not isinstance(picked, dict) or not set(picked) <= set(self._asked):
             return False
         alpha, dependence = picked.get("alpha", 1.0), picked.get("dependence", 0.0)
@@ -794,11 +796,11 @@ class TextClassifier(Classifier):
         return "some" if self._asked or self.calibrate else None
 
     def _take(self, more: tuple[np.ndarray, WordTally]) -> None:
-        """Add a tally of its own classes."""
+        """Add a tally of texts with their own classes."""
         classes, tally = more
         if not _comparable(classes, self.classes_):
             raise DataError(
-                f"labels {classes.tolist()[:3]} are of another kind than {self.classes_.tolist()[:3]}\n\n"
+                f"labels {classes.tolist()[:3]} are of another type than {self.classes_.tolist()[:3]}\n\n"
                 "hint: labels are all texts or all numbers"
             )
         both = plain_labels(np.union1d(self.classes_, classes))
@@ -822,23 +824,23 @@ class TextClassifier(Classifier):
         return "_words" in self.__dict__
 
     def _settle(self) -> None:
-        """Make the choices that a file holds, so that equal texts make equal files. A regression, which takes long, is
-        in the file only where it was made."""
+        """Compute the tuned settings that a file holds, so that equal texts give equal files. A regression, which is
+        slow to train, is in the file only if it was trained."""
         if self.__sklearn_is_fitted__() and self.model in MODELS:
             self._view()
 
     @property
     def _is_trained(self) -> bool:
-        """Whether the weights of a logistic model are there, and not to be solved for at the next question."""
+        """Whether the weights of a logistic model are trained already."""
         return self._trained is not None and self._tuned_for == self._settings_hash()
 
     def _weights(self) -> dict[str, np.ndarray]:
-        """The weights of a logistic model as arrays, which `_take_weights` takes."""
+        """The weights of a logistic model as arrays, for `_take_weights`."""
         found: Any = self._view().weights
         return {name: value for name, value in vars(found).items() if isinstance(value, np.ndarray)}
 
     def _take_weights(self, weights: dict[str, np.ndarray] | None) -> bool:
-        """Take weights that `_weights` gave for these very texts; False, and nothing changes, where they cannot be."""
+        """Set weights that `_weights` returned for the same texts; False, and no change, if they do not fit."""
         if weights is None:
             return False
         k, view = len(self.classes_), View(self._settings(), self._words, self._features())
@@ -864,7 +866,7 @@ class TextClassifier(Classifier):
         return self._reader
 
     def _view(self) -> View:
-        """The tally as the settings see it; kept until either changes."""
+        """The view of the tally under the settings; kept until either changes."""
         given = (
             self.model, self.features, self.ngram_range, self.alpha, self.smoothing, self.dependence, self.counts,
             self.strip, self.stop_words, self.min_df, self.max_df, self.priors, self.class_weight, self.C,
@@ -880,23 +882,23 @@ class TextClassifier(Classifier):
         return seen[1]
 
     def _settings_hash(self) -> str:
-        """Of all that a view depends on beside the tally."""
+        """Hash of all that a view depends on, except the tally."""
         now = self.get_params(deep=False)
         now = {name: sorted(one) if isinstance(one, set | frozenset) else one for name, one in now.items()}
         now = {name: one.tolist() if isinstance(one, np.ndarray) else one for name, one in now.items()}
         return blake2b(repr(sorted(now.items())).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     def _settings(self) -> Settings:
-        """Those of the view, with what was chosen."""
+        """Settings of the view, with the chosen ones."""
         picked = self._picked
         given = {"alpha": self.alpha, "smoothing": self.smoothing, "dependence": self.dependence}
-        plain = {"alpha": 1.0, "smoothing": "even", "dependence": 0.0}  # where the texts have no say
+        plain = {"alpha": 1.0, "smoothing": "even", "dependence": 0.0}  # if nothing is chosen by texts
         alpha, smoothing, dependence = (
             picked.get(name, plain[name] if one in ("auto", None) else one) for name, one in given.items()
         )
         if dependence and self.model not in ("multinomial", "complement"):
             raise DataError(
-                f"`dependence` is {dependence:g}, but model={self.model!r} has no use for it\n\n"
+                f"`dependence` is {dependence:g}, but model={self.model!r} does not use it\n\n"
                 "hint: it is for 'multinomial' and 'complement'; leave it out"
             )
         return Settings(
@@ -908,7 +910,7 @@ class TextClassifier(Classifier):
         return check_priors(priors, self.classes_)
 
     def _class_weights(self) -> np.ndarray | None:
-        """What a text of each class counts for, (k,)."""
+        """Weight of a text of each class, (k,)."""
         if self.class_weight is None:
             return None
         n = self._words.n
@@ -924,7 +926,7 @@ class TextClassifier(Classifier):
         return out
 
     def _tune(self, now: str) -> None:
-        """Choose the smoothing, calibrate or train, by the texts that are kept."""
+        """Choose the smoothing, calibrate or train, with the kept texts."""
         self._untune()
         k, asked, train = len(self.classes_), self._asked, self.model not in MODELS
         if k < 2 and train:
@@ -949,6 +951,6 @@ class TextClassifier(Classifier):
                 if asked:
                     self._picked = choose(View(self._settings(), self._words, self._features()), asked)
                 if self.calibrate and k > 1:
-                    judged = Judged(View(self._settings(), self._words, self._features()))
-                    self._calibration = judged.calibration() if len(judged.y) else None
+                    held_out = HeldOutTexts(View(self._settings(), self._words, self._features()))
+                    self._calibration = held_out.calibration() if len(held_out.y) else None
         self._tuned_for = now

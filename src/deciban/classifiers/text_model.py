@@ -1,15 +1,15 @@
-"""From texts to named columns: the vectoriser that `features` names or is, and what it can do.
+"""Parts of `TextClassifier`: features, views of the tally, logistic regression of words, choice of the smoothing.
 
-A `CountVectorizer` that keeps every word has no state that matters: words are keyed by their spelling, and new ones may
-come. Any other vectoriser (tf-idf, hashes, min_df of its own) is fitted once, and its columns stay.
+`Features` converts texts to named columns with the vectoriser of the setting `features`. A `CountVectorizer` that keeps
+every word needs no fitting: words are keyed by their spelling, and new ones may occur. Any other vectoriser (tf-idf,
+hashes, its own min_df) is fitted once, and its columns are fixed.
 
 >>> terms, X = Features.of("words").learn(["to be", "to do"])
 >>> terms.strings(), X.toarray().tolist()
 (['be', 'do', 'to'], [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
 
-What a text classifier makes of its tally: the words that count, their weights, and a vocabulary to look them up in.
-
-Everything here follows from the tally and the settings, so it is made when first asked for and never stored.
+`View` holds what is computed from the tally and the settings, at first use, and is not stored: the words in use, their
+weights, and a lookup table of them.
 
 >>> limits(1, 0.5, 10.0)
 (1, 5.0)
@@ -20,26 +20,26 @@ Logistic regression of words, as weights of words.
     nb-logistic   x = presence · r[c], for each class against the rest: columns are multiplied by naive Bayes' log-count
                   ratios r[c] = log θ[c] / θ[rest] (Wang and Manning 2012). counts=True: tf-idf, as above, times r[c]
 
-A regression of x ∘ r is naive Bayes where its coefficients are all alike, and may correct each word from there.
+A regression of x ∘ r equals naive Bayes if all its coefficients are equal; it may correct each word.
 
-Many words are in the same texts: most of all those that are in one text only. m equal columns x with coefficients w are
-one column √m x with the coefficient √m w, at the same penalty, so that a regression has the distinct columns alone.
+Many words occur in the same texts, above all those that occur in one text. m equal columns x with coefficients w are
+equivalent to one column √m x with the coefficient √m w, at the same penalty: the regression uses distinct columns only.
 
 >>> from deciban import TextClassifier
 >>> model = TextClassifier("nb-logistic").fit(["good film", "bad film", "good", "bad"], ["+", "-", "+", "-"])
 >>> model.predict(["a good one"]).tolist()
 ['+']
 
-Which smoothing suits the texts: alpha, what it multiplies, and how much the words of a text depend on each other.
+`choose` selects the smoothing: alpha, what it multiplies, and how much the words of a text depend on each other.
 
-Every candidate is judged by the log loss of texts that are left out, each with its copies, among the texts that the
-tally keeps. A model of long texts is asked about short ones too: one question in ten is taken to be a piece of ten
-words. What is chosen follows from the tally, so it is the same after updates, merges and forgetting as after one fit.
+The criterion is the log loss of held-out texts, each left out with its copies, among the texts that the tally keeps. A
+model of long texts must classify short ones too: excerpts of ten words have a weight of 0.1. The choice depends on the
+tally only, so it is the same after updates, merges and removals as after one fit.
 
-    Σ (0.9 log loss of the text + 0.1 log loss of its piece) + (ln alpha)² + 0.1 (ln dependence / 0.03)² + 2 [corpus]
+    Σ (0.9 log loss of the text + 0.1 log loss of its excerpt) + (ln alpha)² + 0.1 (ln dependence / 0.03)² + 2 [corpus]
 
-The last three terms are worth a few texts: a few texts stay near Laplace's rule, thousands choose freely. Kind by kind,
-alpha walks along its grid to where the best dependence has the least sum.
+The last three terms are penalties with the weight of a few texts: with few texts the choice stays near Laplace's rule.
+For each smoothing, alpha moves along its grid to the smallest sum, each with its best dependence.
 
 >>> from deciban import TextClassifier
 >>> texts, labels = ["tea and milk", "tea", "cake and milk", "cake"], ["drink", "drink", "food", "food"]
@@ -94,7 +94,7 @@ NAMED: dict[str, dict[str, Any]] = {
 
 
 def open_ended(vectorizer: Any) -> bool:
-    """Whether new words may come: a CountVectorizer that keeps all of them."""
+    """Whether new words may occur: true for a CountVectorizer that keeps all of them."""
     counts = isinstance(vectorizer, theirs.CountVectorizer) and not isinstance(vectorizer, theirs.TfidfVectorizer)
     if not counts or vectorizer.vocabulary is not None:
         return False
@@ -108,20 +108,20 @@ def _range(ngram_range: Any) -> dict[str, Any]:
     if not (isinstance(low, int | np.integer) and isinstance(high, int | np.integer) and 1 <= low <= high):
         raise DataError(
             f"`ngram_range` is {ngram_range!r}\n\n"
-            "hint: the least and the most words in a row: (1, 2) are words and pairs, which is features='words+bigrams'"
+            "hint: least and largest number of consecutive words; (1, 2), as features='words+bigrams': words and pairs"
         )
     return {"ngram_range": (int(low), int(high))}
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """A vectoriser; a fitted one, where its columns are fixed."""
+    """A vectoriser; fitted, if its columns are fixed."""
 
     vectorizer: Any
 
     @classmethod
     def of(cls, features: Any, ngram_range: Any = None) -> Features:
-        """From the settings: a name, and how many words or characters in a row; or a vectoriser, which stays as it is.
+        """From the settings: a name and a range of consecutive words or characters; or a vectoriser, used unchanged.
 
         >>> Features.of("words", (1, 2)).vectorizer.ngram_range
         (1, 2)
@@ -162,11 +162,11 @@ class Features:
         return Terms.of(own.get_feature_names_out()), sparse.csr_array(X, dtype=np.float64)
 
     def read(self, texts: Any) -> tuple[Terms, sparse.csr_array]:
-        """The same of more texts: open-ended vectorisers find new words, others know theirs."""
+        """The terms and counts of more texts: open-ended vectorisers find new words, others have fixed columns."""
         return self.learn(texts) if self.open else (self._names, self._ordered(self.vectorizer.transform(texts)))
 
     def count(self, words: np.ndarray) -> Callable[[Any], sparse.csr_array] | None:
-        """What counts some of the terms (by number), where columns are fixed."""
+        """A function that counts some of the terms (by number), if columns are fixed."""
         if self.open:
             return None
         return lambda texts: self._ordered(self.vectorizer.transform(texts))[:, words]
@@ -191,13 +191,13 @@ class Features:
 
 
 def limits(min_df: float, max_df: float, n: float) -> tuple[float, float]:
-    """In how many of n texts a word must be, at least and at most: numbers of texts, or shares of them."""
+    """Least and largest number of texts, of n, that a word may occur in; min_df and max_df are numbers or shares."""
     low, high = (df if isinstance(df, Integral) else df * n for df in (min_df, max_df))
     return low, high
 
 
 def allowed(tally: WordTally, stop_words: Any) -> np.ndarray:
-    """Which terms are not made of stop words alone, (d,)."""
+    """Which terms do not consist of stop words only, (d,)."""
     stops = listed(stop_words)
     if not stops:
         return np.ones(tally.d, dtype=bool)
@@ -205,7 +205,7 @@ def allowed(tally: WordTally, stop_words: Any) -> np.ndarray:
 
 
 def listed(stop_words: Any) -> frozenset[str]:
-    """The words that do not count.
+    """The words that are ignored.
 
     >>> sorted(listed(["the", "a"])), "the" in listed("english")
     (['a', 'the'], True)
@@ -221,7 +221,7 @@ def listed(stop_words: Any) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Settings:
-    """Of the view: what may be changed without learning again."""
+    """Settings of the view, which may change without learning again."""
 
     model: str
     alpha: float
@@ -231,15 +231,15 @@ class Settings:
     stop_words: Any
     min_df: float
     max_df: float
-    prior: np.ndarray | None = None  # (k,), class probabilities; None: as frequent as they are
-    class_weight: np.ndarray | None = None  # (k,), what a text of each class counts for
+    prior: np.ndarray | None = None  # (k,), class probabilities; None: the class frequencies
+    class_weight: np.ndarray | None = None  # (k,), weight of a text of each class
 
     def family(self) -> Model:
         return MODELS[self.model](self.alpha, self.smoothing, self.counts, self.dependence)
 
 
 class View:
-    """A tally seen through settings."""
+    """What follows from a tally under settings: words in use, weights, priors, held-out scores."""
 
     def __init__(self, settings: Settings, tally: WordTally, features: Features, trained: WordWeights | None = None):
         self.settings, self.tally, self.features, self._trained = settings, tally, features, trained
@@ -254,14 +254,14 @@ class View:
 
     @cached_property
     def kept(self) -> np.ndarray:
-        """Which words count, (d,)."""
+        """Which words are used, (d,)."""
         low, high = self.limits
         texts = self.tally.texts
         return self.allowed & (texts >= low) & (texts <= high)
 
     @cached_property
     def words(self) -> WordTally:
-        """The tally of the words that count."""
+        """The tally of the words in use."""
         return self.tally.part(self.kept)
 
     @cached_property
@@ -270,10 +270,10 @@ class View:
 
     @cached_property
     def lookup(self) -> TextScorer:
-        return self.looking_up(self.words, self.weights)
+        return self.scorer_of(self.words, self.weights)
 
-    def looking_up(self, words: WordTally, weights: WordWeights) -> TextScorer:
-        """Some of the words, with these weights."""
+    def scorer_of(self, words: WordTally, weights: WordWeights) -> TextScorer:
+        """The scorer of some of the words, with these weights."""
         count = None
         if not self.features.open:
             count = self.features.count(united(self.features._names, words.terms)[1])
@@ -285,16 +285,16 @@ class View:
 
     @property
     def discriminative(self) -> bool:
-        """Whether the weights were trained to tell classes apart, priors included."""
+        """Whether the weights are those of a logistic regression, which include the priors."""
         return self._trained is not None
 
     @property
     def learned_prior(self) -> np.ndarray:
-        """The log prior that is inside trained weights, (k,)."""
+        """The log prior that trained weights include, (k,)."""
         return decision.log_prior(weighed(self.settings, self.tally.n))
 
     def held_out(self, X: sparse.csr_array, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(scores, log priors), (n, k) each, of learned texts X (n, d of the whole tally) without themselves."""
+        """Leave-one-out (scores, log priors), (n, k) each, of learned texts X (n, d of the whole tally)."""
         return self.leaving_out(X, y).scores(self.settings.family()), self.held_out_prior(y, np.ones(len(y)))
 
     def leaving_out(
@@ -316,7 +316,7 @@ class View:
 
 
 def log_prior(settings: Settings, n: np.ndarray) -> np.ndarray:
-    """log P(class), (k,), from how many texts each has; 0 where coefficients have it, or none is taken."""
+    """log P(class), (k,), from the number of texts of each class; 0 if coefficients include it, or none is used."""
     if settings.prior is not None:
         with np.errstate(divide="ignore"):
             prior = np.log(settings.prior)
@@ -327,12 +327,12 @@ def log_prior(settings: Settings, n: np.ndarray) -> np.ndarray:
 
 
 def weighed(settings: Settings, n: np.ndarray) -> np.ndarray:
-    """How many texts each class counts for, (k,)."""
+    """Weighted number of texts of each class, (k,)."""
     return n if settings.class_weight is None else n * settings.class_weight
 
 
-STRENGTH = {"logistic": 10.0, "nb-logistic": 1.0}  # C, where none is given
-TOL = {"logistic": 1e-3, "nb-logistic": 1e-2}  # of the gradient; words are many, and answers do not change any more
+STRENGTH = {"logistic": 10.0, "nb-logistic": 1.0}  # C, if none is given
+TOL = {"logistic": 1e-3, "nb-logistic": 1e-2}  # of the gradient: predictions do not change below it
 
 
 def trained(
@@ -345,19 +345,19 @@ def trained(
     alpha: float,
     class_weight: np.ndarray | None = None,
 ) -> WordWeights:
-    """The weights of words (d, k) that tell texts X (n, d) of classes y apart."""
+    """Weights of words (d, k) of a logistic regression of texts X (n, d) with classes y."""
     C = STRENGTH[kind] if C is None else C
     blank = blank_weights(kind, counts, t)
-    if t.d == 0:  # no word to tell the classes apart by
+    if t.d == 0:  # no words: only the bias
         return replace(blank, bias=decision.log_prior(t.n if class_weight is None else t.n * class_weight))
-    with threadpool_limits(1):  # products of short vectors: BLAS threads would only wait for each other
+    with threadpool_limits(1):  # BLAS threads do not help for short vectors
         w = None if class_weight is None else class_weight[y]
         x = Distinct.of(tfidf_scale(X, blank))
         return (_softmax if kind == "logistic" else _ratios)(t, x, y, w, C, alpha, blank)
 
 
 def blank_weights(kind: str, counts: bool, t: WordTally) -> WordWeights:
-    """Weights to be filled in: what words are worth in a text, before anything is learned of them."""
+    """Weights without coefficients: how words of a text are counted and scaled."""
     nothing, scale = np.zeros(t.k), None
     if kind == "logistic" or counts:
         scale = 1.0 + np.log((1.0 + t.n.sum()) / (1.0 + t.texts))
@@ -367,7 +367,7 @@ def blank_weights(kind: str, counts: bool, t: WordTally) -> WordWeights:
 
 @dataclass(frozen=True)
 class Distinct:
-    """The distinct columns of a matrix, each times the root of how often it is there.
+    """The distinct columns of a matrix, each multiplied by the square root of its number of copies.
 
     >>> x = Distinct.of(sparse.csr_array([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]))
     >>> x.columns.toarray().round(2).tolist(), x.spread(np.array([[1.0, 3.0]])).round(2).tolist()
@@ -375,8 +375,8 @@ class Distinct:
     """
 
     columns: sparse.csr_array  # (n, distinct)
-    first: np.ndarray  # (distinct,), a column that is such
-    place: np.ndarray  # (d,), where each column went
+    first: np.ndarray  # (distinct,), index of the first copy of each
+    place: np.ndarray  # (d,), index of each column among the distinct ones
     root: np.ndarray  # (distinct,)
 
     @classmethod
@@ -396,12 +396,12 @@ class Distinct:
         return cls(some, first, rank[place.ravel()], root)
 
     def times(self, factor: np.ndarray) -> sparse.csr_array:
-        """The columns times a factor that equal columns share, (d,)."""
+        """The columns times a factor (d,), which is equal for equal columns."""
         x = self.columns
         return sparse.csr_array((x.data * factor[self.first][x.indices], x.indices, x.indptr), shape=x.shape)
 
     def spread(self, coef: np.ndarray) -> np.ndarray:
-        """Coefficients of distinct columns (k, distinct) as those of all, (k, d)."""
+        """Coefficients of all columns (k, d) from those of distinct columns (k, distinct)."""
         return (coef / self.root)[:, self.place]
 
 
@@ -437,21 +437,21 @@ def _dense(coef: np.ndarray, bias: np.ndarray, blank: WordWeights) -> WordWeight
 ALPHAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 DEPENDENCES = (0.0, 0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3)
 KINDS = ("even", "corpus")
-PIECE, PIECES = 10, 0.1  # words; the share of questions that are such pieces
-START = 0.3  # where alpha begins its walk
-ALPHA_PULL, DEPENDENCE_PULL, CORPUS_PULL = 1.0, 0.1, 2.0
+PIECE, PIECES = 10, 0.1  # words of an excerpt, and the weight of excerpts
+START = 0.3  # first alpha of the search
+ALPHA_PENALTY, DEPENDENCE_PENALTY, CORPUS_PENALTY = 1.0, 0.1, 2.0
 USUAL_DEPENDENCE, LEAST_DEPENDENCE = 0.03, 0.001
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Kept texts, each to be judged without itself and its copies."""
+class HeldOutTexts:
+    """Kept texts, each to be scored by the model without it and its copies."""
 
     view: View
 
     @cached_property
     def texts(self) -> np.ndarray:
-        """Which of the kept texts; one without which nothing is left of its class is none of them."""
+        """Indices of the kept texts that are scored: all whose class has other texts."""
         kept: Any = self.view.tally.kept
         at = kept.judged()
         return at[kept.copies[at] < self.view.tally.n[kept.label[at]]]
@@ -463,7 +463,7 @@ class Judged:
 
     @cached_property
     def w(self) -> np.ndarray:
-        """What each text counts for, a sample of a large class more: (n,), 1 on average."""
+        """Weight of each text, (n,), 1 on average: larger for texts that are a sample of a large class."""
         n = self.view.tally.n
         share = n / np.maximum(np.bincount(self.y, minlength=len(n)), 1)
         return share[self.y] / share[self.y].mean()
@@ -474,7 +474,7 @@ class Judged:
         return self.view.held_out_prior(self.y, kept.copies[self.texts])
 
     def left_out(self, piece: int | None = None) -> LeaveOneOut:
-        """The texts, or pieces of so many words of them, to be scored by a tally without the whole texts."""
+        """The texts, or excerpts of this number of words, to be scored by a tally without the whole texts."""
         tally = self.view.tally
         kept: Any = tally.kept
         part = None if piece is None else kept.pieces(self.texts, piece)
@@ -486,15 +486,15 @@ class Judged:
         return -float(self.w @ np.maximum(logs[np.arange(len(self.y)), self.y], -LOST))
 
     def calibration(self) -> Calibration:
-        """Temperature and biases of the view's own settings."""
+        """Temperature and biases for the settings of the view."""
         return Calibration.fit(self.left_out().scores(self.view.settings.family()), self.prior, self.y, self.w)
 
 
 def choose(view: View, asked: tuple[str, ...]) -> dict[str, Any]:
-    """The asked of "alpha", "smoothing" and "dependence" for which texts left out have the least log loss."""
-    judged = Judged(view)
+    """Those of "alpha", "smoothing" and "dependence" that are `asked`, with the smallest log loss of held-out texts."""
+    held_out = HeldOutTexts(view)
     given = view.settings
-    if not len(judged.y) or view.tally.k < 2:
+    if not len(held_out.y) or view.tally.k < 2:
         best = {"alpha": 1.0, "smoothing": "even", "dependence": USUAL_DEPENDENCE}
         return {name: best[name] for name in asked}
     kinds = KINDS if "smoothing" in asked else (given.smoothing,)
@@ -502,21 +502,21 @@ def choose(view: View, asked: tuple[str, ...]) -> dict[str, Any]:
     dependences = DEPENDENCES if "dependence" in asked else (given.dependence,)
     lengths = (None,) if given.model == "bernoulli" else (None, PIECE)
     shares = np.array([1.0] if given.model == "bernoulli" else [1.0 - PIECES, PIECES])
-    left_out = [(one := judged.left_out(piece), one.words(given.family())[:, None]) for piece in lengths]
+    left_out = [(one := held_out.left_out(piece), one.words(given.family())[:, None]) for piece in lengths]
     tried: dict[tuple[str, int], tuple[float, float]] = {}
 
     def trial(kind: str, at: int) -> tuple[float, float]:
-        """(the sum to be least, the dependence that makes it so)."""
+        """(smallest value of the criterion, the dependence that attains it)."""
         if not 0 <= at < len(alphas):
             return np.inf, 0.0
         if (kind, at) not in tried:
             family = replace(given, alpha=alphas[at], smoothing=kind, dependence=0.0).family()
             scored = [(one.scores(family), words) for one, words in left_out]
-            pull = ALPHA_PULL * np.log(alphas[at]) ** 2 + CORPUS_PULL * (kind == "corpus")
+            penalty = ALPHA_PENALTY * np.log(alphas[at]) ** 2 + CORPUS_PENALTY * (kind == "corpus")
             losses = [
-                shares @ [judged.loss(scores / design_effect(words, one)) for scores, words in scored]
-                + pull
-                + _pull(one)
+                shares @ [held_out.loss(scores / design_effect(words, one)) for scores, words in scored]
+                + penalty
+                + _dependence_penalty(one)
                 for one in dependences
             ]
             tried[kind, at] = min(zip(map(float, losses), dependences, strict=True))
@@ -531,12 +531,12 @@ def choose(view: View, asked: tuple[str, ...]) -> dict[str, Any]:
     return {name: best[name] for name in asked}
 
 
-def _pull(dependence: float) -> float:
-    return DEPENDENCE_PULL * float(np.log(max(dependence, LEAST_DEPENDENCE) / USUAL_DEPENDENCE)) ** 2
+def _dependence_penalty(dependence: float) -> float:
+    return DEPENDENCE_PENALTY * float(np.log(max(dependence, LEAST_DEPENDENCE) / USUAL_DEPENDENCE)) ** 2
 
 
 def asked_of(model: str, alpha: Any, smoothing: str, dependence: float | None) -> tuple[str, ...]:
-    """The settings that are left to the texts: none where alpha is given, or naive Bayes is not the model."""
+    """The settings that are chosen by held-out texts: none if alpha is given, or for models other than naive Bayes."""
     if model not in MODELS or alpha != "auto":
         return ()
     names = ["alpha"]

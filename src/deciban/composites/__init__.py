@@ -1,1 +1,1 @@
-"""Families made of families."""
+"""Families composed of other families: products, choices by column, subset averages, discretised columns."""

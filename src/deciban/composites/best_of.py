@@ -1,21 +1,20 @@
-"""For each column the one of several families that says most of the class of rows it has not seen.
+"""Chooses for each column the candidate family that predicts the class of held-out rows best.
 
-Tally: what the candidates need of the same cells (see `cell_ops`), and how many cells each support does not have. The
-choice is part of the estimate, so it is made from the rows that the tally stands for: updated, merged and forgotten
-like any other.
+Tally: the tallies that the candidates need (see `ops.cells`), and how many cells are outside each support. The choice
+is part of the estimate: it is made from the tally, also after rows were added, merged or removed.
 
-A column is judged by its `GridCounts`: all its values and how often each class has them. They are dealt into five
-folds, in an order that only depends on the counts; every candidate learns four folds and predicts the classes of the
-fifth from this column alone. Cuts and smoothing are chosen in the four folds too. Candidates whose log loss is clearly
-more than the least (by CLEAR standard errors) are out. Naive Bayes counts what several columns say alike several times,
-so the others are compared as if this column's evidence counted 1 + ½ log2 d times among d columns: being seldom wrong
-is then worth more than being strongly right. A histogram of one interval is no choice; a column of one value has
-nothing to choose. Where the grid is too coarse to tell a column's rows apart (large numbers that hardly differ), the
-first candidate has it.
+The comparison uses the `GridCounts` of a column: its values and their counts by class. They are split into five folds,
+in an order that depends only on the counts. Each candidate is trained on four folds, cuts and smoothing included, and
+predicts the classes of the fifth from this column alone. Candidates whose log loss exceeds the smallest by more than
+CLEAR standard errors are dropped. Naive Bayes counts evidence that several columns share several times; the remaining
+candidates are therefore compared with the evidence of this column multiplied by 1 + ½ log2 d for d columns, which
+favours few confident errors over high confidence. A histogram of one interval is not chosen. A column of one value
+needs no choice. Where the grid is too coarse to separate a column's values (large numbers that differ little), the
+first candidate is taken.
 
-What one cell of a density may say is limited: log p(x | a) − log p(x | b) ≤ log(2 n_b + distinct values), n_b being the
-rows of class b. That is what a level never seen in n_b rows says with half a pseudo-count; the tails of a density have
-seen no more than that.
+The evidence of one cell is bounded: log p(x | a) − log p(x | b) ≤ log(2 n_b + distinct values), where n_b is the number
+of rows of class b. This is the evidence of a level that does not occur in n_b rows, with half a pseudo-count; the tail
+of a density is supported by no more data than that.
 
 >>> import numpy as np
 >>> from deciban.families.histogram import Histogram
@@ -49,17 +48,17 @@ from deciban.tallies.basic import column
 from deciban.tallies.grid import BITS, cell_borders, cell_of
 
 FOLDS = 5
-DEALS = 2  # times that few rows are dealt,
-FEW = 256  # up to so many
-ENOUGH = 4096  # rows to judge a column by,
-RUNS = 256  # and values
-COARSE = 0.5  # a grid whose cells are wider than this share of the deviation cannot judge
+REPEATS = 2  # repetitions of the split into folds, for few rows
+FEW = 256  # rows up to which the split is repeated
+ENOUGH = 4096  # rows of a column that are split into folds, at most
+RUNS = 256  # distinct values of a column that are compared, at most
+COARSE = 0.5  # a grid is too coarse if its cells are wider than this share of the standard deviation
 MOST_VALUES = 20  # distinct numbers that may be levels
-CLEAR = 4.0  # standard errors of all rows that are no accident,
-SEEN = 2.0  # and of the rows that were dealt
-EACH = 5  # rows that a level of numbers needs,
-EXACT = 1 << (BITS + 1)  # whole numbers below that have a cell of their own
-SHARED = 2  # and an interval that shares them with its neighbours
+CLEAR = 4.0  # standard errors of a significant difference, if all rows were compared
+SEEN = 2.0  # least standard errors of a significant difference among the compared rows
+EACH = 5  # rows per level that treating numbers as levels needs
+EXACT = 1 << (BITS + 1)  # whole numbers below this have a cell of their own
+SHARED = 2  # rows per interval that a smoothed histogram needs
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Params:
     cells: GridCounts
 
     def limits_left(self, j: int, n: np.ndarray, x: Reals, y: np.ndarray, w: np.ndarray | None) -> Limits:
-        """Limits (rows, k) of column j, whose classes have n rows, without each row of x."""
+        """Limits (rows, k) of column j, whose classes have n rows, with each row of x left out."""
         values = np.asarray(x.values, dtype=np.float64)[:, 0]
         weight = np.where(np.isnan(values), 0.0, 1.0 if w is None else w)
         keys, table = self.cells.keys[j], self.cells.columns()[j].sum(axis=0)
@@ -82,23 +81,23 @@ class Params:
         return Limits.of(rest, (len(keys) - (lone & (weight > 0)))[:, None])
 
     @cached_property
-    def crossed(self) -> dict[int, Crossed]:
-        """What rows left out need of the columns whose cuts were chosen on few rows, by class."""
+    def cross_fitted(self) -> dict[int, CrossFitted]:
+        """Cross-fitted histograms, by column, for leave-one-out of columns whose cuts depend on the class labels."""
         by_class = [
             j for j, family in enumerate(self.families) if family.shared_tally == "cells" and family.cuts == "mdl"
         ]
         each = {j: self.cells.part([j]) for j in by_class}
         few = {j: cells for j, cells in each.items() if cells.table.sum() <= ENOUGH and len(cells.keys[0]) > 1}
-        return {j: Crossed.of(self.families[j], cells) for j, cells in few.items()}
+        return {j: CrossFitted.of(self.families[j], cells) for j, cells in few.items()}
 
 
 @dataclass(frozen=True)
 class BestOf(Family):
-    candidates: tuple[Any, ...]  # families that say by `shared_tally` which tally of the same cells is theirs
-    columns: int = 1  # of the table, whose evidence is added up
-    settled: tuple[int, ...] | None = None  # which candidate each column has, where that is known
+    candidates: tuple[Any, ...]  # families; `shared_tally` names the tally that each uses
+    columns: int = 1  # number of columns of the table
+    settled: tuple[int, ...] | None = None  # index of the candidate of each column; None: chosen by the estimate
     block, support = "dense", "real"
-    chooses = True  # parameters are dear: whoever has them hands them to `leave_one_out`
+    chooses = True  # the estimate is costly: callers pass it to `leave_one_out`
 
     def tally(self, x: Reals, y, w, k: int) -> Bundle:
         found = cell_ops.shared(x, y, w, k)
@@ -107,7 +106,7 @@ class BestOf(Family):
         return Bundle((Sums(found.cells.n, total), *(getattr(found, name) for name in self._shared())))
 
     def _supports(self) -> list[str]:
-        """The supports that not every number is in."""
+        """The supports that do not contain every number."""
         return list(dict.fromkeys(f.support for f in self.candidates if f.support != "real"))
 
     def _shared(self) -> list[str]:
@@ -141,24 +140,24 @@ class BestOf(Family):
         return Params(tuple(self.candidates[i] for i in choice), product, inner, limits, cells)
 
     def fixed(self, p: Params) -> BestOf:
-        """The same with the families that these parameters have, for whichever rows."""
+        """The same with the chosen families fixed, independent of the rows."""
         return replace(self, settled=tuple(self.candidates.index(family) for family in p.families))
 
     def _choose(self, fit: list[int], cells: GridCounts, moments: Moments | None) -> int:
-        """Which of the candidates `fit` has the column."""
+        """Index of the candidate chosen for a column, among those whose support `fit`s."""
         intervals = [i for i in fit if self.candidates[i].shared_tally == "cells"]
         spread = deviation(moments)
         if len(cells.keys[0]) <= 1:
             return intervals[0] if intervals and not spread else fit[0]
-        rows = Rows.of(cells)
-        if len(fit) == 1 or not rows.tells_apart(spread):
+        rows = FoldedColumn.of(cells)
+        if len(fit) == 1 or not rows.resolves(spread):
             return fit[0]
-        fit = [i for i in fit if self._able(self.candidates[i], cells)]
+        fit = [i for i in fit if self._has_enough_rows(self.candidates[i], cells)]
         ranked = rows.ranked([self.candidates[i] for i in fit], 1.0 + 0.5 * np.log2(max(self.columns, 1)))
-        return next((fit[at] for at in ranked if self._tells(self.candidates[fit[at]], cells)), fit[0])
+        return next((fit[at] for at in ranked if self._has_intervals(self.candidates[fit[at]], cells)), fit[0])
 
-    def _able(self, family: Any, cells: GridCounts) -> bool:
-        """Whether there are rows enough for a family of levels or intervals; two values may always be levels."""
+    def _has_enough_rows(self, family: Any, cells: GridCounts) -> bool:
+        """Whether there are enough rows for a family of levels or intervals; two values may always be levels."""
         if family.shared_tally != "cells" or family.cuts == "mdl":
             return True
         n = float(cells.table.sum())
@@ -166,12 +165,12 @@ class BestOf(Family):
             return len(cells.keys[0]) <= max(2.0, min(n / EACH, MOST_VALUES))
         return family.cuts <= n / SHARED
 
-    def _tells(self, family: Any, cells: GridCounts) -> bool:
-        """Whether it is no histogram of one interval."""
+    def _has_intervals(self, family: Any, cells: GridCounts) -> bool:
+        """Whether the family is not a histogram of one interval."""
         return family.shared_tally != "cells" or len(family.places(cells.table)) > 0
 
     def chosen(self, p: Params, t: Bundle) -> Bundle:
-        """The tallies of the chosen families, each of its own columns."""
+        """The tally of each chosen family, of the columns that it was chosen for."""
         tallies = self._tallies(t)
         both = zip(p.product.factors, p.product.columns, strict=True)
         return Bundle(tuple(tallies[f.shared_tally].part(list(at)) for f, at in both))
@@ -198,7 +197,7 @@ class BestOf(Family):
         return p.product.carrier(p.inner, split(p, x))
 
     def leave_one_out(self, t: Bundle, x: Reals, y, w, p: Params | None = None) -> np.ndarray:
-        """The choice of families stays; cuts are those of the folds that the row is not in."""
+        """The choice of families stays; cuts come from the folds that do not contain the row."""
         p = self.estimate(t) if p is None else p
         out = np.zeros((x.n, t.k))
         chosen = zip(self._each(p, x), self.chosen(p, t).parts, p.product.columns, strict=True)
@@ -209,15 +208,15 @@ class BestOf(Family):
                     left = f.leave_one_out(part.part([j]), one, y, w)
                     n = _rows_of(part, [j])[:, 0]
                     out += p.limits_left(place, n, one, y, w).apply(left)
-                elif place in p.crossed:
-                    out += p.crossed[place].leave_one_out(f, one, y, w)
+                elif place in p.cross_fitted:
+                    out += p.cross_fitted[place].leave_one_out(f, one, y, w)
                 else:
                     out += f.leave_one_out(part.part([j]), one, y, w, params.part([j]))
         return out
 
     def evidence(self, t: Bundle) -> np.ndarray:
         raise AttributeError(
-            f"densities that the rows chose have no evidence in closed form ({len(self._tallies(t)['cells'].keys)} of "
+            f"densities chosen from the rows have no evidence in closed form ({len(self._tallies(t)['cells'].keys)} of "
             f"{self.columns} columns)\n\nhint: families='student' or 'categorical' has one"
         )
 
@@ -225,7 +224,7 @@ class BestOf(Family):
         return p.product.evidence_by_column(self.chosen(p, t), p.inner)
 
     def pooled(self, t: Bundle, p: Params) -> Params:
-        """The families that were chosen by class; there is nothing to limit between classes."""
+        """Parameters of the chosen families for all classes as one; evidence between classes needs no limit."""
         inner = p.product.pooled(self.chosen(p, t), p.inner)
         return replace(p, inner=inner, limits=(None,) * len(inner))
 
@@ -238,7 +237,7 @@ class BestOf(Family):
         return out
 
     def grid(self, p: Params, k: int) -> list[np.ndarray]:
-        """As the chosen families have it, but not beyond the cells."""
+        """The values of the chosen families, within the range of the data."""
         own = p.product.grid(p.inner, k)
         return [_values_within(values, keys) for values, keys in zip(own, p.cells.keys, strict=True)]
 
@@ -250,8 +249,8 @@ class BestOf(Family):
 
 
 def _values_within(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """What a density ranges over, as far as there are cells; the cells themselves where they are few whole numbers."""
-    if len(keys) == 0:  # nothing but missing cells
+    """The values within the range of the cells; the cells themselves where they are few whole numbers."""
+    if len(keys) == 0:  # all cells are missing
         return np.zeros(0)
     low, high = cell_borders(keys)
     near = np.where(keys > 0, low, np.where(keys < 0, high, 0.0))  # the end next to 0
@@ -271,7 +270,7 @@ def split(p: Params, x: Reals) -> Mixed:
 
 
 def _taken(values: np.ndarray, at: Sequence[int]) -> np.ndarray:
-    """Some columns; one at a time is several times faster than all by a list of their numbers."""
+    """Some columns. Copying one column at a time is several times faster than indexing by a list."""
     out = np.empty((len(values), len(at)), dtype=values.dtype)
     for j, place in enumerate(at):
         out[:, j] = values[:, place]
@@ -279,36 +278,36 @@ def _taken(values: np.ndarray, at: Sequence[int]) -> np.ndarray:
 
 
 def places(keys: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Where the cells of numbers stand among known ones; anywhere for a missing one."""
+    """Index of the cell of each number among known cells; arbitrary for a missing number."""
     return np.minimum(np.searchsorted(keys, cell_of(np.nan_to_num(values))), len(keys) - 1)
 
 
-# limits
+# limits of the evidence of a cell
 
 
 def _rows_of(t: Any, columns: list[int]) -> np.ndarray:
-    """How many rows of each class have these columns, (k, columns)."""
+    """How many rows of each class have a value in these columns, (k, columns)."""
     return np.broadcast_to(column(t.part(columns).n), (t.k, len(columns)))
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a cell may say for and against each class, (k, columns), or (rows, k) of one column."""
+    """Bounds of the evidence of a cell, (k, columns), or (rows, k) of one column."""
 
-    most: np.ndarray  # against it, in nats
-    seen: np.ndarray  # whether the class has any cell of the column
+    most: np.ndarray  # largest evidence against each class, in nats
+    seen: np.ndarray  # whether the class has any value of the column
 
     @classmethod
     def of(cls, n: np.ndarray, distinct: np.ndarray) -> Limits:
-        """Of classes with n rows, in columns of so many distinct values."""
+        """Limits of classes with n rows, in columns with this number of distinct values."""
         return cls(np.log(np.maximum(2.0 * n + distinct, 1.0)), np.broadcast_to(n, np.shape(2.0 * n + distinct)) > 0)
 
     def apply(self, parts: np.ndarray) -> np.ndarray:
-        """Log densities (n, k, columns), or (n, k): none is further below the greatest of any class than its limit; a
-        class without cells, whose density is that of all rows, is not above it."""
+        """Limited log densities (n, k, columns), or (n, k): at most the limit below the largest of any class. A class
+        without values, whose density is that of all rows, is not above the largest."""
         every = bool(self.seen.all())
         among = parts if every else np.where(self.seen, parts, -np.inf)
-        top = reduce(np.maximum, np.moveaxis(among, 1, 0))[:, None]  # along a short axis, `max` is slow
+        top = reduce(np.maximum, np.moveaxis(among, 1, 0))[:, None]  # faster than `max` along a short axis
         out = np.maximum(parts, top - self.most)
         return out if every else np.where(self.seen | ~np.isfinite(top), out, np.minimum(out, top))
 
@@ -322,16 +321,16 @@ def _limited_sum(family: Any, p: Any, x: Reals, limits: Limits) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Crossed:
-    """A histogram of one column, cut five times: each time without the rows of one fold, whose cells it then scores."""
+class CrossFitted:
+    """Histograms of one column, one per fold: the cuts come from the other folds, the cells of the fold are scored."""
 
     keys: np.ndarray  # (m,)
-    share: np.ndarray  # (folds, k, m): which part of a cell's rows is in each fold
-    params: tuple  # of each fold: its cuts, all rows
+    share: np.ndarray  # (folds, k, m): share of a cell's rows in each fold
+    params: tuple  # of each fold: its cuts, counts of all rows
 
     @classmethod
-    def of(cls, family: Any, cells: GridCounts) -> Crossed:
-        rows = Rows.of(cells, deals=1, most=len(cells.keys[0]))
+    def of(cls, family: Any, cells: GridCounts) -> CrossFitted:
+        rows = FoldedColumn.of(cells, repeats=1, most=len(cells.keys[0]))
         total = rows.held.sum(axis=0)
         share = np.divide(rows.held, total, out=np.full(rows.held.shape, 1.0 / FOLDS), where=total > 0)
         params = []
@@ -348,72 +347,72 @@ class Crossed:
         return out
 
 
-# judging
+# comparison of candidates
 
 
 @dataclass(frozen=True)
-class Rows:
-    """A column's values, and how many rows of each class have them, dealt into folds."""
+class FoldedColumn:
+    """The values of a column, and how many rows of each class have them, by fold."""
 
     keys: np.ndarray  # (m,)
     values: np.ndarray  # (m,)
-    width: np.ndarray  # (m,) of the cells that they stand for
-    held: np.ndarray  # (folds, k, m), weight
-    learned: np.ndarray  # (folds, k, m), of the other folds
-    n: float  # rows, of which some were dealt
-    cut: dict = field(default_factory=dict)  # intervals of the folds, by the rule of their cuts
+    width: np.ndarray  # (m,), of the grid cells of the values
+    held: np.ndarray  # (folds, k, m), weight of the rows in the fold
+    learned: np.ndarray  # (folds, k, m), weight of the rows in the other folds
+    n: float  # all rows, of which a sample is in folds
+    cut: dict = field(default_factory=dict)  # intervals of the folds, by how they are cut
 
     @classmethod
-    def of(cls, cells: GridCounts, deals: int | None = None, most: int = RUNS) -> Rows:
+    def of(cls, cells: GridCounts, repeats: int | None = None, most: int = RUNS) -> FoldedColumn:
         keys = cells.keys[0]
         table = np.maximum(cells.table, 0.0)
-        table = table[table.any(axis=1)]  # a class without rows has no say
+        table = table[table.any(axis=1)]  # without classes that have no rows
         low, high = cell_borders(keys)
-        near = np.where(low < 0, high, low)  # the border next to 0, where a whole number stands
+        near = np.where(low < 0, high, low)  # the border nearer to 0: whole numbers are there
         values = np.where(np.round(near) == near, near, (low + high) / 2)
-        deals = (DEALS if table.sum() <= FEW else 1) if deals is None else deals
-        held = np.concatenate([dealt(keys, table, seed) for seed in range(deals)])
-        first = runs(held.sum(axis=(0, 1)), most)  # neighbouring values of many are taken together
+        repeats = (REPEATS if table.sum() <= FEW else 1) if repeats is None else repeats
+        held = np.concatenate([split_into_folds(keys, table, seed) for seed in range(repeats)])
+        first = run_starts(held.sum(axis=(0, 1)), most)  # neighbouring values are merged if there are many
         if len(first) < len(keys):
             count = held.sum(axis=(0, 1))
             weight = np.maximum(np.add.reduceat(count, first), 1e-300)
             values = np.add.reduceat(values * count, first) / weight
             held = np.add.reduceat(held, first, axis=2)
-        whole = held.reshape(deals, FOLDS, *held.shape[1:]).sum(axis=1, keepdims=True)
-        learned = (whole - held.reshape(deals, FOLDS, *held.shape[1:])).reshape(held.shape)
+        whole = held.reshape(repeats, FOLDS, *held.shape[1:]).sum(axis=1, keepdims=True)
+        learned = (whole - held.reshape(repeats, FOLDS, *held.shape[1:])).reshape(held.shape)
         return cls(keys[first], values, (high - low)[first], held, learned, float(table.sum()))
 
-    def tells_apart(self, spread: float) -> bool:
+    def resolves(self, spread: float) -> bool:
         """Whether the cells are narrow compared with the standard deviation of the column."""
         return spread == 0 or float(np.average(self.width, weights=self.held.sum(axis=(0, 1)))) <= COARSE * spread
 
     def ranked(self, families: list[Any], times: float) -> list[int]:
-        """First the families whose held-out log loss is not clearly more than the least, in the order of their log loss
-        where the evidence counts several times."""
+        """Indices of the families, best first: those whose held-out log loss is not significantly above the smallest,
+        in the order of their log loss with the evidence multiplied by `times`; then the others."""
         with np.errstate(all="ignore"):
             parts = np.stack([self._held_out(family) for family in families])  # (families, folds, m, k)
             prior = np.log(self.learned.sum(axis=2) + 0.5)[:, None, :]
             weight = self.held.transpose(0, 2, 1).ravel()
-            asked = np.flatnonzero(weight)
-            weight = weight[asked]
-            logs = _log_posteriors(parts + prior)[:, asked]  # of the classes that rows have
-            once = _known(logs @ weight)
+            present = np.flatnonzero(weight)
+            weight = weight[present]
+            logs = _log_posteriors(parts + prior)[:, present]  # of the true classes
+            once = _finite(logs @ weight)
             lead = logs[np.argmax(once)] - logs
             clear = self._clearly_less(lead @ weight, (lead * lead) @ weight, float(weight.sum()))
             often = np.full(len(parts), -np.inf)
-            often[~clear] = _known(_log_posteriors(times * parts[~clear] + prior)[:, asked] @ weight)
+            often[~clear] = _finite(_log_posteriors(times * parts[~clear] + prior)[:, present] @ weight)
         return np.lexsort((-once, -often, clear)).tolist()
 
     def _clearly_less(self, total: np.ndarray, square: np.ndarray, n: float) -> np.ndarray:
-        """Whether differences of log probabilities, with these sums and sums of squares over the rows that were dealt,
-        are no accident of the rows."""
-        deals = len(self.held) / FOLDS
-        total, square, n = total / deals, square / deals, n / deals
+        """Whether differences of log probabilities, with these sums and sums of squares over the compared rows, are
+        significant."""
+        repeats = len(self.held) / FOLDS
+        total, square, n = total / repeats, square / repeats, n / repeats
         errors = max(SEEN, CLEAR * np.sqrt(n / self.n))
         return ~(total <= errors * np.sqrt(np.maximum(square - total * total / n, 0.0)))
 
     def _held_out(self, family: Any) -> np.ndarray:
-        """log p(value | class) (folds, m, k) by the other folds, up to what is the same for all classes."""
+        """log p(value | class) (folds, m, k) learned from the other folds, up to a term that all classes share."""
         if family.shared_tally == "cells":
             rule = family.cuts, family.smooth
             if rule not in self.cut:
@@ -425,7 +424,7 @@ class Rows:
         return Limits.of(n.T, np.full(len(n), len(self.values))).apply(parts).transpose(2, 0, 1)
 
     def _tally(self, name: str) -> Any:
-        """What the folds have learned of a density, each as a column."""
+        """The tally of the other folds, with one column for each fold."""
         n = self.learned.sum(axis=2).T  # (k, folds)
         values = np.log(self.values) if name == "log_moments" else self.values
         mean = (self.learned @ values).T / np.maximum(n, 1e-300)
@@ -435,8 +434,9 @@ class Rows:
         return Moments(n, mean, m2)
 
 
-def runs(count: np.ndarray, most: int) -> np.ndarray:
-    """Where runs of like weight begin among values that are held so often: each value, or `most` of more."""
+def run_starts(count: np.ndarray, most: int) -> np.ndarray:
+    """First index of each run of values of about equal weight, from their counts: every value, or at most `most`
+    runs."""
     some = np.flatnonzero(count)
     if len(some) <= most:
         return some if len(some) else np.zeros(1, dtype=np.int64)
@@ -445,7 +445,7 @@ def runs(count: np.ndarray, most: int) -> np.ndarray:
 
 
 def deviation(moments: Moments | None) -> float:
-    """The standard deviation of a column; 0 where it is unknown, or but rounding."""
+    """Standard deviation of a column; 0 where it is unknown or within rounding error."""
     if moments is None:
         return 0.0
     whole = moments.collapse()
@@ -454,24 +454,24 @@ def deviation(moments: Moments | None) -> float:
 
 
 def _log_posteriors(joint: np.ndarray) -> np.ndarray:
-    """From log joints (families, folds, m, k), in place; (families, folds · m · k)."""
+    """Log posteriors (families, folds · m · k) from log joints (families, folds, m, k), which are overwritten."""
     return ops.posterior(joint.reshape(-1, joint.shape[-1]), logs=True).reshape(len(joint), -1)
 
 
-def _known(sums: np.ndarray) -> np.ndarray:
+def _finite(sums: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(sums), sums, -np.inf)
 
 
-def dealt(keys: np.ndarray, table: np.ndarray, seed: int) -> np.ndarray:
-    """Counts (k, m) of values in folds (FOLDS, k, m): each class's rows go round in an order that hangs on the values
-    and their number alone. Of many rows, ENOUGH are dealt."""
+def split_into_folds(keys: np.ndarray, table: np.ndarray, seed: int) -> np.ndarray:
+    """Split counts (k, m) of values into folds (FOLDS, k, m), class by class, in an order that depends only on the
+    values and their counts. Of more than ENOUGH rows, a sample of about ENOUGH is used."""
     k, m = table.shape
     names = (keys.astype(np.uint64) * np.uint64(k))[None, :] + np.arange(k, dtype=np.uint64)[:, None]
     share = ENOUGH / max(float(table.sum()), 1.0)
     if share < 1.0:
         table = np.floor(table * share + _uniform(names, seed))
     whole = np.floor(table + 1e-9)
-    rest = np.where(table - whole > 1e-9, table - whole, 0.0)  # of weights: a row by itself
+    rest = np.where(table - whole > 1e-9, table - whole, 0.0)  # the fractional part of a weight is one more row
     times = (whole + (rest > 0)).astype(np.int64)
     y, at = np.nonzero(times)
     times = times[y, at]
@@ -487,12 +487,12 @@ def dealt(keys: np.ndarray, table: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _uniform(names: np.ndarray, seed: int) -> np.ndarray:
-    """A number in [0, 1) for each name."""
+    """A pseudo-random number in [0, 1) for each key."""
     return (_mixed(names, seed) >> np.uint64(11)).astype(np.float64) / 2.0**53
 
 
 def _mixed(names: np.ndarray, seed: int) -> np.ndarray:
-    """64 bits for each name, by the mixing steps of SplitMix64 (Steele, Lea and Flood 2014)."""
+    """64 pseudo-random bits for each key, by the mixing steps of SplitMix64 (Steele, Lea and Flood 2014)."""
     z = names + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,4 +1,4 @@
-"""A family of levels over columns of any kind: numbers become the levels of the intervals that they fall in.
+"""A family of levels over columns of any kind: a number becomes the level of the interval that it falls in.
 
 >>> import numpy as np
 >>> from deciban.families.categorical import Categorical
@@ -25,23 +25,23 @@ from deciban.estimation import discretise, missingness, ranges
 from deciban.estimation.family import Family
 from deciban.tallies import Crosstab
 
-SURE = 2.0  # standard errors by which rows left out must be more probable where missing cells are levels
-USUAL = 64  # ways in which rows lack cells
-LOST = 700.0  # nats: what a held-out row with probability 0 costs
+SURE = 2.0  # standard errors by which levels for missing cells must improve held-out rows
+USUAL = 64  # patterns of missing cells that are compared, at most
+LOST = 700.0  # nats: loss of a held-out row with probability 0
 
 
 @dataclass(frozen=True)
 class ColumnCuts:
-    """Where a column of numbers is cut, and between which numbers its cells lie; NaN where it has none."""
+    """Cuts of a column of numbers, and the range of its cells; NaN where it has none."""
 
     at: tuple[float, ...]
     low: float
     high: float
-    learned: bool = False  # from the rows, not given
+    learned: bool = False  # whether the cuts come from the rows
 
     @property
     def edges(self) -> np.ndarray:
-        """Ends of the intervals, (len(at) + 2,); the outer ones are moved out where cuts lie beyond all cells."""
+        """Ends of the intervals, (len(at) + 2,); the outer ones are moved outwards where cuts are outside the range."""
         if not self.at:
             return np.array([self.low, self.high])
         inner = np.array(self.at)
@@ -51,7 +51,7 @@ class ColumnCuts:
         return np.array([low, *inner, high])
 
     def drawn(self, interval: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """A number from each interval (n,), evenly; NaN for −1."""
+        """A uniform random number from each interval (n,); NaN for −1."""
         edges = self.edges
         at = np.maximum(interval, 0)
         out = rng.uniform(edges[at], edges[at + 1])
@@ -60,15 +60,15 @@ class ColumnCuts:
 
 @dataclass(frozen=True)
 class Learned:
-    """What a family learned from counts, and which columns have a level for missing cells: the one after the last."""
+    """Parameters of a family of levels, and which columns have a level for missing cells, after the last one."""
 
     params: Any  # of the family
-    levels: np.ndarray  # (d,), without those of missing cells
+    levels: np.ndarray  # (d,), without levels for missing cells
     gaps: np.ndarray  # (d,), whether a missing cell is a level
     counts: Any = field(repr=False)  # the tally with those levels
 
     def codes(self, x: Codes) -> Codes:
-        """Rows as the family knows them: a level that was never seen is missing (−1), a missing cell may be a level."""
+        """Rows as codes of the family: an unseen level is missing (−1), a missing cell may be a level."""
         if not self.gaps.any():
             return x
         values = np.asarray(x.values)
@@ -79,9 +79,9 @@ class Learned:
 @dataclass(frozen=True)
 class Discretised(Family):
     family: Any  # of a block of codes
-    columns: tuple[tuple[int, ...], ...]  # which columns of the table each block's columns are
+    columns: tuple[tuple[int, ...], ...]  # column numbers, in the table, of each block's columns
     cuts: tuple[ColumnCuts | None, ...]  # of each column; None: it has levels
-    levels: tuple[int, ...]  # how many each column has places for
+    levels: tuple[int, ...]  # number of levels of each column
     missing: str | tuple[bool, ...] = "ignore"  # which columns' missing cells are a level; "auto": see `estimate`
     block, support = "mixed", "real"
 
@@ -90,7 +90,7 @@ class Discretised(Family):
         return self.family.log_prior
 
     def codes(self, x: Mixed) -> Codes:
-        """Rows as levels (n, d), one column after the other in memory."""
+        """Rows as levels (n, d), in column-major order."""
         out = np.empty((len(self.cuts), x.n), dtype=np.int32)
         for block, columns in zip(x.blocks, self.columns, strict=True):
             for values, j in zip(np.asarray(block.values).T, columns, strict=True):
@@ -99,7 +99,7 @@ class Discretised(Family):
         return Codes(out.T)
 
     def tally_size(self, k: int, d: int) -> int:
-        """Numbers that a tally has: chunks of rows are larger than that."""
+        """How many numbers a tally holds."""
         return self.family.level_tally_size(np.array(self.levels), k)
 
     def tally(self, x: Mixed, y, w, k: int) -> Any:
@@ -108,11 +108,11 @@ class Discretised(Family):
 
     def estimate(self, t: Any) -> Learned:
         if self.missing != "auto":
-            return self._learned(t, self._asked(t))
-        plain, tells = self._learned(t, np.zeros(len(t.levels), dtype=bool)), missingness.informative(t)
-        if not tells.any():
+            return self._learned(t, self._missing_levels(t))
+        plain, informative = self._learned(t, np.zeros(len(t.levels), dtype=bool)), missingness.informative(t)
+        if not informative.any():
             return plain
-        other, at = self._learned(t, tells), _usual(t)
+        other, at = self._learned(t, informative), _usual_rows(t)
         gain, w = self._held_out(other, t, at) - self._held_out(plain, t, at), t.w[at]
         return other if w @ gain > SURE * np.sqrt(w @ gain**2) else plain
 
@@ -120,15 +120,15 @@ class Discretised(Family):
         counts = t.with_missing(gaps) if gaps.any() else t
         return Learned(self.family.estimate(counts), np.asarray(t.levels), gaps, counts)
 
-    def _asked(self, t: Any) -> np.ndarray:
-        """(d,), which columns' missing cells are a level: only those that some row lacks."""
+    def _missing_levels(self, t: Any) -> np.ndarray:
+        """(d,), whether missing cells are a level of each column: only where some row lacks the cell."""
         if self.missing == "ignore":
             return np.zeros(len(t.levels), dtype=bool)
         asked = (True,) * len(t.levels) if isinstance(self.missing, str) else self.missing
         return np.array([ask and bool(t.missing(j).any()) for j, ask in enumerate(asked)], dtype=bool)
 
     def _held_out(self, p: Learned, t: Any, at: np.ndarray) -> np.ndarray:
-        """log P(own class) of these of the rows that a tally holds (`DistinctRows`), each judged without itself."""
+        """Leave-one-out log P(own class) of the rows `at` of a tally (`DistinctRows`)."""
         y, w = t.y[at], np.minimum(t.w[at], 1.0)
         codes = p.codes(Codes(t.rows[at]))
         nominal = np.array([cut is None for cut in self.cuts])
@@ -139,22 +139,22 @@ class Discretised(Family):
         return np.maximum(np.nan_to_num(own, nan=-LOST), -LOST)
 
     def fixed(self, p: Learned) -> Discretised:
-        """What would choose as it did for `p` whatever the counts."""
+        """The same with the choices of `p` fixed, independent of the counts."""
         return replace(self, family=self.family.fixed(p.params), missing=tuple(p.gaps.tolist()))
 
     def loglik(self, p: Learned, x: Mixed) -> np.ndarray:
         return self.scores(p, self.codes(x))
 
     def scores(self, p: Learned, x: Codes) -> np.ndarray:
-        """The same of rows that are levels already."""
+        """`loglik` of rows that are levels already."""
         return self.family.loglik(p.params, p.codes(x))
 
     def parts(self, p: Learned, x: Mixed) -> np.ndarray:
         return self.family.parts(p.params, p.codes(self.codes(x)))
 
     def leave_one_out(self, t: Any, x: Mixed, y, w, p: Learned | None = None) -> np.ndarray:
-        """As the family has it; the rows are among those that `p` was learned from. A level of a column without cuts,
-        or of missing cells, that no other row has leaves with its row."""
+        """Leave-one-out of the family; the rows are among those that `p` was learned from. A level of a column without
+        cuts, or of missing cells, is removed with its row if no other row has it."""
         p = self.estimate(t) if p is None else p
         nominal, codes = np.array([cut is None for cut in self.cuts]), p.codes(self.codes(x))
         return self.family.leave_one_out(p.counts, codes, y, w, p.params, self._lone(p, codes, w, nominal))
@@ -168,12 +168,12 @@ class Discretised(Family):
         return pooled[np.where(counted, t.offset[:-1] + codes, -1)] <= weight * (1 + 1e-9)
 
     def evidence(self, t: Any, p: Learned | None = None) -> np.ndarray | None:
-        """log marginal likelihood (k,) of each class's rows, the structure being given; `p` are the parameters of t."""
+        """log marginal likelihood (k,) of each class's rows given the structure; `p` are the parameters of t."""
         p = self.estimate(t) if p is None else p
         return self.family.fixed(p.params).evidence(p.counts)
 
     def grid(self, p: Learned, k: int) -> list[np.ndarray]:
-        """Codes of levels; numbers between which the cells of a column lie."""
+        """Codes of levels; numbers within the range of a column."""
         return [
             np.arange(levels) if cut is None else np.linspace(cut.edges[0], cut.edges[-1], ranges.STEPS)
             for cut, levels in zip(self.cuts, self.levels, strict=True)
@@ -185,9 +185,9 @@ class Discretised(Family):
         return np.where(out < p.levels, out, -1)
 
 
-def _usual(t: Any) -> np.ndarray:
-    """The rows of a tally (`DistinctRows`) that lack cells in one of the `USUAL` most frequent ways: these do not
-    depend on the order of rows or levels."""
+def _usual_rows(t: Any) -> np.ndarray:
+    """Indices of the rows of a tally (`DistinctRows`) that have one of the `USUAL` most frequent patterns of missing
+    cells. The result does not depend on the order of rows or levels."""
     ways, which = np.unique(t.rows < 0, axis=0, return_inverse=True)
     weight = np.bincount(which.ravel(), t.w, minlength=len(ways))
     order = np.lexsort([*ways.T, -np.round(weight, 9)])[:USUAL]
@@ -195,8 +195,9 @@ def _usual(t: Any) -> np.ndarray:
 
 
 def used_levels(t: Crosstab, nominal: Sequence[bool]) -> list[np.ndarray] | None:
-    """Where each column's levels stand, −1: gone, once those of nominal columns that no row has are left out; None:
-    where they are.
+    """New codes of each column's levels without those levels of nominal columns that no row has; −1: removed.
+
+    None if no level is removed.
 
     >>> t = Crosstab(np.array([2.0]), np.array([[0.0, 2.0, 0.0, 2.0]]), np.array([2, 2]))
     >>> [at.tolist() for at in used_levels(t, [True, False])]

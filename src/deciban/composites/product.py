@@ -1,7 +1,7 @@
-"""Independent columns of several kinds: log p(x | c) = Σ over the factors, each a family with columns of its own.
+"""Independent columns of several kinds: log p(x | c) = Σ over the factors, each a family with its own columns.
 
-Tally: a `Bundle` of the factors' tallies. A column may belong to more than one factor (its value, and whether it is
-missing); its evidence is the sum.
+Tally: a `Bundle` of the factors' tallies. A column may belong to two factors (its value, and whether it is missing);
+its evidence is the sum.
 
 >>> import numpy as np
 >>> from deciban.families.poisson import Poisson
@@ -29,10 +29,10 @@ from deciban.tallies import Bundle
 @dataclass(frozen=True)
 class Product(Family):
     factors: tuple[Any, ...]
-    columns: tuple[tuple[int, ...], ...]  # which columns of the table each factor's columns are
+    columns: tuple[tuple[int, ...], ...]  # column numbers, in the table, of each factor's columns
     d: int
-    gaps: bool = False  # whether the last factor is of [cell is missing]
-    reserve: bool = False  # whether levels that were never seen have a place, after the last
+    gaps: bool = False  # whether the last factor models which cells are missing
+    reserve: bool = False  # whether unseen levels have a code, after the last one
     block, support = "mixed", "real"
 
     def tally(self, x: Mixed, y, w, k: int) -> Bundle:
@@ -42,7 +42,7 @@ class Product(Family):
         return tuple(f.estimate(part) for f, part in zip(self.factors, t.parts, strict=True))
 
     def fixed(self, p: tuple) -> Product:
-        """The same, where factors that choose families have those that they chose for these parameters."""
+        """The same with the choices of all factors fixed."""
         both = zip(self.factors, p, strict=True)
         return replace(self, factors=tuple(f.fixed(own) for f, own in both))
 
@@ -71,8 +71,8 @@ class Product(Family):
         return out
 
     def leave_one_out(self, t: Bundle, x: Mixed, y, w, p: tuple | None = None) -> np.ndarray:
-        """As the factors say it. A level that no other row has leaves with its row: the cell is no evidence; NaN where
-        its place goes too."""
+        """Sum over the factors. A level that no other row has is removed with its row, and the cell is no evidence; NaN
+        with `reserve`, where the number of levels changes too."""
         p = self.estimate(t) if p is None else p
         x, lone = self.without_lone(t, x, w)
         out: Any = 0.0
@@ -83,7 +83,7 @@ class Product(Family):
         return out
 
     def without_lone(self, t: Bundle, x: Mixed, w: np.ndarray | None) -> tuple[Mixed, np.ndarray]:
-        """The rows without cells whose level no other row has, and which rows have such, (n,)."""
+        """The rows, with cells whose level no other row has made missing, and which rows had such cells (n,)."""
         blocks, lone = list(x.blocks), np.zeros(x.n, dtype=bool)
         weight = 1.0 if w is None else w[:, None]
         for b, family in enumerate(self.factors[: len(self.factors) - self.gaps]):
@@ -99,7 +99,7 @@ class Product(Family):
         return Mixed(tuple(blocks), x.n), lone
 
     def evidence(self, t: Bundle) -> np.ndarray:
-        """log marginal likelihood (k,), where every factor has one."""
+        """log marginal likelihood (k,), if every factor has one."""
         out = np.zeros(t.k)
         for f, part, at in zip(self.factors, t.parts, self.columns, strict=True):
             found = f.evidence(part)
@@ -126,7 +126,7 @@ class Product(Family):
         return None if None in free else sum(n for n in free if n is not None)
 
     def grid(self, p: tuple, k: int) -> list[np.ndarray]:
-        """Of a column that several factors have, the values of the first."""
+        """Values of each column; those of the first factor where a column belongs to several."""
         out: dict[int, np.ndarray] = {}
         for f, params, columns in zip(self.factors, p, self.columns, strict=True):
             for column, values in zip(columns, f.grid(params, k), strict=True):
@@ -134,7 +134,7 @@ class Product(Family):
         return [out[column] for column in range(self.d)]
 
     def sample(self, p: tuple, y: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
-        """A draw of each factor's columns."""
+        """Samples of each factor's columns."""
         return [f.sample(params, y, rng) for f, params in zip(self.factors, p, strict=True)]
 
     def _each(self, p: tuple, x: Mixed) -> list[tuple]:

@@ -1,15 +1,16 @@
 """Naive Bayes averaged over all 2^d subsets of its columns, in linear time (Dash and Cooper 2002).
 
-A subset says which columns depend on the class; the others have one density for all classes. Evidences of columns
-multiply, so the posterior of subsets does too, and the average of 2^d models is a product over columns:
+A subset is the set of columns that depend on the class; the others have one density for all classes. The marginal
+likelihood is a product over columns, so the posterior of subsets is too, and so is the average of 2^d models:
 
     p(x, c) = P(c) Π_j [ π_j p(x_j | c) + (1 − π_j) p(x_j) ]
     π_j / (1 − π_j) = prior odds · Π_c p(column j of class c) / p(column j of all rows)
 
-π_j is the posterior probability that column j matters; `estimation.dependence` says where its evidences come from. A
-missing cell says nothing either way.
+π_j is the posterior probability that column j depends on the class; `estimation.dependence` computes the marginal
+likelihoods. A missing cell is no evidence.
 
-A row left out leaves the evidences too, so π is that of the other rows; an alpha or cuts that all rows chose stay.
+Leave-one-out takes the row out of the marginal likelihoods too: π is that of the other rows. An alpha or cuts chosen
+from all rows stay.
 
 >>> import numpy as np
 >>> from deciban.families.categorical import Categorical
@@ -40,7 +41,7 @@ from deciban.tallies import Bundle
 
 @dataclass(frozen=True)
 class ColumnLeftOut:
-    """A column by itself: its family, what it was learned from and as, by class and by all as one."""
+    """One column: its family, cells, tally, and parameters by class and of all classes as one."""
 
     family: Any
     own: Any
@@ -49,16 +50,16 @@ class ColumnLeftOut:
     x: Reals | Codes
 
     def by_class(self, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
-        """log p(x | c) (n, k), each row taken out."""
+        """log p(x | c) (n, k), each row left out."""
         return self.family.leave_one_out(self.t, self.x, y, w, **self._known(self.own))
 
     def by_all(self, w: np.ndarray | None) -> np.ndarray:
-        """log p(x) (n, 1), each row taken out."""
+        """log p(x) (n, 1), each row left out."""
         known = self._known(self.alike)
-        return self.family.leave_one_out(self.t if known else self.t.collapse(), self.x, _nobody(self.x), w, **known)
+        return self.family.leave_one_out(self.t if known else self.t.collapse(), self.x, _one_class(self.x), w, **known)
 
     def odds(self, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
-        """log evidence that the column depends on the class, over that it does not, without each row. (n,)"""
+        """Log Bayes factor that the column depends on the class, each row left out, (n,)."""
         weight = np.ones(self.x.n) if w is None else w
         return self.family.dependence_left_out(self.t, self.own, self.x, y, weight)
 
@@ -66,14 +67,14 @@ class ColumnLeftOut:
         return {"p": p} if self.family.chooses else {}
 
 
-def _nobody(x: Reals | Codes) -> np.ndarray:
+def _one_class(x: Reals | Codes) -> np.ndarray:
     return np.zeros(x.n, dtype=np.int32)
 
 
 def columns_left_out(
     product: Product, own: tuple, alike: tuple, t: Bundle, x: Mixed
 ) -> Iterator[tuple[ColumnLeftOut, int]]:
-    """Every column of every factor, and its place in the table."""
+    """Every column of every factor, and its column number in the table."""
     each = zip(product.factors, own, alike, t.parts, x.blocks, product.columns, strict=True)
     for family, mine, ours, part, block, at in each:
         if isinstance(family, BestOf):
@@ -85,15 +86,15 @@ def columns_left_out(
         for j, place in enumerate(at):
             cells = np.ascontiguousarray(np.asarray(block.values)[:, [j]])
             one = Codes(cells) if isinstance(block, Codes) else Reals(cells)
-            searched = family.chooses  # who does not is never asked for parameters
+            searched = family.chooses  # only these families take parameters in leave_one_out
             found, pooled = (mine.part([j]), ours.part([j])) if searched else (None, None)
             yield ColumnLeftOut(family, found, pooled, part.part([j]), one), place
 
 
 @dataclass(frozen=True)
 class Params:
-    own: tuple  # of the product, by class
-    shared: tuple  # and of all classes as one
+    own: tuple  # parameters of the product, by class
+    shared: tuple  # parameters of all classes as one
     log_in: np.ndarray  # (d,), log π
     log_out: np.ndarray  # (d,), log (1 − π)
 
@@ -101,7 +102,7 @@ class Params:
 @dataclass(frozen=True)
 class SubsetAverage(Family):
     product: Product
-    prior: tuple[float, ...]  # probability that a column matters, before any row was seen
+    prior: tuple[float, ...]  # prior probability that a column depends on the class
     block, support = "mixed", "real"
 
     def row_width(self, k: int) -> int:
@@ -117,7 +118,7 @@ class SubsetAverage(Family):
         return Params(own, self.product.pooled(t, own), *(both - whole))
 
     def _log_prior(self) -> np.ndarray:
-        """log of the prior probabilities of in and out, (2, d)."""
+        """log prior probability that each column is in the subset, and that it is not, (2, d)."""
         prior = np.array(self.prior)
         with np.errstate(divide="ignore"):
             return np.log(np.stack([prior, 1.0 - prior]))
@@ -145,12 +146,12 @@ class SubsetAverage(Family):
         odds += prior[0] - prior[1]
         inside, outside = -np.logaddexp(0.0, -odds[:, None, :]), -np.logaddexp(0.0, odds[:, None, :])
         out = mixed(own, alike, inside, outside).sum(axis=2)
-        out[lone] = np.nan  # the level goes, and the evidence that it gave with it
+        out[lone] = np.nan  # removing the level changes the evidence: refit
         return out
 
     def evidence(self, t: Bundle) -> np.ndarray:
-        """log of the average of the evidences of all subsets, (1,)."""
-        self.product.evidence(t)  # refuses what has none
+        """log of the average marginal likelihood of all subsets, (1,)."""
+        self.product.evidence(t)  # raises if a factor has none
         both = self.product.evidence_by_column(t, self.product.estimate(t)) + self._log_prior()
         return np.logaddexp(*both).sum(keepdims=True)
 
@@ -158,7 +159,7 @@ class SubsetAverage(Family):
         return self.product.grid(p.own, k)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
-        """Whether a column speaks of the class is drawn for each row: its density is that mixture."""
+        """Samples of the mixture: whether a column depends on the class is drawn for each row."""
         matters = rng.random((len(y), self.product.d)) < np.exp(p.log_in)
         own = self.product.sample(p.own, y, rng)
         alike = self.product.sample(p.shared, np.zeros_like(y), rng)
@@ -166,5 +167,5 @@ class SubsetAverage(Family):
 
 
 def mixed(own: np.ndarray, alike: np.ndarray, log_in: np.ndarray, log_out: np.ndarray) -> np.ndarray:
-    """log (π e^own + (1 − π) e^alike); exactly their own where both are the same, as of a missing cell."""
+    """log (π e^own + (1 − π) e^alike); exactly `own` where both are equal, as for a missing cell."""
     return np.where(own == alike, own, np.logaddexp(own + log_in, alike + log_out))

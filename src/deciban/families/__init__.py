@@ -1,11 +1,12 @@
-"""One file per class-conditional density p(x | class). A file in this folder that names a `FAMILY` is found by looking.
+"""Class-conditional densities p(x | class), one per file, and the registry that finds them.
 
-`Family` says what a density may be asked. Folders that are appended to `__path__` are looked through too.
+Every module of this folder that defines `FAMILY` is registered under the name of its file; folders appended to
+`__path__` are searched too. `Family` is the protocol that a density implements.
 
 >>> sorted(find())[:3]
 ['aode', 'bernoulli', 'categorical']
 
-The families in words: what each is, and what a column must hold for it.
+`list_families` describes each density and the values that a column must hold for it.
 
 >>> list_families()["poisson"]
 'event counts; for whole numbers ≥ 0'
@@ -25,7 +26,7 @@ __all__ = ["Family", "find", "list_families"]
 
 
 def find() -> dict[str, type[Family]]:
-    """Every family here, by the name of its file."""
+    """Every registered family, by the name of its file."""
     return _find(tuple(__path__))
 
 
@@ -41,27 +42,39 @@ SUPPORT_TEXT = {
     "count": "for whole numbers ≥ 0",
     "positive": "for numbers > 0",
     "nonnegative": "for numbers ≥ 0",
-    "codes": "for words",
+    "codes": "for categories",
 }
 
 
 def list_families() -> dict[str, str]:
-    """Each density of a column that `families=` of `MixedNB` takes, by name, in a few words.
+    """Describe the densities that `families=` of `MixedNB` accepts for a column.
 
-    >>> sorted(list_families())[:2]
+    Returns
+    -------
+    dict of str to str
+        Name of each density, as `families=` takes it, and a short description: what it models and which values a
+        column must hold for it. Densities of several columns together are not listed.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> sorted(deciban.list_families())[:2]
     ['bernoulli', 'categorical']
+    >>> deciban.list_families()["poisson"]
+    'event counts; for whole numbers ≥ 0'
     """
-    return {name: _words(family) for name, family in find().items() if family.columnwise}
+    return {name: _describe(family) for name, family in find().items() if family.columnwise}
 
 
-def _words(family: Any) -> str:
+def _describe(family: Any) -> str:
+    """First phrase of the module docstring of a family, and the values that it is for."""
     text = (sys.modules[family.__module__].__doc__ or "").split(".\n")[0].split(": log p")[0].split(":")[0]
     what = " ".join(text.split())
-    block, support = (_plain(family, name) for name in ("block", "support"))
+    block, support = (_default(family, name) for name in ("block", "support"))
     holds = SUPPORT_TEXT["codes"] if block == "codes" else SUPPORT_TEXT.get(support, f"for {support} cells")
     return f"{what[0].lower()}{what[1:]}; {holds}"
 
 
-def _plain(family: Any, name: str) -> Any:
-    """What a family has by that name with default settings."""
+def _default(family: Any, name: str) -> Any:
+    """Value of an attribute of a family with default settings."""
     return getattr(family() if isinstance(getattr(family, name), property) else family, name)

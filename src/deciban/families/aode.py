@@ -2,11 +2,11 @@
 
     p(x | c) = mean over i of  θ_i[x_i | c] · Π_(j ≠ i) θ_j[x_j | c, x_i]
 
-over the columns i whose level x_i was seen in `least` rows; where there is none, naive Bayes. A missing cell is no
-parent, and no factor where it is a child.
+over the columns i whose level x_i occurs in at least `least` rows; without any such column, naive Bayes. A missing cell
+is neither a parent nor a factor.
 
-Tally: `Pairs`; a pair counts where both cells are there. Estimate: θ(x | c, p) is backed by θ(x | c), that by θ(x),
-that by even shares (see `backoff`); with strength 0 it is (n + alpha) / (sum + alpha · levels).
+Tally: `Pairs`; a pair counts where both cells are present. Estimate: θ(x | c, p) backs off to θ(x | c), that to θ(x),
+that to the uniform distribution (see `networks.tables`); with strength 0 it is (n + alpha) / (sum + alpha · levels).
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Codes
@@ -37,22 +37,22 @@ from deciban.tallies.crosstab import pair_cells
 class Params:
     levels: np.ndarray  # (d,)
     strengths: np.ndarray  # (d + 1, d): of each column given each other one, and without any
-    parents: OneDependenceTables  # log θ as the kernel reads it
+    parents: OneDependenceTables  # log θ in the layout of the kernel
 
 
 @dataclass(frozen=True)
 class Aode(Family):
     alpha: float = 1.0
-    strength: float | str | np.ndarray = "auto"  # of the back-off: one number, or those chosen, (d + 1, d)
-    least: float = 1.0  # rows that have a level before it is a parent
+    strength: float | str | np.ndarray = "auto"  # of the back-off: one number, "auto", or chosen numbers (d + 1, d)
+    least: float = 1.0  # rows that must have a level for it to be a parent
     block, support = "codes", "level"
     measure = "levels"
-    columnwise = False  # the columns of a row have a density together
-    structured = True  # what one of them says depends on the others
-    averages = True  # models: rows drawn from all of them teach each of them something else
+    columnwise = False  # a joint density of all columns
+    structured = True  # the evidence of a column depends on other columns
+    averages = True  # rows sampled from the average do not recover the averaged models
 
     def level_tally_size(self, levels: np.ndarray, k: int) -> int:
-        """Numbers that a tally or the parameters have."""
+        """How many numbers a tally or the parameters hold."""
         return k * pair_cells(levels) + OneDependenceTables.width(k) * int(levels.sum()) * (int(levels.sum()) + 1)
 
     def tally(self, x: Codes, y, w, k: int) -> Pairs:
@@ -81,7 +81,7 @@ class Aode(Family):
             return Params(t.levels, m, OneDependenceTables.of(np.log(shares, out=shares), offset, seen))
 
     def fixed(self, p: Params) -> Aode:
-        """The family that would have these strengths whatever the counts."""
+        """The family with these strengths fixed, independent of the counts."""
         return replace(self, strength=p.strengths)
 
     def _strengths(self, t: Pairs, counts: list[np.ndarray]) -> np.ndarray:
@@ -96,16 +96,16 @@ class Aode(Family):
         return dependence.scores(p.parents, x)
 
     def parts(self, p: Params, x: Codes) -> np.ndarray:
-        """What each column adds, (n, k, d), as they speak one after the other: the mean of speaking from the first to
-        the last and from the last to the first. (The average of products has no part of its own for a column.)"""
+        """Evidence of each column, (n, k, d): what the log likelihood gains as columns are added one by one, averaged
+        over the orders first to last and last to first. (An average of products is not a sum over columns.)"""
         codes = np.asarray(x.values)
         codes = np.where((codes >= 0) & (codes < p.levels), codes, -1)
-        ways = [sequential_parts(lambda shown: self.loglik(p, shown), codes, way, p.parents.k) for way in _ways(x.d)]
+        ways = [sequential_parts(lambda shown: self.loglik(p, shown), codes, way, p.parents.k) for way in _orders(x.d)]
         return (ways[0] + ways[1]) / 2
 
     def leave_one_out(self, t: Pairs, x: Codes, y, w, p: Params | None = None, lone=None) -> np.ndarray:
-        """The strengths stay; the row leaves the counts, also those that back other classes. A `lone` (n, d) level
-        leaves with its row: the cell is missing, no parent and no factor."""
+        """The strengths stay; the row is taken out of the counts, also of those that other classes back off to. A
+        `lone` (n, d) level, which no other row has, is treated as a missing cell."""
         p = self.estimate(t) if p is None else p
         counts, m = [np.maximum(table, 0.0) for table in t.columns()], p.strengths
         codes = np.asarray(x.values)
@@ -140,20 +140,20 @@ class Aode(Family):
         for i in range(len(p.levels)):
             rows = np.flatnonzero(parent == i)
             own = slice(offset[i], offset[i + 1])
-            out[rows, i] = _drawn(np.exp(p.parents.alone[own, :k].T)[y[rows]], rng)
+            out[rows, i] = _draw_levels(np.exp(p.parents.alone[own, :k].T)[y[rows]], rng)
             for j in range(len(p.levels)):
                 if j != i and p.levels[i]:
                     given = table[own, offset[j] : offset[j + 1], :k]
-                    out[rows, j] = _drawn(np.exp(given[out[rows, i], :, y[rows]]), rng)
+                    out[rows, j] = _draw_levels(np.exp(given[out[rows, i], :, y[rows]]), rng)
         return out
 
 
-def _ways(d: int) -> tuple[range, range]:
+def _orders(d: int) -> tuple[range, range]:
     return range(d), range(d - 1, -1, -1)
 
 
-def _drawn(shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A level of each row's shares (n, levels); −1 where there are no levels."""
+def _draw_levels(shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw a level for each row from its probabilities (n, levels); −1 where there are no levels."""
     if shares.shape[1] == 0:
         return np.full(len(shares), -1)
     below = np.cumsum(shares, axis=1)
@@ -161,8 +161,10 @@ def _drawn(shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _pair_strengths(t: Pairs, counts: list[np.ndarray], alone: list[float], alpha: float) -> np.ndarray:
-    """The strength for each parent and child (d, d) under which held-out rows are most probable."""
-    left = np.hstack([np.zeros((t.k, 0)), *(_left(c, m, alpha) for c, m in zip(counts, alone, strict=True))])
+    """The strength for each parent and child (d, d) that maximises the likelihood of held-out rows."""
+    left = np.hstack(
+        [np.zeros((t.k, 0)), *(_leave_one_out_shares(c, m, alpha) for c, m in zip(counts, alone, strict=True))]
+    )
     pair, a, b = t.layout.cells(t.levels)
     owner, cell = np.nonzero(t.pairs > 0)
     n, sides = t.pairs[owner, cell], (t.layout.first, t.layout.second)
@@ -179,8 +181,8 @@ def _pair_strengths(t: Pairs, counts: list[np.ndarray], alone: list[float], alph
     return out
 
 
-def _left(table: np.ndarray, m: float, alpha: float) -> np.ndarray:
-    """The share of each level in each class (k, levels), one row with it taken out."""
+def _leave_one_out_shares(table: np.ndarray, m: float, alpha: float) -> np.ndarray:
+    """Probability of each level in each class (k, levels), estimated without one row that has it."""
     pooled = table.sum(axis=0)
     base = backoff.less_one(pooled[None], backoff.even(pooled), 0.0, alpha)[0]
     return backoff.less_one(table, base, m, alpha)

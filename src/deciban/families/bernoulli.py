@@ -1,8 +1,8 @@
 """Presence and absence: log p(x | c) = Σ_j x_j log p + (1 − x_j) log(1 − p), where x_j = [cell > above] if that is set.
 
-Tally: `Sums` of the presences. Estimate: p = (total + alpha) / (n + 2 alpha), two pseudo-rows of weight alpha. A row
-left out takes 1 from `total` where it has the feature and from n − total where it has not, whatever else is in the row:
-so leave-one-out is a score with other weights.
+Tally: `Sums` of the presences. Estimate: p = (total + alpha) / (n + 2 alpha), two pseudo-rows of weight alpha. Leaving
+a row out subtracts 1 from `total` where it has the feature and from n − total where it does not, independent of its
+other cells: leave-one-out is a score with other weights.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals
@@ -56,11 +56,11 @@ class Bernoulli(Family):
         return Params(Linear.of(*self._logs(n, t.total, n - t.total)))
 
     def _logs(self, n: np.ndarray, present: np.ndarray, absent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """log of the chance of presence and of absence, from how often either was seen."""
+        """log probability of presence and of absence, from how often each was observed."""
         with np.errstate(divide="ignore", invalid="ignore"):
             whole = np.log(n + 2.0 * self.alpha)
             logs = np.log(present + self.alpha) - whole, np.log(absent + self.alpha) - whole
-        empty = np.log(0.5)  # nothing seen and nothing assumed
+        empty = np.log(0.5)  # no rows and no pseudo-counts
         for each in logs:
             if np.isnan(each.sum()):
                 each[np.isnan(each)] = empty

@@ -1,7 +1,7 @@
 """Levels: log p(x | c) = Σ_j log θ_j[x_j]. Missing and unseen levels add nothing.
 
 Tally: `Crosstab`. Estimate: θ = (count + alpha) / (count of all levels + alpha · levels); alpha = "auto" takes for each
-column the one of a grid under which held-out rows are most probable.
+column the value of a grid that maximises the likelihood of held-out rows.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Codes
@@ -45,7 +45,7 @@ class Params:
 @dataclass(frozen=True)
 class Categorical(Family):
     alpha: float | str = 1.0
-    least: tuple[int, ...] = ()  # how many levels each column has at least; (): as many as there are codes
+    least: tuple[int, ...] = ()  # least number of levels of each column; (): as many as there are codes
     block, support = "codes", "level"
     measure = "levels"
 
@@ -84,8 +84,8 @@ class Categorical(Family):
         return out
 
     def _left(self, t: Crosstab, alpha: float | np.ndarray, alike: np.ndarray) -> np.ndarray:
-        """log θ (k, sum of levels) of each level without one row of it, all rows of a class being of one weight (k, 1):
-        what else is in the row does not matter."""
+        """log θ (k, sum of levels) of each level without one row that has it, where all rows of a class have the same
+        weight (k, 1). It does not depend on the other cells of the row."""
         alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64), t.levels.shape)
         rest = np.maximum(subtract(column_sums(t.table, t.offset), alike), 0.0) + alpha * t.levels
         even = spread(-np.log(np.maximum(t.levels, 1)), t.offset)
@@ -94,7 +94,7 @@ class Categorical(Family):
             return np.where(spread(rest, t.offset) > 0, logs - spread(np.log(rest), t.offset), even)
 
     def evidence(self, t: Crosstab) -> np.ndarray:
-        """log marginal likelihood (k,) of each class's levels, each column's shares drawn from a Dirichlet(alpha)."""
+        """log marginal likelihood (k,) of each class's levels under a Dirichlet(alpha) prior for each column."""
         return self._evidences(t).sum(axis=1)
 
     def _evidences(self, t: Crosstab) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Word counts scored by the complement of each class (Rennie et al. 2003): a rule, not a density.
 
-score(x | c) = −Σ_j x_j log θ̃_j, θ̃ = (counts of all other classes + alpha) over their sum; `norm` divides the weights by
-their sum. Tally: `Sums`. Rows are drawn from the multinomial that the same counts define.
+score(x | c) = −Σ_j x_j log θ̃_j, θ̃ = (counts of all other classes + alpha) over their sum; `norm` divides the weights
+by their sum. Tally: `Sums`. Rows are drawn from the multinomial that the same counts define.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals
@@ -27,13 +27,13 @@ from deciban.ops import leave_one_out
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, divide, subtract
 
-TINY = 1e-12  # what a term of a series may be, relative to the first, to be left out
+TINY = 1e-12  # a term of the series is dropped below this share of the first
 
 
 @dataclass(frozen=True)
 class Params:
     weights: np.ndarray  # (k, d)
-    theta: np.ndarray  # (k, d), each class's own words
+    theta: np.ndarray  # (k, d), word probabilities of the class itself
     length: np.ndarray  # (k,)
     linear: Linear
 
@@ -44,8 +44,8 @@ class Complement(Family):
     norm: bool = False
     block, support = "counts", "count"
     measure = "scores of a rule"
-    columnwise = False  # the columns of a row have a density together
-    density, uses_prior = False, False  # the scores do not sum to 1, and take no prior unless one is given
+    columnwise = False  # a joint density of all columns
+    density, uses_prior = False, False  # scores are not normalised; a prior is added only if given
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)
@@ -59,7 +59,7 @@ class Complement(Family):
         return Params(weights, theta, length, Linear.of(weights))
 
     def _weights(self, others: np.ndarray) -> np.ndarray:
-        """What each word counts, from the smoothed counts of the other classes' words; a row each."""
+        """Weight of each word (k, d), from the smoothed word counts of the other classes (k, d)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(others / others.sum(axis=1, keepdims=True))
             weights = logs / logs.sum(axis=1, keepdims=True) if self.norm else -logs
@@ -78,7 +78,7 @@ class Complement(Family):
         return p.linear
 
     def leave_one_out(self, t: Sums, x: Reals | Counts, y, w, p=None) -> np.ndarray:
-        """A row is in the complement of every class but its own, whose score stays."""
+        """A row is in the complement of every class but its own; the score of its own class does not change."""
         out = self.loglik(self.estimate(t), x)
         own = out[np.arange(x.n), y]
         others = t.total.sum(axis=0) - t.total
@@ -94,8 +94,8 @@ class Complement(Family):
         return out
 
     def _add_change(self, out: np.ndarray, others: np.ndarray, x: Reals | Counts, w) -> bool:
-        """Add to each score what the row's leaving changes, −Σ_j x_j log(1 − w x_j / others_j) + N log(1 − w N / Σ
-        others), as a power series, where the row is so small a part that few terms are exact; False where it is not."""
+        """Add the change of each score when the row is left out, −Σ_j x_j log(1 − w x_j / others_j) + N log(1 − w N /
+        Σ others), as a power series. False, and nothing added, where the row is too large a part of the counts."""
         words = row_totals(x)
         heavy = 1.0 if w is None else float(w.max(initial=0.0))
         top = np.nanmax(x.values if isinstance(x, Reals) else x.stored, initial=0.0)
@@ -115,7 +115,7 @@ class Complement(Family):
         return True
 
     def _scores_left(self, others: np.ndarray, x: Reals | Counts, w) -> np.ndarray:
-        """−Σ_j x_j log θ̃_j (n, k) with each row out of the others; not finite where a word is left that nobody has."""
+        """−Σ_j x_j log θ̃_j (n, k) with each row left out; not finite for a word that no other row has."""
         words, out = row_totals(x), np.empty((x.n, len(others)))
         nobody = np.zeros(x.n, dtype=np.int32)
         assumed = np.broadcast_to(self.alpha, x.d).sum()

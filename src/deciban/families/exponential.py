@@ -30,8 +30,8 @@ from deciban.ops.packed import Packed
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, divide, subtract
 
-LINEAR = 1e-6  # a relative change of a rate up to here changes the score in proportion, as far as doubles can tell
-FLOOR = 1e-290  # the least sum of a column: a class of zeros has a rate, if a high one
+LINEAR = 1e-6  # for relative changes of a rate up to this, the score is linear to double precision
+FLOOR = 1e-290  # lower bound of the sum of a column: a class of zeros has a finite rate
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Exponential(Family):
         return Params(rate, Linear(Packed.of(-rate), share.sum(axis=1), share))
 
     def _mean(self, n: np.ndarray, total: np.ndarray) -> float | np.ndarray:
-        """The mean of the pseudo-rows, from all rows; NaN where there are none."""
+        """Mean of the pseudo-rows: that of all rows; NaN without rows."""
         if self.mean is not None:
             return self.mean
         mean = total * divide(np.ones(1), n)
@@ -66,7 +66,7 @@ class Exponential(Family):
         rate = (n + self.shape) / (total + self.shape * mean + FLOOR)
         if self.shape > 0 and not np.isnan(mean).any():
             return rate
-        return np.where(np.isnan(rate) | (n <= 0), 1.0, rate)  # nothing seen and nothing assumed
+        return np.where(np.isnan(rate) | (n <= 0), 1.0, rate)  # no rows and no pseudo-rows
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.loglik(x)
@@ -81,26 +81,26 @@ class Exponential(Family):
         return p.linear
 
     def leave_one_out(self, t: Sums, x: Reals | Counts, y, w, p=None) -> np.ndarray:
-        """The mean of all rows moves too, and with it the pseudo-rows of every class."""
+        """Leaving a row out also changes the mean of all rows, and so the pseudo-rows of every class."""
         out = self.loglik(self.estimate(t), x)
         n = np.broadcast_to(column(t.n), t.total.shape)
         moves = self.mean is None and self.shape > 0 and not self._add_change(out, t, x, w)
         for rows, cells in blocks(x):
-            taken, gone = weight(w, rows), cells
+            taken, removed = weight(w, rows), cells
             if np.isnan(cells).any():
-                taken, gone = ~np.isnan(cells) * taken, np.nan_to_num(cells)
-            gone = gone * taken
-            mean = self._mean(subtract(n.sum(axis=0), taken), remaining(t.total.sum(axis=0), gone))
+                taken, removed = ~np.isnan(cells) * taken, np.nan_to_num(cells)
+            removed = removed * taken
+            mean = self._mean(subtract(n.sum(axis=0), taken), remaining(t.total.sum(axis=0), removed))
             for c in range(t.k if moves else 0):
                 out[rows, c] = _score(self._rates(n[c], t.total[c], mean), cells)
             seen, total = subtract(column(t.n).take(y[rows], axis=0), taken), t.total.take(y[rows], axis=0)
-            own = self._rates(seen, remaining(total, gone), mean)
+            own = self._rates(seen, remaining(total, removed), mean)
             set_own(out, y, _score(own, cells), rows)
         return out
 
     def _add_change(self, out: np.ndarray, t: Sums, x: Reals | Counts, w) -> bool:
-        """Add what the mean's moving changes in each score, to first order in its change (mean − x) / (n − 1), where
-        the second would not show; False where it would, or where weights differ or cells are missing."""
+        """Add the effect of the changed mean on each score, to first order in the change (mean − x) / (n − 1). False,
+        and nothing added, where the second order is not negligible, weights differ or cells are missing."""
         if w is not None or t.n.ndim == 2 or t.n.sum() < 2:
             return False
         mean, rest = t.total.sum(axis=0) / t.n.sum(), t.n.sum() - 1.0
@@ -115,7 +115,7 @@ class Exponential(Family):
         return True
 
     def evidence(self, t: Sums) -> np.ndarray:
-        """log marginal likelihood (k,) of each class's cells, every rate drawn from a Gamma(shape, shape · mean)."""
+        """log marginal likelihood (k,) of each class's cells under a Gamma(shape, shape · mean) prior for each rate."""
         return self._evidences(t).sum(axis=1)
 
     def _evidences(self, t: Sums) -> np.ndarray:
@@ -135,7 +135,7 @@ class Exponential(Family):
 
 
 def _score(rate: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Σ_j log rate − rate · x of rows with rates of their own, (m,)."""
+    """Σ_j log rate − rate · x (m,), each row with its own rates."""
     logs = np.log(rate)
     logs -= rate * cells
     out = np.einsum("ij->i", logs)

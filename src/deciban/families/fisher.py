@@ -1,4 +1,4 @@
-"""Fisher's discriminant: a direction for each pair of classes, w = (Σ_k + Σ_l)⁻¹ (μ_k − μ_l), and no Gaussian assumed.
+"""Fisher's discriminant: one direction for each pair of classes, w = (Σ_k + Σ_l)⁻¹ (μ_k − μ_l); not a Gaussian model.
 
 The threshold b on w·x is the minimax one (Lanckriet et al. 2002): both class means lie the same number of their own
 deviations from it, which bounds the error of either class for *every* distribution with these means and variances. The
@@ -39,7 +39,7 @@ def rule(mean: np.ndarray, covs: list[Covariance], n: np.ndarray) -> tuple[np.nd
     """(coef, bias) of the log odds of all pairs of classes, in the order of `pairs`."""
     coef, bias = [], []
     for a, b in pairs(len(mean)):
-        if n[a] <= 0 or n[b] <= 0:  # a class without rows loses to any other
+        if n[a] <= 0 or n[b] <= 0:  # a class without rows has the lower score
             coef.append(np.zeros(mean.shape[1]))
             bias.append(np.inf if n[b] <= 0 else -np.inf)
             continue
@@ -47,7 +47,7 @@ def rule(mean: np.ndarray, covs: list[Covariance], n: np.ndarray) -> tuple[np.nd
         at_a, at_b = mean[a] @ w, mean[b] @ w
         dev_a, dev_b = covs[a].deviation(w), covs[b].deviation(w)
         both = dev_a + dev_b
-        flat = min(dev_a, dev_b) <= 1e-9 * both  # one row, or one value: no deviation to measure by
+        flat = min(dev_a, dev_b) <= 1e-9 * both  # one row, or one value: the deviation is 0
         threshold = (at_a + at_b) / 2 if flat else (dev_b * at_a + dev_a * at_b) / both
         coef.append(2.0 * w)
         bias.append(-2.0 * threshold)
@@ -60,7 +60,7 @@ def pairs(k: int) -> list[tuple[int, int]]:
 
 @cache
 def table_of_pairs(k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The number of the pair a : b, (k, k), and −1 where it is told like that, 1 where as b : a."""
+    """Index of the pair of classes a, b in `pairs`, (k, k), and the sign of its log odds: −1 for a : b, 1 for b : a."""
     number, sign = np.zeros((k, k), dtype=np.intp), np.zeros((k, k))
     for pair, (a, b) in enumerate(pairs(k)):
         number[a, b] = number[b, a] = pair
@@ -102,7 +102,7 @@ class Params:
     mean: np.ndarray  # (k, d)
     covs: list[Covariance]
     n: np.ndarray  # (k,)
-    within: int | None  # how many leading axes the rule is confined to; None: it is not
+    within: int | None  # number of leading axes that the rule uses; None: all
     coef: Packed  # (pairs, d)
     bias: np.ndarray  # (pairs,)
 
@@ -129,7 +129,7 @@ class Params:
         return len(self.mean) == 2 and bool(np.isfinite(self.bias).all())
 
     def parts(self, x: Reals) -> np.ndarray:
-        """score by column, (n, 2, d): nothing where a cell is the point between both means that has the threshold."""
+        """Score by column, (n, 2, d): 0 where a cell is at the threshold between both means."""
         coef = self.coef.table[0]
         at = self.mean @ coef
         share = 0.5 if at[0] == at[1] else (-self.bias[0] - at[1]) / (at[0] - at[1])
@@ -142,10 +142,10 @@ class Params:
 
 @dataclass(frozen=True)
 class Fisher(Family):
-    within: int | None = None  # how many leading axes the rule is confined to, at most; None: it is not
+    within: int | None = None  # largest number of leading axes that the rule uses; None: all
     block, support = "dense", "real"
     measure = "scores of a rule"
-    columnwise = False  # the columns of a row have a density together
+    columnwise = False  # a joint density of all columns
     has_parts = False
     density = False
 
@@ -167,8 +167,8 @@ class Fisher(Family):
         return by_pattern(x, p, lambda part, rows: part.score(rows))
 
     def leave_one_out(self, t: Scatter | RowScatter, x: Reals, y, w, p=None) -> np.ndarray:
-        """Scores with each row taken out of its class; NaN for rows that have no closed form (missing cells,
-        covariances next to singular, rules confined to leading axes)."""
+        """Scores with each row left out of its class; NaN for rows without a closed form (missing cells, nearly
+        singular covariances, rules that use leading axes only)."""
         k = t.k
         if self.within is not None or not isinstance(t, Scatter):
             return np.full((x.n, k), np.nan)

@@ -2,7 +2,7 @@
 
 Under a Gamma(shape, exposure) prior, with a = total + shape and b = n + exposure, log p(x | c) =
 Σ_j log Γ(a + x_j) − log Γ(a) − log x_j! + a log(b / (b + 1)) − x_j log(b + 1). Tally: `Sums`, as `poisson`. The
-factorials are the same for all classes, and stand in `carrier`.
+factorials are the same for all classes; they are in `carrier`.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals
@@ -75,7 +75,7 @@ class GammaPoisson(Family):
         return out
 
     def evidence_by_column(self, t: Sums, p: Params | None) -> np.ndarray:
-        """Every rate drawn from the Gamma(shape, exposure) of the family."""
+        """Evidences under the family's Gamma(shape, exposure) prior of each rate."""
         return both_ways(lambda sums: gamma_evidence(sums, self.shape, self.exposure), t)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -83,7 +83,7 @@ class GammaPoisson(Family):
 
 
 def _terms(events: np.ndarray, rows: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """What each cell adds, NaN where it is missing."""
+    """Log likelihood of each cell; NaN where it is missing."""
     grown = gammaln(events + cells) - gammaln(events)
     return grown - events * np.log1p(1.0 / rows) - cells * np.log1p(rows)
 

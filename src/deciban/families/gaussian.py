@@ -1,8 +1,8 @@
 """Independent Gaussians: log p(x | c) = Σ_j log N(x_j; mean, var).
 
 Tally: `Moments`. Estimate: the mean, and var = m2 / (n − ddof) + smoothing · (largest variance of any column over all
-rows). `ddof=1` is the sample variance. A missing cell is integrated out: it adds nothing. A class without any cell of a
-column has the moments of all rows there.
+rows). `ddof=1` is the sample variance. A missing cell is integrated out: it adds nothing. A class with no value of a
+column uses the moments of all rows there.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals
@@ -35,7 +35,7 @@ class Gaussian(Family):
     smoothing: float = 1e-9
     ddof: float = 0.0
     each: bool = False  # whether smoothing refers to the column's own variance
-    unweighted: bool = False  # whether it refers to rows that all count alike, whatever their weights: a second tally
+    unweighted: bool = False  # whether smoothing refers to unweighted rows, which needs a second tally
     block, support = "reals", "real"
     shared_tally = "moments"
 
@@ -47,11 +47,11 @@ class Gaussian(Family):
         return Bundle((own, SharedTally(alike)))
 
     def moments(self, t: Moments | Bundle) -> tuple[Moments, Moments]:
-        """(by class, of all rows as one class: what smoothing refers to)"""
+        """(moments by class, moments of all rows as one class, which smoothing refers to)"""
         return (t.parts[0], t.parts[1].part) if isinstance(t, Bundle) else (t, t.collapse())
 
     def epsilon(self, t: Moments | Bundle) -> float:
-        """What is added to every variance."""
+        """The amount added to every variance."""
         return normals.variance_smoothing(self.moments(t)[1], self.smoothing, self.each)
 
     def estimate(self, t: Moments | Bundle) -> Params:

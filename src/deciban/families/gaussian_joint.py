@@ -2,9 +2,10 @@
 
 Tally: `Scatter` (`RowScatter` while rows are fewer than columns: d × d is never formed). Estimate (Friedman 1989):
 S_c(blend) = ((1 − blend) S_c + blend S) / ((1 − blend) n_c + blend n), shrunk towards the scaled identity (or, with
-"auto", by Ledoit–Wolf), then (1 − ridge) Σ + ridge · I; one without inverse gets a floor under its variances. blend = 1
-is one covariance for all: the log likelihood is linear in x up to a term that all classes share, the `carrier`.
-Training leaves out rows with missing cells; scoring integrates missing cells out, a marginal for each pattern of them.
+"auto", by Ledoit–Wolf), then (1 − ridge) Σ + ridge · I; a singular covariance gets a lower bound for its variances.
+blend = 1 is one covariance for all classes: the log likelihood is linear in x up to a term that all classes share, the
+`carrier`. Training leaves out rows with missing cells; scoring integrates missing cells out, by pattern of missing
+cells.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals
@@ -40,13 +41,13 @@ class GaussianJoint(Family):
     shrinkage: float | str = 0.0
     ridge: float = 0.0
     mix: bool = False  # with blend = 1: Σ_c prior_c Σ_c instead of the pooled covariance
-    span: float | None = None  # with blend = 1: confined to the axes of the class means, those under this share dropped
-    tol: float = 1e-10  # with blend = 1: correlation eigenvalues up to this are directions without variance
-    floor: float = 1e-4  # with blend < 1: what covariances without inverse get, as a share of the usual variances
-    weights: np.ndarray | None = None  # (k,), of the classes; None: those of the tally
-    given: bool = False  # whether these are priors that do not change with the rows
+    span: float | None = None  # with blend = 1: use only the axes of the class means whose share is at least this
+    tol: float = 1e-10  # with blend = 1: correlation eigenvalues up to this count as 0
+    floor: float = 1e-4  # with blend < 1: least variance of a singular covariance, as a share of the usual variances
+    weights: np.ndarray | None = None  # (k,), class weights; None: those of the tally
+    given: bool = False  # whether `weights` are given priors, independent of the rows
     block, support = "dense", "real"
-    columnwise = False  # the columns of a row have a density together
+    columnwise = False  # a joint density of all columns
     has_parts = False
 
     @property
@@ -86,14 +87,14 @@ class GaussianJoint(Family):
         return out if self.span is None else out.within(Axes.from_means(out, priors, self.span))
 
     def gaussians(self, t: Scatter | RowScatter | Quartic) -> tuple[np.ndarray, list[Covariance]]:
-        """Means (k, d) and covariances, of each class or the one of all, as they are before any floor."""
+        """Means (k, d) and covariances (of each class, or one for all) before the lower bound is applied."""
         covs = self.shrunk(t)
         if self.blend < 1:
             return t.mean, self.blended(covs, t.n)
         return t.mean, [covs[0] if self.pools else mixed(covs, self.priors(t) if self.mix else t.n / t.n.sum())]
 
     def priors(self, t: Scatter | RowScatter | Quartic) -> np.ndarray:
-        """Class priors (k,): as given, or the shares of the rows."""
+        """Class priors (k,): those given, or the class frequencies."""
         weights = t.n if self.weights is None else self.weights
         return weights / weights.sum()
 
@@ -119,8 +120,8 @@ class GaussianJoint(Family):
         return by_pattern(x, p, lambda part, rows: part.loglik(rows))
 
     def leave_one_out(self, t: Scatter | RowScatter | Quartic, x: Reals, y, w, p=None) -> np.ndarray:
-        """loglik (n, k) of each row by what is estimated from all other rows, up to a term that all classes share; NaN
-        where there is no closed form."""
+        """loglik (n, k) of each row, estimated from all other rows, up to a term that all classes share; NaN where
+        there is no closed form."""
         with np.errstate(all="ignore"):
             if not isinstance(t, Scatter):
                 return np.full((x.n, t.k), np.nan)

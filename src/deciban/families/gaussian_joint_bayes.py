@@ -1,18 +1,18 @@
 """Gaussians with full covariance, their parameters integrated out: log p(x | c, data) = log t(x; ν, mean_c, scale_c).
 
-Prior, the conjugate one (normal–inverse-Wishart): Σ ~ IW(Ψ₀, ν₀) and μ | Σ ~ N(m₀, Σ / κ₀), for each class; with
+Conjugate prior (normal–inverse-Wishart): Σ ~ IW(Ψ₀, ν₀) and μ | Σ ~ N(m₀, Σ / κ₀), for each class; with
 blend = 1 the classes share one Σ. Posterior, from the tally (`Scatter`) n, x̄, S of a class:
 
     κ = κ₀ + n,  ν = ν₀ + n,  m = (κ₀ m₀ + n x̄) / κ,  Ψ = Ψ₀ + S + (κ₀ n / κ)(x̄ − m₀)(x̄ − m₀)ᵀ
 
 and the predictive density is a t with ν − d + 1 degrees of freedom, mean m and scale Ψ (κ + 1) / (κ (ν − d + 1)). Where
-Σ is shared, n in ν is the weight of all rows, and Ψ sums over the classes. Between, 0 < blend < 1 mixes the sums of the
-class and of all classes as Friedman's plug-in does, (1 − blend) · own + blend · all; that has no evidence.
+Σ is shared, n in ν is the weight of all rows, and Ψ sums over the classes. 0 < blend < 1 mixes the sums of the class
+and of all classes as Friedman's estimate does, (1 − blend) · own + blend · all; its marginal likelihood is not defined.
 
-The default prior weighs as little as a few rows and is scaled by the data: m₀ the mean of all rows, κ₀ = 0.01; E[Σ] the
+The default prior has the weight of a few rows and is scaled by the data: m₀ the mean of all rows, κ₀ = 0.01; E[Σ] the
 diagonal of the variances within classes, Ψ₀ three times that, and ν₀ = d + 4, the least whole number for which Σ has a
-variance too. As ν₀ − d is fixed, the density of some columns is the one they would have if the others had never been
-there. No covariance is ever singular.
+variance too. As ν₀ − d is fixed, the marginal density of some columns equals the density of a model of these
+columns alone. No covariance is singular.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals
@@ -38,7 +38,7 @@ from deciban.gaussian.joint import MultivariateT, by_pattern, mixed, plus_rows, 
 from deciban.tallies import RowScatter, Scatter
 
 Sums = Scatter | RowScatter
-ROWS = 3.0  # what the default prior of a covariance weighs
+ROWS = 3.0  # weight of the default prior of a covariance, in rows
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ class GaussianJointBayes(Family):
     blend: float = 0.0
     mean0: np.ndarray | None = None  # m₀, (d,); None here and below: from the tally
     scale0: np.ndarray | None = None  # Ψ₀, (d,) or (d, d)
-    rows0: float = 0.01  # κ₀: how many rows the prior mean counts as
+    rows0: float = 0.01  # κ₀: weight of the prior mean, in rows
     freedom0: float | None = None  # ν₀ > d − 1
     block, support = "dense", "real"
-    columnwise = False  # the columns of a row have a density together
+    columnwise = False  # a joint density of all columns
     has_parts = False
 
     @property
@@ -85,7 +85,7 @@ class GaussianJointBayes(Family):
         return Prior(m0, np.asarray(scale, dtype=float), self.rows0, freedom)
 
     def _posterior(self, t: Sums, prior: Prior) -> tuple[np.ndarray, list[Covariance], np.ndarray]:
-        """(m, Ψ, ν): of each class, Ψ and ν of all classes where they share Σ."""
+        """(m, Ψ, ν) of each class; one Ψ and ν where all classes share Σ."""
         n, delta = t.n, t.mean - prior.mean
         share = n / (prior.rows + n)
         shift = np.sqrt(prior.rows * share)[:, None] * delta

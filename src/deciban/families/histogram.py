@@ -1,14 +1,14 @@
 """Piecewise-constant densities: log p(x | c) = Σ_j log P(interval of x_j | c) + log q(x_j | interval).
 
-The intervals are cut where they tell the classes apart (Fayyad and Irani 1993, see `cuts`), into a number of intervals
-of like weight, or between any two distinct values. Inside an interval all classes share a finer histogram q, which
-cancels in posteriors: it is the `carrier`. Beyond the outermost data an end interval's evidence holds on, and its q has
-an exponential tail.
+Cuts are placed where they separate the classes (`"mdl"`, Fayyad and Irani 1993), so that a given number of intervals
+have equal weight, or between any two distinct values. Inside an interval all classes share a finer histogram q, which
+cancels in posteriors: it is the `carrier`. Beyond the outermost data the evidence is that of the end interval, and q
+has an exponential tail.
 
-Tally: `GridCounts`, counts on a grid that does not depend on the data, so histograms merge and forget like any other
-family; the cuts are part of the estimate. P = (count + alpha) / (n + alpha · intervals); alpha = "auto" is the one of a
-grid under which held-out rows are most probable. With `smooth`, each interval gives a quarter of its count to either
-neighbour, so many times over: a density that changes slowly is learned from fewer rows.
+Tally: `GridCounts`, counts on a grid that does not depend on the data, so histograms can be merged and rows removed;
+the cuts are part of the estimate. P = (count + alpha) / (n + alpha · intervals); alpha = "auto" is the value of a grid
+that maximises the likelihood of held-out rows. `smooth` is how many times each interval gives a quarter of its count to
+either neighbour: a density that changes slowly is then learned from fewer rows.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals
@@ -37,28 +37,28 @@ from deciban.ops.packed import Packed
 from deciban.tallies import GridCounts
 from deciban.tallies.grid import cell_borders
 
-PIECES = 64  # of the finer histogram, at most, in one interval
+PIECES = 64  # largest number of pieces of the finer histogram in one interval
 
 
 @dataclass(frozen=True)
 class Shape:
     """One column's density within its intervals, the same for all classes."""
 
-    edges: np.ndarray  # (p + 1,) of the pieces
+    edges: np.ndarray  # (p + 1,), of the pieces
     log_density: np.ndarray  # (p,), of a piece given its interval
-    log_tails: tuple[float, float]  # of what the first and the last interval keep for x beyond the edges
+    log_tails: tuple[float, float]  # log probability beyond the first and the last edge, given the end interval
 
     @classmethod
     def of(cls, keys: np.ndarray, counts: np.ndarray, bounds: list[int]) -> Shape:
-        """From the cells, their weights (m,), and the places 0, …, m of the intervals' borders among them."""
+        """From the cells, their weights (m,), and the indices 0, …, m of the first cell of each interval."""
         if len(keys) == 0:
             return cls(np.array([0.0, 1.0]), np.log([0.5]), (np.log(0.25), np.log(0.25)))
-        walls = _walls(*cell_borders(keys))
+        walls = _borders(*cell_borders(keys))
         start = np.array(bounds[:-1])
         interval = np.repeat(np.arange(len(start)), np.diff(bounds))  # of each cell
         total = np.maximum(np.add.reduceat(counts, start), 1e-300)
         before = np.cumsum(counts) - counts
-        share = (before - before[start][interval]) / total[interval]  # of its interval, below each cell
+        share = (before - before[start][interval]) / total[interval]  # of the interval's weight, below each cell
         run = np.floor(share * np.minimum(PIECES, np.sqrt(total).astype(np.int64) + 1)[interval])
         first = np.flatnonzero(np.r_[True, (np.diff(interval) != 0) | (np.diff(run) != 0)])  # cells that begin a piece
         mass, owner = np.add.reduceat(counts, first), interval[first]
@@ -80,8 +80,8 @@ class Shape:
         return np.where(np.isnan(x), 0.0, np.where(beyond > 0, tail, self.log_density[piece]))
 
 
-def _walls(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Borders (m + 1,) halfway between neighbouring cells; the outer ones are as far out as the nearest gap is wide."""
+def _borders(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Borders (m + 1,) halfway between neighbouring cells; an outer border is as far out as the nearest inner one."""
     between = high[:-1] / 2 + low[1:] / 2
     if len(between) == 0:
         size = max(abs(low[0]), abs(high[0]))
@@ -94,11 +94,11 @@ def _walls(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 class Params:
     cuts: tuple[np.ndarray, ...]  # of each column
     counts: np.ndarray  # (k, sum of intervals), smoothed
-    kept: np.ndarray  # (sum of intervals,): what an interval keeps of its own count
+    kept: np.ndarray  # (sum of intervals,): share of its own count that an interval keeps
     offset: np.ndarray  # (d + 1,)
     alpha: np.ndarray  # (d,)
     packed: Packed  # log P of an interval, (k, sum of intervals)
-    cells: tuple[tuple[np.ndarray, np.ndarray, list[int]], ...]  # keys, weights and bounds that shapes are made of
+    cells: tuple[tuple[np.ndarray, np.ndarray, list[int]], ...]  # keys, weights and bounds for `shapes`
 
     @property
     def table(self) -> np.ndarray:
@@ -109,7 +109,7 @@ class Params:
         return tuple(Shape.of(*cells) for cells in self.cells)
 
     def part(self, columns) -> Params:
-        """Of some of the columns."""
+        """Parameters of some columns."""
         at = [np.arange(self.offset[j], self.offset[j + 1]) for j in columns]
         cut = np.concatenate(at) if at else np.zeros(0, dtype=np.int64)
         offset = np.concatenate([[0], np.cumsum([len(a) for a in at])]).astype(np.int64)
@@ -128,20 +128,20 @@ class Params:
 
 @dataclass(frozen=True)
 class Intervals:
-    """Of several tables of counts of the same values, like columns side by side."""
+    """Intervals of several tables of counts of the same values, each table like a column."""
 
     counts: np.ndarray  # (k, sum of intervals), smoothed
     offset: np.ndarray  # (tables + 1,)
-    at: np.ndarray  # (tables, m): which of all intervals a value is in
+    at: np.ndarray  # (tables, m): index of the interval of each value
 
 
 @dataclass(frozen=True)
 class Histogram(Family):
     alpha: float | str = "auto"
-    cuts: str | int | tuple[int, ...] = "mdl"  # "mdl", "values", a number of intervals of like weight, or before which
-    smooth: int = 0  # times that intervals share their counts with their neighbours
+    cuts: str | int | tuple[int, ...] = "mdl"  # "mdl", "values", a number of intervals, or indices of values
+    smooth: int = 0  # how many times intervals share their counts with their neighbours
     block, support = "dense", "real"
-    chooses = True  # parameters are dear: whoever has them hands them to `leave_one_out`
+    chooses = True  # the estimate is costly: callers pass it to `leave_one_out`
     shared_tally = "cells"
 
     def tally(self, x: Reals, y, w, k: int) -> GridCounts:
@@ -154,7 +154,9 @@ class Histogram(Family):
             at = self.places(table)
             low, high = cell_borders(keys)
             border = np.array([high[i - 1] / 2 + low[i] / 2 for i in at])
-            borders.append(np.where(border < 0, np.nextafter(border, np.inf), border))  # a cell has its end next to 0
+            borders.append(
+                np.where(border < 0, np.nextafter(border, np.inf), border)
+            )  # a cell contains its end nearer to 0
             bounds = [0, *at, len(keys)] if len(keys) else [0, 0]
             counts.append(np.add.reduceat(table, bounds[:-1], axis=1) if len(keys) else np.zeros((t.k, 1)))
             cells.append((keys, table.sum(axis=0), bounds))
@@ -168,17 +170,17 @@ class Histogram(Family):
     def smoothed(
         self, borders: tuple, counts: np.ndarray, kept: np.ndarray, offset: np.ndarray, cells: tuple
     ) -> Params:
-        """What is said with this alpha where cuts and counts are known."""
+        """Parameters from known cuts and counts, smoothed by alpha."""
         alpha = self._alpha(counts, offset)
         return Params(borders, counts, kept, offset, alpha, Packed.of(log_shares(counts, offset, alpha)), cells)
 
     def _alpha(self, counts: np.ndarray, offset: np.ndarray) -> np.ndarray:
-        """Of each column."""
+        """alpha of each column, (d,)."""
         auto = self.alpha == "auto"
         return best_alpha(counts, offset, np.inf) if auto else np.full(len(offset) - 1, float(self.alpha))
 
     def intervals(self, tables: np.ndarray) -> Intervals:
-        """Of tables (t, k, m) of the same ordered values, each cut by its own counts."""
+        """Intervals of tables (t, k, m) of the same ordered values, each cut by its own counts."""
         t, k, m = tables.shape
         each = [[0, *self.places(table)] for table in tables]
         first = np.concatenate([i * m + np.array(at) for i, at in enumerate(each)])
@@ -195,7 +197,7 @@ class Histogram(Family):
         return log_shares(cut.counts, cut.offset, self._alpha(cut.counts, cut.offset)).T[cut.at]
 
     def places(self, counts: np.ndarray) -> list[int]:
-        """Cut before these of the ordered values, from their counts by class (k, m)."""
+        """Indices of the ordered values that a cut precedes, from their counts by class (k, m)."""
         if self.cuts == "mdl":
             return discretise.supervised(counts)
         if self.cuts == "values":
@@ -216,14 +218,14 @@ class Histogram(Family):
         return sum((shape(values[:, j]) for j, shape in enumerate(p.shapes)), np.zeros(len(values)))
 
     def leave_one_out(self, t: GridCounts, x: Reals, y, w, p: Params | None = None) -> np.ndarray:
-        """Cuts and alpha stay; the row leaves the counts."""
+        """Cuts and alpha stay; the row is taken out of the counts."""
         p = self.estimate(t) if p is None else p
         out = self.loglik(p, x)
         out[np.arange(x.n), y] = own_held_out(p.counts, p.offset, p.alpha, p.codes(x), y, w, p.kept)
         return out
 
     def evidence_by_column(self, t: GridCounts, p: Params) -> np.ndarray:
-        """Of the intervals, as levels; cuts that were looked for cost the logarithm of their number."""
+        """Evidence with intervals as levels, less the logarithm of how many sets of cuts were searched."""
         chosen = self._log_number_of_cuts(t, p)
         return level_evidence(p.counts, p.offset, alphas_of(self.alpha)) - np.stack([chosen, np.zeros_like(chosen)])
 
@@ -232,7 +234,7 @@ class Histogram(Family):
         return odds - self._log_number_of_cuts(t, p)[0]
 
     def _log_number_of_cuts(self, t: GridCounts, p: Params) -> np.ndarray:
-        """log of how many places the cuts of each column may have had, where the classes chose them. (d,)"""
+        """log of the number of possible sets of cuts of each column (d,), where the class labels determined them."""
         if self.cuts != "mdl":
             return np.zeros(len(p.cuts))
         cuts = np.array([len(at) for at in p.cuts])
@@ -243,7 +245,7 @@ class Histogram(Family):
         return [replace(self, alpha=float(alpha)) for alpha in p.alpha] if self.alpha == "auto" else [self] * t.d
 
     def pooled(self, t: GridCounts, p: Params) -> Params:
-        """The same cuts, so that the same density within them cancels."""
+        """With the same cuts, so that the density within intervals cancels."""
         counts = p.counts.sum(axis=0, keepdims=True)
         alpha = best_alpha(counts, p.offset, np.inf) if self.alpha == "auto" else p.alpha
         return replace(p, counts=counts, alpha=alpha, packed=Packed.of(log_shares(counts, p.offset, alpha)))
@@ -265,8 +267,8 @@ class Histogram(Family):
 
 
 def shared_with_neighbours(counts: np.ndarray, offset: np.ndarray) -> np.ndarray:
-    """Counts (k, sum of intervals) of which each interval of a column gives a quarter to either side; at an end it
-    keeps that quarter.
+    """Counts (k, sum of intervals) after each interval of a column gave a quarter to either neighbour; an end interval
+    keeps the quarter that has no neighbour.
 
     >>> shared_with_neighbours(np.array([[4.0, 0.0, 0.0, 8.0]]), np.array([0, 3, 4])).tolist()
     [[3.0, 1.0, 0.0, 8.0]]
@@ -284,7 +286,7 @@ def shared_with_neighbours(counts: np.ndarray, offset: np.ndarray) -> np.ndarray
 
 @lru_cache(maxsize=256)
 def own_part(intervals: int, times: int) -> np.ndarray:
-    """What each interval of a column keeps of its own count. (intervals,)"""
+    """Share of its own count that each interval of a column keeps, (intervals,)."""
     counts = np.eye(intervals)
     for _ in range(times):
         counts = shared_with_neighbours(counts, np.array([0, intervals]))

@@ -1,14 +1,14 @@
 """Columns that depend on the class and up to k others (KDB, Sahami 1996): log p(x | c) = Σ_j log θ_j[x_j | c, parents].
 
-Columns are put in the order of what they tell about the class, I(X_j; C); each takes as parents those k before it that
-tell most about it beside the class, I(X_i; X_j | C) > 0, and make a table of at most `MOST` cells; of equal ones the
-first. A column whose missing cells depend on the level of another one is no parent of it: the rows that have both would
-be chosen by it. Missing cells are summed out exactly, by eliminating one after the other, for each pattern of missing
-cells: the cost grows with the levels of parents that are missing together.
+Columns are ordered by their information about the class, I(X_j; C). Each takes as parents the k columns before it with
+the largest I(X_i; X_j | C) > 0 whose table has at most `MOST` cells; ties go to the first. A column whose missing cells
+depend on the level of another is no parent of it: rows that have both cells would be a biased sample. Missing cells are
+summed out exactly by variable elimination, for each pattern of missing cells: the cost grows with the levels of parents
+that are missing together.
 
-Tally: `DistinctRows`, the distinct rows. Estimate: θ(x | c, p, q) is backed by θ(x | c, p), that by θ(x | c), θ(x) and
-even shares, the parent that tells least being dropped first (see `backoff`); with strength 0 it is (n + alpha) / (sum +
-alpha · levels). Rows that miss a cell of a table count nothing in it.
+Tally: `DistinctRows`. Estimate: θ(x | c, p, q) backs off to θ(x | c, p), that to θ(x | c), θ(x) and the uniform
+distribution, dropping the least informative parent first (see `networks.tables`); with strength 0 it is (n + alpha) /
+(sum + alpha · levels). A row that lacks a cell of a table is not counted in it.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Codes
@@ -41,17 +41,17 @@ from deciban.tallies.crosstab import pair_cells
 
 @dataclass(frozen=True)
 class Kdb(Family):
-    most: int = 1  # parents beside the class
+    most: int = 1  # largest number of parents, without the class
     alpha: float = 1.0
-    strength: float | str | tuple = "auto"  # of the back-off: one number, or those of each column
+    strength: float | str | tuple = "auto"  # of the back-off: one number, "auto", or those of each column
     order: Parents | None = None  # the parents of each column, where they are given
     block, support = "codes", "level"
     measure = "levels"
-    columnwise = False  # the columns of a row have a density together
-    structured = True  # what one of them says depends on the others
+    columnwise = False  # a joint density of all columns
+    structured = True  # the evidence of a column depends on other columns
 
     def level_tally_size(self, levels: np.ndarray, k: int) -> int:
-        """Numbers that it takes to find parents; the tally has those of the distinct rows."""
+        """How many numbers the search for parents holds; the tally holds the distinct rows."""
         return k * (pair_cells(levels) + int(levels.sum()))
 
     def tally(self, x: Codes, y, w, k: int) -> DistinctRows:
@@ -66,14 +66,14 @@ class Kdb(Family):
         before: list[int] = []
         out: list[tuple[int, ...]] = [()] * t.d
         for j in np.argsort(-own, kind="stable").tolist():
-            told = np.array([shared[i, j] for i in before])
-            best = [before[at] for at in np.argsort(-told, kind="stable") if told[at] > 0]
+            information = np.array([shared[i, j] for i in before])
+            best = [before[at] for at in np.argsort(-information, kind="stable") if information[at] > 0]
             out[j] = self._few_enough(t, j, best)
             before.append(j)
         return tuple(out)
 
     def _few_enough(self, t: DistinctRows, j: int, best: list[int]) -> tuple[int, ...]:
-        """The first of these parents, without those that would make the table of column j too large."""
+        """The first of these parents, skipping those that would make the table of column j too large."""
         sizes = table_sizes(t)
         out: list[int] = []
         for i in best:
@@ -88,7 +88,7 @@ class Kdb(Family):
         return BackoffSmoothing(self.strength, self.alpha)
 
     def fixed(self, p: BackedOffTables) -> Kdb:
-        """The family that would have these parents and strengths whatever the counts."""
+        """The family with these parents and strengths fixed, independent of the counts."""
         return replace(self, order=p.parents, strength=p.strengths)
 
     def loglik(self, p: BackedOffTables, x: Codes) -> np.ndarray:
@@ -98,13 +98,13 @@ class Kdb(Family):
         return p.parts(p.known(x))
 
     def leave_one_out(self, t: DistinctRows, x: Codes, y, w, p: BackedOffTables | None = None, lone=None) -> np.ndarray:
-        """Parents and strengths stay; a `lone` (n, d) level leaves with its row."""
+        """Parents and strengths stay; a `lone` (n, d) level, which no other row has, is removed with its row."""
         p = self.estimate(t) if p is None else p
         return self._smoothing().leave_one_out(t, p, p.known(x), y, w, lone)
 
     def evidence(self, t: DistinctRows) -> np.ndarray:
-        """log marginal likelihood (k,) of each class's rows, the parents being given: each column's shares, at each
-        combination of its parents' levels, drawn from a Dirichlet(alpha)."""
+        """log marginal likelihood (k,) of each class's rows given the parents, under a Dirichlet(alpha) prior for each
+        column at each combination of its parents' levels."""
         if not self.alpha > 0:
             raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
         return sum((marginal(counts(t, j, own), self.alpha) for j, own in enumerate(self.parents(t))), np.zeros(t.k))

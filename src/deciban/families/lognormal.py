@@ -1,8 +1,8 @@
 """Positive numbers whose logarithm is normal: log p(x | c) = Σ_j log N(log x_j; mean, var) − log x_j.
 
 Tally: `Moments` of log x. Estimate: as `gaussian` (each column smoothed by itself), of the logarithms. −Σ log x is the
-same for all classes, and stands in `carrier`. A number that is not positive counts for nothing in training; in scoring
-it tells no class from another, and its density is e^−745, the least there is.
+same for all classes; it is in `carrier`. A number that is not positive is ignored in training; in scoring it is no
+evidence between classes, and its density is e^−745, the smallest positive double.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals

@@ -1,4 +1,4 @@
-"""Word counts: log p(x | c) = Σ_j x_j log θ_j, the probability of the words in the order in which they stand.
+"""Word counts: log p(x | c) = Σ_j x_j log θ_j, the probability of the words in their order.
 
 Tally: `Sums` of the counts. Estimate: θ = (total + alpha) / (all words of the class + Σ alpha).
 
@@ -32,7 +32,7 @@ from deciban.tallies.basic import divide, subtract
 @dataclass(frozen=True)
 class Params:
     linear: Linear
-    length: np.ndarray  # (k,), mean words a row
+    length: np.ndarray  # (k,), mean number of words per row
 
     @property
     def log_theta(self) -> np.ndarray:
@@ -45,7 +45,7 @@ class Multinomial(Family):
     alpha: float | np.ndarray = 1.0
     block, support = "counts", "count"
     measure = "words in their order"
-    columnwise = False  # the columns of a row have a density together
+    columnwise = False  # a joint density of all columns
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)
@@ -53,7 +53,7 @@ class Multinomial(Family):
     def estimate(self, t: Sums) -> Params:
         theta = t.total + self.alpha
         whole = theta.sum(axis=1, keepdims=True)
-        theta[whole[:, 0] <= 0] = 1.0  # nothing seen and nothing assumed: all words alike
+        theta[whole[:, 0] <= 0] = 1.0  # no counts and no pseudo-counts: uniform
         with np.errstate(divide="ignore"):
             np.log(theta, out=theta)
         theta -= np.log(np.where(whole > 0, whole, theta.shape[1]))
@@ -82,7 +82,7 @@ class Multinomial(Family):
         return out
 
     def evidence(self, t: Sums) -> np.ndarray:
-        """log marginal likelihood (k,) of each class's words in their order, θ drawn from a Dirichlet(alpha)."""
+        """log marginal likelihood (k,) of each class's words in their order, under a Dirichlet(alpha) prior of θ."""
         if np.min(self.alpha) <= 0:
             raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
         assumed = np.broadcast_to(self.alpha, t.total.shape[1]).sum()
@@ -96,7 +96,7 @@ class Multinomial(Family):
         return k * (d - 1)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Rows of Poisson-many words around the class's mean length."""
+        """Rows whose number of words is Poisson with the class's mean length."""
         theta = np.exp(p.log_theta)
         theta /= theta.sum(axis=1, keepdims=True)
         return rng.multinomial(rng.poisson(p.length[y]), theta[y]).astype(np.float64)

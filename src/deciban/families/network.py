@@ -1,10 +1,12 @@
-"""Levels that hang on each other: log p(x | c) = Σ_j log θ_j[x_j | parents of x_j, c], the class above every column.
+"""Bayesian network of levels: log p(x | c) = Σ_j log θ_j[x_j | parents of x_j, c].
 
-Tally: `DistinctRows`, the distinct rows, from which any table can be counted. Graph: given as edges between columns, or
-found by greedy search for the largest marginal likelihood (BDeu: every table assumes `prior` rows of each class, spread
-evenly). Estimate: θ(x | c, p, q) is backed by θ(x | c, p), that by θ(x | c), θ(x) and even shares (see `backoff`); with
-strength 0 it is (count + a) / (count of the row + a · levels), where a is `alpha`, or BDeu's share of `prior`. Rows
-that miss a cell of a table count nothing in it; scoring sums missing cells out exactly.
+The class is a parent of every column.
+
+Tally: `DistinctRows`, from which any table can be counted. Graph: given as edges between columns, or found by greedy
+search for the largest marginal likelihood (BDeu: every table assumes `prior` rows of each class, spread evenly).
+Estimate: θ(x | c, p, q) backs off to θ(x | c, p), that to θ(x | c), θ(x) and the uniform distribution (see
+`networks.tables`); with strength 0 it is (count + a) / (count of the row + a · levels), where a is `alpha`, or BDeu's
+share of `prior`. A row that lacks a cell of a table is not counted in it; scoring sums missing cells out exactly.
 
 >>> import numpy as np
 >>> f, x = Graph(((0, 1),), strength=0.0, alpha=None), Codes(np.array([[0, 0], [0, 0], [1, 1], [1, 1]]))
@@ -31,20 +33,20 @@ from deciban.tallies import DistinctRows
 class Graph(Family):
     edges: tuple[tuple[int, int], ...] | None = None  # (parent, child), by column number; None: found by search
     prior: float = 1.0
-    max_parents: int = 2  # beside the class, of a graph that is searched for
-    strength: float | str | tuple = "auto"  # of the back-off: one number, or those of each column
+    max_parents: int = 2  # without the class, of a graph that is searched for
+    strength: float | str | tuple = "auto"  # of the back-off: one number, "auto", or those of each column
     alpha: float | None = 1.0  # of every cell of every table; None: `prior`, spread evenly
     block, support = "codes", "level"
     measure = "levels"
-    columnwise = False  # the columns of a row have a density together
-    structured = True  # what one of them says depends on the others
+    columnwise = False  # a joint density of all columns
+    structured = True  # the evidence of a column depends on other columns
 
     def level_tally_size(self, levels: np.ndarray, k: int) -> int:
-        """Numbers that a tally of few rows has: those of more are as many as there are distinct rows."""
+        """How many numbers a tally of few rows holds; with more rows it grows with the number of distinct rows."""
         return k * int(levels.sum())
 
     def fixed(self, p: BackedOffTables) -> Graph:
-        """The family that would have this graph and these strengths whatever the counts."""
+        """The family with this graph and these strengths fixed, independent of the counts."""
         edges = tuple((a, b) for b, own in enumerate(p.parents) for a in own)
         return replace(self, edges=edges, strength=p.strengths)
 
@@ -66,18 +68,18 @@ class Graph(Family):
         return p.loglik(p.known(x))
 
     def parts(self, p: BackedOffTables, x: Codes) -> np.ndarray:
-        """What each column adds to those that come before it, parents first."""
+        """What the log likelihood gains as columns are added one by one, parents first."""
         return p.parts(p.known(x))
 
     def leave_one_out(self, t: DistinctRows, x: Codes, y, w, p: BackedOffTables | None = None, lone=None) -> np.ndarray:
-        """The graph and the strengths stay; a `lone` (n, d) level leaves with its row."""
+        """The graph and the strengths stay; a `lone` (n, d) level, which no other row has, is removed with its row."""
         p = self.estimate(t) if p is None else p
         return self._smoothing().leave_one_out(t, p, p.known(x), y, w, lone)
 
     def evidence(self, t: DistinctRows) -> np.ndarray:
-        """log marginal likelihood (k,) of the levels given the graph: each column's shares, at each combination of its
-        parents' levels, drawn from a Dirichlet of `alpha` for every level, or of `prior` spread evenly (BDeu) where
-        that is None. A row counts in the tables that it has all cells of."""
+        """log marginal likelihood (k,) of the levels given the graph, under a Dirichlet prior for each column at each
+        combination of its parents' levels: `alpha` for every level, or `prior` spread evenly (BDeu) if alpha is None.
+        A row counts in the tables of which it has all cells."""
         out = np.zeros(t.k)
         for j, own in enumerate(self.parents(t)):
             table = counts(t, j, own)

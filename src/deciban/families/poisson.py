@@ -1,8 +1,8 @@
 """Event counts: log p(x | c) = Σ_j x_j log rate − rate − log x_j!.
 
 Tally: `Sums`. Estimate: the mean of a Gamma posterior, rate = (total + shape) / (n + exposure); 0 and 0 give maximum
-likelihood. A class without any cell of a column has the sums of all rows there. The factorials are the same for all
-classes, and stand in `carrier`.
+likelihood. A class with no value of a column uses the sums of all rows there. The factorials are the same for all
+classes; they are in `carrier`.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals
@@ -71,7 +71,7 @@ class Poisson(Family):
     def leave_one_out(self, t: Sums, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         out = self.loglik(self.estimate(t), x)
         n = np.broadcast_to(column(t.n), t.total.shape)
-        borrows = np.flatnonzero((n <= 0).any(axis=1))  # classes that have the sums of all rows somewhere
+        borrows = np.flatnonzero((n <= 0).any(axis=1))  # classes that use the sums of all rows in some column
         if t.n.ndim == 1:
             set_own(out, y, self._own_complete(t, x, y, w))
             lone = subtract(t.n[y], np.ones(len(y)) if w is None else w) <= 0
@@ -88,14 +88,14 @@ class Poisson(Family):
         return out
 
     def _score(self, n: np.ndarray, total: np.ndarray, every: tuple[np.ndarray, np.ndarray], here, v) -> np.ndarray:
-        """Log likelihood (m,) of cells v where they are here, under sums of each row's own; `every`: those of all rows,
-        where a class has none."""
+        """Log likelihood (m,) of the present cells of v, each row with its own sums; `every`: sums of all rows, for a
+        class that has none."""
         n, total = np.where(n > 0, n, every[0]), np.where(n > 0, total, every[1])
         rate = divide(total + self.shape, n + self.exposure)
         return np.where(here, times_log(v, rate) - rate, 0.0).sum(axis=1)
 
     def _own_complete(self, t: Sums, x: Reals | Counts, y, w) -> np.ndarray:
-        """Log likelihood (n,) of rows without missing cells under their own classes without them: the rates' sum is
+        """Leave-one-out log likelihood (n,), under their own class, of rows without missing cells: the sum of rates is
         that of the class less that of the row."""
         events = row_totals(x)
         seen = subtract(t.n[y], np.ones(()) if w is None else w) + self.exposure
@@ -104,7 +104,7 @@ class Poisson(Family):
         return np.where(seen > 0, own, np.where(events > 0, -np.inf, 0.0))
 
     def evidence_by_column(self, t: Sums, p: Params | None) -> np.ndarray:
-        """Every rate drawn from the Gamma(shape, exposure) of the family."""
+        """Evidences under the family's Gamma(shape, exposure) prior of each rate."""
         return both_ways(lambda sums: gamma_evidence(sums, self.shape, self.exposure), t)
 
     def grid(self, p: Params, k: int) -> list[np.ndarray]:

@@ -1,10 +1,10 @@
 """Normal columns whose mean and variance are averaged out: log p(x | c) = Σ_j log t(x_j; 2a, m, √(b (κ + 1) / (a κ))).
 
-The prior is normal–inverse-gamma: variance ~ 1 / Gamma(shape, scale), mean ~ N(mean, variance / kappa). With n rows
-seen, κ = kappa + n, m = (kappa · mean + n x̄) / κ, a = shape + n / 2, b = scale + ½ m2 + ½ kappa n / κ (x̄ − mean)².
+The prior is normal–inverse-gamma: variance ~ 1 / Gamma(shape, scale), mean ~ N(mean, variance / kappa). After n rows,
+ κ = kappa + n, m = (kappa · mean + n x̄) / κ, a = shape + n / 2, b = scale + ½ m2 + ½ kappa n / κ (x̄ − mean)².
 Where `mean` is None it is that of all rows; where `scale` is, it is shape · (variance within the classes + smoothing ·
-variance of all rows): a prior worth 2 · shape rows. Tally: `Moments`. With `log` all of this is said of log x, x > 0;
-−Σ log x is the same for all classes, and stands in `carrier`.
+variance of all rows): a prior worth 2 · shape rows. Tally: `Moments`. With `log` it is the density of log x, x > 0;
+−Σ log x is the same for all classes and is in `carrier`.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals
@@ -34,7 +34,7 @@ from deciban.ops.spec import Students
 from deciban.tallies import Moments
 from deciban.tallies.basic import column
 
-FLOOR = 1e-290  # the least scale: a column of one value has a density, if a high one
+FLOOR = 1e-290  # lower bound of the scale: a column of one value has a finite density
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Params:
 
     @classmethod
     def of(cls, kappa: np.ndarray, loc: np.ndarray, shape: np.ndarray, scale: np.ndarray) -> Params:
-        """The predictive of a normal–inverse-gamma posterior."""
+        """Predictive density of a normal–inverse-gamma posterior."""
         wide = (kappa + 1.0) / kappa
         flat = gammaln(shape + 0.5) - gammaln(shape) - 0.5 * np.log(2.0 * np.pi * wide)
         return cls(2.0 * shape, loc, np.sqrt(scale * wide / shape), flat - 0.5 * np.log(scale))
@@ -71,7 +71,7 @@ class Student(Family):
 
     @property
     def shared_tally(self) -> str:  # type: ignore[override]
-        """Which one the tally is of those that `cell_ops` makes of the same cells."""
+        """Name of the tally, among those that `ops.cells` makes from the same cells."""
         return "log_moments" if self.log else "moments"
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Moments:
@@ -87,7 +87,7 @@ class Student(Family):
 
     @property
     def _borrows(self) -> bool:
-        """Whether the prior comes from all rows: then a class that has none takes them for its own."""
+        """Whether the prior comes from all rows: then a class without rows uses all rows."""
         return self.mean is None or self.scale is None
 
     def _prior(self, t: Moments) -> tuple:
@@ -96,7 +96,8 @@ class Student(Family):
         return self._weak((column(pooled.n)[0], pooled.mean[0], pooled.m2[0]), t.m2.sum(axis=0))
 
     def _weak(self, every: tuple[np.ndarray, ...], within: np.ndarray) -> tuple:
-        """What is not given of the prior, from (n, mean, m2) of all rows and the squares within classes."""
+        """Prior mean and scale where they are not given, from (n, mean, m2) of all rows and the squares within
+        classes."""
         n, mean, m2 = every
         scale = self.scale
         if scale is None:
@@ -140,12 +141,12 @@ class Student(Family):
         return normals.log_jacobian(x) if self.log else np.zeros(x.n)
 
     def leave_one_out(self, t: Moments, x: Reals | Counts, y, w, p=None) -> np.ndarray:
-        """A prior from all rows moves with each row, and so does every class."""
+        """A prior from all rows changes with each row left out, and with it every class."""
         x = self._read(x)
         if w is not None or not isinstance(x, Reals) or t.n.ndim > 1 or (t.n <= 0).any():
             return self._by_cell(t, x, y, w)
         out = leave_one_out.loo_students(x.dense(), y, cached_plan(self, t, self._students), DEEP)
-        odd = np.flatnonzero(np.isnan(out[:, 0]))  # a cell is missing, or rounding would show
+        odd = np.flatnonzero(np.isnan(out[:, 0]))  # a cell is missing, or rounding errors are too large
         if len(odd):
             out[odd] = self._by_cell(t, x.take(odd), y[odd], None)
         return out
@@ -156,7 +157,7 @@ class Student(Family):
         return students(t, GivenPrior(mean, scale, self.kappa, self.shape, FLOOR, self.smoothing, *moves))
 
     def _by_cell(self, t: Moments, x: Reals | Counts, y, w) -> np.ndarray:
-        """Leaving out with weights, missing cells and sparse rows; of logarithms, where they count."""
+        """Leave-one-out with weights, missing cells and sparse rows."""
         out = replace(self, log=False).loglik(self.estimate(t), x)
         pooled, within = t.collapse(), t.m2.sum(axis=0)
         n = column(t.n)
@@ -171,7 +172,7 @@ class Student(Family):
         return out
 
     def _or_all(self, moments: tuple[np.ndarray, ...], every: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-        """(n, mean, m2) of a class, of all rows where it has none."""
+        """(n, mean, m2) of a class, or of all rows where the class has none."""
         empty = moments[0] <= 0
         if not self._borrows or not empty.any():
             return moments
@@ -199,7 +200,7 @@ class Student(Family):
 
 
 def _score(cells: np.ndarray, kappa, loc, shape, scale) -> np.ndarray:
-    """Log density (m,) of rows that have posteriors of their own; kappa and shape may be (1,), or (m, 1)."""
+    """Log density (m,), each row with its own posterior; kappa and shape may be (1,), or (m, 1)."""
     wide = (kappa + 1.0) / kappa
     flat = gammaln(shape + 0.5) - gammaln(shape) - 0.5 * np.log(2.0 * np.pi * wide)
     z = cells - loc

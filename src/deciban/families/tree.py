@@ -1,13 +1,12 @@
 """A tree of columns (TAN): log p(x | c) = Σ_j log θ_j[x_j | c, level of j's parent]. Missing cells are summed out.
 
-The tree is the one over all columns with the most information I(X_i; X_j | C) between parents and children (Chow and
-Liu 1968; Friedman, Geiger and Goldszmidt 1997). Its root is the column with the most information about all others; of
-equal columns and edges the first is taken, and an edge of none is left out, so that there may be several trees. A
-column whose missing cells depend on the level of another one is no parent of it: the rows that have both would be
-chosen by it.
+The tree maximises the total information I(X_i; X_j | C) between parents and children (Chow and Liu 1968; Friedman,
+Geiger and Goldszmidt 1997). Its root is the column with the most information about all others; ties go to the first.
+Edges without information are left out, so that there may be several trees. A column whose missing cells depend on the
+level of another is no parent of it: rows that have both cells would be a biased sample.
 
-Tally: `Pairs`; a pair counts where both cells are there. Estimate: θ(x | c, p) is backed by θ(x | c), that by θ(x),
-that by even shares (see `backoff`); with strength 0 it is (n + alpha) / (sum + alpha · levels).
+Tally: `Pairs`; a pair counts where both cells are present. Estimate: θ(x | c, p) backs off to θ(x | c), that to θ(x),
+that to the uniform distribution (see `networks.tables`); with strength 0 it is (n + alpha) / (sum + alpha · levels).
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Codes
@@ -43,9 +42,9 @@ from deciban.ops.packed import Packed
 from deciban.tallies import Pairs
 from deciban.tallies.crosstab import pair_cells
 
-BATCH = 1 << 20  # numbers that the messages of one column may have
+BATCH = 1 << 20  # largest number of entries in the messages of one column
 
-Own = Callable[[int, np.ndarray], np.ndarray]  # column, rows → log θ of its cells given its parent's, (rows, k)
+Own = Callable[[int, np.ndarray], np.ndarray]  # column, rows → log θ of its cells given the parent's cells, (rows, k)
 Over = Callable[[int, np.ndarray], np.ndarray]  # the same given every level of a missing parent, (rows, k, levels)
 
 
@@ -60,7 +59,7 @@ class Params:
 
     @cached_property
     def packed(self) -> tuple[np.ndarray, Packed]:
-        """Where each column's table starts, and all of them as kernels read them."""
+        """Start of each column's table, and all tables in the layout of the kernel."""
         flat = [table.reshape(len(table), -1) for table in self.tables]
         start = np.concatenate([[0], np.cumsum([table.shape[1] for table in flat])]).astype(np.int64)
         return start, Packed.of(np.hstack(flat) if flat else np.zeros((1, 0)))
@@ -71,32 +70,32 @@ class Params:
 
     @property
     def network(self) -> Network:
-        """The same as a network, the class being its last node."""
+        """The tree as a network whose last node is the class."""
         parents = tuple(() if parent < 0 else (parent,) for parent in self.parents)
         shares = (np.exp(t[:, 0] if not own else t) for t, own in zip(self.tables, parents, strict=True))
         shares = (s if s.shape[-1] else np.ones((*s.shape[:-1], 1)) for s in shares)
         return Tables(parents, tuple(shares), self.levels).network
 
     def known(self, x: Codes) -> np.ndarray:
-        """The cells (n, d), −1 where missing or of a level that was never seen."""
+        """The cells (n, d), −1 where missing or of a level that is not in the training rows."""
         codes = np.asarray(x.values)
-        strange = (codes < -1) | (codes >= self.levels)
-        return np.where(strange, -1, codes) if strange.any() else codes
+        unseen = (codes < -1) | (codes >= self.levels)
+        return np.where(unseen, -1, codes) if unseen.any() else codes
 
 
 @dataclass(frozen=True)
 class Tree(Family):
     alpha: float = 1.0
-    strength: float | str | tuple = "auto"  # of the back-off: one number, or those of each column
+    strength: float | str | tuple = "auto"  # of the back-off: one number, "auto", or those of each column
     root: int | None = None
     parents: tuple[int, ...] | None = None  # a tree that is given
     block, support = "codes", "level"
     measure = "levels"
-    columnwise = False  # the columns of a row have a density together
-    structured = True  # what one of them says depends on the others
+    columnwise = False  # a joint density of all columns
+    structured = True  # the evidence of a column depends on other columns
 
     def level_tally_size(self, levels: np.ndarray, k: int) -> int:
-        """Numbers that a tally has."""
+        """How many numbers a tally holds."""
         return k * (pair_cells(levels) + int(levels.sum()))
 
     def tally(self, x: Codes, y, w, k: int) -> Pairs:
@@ -118,7 +117,7 @@ class Tree(Family):
         return Params(parents, order, t.levels, strengths, tuple(tables), weight)
 
     def fixed(self, p: Params) -> Tree:
-        """The family that would have this tree and these strengths whatever the counts."""
+        """The family with this tree and these strengths fixed, independent of the counts."""
         return replace(self, parents=p.parents, strength=p.strengths)
 
     def _strengths(self, j: int, chain: list[np.ndarray]) -> tuple[float, ...]:
@@ -130,11 +129,11 @@ class Tree(Family):
 
     def loglik(self, p: Params, x: Codes) -> np.ndarray:
         codes = p.known(x)
-        return _scores(p, codes, lambda rows: _looked_up(p, codes[rows]), *_terms(p, codes))
+        return _scores(p, codes, lambda rows: _complete_scores(p, codes[rows]), *_terms(p, codes))
 
     def parts(self, p: Params, x: Codes) -> np.ndarray:
-        """log θ of each column given its parent, (n, k, d). Where cells are missing, what a column adds to those before
-        it in the tree."""
+        """log θ of each column given its parent, (n, k, d). With missing cells: what the log likelihood gains as
+        columns are added one by one in the order of the tree."""
         codes = p.known(x)
         out, whole = np.zeros((x.n, p.k, x.d)), (codes >= 0).all(axis=1)
         for j, parent in enumerate(p.parents):
@@ -145,8 +144,8 @@ class Tree(Family):
         return out
 
     def leave_one_out(self, t: Pairs, x: Codes, y, w, p: Params | None = None, lone=None) -> np.ndarray:
-        """The tree and the strengths stay; the row leaves the counts, also those that back other classes, and takes
-        along the levels of its `lone` (n, d) cells."""
+        """The tree and the strengths stay; the row is taken out of the counts, also of those that other classes back
+        off to. A `lone` (n, d) level, which no other row has, is removed with its row."""
         p = self.estimate(t) if p is None else p
         codes, some = p.known(x), np.zeros(x.n, dtype=bool) if lone is None else lone.any(axis=1)
         out, at = np.empty((x.n, p.k)), np.flatnonzero(some)
@@ -156,12 +155,12 @@ class Tree(Family):
             left = Left(columns, lambda sizes: self.alpha)
             out[at] = left.scores(codes[at], y[at], None if w is None else w[at], lone[at])
         at = np.flatnonzero(~some)
-        out[at] = self._left(t, p, codes[at], y[at], None if w is None else w[at])
+        out[at] = self._without_lone(t, p, codes[at], y[at], None if w is None else w[at])
         return out
 
-    def _left(self, t: Pairs, p: Params, codes: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
-        """The same of rows whose levels stay."""
-        left = _Left(self.alpha, t, p, codes, y, w)
+    def _without_lone(self, t: Pairs, p: Params, codes: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+        """Leave-one-out scores of rows without lone levels."""
+        left = _LeaveOneOut(self.alpha, t, p, codes, y, w)
 
         def whole(rows: np.ndarray) -> np.ndarray:
             return sum((left.own(j, rows) for j in range(codes.shape[1])), np.zeros((len(rows), p.k)))
@@ -209,8 +208,8 @@ def _topological(parents: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(order)
 
 
-def _looked_up(p: Params, codes: np.ndarray) -> np.ndarray:
-    """Scores of rows without gaps: the codes of parent and child together are looked up."""
+def _complete_scores(p: Params, codes: np.ndarray) -> np.ndarray:
+    """Scores of rows without missing cells, looked up by the codes of parent and child together."""
     both = np.array(codes, order="F")
     for j, parent in enumerate(p.parents):
         if parent >= 0:
@@ -233,7 +232,7 @@ def _terms(p: Params, codes: np.ndarray) -> tuple[Own, Over]:
 def _scores(
     p: Params, codes: np.ndarray, whole: Callable[[np.ndarray], np.ndarray], own: Own, over: Over
 ) -> np.ndarray:
-    """log p(x | c), (n, k): of rows without gaps by `whole`, of others by messages from the leaves to the
+    """log p(x | c), (n, k): of complete rows by `whole`, of rows with missing cells by messages from leaves to
     roots."""
     gaps = (codes < 0).any(axis=1)
     if not gaps.any():
@@ -250,26 +249,25 @@ def _scores(
 
 
 def _messages(p: Params, codes: np.ndarray, rows: np.ndarray, own: Own, over: Over) -> np.ndarray:
-    """A missing column with something under it sums over its levels; what stands under an observed one is a factor."""
-    out, gone = np.zeros((len(rows), p.k)), codes[rows] < 0
-    under: dict[
-        int, np.ndarray
-    ] = {}  # log probability of all that hangs below each level of a column, (rows, k, levels)
+    """Message passing: a missing cell with children is summed over its levels; the subtree below a known cell is a
+    factor."""
+    out, missing = np.zeros((len(rows), p.k)), codes[rows] < 0
+    under: dict[int, np.ndarray] = {}  # log probability of the subtree below each level of a column, (rows, k, levels)
     for j in reversed(p.order):
         parent = p.parents[j]
-        up = gone[:, parent] if parent >= 0 else np.zeros(len(rows), dtype=bool)
+        up = missing[:, parent] if parent >= 0 else np.zeros(len(rows), dtype=bool)
         if up.any() and parent not in under:
             under[parent] = np.zeros((len(rows), p.k, int(p.levels[parent])))
-        here = np.flatnonzero(~gone[:, j] & ~up)
+        here = np.flatnonzero(~missing[:, j] & ~up)
         out[here] += own(j, rows[here])
-        here = np.flatnonzero(~gone[:, j] & up)
+        here = np.flatnonzero(~missing[:, j] & up)
         if len(here):
             under[parent][here] += over(j, rows[here])
         if j not in under:
             continue
         below = under.pop(j)
         for sure in (True, False):
-            here = np.flatnonzero(gone[:, j] & (up != sure))
+            here = np.flatnonzero(missing[:, j] & (up != sure))
             if len(here) == 0:
                 continue
             top = below[here].max(axis=2, keepdims=True)
@@ -286,8 +284,8 @@ def _messages(p: Params, codes: np.ndarray, rows: np.ndarray, own: Own, over: Ov
 
 
 @dataclass(frozen=True)
-class _Left:
-    """The terms of rows that leave the counts. A column that a row lacks loses nothing when the row goes."""
+class _LeaveOneOut:
+    """Terms of the score of each row, with the row taken out of the counts of the columns that it has."""
 
     alpha: float
     t: Pairs

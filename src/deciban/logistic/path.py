@@ -43,7 +43,7 @@ from deciban.logistic.likelihood import Prior, reference_coding
 from deciban.logistic.objective import Objective
 from deciban.metrics import log_loss
 from deciban.plots import paths
-from deciban.rows.folds import assign_folds, folds_of_kinds
+from deciban.rows.folds import assign_folds, folds_with_copies_together
 from deciban.solvers.base import Solution
 from deciban.solvers.lbfgs import Columns
 
@@ -338,7 +338,7 @@ def scorer(
             return LeaveOneOutScore.of(objective, s, chosen.bias_l2)
         how = min(FOLDS, rows.n)
     if isinstance(how, Integral) and 2 <= int(how) <= rows.n:
-        return FoldScore(folds_of_kinds(objective.x, rows.y, int(how), rows.w), minimise)
+        return FoldScore(folds_with_copies_together(objective.x, rows.y, int(how), rows.w), minimise)
     return FoldScore(assign_folds(how, X, rows.y), minimise)
 
 

@@ -1,12 +1,13 @@
-"""Honest probabilities from over-confident scores: P(c | x) ∝ prior_c · exp(temperature · ℓ_c(x) + bias_c).
+"""Calibrated probabilities from over-confident scores: P(c | x) ∝ prior_c · exp(temperature · ℓ_c(x) + bias_c).
 
-ℓ are log likelihoods that held-out rows (leave-one-out) have under each class. One temperature undoes the double
-counting of dependent columns, one bias a class its unevenness. Both maximise the held-out log probability of the right
-classes, a concave problem, with a pull to (1, 0) that is weak but on few rows, which cannot tell a poor model from bad
-luck: Newton's method, every step of it a sum over rows.
+ℓ are leave-one-out log likelihoods of the training rows under each class. The temperature corrects the double counting
+of dependent columns; one bias for each class corrects systematic errors between classes. Both maximise the held-out log
+probability of the true classes, a concave problem, with a quadratic penalty on the distance from (1, 0). The penalty is
+weak unless there are few rows, which do not separate a poor model from chance. Newton's method; each step is a sum over
+rows.
 
 >>> import numpy as np
->>> scores = np.log([[0.999, 0.001]] * 3 + [[0.001, 0.999]] * 3)  # sure of itself, and wrong once in each class
+>>> scores = np.log([[0.999, 0.001]] * 3 + [[0.001, 0.999]] * 3)  # very confident, and wrong once in each class
 >>> y = np.array([0, 0, 1, 1, 1, 0])
 >>> few, many = (Calibration.fit(np.tile(scores, (m, 1)), np.log([0.5, 0.5]), np.tile(y, m)) for m in (1, 100))
 >>> round(few.temperature, 2), round(many.temperature, 2)
@@ -21,9 +22,9 @@ import numpy as np
 
 from deciban import ops
 
-PULL = 1.0  # weight of the pull to (1, 0), in rows, where they are many
-FEW = 70.0  # rows by which it is twice as strong; (FEW / n)² is added
-LOST = 1e3  # a class this many nats behind the best has lost, however far behind it is
+PENALTY = 1.0  # weight of the penalty, in rows, where there are many rows
+FEW = 70.0  # number of rows at which the penalty is twice as strong; (FEW / n)² is added
+LOST = 1e3  # scores are clipped at this many nats below the best class
 STEPS = 100
 
 
@@ -36,14 +37,14 @@ class Calibration:
     def fit(
         cls, scores: np.ndarray, prior: np.ndarray, y: np.ndarray, w: np.ndarray | None = None, few: float = FEW
     ) -> Calibration:
-        """From held-out log likelihoods (n, k), log priors (k,) or (n, k), and the right classes. `few`: see FEW."""
+        """From held-out log likelihoods (n, k), log priors (k,) or (n, k), and the true classes. `few`: see FEW."""
         n, k = scores.shape
         best = scores.max(axis=1, keepdims=True)
         with np.errstate(invalid="ignore"):
             scores = np.maximum(np.nan_to_num(scores - best, nan=0.0, neginf=-LOST), -LOST)
         prior = np.broadcast_to(np.maximum(prior, -LOST), scores.shape)
         w = np.ones(n) if w is None else w
-        strength = PULL + (few / max(float(w.sum()), 1.0)) ** 2
+        strength = PENALTY + (few / max(float(w.sum()), 1.0)) ** 2
         theta = np.concatenate([[1.0], np.zeros(k)])
         value, gradient, curvature = _objective(theta, scores, prior, y, w, strength)
         for _ in range(STEPS):
@@ -64,7 +65,7 @@ class Calibration:
         return cls(float(theta[0]), theta[1:])
 
     def linear(self, coef: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What becomes of scores that are linear in x."""
+        """Coefficients and bias of the calibrated scores, for scores that are linear in x."""
         return self.temperature * coef, self.temperature * bias + self.bias
 
     def apply(self, scores: np.ndarray) -> np.ndarray:
@@ -76,17 +77,17 @@ class Calibration:
 
 
 def _objective(theta, scores, prior, y, w, strength: float) -> tuple[float, np.ndarray, np.ndarray]:
-    """Held-out log loss plus the pull of this strength; its gradient and Hessian in (temperature, bias)."""
-    n, k = scores.shape  # sums, not dot products: BLAS would wake its threads for so little
+    """Held-out log loss plus a penalty of this strength; its gradient and Hessian in (temperature, bias)."""
+    n, k = scores.shape  # sums, not dot products: BLAS would start threads for small arrays
     joint = theta[0] * scores + theta[1:] + prior
     log_p = ops.posterior(np.ascontiguousarray(joint), logs=True)
     rows = np.arange(n)
-    pull = theta - np.concatenate([[1.0], np.zeros(k)])
-    value = -float((w * log_p[rows, y]).sum()) + 0.5 * strength * float(pull @ pull)
+    change = theta - np.concatenate([[1.0], np.zeros(k)])
+    value = -float((w * log_p[rows, y]).sum()) + 0.5 * strength * float(change @ change)
     p = np.exp(log_p)
     weighted = p * w[:, None]
     mean = np.einsum("nk,nk->n", p, scores)
-    gradient = strength * pull
+    gradient = strength * change
     gradient[0] += float((w * (mean - scores[rows, y])).sum())
     total = np.einsum("nk->k", weighted)
     gradient[1:] += total - np.bincount(y, w, minlength=k)

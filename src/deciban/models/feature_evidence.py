@@ -1,17 +1,18 @@
-"""What each column says of each class, as weights multiply it: log p(x_j | c) less its mean over the classes.
+"""Evidence of each column for each class, which feature weights multiply: log p(x_j | c) less its mean over classes.
 
-Units and whatever else all classes share cancel, so that a weight means the same for every family. Where a score is
-linear in x, so is this. A cell counts at most `MOST` nats against a class, beside the class that it fits best: where a
-family is linear this holds for x_j = 1, and rows may have more of it. A missing cell says 0.
+Units and other terms that all classes share cancel, so that a weight has the same meaning for every family. Where a
+score is linear in x, so is the evidence. A cell is at most `MOST` nats of evidence against a class, compared with the
+class that it fits best; for a linear family this holds for x_j = 1, and larger values may exceed it. A missing cell is
+no evidence: 0.
 
 >>> import numpy as np
 >>> from deciban.families.poisson import Poisson
 >>> from deciban.data.blocks import Reals
 >>> f, x = Poisson(0.0, 0.0), Reals(np.array([[1.0], [4.0]]))
->>> said = column_evidence(f, f.estimate(f.tally(x, np.array([0, 1], dtype=np.int32), None, 2)))
->>> said.parts(x).round(3).tolist()  # 1.5 nats of the rate, and log 4 times the count
+>>> evidence = column_evidence(f, f.estimate(f.tally(x, np.array([0, 1], dtype=np.int32), None, 2)))
+>>> evidence.parts(x).round(3).tolist()  # 1.5 nats of the rate, and log 4 times the count
 [[[0.807], [-0.807]], [[-1.273], [1.273]]]
->>> said.scores(x, np.array([[2.0], [2.0]])).round(3).tolist()
+>>> evidence.scores(x, np.array([[2.0], [2.0]])).round(3).tolist()
 [[1.614, -1.614], [-2.545, 2.545]]
 """
 
@@ -43,18 +44,18 @@ def column_evidence(family: Any, params: Any) -> PartsEvidence | LinearEvidence:
 
 
 def centred(parts: np.ndarray) -> np.ndarray:
-    """Parts (…, k, d) less their mean over the classes, after what is far behind the best was brought nearer."""
+    """Parts (…, k, d), clipped at `MOST` below the best class, less their mean over the classes."""
     best = parts.max(axis=-2, keepdims=True)
     with np.errstate(invalid="ignore"):
         gap = np.maximum(parts - best, -MOST)
-    gap[np.isnan(gap)] = 0.0  # impossible for all classes alike
+    gap[np.isnan(gap)] = 0.0  # impossible under all classes
     gap -= gap.mean(axis=-2, keepdims=True)
     return gap
 
 
 @dataclass(frozen=True)
 class PartsEvidence:
-    """Of any family with parts."""
+    """Evidence under any family with `parts`."""
 
     family: Any
     params: Any
@@ -71,7 +72,7 @@ class PartsEvidence:
 
 @dataclass(frozen=True)
 class LinearEvidence:
-    """Of a family whose score is linear: parts[i, c, j] = share[c, j] + coef[c, j] x[i, j], or [x > above]."""
+    """Evidence under a linear family: parts[i, c, j] = share[c, j] + coef[c, j] x[i, j], or [x > above] for x."""
 
     coef: np.ndarray  # (k, d)
     share: np.ndarray  # (k, d)
@@ -79,12 +80,12 @@ class LinearEvidence:
 
     def parts(self, x: Reals | Counts) -> np.ndarray:
         cells = x.dense()
-        gone = np.isnan(cells)
+        missing = np.isnan(cells)
         if self.above is not None:
             cells = (cells > self.above).astype(np.float64)
         out = np.nan_to_num(cells)[:, None, :] * self.coef + self.share
-        if gone.any():
-            out *= ~gone[:, None, :]
+        if missing.any():
+            out *= ~missing[:, None, :]
         return out
 
     def scores(self, x: Reals | Counts, weights: np.ndarray) -> np.ndarray:
@@ -98,7 +99,7 @@ class LinearEvidence:
 
 @dataclass(frozen=True)
 class NoEvidence:
-    """No column says anything."""
+    """No column is evidence: all parts are 0."""
 
     k: int
     d: int
@@ -109,18 +110,18 @@ class NoEvidence:
 
 @dataclass(frozen=True)
 class DenseEvidence:
-    """The parts of some rows, kept or made anew whenever they are asked for."""
+    """Parts of some rows, kept in memory or computed at each use."""
 
-    said: Any  # has parts(x)
+    evidence: Any  # has parts(x)
     x: Block
     kept: bool
 
     @cached_property
     def _kept(self) -> np.ndarray:
-        return self.said.parts(self.x)
+        return self.evidence.parts(self.x)
 
     def parts(self) -> np.ndarray:
-        return self._kept if self.kept else self.said.parts(self.x)
+        return self._kept if self.kept else self.evidence.parts(self.x)
 
     def scores(self, weights: np.ndarray) -> np.ndarray:
         return np.einsum("nkd,kd->nk", self.parts(), weights)
@@ -138,9 +139,9 @@ class DenseEvidence:
 
 @dataclass(frozen=True)
 class SparseEvidence:
-    """The parts of sparse rows under a linear family, of which only stored cells are ever looked at one by one."""
+    """Parts of sparse rows under a linear family; only stored cells are visited one by one."""
 
-    said: LinearEvidence
+    evidence: LinearEvidence
     x: Counts
     kept: bool = True
 
@@ -148,38 +149,42 @@ class SparseEvidence:
     def _cells(self) -> tuple[csr_array, csr_array | None]:
         """(cells, which are missing)"""
         stored = np.asarray(self.x.stored, dtype=np.float64)
-        gone = np.isnan(stored)
-        values = np.nan_to_num(stored) if self.said.above is None else (stored > self.said.above).astype(np.float64)
+        missing = np.isnan(stored)
+        values = (
+            np.nan_to_num(stored) if self.evidence.above is None else (stored > self.evidence.above).astype(np.float64)
+        )
         at, shape = (self.x.column_of(), self.x.indptr - self.x.indptr[0]), (self.x.n, self.x.d)
-        return csr_array((values, *at), shape=shape), csr_array((gone * 1.0, *at), shape=shape) if gone.any() else None
+        return csr_array((values, *at), shape=shape), csr_array(
+            (missing * 1.0, *at), shape=shape
+        ) if missing.any() else None
 
     def parts(self) -> np.ndarray:
-        return self.said.parts(self.x)
+        return self.evidence.parts(self.x)
 
     def scores(self, weights: np.ndarray) -> np.ndarray:
-        return self.said.scores(self.x, weights)
+        return self.evidence.scores(self.x, weights)
 
     def back(self, amounts: np.ndarray) -> np.ndarray:
-        cells, gone = self._cells
+        cells, missing = self._cells
         here = amounts.sum(axis=0)[:, None]
-        if gone is not None:
-            here = here - (gone.T @ amounts).T
-        return (cells.T @ amounts).T * self.said.coef + here * self.said.share
+        if missing is not None:
+            here = here - (missing.T @ amounts).T
+        return (cells.T @ amounts).T * self.evidence.coef + here * self.evidence.share
 
     def spread(self, p: np.ndarray, w: np.ndarray) -> np.ndarray:
-        # as if all cells were 0, and what the stored ones change
-        cells, gone = self._cells
-        coef, share, mass = self.said.coef, self.said.share, p * w[:, None]
+        # the sum as if all cells were 0, corrected by the stored cells
+        cells, missing = self._cells
+        coef, share, mass = self.evidence.coef, self.evidence.share, p * w[:, None]
         row, column = self.x.row_of(), cells.indices
         out = mass.sum(axis=0) @ share**2 - np.einsum("cj,ce,ej->j", share, mass.T @ p, share)
-        sums = np.zeros((4, len(row)))  # of parts and their squares, stored and as if 0
+        sums = np.zeros((4, len(row)))  # of parts and their squares: of stored cells, and as if these were 0
         for c in range(p.shape[1]):
             q, zero = p[row, c], share[c, column]
             for at, part in ((0, cells.data * coef[c, column] + zero), (2, zero)):
                 sums[at] += q * part
                 sums[at + 1] += q * part**2
         stored = sums[1] - sums[0] ** 2
-        if gone is not None:
-            stored[gone.data > 0] = 0.0
+        if missing is not None:
+            stored[missing.data > 0] = 0.0
         change = stored - (sums[3] - sums[2] ** 2)
         return out + np.bincount(column, w[row] * change, minlength=self.x.d)

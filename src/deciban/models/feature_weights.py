@@ -2,15 +2,17 @@
 
     P(c | x) ∝ prior_c · exp(bias_c + Σ_j weight[c, j] · s_cj(x_j)),     s = log p(x_j | c) less its mean over classes
 
-The counts stay as they are; only the weights are fitted, a convex problem. Weights of 1 and biases of 0 are naive Bayes
-itself. They are 1 + t + u_j, and 1 + t + u_j + v_cj where there are more than two classes (with two, v would add
-nothing) and no more than `PAIRS` of them with a column. All are pulled to 0, that is to naive Bayes:
+The tallies do not change; only the weights are fitted, a convex problem. Weights of 1 and biases of 0 are naive Bayes.
+A weight is 1 + t + u_j, and 1 + t + u_j + v_cj if there are more than two classes (with two, v would add nothing) and
+at most `PAIRS` pairs of a class and a column. Quadratic penalties shrink t, u, v and the biases to 0, that is to naive
+Bayes:
 
-    loss = −Σ_i w_i log P(y_i | x_i) + ½ (pull_t t² + |bias|²) + ½ pull_u |u|² + ½ pull_v |v|²
+    loss = −Σ_i w_i log P(y_i | x_i) + ½ (λ_t t² + |bias|²) + ½ λ_u |u|² + ½ λ_v |v|²
 
-The pulls of u and v are found with the weights (see `pulling`); few rows have strong ones, of t too. Each step is
-Newton's, and a sum over rows; beyond `DENSE` weights by conjugate gradients. The first t and biases are the best that
-naive Bayes can have without u and v: as it comes it is often so sure that Newton's steps are short.
+The penalty strengths λ_u and λ_v are estimated with the weights (see below); few rows have strong penalties, on t too.
+Each step is a Newton step, a sum over rows; with more than `DENSE` parameters, by conjugate gradients. The start is the
+best temperature t and biases with u = v = 0: unweighted naive Bayes is often so confident that Newton's steps are
+short.
 
 >>> import numpy as np
 >>> from deciban.models.feature_evidence import DenseEvidence, column_evidence
@@ -20,23 +22,21 @@ naive Bayes can have without u and v: as it comes it is often so sure that Newto
 >>> f = Bernoulli()
 >>> rows = DenseEvidence(column_evidence(f, f.estimate(f.tally(x, y, None, 2))), x, kept=True)
 >>> found = fit([WeightedRows(rows, y, np.ones(60))], np.log([1 / 3, 2 / 3]), 3)
->>> bool(found.table[0, 2] < found.table[0, 0] == found.table[0, 1])  # the copy shares the weight, the noise has less
+>>> bool(found.table[0, 2] < found.table[0, 0] == found.table[0, 1])  # copies share the weight, noise has less
 True
 
-How strongly weights are pulled to 0, found while they are (MacKay 1992): what makes the rows most probable on the
-average over all weights.
+Penalty strengths maximise the evidence of the rows, the likelihood averaged over all weights (MacKay 1992):
 
-    pull = γ / |u|²,     γ = Σ_j (1 − pull · variance of u_j)     the number of weights that the rows determine
+    λ = γ / |u|²,     γ = Σ_j (1 − λ · variance of u_j)     the effective number of parameters
 
-No pull is less than `least`: few rows, which are judged by fewer still, often seem to say the reverse of what they say
-together, and many weights could be had from them that mean nothing.
+No strength is below `least_strength`: held-out evidence from few rows is noisy, and weak penalties would overfit it.
 
-An objective says in `layout.groups` which of its parameters share a pull; the others keep theirs. `uncertain` has the
-variances: the diagonal of the Hessian's inverse, or one over that of the Hessian where it is too large to be made.
+`layout.groups` of an objective are the parameters that share an estimated strength; the others keep theirs.
+`posterior_variances` are the diagonal of the inverse Hessian, or the inverse diagonal of a Hessian too large to form.
 
->>> round(RidgeStrength(1.0).towards(4.0).value, 3)  # the first time as asked; later as far as that is likely to lead
+>>> round(RidgeStrength(1.0).towards(4.0).value, 3)  # the first step goes to the wanted value, later ones extrapolate
 4.0
->>> round(RidgeStrength(1.0).towards(4.0).towards(8.0).value, 3)  # half of the way again: twice of it is left
+>>> round(RidgeStrength(1.0).towards(4.0).towards(8.0).value, 3)  # off fell from log 4 to log 2: stride 2
 16.0
 """
 
@@ -59,24 +59,24 @@ from deciban.solvers.base import CONVERGED, Smooth, Solution, State, solve
 from deciban.solvers.newton import Metric, Newton, NewtonCg
 from deciban.tallies.basic import SumTuple
 
-LEAST, LARGEST = 1e-2, 1e4  # pulls
-FEW = 70.0  # rows that have a pull of 1 at least
+LEAST, LARGEST = 1e-2, 1e4  # penalty strengths
+FEW = 70.0  # number of rows at which the least strength is 1
 STRIDES = (0.3, 8.0)
-SETTLED = 0.03  # a change of log(pull) that is none
-WORTHLESS = 1e-10  # nats a row: separated classes have a loss of 0, of which no share is small
+SETTLED = 0.03  # a change of log(strength) that counts as none
+NEGLIGIBLE = 1e-10  # nats per row; absolute, as separated classes have a loss of 0
 _trtri = get_lapack_funcs(("trtri",), dtype=np.float64)[0]
 
 
 @dataclass(frozen=True)
 class RidgeStrength:
-    """A pull on its way: log(γ / |u|² / pull) was `off` before the last change, which was `stride` times that."""
+    """A penalty strength λ being estimated: log(γ / |u|² / λ) was `off` before the last change, `stride` times that."""
 
     value: float
     off: float = np.inf
     stride: float = 1.0
 
     def towards(self, wanted: float, lowest: float = LEAST) -> RidgeStrength:
-        """Nearer to what the rows ask for, which moves too: how much, the last change tells (a secant)."""
+        """The next value: a secant step towards the wanted value, which itself depends on the strength."""
         off = float(np.log(np.clip(wanted, lowest, LARGEST) / self.value))
         stride = 1.0
         if np.isfinite(self.off) and off != self.off:
@@ -86,76 +86,78 @@ class RidgeStrength:
         )
 
 
-def least_pull(weight: float) -> float:
-    """The least pull where rows have that weight together.
+def least_strength(weight: float) -> float:
+    """Lower bound of a penalty strength for rows of this total weight.
 
-    >>> least_pull(14.0), least_pull(70.0), least_pull(1e4)
+    >>> least_strength(14.0), least_strength(70.0), least_strength(1e4)
     (25.0, 1.0, 0.01)
     """
     return float(np.clip((FEW / max(weight, 1.0)) ** 2, LEAST, LARGEST))
 
 
 @dataclass(frozen=True)
-class Kept:
-    on_the_way: tuple[RidgeStrength, ...]
-    moved: float = np.inf  # how much pulls did, in logarithms
-    before: float = np.inf  # and in the step before
+class Progress:
+    estimates: tuple[RidgeStrength, ...]
+    moved: float = np.inf  # largest change of log(strength) in the last step
+    before: float = np.inf  # and in the step before it
 
     @property
     def settled(self) -> bool:
-        return max(self.moved, self.before) <= SETTLED  # once may be by chance, while weights are still on their way
+        return max(self.moved, self.before) <= SETTLED  # in two steps: one may be by chance, while weights still change
 
     @property
-    def pulls(self) -> tuple[float, ...]:
-        return tuple(pull.value for pull in self.on_the_way)
+    def strengths(self) -> tuple[float, ...]:
+        return tuple(strength.value for strength in self.estimates)
 
 
 @dataclass(frozen=True)
 class EvidenceMaximisation(Smooth):
-    """Another solver's steps, and after each the pulls that the rows ask for."""
+    """Steps of another solver, each followed by an update of the penalty strengths."""
 
     inner: Newton | NewtonCg
 
     def init(self, objective: Any, w: np.ndarray) -> State:
-        pulls = tuple(RidgeStrength(float(objective.ridge[at.start])) for at in objective.layout.groups)
-        return replace(self.inner.init(objective, w), kept=Kept(pulls))
+        strengths = tuple(RidgeStrength(float(objective.ridge[at.start])) for at in objective.layout.groups)
+        return replace(self.inner.init(objective, w), kept=Progress(strengths))
 
     def step(self, objective: Any, state: State) -> State:
-        now = with_strength(objective, state.kept.pulls)
+        now = with_strength(objective, state.kept.strengths)
         there = self.inner.step(now, state)
         if there.stuck or state.kept.settled:
             return replace(there, kept=state.kept)
-        left = uncertain(now, there) * now.ridge
-        pulls, moved = [], 0.0
-        for at, before in zip(now.layout.groups, state.kept.on_the_way, strict=True):
+        left = posterior_variances(now, there) * now.ridge
+        strengths, moved = [], 0.0
+        for at, before in zip(now.layout.groups, state.kept.estimates, strict=True):
             known = max(float((1.0 - left[at]).sum()), 1e-3)
-            pull = before.towards(known / max(float(there.w[at] @ there.w[at]), 1e-300), least_pull(objective.weight))
-            felt = min(known, 1.0)  # nobody feels a pull where nothing is known
-            moved = max(moved, abs(float(np.log(pull.value / before.value))) * felt)
-            pulls.append(pull)
-        kept = Kept(tuple(pulls), moved, state.kept.moved)
-        more = with_strength(objective, kept.pulls).ridge - now.ridge
+            strength = before.towards(
+                known / max(float(there.w[at] @ there.w[at]), 1e-300), least_strength(objective.weight)
+            )
+            effect = min(known, 1.0)  # a strength hardly matters where the rows determine no parameter
+            moved = max(moved, abs(float(np.log(strength.value / before.value))) * effect)
+            strengths.append(strength)
+        kept = Progress(tuple(strengths), moved, state.kept.moved)
+        more = with_strength(objective, kept.strengths).ridge - now.ridge
         value = there.value + 0.5 * float(more @ there.w**2)
         return replace(there, value=value, gradient=there.gradient + more * there.w, kept=kept)
 
     def done(self, objective: Any, state: State, tol: float) -> str | None:
         if not state.kept.settled and not state.stuck:
             return None
-        if state.steepness <= tol * objective.weight and state.gain <= WORTHLESS * objective.weight:
+        if state.steepness <= tol * objective.weight and state.gain <= NEGLIGIBLE * objective.weight:
             return "gradient"
         return super().done(objective, state, tol)
 
 
-def with_strength(objective: Any, pulls: Sequence[float]) -> Any:
-    """The objective with other pulls."""
+def with_strength(objective: Any, strengths: Sequence[float]) -> Any:
+    """The objective with other penalty strengths."""
     ridge = objective.ridge.copy()
-    for at, pull in zip(objective.layout.groups, pulls, strict=True):
-        ridge[at] = pull
+    for at, strength in zip(objective.layout.groups, strengths, strict=True):
+        ridge[at] = strength
     return replace(objective, ridge=ridge)
 
 
-def uncertain(objective: Any, state: State) -> np.ndarray:
-    """The variance that each weight has left, (size,): the diagonal of the Hessian's inverse."""
+def posterior_variances(objective: Any, state: State) -> np.ndarray:
+    """Posterior variance of each parameter, (size,): the diagonal of the inverse Hessian."""
     metric: Any = state.kept
     if not isinstance(metric, Metric):
         return 1.0 / objective.diagonal(state.w)[1][0]
@@ -163,8 +165,8 @@ def uncertain(objective: Any, state: State) -> np.ndarray:
     return metric.scale**2 * np.einsum("ij,ij->j", inverse, inverse)
 
 
-PAIRS = 1 << 10  # of class and column, that have weights of their own
-DENSE = 1 << 11  # weights for which a Hessian is made
+PAIRS = 1 << 10  # pairs of a class and a column that have their own weights, at most
+DENSE = 1 << 11  # parameters for which a Hessian is formed, at most
 TOLERANCE = 1e-6
 STEPS = 100
 
@@ -173,7 +175,7 @@ STEPS = 100
 class FeatureWeights:
     table: np.ndarray  # (k, d)
     bias: np.ndarray  # (k,)
-    pulls: tuple[float, ...]  # of the columns' weights, and of the classes' beside them
+    strengths: tuple[float, ...]  # of the penalties on u and v
     steps: int
     why: str
 
@@ -184,7 +186,7 @@ class FeatureWeights:
 
 @dataclass(frozen=True)
 class WeightedRows:
-    """Some rows: what their columns say, their classes and their weights."""
+    """Some rows: the evidence of their columns, their classes and their weights."""
 
     rows: DenseEvidence | SparseEvidence
     y: np.ndarray  # (n,)
@@ -193,7 +195,7 @@ class WeightedRows:
 
 @dataclass(frozen=True)
 class ParameterLayout:
-    """Where t, u (d), v (k · d, or none) and the biases (k) stand in a flat array."""
+    """Positions of t, u (d), v (k · d, or none) and the biases (k) in a flat array."""
 
     k: int
     d: int
@@ -205,18 +207,18 @@ class ParameterLayout:
 
     @property
     def groups(self) -> tuple[slice, ...]:
-        """Those whose pull is found."""
+        """Parameters whose penalty strength is estimated."""
         first = slice(1, 1 + self.d)
         return (first, slice(1 + self.d, self.size - self.k)) if self.by_class else (first,)
 
-    def spread_out(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def weights_and_biases(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Changes of the weights (k, d) and biases (k,)."""
         table = np.tile(theta[0] + theta[1 : 1 + self.d], (self.k, 1))
         if self.by_class:
             table += theta[self.groups[1]].reshape(self.k, self.d)
         return table, theta[-self.k :]
 
-    def gathered(self, a: np.ndarray) -> np.ndarray:
+    def by_parameter(self, a: np.ndarray) -> np.ndarray:
         """Derivatives by t, u, v, biases, along the first axis, from those by weights and biases: (m · d + k, …), where
         m is k, or 1 if there are no weights by class."""
         table = a[: -self.k].reshape(-1, self.d, *a.shape[1:])
@@ -227,19 +229,17 @@ class ParameterLayout:
 
 @dataclass(frozen=True)
 class Objective:
-    """The loss of weights over some rows; each question is a sum over them."""
+    """The penalised loss as a function of the weights; each value and derivative is a sum over rows."""
 
     pieces: Sequence[WeightedRows]
     prior: np.ndarray  # (k,), log
     layout: ParameterLayout
     ridge: np.ndarray  # (size,)
-    elsewhere: Callable[[Callable], SumTuple] | None = (
-        None  # g ↦ Σ g(pieces of rows) over rows that are not in `pieces`
-    )
-    mass: float = 0.0  # what those weigh
-    dear: bool = False  # whether each of their sums is a pass: gradient and Hessian are then asked for together
+    elsewhere: Callable[[Callable], SumTuple] | None = None  # g ↦ Σ g(pieces) over rows that are not in `pieces`
+    mass: float = 0.0  # total weight of those rows
+    costly: bool = False  # whether each sum is a pass over data: gradient and Hessian are then computed together
     last: dict[bytes, tuple] = field(default_factory=dict, repr=False, compare=False)
-    m, intercept = 1, False  # as solvers ask
+    m, intercept = 1, False  # read by solvers
 
     @cached_property
     def weight(self) -> float:
@@ -251,19 +251,19 @@ class Objective:
         return self.elsewhere(EachPiece(g)).parts
 
     def slope(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        if self.dear and self.layout.size <= DENSE:
-            return self._pulled(theta, *self._asked(theta)[:2])
-        return self._pulled(theta, *self.total(partial(slope_of, *self._model(theta), self.layout)))
+        if self.costly and self.layout.size <= DENSE:
+            return self._penalised(theta, *self._derivatives(theta)[:2])
+        return self._penalised(theta, *self.total(partial(slope_of, *self._model(theta), self.layout)))
 
     def curve(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        loss, slope, hessian = self._asked(theta)
-        hessian = self.layout.gathered(self.layout.gathered(hessian).T)
+        loss, slope, hessian = self._derivatives(theta)
+        hessian = self.layout.by_parameter(self.layout.by_parameter(hessian).T)
         hessian.flat[:: len(hessian) + 1] += self.ridge
-        return *self._pulled(theta, loss, slope), hessian
+        return *self._penalised(theta, loss, slope), hessian
 
-    def _asked(self, theta: np.ndarray) -> tuple:
-        """(loss, slope, curvature) without pulls, which may change while the weights stay."""
-        if not self.dear:
+    def _derivatives(self, theta: np.ndarray) -> tuple:
+        """(loss, gradient, Hessian) without penalties, whose strengths may change while the weights stay."""
+        if not self.costly:
             return self.total(partial(curve_of, *self._model(theta), self.layout))
         key = theta.tobytes()
         if key not in self.last:
@@ -273,21 +273,21 @@ class Objective:
 
     def product(self, theta: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The Hessian times v."""
-        turn = self.layout.spread_out(v)
+        turn = self.layout.weights_and_biases(v)
         return self.total(partial(product_of, *self._model(theta), self.layout, *turn))[0] + self.ridge * v
 
     def diagonal(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Nothing, and the Hessian's diagonal, (1, size) each; of objectives without weights by class."""
+        """Zeros and the diagonal of the Hessian, (1, size) each, of objectives without weights by class."""
         diagonal = self.total(partial(diagonal_of, *self._model(theta)))[0] + self.ridge
         return np.zeros((1, self.layout.size)), diagonal[None]
 
     def _model(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        table, bias = self.layout.spread_out(theta)
+        table, bias = self.layout.weights_and_biases(theta)
         return 1.0 + table, bias + self.prior
 
-    def _pulled(self, theta: np.ndarray, loss: float, slope: np.ndarray) -> tuple[float, np.ndarray]:
-        pull = self.ridge * theta
-        return loss + 0.5 * float(pull @ theta), slope + pull
+    def _penalised(self, theta: np.ndarray, loss: float, slope: np.ndarray) -> tuple[float, np.ndarray]:
+        strength = self.ridge * theta
+        return loss + 0.5 * float(strength @ theta), slope + strength
 
 
 @dataclass(frozen=True)
@@ -309,7 +309,7 @@ def slope_of(table: np.ndarray, bias: np.ndarray, layout: ParameterLayout, piece
 def curve_of(table: np.ndarray, bias: np.ndarray, layout: ParameterLayout, piece: WeightedRows) -> SumTuple:
     """(loss, gradient, Hessian by weights and biases) of some rows."""
     loss, p = _posterior(piece, table, bias)
-    return SumTuple((loss, _slope(piece, p, layout), bend(piece.rows.parts(), p, piece.w, layout.by_class)))
+    return SumTuple((loss, _slope(piece, p, layout), hessian_of(piece.rows.parts(), p, piece.w, layout.by_class)))
 
 
 def product_of(
@@ -351,14 +351,14 @@ def _slope(piece: WeightedRows, p: np.ndarray, layout: ParameterLayout) -> np.nd
 def _back(piece: WeightedRows, amounts: np.ndarray, layout: ParameterLayout) -> np.ndarray:
     table = piece.rows.back(amounts)
     table = table if layout.by_class else table.sum(axis=0)
-    return layout.gathered(np.concatenate([table.ravel(), amounts.sum(axis=0)]))
+    return layout.by_parameter(np.concatenate([table.ravel(), amounts.sum(axis=0)]))
 
 
-def bend(parts: np.ndarray, p: np.ndarray, w: np.ndarray, by_class: bool) -> np.ndarray:
+def hessian_of(parts: np.ndarray, p: np.ndarray, w: np.ndarray, by_class: bool) -> np.ndarray:
     """The Hessian of the loss by weights, (k, d) or (d,), and biases, (k,)."""
     (n, k, d), mass = parts.shape, p * w[:, None]
-    said = parts * p[:, :, None]
-    mean = np.hstack([said.reshape(n, k * d) if by_class else said.sum(axis=1), p])
+    expected = parts * p[:, :, None]
+    mean = np.hstack([expected.reshape(n, k * d) if by_class else expected.sum(axis=1), p])
     out = -(mean.T * w) @ mean
     for c in range(k):
         at, bias = slice(c * d, (c + 1) * d) if by_class else slice(0, d), len(out) - k + c
@@ -372,22 +372,22 @@ def bend(parts: np.ndarray, p: np.ndarray, w: np.ndarray, by_class: bool) -> np.
 
 
 def problem(pieces: Sequence[WeightedRows], prior: np.ndarray, d: int) -> Objective:
-    """What `fit` makes small, with the first pulls."""
+    """The objective that `fit` minimises, with the initial penalty strengths."""
     k = len(prior)
     layout = ParameterLayout(k, d, k > 2 and k * d <= PAIRS)
-    return begun(Objective(pieces, prior, layout, np.ones(layout.size)))
+    return with_initial_strengths(Objective(pieces, prior, layout, np.ones(layout.size)))
 
 
-def begun(objective: Objective) -> Objective:
-    """The same with the first pulls."""
-    lowest, ridge = least_pull(objective.weight), np.ones(objective.layout.size)
+def with_initial_strengths(objective: Objective) -> Objective:
+    """The objective with the initial penalty strengths."""
+    lowest, ridge = least_strength(objective.weight), np.ones(objective.layout.size)
     ridge[0] += lowest
     groups = len(objective.layout.groups)
-    return with_strength(replace(objective, ridge=ridge), [max(pull, lowest) for pull in (1.0, 10.0)[:groups]])
+    return with_strength(replace(objective, ridge=ridge), [max(strength, lowest) for strength in (1.0, 10.0)[:groups]])
 
 
-def tempered(objective: Objective) -> np.ndarray:
-    """Naive Bayes with the best temperature and biases, which its scores (n, k) alone tell: where to start from."""
+def fit_temperature(objective: Objective) -> np.ndarray:
+    """Start: naive Bayes with the best temperature and biases, fitted to its scores (n, k)."""
     theta, ones = np.zeros(objective.layout.size), np.ones((objective.layout.k, objective.layout.d))
     scores = np.concatenate(list(threads.map_ordered(objective.pieces, lambda piece: piece.rows.scores(ones))))
     y, w = (np.concatenate([getattr(piece, name) for piece in objective.pieces]) for name in ("y", "w"))
@@ -403,12 +403,12 @@ def minimise(objective: Objective, start: np.ndarray) -> Solution:
 
 
 def fit(pieces: Sequence[WeightedRows], prior: np.ndarray, d: int, start: np.ndarray | None = None) -> FeatureWeights:
-    """Weights of d columns from rows that were judged by counts without them, and log priors (k,)."""
+    """Weights of d columns, from the held-out evidence of rows and log priors (k,)."""
     objective = problem(pieces, prior, d)
-    return found(objective, minimise(objective, tempered(objective) if start is None else start))
+    return found(objective, minimise(objective, fit_temperature(objective) if start is None else start))
 
 
 def found(objective: Objective, answer: Solution) -> FeatureWeights:
-    """The weights that an answer stands for."""
-    table, bias = objective.layout.spread_out(answer.w)
-    return FeatureWeights(1.0 + table, bias, answer.kept.pulls, answer.steps, answer.why)
+    """The weights of a solution."""
+    table, bias = objective.layout.weights_and_biases(answer.w)
+    return FeatureWeights(1.0 + table, bias, answer.kept.strengths, answer.steps, answer.why)

@@ -1,5 +1,4 @@
-"""Leave-one-out: what a model would say of each row had it never seen that row, without fitting again; and what is
-chosen by it: settings, and the calibration of probabilities."""
+"""Leave-one-out predictions without refitting, and what is fitted to them: tuned settings and calibration."""
 
 from __future__ import annotations
 
@@ -22,12 +21,12 @@ from deciban.rows.rows import Rows
 from deciban.rows.sample import RowSample
 from deciban.tallies.basic import SumTuple
 
-LOST = 700.0  # nats: what a held-out row with probability 0 costs
-SPAN = 1 << 18  # cells a span of rows has, at least: its arrays stay in cache
+LOST = 700.0  # nats: loss of a held-out row with probability 0
+SPAN = 1 << 18  # least number of cells in a span of rows: its arrays stay in cache
 
 
 def leave_one_out(state: State, table: Table, priors: Any = None) -> np.ndarray:
-    """Log probabilities (n, k) of the classes of each row, by the model without that row; a calibration stays."""
+    """Log probabilities (n, k) of the classes of each row, by the model without that row; its calibration stays."""
     check_learned(state, table)
     if priors is None:
         prior = held_out_prior(state, table)
@@ -37,7 +36,7 @@ def leave_one_out(state: State, table: Table, priors: Any = None) -> np.ndarray:
     out, posterior = np.empty((table.n, table.k)), state.posterior
 
     def finish(scores: np.ndarray, start: int, stop: int) -> None:
-        if isinstance(posterior, AveragedPosterior):  # which a row that misses a level teaches nothing about
+        if isinstance(posterior, AveragedPosterior):  # a row that lacks a level adds nothing to its shares
             out[start:stop] = posterior.averaged(table.rows(start, stop).x, scores, prior[start:stop], start)
             return
         fallback = prior[start:stop]  # of a row that no class makes possible
@@ -52,7 +51,7 @@ def leave_one_out(state: State, table: Table, priors: Any = None) -> np.ndarray:
 
 
 def check_learned(state: State, table: Table) -> None:
-    """Refuse rows that outweigh their class: they were not learned."""
+    """Raise an error for rows with more weight than their class: they were not learned."""
     most = np.ones(table.k)
     if table.w is not None:
         most = np.zeros(table.k)
@@ -66,8 +65,8 @@ def check_learned(state: State, table: Table) -> None:
 
 
 def held_out_scores(state: State, table: Table, finish: Callable | None = None) -> np.ndarray:
-    """Log likelihoods (n, k) of each row under every class, the row itself taken out of the tally; or none, where
-    finish(scores, start, stop) takes them, span by span."""
+    """Log likelihoods (n, k) of each row under every class, the row taken out of the tally. With `finish`, nothing is
+    returned: finish(scores, start, stop) is called for each span of rows."""
     family, params, counts = state.family, state.params, state.tally.parts[1]
 
     def of(span: tuple[int, int]) -> np.ndarray | None:
@@ -77,7 +76,7 @@ def held_out_scores(state: State, table: Table, finish: Callable | None = None) 
             if state.spec.fill_missing is not None:
                 _score_incomplete(state, chunk, out)
             if not ops.all_finite(out):
-                for row in np.flatnonzero(np.isnan(out).any(axis=1)).tolist():  # no closed form: the long way
+                for row in np.flatnonzero(np.isnan(out).any(axis=1)).tolist():  # no closed form: refit
                     out[row] = state.loglik_without(chunk.rows(row, row + 1))
             return out if finish is None else finish(out, *span)
 
@@ -87,37 +86,37 @@ def held_out_scores(state: State, table: Table, finish: Callable | None = None) 
 
 
 def _score_incomplete(state: State, chunk: Table, out: np.ndarray) -> None:
-    """Rows with missing cells are not in the sums of discriminants (or, after EM, in them by what was expected of
-    them): there is nothing to take out."""
+    """Score incomplete rows by the whole model. Discriminants do not tally them (or, after EM, tally their expected
+    statistics): there is nothing to take out."""
     gaps = np.flatnonzero(np.isnan(np.asarray(chunk.x.values)).any(axis=1))  # type: ignore[union-attr]
     if len(gaps):
         out[gaps] = state.family.loglik(state.params, chunk.x.take(gaps))
 
 
 def held_out_prior(state: State, table: Table) -> np.ndarray:
-    """log priors (n, k) of each row, its own weight taken out."""
+    """log priors (n, k) for each row, its own weight taken out."""
     n = state.n
     if not state.family.uses_prior and len(n) > 1:
         return np.zeros((table.n, len(n)))
     if table.w is None:
-        which, kinds = table.y, [(c, 1.0) for c in range(table.k)]
+        which, cases = table.y, [(c, 1.0) for c in range(table.k)]
     else:
         amounts, at = np.unique(table.w, return_inverse=True)
         pairs, which = np.unique(table.y.astype(np.int64) * len(amounts) + at.ravel(), return_inverse=True)
-        kinds = [(int(pair // len(amounts)), amounts[pair % len(amounts)]) for pair in pairs]
-    logs = np.empty((len(kinds), len(n)))
-    for row, (c, w) in enumerate(kinds):
+        cases = [(int(pair // len(amounts)), amounts[pair % len(amounts)]) for pair in pairs]
+    logs = np.empty((len(cases), len(n)))
+    for row, (c, w) in enumerate(cases):
         left = n.copy()
         left[c] = max(left[c] - w, 0.0)
         logs[row] = state.spec.prior.log(left, state.classes)
     return logs[which.ravel()]
 
 
-# what rows held out choose
+# what is fitted to held-out rows
 
 
 def calibrated(state: State, sample: RowSample) -> State:
-    """With a temperature and biases from rows judged by the model without them."""
+    """The state with a temperature and biases fitted to leave-one-out scores."""
     table = sample.table
     scores, prior = held_out_scores(state, table), held_out_prior(state, table)
     w = table.w if sample.times is None else table.weights() * sample.times
@@ -125,7 +124,7 @@ def calibrated(state: State, sample: RowSample) -> State:
 
 
 def tuned(state: State, rows: Rows) -> State:
-    """With the settings under which rows left out are most probable, of all combinations of candidates."""
+    """The state with the combination of candidate settings of the smallest leave-one-out log loss."""
     names = list(state.spec.tune)
     trials = [dict(zip(names, values, strict=True)) for values in product(*state.spec.tune.values())]
     states = tuple(state.with_known(tuned=trial) for trial in trials)
@@ -135,7 +134,7 @@ def tuned(state: State, rows: Rows) -> State:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutLosses:
-    """rows → the log loss of each state when each row is left out."""
+    """rows → the leave-one-out log loss of each state."""
 
     states: tuple[State, ...]
 

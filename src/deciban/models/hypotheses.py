@@ -1,13 +1,13 @@
-"""Weights over hypotheses h, and what follows from them. Arrays in, arrays out: m hypotheses, n rows, k classes.
+"""Weights of hypotheses h, and predictions by them. Arrays in, arrays out: m hypotheses, n rows, k classes.
 
     posterior      P(h | D) ∝ P(D | h) P(h)
     MAP            argmax_h P(h | D)
     MDL            argmin_h −log₂ P(D | h) − log₂ P(h), in bits: the same hypothesis
-    Bayes-optimal  P(c | x) = Σ_h P(c | x, h) P(h | D), which no single h need agree with
+    Bayes-optimal  P(c | x) = Σ_h P(c | x, h) P(h | D); may differ from every single h
     Gibbs          one h drawn by P(h | D): wrong at most twice as often, on average over concepts drawn from the prior
                    (Haussler, Kearns and Schapire 1994)
-    stacking       weights under which rows that models have not seen are most probable, argmax Σ_i log Σ_h w_h p_h(y_i)
-                   (Yao, Vehtari, Simpson and Gelman 2018): concave, so EM finds the one maximum
+    stacking       weights that maximise the likelihood of held-out rows, argmax Σ_i log Σ_h w_h p_h(y_i)
+                   (Yao, Vehtari, Simpson and Gelman 2018): concave, so EM finds the global maximum
 
 >>> votes = np.log([[[1.0, 1e-300]], [[1e-300, 1.0]], [[1e-300, 1.0]]])  # of three hypotheses about one row: +, −, −
 >>> np.exp(bayes_optimal(votes, np.array([0.4, 0.3, 0.3]))).round(9).tolist()
@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 BIT = np.log(2.0)  # nats in a bit
-REST = 1e-7  # EM stops where no weight moves by more
+TOLERANCE = 1e-7  # EM stops when no weight changes by more
 STEPS = 2000
 
 
@@ -34,7 +34,7 @@ def posterior(log_evidence: np.ndarray, log_prior: np.ndarray) -> np.ndarray:
 
 
 def description_length(log_evidence: np.ndarray, log_prior: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(−log₂ P(D | h), −log₂ P(h), their sum), (m,) each: the message that tells the data by means of h.
+    """(−log₂ P(D | h), −log₂ P(h), their sum), (m,) each: bits of the data given h, of h, and of both.
 
     >>> [a.tolist() for a in description_length(np.log([0.5, 0.125]), np.log([0.25, 0.5]))]
     [[1.0, 3.0], [2.0, 1.0], [3.0, 4.0]]
@@ -44,25 +44,25 @@ def description_length(log_evidence: np.ndarray, log_prior: np.ndarray) -> tuple
 
 
 def bayes_optimal(log_proba: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """log Σ_h w_h P(c | x, h) (n, k), from log P(c | x, h) (m, n, k). Of a row where a hypothesis has NaN, the others
+    """log Σ_h w_h P(c | x, h) (n, k), from log P(c | x, h) (m, n, k). Where a hypothesis has NaN for a row, the others
     share its weight.
 
     >>> np.exp(bayes_optimal(np.log([[[0.9, 0.1]], [[np.nan, np.nan]]]), np.array([0.2, 0.8]))).round(9).tolist()
     [[0.9, 0.1]]
     """
-    silent = np.isnan(log_proba).any(axis=2)
-    each = np.broadcast_to(weights[:, None], silent.shape)
-    if silent.any():
-        log_proba = np.where(silent[:, :, None], -np.inf, log_proba)
-        each = np.where(silent, 0.0, each)
-        each = np.where(each.sum(axis=0) > 0, each, ~silent)
+    undefined = np.isnan(log_proba).any(axis=2)
+    each = np.broadcast_to(weights[:, None], undefined.shape)
+    if undefined.any():
+        log_proba = np.where(undefined[:, :, None], -np.inf, log_proba)
+        each = np.where(undefined, 0.0, each)
+        each = np.where(each.sum(axis=0) > 0, each, ~undefined)
         each = each / each.sum(axis=0)
     with np.errstate(divide="ignore"):
         return np.logaddexp.reduce(np.log(each)[:, :, None] + log_proba, axis=0)
 
 
 def gibbs(log_proba: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-    """What the hypothesis drawn for each row (n,) says of it, (n, k).
+    """Log probabilities (n, k) by the hypothesis drawn for each row (n,).
 
     >>> gibbs(np.log([[[0.9, 0.1]] * 2, [[0.2, 0.8]] * 2]), np.array([1, 0])).round(2).tolist()
     [[-1.61, -0.22], [-0.11, -2.3]]
@@ -71,13 +71,13 @@ def gibbs(log_proba: np.ndarray, drawn: np.ndarray) -> np.ndarray:
 
 
 def draws(weights: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """n hypotheses by their weights, (n,)."""
+    """n hypotheses drawn by their weights, (n,)."""
     return rng.choice(len(weights), size=n, p=weights / weights.sum())
 
 
 def stacking_weights(log_proba: np.ndarray, prior: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """Weights (m,) under which the rows are most probable, from log probabilities of the true classes (m, n) by models
-    that have not seen them; `prior` counts as one row. Rows that every model rules out say nothing.
+    """Weights (m,) that maximise the likelihood of the rows, from held-out log probabilities of the true classes (m,
+    n); `prior` counts as one row. Rows to which every model gives probability 0 are ignored.
 
     >>> stacking_weights(np.log([[0.9, 0.9, 0.2], [0.5, 0.5, 0.5]]), np.array([0.5, 0.5])).round(2).tolist()
     [0.55, 0.45]
@@ -92,6 +92,6 @@ def stacking_weights(log_proba: np.ndarray, prior: np.ndarray, w: np.ndarray | N
     for _ in range(STEPS):
         new = (now * (likelihood @ (weight / (now @ likelihood))) + prior / prior.sum()) / whole
         moved, now = np.abs(new - now).max(), new
-        if moved <= REST:
+        if moved <= TOLERANCE:
             break
     return now / now.sum()

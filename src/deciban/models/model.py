@@ -1,7 +1,7 @@
-"""A model as values: its settings (`Spec`), what the rows decided before the tally (`Known`), and its `State`.
+"""A model as immutable values: its settings (`Spec`), what is determined before the tally (`Known`), its `State`.
 
-A state is a tally and what says how to read it: parameters, priors and the posterior are made of it when they are first
-asked for. Nothing in it changes: learning more, merging and forgetting make another state.
+A state is a tally and what is needed to interpret it. Parameters, priors and the posterior are computed from it at
+first use. Learning more rows, merging and removing rows make a new state.
 
     rows ── Tallying ──► tally ── Spec ──► State ──► Posterior
 """
@@ -38,26 +38,26 @@ from deciban.rows.rows import Rows
 from deciban.rows.schema import Schema
 from deciban.tallies import Bundle, ClassWeights, reordered
 
-ESTIMATED = ("family", "params", "log_prior")  # what stays when a calibration or weights are added
+ESTIMATED = ("family", "params", "log_prior")  # kept when a calibration or weights are added
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What rows, or the user, decided before rows are tallied."""
+    """What is determined by rows, or given by the user, before rows are tallied."""
 
-    tuned: Mapping[str, float] = field(default_factory=dict)  # settings that held-out rows chose
-    cuts: tuple | None = None  # of each column that is cut into intervals
-    covariances: tuple = ()  # of a user's covariance estimator
-    network: Any = None  # whose tables were given
+    tuned: Mapping[str, float] = field(default_factory=dict)  # settings chosen by held-out rows
+    cuts: tuple | None = None  # of each column; None: columns are not cut
+    covariances: tuple = ()  # by a user's covariance estimator
+    network: Any = None  # a network with given tables
     steps: int = 0  # of EM
-    target: str | None = None  # what the labels are called
+    target: str | None = None  # name of the label column
 
 
 @dataclass(frozen=True, eq=False)
 class Spec:
     """The settings of a classifier as a value.
 
-    `family(schema, known)` is the family; the kind of its tally follows from settings and schema, never from the
+    `family(schema, known)` returns the family; the type of its tally depends on settings and schema, not on the
     classes. Callables are functions of modules, or `functools.partial` of them: a spec can be pickled.
     """
 
@@ -72,15 +72,17 @@ class Spec:
     fill_missing: Any = None  # (family, known) → the family whose Gaussians fill in missing cells by EM, or None
     find_cuts: Any = None  # (schema, grid counts) → cuts; None: columns are not cut
     find_covariances: Any = None  # (table) → covariances, by a user's estimator
-    check_setup: Callable[[np.ndarray, Any], None] | None = None  # (classes, reader): refuses settings
-    check_rows: Callable[[np.ndarray, np.ndarray], None] | None = None  # (rows of each class, classes): refuses too few
+    check_setup: Callable[[np.ndarray, Any], None] | None = None  # (classes, reader): raises for unsuitable settings
+    check_rows: Callable[[np.ndarray, np.ndarray], None] | None = (
+        None  # (rows of each class, classes): raises if too few
+    )
     check_family: Callable[[Any, Schema | None, int], None] | None = None  # (family, schema, classes), before a tally
-    structured: bool = False  # whether what a column says depends on others
+    structured: bool = False  # whether the evidence of a column depends on other columns
     eager: bool = False  # whether parameters are estimated by `fit`, since that may fail
 
     def check(self, classes: np.ndarray, reader: Any, rows: Rows | None) -> None:
-        """Refuse settings that do not go with these classes and columns, or with so few rows; `rows` is None where more
-        of them may come."""
+        """Raise an error if the settings do not suit these classes and columns, or the number of rows; `rows` is None
+        where more rows may follow."""
         self.prior.check(classes)
         if self.check_setup is not None:
             self.check_setup(classes, reader)
@@ -89,7 +91,7 @@ class Spec:
 
     @property
     def several_passes(self) -> bool:
-        """Whether rows are gone through more than once."""
+        """Whether learning needs more than one pass over the rows."""
         return bool(self.tune) or self.feature_weights or self.find_cuts is not None
 
     @property
@@ -98,7 +100,7 @@ class Spec:
 
 
 def fixed_family(family: Any, schema: Schema | None, known: Known) -> Any:
-    """For `Spec.family`: the same family whatever the rows decided."""
+    """For `Spec.family`: a family that depends on neither schema nor rows."""
     return family
 
 
@@ -110,7 +112,7 @@ class Tallying:
     known: Known
 
     def size(self, table: Table) -> int:
-        """Numbers in the tally of such rows."""
+        """How many numbers the tally of such rows holds."""
         return self.size_of(table.schema, table.k, table.d)
 
     def size_of(self, schema: Schema | None, k: int, d: int) -> int:
@@ -124,7 +126,7 @@ class Tallying:
             inputs.raise_negative(table.x, spec.name)
         if isinstance(table.x, Codes):
             inputs.check_levels(table.x)
-        with np.errstate(all="ignore"):  # what is not finite is refused below
+        with np.errstate(all="ignore"):  # results that are not finite raise below
             tally = tally_of(family, table)
         if not tally.finite():
             inputs.raise_not_finite(table.x)
@@ -132,7 +134,7 @@ class Tallying:
 
 
 def tally_of(family: Any, table: Table) -> Bundle:
-    """Class weights, and the family's statistics with places for all levels of the schema."""
+    """Class weights, and the family's statistics with all levels of the schema."""
     tally = family.tally(table.x, table.y, table.w, table.k)
     n = tally.class_weights
     if n is None:
@@ -154,9 +156,9 @@ class State:
     known: Known = field(default_factory=Known)
     calibration: Calibration | None = None
     weights: FeatureWeights | None = None  # of the columns
-    closed: bool = False  # whether all classes were named: no others may come
+    closed: bool = False  # whether `classes` was given: no other class may follow
 
-    # what follows
+    # derived values
 
     @cached_property
     def family(self) -> Any:
@@ -177,7 +179,7 @@ class State:
 
     @cached_property
     def evidence(self) -> PartsEvidence | LinearEvidence:
-        """What columns say, for weights to multiply."""
+        """Evidence by column, which feature weights multiply."""
         return column_evidence(self.family, self.params)
 
     @cached_property
@@ -204,36 +206,36 @@ class State:
 
     @property
     def empty(self) -> bool:
-        """Whether every row has been forgotten."""
+        """Whether every row has been removed."""
         return self.known.network is None and not self.n.any()
 
     def check_rows(self) -> None:
         if self.empty:
             raise NoRowsError(
-                f"no rows are left: this {self.spec.name} has forgotten all that it learned\n\n"
+                f"no rows are left: all rows of this {self.spec.name} were removed by `forget`\n\n"
                 "hint: `partial_fit` or `fit` it on rows first"
             )
 
     def remember(self, name: str, make: Callable[[], Any]) -> Any:
-        """What follows from the state, made once."""
+        """A derived value, computed once."""
         if name not in self.__dict__:
             self.__dict__[name] = make()
         return self.__dict__[name]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what follows."""
+        """Without derived values."""
         return {one.name: self.__dict__[one.name] for one in fields(self)}
 
     # other states
 
     def adjusted(self, **changes: Any) -> State:
-        """With a calibration or weights; what was estimated is kept."""
+        """With a calibration or weights; estimates are kept."""
         out = replace(self, **changes)
         out.__dict__.update({name: self.__dict__[name] for name in ESTIMATED if name in self.__dict__})
         return out
 
     def with_reader(self, **changes: Any) -> State:
-        """With other names of what is read."""
+        """With other attributes of the reader."""
         return self.adjusted(reader=replace(self.reader, **changes))
 
     def with_known(self, **changes: Any) -> State:
@@ -241,7 +243,7 @@ class State:
         return replace(self, known=replace(self.known, **changes))
 
     def with_tally(self, tally: Bundle) -> State:
-        """Of other rows in the same classes and levels, without what was fitted to all rows."""
+        """The state of other rows in the same classes and levels, without calibration and weights."""
         return replace(self, tally=tally, calibration=None, weights=None)
 
     def pruned(self) -> State:
@@ -254,21 +256,21 @@ class State:
         return replace(self, reader=self.reader.with_schema(schema), tally=tally)
 
     def in_classes(self, classes: np.ndarray) -> State:
-        """The same in a longer list of classes."""
+        """The same state in a longer list of classes."""
         if len(classes) == len(self.classes):
             return self
         places = np.searchsorted(classes, self.classes)
         return replace(self, classes=classes, tally=self.tally.relabel(places, len(classes)))
 
     def in_schema(self, schema: Schema | None) -> State:
-        """The same with the levels of a longer schema of the same columns."""
+        """The same state with the levels of a longer schema of the same columns."""
         if schema is None or schema is self.reader.schema or schema == self.reader.schema:
             return self
         both, here, _ = self.reader.schema.merged(schema)
         return replace(self, reader=self.reader.with_schema(both), tally=moved(both, self.tally, here))
 
     def in_columns_of(self, other: State) -> State:
-        """The same with columns in the order that the other has."""
+        """The same state with its columns in the order of another state."""
         mine, theirs = list(self.reader.names), list(other.reader.names)
         place = {name: at for at, name in enumerate(mine)}
         order = [place[name] for name in theirs]
@@ -282,7 +284,7 @@ class State:
         return replace(self, reader=reader, tally=tally, known=known)
 
     def plus(self, other: State) -> State:
-        """The state of both states' rows, whatever their classes and levels."""
+        """The state of the rows of both states; classes and levels may differ."""
         classes = united(self.classes, other.classes)
         a, b = self.in_classes(classes), other.in_classes(classes)
         if a.reader.schema is None or a.reader.schema == b.reader.schema:
@@ -296,7 +298,7 @@ class State:
         return Tallying(self.spec, self.known)(table.rows(0, table.n))
 
     def loglik_without(self, row: Table) -> np.ndarray:
-        """log likelihoods (1, k) of a row by the model without it: the long way."""
+        """log likelihoods (1, k) of a row by the model without it, by refitting."""
         left = self.with_tally(self.tally - tally_of(self.family, row)).pruned()
         x = row.x
         if left.reader.schema is not self.reader.schema:
@@ -306,7 +308,7 @@ class State:
 
 
 def empty_block(reader: Any) -> Block:
-    """No rows, as a reader would read them."""
+    """A block of no rows, in the format of a reader."""
     if reader.schema is not None:
         return reader.schema.read([], 0)[0]
     cells = np.zeros((0, reader.d))

@@ -1,13 +1,13 @@
-"""What a fitted model says of rows: posteriors, labels, odds and evidence by column, from one set of scores.
+"""Predictions of a fitted model: posteriors, labels, odds and evidence by column, all from the same scores.
 
-A `Posterior` adds class priors to scores, log likelihoods (n, k) up to what all classes share. The scores are those of
-a family (`FamilyScores`), of a family whose columns have weights (`WeightedScores`), or either of them tempered
-(`CalibratedScores`); the evidence by column comes from the same scores, so explanation and posterior agree.
+A `Posterior` adds class priors to scores: log likelihoods (n, k) up to a term that all classes share. The scores are
+those of a family (`FamilyScores`), of a family with feature weights (`WeightedScores`), or calibrated scores of either
+(`CalibratedScores`). The evidence by column comes from the same scores, so that explanation and posterior agree.
 
 Where missing levels are averaged over (`AveragedPosterior`), P(class | a) = Σ_b P(class | a, b) P(b), with P(b) the
-shares of the levels in training. Integrating a cell out asks what each class would have there, and gives no evidence;
-averaging asks what all rows have, and takes the mean of the posteriors. Several missing levels are averaged over
-together, as if independent.
+frequencies of the levels in training. Integrating a missing cell out uses the distribution of each class and gives no
+evidence; averaging uses the distribution of all rows and is the mean of the posteriors. Several missing levels are
+averaged over together, as if independent.
 
 >>> import pandas as pd
 >>> from deciban import MixedNB
@@ -41,7 +41,7 @@ from deciban.models.feature_evidence import LinearEvidence, PartsEvidence
 from deciban.models.feature_weights import FeatureWeights
 from deciban.rows import inputs
 
-SPAN = 1 << 18  # cells a span of scored rows has, at least
+SPAN = 1 << 18  # least number of cells in a span of scored rows
 FLOAT = np.dtype(np.float64)
 MOST = 1 << 28  # numbers that an explanation may hold: rows × classes × columns
 TOGETHER = "(all columns together)"
@@ -53,26 +53,26 @@ class Evidence(NamedTuple):
 
     base: np.ndarray  # (k,)
     parts: np.ndarray  # (n, k, d)
-    columns: list[str]  # d; one, where columns have no parts of their own
-    cells: np.ndarray  # (n, d), as people know them; NaN or None is missing
+    columns: list[str]  # d; one, where columns have no separate parts
+    cells: np.ndarray  # (n, d), as in X; NaN or None is missing
 
 
-# scores: log likelihoods (n, k) up to what all classes share
+# scores: log likelihoods (n, k) up to a term that all classes share
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyScores:
-    """Of a family with its parameters."""
+    """Scores of a family with its parameters."""
 
     family: Any
     params: Any
-    finite: ClassVar[bool] = False  # whether scores are finite for infinite cells too, so that these are looked for
+    finite: ClassVar[bool] = False  # whether scores are finite even for infinite cells, which must then be searched for
 
     def __call__(self, x: Block) -> np.ndarray:
         return self.family.loglik(self.params, x)
 
     def shared(self, x: Block) -> np.ndarray | None:
-        """What the log density has beside the scores, (n,); None: nothing."""
+        """The part of the log density that is not in the scores, (n,); None: nothing."""
         return self.family.carrier(self.params, x)
 
     def log_density(self, x: Block) -> np.ndarray:
@@ -80,7 +80,7 @@ class FamilyScores:
 
     @property
     def has_parts(self) -> bool:
-        """Whether each column of a row has a part of its own."""
+        """Whether the score is a sum over columns."""
         return self.family.splits(self.params)
 
     def parts(self, x: Block) -> np.ndarray:
@@ -95,7 +95,7 @@ class FamilyScores:
 
 @dataclass(frozen=True, eq=False)
 class WeightedScores:
-    """Of a family whose columns have weights."""
+    """Scores of a family with feature weights."""
 
     plain: FamilyScores
     evidence: PartsEvidence | LinearEvidence
@@ -163,7 +163,7 @@ Scores = FamilyScores | WeightedScores | CalibratedScores
 
 
 def bias_of(scores: Scores) -> np.ndarray | float:
-    """What scores have before any column: a bias for each class, or nothing."""
+    """The bias of scores for each class, or 0."""
     return 0.0 if isinstance(scores, FamilyScores) else scores.bias
 
 
@@ -173,31 +173,31 @@ class Posterior:
 
     classes: np.ndarray
     log_prior: np.ndarray  # (k,), of the classes
-    added: np.ndarray  # (k,), what is added to scores: the same, but for rules that take no learned priors
+    added: np.ndarray  # (k,), added to scores: the same, except for rules without learned priors
     scores: Scores
     reader: Any
-    interacts: bool = False  # whether the part of a column depends on what other columns hold
-    anchored: ClassVar[bool] = True  # evidence of a cell is what it is: no other cell is needed to count from
+    interacts: bool = False  # whether the part of a column depends on other columns
+    anchored: ClassVar[bool] = True  # evidence of a cell is absolute, not relative to a reference cell
 
     def under(self, priors: Any) -> Posterior:
-        """The same with other class priors."""
+        """The posterior with other class priors."""
         with np.errstate(divide="ignore"):
             given = np.log(check_priors(priors, self.classes))
         return replace(self, log_prior=given, added=given)
 
     def added_prior(self) -> np.ndarray:
-        """log priors (k,) that the posterior takes."""
+        """log priors (k,) of the posterior."""
         return self.added
 
     def output(self, X: Any) -> Any:
-        """What kind of array answers to X are."""
+        """The type of array that predictions for X are returned as."""
         return self.reader.output(X)
 
     def note(self, name: str, found: Evidence) -> str:
-        """What an explanation by a classifier of that name says beside its parts."""
-        return f"columns of this {name} interact: none has a part of its own" if found.columns == [TOGETHER] else ""
+        """Note printed with an explanation by a classifier of that name."""
+        return f"columns of this {name} interact: none has a separate part" if found.columns == [TOGETHER] else ""
 
-    # answers, as the kind of array that X is
+    # predictions, in the array type of X
 
     def proba(self, X: Any) -> np.ndarray:
         """P(class | x), (n, k)."""
@@ -253,17 +253,17 @@ class Posterior:
 
     @property
     def splits(self) -> bool:
-        """Whether the evidence of a column is the same whatever the others hold, so that it can be drawn as a scale."""
+        """Whether the evidence of a column is independent of the other columns, so that it can be drawn as a scale."""
         return not self.interacts and (self.scores.has_parts or self.reader.d == 1)
 
     @property
     def columns(self) -> list[str]:
-        """What the columns are called."""
+        """Names of the columns."""
         return self.reader.columns
 
     def candidates(self) -> list[np.ndarray] | None:
-        """For each column the values that its scale in a nomogram is drawn at: numbers (floats) from the least to the
-        largest, or levels of any type; None: the model does not know."""
+        """Values of each column at which its scale in a nomogram is drawn: ascending floats, or levels of any type.
+        None if the model does not know them."""
         plain = self.scores if isinstance(self.scores, FamilyScores) else self.scores.plain
         return self.reader.candidates(plain.family.grid(plain.params, len(self.classes)))
 
@@ -272,7 +272,7 @@ class Posterior:
         return self.reader.block_of(columns)
 
     def evidence(self, X: Any) -> Evidence:
-        """Scores by column. Where columns cannot be split, all of them have one part together."""
+        """Scores by column. If the score is not a sum over columns, all columns have one part together."""
         x = X if isinstance(X, Block) else self.reader.read(X)
         check_size(x.n, len(self.classes), x.d)
         self._check_codes(x.rows(0, x.n), x)
@@ -305,7 +305,7 @@ class Posterior:
         return parts
 
     def _run(self, chunk: Block, x: Block, finish: Callable, out: np.ndarray | None = None, start: int = 0) -> Any:
-        """finish(scores of a chunk of x, prior, a place that it may use)"""
+        """finish(scores of a chunk of x, prior, output array)"""
         if isinstance(chunk, Codes):
             self._check_codes(chunk, x)
         with np.errstate(all="ignore"):
@@ -323,7 +323,7 @@ class Posterior:
         return finish(joint, prior=np.zeros(len(self.added)), out=joint if out is None else out)
 
     def _each(self, x: Block, finish: Callable | None, density: bool = False) -> np.ndarray:
-        """What `finish` makes of the scores of all rows, span by span while in cache; without it, log joints."""
+        """`finish` applied to the scores of all rows, span by span while in cache; without it, log joints."""
         k = len(self.added)
         wide = x.n * self._row_width(k) if x.n > 1 else 0
         spans = borders(x.n, max(x.cells, wide), max(SPAN, k * x.d // 4))
@@ -351,7 +351,7 @@ class Posterior:
         return scores + self.added if common is None else _added(scores, self.added, common)
 
     def _check_codes(self, chunk: Block, x: Block) -> None:
-        """Refuse codes of a chunk of x that are no levels."""
+        """Raise an error for codes of a chunk of x that are not levels."""
         if isinstance(chunk, Codes) and not inputs.in_support(chunk, "level"):
             inputs.raise_negative(x, self.reader.model, self.reader.names)
 
@@ -365,7 +365,7 @@ def _joined(scores: np.ndarray, prior: np.ndarray, out: np.ndarray) -> np.ndarra
 
 
 def _added(scores: np.ndarray, prior: np.ndarray, common: np.ndarray) -> np.ndarray:
-    """scores + prior + common (n,), −∞ where they are past all numbers with opposite signs: no density is there."""
+    """scores + prior + common (n,), −∞ where infinities of opposite signs are added: the density is 0."""
     out = scores + prior
     with np.errstate(all="ignore"):
         out += common[:, None]
@@ -375,7 +375,7 @@ def _added(scores: np.ndarray, prior: np.ndarray, common: np.ndarray) -> np.ndar
 
 
 def _join(whole: np.ndarray, parts: Any, spans: list[tuple[int, int]]) -> np.ndarray:
-    """The parts as one array: `whole`, where they are not in it already, or one of their own shape."""
+    """The parts as one array: copied into `whole` unless already there, or a new array of their own shape."""
     out = whole
     for (start, stop), part in zip(spans, parts, strict=True):
         if start == 0 and (part.ndim, part.dtype) != (whole.ndim, whole.dtype):
@@ -386,7 +386,7 @@ def _join(whole: np.ndarray, parts: Any, spans: list[tuple[int, int]]) -> np.nda
 
 
 def check_size(n: int, k: int, d: int) -> None:
-    """Whether an explanation of so many rows, classes and columns fits."""
+    """Raise an error if an explanation of this size would be too large."""
     size = n * k * d
     if size > MOST:
         raise DataError(
@@ -403,13 +403,13 @@ def _joined_cells(cells: np.ndarray) -> np.ndarray:
     return out[:, None]
 
 
-COMBINATIONS = 1024  # of missing levels in a row
+COMBINATIONS = 1024  # of missing levels in a row, at most
 BATCH = 1 << 18  # posteriors held at once
 
 
 @dataclass(frozen=True, eq=False)
 class AveragedPosterior(Posterior):
-    """Posteriors where missing levels are averaged over."""
+    """Posteriors averaged over missing levels."""
 
     levels: tuple[tuple[int, int, np.ndarray, np.ndarray], ...] = ()  # see `levels_of_each`
 
@@ -421,7 +421,7 @@ class AveragedPosterior(Posterior):
         return finish(found, prior=np.zeros(len(self.added)), out=found if out is None else out)
 
     def _of(self, x: Any, start: int = 0) -> np.ndarray:
-        """log P(class | what is there), (n, k)."""
+        """log P(class | known cells), (n, k)."""
         plain = self.scores if isinstance(self.scores, FamilyScores) else self.scores.plain
         with np.errstate(all="ignore"):
             scores = plain(x)
@@ -430,14 +430,14 @@ class AveragedPosterior(Posterior):
         return self.averaged(x, scores, self.added, start)
 
     def averaged(self, x: Any, scores: np.ndarray, prior: np.ndarray, start: int = 0) -> np.ndarray:
-        """The same from scores (n, k) before any calibration, with log priors (k,) or (n, k)."""
+        """The same from uncalibrated scores (n, k), with log priors (k,) or (n, k)."""
         calibration = self.scores.calibration if isinstance(self.scores, CalibratedScores) else None
         prior = np.broadcast_to(prior, scores.shape)
-        gone = np.array([np.asarray(x.blocks[b].values)[:, c] < 0 for b, c, *_ in self.levels])
-        gone = gone.reshape(len(self.levels), x.n)
-        self._check_few(gone, start)
+        missing = np.array([np.asarray(x.blocks[b].values)[:, c] < 0 for b, c, *_ in self.levels])
+        missing = missing.reshape(len(self.levels), x.n)
+        self._check_few(missing, start)
         out = np.empty_like(scores)
-        patterns, which = np.unique(gone, axis=1, return_inverse=True)
+        patterns, which = np.unique(missing, axis=1, return_inverse=True)
         for i, pattern in enumerate(patterns.T):
             rows = np.flatnonzero(which.ravel() == i)
             some = [levels for (_, _, *levels), here in zip(self.levels, pattern, strict=True) if here]
@@ -445,12 +445,12 @@ class AveragedPosterior(Posterior):
         return out
 
     def evidence(self, X: Any) -> Evidence:
-        """As ever, and what averaging over missing levels adds, as one more part."""
+        """Scores by column, with the effect of averaging over missing levels as one more part."""
         found = super().evidence(X)
         x = X if isinstance(X, Block) else self.reader.read(X)
         with np.errstate(invalid="ignore"):
             rest = np.nan_to_num(self._of(x.rows(0, x.n)) - (found.base + found.parts.sum(axis=2)))
-        rest -= rest.mean(axis=1, keepdims=True)  # what all classes share says nothing
+        rest -= rest.mean(axis=1, keepdims=True)  # a term that all classes share is no evidence
         if not self.gaps_in(x):
             return found
         nothing = np.full((len(found.cells), 1), "", dtype=object)
@@ -462,13 +462,13 @@ class AveragedPosterior(Posterior):
         )
 
     def gaps_in(self, x: Any) -> bool:
-        """Whether some row misses a level."""
+        """Whether some row lacks a level."""
         return any((np.asarray(x.blocks[b].values)[:, c] < 0).any() for b, c, *_ in self.levels)
 
-    def _check_few(self, gone: np.ndarray, start: int) -> None:
-        """Refuse rows that have too many combinations of missing levels."""
+    def _check_few(self, missing: np.ndarray, start: int) -> None:
+        """Raise an error for rows with too many combinations of missing levels."""
         sizes = np.array([np.log(len(share)) for *_, share in self.levels])
-        many = sizes @ gone
+        many = sizes @ missing
         if (many > np.log(COMBINATIONS) + 1e-9).any():
             row = int(many.argmax())
             raise DataError(
@@ -481,7 +481,7 @@ class AveragedPosterior(Posterior):
 def levels_of_each(
     family: Any, params: tuple, counts: tuple, nominal: list[tuple[int, tuple[int, ...]]]
 ) -> tuple[tuple[int, int, np.ndarray, np.ndarray], ...]:
-    """(block, place in it, log θ (k, levels), P(level)) of each nominal column that has levels, from a product of
+    """(block, column in the block, log θ (k, levels), P(level)) of each nominal column with levels, from a product of
     families, its parameters and its tallies."""
     out = []
     for b, _ in nominal:
@@ -493,8 +493,8 @@ def levels_of_each(
 
 
 def averaged(scores: np.ndarray, missing: list, prior: np.ndarray, calibration: Calibration | None) -> np.ndarray:
-    """log Σ_b P(b) P(class | a, b) (n, k): `scores` are the log likelihoods of a; `missing` has for each missing column
-    those of its levels b, (k, levels), and their P(b); log priors (k,), or (n, k) of each row."""
+    """log Σ_b P(b) P(class | a, b) (n, k). `scores` are the log likelihoods of the known cells a; `missing` holds, for
+    each missing column, the log likelihoods of its levels b (k, levels) and P(b); `prior` is (k,), or (n, k) by row."""
     n, k = scores.shape
     added, weight = np.zeros((1, k)), np.zeros(1)  # of every combination of levels
     with np.errstate(divide="ignore"):
@@ -517,7 +517,7 @@ def averaged(scores: np.ndarray, missing: list, prior: np.ndarray, calibration: 
 
 
 def resolved(joint: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """`decision.resolve_impossible_rows` with a prior (n, k) of each row."""
+    """`decision.resolve_impossible_rows` with a prior for each row, (n, k)."""
     if not ops.all_finite(joint):
         over = np.isposinf(joint)
         past, lost = over.any(axis=1), ~(np.max(joint, axis=1) > -np.inf)
@@ -526,14 +526,14 @@ def resolved(joint: np.ndarray, prior: np.ndarray) -> np.ndarray:
     return joint
 
 
-SHOWN = 20  # columns that are printed
+SHOWN = 20  # columns that are printed, at most
 
 
 @dataclass(frozen=True)
 class LinearPosterior:
     """`coef_`, `intercept_` and `classes_` of a logistic (two classes) or softmax (more) function of x.
 
-    `binarize`: cells count as 1 where they are above it, else as 0, as `BernoulliNB` takes them; None: as they are.
+    `binarize`: cells above it count as 1, others as 0, as in `BernoulliNB`; None: cells are used unchanged.
 
     >>> import numpy as np
     >>> view = LinearPosterior.of(np.array(["a", "b"]), np.array([[0.0], [2.0]]), np.array([0.0, 1.0]))
@@ -562,7 +562,7 @@ class LinearPosterior:
     def of(
         cls, classes: np.ndarray, coef: np.ndarray, bias: np.ndarray, binarize: float | None = None
     ) -> LinearPosterior:
-        """From one linear score for each class; two are told as their difference."""
+        """From one linear score for each class; two classes are reduced to their difference."""
         if len(classes) == 2:
             return cls(classes, np.ascontiguousarray(coef[1:] - coef[:1]), bias[1:] - bias[:1], binarize)
         return cls(classes, np.ascontiguousarray(coef), bias, binarize)
@@ -570,7 +570,7 @@ class LinearPosterior:
     def decision_function(self, X) -> np.ndarray:
         """log odds of the second class (n,), or a score for each class (n, k)."""
         X = X if sparse.issparse(X) else np.asarray(X)
-        if self.binarize is not None:  # a missing cell stays one
+        if self.binarize is not None:  # a missing cell stays missing
             above = (self.binarize < X).astype(np.float64)
             X = above if sparse.issparse(X) else np.where(np.isnan(np.asarray(X, dtype=np.float64)), np.nan, above)
         scores = X @ self.coef_.T + self.intercept_

@@ -1,1 +1,1 @@
-"""Whatever the user has, as rows that can be passed over."""
+"""User input as rows: input checks, readers, labels, schemas, samples, folds and predictions."""

@@ -1,7 +1,7 @@
-"""Digests of rows by content: 64 bits that depend on the cells of a row alone.
+"""Digests of rows by content: 64 bits that depend only on the cells of a row.
 
 The order of rows, the borders of batches, the order of levels and the form of the data (a frame, blocks, sparse rows,
-columns of an Arrow batch) make no difference. So samples and folds that are taken by digest are the same for all.
+columns of an Arrow batch) make no difference. Samples and folds taken by digest are therefore the same for all forms.
 
 The digest of a row is Σ_j key(cell j) · factor(j), modulo 2^64, where j counts the columns from 0. The key of a number
 is a mix of its bits, 0 for 0, so that cells of sparse rows that are not stored add nothing; that of a level is a hash
@@ -33,12 +33,14 @@ from deciban.ops import spec
 from deciban.ops.digests import add_digests, add_level_digests, stirred
 from deciban.rows.schema import Schema
 
-CELLS = 1 << 20  # that a thread digests at a time
-SPACED = 4096  # evenly spaced digests, which bound the least of many
+CELLS = 1 << 20  # that a thread processes at a time
+SPACED = 4096  # evenly spaced digests that bound the smallest of many
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MISSING = spec.digest_keys(np.array([np.nan]))[0]  # the key of a missing cell
 
-Part = tuple[Plain, Callable[[Any, np.ndarray], None]]  # columns, and what adds the digests of a run of their rows
+Part = tuple[
+    Plain, Callable[[Any, np.ndarray], None]
+]  # columns, and a function that adds the digests of a range of their rows
 
 
 def row_digests(X: Any, schema: Schema | None = None) -> np.ndarray:
@@ -63,7 +65,7 @@ def row_digests(X: Any, schema: Schema | None = None) -> np.ndarray:
 
 
 def level_digests(levels: Iterable[Any]) -> np.ndarray:
-    """The key of each level (m,): of a number by its value, of anything else (truth values too) by its name.
+    """The key of each level (m,): of a number by its value, of any other level (booleans too) by its name.
 
     >>> one, true, text, missing = level_digests([1, True, "True", None])
     >>> bool(true == text), bool(one == level_digests([1.0])[0]), bool(missing == MISSING)
@@ -79,12 +81,12 @@ def level_digests(levels: Iterable[Any]) -> np.ndarray:
 
 
 def column_factors(d: int) -> np.ndarray:
-    """An odd number for each of d columns, so that a cell counts otherwise in another column."""
+    """An odd number for each of d columns, so that the same cell in another column has another digest."""
     return stirred(np.arange(1, d + 1, dtype=np.uint64) * STEP) | np.uint64(1)
 
 
 def smallest(digest: np.ndarray, n: int) -> np.ndarray:
-    """Where the n least digests are, and any that equal the last of these, in ascending order of place.
+    """Indices of the n smallest digests, and of any that equal the largest of these, in ascending order.
 
     >>> smallest(np.array([5, 1, 9, 1, 7], dtype=np.uint64), 3).tolist(), smallest(np.arange(2), 3).tolist()
     ([0, 1, 3], [0, 1])
@@ -94,7 +96,7 @@ def smallest(digest: np.ndarray, n: int) -> np.ndarray:
     if n < 1:
         return np.zeros(0, dtype=np.intp)
     near = digest
-    if len(digest) > 16 * SPACED:  # a bound from a few of them leaves few to look through
+    if len(digest) > 16 * SPACED:  # a bound from some of them leaves few to search
         some = digest[:: len(digest) // SPACED]
         rank = min(2 * len(some) * n // len(digest) + 16, len(some) - 1)
         near = digest[digest <= np.partition(some, rank)[rank]]
@@ -103,7 +105,7 @@ def smallest(digest: np.ndarray, n: int) -> np.ndarray:
 
 
 def _parts(X: Any, schema: Schema | None) -> tuple[int, list[Part]]:
-    """(number of rows, their columns, those of one kind together)."""
+    """(number of rows, their columns grouped by type)."""
     if isinstance(X, Mixed):
         if schema is None:
             raise TypeError("the digests of mixed columns need their schema")
@@ -115,7 +117,7 @@ def _parts(X: Any, schema: Schema | None) -> tuple[int, list[Part]]:
 
 
 def _read(X: Any) -> Reals | Counts | list[frames.Column]:
-    """What a user may have: a block where all cells are numbers, else columns."""
+    """User input as a block if all cells are numbers, else as columns."""
     if sparse.issparse(X):
         return _counts(X)
     if isinstance(X, list) and X and isinstance(X[0], frames.Column):
@@ -125,14 +127,14 @@ def _read(X: Any) -> Reals | Counts | list[frames.Column]:
         return frames.columns(X, lambda f, series: threads.map_ordered(series, f))
     cells = np.asarray(X)
     if cells.dtype.kind in "US" and not isinstance(X, np.ndarray):
-        cells = np.asarray(X, dtype=object)  # numbers beside texts stay numbers
+        cells = np.asarray(X, dtype=object)  # in a mixed list, numbers stay numbers
     cells = cells[:, None] if cells.ndim == 1 else cells
     return Reals(cells) if cells.dtype.kind in "fiub" else frames.columns(cells)
 
 
 def _counts(X: Any) -> Counts:
     X = sparse.csr_array(X)
-    if not X.has_canonical_format:  # cells stored twice are one cell
+    if not X.has_canonical_format:  # sum duplicate entries
         X = X.copy()
         X.sum_duplicates()
     return Counts(X.indptr, X.indices, X.data, X.shape[1])
@@ -157,7 +159,7 @@ def _of_columns(columns: Sequence[frames.Column]) -> list[Part]:
 def _of_mixed(x: Mixed, schema: Schema) -> list[Part]:
     factors, out = column_factors(len(schema.fields)), []
     for block, (family, at) in zip(x.blocks, schema.groups, strict=True):
-        if family is schema.gaps:  # whether cells are missing, which the other blocks say too
+        if family is schema.gaps:  # whether cells are missing is in the other blocks too
             continue
         levels, factor = [schema.fields[j].levels for j in at], factors[list(at)]
         named = isinstance(block, Codes) and any(own is not None for own in levels)
@@ -180,7 +182,7 @@ def _number(level: Any) -> float | None:
         return np.nan if is_missing(level) else None
     try:
         return float(level)
-    except OverflowError:  # a whole number past all floats
+    except OverflowError:  # a whole number too large for a float
         return None
 
 

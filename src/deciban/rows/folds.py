@@ -1,4 +1,4 @@
-"""Folds: which rows are held out together.
+"""Assignment of rows to folds: which rows are held out together.
 
 >>> import numpy as np
 >>> assign_folds(2, None, np.array(["a", "a", "a", "b", "b", "b"])).tolist()
@@ -18,15 +18,15 @@ from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
 from deciban.rows.digests import row_digests
 
-EVERY, NOWHERE = -1, -2  # in the place of a fold
-COMMON = 5  # rows that are the same, and each of them is judged by the others
+EVERY, NOWHERE = -1, -2  # instead of the number of a fold
+COMMON = 5  # identical rows from which on they are spread over all folds
 
 
 def assign_folds(folds: Any, X: Any, y: np.ndarray, random_state: Any = None, stratify: bool = True) -> np.ndarray:
-    """The fold 0, 1, … of each row (n,), from their number, from names (n,) or from a scikit-learn splitter.
+    """The fold 0, 1, … of each row (n,): from a number of folds, names of folds (n,) or a scikit-learn splitter.
 
-    A number of folds is dealt out like cards, class by class where `stratify`: folds, and the classes in them, differ
-    by one row at most.
+    With a number of folds, rows are assigned in turn, class by class if `stratify`: the sizes of folds, and of classes
+    in folds, differ by at most one row.
     """
     n = len(y)
     if hasattr(folds, "split"):
@@ -54,7 +54,7 @@ def assign_folds(folds: Any, X: Any, y: np.ndarray, random_state: Any = None, st
 
 
 def folds_of_splitter(splits: list[tuple[np.ndarray, np.ndarray]], n: int) -> np.ndarray:
-    """The fold of each row (n,) of splits that test each row once and learn from all others."""
+    """The fold of each row (n,), from splits that test each row once and train on all others."""
     fold, times = np.empty(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
     for i, (_, test) in enumerate(splits):
         fold[test] = i
@@ -68,16 +68,16 @@ def folds_of_splitter(splits: list[tuple[np.ndarray, np.ndarray]], n: int) -> np
 
 
 def rows_of(fold: np.ndarray) -> list[np.ndarray]:
-    """The rows of each fold, in their order."""
+    """Indices of the rows of each fold, in ascending order."""
     return np.split(np.argsort(fold, kind="stable"), np.cumsum(np.bincount(fold))[:-1])
 
 
-def folds_of_kinds(x: Reals | Counts, y: np.ndarray, folds: int, w: np.ndarray | None = None) -> np.ndarray:
-    """The fold 0, 1, … of each row (n,): rows that are the same share one, in whatever order they come, so that a row
-    of weight 2 is held out like two rows. −1 for a class of a single kind of row, which nobody else could teach.
+def folds_with_copies_together(x: Reals | Counts, y: np.ndarray, folds: int, w: np.ndarray | None = None) -> np.ndarray:
+    """The fold 0, 1, … of each row (n,), from its content: identical rows share a fold, independent of their order, so
+    that a row of weight 2 is held out like two rows. −1 for the rows of a class whose rows are all identical.
 
     >>> x = Reals(np.array([[1.0], [2.0], [3.0], [4.0], [2.0]]))
-    >>> fold = folds_of_kinds(x, np.array([0, 0, 0, 1, 0]), 2)
+    >>> fold = folds_with_copies_together(x, np.array([0, 0, 0, 1, 0]), 2)
     >>> bool(fold[1] == fold[4]), int(fold[3]), sorted(set(fold.tolist()))
     (True, -1, [-1, 0, 1])
     """
@@ -86,25 +86,25 @@ def folds_of_kinds(x: Reals | Counts, y: np.ndarray, folds: int, w: np.ndarray |
     first = np.append(True, (np.diff(digest[order]) != 0) | (np.diff(y[order]) != 0))
     code = y[order][first]
     alone = np.bincount(code)[code] < 2
-    dealt = np.where(alone, -1, (np.cumsum(~alone) - 1) % folds)
+    number = np.where(alone, -1, (np.cumsum(~alone) - 1) % folds)
     fold = np.full(x.n, -1, dtype=np.intp)
-    fold[order] = dealt[np.cumsum(first) - 1]
+    fold[order] = number[np.cumsum(first) - 1]
     return fold
 
 
 @dataclass(frozen=True, eq=False)
-class Kinds:
-    """Rows of the same cells and class taken as one, in the order of their classes and digests."""
+class UniqueRows:
+    """Distinct rows (cells and class), in the order of classes and digests."""
 
-    at: np.ndarray  # (m,), a row of each kind
-    times: np.ndarray  # (m,), how many rows are of it
-    weight: np.ndarray  # (m,), and what they weigh together
+    at: np.ndarray  # (m,), index of the first copy of each
+    times: np.ndarray  # (m,), number of copies
+    weight: np.ndarray  # (m,), total weight of the copies
 
     @classmethod
-    def of(cls, digest: np.ndarray, y: np.ndarray, w: np.ndarray, times: np.ndarray | None = None) -> Kinds:
-        """From a digest, a class and a weight of each row, and how many rows it stands for; weights are above 0.
+    def of(cls, digest: np.ndarray, y: np.ndarray, w: np.ndarray, times: np.ndarray | None = None) -> UniqueRows:
+        """From the digest, class and weight (> 0) of each row, and how many rows it stands for.
 
-        >>> few = Kinds.of(np.array([7, 3, 7, 7]), np.array([0, 0, 0, 1]), np.array([1.0, 1.0, 0.5, 2.0]))
+        >>> few = UniqueRows.of(np.array([7, 3, 7, 7]), np.array([0, 0, 0, 1]), np.array([1.0, 1.0, 0.5, 2.0]))
         >>> few.at.tolist(), few.times.tolist(), few.weight.tolist()
         ([1, 0, 3], [1, 2, 1], [1.0, 1.5, 2.0])
         """
@@ -117,15 +117,15 @@ class Kinds:
         return cls(order[start], rows, np.add.reduceat(w[order], start))
 
 
-def dealt(y: np.ndarray, times: np.ndarray, folds: int, least: int) -> np.ndarray:
-    """The fold of each kind of row (m,), from classes and numbers of rows in the order that `Kinds` have.
+def assign_folds_to_unique_rows(y: np.ndarray, times: np.ndarray, folds: int, least: int) -> np.ndarray:
+    """The fold of each distinct row (m,), from classes and numbers of copies in the order of `UniqueRows`.
 
-    A kind of `COMMON` rows or more is in `EVERY` fold, with an equal share of its weight: were all of it held out, it
-    would be judged by counts that lack just its own cells, and where there are few kinds all evidence would seem to be
-    against the classes that it is for. The others are dealt in turn. `NOWHERE`: a class that is in fewer than `least`
-    folds. Rows are counted, not their weight, which may be in any unit.
+    A row with `COMMON` copies or more is in `EVERY` fold, with an equal share of its weight. If all copies were held
+    out together, the tallies of the other folds would lack exactly its cells, and with few distinct rows the evidence
+    would point away from its class. Other rows are assigned in turn. `NOWHERE`: rows of a class that is in fewer than
+    `least` folds. Copies are counted by number, not by weight, which may be in any unit.
 
-    >>> dealt(np.array([0, 0, 0, 0, 1]), np.array([1, 40, 2, 1, 1]), 3, 2).tolist()
+    >>> assign_folds_to_unique_rows(np.array([0, 0, 0, 0, 1]), np.array([1, 40, 2, 1, 1]), 3, 2).tolist()
     [0, -1, 1, 2, -2]
     """
     common = times >= COMMON

@@ -1,9 +1,9 @@
-"""The door: anything a user may pass becomes blocks, class codes and weights, or an error that says the cure.
+"""Input checks: X, y and weights as a user passes them become blocks, class codes and weights, or an error with a hint.
 
-Every check on data happens here, once. Whether X holds infinities is not asked up front: the kernels' results tell,
-and only then is X searched for the cell to blame.
+Every check on data happens here, once. X is not searched for infinities up front: only if the results of the kernels
+are not finite is X searched for the cell at fault.
 
-Tables of numbers: which columns and cells are not, by name, for models that take numbers only.
+Models that take only numbers name the columns and cells that are not numbers:
 
 >>> import polars as pl
 >>> from deciban import GaussianNB
@@ -14,11 +14,11 @@ deciban.errors.DataError: column `job` holds text, 'cook' in row 0, and this mod
 <BLANKLINE>
 hint: MixedNB takes such columns; or make numbers of them (sklearn.preprocessing.OneHotEncoder)
 
-Columns that are learned from but hardly ever meant to be: constants, columns without a cell, copies, identifiers,
-the target itself.
+`column_notes` finds columns that are probably not meant to be learned from: constants, empty columns, copies,
+identifiers, the target itself.
 
-Only tables of `FEW` rows and more are looked at, for in small ones such things come by chance. Numbers with a fraction
-are never identifiers: measurements differ from row to row. Large tables are judged by a sample first.
+Only tables of at least `FEW` rows are checked: in smaller ones such columns occur by chance. Numbers with a fraction
+are never identifiers: measurements differ from row to row. Large tables are checked on a sample first.
 
 >>> rows = [Column("id", np.arange(60) * 7), Column("one", np.ones(60)), Column("x", np.arange(60) % 5.0)]
 >>> column_notes(rows, np.arange(60) % 2, np.array(["no", "yes"]))
@@ -54,7 +54,7 @@ from deciban.rows.labels import label_codes, no_label, several_types
 
 
 class CellTypeError(DataError, TypeError):
-    """A cell of a type that is no number. Also a TypeError, which is what scikit-learn raises for such cells."""
+    """A cell whose type is not a number. Also a TypeError, which scikit-learn raises for such cells."""
 
 
 OBJECT_HINT = "make a number of it, or leave the column out"
@@ -64,7 +64,8 @@ NOT_CONVERTED = ("could not convert string", "argument must be a", "bytes/string
 
 
 def check_columns(X: Any, block: str, known: Any = None) -> None:
-    """Raise where a column of a frame is neither numbers nor booleans, with its name; of `known` columns, if given."""
+    """Raise an error for a column of a frame that is neither numbers nor booleans; only for `known` columns, if
+    given."""
     if isinstance(X, np.ndarray | list | tuple) or not frames.is_frame(X):
         return
     dtypes = getattr(X, "dtypes", None)
@@ -77,7 +78,7 @@ def check_columns(X: Any, block: str, known: Any = None) -> None:
 
 
 def _check_series(where: str, s: Any, block: str) -> None:
-    """Raise where a column of a frame holds anything but numbers and booleans. Categories may be numbers, too."""
+    """Raise an error if a column of a frame holds anything but numbers and booleans. Categories may be numbers."""
     kind, native = s.dtype, s.to_native()
     if kind.is_numeric() or kind == nw.Boolean or s.null_count() == len(s):
         return
@@ -103,7 +104,7 @@ def _first(s: Any) -> str:
 
 
 def check_cells(where: str, cells: np.ndarray, block: str, texts: bool = True, why: str = "") -> None:
-    """Raise for the first object that is no number; with `texts` also for a text that reads as one."""
+    """Raise an error for the first object that is not a number; with `texts` also for a text that spells a number."""
     for row, cell in enumerate(cells):
         if isinstance(cell, str | bytes):
             if texts or not _number(cell):
@@ -131,7 +132,7 @@ def not_numbers(
 
 
 def from_records(X: frames.Records, names: Sequence[str], block: str) -> np.ndarray:
-    """These columns of rows that came as dictionaries, (n, d); NaN where a cell is missing."""
+    """Columns of rows given as dictionaries, (n, d); NaN where a cell is missing."""
     if X.n == 0 or not names:
         raise DataError(
             f"Found array with {X.n} sample(s) and {len(names)} feature(s)\n\nhint: give at least one row with names"
@@ -153,7 +154,7 @@ def from_records(X: frames.Records, names: Sequence[str], block: str) -> np.ndar
 
 @contextmanager
 def cells_named(X: Any, block: str) -> Iterator[None]:
-    """Say which cell of X is no number, where NumPy could not convert one."""
+    """Context in which a failed conversion by NumPy raises an error that names the cell of X."""
     try:
         yield
     except (TypeError, ValueError) as bad:
@@ -188,8 +189,8 @@ _READY = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.dty
 
 
 def stand_in(name: str, d: int = 0, names: np.ndarray | None = None, ignored: Sequence[str] = ()) -> Any:
-    """What scikit-learn's checks take for the classifier of that name, fitted on d columns (0: not fitted): messages
-    are theirs to the letter, and nothing is written on a model before it has learned."""
+    """An object that scikit-learn's checks take for the classifier of that name, fitted on d columns (0: not fitted).
+    Their messages stay unchanged, and no attribute of the model is set before it has learned."""
     out = _class_named(name)()
     if d:
         out.n_features_in_ = d
@@ -206,7 +207,7 @@ def _class_named(name: str) -> Any:
 
 
 def features(estimator: Any, X: Any, block: str) -> Block:
-    """X at prediction time. A plain array of the right width passes at once."""
+    """X at prediction time. A NumPy array with the right number of columns needs no further checks."""
     if _ready(X) and _same_columns(estimator, X):
         return _block(X, block)
     X = frames.with_text_names(frames.without(frames.records(X), estimator.__dict__.get("_left_out", ())))
@@ -218,14 +219,14 @@ def features(estimator: Any, X: Any, block: str) -> Block:
 
 
 def _target_checked(read: Callable) -> Callable:
-    """Let y be the name of a column of X, name the rows that have no label, and keep what a frame calls its columns,
-    where scikit-learn does not, since they are no texts."""
+    """Decorator: y may be the name of a column of X, errors name the rows without a label, and column names that are
+    not texts, which scikit-learn drops, are kept."""
 
     @wraps(read)
     def checked(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int = 1) -> Any:
         X, y = frames.take_target(X, y)
         if isinstance(y, (list, tuple)):
-            refuse_missing(y)
+            raise_missing_labels(y)
         with missing_labels_named(y):
             out = read(estimator, X, y, block, reset, least)
         if reset:
@@ -240,7 +241,7 @@ def _target_checked(read: Callable) -> Callable:
 
 @contextmanager
 def missing_labels_named(y: Any) -> Iterator[None]:
-    """Say in which rows there is no label, or that labels are of several types, where that is why y cannot be read."""
+    """Context in which an unreadable y raises an error that names the rows without a label, or the types of labels."""
     try:
         yield
     except (TypeError, ValueError) as bad:
@@ -255,8 +256,8 @@ def missing_labels_named(y: Any) -> Iterator[None]:
 
 
 def labelled(X: Any, y: Any) -> tuple[Any, Any]:
-    """(rows, labels) for what looks at both itself: y may be the name of a column of X, and X dictionaries. Rows
-    without a label are refused.
+    """(rows, labels) without conversion: y may be the name of a column of X, and X dictionaries. Rows without a label
+    raise an error.
 
     >>> rows, y = labelled({"sky": ["grey", "blue"], "later": ["rain", "sun"]}, "later")
     >>> rows.cells, y
@@ -264,14 +265,14 @@ def labelled(X: Any, y: Any) -> tuple[Any, Any]:
     """
     X, y = frames.take_target(frames.records(X), y)
     if isinstance(y, (list, tuple)) or np.asarray(y).dtype.kind in "fO":
-        refuse_missing(y)
+        raise_missing_labels(y)
     return X, y
 
 
-def refuse_missing(y: Any) -> None:
-    """Refuse labels that are missing: of a list, NumPy would make the label "nan".
+def raise_missing_labels(y: Any) -> None:
+    """Raise an error for missing labels: NumPy would read a list of them as the label "nan".
 
-    >>> refuse_missing(["a", float("nan")])
+    >>> raise_missing_labels(["a", float("nan")])
     Traceback (most recent call last):
       ...
     deciban.errors.DataError: Input y contains NaN: the target has no label in row 1
@@ -285,13 +286,13 @@ def refuse_missing(y: Any) -> None:
 
 
 def rows_at(X: Any, index: np.ndarray) -> Any:
-    """Some of the rows, as the kind of thing that they are."""
+    """Some of the rows, in the type of X."""
     return X.at(index) if isinstance(X, frames.Records) else _safe_indexing(X, index)
 
 
 @_target_checked
 def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
-    """X and y (labels as they are) for training. Plain arrays that fit together pass at once."""
+    """X and y (labels unchanged) for training. NumPy arrays of matching shapes need no further checks."""
     plain = _ready(X) and type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "iub" and len(y) >= least
     if plain and (reset or _same_columns(estimator, X)):
         if reset:
@@ -314,7 +315,7 @@ def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int
 def _training_records(
     estimator: Any, X: frames.Records, y: Any, block: str, reset: bool, least: int
 ) -> tuple[Block, np.ndarray]:
-    """X and y for training, where X came as dictionaries."""
+    """X and y for training, where X was given as dictionaries."""
     names = frames.names(X) if reset else _known_names(estimator, X)
     cells = from_records(X, names, block)
     out = training(estimator, cells, y, block, True, least)
@@ -323,7 +324,7 @@ def _training_records(
 
 
 def _known_names(estimator: Any, X: frames.Records) -> list[str]:
-    """The columns of training, which X must have."""
+    """The names of the training columns, which X must have."""
     known, given = estimator.__dict__.get("feature_names_in_"), frames.names(X)
     if known is None:
         raise DataError(
@@ -343,12 +344,12 @@ def _known_names(estimator: Any, X: frames.Records) -> list[str]:
 
 
 def _same_columns(estimator: Any, X: np.ndarray) -> bool:
-    """Whether an array has the columns that the estimator knows, which are unnamed."""
+    """Whether an array has as many columns as the estimator was fitted on, without names."""
     return X.shape[1] == estimator.n_features_in_ and "feature_names_in_" not in estimator.__dict__
 
 
 def _ready(X: Any) -> bool:
-    """Whether X is an array as the kernels take it, with something in it."""
+    """Whether X is a non-empty array in a format of the kernels."""
     return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in _READY
 
 
@@ -360,13 +361,13 @@ def _block(X: Any, block: str) -> Block:
     if X.dtype.kind in "mM":
         what, hint = frames.in_words(str(X.dtype))
         raise not_numbers("X", what, block, hint)
-    if X.dtype.kind == "O":  # a frame with a categorical column comes so
+    if X.dtype.kind == "O":  # from a frame with a categorical column
         X = X.astype(np.float64)
     if block == "codes":
         return Codes(X, floor=0)
     if not sparse.issparse(X):
         return Reals(X)
-    if not X.has_canonical_format:  # cells stored twice are one cell
+    if not X.has_canonical_format:  # sum duplicate entries
         X = X.copy()
         X.sum_duplicates()
     indptr, indices = X.indptr, X.indices
@@ -376,7 +377,7 @@ def _block(X: Any, block: str) -> Block:
 
 
 def check_levels(x: Codes) -> None:
-    """Whether a table of all levels can be made."""
+    """Raise an error if a table of all levels would be too large."""
     top = ops.code_range(x)[1]
     if top.max(initial=0) >= MOST_LEVELS:
         column = int(top.argmax())
@@ -387,7 +388,7 @@ def check_levels(x: Codes) -> None:
 
 
 def to_numpy(X: Any) -> Any:
-    """An array of another library as NumPy's, where scikit-learn's array API dispatch is on; else X itself."""
+    """An array of another library as a NumPy array, if scikit-learn's array API dispatch is on; else X itself."""
     if type(X) is np.ndarray or not get_config()["array_api_dispatch"] or not hasattr(X, "__array_namespace__"):
         return X
     from sklearn.utils._array_api import _convert_to_numpy, get_namespace
@@ -400,22 +401,22 @@ def labels(y: np.ndarray | Column, classes: np.ndarray | None) -> tuple[np.ndarr
     """(classes, codes int32). Labels outside of given classes are an error."""
     known, codes = label_codes(y, classes)
     if classes is not None and len(codes) and codes.min() < 0:
-        strange = np.unique(y.named()[codes < 0] if isinstance(y, Column) else y[codes < 0])
+        unknown = np.unique(y.named()[codes < 0] if isinstance(y, Column) else y[codes < 0])
         raise DataError(
-            f"The target label(s) {strange} in y do not exist in the initial classes {classes}\n\n"
-            "hint: pass all labels that will ever come as `classes` in the first call"
+            f"The target label(s) {unknown} in y do not exist in the initial classes {classes}\n\n"
+            "hint: pass all labels that may occur as `classes` in the first call"
         )
     return known, codes
 
 
 def named_classes(known: np.ndarray | None, classes: Any) -> np.ndarray:
-    """The classes that partial_fit is told: the first call must name them, once each; later ones the same, or none."""
+    """The `classes` of partial_fit: required and without duplicates in the first call; the same, or None, later."""
     if known is not None and (classes is None or (type(classes) is np.ndarray and np.array_equal(classes, known))):
         return known
     if classes is None:
         raise DataError(
             "classes must be passed on the first call to partial_fit.\n\n"
-            "hint: classes=[...] names all labels that will ever come; or begin with `fit`"
+            "hint: classes=[...] names all labels that may occur; or begin with `fit`"
         )
     if len(np.unique(np.asarray(classes))) != len(classes):
         raise DataError(
@@ -435,7 +436,7 @@ def check_classes(estimator: Any, classes: Any) -> None:
 
 
 def weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
-    """Weights as doubles, None where all are 1."""
+    """Weights as doubles; None if all are 1."""
     if sample_weight is None:
         return None
     sample_weight = np.asarray(to_numpy(sample_weight))
@@ -452,32 +453,32 @@ def weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
 
 
 def in_support(x: Block, support: str) -> bool:
-    """Whether a chunk can be what the family takes: counts and levels are not negative."""
+    """Whether a chunk may be in the support of a family: counts and levels are not negative."""
     if isinstance(x, Codes):
         return ops.code_range(x)[0] >= x.floor
-    return support == "real" or isinstance(x, Mixed) or ops.minimum(x) >= 0  # a schema has looked at its own columns
+    return support == "real" or isinstance(x, Mixed) or ops.minimum(x) >= 0  # columns of a schema are checked by it
 
 
 def called(column: Any, names: Any) -> str:
-    """A column by its name, where it has one, else by its number."""
+    """A column by its name if it has one, else by its number."""
     return f"column {column}" if names is None else f"column `{names[int(column)]}`"
 
 
 def raise_negative(x: Block, whom: str, names: Any = None) -> NoReturn:
-    """Say where x is negative (or infinite, which is no level either)."""
+    """Raise an error that names the first cell that is negative (or infinite, for levels)."""
     assert not isinstance(x, Mixed)
     if isinstance(x, Codes) and infinite(x):
         raise_not_finite(x, names)
     values = x.stored if isinstance(x, Counts) else x.values
     at = np.argwhere(values < 0)[0]
     row, column = (x.row_of()[at[0]], x.column_of()[at[0]]) if isinstance(x, Counts) else at
-    cure = (
+    hint = (
         "code the levels as 0, 1, … (sklearn.preprocessing.OrdinalEncoder), a missing cell as NaN"
         if isinstance(x, Codes)
         else "counts are ≥ 0; for real numbers use GaussianNB"
     )
     where = f"first in row {row}, {called(column, names)}"
-    raise SupportError(f"Negative values in data passed to {whom} (input X): {where}\n\nhint: {cure}")
+    raise SupportError(f"Negative values in data passed to {whom} (input X): {where}\n\nhint: {hint}")
 
 
 def infinite(x: Block) -> bool:
@@ -488,7 +489,7 @@ def infinite(x: Block) -> bool:
 
 
 def raise_not_finite(x: Block, names: Any = None) -> NoReturn:
-    """Say why sums over x are not finite; `names` are those of the columns."""
+    """Raise an error that says why sums over x are not finite; `names` are those of the columns."""
     if isinstance(x, Mixed):
         raise_not_finite(max(x.blocks, key=lambda block: np.nanmax(np.abs(block.values), initial=0.0)))
     if infinite(x):
@@ -499,7 +500,7 @@ def raise_not_finite(x: Block, names: Any = None) -> NoReturn:
             row, column = (int(i) for i in np.argwhere(np.isinf(x.values))[0])
         raise SupportError(
             f"Input X contains infinity (first in row {row}, {called(column, names)})\n\n"
-            "hint: remove the cell's row, or put NaN there: a missing cell counts for nothing"
+            "hint: remove the cell's row, or put NaN there: a missing cell is ignored"
         )
     values = np.abs(x.stored if isinstance(x, Counts) else x.values)
     raise SupportError(
@@ -508,17 +509,17 @@ def raise_not_finite(x: Block, names: Any = None) -> NoReturn:
     )
 
 
-FEW = 10  # rows, below which nothing is said
-NAMES = 20  # rows, from which names that differ in nearly every row are identifiers
-NUMBERS = 50  # rows, from which whole numbers that differ in every row are
-OWN = 0.95  # distinct names for each cell, from which a column names rows
-SAMPLE = 2_000  # rows that identifiers are looked for in
-GLANCE = 256  # rows that copies are looked for by
-BITS = 10.0  # information that two columns have to share, so that they are equal by chance once in 1,000 times
+FEW = 10  # least rows for any note
+NAMES = 20  # least rows for texts that differ in nearly every row to be identifiers
+NUMBERS = 50  # least rows for whole numbers that differ in every row to be identifiers
+OWN = 0.95  # least share of distinct texts in a column of identifiers
+SAMPLE = 2_000  # rows in which identifiers are searched for
+GLANCE = 256  # rows in which copies are searched for first
+BITS = 10.0  # least information in a copy: two columns are equal by chance about once in 1,000 times
 
 
 def column_notes(columns: Iterable[Column], y: np.ndarray, classes: np.ndarray, target: Any = None) -> list[str]:
-    """What is wrong with some columns, by name. y: the class codes (n,); target: the name of y, where it has one."""
+    """Notes on suspicious columns, by name. y: class codes (n,); target: the name of y, if it has one."""
     n = len(y)
     if n < FEW:
         return []
@@ -529,17 +530,17 @@ def column_notes(columns: Iterable[Column], y: np.ndarray, classes: np.ndarray, 
     is_target = [c for c in columns if _equals(c, y, classes, glance)]
     empty = [c for c in columns if c.at(glance).missing.all() and c.missing.all()]
     constant = [c for c in columns if not _in(c, empty) and _is_constant(c.values, glance)]
-    telling = [c for c in columns if not _in(c, [*empty, *constant])]
+    varying = [c for c in columns if not _in(c, [*empty, *constant])]
     found = [
         (empty, "has no cells", "have no cells"),
         (constant, "has one value in all rows", "have one value each in all rows"),
-        ([c for c in telling if _names_rows(c, sample)], *IDENTIFIER),
+        ([c for c in varying if _names_rows(c, sample)], *IDENTIFIER),
         (is_target, "is the target itself", "are the target itself"),
     ]
     out = [f"{_named(those)} {one if len(those) == 1 else many}" for those, one, many in found if those]
     same_name = [c for c in columns if target is not None and c.name == target and not _in(c, is_target)]
     out += [f"{_named(same_name)} has the name of the target"] if same_name else []
-    for first, copies in _copies([c for c in telling if not _in(c, is_target)], glance):
+    for first, copies in _copies([c for c in varying if not _in(c, is_target)], glance):
         what = "is a copy" if len(copies) == 1 else "are copies"
         out.append(f"{_named(copies)} {what} of {_named([first])}")
     return out
@@ -565,7 +566,7 @@ def _plain(columns: list[Column]) -> str:
 
 
 def _is_constant(values: np.ndarray, glance: np.ndarray) -> bool:
-    """Whether all rows have one value. (A cell that is missing now and then may tell something.)"""
+    """Whether all rows have one value. (A column with some missing cells is not constant: they may be evidence.)"""
     return bool((values[glance] == values[0]).all() and (values == values[0]).all())
 
 
@@ -581,9 +582,9 @@ def _names_rows(column: Column, sample: np.ndarray) -> bool:
 
 
 def _equals(column: Column, y: np.ndarray, classes: np.ndarray, glance: np.ndarray) -> bool:
-    """Whether the cells are the labels."""
+    """Whether the cells equal the labels."""
     labels = classes.tolist()
-    if len(labels) < 2 or isinstance(column.name, int):  # columns of an array were put together on purpose
+    if len(labels) < 2 or isinstance(column.name, int):  # the columns of an array were chosen by the user
         return False
     if column.levels is not None:
         place = {label: code for code, label in enumerate(labels)}

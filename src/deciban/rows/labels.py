@@ -11,7 +11,7 @@ from deciban.data.frames import Column, missing_rows
 from deciban.display import format_list
 from deciban.errors import DataError, MergeError
 
-FEW = 1024  # labels 0 … 1023 are found in one pass; a power of two
+FEW = 1024  # labels 0 … 1023 are coded in one pass; a power of two
 
 
 def label_codes(y: np.ndarray | Column, classes: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -47,7 +47,7 @@ def label_codes(y: np.ndarray | Column, classes: np.ndarray | None = None) -> tu
 
 
 def united(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """All classes of two models, in order. Labels of other types are no classes of one model.
+    """All classes of two models, in order. Labels of different types raise an error.
 
     >>> united(np.array(["a", "c"]), np.array(["b"])).tolist()
     ['a', 'b', 'c']
@@ -62,7 +62,7 @@ def united(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def label_type(labels: np.ndarray) -> str:
-    """What labels are: texts, truth values, numbers, or the name of their type."""
+    """The type of labels in a message: texts, truth values, numbers, or the name of their type."""
     first = labels.tolist()[0]
     if isinstance(first, (str, bytes)):
         return "texts"
@@ -82,7 +82,7 @@ def _sorted_codes(y: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray
 
 
 def _hashed_codes(y: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """The same for texts and other objects: sorting the distinct ones alone is several times faster."""
+    """`label_codes` of texts and other objects: sorting only the distinct ones is several times faster."""
     if (found := _distinct(y)) is not None:
         some, which = found
         classes, codes = _hashed_codes(some, classes)
@@ -99,7 +99,7 @@ def _hashed_codes(y: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray
 
 
 def _distinct(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """(distinct texts, which of them each is) of many texts of one width that are few different ones."""
+    """(distinct texts, index of each text among them), for many texts of one width with few distinct ones."""
     core = ops.core()
     if core is None or y.dtype.kind != "U" or not y.itemsize or len(y) <= FEW:
         return None
@@ -109,7 +109,7 @@ def _distinct(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def no_label(rows: list[int]) -> DataError:
-    """What to say of rows that have no label."""
+    """The error for rows without a label."""
     where = f"row{'s' if len(rows) > 1 else ''} {format_list(rows, quote='')}"
     return DataError(
         f"Input y contains NaN: the target has no label in {where}\n\nhint: leave out the rows without a label"
@@ -117,7 +117,7 @@ def no_label(rows: list[int]) -> DataError:
 
 
 def several_types(labels: list) -> DataError:
-    """What to say of labels that have no order, as some are texts and others are not.
+    """The error for labels that cannot be sorted, as some are texts and others are not.
 
     >>> print(several_types(["no", 1]))
     one label is a text ('no'), another of type int (1)
@@ -125,16 +125,16 @@ def several_types(labels: list) -> DataError:
     hint: make all labels texts
     """
     first = {type(label): label for label in reversed(labels)}
-    told = [
+    described = [
         f"a text ({str(label)!r})" if issubclass(kind, str) else f"of type {kind.__name__} ({label!r})"
         for kind, label in first.items()
     ]
-    told.sort(key=lambda words: not words.startswith("a text"))
-    return DataError(f"one label is {told[0]}, another {told[1]}\n\nhint: make all labels texts")
+    described.sort(key=lambda words: not words.startswith("a text"))
+    return DataError(f"one label is {described[0]}, another {described[1]}\n\nhint: make all labels texts")
 
 
 def _level_codes(y: Column, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """The same for levels, which are coded already."""
+    """`label_codes` of a column of levels, which are coded already."""
     levels = y.levels or []
     if classes is None:
         classes = np.unique(np.array(levels, dtype=object))

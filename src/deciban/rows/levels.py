@@ -1,6 +1,7 @@
-"""The levels of nominal columns as rows come, go and merge: a level is there while some row has it.
+"""Levels of nominal columns when rows are added, removed and merged: a level exists while some row has it.
 
-So a model that forgot the only row with a level is the model that never saw it, and folds know their own levels alone.
+A model from which the only row with a level was removed equals a model never trained on it, and a fold has only the
+levels of its own rows.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from deciban.tallies import Bundle, Crosstab, GridCounts, reordered
 def without_unused(schema: Schema, tally: Bundle) -> tuple[Schema, Bundle]:
     """(schema, tally) without the levels that no row has."""
     counts = tally.parts[1]
-    if not isinstance(counts, Bundle):  # of all columns together
+    if not isinstance(counts, Bundle):  # one tally of all columns
         places = used_levels(counts.crosstab(), [field.levels is not None for field in schema.fields])
         if places is None:
             return schema, tally
@@ -49,14 +50,14 @@ def without_unused(schema: Schema, tally: Bundle) -> tuple[Schema, Bundle]:
 
 
 def _with(field: Field, places: np.ndarray) -> Field:
-    """A field with the levels that have a place."""
+    """A field with only the levels that have a new code."""
     if field.levels is None:
         return field
     return replace(field, levels=tuple(level for level, at in zip(field.levels, places, strict=False) if at >= 0))
 
 
 def recoded(x: Any, old: Any, new: Any) -> Mixed:
-    """Rows in the codes of another schema of the same columns, which may lack some levels."""
+    """Rows in the codes of another schema of the same columns, which may have fewer levels."""
     blocks = list(x.blocks)
     for b, at in nominal(old):
         codes = np.array(blocks[b].values)
@@ -70,7 +71,7 @@ def recoded(x: Any, old: Any, new: Any) -> Mixed:
 
 
 def in_column_order(schema: Schema, tally: Bundle, order: Sequence[int]) -> tuple[Schema, Bundle]:
-    """(schema, tally) with column order[j] in place j."""
+    """(schema, tally) with column order[j] at position j."""
     new = schema.reordered(order)
     if not isinstance(tally.parts[1], Bundle):
         return new, reordered(tally, order)
@@ -90,7 +91,7 @@ def nominal(schema: Schema) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def spaces(schema: Schema) -> dict[int, np.ndarray]:
-    """How many levels the columns of each block of codes have places for."""
+    """Number of levels of the columns of each block of codes."""
     out = {b: np.array([_places(schema, schema.fields[j]) for j in at]) for b, at in nominal(schema)}
     if schema.gaps is not None:
         out[len(schema.groups) - 1] = np.full(len(schema.fields), 2)
@@ -111,11 +112,11 @@ def with_blocks(tally: Bundle, levels: dict[int, np.ndarray], index: dict[int, l
 
 
 def moved(schema: Schema, tally: Bundle, places: list[np.ndarray]) -> Bundle:
-    """A tally of another schema in the levels of this one, where each column's stand at its places."""
+    """A tally of another schema in the levels of this one; `places` are the new codes of each column's levels."""
     counts = tally.parts[1]
-    if isinstance(counts, GridCounts):  # of the numbers alone
+    if isinstance(counts, GridCounts):  # only of columns of numbers
         return tally
-    if not isinstance(counts, Bundle):  # of all columns together, those of numbers in levels of their own
+    if not isinstance(counts, Bundle):  # one tally of all columns; numbers have levels of their own
         sizes = zip(schema.fields, counts.levels.tolist(), places, strict=True)
         named = [(n, np.arange(n)) if f.levels is None else (len(f.levels), at) for f, n, at in sizes]
         return Bundle((tally.parts[0], counts.relevel(np.array([n for n, _ in named]), [at for _, at in named])))

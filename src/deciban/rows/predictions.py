@@ -1,4 +1,6 @@
-"""batch → the same batch with `predicted` and the probability of each class appended, for an engine to go through data.
+"""Predictions for batches and files: `predicted` and the probability of each class are appended to the rows.
+
+`PredictBatch` is the function of a batch that an engine applies to all batches.
 
 >>> import pyarrow as pa
 >>> from deciban import GaussianNB
@@ -6,7 +8,7 @@
 >>> PredictBatch(model, ("size",))(pa.record_batch({"name": ["x"], "size": [0.5]})).to_pylist()[0]["predicted"]
 'a'
 
-Answers to the rows of files, in files: one for one, or a folder for a folder; each is there when it is whole.
+`written` writes predictions for a file to a file, or for a folder to a folder; a file appears when it is complete.
 
 >>> import pathlib, tempfile
 >>> from deciban import MixedNB
@@ -36,11 +38,11 @@ from deciban.errors import DataError, DecibanError, levels_up, relocate
 @dataclass(frozen=True)
 class PredictBatch:
     model: Any
-    columns: tuple[str, ...]  # those of the model that the data have, in its order
+    columns: tuple[str, ...]  # columns of the model that the data have, in the order of the model
     priors: Any = None
 
-    def answers(self, rows: Any, taken: Sequence[str]) -> Any:
-        """The new columns; a name that is taken gets a `_`."""
+    def predictions(self, rows: Any, taken: Sequence[str]) -> Any:
+        """The new columns; `_` is appended to a name that is already used."""
         from deciban.io import readers
 
         model = self.model
@@ -55,10 +57,10 @@ class PredictBatch:
     def __call__(self, batch: Any) -> Any:
         from deciban.io import readers
 
-        return readers.append_to_batch(batch, self.answers(batch, batch.schema.names))
+        return readers.append_to_batch(batch, self.predictions(batch, batch.schema.names))
 
     def schema(self, of_rows: Any) -> Any:
-        """That of the answers to rows of such a schema."""
+        """Schema of the predictions for rows of this schema."""
         from deciban.io import readers
 
         more = readers.prediction_columns(self.model.classes_, np.zeros((0, len(self.model.classes_))), of_rows.names)
@@ -66,13 +68,13 @@ class PredictBatch:
             of_rows = of_rows.append(field)
         return of_rows
 
-    def beside(self, source: Any, progress: Any = None) -> Iterator[tuple[Any, Any]]:
-        """(lines, answers) of a file whose lines go through as they are."""
+    def lines_with_predictions(self, source: Any, progress: Any = None) -> Iterator[tuple[Any, Any]]:
+        """(lines, predictions) of a file whose lines are copied unchanged."""
         before = 0
         for rows, lines in source.lines(self.columns):
             if len(lines):
                 try:
-                    yield lines, self.answers(rows, source.names)
+                    yield lines, self.predictions(rows, source.names)
                 except DecibanError as wrong:
                     raise relocate(wrong, rows=before) from None
             before += len(lines)
@@ -81,7 +83,7 @@ class PredictBatch:
 
 
 def columns_for(model: Any, names: Sequence[str], features: Any = None) -> tuple[str, ...]:
-    """The columns of the data that the model reads, in its order. Columns that it can do without may be missing."""
+    """The columns of the data that the model reads, in its order. Models that accept missing columns may lack some."""
     if features is not None:
         wanted = [features] if isinstance(features, str) else [str(name) for name in features]
     else:
@@ -107,18 +109,19 @@ def columns_for(model: Any, names: Sequence[str], features: Any = None) -> tuple
 
 
 def written(model: Any, path: Any, out: Any, priors: Any, features: Any, progress: Any) -> Any:
-    """Where the answers to the rows of a path are now; what was not asked for stays as it stands there."""
+    """Write predictions for the rows of a path and return where they are; columns that the model does not read are
+    copied."""
     from deciban.io import readers
 
     if out is None:
         raise DataError(
-            f"where shall the answers to {path} go?\n\n"
-            f"hint: out=, a file such as {readers.default_output_path(path).name!r}, or "
-            "a folder for a folder; or give rows instead of a path, and have them back"
+            f"`out` is needed to write predictions for {path}\n\n"
+            f"hint: out= is a file such as {readers.default_output_path(path).name!r}, or a folder for a folder; rows "
+            "given instead of a path are returned with their predictions"
         )
     for one in (path, *(readers.list_files(path) or ((), ()))[1]):
         if Path(out).exists() and Path(one).exists() and Path(out).samefile(one):
-            raise DataError(f"{out} would take the place of the data\n\nhint: name another file: out=…")
+            raise DataError(f"{out} would overwrite the data\n\nhint: name another file: out=…")
     found = readers.list_files(path)
     if found is None or (Path(out).suffix and not Path(out).is_dir()):
         _write(model, path, out, priors, features, progress)
@@ -127,7 +130,7 @@ def written(model: Any, path: Any, out: Any, priors: Any, features: Any, progres
     folder = Path(out)
     before = 0
 
-    def tell(rows: int, share: float | None) -> None:
+    def report(rows: int, share: float | None) -> None:
         if progress is not None:
             progress(before + rows, None)
 
@@ -135,42 +138,42 @@ def written(model: Any, path: Any, out: Any, priors: Any, features: Any, progres
     for one in paths:
         where = folder / one.relative_to(root)
         where.parent.mkdir(parents=True, exist_ok=True)
-        before += _write(model, readers.Described(one, how), where, priors, features, tell, root)
+        before += _write(model, readers.Described(one, how), where, priors, features, report, root)
     return folder
 
 
 def _write(
     model: Any, path: Any, where: Any, priors: Any, features: Any, progress: Any, root: Path | None = None
 ) -> int:
-    """The answers to one file; how many they are."""
+    """Write predictions for one file; the number of rows."""
     from deciban.io import readers
 
-    told = [0]
+    done = [0]
 
-    def tell(rows: int, share: float | None) -> None:
-        told[0] = rows
+    def report(rows: int, share: float | None) -> None:
+        done[0] = rows
         if progress is not None:
             progress(rows, share)
 
-    source = readers.open_path(path, types=readers.arrow_types(kinds(model)), rest=readers.TEXT, root=root)
+    source = readers.open_path(path, types=readers.arrow_types(column_types(model)), rest=readers.TEXT, root=root)
     f = PredictBatch(model, columns_for(model, source.names, features), priors)
     if readers.can_append_to_lines(source, where):
-        readers.write_csv_with_predictions(source, f.beside(source, tell), where)
+        readers.write_csv_with_predictions(source, f.lines_with_predictions(source, report), where)
     else:
-        readers.write(stream.map_batches(source, f, f.schema(source.schema), tell), where)
+        readers.write(stream.map_batches(source, f, f.schema(source.schema), report), where)
     stream.warn_notes(source)
-    return told[0]
+    return done[0]
 
 
-def kinds(model: Any) -> dict[str, str]:
+def column_types(model: Any) -> dict[str, str]:
     """What each column of a model holds: "number", "truth" or "text"."""
     if model._reads_texts:
         return dict.fromkeys(frames.feature_names(model), "text")
     levels = model._levels() or {}
-    return {name: _kind(levels.get(name)) for name in frames.feature_names(model)}
+    return {name: _column_type(levels.get(name)) for name in frames.feature_names(model)}
 
 
-def _kind(levels: list | None) -> str:
+def _column_type(levels: list | None) -> str:
     if not levels:
         return "number"
     return "truth" if isinstance(levels[0], bool) else "text" if isinstance(levels[0], str) else "number"

@@ -1,11 +1,11 @@
-"""Readers: what a user may pass as X and y becomes blocks, labels and back.
+"""Readers: convert X and y, as a user passes them, to blocks and labels, and predictions back.
 
-A reader is made from the settings of a classifier; once it has seen training rows it knows their columns. `training`
-returns the reader that knows them, so nothing is written on a model before it has learned.
+A reader is made from the settings of a classifier. `training` reads training rows and returns a reader that knows their
+columns; the model itself does not change before it has learned.
 
 `ArrayReader` takes tables of numbers, as scikit-learn's classifiers do; `ColumnReader` takes frames and arrays whose
-columns have types, names and levels. `ArrayKind` is where an array came from (its dtype, and its library where that is
-not NumPy), so that answers can go back there.
+columns have types, names and levels. `ArrayKind` is the type of an array (its dtype, and its library if that is not
+NumPy), so that predictions can be returned in the same type.
 
 >>> import numpy as np
 >>> reader, x, y, _ = ArrayReader("GaussianNB").training(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1]))
@@ -35,45 +35,45 @@ from deciban.display import format_list, is_missing
 from deciban.engines import threads
 from deciban.errors import ColumnWarning, DataError, closest, levels_up
 from deciban.rows import inputs
-from deciban.rows.inputs import column_notes, missing_labels_named, refuse_missing
+from deciban.rows.inputs import column_notes, missing_labels_named, raise_missing_labels
 from deciban.rows.labels import several_types
 from deciban.rows.rows import ColumnRoles
 from deciban.rows.schema import Schema
 
 COLUMNS: dict[str, list] = {"columns": [StrOptions({"align", "strict"})]}
 READY = inputs._READY
-SMALL = 1 << 16  # cells of whole numbers that are converted at once
+SMALL = 1 << 16  # largest number of cells of whole numbers that are converted in one call
 NAMED_AFTER = "means_"  # the attribute that messages about array libraries name
 
 
 class Training(NamedTuple):
-    """Training rows as they were read."""
+    """Training rows, read."""
 
-    reader: Any  # which knows their columns
+    reader: Any  # that knows their columns
     x: Block
     y: np.ndarray | Column  # labels
-    notes: Callable[[np.ndarray, np.ndarray], list[str]] | None = None  # (codes, classes) → what is odd about columns
+    notes: Callable[[np.ndarray, np.ndarray], list[str]] | None = None  # (codes, classes) → notes on suspicious columns
 
 
 @dataclass(frozen=True, eq=False)
 class ArrayReader:
     """Tables of numbers: arrays, sparse matrices, frames of numbers."""
 
-    model: str  # the class that reads, for messages
-    block: str = "reals"  # which block rows become: reals, dense, counts or codes
-    keeps_kind: bool = False  # whether answers have the dtype, and are of the library, that X is
-    least: int = 1  # rows that a fit needs
+    model: str  # name of the classifier, for messages
+    block: str = "reals"  # type of the block: reals, dense, counts or codes
+    keeps_kind: bool = False  # whether predictions have the dtype and library of X
+    least: int = 1  # least rows for a fit
     d: int = 0
     names: np.ndarray | None = None  # (d,), texts
-    labels: tuple = ()  # what a frame calls its columns, where these are no texts
-    ignored: tuple[str, ...] = ()  # columns of frames that are known and passed over
-    target: str | None = None  # what the labels were called
+    labels: tuple = ()  # column names of a frame, if they are not texts
+    ignored: tuple[str, ...] = ()  # columns of frames that are ignored without a warning
+    target: str | None = None  # name of the label column
     origin: ArrayKind = field(default_factory=lambda: ArrayKind.plain)
     schema: ClassVar[None] = None
     LEARNED: ClassVar[tuple[str, ...]] = ("d", "names", "labels", "ignored", "target", "origin")
 
     def training(self, X: Any, y: Any, first: bool = True) -> Training:
-        """Rows and labels to learn from; `first`: nothing is known of the columns."""
+        """Rows and labels to learn from; `first`: the columns are not known yet."""
         checked = inputs.stand_in(self.model) if first else self._checked()
         x, labels = inputs.training(checked, X, y, self.block, first, self.least if first else 1)
         if not first:
@@ -91,7 +91,8 @@ class ArrayReader:
         return Training(found, x, labels)
 
     def read(self, X: Any, method: str = "predict") -> Block:
-        """Rows to score, for a method of that name. A plain array of the right width passes at once."""
+        """Rows to score, for a method of that name. A NumPy array with the right number of columns needs no further
+        checks."""
         if (
             type(X) is np.ndarray
             and X.ndim == 2
@@ -110,7 +111,7 @@ class ArrayReader:
         return inputs.features(self._checked(), X, self.block)
 
     def read_batch(self, batch: Any, columns: Sequence[str]) -> Block:
-        """Those columns of Arrow rows."""
+        """These columns of Arrow rows."""
         from deciban.io import batches
 
         if self.block == "codes":
@@ -122,7 +123,7 @@ class ArrayReader:
         return self.read_batch(batch, roles.features)
 
     def of_batch(self, batch: Any, roles: ColumnRoles) -> tuple[ArrayReader, tuple[str, ...]]:
-        """(the reader of these rows alone, what each column was taken for)."""
+        """(the reader of these rows only, type of each column)."""
         return self, ()
 
     def of_columns(self, roles: ColumnRoles) -> ArrayReader:
@@ -136,32 +137,32 @@ class ArrayReader:
         return self
 
     def output(self, X: Any) -> ArrayKind:
-        """What kind of array answers to X are."""
+        """The type of array that predictions for X are returned as."""
         return ArrayKind.of(X) if self.keeps_kind else ArrayKind.plain
 
     def view(self, a: np.ndarray) -> Any:
-        """A fitted attribute as the kind of array that X was in training."""
+        """A fitted attribute in the array type of the training rows."""
         return self.origin.send(a) if self.keeps_kind else a
 
     def reordered(self, other: ArrayReader, order: Sequence[int]) -> ArrayReader:
-        """The same with the columns in the order that the other has."""
+        """The same reader with its columns in the order of another reader."""
         return replace(self, names=other.names, labels=other.labels)
 
     @property
     def columns(self) -> list[str]:
-        """What to call the columns: as the frame of training did, or x0, x1, …"""
+        """Names of the columns: those of the training frame, or x0, x1, …"""
         named = self.labels if self.names is None else self.names
         return [str(name) for name in named] if len(named) else column_labels(self.d)
 
     def cells(self, X: Any, x: Block) -> np.ndarray:
-        """The cells (n, d) as people know them; NaN is missing."""
+        """The cells (n, d) as in X; NaN is missing."""
         if isinstance(x, Codes):
             return np.where(x.values < 0, np.nan, x.values.astype(np.float64))
         assert not isinstance(x, Mixed)
         return x.dense()
 
     def candidates(self, grid: list[np.ndarray]) -> list[np.ndarray]:
-        """The values of each column that scales are drawn at, as people know them."""
+        """Values of each column at which scales are drawn, as in X."""
         return grid
 
     def block_of(self, columns: list[np.ndarray]) -> Block:
@@ -173,7 +174,8 @@ class ArrayReader:
         return inputs.stand_in(self.model, self.d, self.names, self.ignored)
 
     def _check_library(self, X: Any, method: str) -> None:
-        """Refuse X of another array library than that of training (under scikit-learn's array API dispatch)."""
+        """Raise an error if X is of another array library than in training (under scikit-learn's array API
+        dispatch)."""
         if not self.keeps_kind or not get_config()["array_api_dispatch"]:
             return
         from sklearn.utils._array_api import check_same_namespace
@@ -185,16 +187,16 @@ class ArrayReader:
 
 @dataclass(frozen=True, eq=False)
 class ColumnReader:
-    """Frames and arrays whose columns have types of their own."""
+    """Frames and arrays whose columns have different types."""
 
     model: str
-    make: Callable[[list[Column]], Schema]  # the schema of columns that come for the first time
-    numbers_are_levels: Callable[[Any], bool]  # whether the settings make levels of the numbers of a column
-    strict: bool = False  # whether columns that are not those of training are an error
+    make: Callable[[list[Column]], Schema]  # makes the schema of the first training columns
+    numbers_are_levels: Callable[[Any], bool]  # whether the settings treat the numbers of a column as levels
+    strict: bool = False  # whether missing or additional columns are an error
     least: int = 1
     schema: Schema | None = None
     names: np.ndarray | None = None  # (d,), as `feature_names_in_`; None: X was an array
-    library: str | None = None  # of the frame that was learned from; None: an array
+    library: str | None = None  # of the training frame; None: an array
     ignored: tuple[str, ...] = ()
     target: str | None = None
     origin: ClassVar[ArrayKind]
@@ -257,7 +259,7 @@ class ColumnReader:
         return replace(self, schema=self.make(batches.columns(batch, roles.features, kinds))), found
 
     def learning_batch(self, batch: Any, roles: ColumnRoles) -> Block:
-        """The rows of a batch to learn from: cells that the families do not take are refused."""
+        """The rows of a batch to learn from; cells outside the support of the families raise an error."""
         from deciban.io import batches
 
         kinds = dict(zip(roles.features, roles.kinds, strict=False))
@@ -297,7 +299,7 @@ class ColumnReader:
         return out
 
     def candidates(self, grid: list[np.ndarray]) -> list[np.ndarray]:
-        """Levels by name; a missing cell is one of them where that is evidence."""
+        """Values of each column; levels by name, with a missing cell as a level where that is evidence."""
         none = [None] if self.known.gaps is not None else []
         return [
             values if one.levels is None else np.array([*one.levels, *none, ""], dtype=object)[:-1]
@@ -311,23 +313,23 @@ class ColumnReader:
     # inside
 
     def _check_grown(self, columns: list[frames.Column]) -> None:
-        """Refuse numbers in a column that had no cell so far and was taken for levels."""
+        """Raise an error for numbers in a column that was empty so far and therefore read as levels."""
         empty = {field.name for field in self.fields if field.levels == ()}
         for column in columns:
             numbers = column.name in empty and column.levels is None and not column.missing.all()
             if numbers and not self.numbers_are_levels(column.name):
                 raise DataError(
-                    f"column `{column.name}` had no cell in the rows so far, was taken for levels, and holds numbers "
+                    f"column `{column.name}` was empty in the rows so far, was read as levels, and holds numbers "
                     "now\n\nhint: `fit` on all rows; or begin with a column of numbers (NaN in every row)"
                 )
 
     def _labels(self, y: Any) -> np.ndarray | frames.Column:
-        """Labels of any library and type as an array (or, a series of texts, as levels), every one of them there."""
+        """Labels of any library and type as an array (a series of texts as levels); missing labels raise an error."""
         texts = frames.texts(y)
         if texts is not None and len(texts.values) and texts.values.min() >= 0:
             return texts
         if isinstance(y, (list, tuple)):
-            refuse_missing(y)
+            raise_missing_labels(y)
         with missing_labels_named(y):
             if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
                 y = np.asarray(y)
@@ -349,8 +351,8 @@ class ColumnReader:
         return y
 
     def _columns(self, X: Any, least: int) -> tuple[list[Column], int, list, np.ndarray | None, str | None]:
-        """(columns, number of rows, names of columns that were never learned, which are not looked into, and of all,
-        the library of the frame)."""
+        """(columns, number of rows, names of unknown columns, which are not read, names of all columns, library of the
+        frame)."""
         X = frames.records(X)
         first = self.schema is None
         if not frames.is_frame(X):
@@ -360,10 +362,10 @@ class ColumnReader:
         names = frames.names(X)
         n = len(X)
         if n < least or not names:
-            cure = "see whether a filter took the rows" if names else "the frame has no columns; give it some"
+            hint = "check whether a filter removed the rows" if names else "the frame has no columns; give it some"
             raise DataError(
                 f"Found array with {n} sample(s) and {len(names)} feature(s) while a minimum of {max(least, 1)} is "
-                f"required by {self.model}.\n\nhint: {cure}"
+                f"required by {self.model}.\n\nhint: {hint}"
             )
         known = None if first or self._unnamed else set(self.known.names)
         columns = frames.columns(X, lambda f, series: threads.map_ordered(series, f), known)
@@ -375,7 +377,7 @@ class ColumnReader:
     def _array(self, checked: Any, X: Any, least: int) -> tuple[list[Column], int]:
         first = self.schema is None
         if isinstance(X, (list, tuple)) and np.ndim(X) == 2 and np.asarray(X).dtype.kind in "US":
-            X = np.array(X, dtype=object)  # numbers beside texts stay numbers
+            X = np.array(X, dtype=object)  # in a mixed list, numbers stay numbers
         X = validate_data(checked, X, reset=first, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
         if X.dtype.kind == "c":
             raise DataError("Complex data not supported: X has complex numbers\n\nhint: split them into columns")
@@ -388,7 +390,7 @@ class ColumnReader:
         return isinstance(self.fields[0].name, int)
 
     def _by_position(self, columns: list[Column]) -> list[Column]:
-        """Columns that take the names of the schema's, where one of the two has no names of its own."""
+        """The columns with the names of the schema, by position, where X or the schema has no names."""
         if len(columns) != self.d:
             raise DataError(
                 f"X has {len(columns)} features, but {self.model} is expecting {self.d} features "
@@ -397,7 +399,7 @@ class ColumnReader:
         return [Column(name, c.values, c.levels) for name, c in zip(self.known.names, columns, strict=True)]
 
     def _warn_of_columns(self, absent: list, new: list) -> None:
-        """Tell of columns that are not those of training."""
+        """Warn of (or, if strict, raise an error for) missing and additional columns."""
         passed = {self.target, *self.ignored}
         new = [name for name in new if name not in passed]
         if len(absent) == self.d:
@@ -407,25 +409,25 @@ class ColumnReader:
             )
         if self.strict and (absent or new):
             raise self._other_columns(absent, new)
-        told = [f"{format_list(absent)} not in X: taken as missing in every row"] if absent else []
-        told += [f"{format_list(new)} not known from training: ignored"] if new else []
-        if told:
-            warnings.warn("; ".join(told), UserWarning, stacklevel=levels_up())
+        messages = [f"{format_list(absent)} not in X: taken as missing in every row"] if absent else []
+        messages += [f"{format_list(new)} not known from training: ignored"] if new else []
+        if messages:
+            warnings.warn("; ".join(messages), UserWarning, stacklevel=levels_up())
 
     def _other_columns(self, absent: list, new: list) -> DataError:
-        told = [f"{format_list(absent)} {_is(absent)} not in X"] if absent else []
-        told += [f"{format_list(new)} {_is(new)} not known from training"] if new else []
+        messages = [f"{format_list(absent)} {_is(absent)} not in X"] if absent else []
+        messages += [f"{format_list(new)} {_is(new)} not known from training"] if new else []
         meant = [f"`{near}` for `{name}`" for name in new if (near := closest(name, absent))]
         hint = (
             f"did you mean {', '.join(meant)}?"
             if meant
             else f"the columns of training are {format_list(self.known.names)}"
         )
-        return DataError(f"{'; '.join(told)} (columns='strict')\n\nhint: {hint}")
+        return DataError(f"{'; '.join(messages)} (columns='strict')\n\nhint: {hint}")
 
 
 def warn_of_odd_columns(notes: list[str]) -> None:
-    """Name columns that are hardly meant to be learned from."""
+    """Warn of columns that are probably not meant to be learned from."""
     warnings.warn(
         f"{'; '.join(notes)}\n\nhint: leave out what does not belong to X; "
         "warnings.simplefilter('ignore', deciban.errors.ColumnWarning) silences this",
@@ -435,7 +437,7 @@ def warn_of_odd_columns(notes: list[str]) -> None:
 
 
 def _column(one: Any, values: np.ndarray) -> Column:
-    """Candidates as a column of a frame."""
+    """Candidate values as a column of a frame."""
     if one.levels is None:
         return Column(one.name, np.asarray(values, dtype=np.float64))
     levels = list(dict.fromkeys(value for value in values if not is_missing(value)))
@@ -457,7 +459,7 @@ class ArrayKind:
 
     @classmethod
     def of(cls, X: Any) -> ArrayKind:
-        """The origin of X: its floating dtype (whole numbers become doubles), and its library under dispatch."""
+        """The type of X: its floating dtype (whole numbers become doubles), and its library under dispatch."""
         if type(X) is np.ndarray:
             return _ORIGINS.get(X.dtype, cls.plain)
         if hasattr(X, "__array_namespace__") and get_config()["array_api_dispatch"]:
@@ -471,23 +473,23 @@ class ArrayKind:
 
     @property
     def coarse(self) -> bool:
-        """Whether answers are rounded to less than doubles."""
+        """Whether predictions are rounded to less than double precision."""
         return self.dtype is not None and self.dtype.itemsize < 8
 
     def send(self, a: np.ndarray) -> Any:
-        """An answer or parameter in the dtype and the library of X."""
+        """A prediction or parameter in the dtype and library of X."""
         if self.dtype is not None and a.dtype != self.dtype:
             a = a.astype(self.dtype)
         return self._leave(a)
 
     def send_logs(self, logs: np.ndarray) -> Any:
-        """Logarithms of probabilities, changed in place: one that rounds to 1 there has the logarithm 0."""
+        """Log probabilities, changed in place: a probability that rounds to 1 in the dtype of X has the logarithm 0."""
         if self.coarse:
             logs[logs > -np.finfo(self.dtype).eps / 4] = 0.0
         return self.send(logs)
 
     def send_labels(self, labels: np.ndarray) -> Any:
-        """Labels go back too, unless they are strings, which only NumPy holds."""
+        """Labels in the library of X, unless they are strings, which only NumPy holds."""
         return labels if labels.dtype.kind in "OUST" else self._leave(labels)
 
     def _leave(self, a: np.ndarray) -> Any:
@@ -495,7 +497,7 @@ class ArrayKind:
 
     @property
     def here(self) -> bool:
-        """Whether it is NumPy's."""
+        """Whether the library is NumPy."""
         return self.library is None or self.library.endswith("numpy")
 
 

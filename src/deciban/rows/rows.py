@@ -1,10 +1,10 @@
-"""Training rows that can be passed over: in memory (`ArrayRows`), or elsewhere, batch by batch (`BatchRows`).
+"""Training rows as sums over them: rows in memory (`ArrayRows`), or elsewhere, batch by batch (`BatchRows`).
 
-A learning algorithm asks both for the same: `discover(f)` is the first pass, which finds classes and levels beside
-Σ f(rows), `total(f)` any later one, `sample` some rows by their content. So `fit` and `fit_on` are one algorithm.
+Both have the same methods, so that `fit` and `fit_on` are one algorithm: `discover(f)` is the first pass, which finds
+the classes and levels and Σ f(rows); `total(f)` is a later pass; `sample` are some rows, chosen by content.
 
-What a batch contributes is a `LabelledTally`, which names the classes and levels that its rows have, so parts of any
-batches add up, in one pass, whatever each of them lacks:
+The result of a batch is a `LabelledTally`, which names the classes and levels of its rows. Results of batches with
+different classes and levels add up, in one pass:
 
     part(batch a) + part(batch b) = part(a and b)
 
@@ -46,11 +46,11 @@ WORDS = {"number": "numbers", "level": "texts or truth values", "neither": "neit
 @dataclass(frozen=True, eq=False)
 class LabelledTally:
     classes: np.ndarray  # (k,), in order
-    rows: np.ndarray  # (k,), how many each has
+    rows: np.ndarray  # (k,), number of rows of each
     tally: Any = None  # None: there were no rows
     schema: Schema | None = None  # of columns that have levels
-    kinds: tuple[str, ...] = ()  # what each column was taken for; "": it is missing in all rows
-    again: bool = False  # nothing was added up: the rows are to be read again, with the kinds that are known now
+    kinds: tuple[str, ...] = ()  # type of each column; "": it is missing in all rows
+    again: bool = False  # nothing was added up: the rows must be read again, with the types that are known now
     sample: BatchSample | None = None
 
     @classmethod
@@ -61,7 +61,7 @@ class LabelledTally:
         return self._plus(other, add)
 
     def __iadd__(self, other: LabelledTally) -> LabelledTally:
-        """The same, maybe into this part's memory: for sums that nobody else holds."""
+        """The sum, possibly in the memory of this part, which must have no other owner."""
         return self._plus(other, iadd)
 
     def _plus(self, other: LabelledTally, plus: Callable) -> LabelledTally:
@@ -74,7 +74,7 @@ class LabelledTally:
         return replace(a, rows=a.rows + b.rows, tally=plus(a.tally, b.tally), sample=sample)
 
     def _together(self, other: LabelledTally) -> tuple[LabelledTally, LabelledTally]:
-        """Both in the classes and levels of both."""
+        """Both parts in the union of their classes and levels."""
         a, b = self, other
         if not np.array_equal(a.classes, b.classes):
             classes = united(a.classes, b.classes)
@@ -96,7 +96,8 @@ class LabelledTally:
         return replace(self, schema=schema, tally=moved(schema, self.tally, places))
 
     def _unlike(self, other: LabelledTally) -> LabelledTally:
-        """Of a column that one part has nothing of, the other knows better; what both know must agree."""
+        """The sum of parts whose column types differ: a column that is empty in one part has the type of the other;
+        types that contradict raise an error."""
         assert self.schema is not None
         for name, mine, theirs in zip(self.schema.names, self.kinds, other.kinds, strict=True):
             if mine and theirs and mine != theirs:
@@ -108,7 +109,7 @@ class LabelledTally:
         return replace(self, kinds=kinds, again=True, tally=Bundle(()), sample=None)
 
     def ordered(self) -> LabelledTally:
-        """Levels in an order of their own: the same for any borders between the parts."""
+        """With sorted levels: the result does not depend on how rows are split into parts."""
         if self.schema is None:
             return self
         fields = []
@@ -133,7 +134,7 @@ def united(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """Which columns of a batch are what."""
+    """The roles of the columns of a batch: features, target, weights."""
 
     features: tuple[str, ...]
     target: str
@@ -143,34 +144,34 @@ class ColumnRoles:
 
     @property
     def coded(self) -> tuple[str, ...]:
-        """Columns of texts that may come as codes."""
+        """Columns of texts that may be read as dictionary codes."""
         known = zip(self.features, self.kinds, strict=False)
         return () if self.texts else tuple(name for name, kind in known if kind == "level")
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All that are to be read."""
+        """All columns to read."""
         return tuple(dict.fromkeys((*self.features, self.target, *((self.weight,) if self.weight else ()))))
 
     def labels(self, batch: Any) -> tuple[np.ndarray, np.ndarray]:
-        """(classes of the batch, the code of each row's)."""
+        """(classes of the batch, class code of each row)."""
         from deciban.io import batches
 
         return label_codes(batches.labels(batch, self.target))
 
     def codes(self, batch: Any, classes: np.ndarray) -> np.ndarray:
-        """The code of each row's class, where the classes are known from a pass before."""
+        """Class code of each row, for classes known from an earlier pass."""
         from deciban.io import batches
 
         _, y = label_codes(batches.labels(batch, self.target), classes)
         if len(y) and y.min() < 0:
             raise DataError(
-                "a class turned up that was not there in the pass before\n\nhint: do not change the data during a fit"
+                "the data have a class that an earlier pass did not find\n\nhint: do not change the data during a fit"
             )
         return y
 
     def table(self, batch: Any, classes: np.ndarray | None = None) -> tuple[np.ndarray, Table]:
-        """(classes, the rows), columns of numbers alone; the classes are those of the batch, or known from before."""
+        """(classes, rows) of columns of numbers; the classes are those of the batch, unless given."""
         from deciban.io import batches
 
         x = batches.numbers(batch, self.features)
@@ -185,12 +186,12 @@ class ColumnRoles:
 
 @dataclass(frozen=True, eq=False)
 class Discover:
-    """batch → LabelledTally of f(rows), where classes and levels are those of the batch."""
+    """batch → LabelledTally of f(rows), with the classes and levels of the batch."""
 
     f: Callable[[Table], Any]
     reader: Any
     roles: ColumnRoles
-    size: int = 0  # rows that a sample has; 0: there is none
+    size: int = 0  # rows of the sample; 0: no sample
 
     def __call__(self, batch: Any) -> LabelledTally:
         if batch.num_rows == 0:
@@ -210,7 +211,7 @@ class Discover:
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """batch → f(rows), where classes and levels are known."""
+    """batch → f(rows), with known classes and levels."""
 
     f: Callable[[Table], Any]
     reader: Any
@@ -230,7 +231,7 @@ class Pass:
 
 
 def rows_of(table: Table) -> np.ndarray:
-    """How many rows of a weight above 0 each class has, (k,); one of weight 3 counts like three."""
+    """Number of rows of positive weight in each class, (k,); a row of weight 3 counts as three."""
     if table.w is None:
         return np.bincount(table.y, minlength=table.k)
     real = np.bincount(table.y[table.w > 0], minlength=table.k)
@@ -239,7 +240,7 @@ def rows_of(table: Table) -> np.ndarray:
 
 @dataclass(frozen=True)
 class BatchJob:
-    """A pass, or several, over data: what is to be read of them, and by which engine."""
+    """Data to pass over, the columns to read, and the engine that reads them."""
 
     engine: ModuleType
     data: Any
@@ -259,23 +260,23 @@ class BatchJob:
 
     @property
     def repeats(self) -> bool:
-        """Whether the rows can be gone through more than once."""
+        """Whether the rows can be read more than once."""
         from deciban.io import readers
 
         return self.engine is not stream or not readers.is_single_pass(self.data)
 
-    def refuse_checkpoint(self) -> None:
-        """Refuse a checkpoint where all passes belong together."""
+    def raise_if_checkpoint(self) -> None:
+        """Raise an error if a checkpoint is given: several passes cannot be resumed."""
         if self.checkpoint is not None:
             raise DataError(
-                "`checkpoint` is for models that go through the data once, and this one takes several passes\n\n"
+                "`checkpoint` is for models that read the data once, and this one takes several passes\n\n"
                 "hint: leave it out; or learn a generative classifier"
             )
 
     @contextmanager
     def several(self) -> Iterator[BatchJob]:
-        """The same for several passes, between which the engine keeps the data."""
-        self.refuse_checkpoint()
+        """The job for several passes, between which the engine keeps the data."""
+        self.raise_if_checkpoint()
         with self.engine.kept(self.data, self.roles.columns) as data:
             yield replace(self, data=data)
 
@@ -286,10 +287,10 @@ class BatchJob:
             return self.total(f, coded=True)
         if self.engine is not stream:
             raise DataError(
-                f"`checkpoint` is for files that are read here; {self.engine.__name__.rpartition('.')[2]} does lost "
-                "work again by itself\n\nhint: leave out `checkpoint`"
+                f"`checkpoint` is for files that are read here; {self.engine.__name__.rpartition('.')[2]} repeats "
+                "lost work itself\n\nhint: leave out `checkpoint`"
             )
-        checkpoints = import_module("deciban.model_file.checkpoint")  # which knows how models are stored
+        checkpoints = import_module("deciban.model_file.checkpoint")  # imported late: it depends on this package
         keeper = checkpoints.Checkpoint(
             self.checkpoint, checkpoints.fingerprint(*settings, self.roles, stream.opened(self.data))
         )
@@ -311,31 +312,32 @@ class ArrayRows:
     reader: Any
     classes: np.ndarray
     table: Table
-    X: Any = None  # as the user gave them
+    X: Any = None  # as given by the user
     sample: RowSample | None = None
     in_memory: ClassVar[bool] = True
     repeats: ClassVar[bool] = True
 
     @property
     def weights(self) -> np.ndarray:
-        """How many rows each class has, (k,); see `rows_of`."""
+        """Number of rows of each class, (k,); see `rows_of`."""
         return rows_of(self.table)
 
     def discover(self, f: Callable[[Table], Any], sample: int = 0, size: Any = None) -> tuple[ArrayRows, Any]:
-        """(the rows, with a sample if one is asked for, Σ f(chunk)); size(table): numbers that f makes of a chunk."""
-        large = self.table.x.cells >= 2 * CELLS  # else there is one chunk, whatever its size
+        """(the rows, with a sample if its size is given, Σ f(chunk)); size(table): size of the result of f for a
+        chunk."""
+        large = self.table.x.cells >= 2 * CELLS  # else there is one chunk of any size
         value = self.total(f, size(self.table) if large and size is not None else 0)
         return (replace(self, sample=RowSample.of(self.table, sample)) if sample else self), value
 
     def total(self, f: Callable[[Table], Any], size: int = 0) -> Any:
-        """Σ f(chunk), in the order of the rows; `size`: numbers that f makes of a chunk."""
+        """Σ f(chunk), in the order of the rows; `size`: size of the result of f for a chunk."""
         table = self.table
         spans = borders(table.n, table.x.cells, max(CELLS, 2 * size))
         if len(spans) == 1:
             return self._of(f, table, spans[0])
         if isinstance(table.x, Counts) and MANY < table.x.cells < len(spans) * size / SPARE:
-            # a tally for each chunk would take more memory than we have to spare: the threads share one
-            return self._of(f, replace(table, x=replace(table.x, each=_at_once)), (0, table.n))
+            # one tally per chunk would take too much memory: the threads share one
+            return self._of(f, replace(table, x=replace(table.x, each=_map_in_threads)), (0, table.n))
         return threads.total(spans, partial(self._of, f, table), iadd)
 
     def _of(self, f: Callable[[Table], Any], table: Table, span: tuple[int, int]) -> Any:
@@ -343,12 +345,12 @@ class ArrayRows:
             return f(table.rows(*span))
         except DecibanError as wrong:
             names = self.reader.names
-            if isinstance(table.x, Codes) and inputs.infinite(table.x):  # which no code of the chunk is
+            if isinstance(table.x, Codes) and inputs.infinite(table.x):  # codes of a chunk cannot be infinite: X is
                 inputs.raise_not_finite(table.x, names)
             raise relocate(wrong, span[0], () if names is None else names.tolist()) from None
 
     def mapped(self, f: Callable[[Table], Any], cells: int, keep: bool) -> Callable[[Callable[[Any], Any]], Any]:
-        """g ↦ Σ g(f(chunk)), for many g; `keep`: f(chunk) is made once."""
+        """g ↦ Σ g(f(chunk)), for many g; `keep`: f(chunk) is computed once."""
         spans = borders(self.table.n, self.table.x.cells, cells)
         if keep:
             pieces = list(threads.map_ordered(spans, lambda span: f(self.table.rows(*span))))
@@ -356,7 +358,7 @@ class ArrayRows:
         return lambda g: threads.total(spans, lambda span: g(f(self.table.rows(*span))))
 
     def with_schema(self, schema: Schema | None) -> ArrayRows:
-        """The same rows in the codes of a schema that lacks some levels, which no row of any weight has."""
+        """The same rows in the codes of a schema without some levels that no row of positive weight has."""
         if schema is self.reader.schema:
             return self
         table = replace(self.table, x=recoded(self.table.x, self.reader.schema, schema), schema=schema)
@@ -371,21 +373,21 @@ class ArrayRows:
         """The rows for several passes."""
         yield self
 
-    def refuse_checkpoint(self) -> None:
-        """Refuse to go on from where an earlier job had come."""
+    def raise_if_checkpoint(self) -> None:
+        """Raise an error if a checkpoint is given; rows in memory have none."""
 
 
-def _at_once(f: Callable, parts: list) -> Iterator:
+def _map_in_threads(f: Callable, parts: list) -> Iterator:
     return threads.map_ordered(parts, f)
 
 
 @dataclass(frozen=True, eq=False)
 class BatchRows:
-    """Rows in files, streams or clusters, which an engine goes through batch by batch."""
+    """Rows in files, streams or clusters, which an engine reads batch by batch."""
 
     job: BatchJob
     reader: Any
-    settings: tuple[str, Mapping[str, Any]]  # name and settings of the model: a checkpoint is theirs
+    settings: tuple[str, Mapping[str, Any]]  # name and settings of the model, stored in a checkpoint
     classes: np.ndarray = field(default_factory=lambda: np.zeros(0))
     weights: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     sample: RowSample | None = None
@@ -403,12 +405,12 @@ class BatchRows:
             if found is None or found.tally is None or not found.rows.any():
                 raise DataError(
                     "there are no rows to learn from\n\n"
-                    "hint: see whether the data have rows, and whether some of them have a weight above 0"
+                    "hint: check whether the data have rows, and whether some of them have a weight above 0"
                 )
             if not found.again:
                 break
             if not job.repeats:
-                with job.engine.kept(job.data):  # tells that they come once
+                with job.engine.kept(job.data):  # raises an error that the rows can be read only once
                     pass
             job = replace(job, roles=replace(job.roles, kinds=found.kinds))
         found = found.ordered()
@@ -450,11 +452,11 @@ class BatchRows:
 
     @contextmanager
     def several(self) -> Iterator[BatchRows]:
-        with replace(self.job, checkpoint=None).several() as job:  # a checkpoint is of the first pass
+        with replace(self.job, checkpoint=None).several() as job:  # a checkpoint belongs to the first pass
             yield replace(self, job=replace(job, checkpoint=self.job.checkpoint))
 
-    def refuse_checkpoint(self) -> None:
-        self.job.refuse_checkpoint()
+    def raise_if_checkpoint(self) -> None:
+        self.job.raise_if_checkpoint()
 
 
 Rows = ArrayRows | BatchRows

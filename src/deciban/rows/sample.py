@@ -1,7 +1,7 @@
-"""Some of the training rows, chosen by their content: the same whatever their order and however they lie in batches.
+"""A sample of the training rows, chosen by content: independent of the order of rows and of their batches.
 
-The rows of the least digests are taken, rows that are alike as one with the number of them. While there are no more
-rows than a sample may have, it holds all of them as they are.
+The sample holds the rows of the smallest digests; identical rows are stored once, with their number. If there are no
+more rows than the size of a sample, it holds all of them.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals, Table
@@ -23,16 +23,16 @@ from deciban.data.blocks import Table
 from deciban.rows.digests import level_digests, row_digests, stirred
 from deciban.rows.schema import Schema
 
-SIZE = 1 << 13  # rows that a sample has
+SIZE = 1 << 13  # rows of a sample
 
 
 def digests(X: Any, schema: Schema | None = None) -> np.ndarray:
-    """A number for each row of a block, or of columns, by its cells alone, (n,): levels count by their names."""
+    """Digest of each row of a block, or of columns, (n,), from its cells; levels by their names."""
     return stirred(row_digests(X, schema)) >> np.uint64(3)
 
 
 def batch_digests(batch: Any, features: Sequence[str], kinds: Sequence[str]) -> np.ndarray:
-    """The same of Arrow rows; `kinds` say what columns hold, where that is known."""
+    """Digest of each Arrow row, (n,); `kinds`: the types of the columns, where known."""
     from deciban.io import batches
 
     return digests(batches.columns(batch, features, dict(zip(features, kinds, strict=False))))
@@ -40,9 +40,9 @@ def batch_digests(batch: Any, features: Sequence[str], kinds: Sequence[str]) -> 
 
 @dataclass(frozen=True, eq=False)
 class RowSample:
-    table: Table  # rows of some weight
-    times: np.ndarray | None  # (n,), how many rows each stands for; None: for itself
-    complete: bool  # whether it stands for all rows
+    table: Table  # rows of positive weight
+    times: np.ndarray | None  # (n,), how many rows each stands for; None: one
+    complete: bool  # whether it contains all rows
 
     @classmethod
     def of(cls, table: Table, size: int = SIZE) -> RowSample:
@@ -61,8 +61,8 @@ class RowSample:
 def least(
     digest: np.ndarray, label: np.ndarray, w: np.ndarray, size: int, times: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, bool]:
-    """(a row of each kind, how many rows are of it, whether that is all), of the kinds of the `size` least digests and
-    any that equal the last of these. A kind is a digest, a label and a weight.
+    """(index of each distinct row, its number of copies, whether these are all rows) for the rows of the `size`
+    smallest digests and any that equal the largest of these. Rows are distinct by digest, label and weight.
 
     >>> least(np.array([5, 3, 5, 9]), np.zeros(4), np.ones(4), 2)
     (array([1, 0]), array([1, 2]), False)
@@ -91,7 +91,7 @@ def least(
 
 @dataclass(frozen=True, eq=False)
 class BatchSample:
-    """The same of batches, which adds up: rows of Arrow, so that levels need no codes yet."""
+    """A sample of batches; samples add up. It holds Arrow rows, so that levels need no codes yet."""
 
     table: Any  # of Arrow
     digest: np.ndarray  # (m,)
@@ -139,7 +139,7 @@ class BatchSample:
         )
 
     def packed(self) -> dict[str, Any]:
-        """Arrays and numbers that a file can hold."""
+        """The sample as arrays and numbers, for a file."""
         import pyarrow as pa
 
         sink = pa.BufferOutputStream()
@@ -155,7 +155,8 @@ class BatchSample:
         return cls(**{**parts, "table": pa.ipc.open_stream(pa.py_buffer(parts["table"].tobytes())).read_all()})
 
     def read(self, reading: Callable[[Any], Any]) -> RowSample:
-        """The rows as a model of all rows reads them, in an order of their own; reading(f).table(rows) reads them."""
+        """The sample read with the classes and levels of all rows, in a fixed order; reading(f).table(rows) reads
+        rows."""
         table: Table = reading(None).table(self.table)
         order = np.lexsort((table.weights(), self.digest, table.y))
         return RowSample(table.take(order), self.times[order], self.complete)

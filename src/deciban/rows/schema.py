@@ -1,7 +1,7 @@
-"""What a table's columns are: their names, the family of each, the levels of the nominal ones.
+"""The columns of a table: their names, the family of each, the levels of nominal columns.
 
-Columns of equal families lie in one block. Frames are read by name: a reordered frame is aligned, a column that is not
-there is all missing, one that was never learned is ignored.
+Columns of equal families form one block. Frames are read by name: a reordered frame is aligned, an absent column is
+missing in every row, an unknown column is ignored.
 
 >>> import numpy as np
 >>> from deciban.families.categorical import Categorical
@@ -27,7 +27,7 @@ from deciban.data.frames import Column, Name
 from deciban.data.support import NEEDS, outside
 from deciban.errors import DataError, MergeError, SupportError
 
-HUGE = 1e150  # numbers past this have no squares that add up
+HUGE = 1e150  # squares of larger numbers overflow in sums
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Field:
 
     @property
     def named(self) -> str:
-        """The name as messages have it."""
+        """The name, quoted for messages."""
         return str(self.name) if isinstance(self.name, int) else f"`{self.name}`"
 
     @cached_property
@@ -49,7 +49,7 @@ class Field:
         return {level: code for code, level in enumerate(self.levels or ())}
 
     def grown(self, levels: Sequence) -> Field:
-        """The same with levels that were not there before, at the end."""
+        """The field with new levels appended."""
         if self.levels is None:
             return self
         known = set(self.levels)
@@ -59,8 +59,8 @@ class Field:
 @dataclass(frozen=True)
 class Schema:
     fields: tuple[Field, ...]
-    gaps: Any = None  # the family of [cell is missing], where that is evidence
-    reserve: bool = False  # whether a level never seen has a code, the one after the last
+    gaps: Any = None  # the family of whether a cell is missing, where that is evidence
+    reserve: bool = False  # whether unseen levels have a code, after the last one
 
     @cached_property
     def groups(self) -> list[tuple[Any, tuple[int, ...]]]:
@@ -76,7 +76,7 @@ class Schema:
         return [field.name for field in self.fields]
 
     def grown(self, columns: list[Column]) -> Schema:
-        """The same with the levels that these columns have and it has not."""
+        """The schema with the new levels of these columns appended."""
         given = {column.name: column for column in columns}
         fields = [
             field.grown(given[field.name].as_levels().levels or ())
@@ -87,7 +87,7 @@ class Schema:
         return replace(self, fields=tuple(fields))
 
     def read(self, columns: list[Column], n: int, learning: bool = False) -> tuple[Mixed, list[Name]]:
-        """(rows, names of columns that are not there). Columns that the schema does not know are ignored."""
+        """(rows, names of absent columns). Columns that are not in the schema are ignored."""
         given = {column.name: column for column in columns}
         cells = [self._cells(field, given.get(field.name), n, learning) for field in self.fields]
         blocks: list[Reals | Codes] = []
@@ -103,7 +103,7 @@ class Schema:
         return Mixed(tuple(blocks), n), [name for name in self.names if name not in given]
 
     def _cells(self, field: Field, column: Column | None, n: int, learning: bool) -> np.ndarray:
-        """A column's cells as its block has them."""
+        """The cells of a column in the format of its block."""
         if field.levels is None:
             return np.full(n, np.nan) if column is None else _numbers(field, column, learning)
         if column is None:
@@ -120,16 +120,19 @@ class Schema:
         if levels and field.levels and _texts(levels) != _texts(field.levels):
             raise DataError(
                 f"column {field.named} holds {type(levels[0]).__name__} (such as {levels[0]!r}), but was learned from "
-                f"{type(field.levels[0]).__name__} (such as {field.levels[0]!r})\n\nhint: convert it to what it was"
+                f"{type(field.levels[0]).__name__} (such as {field.levels[0]!r})\n\n"
+                "hint: convert it to the type that it had in training"
             )
         unknown = len(place) if self.reserve else -1
         table = np.array([*(place.get(level, unknown) for level in levels), -1], dtype=np.int32)
         return table[coded.values]
 
     def merged(self, other: Schema) -> tuple[Schema, list[np.ndarray], list[np.ndarray]]:
-        """The schema of both, and where each one's levels stand in it: for all columns with levels, in order."""
+        """The schema of both, and the codes in it of each one's levels: for all columns with levels, in order."""
         if [f.name for f in self.fields] != [f.name for f in other.fields]:
-            raise MergeError("the models' columns have other names\n\nhint: fit both on frames with the same columns")
+            raise MergeError(
+                "the columns of the models have different names\n\nhint: fit both on frames with the same columns"
+            )
         for a, b in zip(self.fields, other.fields, strict=True):
             if (a.levels is None) != (b.levels is None):
                 raise MergeError(
@@ -148,7 +151,7 @@ class Schema:
         return both, both._places(self), both._places(other)
 
     def reordered(self, order: Sequence[int]) -> Schema:
-        """The same with column order[j] in place j."""
+        """The schema with column order[j] at position j."""
         return replace(self, fields=tuple(self.fields[j] for j in order))
 
     def _places(self, part: Schema) -> list[np.ndarray]:
@@ -166,12 +169,12 @@ def _held(field: Field) -> str:
 
 
 def _family_name(family: Any, other: Any) -> str:
-    """What to call a family beside another: by its settings only where the name is not enough."""
+    """Name of a family in a message that names another too: with its settings only if the names are equal."""
     return str(family) if type(family) is type(other) else type(family).__name__.lower()
 
 
 def _side_by_side(columns: list[np.ndarray], n: int) -> np.ndarray:
-    """Columns of codes as one array (n, d), each of them contiguous."""
+    """Columns of codes as one array (n, d), each column contiguous."""
     out = np.empty((len(columns), n), dtype=np.int32)
     for at, column in zip(out, columns, strict=True):
         at[:] = column
@@ -183,7 +186,8 @@ def _texts(levels: Sequence) -> bool:
 
 
 def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
-    """A numeric column. Cells outside of the family's support are refused in learning, no evidence in scoring."""
+    """A numeric column. Cells outside the family's support raise an error in learning, and are no evidence in
+    scoring."""
     if column.levels is not None:
         if not column.levels:  # all missing
             return np.full(len(column.values), np.nan)
@@ -197,7 +201,7 @@ def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
         infinite = np.isinf(values)
         raise SupportError(
             f"Input X contains infinity ({values[infinite][0]} in row {infinite.argmax()}, column {field.named})\n\n"
-            "hint: put NaN there (a missing cell counts for nothing), or leave the row out"
+            "hint: put NaN there (a missing cell is ignored), or leave the row out"
         )
     if learning and largest > HUGE:
         row = int(np.nanargmax(np.abs(values)))
