@@ -19,10 +19,6 @@ PENDING = (
     "Gibbs",
     "LogisticRegression",
     "list_families",
-    "load",
-    "merge",
-    "model_info",
-    "save",
     "select_model",
 )
 

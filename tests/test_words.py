@@ -38,7 +38,6 @@ PENDING = (
     "src/deciban/classifiers",
     "src/deciban/composites",
     "src/deciban/families",
-    "src/deciban/model_file",
     "src/deciban/models",
     "src/deciban/rows",
 )
