@@ -5,10 +5,12 @@
 The text is JSON: what the caller stores, SHA-256 of each array, and `checksum`, SHA-256 of length and header with the
 checksum's own digits as zeros. A file is what was written, or is refused; an array can be checked without the others.
 
-The package `safetensors` writes. Metadata have one key, because the package does not promise an order of several: equal
-content makes equal bytes. Reading is done here. The package maps a file into memory, and a mapped file that another
-process shortens ends this process (SIGBUS) where a read ends in an error; and its checks accept names that occur twice.
-Only arrays that are asked for are read.
+Bytes are those that the package `safetensors` writes (a test compares them), with one metadata key, because the package
+does not promise an order of several: equal content makes equal bytes. The package itself is not used, for two reasons.
+Its writer copies all arrays twice, or writes to a file of its own, which a killed process leaves behind; here they are
+written without a copy, and the file appears when it is complete. Its reader maps a file into memory, and a mapped file
+that another process shortens ends this process (SIGBUS) where a read ends in an error; and it accepts names that occur
+twice. Here, only arrays that are asked for are read.
 
 >>> import numpy as np, pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.safetensors"
@@ -38,13 +40,14 @@ from deciban.errors import ModelFileError
 from deciban.io import atomic
 
 DTYPES = {
-    "F64": "<f8", "I64": "<i8", "U64": "<u8", "F32": "<f4", "I32": "<i4", "U32": "<u4",
-    "F16": "<f2", "I16": "<i2", "U16": "<u2", "I8": "|i1", "U8": "|u1", "BOOL": "|b1",
-}  # fmt: skip
+    "U64": "<u8", "I64": "<i8", "F64": "<f8", "F32": "<f4", "U32": "<u4", "I32": "<i4",
+    "F16": "<f2", "U16": "<u2", "I16": "<i2", "I8": "|i1", "U8": "|u1", "BOOL": "|b1",
+}  # in the order of arrays in a file, the widest first: each starts where its numbers are aligned  # fmt: skip
 NAMES = {np.dtype(code): name for name, code in DTYPES.items()}
 KEY = "deciban"  # of the metadata
 MAX_HEADER = 100_000_000  # bytes, safetensors' own limit
 MAX_DIMENSIONS = 32
+ALIGNMENT = 8  # bytes, of the data's start in the file
 BLANK = "0" * 64  # in place of the checksum where the checksum is computed
 CHUNK = 1 << 24
 RESERVED = ("checksum", "arrays")
@@ -53,32 +56,32 @@ RESERVED = ("checksum", "arrays")
 def write(path: str | os.PathLike | BinaryIO, metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     """Write a file; until it is complete and on the disk, an older file of that name stays. An object with a method
     `write` gets all bytes in one call."""
-    header, data = serialize(metadata, arrays)
-    if not isinstance(path, str | os.PathLike):
-        path.write(b"".join((header, data)))
-        return
-
-    def fill(file: BinaryIO) -> None:
-        file.write(header)
-        file.write(data)
-
-    atomic.atomic_write(path, fill)
+    buffers = serialize(metadata, arrays)
+    if isinstance(path, str | os.PathLike):
+        atomic.atomic_write(path, lambda file: file.writelines(buffers))
+    else:
+        path.write(b"".join(buffers))
 
 
-def serialize(metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> tuple[bytes, memoryview]:
-    """(length and header, data) of a file."""
-    from safetensors import numpy as safetensors  # the only use; most processes load models and save none
-
+def serialize(metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> list[Any]:
+    """The buffers that a file consists of: length and header, then each array."""
     own = {name: np.asarray(arrays[name], dtype=little(arrays[name].dtype), order="C") for name in sorted(arrays)}
-    digests = {name: hashlib.sha256(_bytes_of(a)).hexdigest() for name, a in own.items()}
+    buffers = {name: _bytes_of(a) for name, a in own.items()}
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in buffers.items()}
     content = {"checksum": BLANK, **metadata, "arrays": digests}
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    whole = memoryview(safetensors.save(own, {KEY: text}))
-    end = 8 + int.from_bytes(whole[:8], "little")
-    if end > MAX_HEADER:
-        raise ModelFileError(f"a header of {end} bytes\n\nhint: the format allows {MAX_HEADER}")
-    header = bytes(whole[:end])
-    return header.replace(_mark(BLANK), _mark(hashlib.sha256(header).hexdigest()), 1), whole[end:]
+    header: dict[str, Any] = {"__metadata__": {KEY: json.dumps(content, separators=(",", ":"), allow_nan=False)}}
+    order, end = list(DTYPES), 0
+    for name in sorted(own, key=lambda name: order.index(NAMES[own[name].dtype])):  # stable: then by name
+        start, end = end, end + own[name].nbytes
+        header[name] = {"dtype": NAMES[own[name].dtype], "shape": own[name].shape, "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % ALIGNMENT)
+    if len(text) > MAX_HEADER:
+        raise ModelFileError(f"a header of {len(text)} bytes\n\nhint: the format allows {MAX_HEADER}")
+    blank = len(text).to_bytes(8, "little") + text
+    checksum = hashlib.sha256(blank).hexdigest()
+    del header["__metadata__"]
+    return [blank.replace(_mark(BLANK), _mark(checksum), 1), *(buffers[name] for name in header)]
 
 
 def _mark(checksum: str) -> bytes:
