@@ -16,10 +16,6 @@ SECTION = re.compile(r"^([A-Z][A-Za-z ]*)\n-{3,}$", re.MULTILINE)
 PENDING = (
     "Gibbs",
     "LogisticRegression",
-    "load",
-    "merge",
-    "model_info",
-    "save",
 )
 
 

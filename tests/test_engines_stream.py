@@ -38,7 +38,7 @@ from pyarrow import csv, dataset, feather, parquet  # noqa: E402
 from deciban.io import csv as delimited  # noqa: E402
 from deciban.io import parquet as columnar  # noqa: E402
 from deciban.io import readers  # noqa: E402
-from deciban.model_file import checkpoint  # noqa: E402
+from deciban.storage import checkpoint  # noqa: E402
 
 X, Y = table(300, seed=1)
 ROWS = pa.Table.from_pandas(X.assign(label=Y), preserve_index=False)
@@ -443,7 +443,7 @@ KILLED = """
     import os, signal, sys
     import deciban
     from deciban.io import parquet
-    from deciban.model_file import checkpoint
+    from deciban.storage import checkpoint
     parquet.RUN, checkpoint.EVERY = 1, 0.0
 
     def stop(rows, share):

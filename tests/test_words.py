@@ -37,7 +37,6 @@ SEARCHED = ("src/deciban", "bench", "examples", "docs")
 PENDING = (
     "src/deciban/classifiers/ensemble.py",
     "src/deciban/classifiers/logistic.py",
-    "src/deciban/model_file",
 )
 
 # (file, word): why it may stay.

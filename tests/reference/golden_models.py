@@ -5,6 +5,7 @@ A set is written once, by the first version of its format, and then stays as it 
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pandas as pd
 import deciban
 from deciban.model_file import FORMAT
 
+DATE = datetime(2026, 1, 1, tzinfo=UTC)
 FOLDER = Path(__file__).parent / "model_files"
 ROWS = np.array([[1.0, 0.2], [1.5, np.nan], [0.5, 0.1], [4.0, 2.2], [4.5, 1.9], [3.5, 2.4], [7.0, 0.3], [8.0, 0.6]])
 LABELS = ["ash", "ash", "ash", "birch", "birch", "birch", "crème", "crème"]
@@ -40,4 +42,5 @@ def models() -> dict[str, tuple[Any, Any]]:
 if __name__ == "__main__":
     (FOLDER / f"v{FORMAT}").mkdir(parents=True)
     for name, (model, _) in models().items():
-        deciban.save(model, FOLDER / f"v{FORMAT}" / f"{name}.deciban", source="golden_models.py", metrics={"rows": 8})
+        path = FOLDER / f"v{FORMAT}" / f"{name}.deciban"
+        deciban.save(model, path, source="golden_models.py", metrics={"rows": 8}, date=DATE)

@@ -25,8 +25,8 @@ def test_a_file_of_every_format_is_read(path):
     assert repr(old) == repr(fresh)
     assert old.classes_.tolist() == fresh.classes_.tolist()
     np.testing.assert_allclose(old.predict_proba(rows), fresh.predict_proba(rows), rtol=1e-9, atol=1e-12)
-    told = model_file.model_info(path)
-    assert (told["rows"], told["source"], told["metrics"]) == (8.0, "golden_models.py", {"rows": 8})
+    info = model_file.model_info(path)
+    assert (info["rows"], info["source"], info["metrics"]) == (8.0, "golden_models.py", {"rows": 8})
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.stem != "logistic"], ids=lambda path: path.stem)

@@ -98,6 +98,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     classes_: np.ndarray
     _reads_texts = False  # whether rows are texts
+    _has_members = False  # whether it is made of other classifiers
+    _dated = True  # whether a model file has the date of its writing
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -319,13 +321,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
         ['rain']
         """
         self._validate_params()
+        kept = None if checkpoint is None else _checkpoint(checkpoint)
         picked = engines.engine_for(data, engine)
         found = picked.ready(described(data, header, delimiter, (target,)))
         while True:
             roles = roles_of(picked, found, target, features, sample_weight, self._reads_texts)
             try:
                 with self._unchanged_on_failure(), row_progress(progress, "fit_on") as report:
-                    self._learn_on(BatchJob(picked, found, roles, report, checkpoint))
+                    self._learn_on(BatchJob(picked, found, roles, report, kept))
                     self._name_target(roles.target)
                 return self
             except Exception as error:
@@ -393,6 +396,12 @@ def unfitted(model: Any) -> NotFittedError:
         f"This {type(model).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before using "
         "this estimator."
     )
+
+
+def _checkpoint(path: Any) -> Any:
+    from deciban.storage.checkpoint import Checkpoint  # which reads and writes files: few fits do
+
+    return Checkpoint(path)
 
 
 class Available(property):

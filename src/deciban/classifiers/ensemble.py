@@ -793,6 +793,7 @@ class Ensemble(Classifier):
     weights_: np.ndarray
     class_count_: np.ndarray | None
     left_out_: dict[str, str]
+    _has_members = True
     _parameter_constraints: dict = {
         "models": ["array-like", Mapping, None],
         "prior": ["array-like", Mapping, None],

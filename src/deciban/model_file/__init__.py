@@ -1,11 +1,11 @@
-"""Models in files: one file, safetensors with a JSON header, never pickle; loading runs nothing that a file brings.
+"""Models in files: one safetensors file with a JSON header, never pickle; loading a file executes nothing from it.
 
-A file holds the model's *tally*, so a loaded model can be updated, merged and forgotten from like the one that was
-saved, and says the same of every row, to the last bit. What cannot be made of a tally is stored too: coefficients,
-calibration, settings that leave-one-out chose. Rows are never stored.
+A file holds the model's *tally* (its sufficient statistics), so a loaded model can be updated, merged and forgotten
+from like the one that was saved, and its predictions have the same bits. What cannot be computed from a tally is stored
+too: coefficients, calibration, settings that leave-one-out chose. Rows are never stored.
 
-The header has the format (a later one is refused), the version of the library, the class, its settings, what it learned
-(column names, levels, classes, and where the arrays are) and `about`: rows, date, source, metrics.
+The header has the format (a later one is refused), the version of the library, the class, `about` (rows, date, source,
+metrics, classes, columns), the settings, and what was learned, with the names of the arrays that belong to it.
 
 >>> import pathlib, tempfile
 >>> from deciban import GaussianNB
@@ -18,33 +18,34 @@ The header has the format (a later one is refused), the version of the library, 
 from __future__ import annotations
 
 import copy
-import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import reduce
-from importlib import import_module
 from io import BytesIO
+from itertools import pairwise
 from operator import add
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from deciban import __version__
 from deciban.classifiers.base import Generative
 from deciban.errors import MergeError, ModelFileError, NotAdditiveError
-from deciban.model_file import tensors, validation
-from deciban.model_file.codec import Decoder, Encoder, unsupported_value
+from deciban.model_file import validation
 from deciban.models.model import Known, State
 from deciban.rows import inputs
+from deciban.storage import registry, tensors
+from deciban.storage.codec import Decoder, Encoder, unsupported_value
 
 FORMAT = 1
-STATE = ("classes", "tally", "calibration", "weights", "closed")  # what is stored of a state beside reader and `known`
+STATE = ("classes", "tally", "calibration", "weights", "closed")  # stored of a state, with the reader and `known`
 _TRANSIENT = (
-    "_state",  # stored apart
+    "_state",  # stored separately
     "_metadata_request",  # scikit-learn's, of meta-estimators
-    *("_seen", "_reader"),  # views of a tally of words, and what reads texts for it: made again
+    *("_seen", "_reader"),  # of text models: made again from the tally
 )
 
 
@@ -56,13 +57,38 @@ def save(
     source: str | None = None,
     target: str | None = None,
     text: str | None = None,
+    date: datetime | None = None,
 ) -> None:
-    """Write a fitted model to a file, `name.deciban`, whole or not at all: an older file of that name stays until then.
-    Or to a file that is open for writing bytes, such as `io.BytesIO()`.
+    """Write a fitted model to a file.
 
-    `metrics` (numbers by name), `source` (where the rows came from), `target` (the column of the classes) and
-    `text` (that of the texts) are kept beside it, for `model_info` to tell.
+    The file is written whole or not at all: until then, an older file of that name stays. The same model saved with the
+    same arguments gives the same bytes, in any process.
 
+    Parameters
+    ----------
+    model : classifier
+        A fitted classifier of this library.
+    path : path or binary file
+        Where to write, usually `name.deciban`; or a file open for writing bytes, such as `io.BytesIO()`.
+    metrics : mapping, optional
+        Numbers by name, such as `{"accuracy": 0.9}`.
+    source : str, optional
+        Where the rows came from.
+    target : str, optional
+        The column of the classes.
+    text : str, optional
+        The column of the texts.
+    date : datetime, optional
+        The date of the model, by default now. A `TextClassifier` stores a date only if one is given, so equal models
+        have equal files.
+
+    Raises
+    ------
+    ModelFileError
+        The model is no classifier of this library, or has a setting that no file can hold.
+
+    Examples
+    --------
     >>> import tempfile, os
     >>> from deciban import LogisticRegression
     >>> path = os.path.join(tempfile.mkdtemp(), "model.deciban")
@@ -72,23 +98,48 @@ def save(
     """
     if not isinstance(path, str | os.PathLike) and not hasattr(path, "write"):
         raise ModelFileError(f"{path!r:.80} is no file to write to\n\nhint: give a path, or a file open for bytes")
-    cls = _own_class(model)
+    if not registry.is_classifier(model):
+        raise ModelFileError(
+            f"a {type(model).__module__}.{type(model).__name__} is no classifier of this library\n\n"
+            "hint: save the classifier inside it; the whole goes through joblib.dump"
+        )
     check_is_fitted(model)
     validation.check_model(model)
-    encoder = Encoder(_inside)
-    parts = {
-        **_model_parts(encoder, model),
-        "about": _about(model, metrics, source=source, target=target, text=text),
+    _complete(model)
+    encoder = Encoder(_encode_member)
+    metadata = {
+        "format": FORMAT,
+        "library": __version__,
+        "class": type(model).__name__,
+        "about": _encode_about(encoder, model, metrics, date, source=source, target=target, text=text),
+        **_encode_model(encoder, model),
     }
-    metadata = {"deciban": str(FORMAT), "library": _library().__version__, "class": cls.__name__}
-    texts = {key: json.dumps(part, separators=(",", ":"), allow_nan=False) for key, part in parts.items()}
-    tensors.write(path, metadata | texts, encoder.arrays)
+    tensors.write(path, metadata, encoder.arrays)
 
 
 def load(path: str | os.PathLike | BinaryIO | bytes) -> Any:
-    """The model in a file: it predicts, updates, merges and forgets as the one that was saved. The file may also be
-    open for reading bytes, or be these bytes.
+    """Read a model from a file.
 
+    The model predicts, updates, merges and forgets like the one that was saved. Nothing in the file is executed, and a
+    file that was damaged or forged is refused.
+
+    Parameters
+    ----------
+    path : path, binary file or bytes
+        A file that `save` wrote; or such a file open for reading bytes; or its bytes.
+
+    Returns
+    -------
+    classifier
+        The model, of the class that was saved.
+
+    Raises
+    ------
+    ModelFileError
+        The file is not a model, is damaged, or was written by a later version of the format.
+
+    Examples
+    --------
     >>> import tempfile, os
     >>> from deciban import GaussianNB
     >>> path = os.path.join(tempfile.mkdtemp(), "model.deciban")
@@ -103,27 +154,60 @@ def load(path: str | os.PathLike | BinaryIO | bytes) -> Any:
     >>> load(file.getvalue()).predict([[4.0]]).tolist()
     ['b']
     """
-    return _read(path, _model)
+    return _read(path, _decode_model)
 
 
 def model_info(path: str | os.PathLike | BinaryIO | bytes) -> dict[str, Any]:
-    """What a file tells of its model: class, settings, columns, classes, rows, date, source, metrics, versions.
+    """Describe the model in a file, without loading the model.
 
+    Of the arrays in the file, only those with classes, columns and settings are read.
+
+    Parameters
+    ----------
+    path : path, binary file or bytes
+        As for `load`.
+
+    Returns
+    -------
+    dict
+        `class`, `settings`, `columns`, `classes`, `rows`, `date`, `source`, `target`, `text`, `metrics`, `format` and
+        `library`, the version that wrote the file.
+
+    Examples
+    --------
     >>> import tempfile, os
     >>> from deciban import GaussianNB
     >>> path = os.path.join(tempfile.mkdtemp(), "model.deciban")
     >>> save(GaussianNB().fit([[0.0], [1.0]], ["a", "b"]), path, source="weather.csv", metrics={"accuracy": 0.9})
-    >>> told = model_info(path)
-    >>> told["class"], told["source"], told["metrics"], told["classes"]
+    >>> info = model_info(path)
+    >>> info["class"], info["source"], info["metrics"], info["classes"]
     ('GaussianNB', 'weather.csv', {'accuracy': 0.9}, ['a', 'b'])
     """
-    return _read(path, _info)
+    return _read(path, _decode_info)
 
 
 def merge(*models: Any) -> Any:
-    """The model of all rows of all models, which may be models or paths of files, one by one or as one iterable. Files
-    are read one at a time.
+    """Add models up: the result is the model of the rows of all of them.
 
+    Parameters
+    ----------
+    *models : classifiers, paths, or one iterable of them
+        Fitted models of one class with the same settings, or paths of their files. Files are read one at a time.
+
+    Returns
+    -------
+    classifier
+        A new model; the given ones stay as they are.
+
+    Raises
+    ------
+    MergeError
+        There are no models, or their classes, settings or columns differ.
+    NotAdditiveError
+        The models are not sums over rows, as those of `LogisticRegression`.
+
+    Examples
+    --------
     >>> from deciban import GaussianNB
     >>> parts = [GaussianNB().fit([[0.0], [1.0]], ["a", "b"]), GaussianNB().fit([[2.0], [4.0]], ["a", "c"])]
     >>> merge(parts).class_count_.tolist(), merge(*parts).classes_.tolist()
@@ -142,12 +226,19 @@ def merge(*models: Any) -> Any:
         raise MergeError("no models to merge\n\nhint: give a list of models, or of paths") from None
 
 
+@runtime_checkable
+class Additive(Protocol):
+    """A model that is a sum over rows."""
+
+    def __add__(self, other: Any) -> Any: ...
+
+
 def _plus(a: Any, b: Any) -> Any:
     if type(a) is not type(b):
         raise MergeError(
             f"one model is a {type(a).__name__}, the other a {type(b).__name__}\n\nhint: merge models of one class"
         )
-    if not hasattr(a, "__add__"):
+    if not isinstance(a, Additive):
         raise NotAdditiveError(
             f"{type(a).__name__} models do not add up: their coefficients are no sums over rows\n\n"
             "hint: fit one on all rows, or go on with `partial_fit`"
@@ -158,36 +249,31 @@ def _plus(a: Any, b: Any) -> Any:
 # writing
 
 
-def _own_class(model: Any) -> Any:
-    cls: Any = type(model)
-    if _public(cls.__name__) is not cls:
-        raise ModelFileError(
-            f"a {cls.__module__}.{cls.__name__} is no classifier of this library\n\n"
-            "hint: save the classifier inside it; the whole goes through joblib.dump"
-        )
-    return cls
-
-
-def _model_parts(encoder: Encoder, model: Any, where: str = "") -> dict[str, Any]:
-    settings = model.get_params(deep=False)
-    if getattr(model, "_reads_texts", False):
+def _complete(model: Any) -> None:
+    """Make choices that a text model makes when first asked: equal models have equal files."""
+    if model._reads_texts:
         model._settle()
-    learned = {key: value for key, value in vars(model).items() if key not in settings and key not in _TRANSIENT}
+
+
+def _encode_model(encoder: Encoder, model: Any, where: str = "") -> dict[str, Any]:
+    settings, own = model.get_params(deep=False), vars(model)
+    learned = {key: own[key] for key in sorted(own) if key not in settings and key not in _TRANSIENT}
     return {
         "settings": encoder.members(settings, f"{where}settings"),
         "learned": encoder.members(learned, f"{where}learned"),
-        "fitted": _state_parts(encoder, model, settings, where) if "_state" in vars(model) else None,
+        "fitted": _encode_state(encoder, model, settings, where) if "_state" in own else None,
     }
 
 
-def _inside(encoder: Encoder, model: Any, where: str) -> dict[str, Any]:
+def _encode_member(encoder: Encoder, model: Any, where: str) -> dict[str, Any]:
     """A model that another one is made of, fitted or not."""
-    if _public(type(model).__name__) is not type(model):
+    if not registry.is_classifier(model):
         raise unsupported_value(where, model)
-    return {"class": type(model).__name__, **_model_parts(encoder, model, f"{where}.")}
+    _complete(model)
+    return {"class": type(model).__name__, **_encode_model(encoder, model, f"{where}.")}
 
 
-def _state_parts(encoder: Encoder, model: Generative, settings: dict, where: str) -> dict[str, Any]:
+def _encode_state(encoder: Encoder, model: Generative, settings: dict, where: str) -> dict[str, Any]:
     """The state, and settings that were changed after it was learned: it keeps those that it was learned with."""
     state = model._state
     own = {
@@ -199,34 +285,46 @@ def _state_parts(encoder: Encoder, model: Generative, settings: dict, where: str
     return {"state": encoder.members(own, f"{where}fitted"), "then": encoder.members(then, f"{where}then")}
 
 
-def _about(model: Any, metrics: Mapping[str, Any] | None, **origin: str | None) -> dict[str, Any]:
-    encoder = Encoder()
-    count = (
-        np.asarray(inputs.to_numpy(model.class_count_), dtype=np.float64) if hasattr(model, "class_count_") else None
-    )
-    told = {
-        "rows": None if count is None else float(count.sum()),
-        "date": datetime.now(UTC).isoformat(timespec="seconds") if getattr(model, "_dated", True) else None,
+def _encode_about(
+    encoder: Encoder, model: Any, metrics: Mapping[str, Any] | None, date: datetime | None, **origin: str | None
+) -> dict[str, Any]:
+    """What `model_info` reads. It is encoded first, so that what the model shares with it is stored once, in here."""
+    plain = Encoder()
+    plain.encode(None if metrics is None else dict(metrics), "metrics")
+    if plain.arrays:
+        raise ModelFileError("`metrics` holds arrays\n\nhint: give numbers by name, such as {'accuracy': 0.9}")
+    if date is None and model._dated:
+        date = datetime.now(UTC)
+    count = vars(model).get("class_count_") if model._has_members else model.class_count_
+    about = {
+        "rows": None if count is None else float(np.asarray(inputs.to_numpy(count), dtype=np.float64).sum()),
+        "date": None if date is None else date.isoformat(timespec="seconds"),
         **{name: None if value is None else str(value) for name, value in origin.items()},
         "metrics": None if metrics is None else dict(metrics),
+        "classes": model.classes_,
+        "columns": _columns(model),
     }
-    out = encoder.members(told, "about")
-    if encoder.arrays:
-        raise ModelFileError("`metrics` holds arrays\n\nhint: give numbers by name, such as {'accuracy': 0.9}")
-    return out
+    return encoder.members(about, "about")
+
+
+def _columns(model: Any) -> Any:
+    """The terms of a text model, else the names of columns, or how many there are."""
+    if model._reads_texts:
+        return model._words.terms
+    return vars(model).get("feature_names_in_", model.n_features_in_)
 
 
 # reading
 
 
-def _read(path: str | os.PathLike | BinaryIO | bytes, make: Any) -> Any:
-    """What `make` makes of a file that is as it should be; an error that names the file, if it is not."""
+def _read(path: str | os.PathLike | BinaryIO | bytes, make: Callable[[dict[str, Any], Decoder], Any]) -> Any:
+    """What `make` makes of a file; every error in its content becomes one that names the file."""
     name = os.fspath(path) if isinstance(path, str | os.PathLike) else "the bytes"
     try:
-        with _opened(path) as file:
-            header = tensors.Header.of(file)
+        with _open(path) as file:
+            header = tensors.Header.from_file(file)
             _check_format(header.metadata)
-            return make(header.metadata, Decoder(header.arrays(file), _from_inside))
+            return make(header.metadata, Decoder(header.arrays(file), _decode_member))
     except (OSError, MemoryError):
         raise
     except ModelFileError as error:
@@ -237,7 +335,7 @@ def _read(path: str | os.PathLike | BinaryIO | bytes, make: Any) -> Any:
         ) from error
 
 
-def _opened(path: str | os.PathLike | BinaryIO | bytes) -> BinaryIO:
+def _open(path: str | os.PathLike | BinaryIO | bytes) -> BinaryIO:
     if isinstance(path, str | os.PathLike):
         return open(path, "rb", buffering=0)
     whole = path.read() if hasattr(path, "read") else path
@@ -248,80 +346,59 @@ def _opened(path: str | os.PathLike | BinaryIO | bytes) -> BinaryIO:
     return BytesIO(whole)
 
 
-def _check_format(metadata: dict[str, str]) -> None:
-    told = metadata.get("deciban", "")
-    if not (told.isascii() and told.isdigit() and len(told) < 10):
-        raise ModelFileError("a safetensors file, but no model of this library\n\nhint: write models by deciban.save")
-    if int(told) > FORMAT:
+def _check_format(metadata: dict[str, Any]) -> None:
+    found = metadata.get("format")
+    if type(found) is not int:
+        raise tensors.foreign()
+    if found > FORMAT:
         raise ModelFileError(
-            f"its format is {told}, that of deciban {metadata.get('library', '?')[:40]}, and this one "
-            f"({_library().__version__}) knows formats up to {FORMAT}\n\n"
+            f"its format is {found}, that of deciban {str(metadata.get('library', '?'))[:40]}, and this one "
+            f"({__version__}) knows formats up to {FORMAT}\n\n"
             "hint: install a later version, `pip install -U deciban`"
         )
 
 
-def _model(metadata: dict[str, str], decoder: Decoder) -> Any:
-    model = _rebuild(metadata["class"], *_parts(metadata, decoder))
+def _decode_model(metadata: dict[str, Any], decoder: Decoder) -> Any:
+    decoder.members(metadata["about"])  # the rest refers to its arrays
+    model = _decode_member(decoder, metadata)
     validation.check_model(model)
     return model
 
 
-def _from_inside(decoder: Decoder, node: dict) -> Any:
-    """A model that another one is made of, fitted or not."""
-    return _rebuild(node["class"], *_decoded(node["settings"], node["learned"], node["fitted"], decoder))
-
-
-def _rebuild(name: str, settings: dict, learned: dict, fitted: dict | None) -> Any:
-    cls = _public(name)
-    if cls is None:
-        raise ModelFileError(
-            f"no classifier is called {name[:80]!r}\n\nhint: install a later version, `pip install -U deciban`"
-        )
+def _decode_member(decoder: Decoder, node: dict[str, Any]) -> Any:
+    """A model, fitted or not. Its parts are decoded in the order in which they were encoded."""
+    settings, learned = decoder.members(node["settings"]), decoder.members(node["learned"])
+    cls = registry.classifier(node["class"])
     model = cls(**settings)  # a constructor only stores; a setting that an older file does not have is at its default
     model.__dict__.update(learned)
-    if fitted is not None:
-        found, then = fitted["state"], cls(**{**settings, **fitted["then"]})
-        reader, own = replace(then._reader(), **found["reader"]), {name: found[name] for name in STATE}
-        model.__dict__["_state"] = State(spec=then._spec(), reader=reader, known=Known(**found["known"]), **own)
+    if node["fitted"] is not None:
+        found, then = (decoder.members(node["fitted"][part]) for part in ("state", "then"))
+        before = cls(**{**settings, **then})
+        reader, own = replace(before._reader(), **found["reader"]), {name: found[name] for name in STATE}
+        model.__dict__["_state"] = State(spec=before._spec(), reader=reader, known=Known(**found["known"]), **own)
     return model
 
 
-def _parts(metadata: dict[str, str], decoder: Decoder) -> tuple[dict, dict, dict | None]:
-    settings, learned, fitted = (json.loads(metadata[key]) for key in ("settings", "learned", "fitted"))
-    return _decoded(settings, learned, fitted, decoder)
-
-
-def _decoded(settings: dict, learned: dict, fitted: dict | None, decoder: Decoder) -> tuple[dict, dict, dict | None]:
-    """(settings, what was learned, state), in the order in which they were written."""
-    told, found = decoder.members(settings), decoder.members(learned)
-    return told, found, None if fitted is None else {key: decoder.members(fitted[key]) for key in ("state", "then")}
-
-
-def _info(metadata: dict[str, str], decoder: Decoder) -> dict[str, Any]:
-    settings, learned, _ = _parts(metadata, decoder)
+def _decode_info(metadata: dict[str, Any], decoder: Decoder) -> dict[str, Any]:
+    about = decoder.members(metadata["about"])
     return {
         "class": metadata["class"],
-        "settings": settings,
-        "columns": _columns(learned),
-        "classes": learned["classes_"].tolist(),
-        **Decoder({}).members(json.loads(metadata["about"])),
-        "format": int(metadata["deciban"]),
+        "settings": decoder.members(metadata["settings"]),
+        **about,
+        "columns": _column_names(about["columns"]),
+        "classes": about["classes"].tolist(),
+        "format": metadata["format"],
         "library": metadata["library"],
     }
 
 
-def _columns(learned: dict[str, Any]) -> list:
-    if "_words" in learned:
-        return learned["_words"].terms.strings()
-    names = learned.get("feature_names_in_")
-    return list(range(learned["n_features_in_"])) if names is None else names.tolist()
+def _column_names(columns: Any) -> list:
+    if isinstance(columns, int):
+        return list(range(columns))
+    return columns.tolist() if isinstance(columns, np.ndarray) else _strings(columns.letters, columns.offsets)
 
 
-def _library() -> Any:
-    return import_module("deciban")
-
-
-def _public(name: str) -> Any:
-    """The classifier of that name, or None."""
-    found = getattr(_library(), name) if name in _library().__all__ else None
-    return found if isinstance(found, type) and hasattr(found, "predict_proba") else None
+def _strings(letters: np.ndarray, offsets: np.ndarray) -> list[str]:
+    """The terms of a text model; slices of bytes, so no offset of a forged file reads elsewhere."""
+    text, at = letters.tobytes(), offsets.tolist()
+    return [text[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(at)]

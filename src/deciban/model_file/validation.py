@@ -1,7 +1,7 @@
-"""Whether a model that came from a file fits together, before anybody asks it anything.
+"""Checks that the parts of a model from a file agree with each other, before the model is used.
 
-Kernels trust shapes, so shapes are checked here: a tally must have the parts and columns that the model itself would
-make of no rows at all, coefficients those that classes and columns imply.
+Kernels trust shapes, so shapes are checked here: a tally must have the parts and columns of the tally that the model
+makes of no rows, coefficients those that classes and columns imply.
 
 >>> from deciban import GaussianNB
 >>> model = GaussianNB().fit([[0.0], [1.0]], ["a", "b"])
@@ -21,41 +21,40 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from scipy import sparse
 
 from deciban import families
-from deciban.classifiers.base import Generative
-from deciban.composites.best_of import BestOf
+from deciban.classifiers.base import Classifier, Generative
 from deciban.data.blocks import Table
 from deciban.errors import ModelFileError
 from deciban.gaussian.covariance import DenseCovariance
 from deciban.models.calibration import Calibration
 from deciban.models.model import State, empty_block, tally_of
-from deciban.networks.network import Network
 from deciban.rows.readers import ArrayKind, ColumnReader
 from deciban.rows.schema import Field, Schema
-from deciban.solvers.gradient import OnlineAverage
+from deciban.storage.registry import is_stored_as
 from deciban.tallies import Bundle, Quartic, RowScatter, Scatter, SharedTally
 
 
-def check_model(model: Any) -> None:
+def check_model(model: Classifier) -> None:
     """Refuse a model whose parts contradict each other."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model._validate_params()
-        if hasattr(type(model), "top_words"):
+        if model._reads_texts:
             _check_text(model)
             return
         _check_names(model)
         if isinstance(model, Generative):
             _check_state(model, vars(model).get("_state"))
-        if hasattr(model, "coef_") and "coef_" in vars(model):
-            _check_linear(model)
-        if hasattr(type(model), "_usual"):  # an ensemble: a model by itself does not wait for the import of one
+        elif model._has_members:
             _check_ensemble(model)
+        else:
+            _check_linear(model)
 
 
 def require(fine: Any, what: str) -> None:
+    """Raise an error that says `what` is wrong."""
     if not fine:
         raise ModelFileError(
             f"the model does not fit together: {what}\n\n"
@@ -66,7 +65,7 @@ def require(fine: Any, what: str) -> None:
 def _check_names(model: Any) -> None:
     own = vars(model)
     for name in own:
-        inherited = getattr(type(model), name, None)
+        inherited = next((vars(cls)[name] for cls in type(model).__mro__ if name in vars(cls)), None)
         hidden = callable(inherited) or isinstance(inherited, property) or name.startswith("__")
         require(name.isidentifier() and not hidden, f"it has no attribute {name[:80]!r}")
     require(set(model.get_params(deep=False)) <= set(own), "settings are missing")
@@ -81,7 +80,7 @@ def _check_names(model: Any) -> None:
         require(fine, "`feature_names_in_` are not the names of its columns")
     require(isinstance(own.get("_origin", ArrayKind.plain), ArrayKind), "`_origin` is none")
     given = own.get("_given")
-    require(given is None or (isinstance(given, Network) and given.sound()), "its network is none")
+    require(given is None or (is_stored_as(given, "Network") and given.sound()), "its network is none")
 
 
 # models whose state is a tally
@@ -101,7 +100,7 @@ def _check_state(model: Generative, state: Any) -> None:
     _check_known(state, k, d)
     state.spec.check(state.classes, reader, None)
     tally = state.tally
-    fine = isinstance(tally, Bundle) and same_structure(_tally_of_nothing(state), tally, k) and tally.sound()
+    fine = isinstance(tally, Bundle) and same_structure(_empty_tally(state), tally, k) and tally.sound()
     require(fine, f"its tally is not that of {d} columns and {k} classes")
     require(tally.finite(), "its tally holds numbers that are none")
     require(state.empty or state.log_prior.shape == (k,), "its priors are not those of its classes")
@@ -113,7 +112,7 @@ def _check_state(model: Generative, state: Any) -> None:
 
 
 def _check_known(state: State, k: int, d: int) -> None:
-    """Whether what rows decided goes with the settings."""
+    """Check what was decided before rows were tallied against the settings."""
     known, tuned = state.known, state.known.tuned
     numbers = isinstance(tuned, dict) and all(isinstance(value, float | int) for value in tuned.values())
     require(numbers and set(tuned) <= set(state.spec.tune), "`tuned_` are not its settings")
@@ -122,11 +121,12 @@ def _check_known(state: State, k: int, d: int) -> None:
     require(isinstance(covs, tuple) and square and len(covs) in (0, k, k + 1), "its covariances are not of its columns")
     fine = known.cuts is None or (isinstance(known.cuts, tuple) and len(known.cuts) == d)
     require(fine, "its cuts are not of its columns")
-    require(known.network is None or (isinstance(known.network, Network) and known.network.sound()), "no network")
+    network = known.network
+    require(network is None or (is_stored_as(network, "Network") and network.sound()), "its network is none")
 
 
-def _tally_of_nothing(state: State) -> Bundle:
-    """What one class and no rows make: the parts and columns that every tally of the model has."""
+def _empty_tally(state: State) -> Bundle:
+    """The tally of one class and no rows: it has the parts and columns of every tally of the model."""
     table = Table(empty_block(state.reader), np.zeros(0, dtype=np.int32), None, 1, state.reader.schema)
     return tally_of(state.spec.family(state.reader.schema, state.known), table)
 
@@ -157,7 +157,7 @@ def _check_schema(schema: Schema, d: int) -> None:
 
 
 def _family(family: Any) -> bool:
-    if isinstance(family, BestOf):
+    if is_stored_as(family, "BestOf"):
         return len(family.candidates) > 0 and all(map(_family, family.candidates))
     return type(family) in families.find().values() and family.columnwise
 
@@ -175,23 +175,24 @@ def _check_ensemble(model: Any) -> None:
         fine and len(names) == m and (weights >= 0).all() and weights.sum() > 0, "its weights are not of its models"
     )
     for one in inside:
-        require(isinstance(one, BaseEstimator) and hasattr(one, "classes_"), "what it is made of has not been fitted")
+        require(isinstance(one, Classifier) and "classes_" in vars(one), "a model in it has not been fitted")
         check_model(one)
         require(np.array_equal(one.classes_, model.classes_), "its models have other classes")
-        require(getattr(one, "n_features_in_", None) == model.n_features_in_, "its models have other columns")
+        require(vars(one).get("n_features_in_") == model.n_features_in_, "its models have other columns")
 
 
 # models of words
 
 
 def _check_text(model: Any) -> None:
-    from deciban.text.naive_bayes import MODELS, WordWeights
-    from deciban.text.word_tally import WordTally  # a model of columns does not wait for what reads words
+    from deciban.text.naive_bayes import MODELS  # a model of columns does not wait for the code of texts
 
     _check_names(model)
     own, k = vars(model), len(model.classes_)
     tally, trained, c = own.get("_words"), own.get("_trained"), own.get("_calibration")
-    require(isinstance(tally, WordTally) and tally.sound() and tally.k == k, "its words are not those of its classes")
+    require(
+        is_stored_as(tally, "WordTally") and tally.sound() and tally.k == k, "its words are not those of its classes"
+    )
     require(c is None or (isinstance(c, Calibration) and c.bias.shape == (k,)), "its calibration is not of its classes")
     require(isinstance(own.get("_tuned_for"), str), "it does not say what it was tuned for")
     require(model._sound_choice(own.get("_picked")), "`tuned_` are not its settings")
@@ -199,7 +200,7 @@ def _check_text(model: Any) -> None:
     require(trained is None or model.model not in MODELS, "its weights are not of its model")
     if trained is not None:
         d = int(model._view().kept.sum())
-        require(isinstance(trained, WordWeights) and trained.sound(d, k), "its weights are not of its words")
+        require(is_stored_as(trained, "WordWeights") and trained.sound(d, k), "its weights are not of its words")
 
 
 # models that are coefficients
@@ -211,16 +212,20 @@ def _check_linear(model: Any) -> None:
     shapes = {"coef_": (m, d), "intercept_": (m,), "class_count_": (k,)}
     for name, shape in shapes.items():
         a = vars(model).get(name)
-        require(getattr(a, "shape", None) == shape and a.dtype.kind == "f", f"`{name}` is not of shape {shape}")
+        require(_is_real(a, shape), f"`{name}` is not of shape {shape}")
     means = vars(model).get("_means")
-    fine = means is None or (getattr(means, "shape", None) == (d,) and means.dtype.kind == "f")
-    require(fine, "its means are not of its columns")
+    require(means is None or _is_real(means, (d,)), "its means are not of its columns")
     stream = vars(model).get("_stream")
     if stream is not None:
         p = d + bool(model.fit_intercept)
-        fine = isinstance(stream, OnlineAverage) and (stream.coef.shape, stream.mean.shape, stream.past.shape) == (
+        fine = is_stored_as(stream, "OnlineAverage") and (stream.coef.shape, stream.mean.shape, stream.past.shape) == (
             (m, p),
             (m, p),
             (2,),
         )
         require(fine, "`partial_fit` cannot go on from it")
+
+
+def _is_real(a: Any, shape: tuple[int, ...]) -> bool:
+    """Whether it is a dense or sparse array of real numbers of that shape."""
+    return (isinstance(a, np.ndarray) or sparse.issparse(a)) and a.shape == shape and a.dtype.kind == "f"

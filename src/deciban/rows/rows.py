@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import import_module
 from operator import add, iadd
 from types import ModuleType
 from typing import Any, ClassVar
@@ -246,7 +245,7 @@ class BatchJob:
     data: Any
     roles: ColumnRoles
     progress: Any = None
-    checkpoint: Any = None
+    checkpoint: Any = None  # `storage.checkpoint.Checkpoint`
 
     def total(self, f: Callable[[Any], Any], coded: bool = False) -> Any:
         """Σ f(batch) over the columns of the roles; f is picklable and keeps no state. `coded`: f takes columns of
@@ -290,12 +289,9 @@ class BatchJob:
                 f"`checkpoint` is for files that are read here; {self.engine.__name__.rpartition('.')[2]} repeats "
                 "lost work itself\n\nhint: leave out `checkpoint`"
             )
-        checkpoints = import_module("deciban.model_file.checkpoint")  # imported late: it depends on this package
-        keeper = checkpoints.Checkpoint(
-            self.checkpoint, checkpoints.fingerprint(*settings, self.roles, stream.opened(self.data))
-        )
-        out = stream.total(self.data, f, **self._read(coded=True), start=keeper.start(), after=keeper.after)
-        keeper.done()
+        own = self.checkpoint.for_job(*settings, self.roles, stream.opened(self.data))
+        out = stream.total(self.data, f, **self._read(coded=True), start=own.start(), after=own.after)
+        own.done()
         return out
 
 

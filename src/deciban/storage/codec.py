@@ -1,11 +1,10 @@
-"""Values as JSON and arrays: numbers, texts, sequences, mappings, arrays, and this library's frozen dataclasses.
+"""Values as JSON and arrays: numbers, texts, sequences, sets, mappings, arrays, and this library's frozen dataclasses.
 
 What JSON has is itself; all else is an object with one tag: {"float": "nan"}, {"tuple": [...]}, {"array": name}, …
-Long sequences of one type are arrays too. What stands in two places is written once: {"same": 3} is the fourth array or
-dataclass of the file. Only classes that `known` finds are ever made, by their names and with fields of their types.
+Long sequences of one type are arrays too. What occurs in two places is written once: {"same": 3} is the fourth array or
+dataclass of the file.
 
 >>> import numpy as np
->>> from deciban.model_file.codec import Decoder
 >>> from deciban.tallies import ClassWeights
 >>> encoder = Encoder()
 >>> node = encoder.encode((ClassWeights(np.array([2.0, 1.0])), float("inf")), "state")
@@ -14,28 +13,19 @@ dataclass of the file. Only classes that `known` finds are ever made, by their n
 >>> Decoder(encoder.arrays).decode(node)
 (ClassWeights(n=array([2., 1.])), inf)
 
-Values again, from what `encoding` made of them, with suspicion: a file may have been written by anybody.
-
-Nothing is run but the constructors of classes that `stored.known` finds; a name, tag or array that is not as it should
-be ends in an error (of whatever kind: `modelfile` makes one of them all).
+A file may have been written by anybody. Decoding runs nothing but the constructors of classes that the registry has,
+and their fields must be of the annotated types. A name, tag or array that is wrong ends in an error; which one it is
+does not matter, `model_file` makes a `ModelFileError` of all of them.
 
 >>> Decoder({}).decode({"tuple": [1, {"float": "nan"}]})
 (1, nan)
-
-What a stored model may be made of: the classes that a file may name, and whether their fields are of their types.
-
->>> stored_type("Moments").__name__
-'Moments'
->>> matches_annotation((1.5, 2), tuple[float, ...]), matches_annotation(None, int | str)
-(True, False)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache, singledispatchmethod
-from importlib import import_module
+from functools import cache, cached_property, singledispatchmethod
 from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -44,55 +34,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from deciban import families
 from deciban.errors import ModelFileError
-from deciban.logistic.training_rows import TrainingRows
-from deciban.model_file import tensors
 from deciban.rows import inputs
 from deciban.rows.readers import ArrayKind
+from deciban.storage import registry, tensors
 from deciban.tallies import Tally
-
-# whose frozen dataclasses models hold, beside all families and tallies; looked through in this order, the quickest to
-# import first
-STORED_MODULES = (
-    "tallies",
-    "rows.readers",
-    "rows.schema",
-    "models.calibration",
-    "composites.discretised",
-    "gaussian.covariance",
-    "composites.best_of",
-    "estimation.ranges",
-    "models.feature_weights",
-    "solvers.gradient",
-    "text.word_tally",
-    "text.kept_texts",
-    "text.naive_bayes",
-    "logistic.likelihood",
-    "networks.network",
-    "logistic.separation",
-    "logistic.path",
-)
-
-
-@cache
-def stored_type(name: str) -> type:
-    """The dataclass of that name: a family, or a frozen public one of the ROOMS."""
-    own = {family.__name__: family for family in families.find().values()}
-    if name in own:
-        return own[name]
-    for room in STORED_MODULES:
-        thing: Any = getattr(import_module(f"deciban.{room}"), name, None)
-        if not name.startswith("_") and _frozen(thing) and thing.__module__.startswith(f"deciban.{room}"):
-            return thing
-    raise ModelFileError(
-        f"no part of a model is called {name[:80]!r}\n\n"
-        "hint: deciban.model_file.codec.STORED_MODULES says where to look"
-    )
-
-
-def _frozen(thing: Any) -> bool:
-    return isinstance(thing, type) and is_dataclass(thing) and getattr(thing, "__dataclass_params__").frozen  # noqa: B009
 
 
 @cache
@@ -135,21 +81,6 @@ def unsupported_value(where: str, value: Any) -> ModelFileError:
     )
 
 
-@cache
-def covariances() -> dict[str, type]:
-    """scikit-learn's estimators of covariances, which a model may have as a setting."""
-    module = import_module("sklearn.covariance")
-    found = {name: getattr(module, name) for name in module.__all__}
-    return {name: thing for name, thing in found.items() if isinstance(thing, type)}
-
-
-@cache
-def vectorizers() -> dict[str, type]:
-    """The vectorisers that a model may have as a setting."""
-    module = import_module("deciban.text.vectorizers")
-    return {name: getattr(module, name) for name in ("CountVectorizer", "HashingVectorizer", "TfidfVectorizer")}
-
-
 LONG = 64  # items from which a sequence of one type is an array
 
 
@@ -157,14 +88,14 @@ class Encoder:
     """Collects `arrays` by name while values become JSON."""
 
     def __init__(self, inside: Callable[[Encoder, Any, str], Any] | None = None) -> None:
-        self.inside = inside  # what makes JSON of a model inside of a model
+        self.inside = inside  # makes JSON of a model inside of a model
         self.arrays: dict[str, np.ndarray] = {}
         self._places: dict[int, int] = {}
         self._weights: dict[tuple[tuple[int, ...], bytes], np.ndarray] = {}  # of the classes, in tallies
         self._kept: list[Any] = []  # what has a place stays alive, so that no other thing gets its id
 
     def encode(self, value: Any, where: str) -> Any:
-        """`where` names its arrays, and the culprit where something cannot be stored."""
+        """`where` names its arrays, and the value that cannot be stored in the error."""
         if id(value) in self._places:
             return {"same": self._places[id(value)]}
         return self._encode(value, where)
@@ -188,18 +119,21 @@ class Encoder:
 
     @singledispatchmethod
     def _encode(self, value: Any, where: str) -> Any:
-        if is_dataclass(value) and not isinstance(value, type) and stored_type(type(value).__name__) is type(value):
+        if is_dataclass(value) and not isinstance(value, type) and registry.is_stored_as(value, type(value).__name__):
             parts = {f.name: getattr(value, f.name) for f in fields(value)}
             if isinstance(value, Tally):
                 parts["n"] = self._shared(value.n)
             node = {"of": type(value).__name__, "with": self.members(parts, where)}
             return self._placed(check_fields(value), node)
+        if registry.is_training_rows(value):  # what the rows imply, never the rows
+            state = value.__getstate__()
+            return {"observed": self.members({name: state[name] for name in sorted(state) if name[0] != "_"}, where)}
         if sparse.issparse(value):
             own = sparse.csr_matrix(value)
             return {"sparse": [self.encode(part, where) for part in (own.data, own.indices, own.indptr, own.shape)]}
-        if type(value) in covariances().values():
+        if type(value) in registry.covariances().values():
             return {"covariance": type(value).__name__, "with": self.members(value.get_params(deep=False), where)}
-        if type(value) in vectorizers().values():
+        if registry.is_vectorizer(value):
             usual = type(value)().get_params(deep=False)  # among them a dtype that is a class, which no file holds
             own = {name: part for name, part in value.get_params(deep=False).items() if part is not usual[name]}
             return {"vectorizer": type(value).__name__, "with": self.members(own, where)}
@@ -258,6 +192,12 @@ class Encoder:
     def _(self, value: tuple, where: str) -> Any:
         return {"tuple": self._encode(list(value), where)}
 
+    @_encode.register(set)
+    @_encode.register(frozenset)
+    def _(self, value: Any, where: str) -> Any:
+        items = sorted(value, key=lambda item: (type(item).__name__, repr(item)))  # an order that no hash decides
+        return {type(value).__name__: self._encode(items, where)}
+
     @_encode.register
     def _(self, value: Mapping, where: str) -> Any:
         return {"dict": [self._encode(list(value), f"{where}.keys"), self._encode(list(value.values()), where)]}
@@ -280,12 +220,6 @@ class Encoder:
     def _(self, value: ArrayKind, where: str) -> Any:
         return {"of": "ArrayKind", "with": {"dtype": self.encode(value.dtype, where)}}  # models come back to NumPy
 
-    @_encode.register
-    def _(self, value: TrainingRows, where: str) -> Any:
-        """What the rows say, never the rows."""
-        state = value.__getstate__()
-        return {"observed": self.members({name: state[name] for name in state if not name.startswith("_")}, where)}
-
 
 WIDTH = 64  # letters that an array of texts keeps room for, whether used or not
 
@@ -294,7 +228,7 @@ class Decoder:
     """Makes values of JSON and arrays, or refuses: an array must be used as what it is, and every tag be known."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray], inside: Callable[[Decoder, dict], Any] | None = None):
-        self.inside = inside  # what makes a model inside of a model of JSON
+        self.inside = inside  # makes a model inside of a model from JSON
         self.arrays = arrays
         self._placed: list[Any] = []
 
@@ -304,10 +238,9 @@ class Decoder:
         if not isinstance(node, dict):
             return node
         tag = next(iter(node))
-        make = getattr(self, f"tag_{tag}", None)
-        if make is None:
+        if tag not in TAGS:
             raise ModelFileError(f"a value tagged {tag[:80]!r}\n\nhint: there is no such tag")
-        return make(*node.values())
+        return TAGS[tag](self, *node.values())
 
     def members(self, node: dict) -> dict[str, Any]:
         return {name: self.decode(value) for name, value in node.items()}
@@ -320,7 +253,7 @@ class Decoder:
         return self._placed[range(len(self._placed))[place]]
 
     def tag_of(self, name: str, members: dict) -> Any:
-        cls = stored_type(name)
+        cls = registry.stored_type(name)
         out = check_fields(cls(**self.members(members)))
         if isinstance(out, ArrayKind):
             if out != ArrayKind(out.dtype):
@@ -346,6 +279,12 @@ class Decoder:
 
     def tag_tuple(self, items: Any) -> tuple:
         return tuple(self._list(items))
+
+    def tag_set(self, items: Any) -> set:
+        return set(self._list(items))
+
+    def tag_frozenset(self, items: Any) -> frozenset:
+        return frozenset(self._list(items))
 
     def tag_dict(self, pair: list) -> dict:
         keys, values = (self._list(part) for part in pair)
@@ -395,23 +334,27 @@ class Decoder:
         return out
 
     def tag_covariance(self, name: str, members: dict) -> Any:
-        return covariances()[name](**self.members(members))
+        return registry.covariances()[name](**self.members(members))
 
     def tag_vectorizer(self, name: str, members: dict) -> Any:
-        return vectorizers()[name](**self.members(members))
+        return registry.vectorizer(name)(**self.members(members))
 
     def tag_model(self, parts: dict) -> Any:
         if self.inside is None:
             raise ModelFileError("a model where none can be\n\nhint: save the model again")
         return self.inside(self, parts)
 
-    def tag_observed(self, members: dict) -> TrainingRows:
-        parts = self.members(members)
-        out = TrainingRows(None, None, None, parts["theta"], parts["k"], parts["intercept"])
-        strange = [
-            name for name in parts if name.startswith("_") or not (name in out.__dict__ or hasattr(TrainingRows, name))
-        ]
-        if strange:
-            raise unsupported_value(f"Observed.{strange[0][:80]}", None)
+    def tag_observed(self, members: dict) -> Any:
+        parts, cls = self.members(members), registry.training_rows()
+        out = cls(None, None, None, parts["theta"], parts["k"], parts["intercept"])
+        settable = {*vars(out), *(name for name, value in vars(cls).items() if isinstance(value, cached_property))}
+        unknown = [name for name in parts if name.startswith("_") or name not in settable]
+        if unknown:
+            raise unsupported_value(f"TrainingRows.{unknown[0][:80]}", None)
         out.__dict__.update(parts)
         return out
+
+
+TAGS: dict[str, Callable] = {
+    name.removeprefix("tag_"): method for name, method in vars(Decoder).items() if name.startswith("tag_")
+}

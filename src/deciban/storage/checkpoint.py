@@ -1,0 +1,140 @@
+"""How far a pass over files has come, in a file: the sum so far, and the pieces that it is the sum of.
+
+A job that was killed continues from there and ends in the same bits, because pieces are always added in their order.
+The file has the form of a model file (safetensors, never pickle), is written whole or not at all, and names the data
+and the settings that it belongs to: the checkpoint of another job is refused. It is deleted when the job is done.
+
+`fit_on` makes a `Checkpoint` of the user's path; the pass asks it for the `JobCheckpoint` of its data and settings.
+
+>>> import pathlib, tempfile
+>>> import numpy as np
+>>> from deciban.rows.rows import LabelledTally
+>>> path = pathlib.Path(tempfile.mkdtemp()) / "fit.checkpoint"
+>>> job = JobCheckpoint(path, {"settings": "GaussianNB()"}, every=0.0)
+>>> job.after(Progress(2, 2000, LabelledTally(np.array(["a"], dtype=object), np.array([2000]))))
+>>> job.start().rows, job.start().total.classes.tolist()
+(2000, ['a'])
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from deciban.engines.stream import Progress
+from deciban.errors import DataError, ModelFileError
+from deciban.rows.rows import LabelledTally
+from deciban.rows.sample import BatchSample
+from deciban.storage import tensors
+from deciban.storage.codec import Decoder, Encoder
+
+FORMAT = 1
+EVERY = 10.0  # seconds between two checkpoints
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The file of a checkpoint, for any job."""
+
+    path: str | os.PathLike
+
+    def for_job(self, name: str, settings: Mapping[str, Any], roles: Any, source: Any) -> JobCheckpoint:
+        """The checkpoint of one job: a classifier's name and settings, the columns and the opened data."""
+        return JobCheckpoint(self.path, job_identity(name, settings, roles, source))
+
+
+def job_identity(name: str, settings: Mapping[str, Any], roles: Any, source: Any) -> dict[str, str]:
+    """What a checkpoint belongs to, as texts that are compared."""
+    if not source.stamps:
+        raise DataError(
+            f"a checkpoint of {source.name} could not go on: only files can be read from the middle on\n\n"
+            "hint: write the rows to files, Parquet or CSV, and give their path"
+        )
+    encoder = Encoder()
+    encoded = encoder.members(dict(settings), "settings")
+    digest = hashlib.sha256()
+    for array_name, array in encoder.arrays.items():
+        digest.update(f"{array_name}{array.dtype}{array.shape}".encode())
+        digest.update(array.tobytes())
+    columns = (roles.features, roles.target, roles.weight)
+    return {
+        "files": json.dumps(source.stamps),
+        "columns": json.dumps([[field.name, str(field.type)] for field in source.schema]),
+        "settings": json.dumps([name, encoded, digest.hexdigest(), *columns]),
+    }
+
+
+class JobCheckpoint:
+    """Writes how far a job has come, every few seconds, and reads how far an earlier run of the same job came."""
+
+    def __init__(self, path: str | os.PathLike, identity: Mapping[str, str], every: float | None = None):
+        self.path, self.identity = Path(path), dict(identity)
+        self.every, self.last = EVERY if every is None else every, time.monotonic()
+
+    def after(self, reached: Progress) -> None:
+        """Called after every piece."""
+        if (
+            time.monotonic() - self.last >= self.every
+            and isinstance(reached.total, LabelledTally)
+            and not reached.total.again
+        ):
+            self.write(reached)
+            self.last = time.monotonic()
+
+    def write(self, reached: Progress) -> None:
+        encoder = Encoder()
+        at = {"pieces": reached.pieces, "rows": reached.rows, "types": dict(reached.types)}
+        metadata = {
+            "checkpoint": FORMAT,
+            **self.identity,
+            "at": encoder.members(at, "at"),
+            "total": encoder.members(_parts(reached.total), "total"),
+        }
+        tensors.write(self.path, metadata, encoder.arrays)
+
+    def start(self) -> Progress | None:
+        """Where to continue; None: at the beginning."""
+        if not self.path.exists():
+            return None
+        try:
+            with open(self.path, "rb", buffering=0) as file:
+                header = tensors.Header.from_file(file)
+                self._check(header.metadata)
+                decoder = Decoder(header.arrays(file))
+                at, total = (decoder.members(header.metadata[part]) for part in ("at", "total"))
+        except ModelFileError as wrong:
+            raise self._refused("no whole checkpoint") from wrong
+        return Progress(at["pieces"], at["rows"], _whole(total), tuple(at["types"].items()))
+
+    def _check(self, metadata: Mapping[str, Any]) -> None:
+        if metadata.get("checkpoint") != FORMAT:
+            raise self._refused("no checkpoint of this version of the library")
+        for what, words in self.identity.items():
+            if metadata.get(what) != words:
+                raise self._refused(f"the checkpoint of another job: its {what} are not those of this one")
+
+    def _refused(self, why: str) -> DataError:
+        return DataError(f"{self.path} is {why}\n\nhint: delete it to start from the beginning, or name another file")
+
+    def done(self) -> None:
+        """The job is complete: delete the file."""
+        self.path.unlink(missing_ok=True)
+
+
+def _parts(total: LabelledTally) -> dict[str, Any]:
+    """What a file holds of a sum: rows of a sample as Arrow writes them."""
+    out = {one.name: getattr(total, one.name) for one in fields(LabelledTally)}
+    if total.sample is not None:
+        out["sample"] = total.sample.packed()
+    return out
+
+
+def _whole(parts: dict[str, Any]) -> LabelledTally:
+    sample = parts["sample"]
+    return LabelledTally(**{**parts, "sample": None if sample is None else BatchSample.unpacked(sample)})
