@@ -3,6 +3,7 @@ checkpoints of jobs that are killed."""
 
 from __future__ import annotations
 
+import inspect
 import signal
 import subprocess
 import sys
@@ -151,14 +152,11 @@ def test_csv_column_that_turns_out_late_to_be_of_another_type_is_read_again(tmp_
 def test_few_columns_are_read_and_no_others():
     seen = []
 
-    class Counting:
-        columns = ("wet",)
+    def count(batch):
+        seen.append(batch.schema.names)
+        return batch.num_rows
 
-        def __call__(self, batch):
-            seen.append(batch.schema.names)
-            return batch.num_rows
-
-    assert stream.total(ROWS, Counting()) == 300
+    assert stream.total(ROWS, count, columns=("wet",)) == 300
     assert seen == [["wet"]]
 
 
@@ -204,11 +202,11 @@ def test_parts_of_other_processes_are_the_same():
     seen = []
 
     class Engine:
-        names, schema, takes = stream.names, stream.schema, stream.takes
+        names, schema, takes, ready = stream.names, stream.schema, stream.takes, stream.ready
 
         @staticmethod
-        def total(data, f, plus=None, *, progress=None):
-            f = pickle.loads(pickle.dumps(f))
+        def total(data, f, plus=None, *, columns=None, coded=(), progress=None):
+            f, data = pickle.loads(pickle.dumps(f)), data.select(list(columns))
             parts = [pickle.loads(pickle.dumps(f(batch))) for batch in data.to_batches(max_chunksize=50)]
             seen.append(len(parts))
             return sum(parts[1:], parts[0])
@@ -216,12 +214,19 @@ def test_parts_of_other_processes_are_the_same():
     import types
 
     engine = types.ModuleType("engine")
-    for name in ("names", "schema", "takes", "total"):
+    for name in ("names", "schema", "takes", "ready", "total"):
         setattr(engine, name, getattr(Engine, name))
     np.testing.assert_allclose(
         MixedNB().fit_on(ROWS, engine=engine).predict_proba(X), WHOLE.predict_proba(X), rtol=1e-9
     )
     assert seen == [6]
+
+
+def test_every_engine_of_data_has_the_same_functions():
+    functions = ("takes", "ready", "names", "schema", "total", "transform", "kept")
+    for name in functions:
+        first, *others = [inspect.signature(vars(engine)[name]).parameters for engine in engines.all_engines().values()]
+        assert all(list(first) == list(other)[: len(first)] for other in others), name
 
 
 # errors

@@ -92,9 +92,16 @@ def test_a_missing_cell_is_named_with_its_row():
 
 
 @pytest.mark.parametrize("settings", [{"C": "auto"}, {"penalty": "jeffreys"}, {"solver": "sgd"}], ids=str)
-def test_what_needs_all_rows_says_so(settings):
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_what_needs_all_rows_reads_them_into_memory(settings, monkeypatch):
+    x, y, table = rows(50, 2, 2)
+    model = LogisticRegression(**settings)
+    near, far = clone(model).fit(x, y), clone(model).fit_on(cut(table, 7), features=["c0", "c1"])
+    np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-9)
+    assert far.feature_names_in_.tolist() == ["c0", "c1"]
+    monkeypatch.setattr("deciban.rows.rows.LARGEST", 20)
     with pytest.raises(NotAdditiveError, match="all rows in memory"):
-        LogisticRegression(**settings).fit_on(rows(50, 2, 2)[2])
+        model.fit_on(cut(table, 7), features=["c0", "c1"])
 
 
 def test_one_class_and_no_rows_are_refused():
@@ -160,7 +167,7 @@ def test_rows_that_come_once_are_too_few_for_several_passes():
 def test_a_column_without_cells_is_named():
     _, _, table = rows(60, 2, 2)
     table = table.drop_columns("w").set_column(1, "c1", pa.array([None] * 60, pa.float64()))
-    with pytest.raises(DataError, match="column `c1` has no cell"):
+    with pytest.raises(DataError, match="column `c1` is missing in every row"):
         LinearDiscriminantAnalysis().fit_on(table)
 
 

@@ -18,7 +18,7 @@ FRAMES = "frames, series and arrays of any library"
 USERS = "what a user passed, of any type"
 VERSIONS = "what another library, or the system, has in some versions only"
 ALLOWED = {
-    "classifiers/ensemble.py": (12, MEMBERS),
+    "classifiers/ensemble.py": (13, MEMBERS),
     "classifiers/text.py": (2, FRAMES),
     "classifiers/text_model.py": (2, "vectorisers of any library"),
     "cli/options.py": (3, "NumPy's arrays and scalars; functions that click has decorated"),
@@ -31,6 +31,7 @@ ALLOWED = {
     "io/atomic.py": (1, VERSIONS),
     "io/source.py": (8, FRAMES),
     "mail/message.py": (2, "messages of the standard library"),
+    "model_file/__init__.py": (2, "files that are open"),
     "model_selection/compare.py": (2, CLASSIFIERS),
     "model_selection/labelled_rows.py": (1, CLASSIFIERS),
     "plots/evidence.py": (1, USERS),
@@ -40,14 +41,12 @@ ALLOWED = {
     "rows/folds.py": (1, "splitters of scikit-learn"),
     "rows/inputs.py": (5, FRAMES),
     "rows/readers.py": (4, FRAMES),
+    "storage/codec.py": (2, "arrays of any library"),
     "text/reader.py": (3, FRAMES),
     "text/vectorizers.py": (1, VERSIONS),
 }
 AT_MOST = {  # some of these are probes of our own objects: fewer are better, and more are not allowed
     "classifiers/logistic.py": 4,
-    "model_file/__init__.py": 7,
-    "model_file/codec.py": 5,
-    "model_file/validation.py": 8,
 }
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
 

@@ -38,7 +38,7 @@ SETTINGS = {  # those that leave something out
     KDependenceBayes: [{"alpha": 0, "backoff": 0}, {"k": 0}],
     BayesNet: [{"edges": [], "alpha": 1.0}],
     GaussianNB: [{"estimate": "bayes"}, {"weights": "discriminative"}],
-    PoissonNB: [{"estimate": "bayes"}, {"shape": 0, "exposure": 0}, {"shape": 0, "exposure": 0, "estimate": "bayes"}],
+    PoissonNB: [{"estimate": "bayes"}, {"shape": 0, "exposure": 0}],
     MultinomialNB: [{"alpha": 0}, {"alpha": "auto"}, {"weights": "discriminative"}],
     BernoulliNB: [{"alpha": 0}, {"calibrate": True}],
     CategoricalNB: [{"alpha": 0}],

@@ -368,9 +368,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if priors is not None:
             check_priors(priors, self.classes_)
         if readers.is_path(data):
-            with row_progress(progress, "predict_on") as tell:
+            with row_progress(progress, "predict_on") as report:
                 data = described(data, header, delimiter, tuple(frames.feature_names(self)))
-                return predictions.written(self, data, out, priors, features, tell)
+                return predictions.written(self, data, out, priors, features, report)
         if out is not None:
             raise DataError("`out` is for data that are files\n\nhint: the answers are returned; write those")
         data = picked.ready(data)
