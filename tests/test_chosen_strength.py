@@ -19,7 +19,7 @@ from deciban.logistic.laplace import Leverage
 from deciban.logistic.likelihood import Prior, reference_coding
 from deciban.plots.paths import spread
 from deciban.rows.digests import row_digests
-from deciban.rows.folds import folds_of_kinds
+from deciban.rows.folds import folds_with_copies_together
 
 
 def rows(k: int, n: int = 60, d: int = 4, seed: int = 0):
@@ -115,14 +115,15 @@ def test_same_rows_share_a_fold_in_any_order_dense_or_sparse():
     csr = sparse.csr_matrix(x)
     dense, thin = Reals(x), Counts(csr.indptr, csr.indices, csr.data, 3)
     np.testing.assert_array_equal(row_digests(dense), row_digests(thin))
-    fold = folds_of_kinds(dense, y, 4)
+    fold = folds_with_copies_together(dense, y, 4)
     order = rng.permutation(200)
-    np.testing.assert_array_equal(folds_of_kinds(Reals(x[order]), y[order], 4), fold[order])
+    np.testing.assert_array_equal(folds_with_copies_together(Reals(x[order]), y[order], 4), fold[order])
     kinds = {(*row, c): f for row, c, f in zip(x.tolist(), y.tolist(), fold.tolist(), strict=True)}
     assert all(kinds[(*row, c)] == f for row, c, f in zip(x.tolist(), y.tolist(), fold.tolist(), strict=True))
     assert np.ptp(np.bincount(list(kinds.values()))) <= 1
     np.testing.assert_array_equal(
-        folds_of_kinds(Reals(x[::2]), y[::2], 4), folds_of_kinds(dense, y, 4, w=np.arange(200) % 2 == 0)[::2]
+        folds_with_copies_together(Reals(x[::2]), y[::2], 4),
+        folds_with_copies_together(dense, y, 4, w=np.arange(200) % 2 == 0)[::2],
     )
 
 

@@ -92,7 +92,7 @@ def test_b19_attributes_of_a_model_without_rows_are_not_there():
 def test_b19_frames_too():
     X = pd.DataFrame({"x": [1.0, 2], "c": ["u", "v"]})
     model = MixedNB().fit(X, ["a", "b"]).forget(X, ["a", "b"])
-    with pytest.raises(DataError, match=r"no rows are left: .* forgotten"):
+    with pytest.raises(DataError, match=r"no rows are left: .* `forget`"):
         model.predict_proba(X)
 
 
@@ -297,7 +297,7 @@ def test_task_115_what_goes_unnoticed_is_documented():
     with pytest.raises(ForgetError, match="were learned"):
         TreeAugmentedNB().fit(X, y).forget(twice, ["p", "p"])
     words = " ".join(MixedNB.forget.__doc__.split())
-    assert "a row made of cells of other rows goes unnoticed" in words
+    assert "but not a row composed of cells of other rows" in words
 
 
 def test_task_117_models_are_merged_one_by_one_or_as_a_list(tmp_path):
