@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from sklearn.utils._testing import get_pytest_filterwarning_lines
 
-from . import logistic_failures
 from .child import needs_child, take_over
-from .deliberate import DELIBERATE
+from .exceptions import reason
 
 FOLDER = Path(__file__).parent
 WARNINGS = pytest.mark.filterwarnings("ignore::UserWarning", *get_pytest_filterwarning_lines())
@@ -41,10 +40,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.parent == FOLDER:
             item.add_marker(WARNINGS, append=False)  # before the tests' own marks, which overrule it
-            why = DELIBERATE.get(f"{item.path.name}::{item.name}")
-            if item.path.name == "test_logistic.py":
-                why = logistic_failures.reason(item.name)
-            if why:
+            if why := reason(f"{item.path.name}::{item.name}"):
                 item.add_marker(pytest.mark.xfail(reason=why, strict=True))
 
 
