@@ -402,7 +402,7 @@ def judged(name: str, law: str) -> list[Case]:
         return [case for case in all_cases(name) if case.weighted]
     every_pair = law in ("fit_on", "explain")
     if EXAMPLES < USUAL:  # few pairs, or none
-        stride, first = 6 if every_pair else len(all_cases(name)), 0
+        stride, first = 16 if every_pair else len(all_cases(name)), 0
     else:
         stride, first = 1 if every_pair else TABLE[name].stride, list(LAWS).index(law)
     every = enumerate(all_cases(name))
