@@ -345,7 +345,9 @@ class ArrayRows:
                 inputs.raise_not_finite(table.x, names)
             raise relocate(wrong, span[0], () if names is None else names.tolist()) from None
 
-    def mapped(self, f: Callable[[Table], Any], cells: int, keep: bool) -> Callable[[Callable[[Any], Any]], Any]:
+    def mapped(
+        self, f: Callable[[Table], Any], cells: int, keep: bool = False
+    ) -> Callable[[Callable[[Any], Any]], Any]:
         """g ↦ Σ g(f(chunk)), for many g; `keep`: f(chunk) is computed once."""
         spans = borders(self.table.n, self.table.x.cells, cells)
         if keep:
@@ -434,7 +436,9 @@ class BatchRows:
     def total(self, f: Callable[[Table], Any], size: int = 0) -> Any:
         return self.job.total(self._pass(f), coded=True)
 
-    def mapped(self, f: Callable[[Table], Any], cells: int, keep: bool) -> Callable[[Callable[[Any], Any]], Any]:
+    def mapped(
+        self, f: Callable[[Table], Any], cells: int, keep: bool = False
+    ) -> Callable[[Callable[[Any], Any]], Any]:
         return lambda g: self.total(Composed(g, f))
 
     def with_schema(self, schema: Schema | None) -> BatchRows:
