@@ -1,16 +1,15 @@
-"""What all tallies share: addition, subtraction, scaling, and relabelling of classes.
+"""Sufficient statistics by class, which add up.
 
-Several tallies as one.
-
-Class weights, and per-class sums.
-
-Mean and centred sum of squares of every column, by class.
+`Tally` is the base: addition, subtraction, scaling, relabelling of classes. `Bundle` holds several tallies of the same
+rows, `ClassWeights` the weight of each class, `Sums` the sum of every column, `Moments` its mean and centred sum of
+squares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from math import isfinite
 from operator import iadd
 from typing import Any, ClassVar
 
@@ -44,7 +43,7 @@ def negligible(left: np.ndarray, before: np.ndarray) -> np.ndarray:
 
 def divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a / b, 0 where b is 0."""
-    return np.divide(a, b, out=np.zeros(np.broadcast_shapes(a.shape, b.shape)), where=b != 0)
+    return np.divide(a, b, out=np.zeros(np.broadcast(a, b).shape), where=b != 0)
 
 
 def scatter_classes(a: np.ndarray, index: np.ndarray, k: int) -> np.ndarray:
@@ -75,9 +74,8 @@ class Tally:
 
     def finite(self) -> bool:
         """Whether every number is one. (A sum over all cells is NaN or infinite if any of them is.)"""
-        arrays = (getattr(self, f.name) for f in fields(self))
         with np.errstate(all="ignore"):
-            return all(np.isfinite(a.sum()) for a in arrays if isinstance(a, np.ndarray))
+            return all(isfinite(np.add.reduce(a, axis=None)) for a in vars(self).values() if isinstance(a, np.ndarray))
 
     @property
     def d(self) -> int:
@@ -331,8 +329,8 @@ class Moments(Tally):
     def collapse(self) -> Moments:
         """All classes as one, k = 1."""
         n = column(self.n)
-        total = n.sum(0, keepdims=True)
+        total = np.add.reduce(n, 0, keepdims=True)
         start = self.mean[:1]
-        mean = start + divide((n * (self.mean - start)).sum(0, keepdims=True), total)
-        m2 = (self.m2 + n * (self.mean - mean) ** 2).sum(0, keepdims=True)
+        mean = start + divide(np.add.reduce(n * (self.mean - start), 0, keepdims=True), total)
+        m2 = np.add.reduce(self.m2 + n * (self.mean - mean) ** 2, 0, keepdims=True)
         return Moments(total if self.n.ndim == 2 else total[:, 0], mean, m2)
