@@ -56,6 +56,7 @@ MARKS = {  # of the tests in a folder or file, or of one test
     "tests/test_packaging.py::test_family_in_one_file_on_the_registry_path_is_used_everywhere": "slow",
     "tests/test_pictures.py": "slow",
     "tests/test_plots.py": "slow",
+    "tests/test_public_names.py::test_a_type_checker_finds_a_wrong_setting_and_a_wrong_name": "slow",
     "tests/test_quality_bench.py": "slow",
     "tests/test_report.py": "slow",
     "tests/test_report_browser.py": "browser",

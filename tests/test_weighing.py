@@ -251,7 +251,7 @@ def test_model_decides_draws_and_comes_back_from_a_pickle(model):
 
 def test_nomogram_has_the_weighted_scales():
     pytest.importorskip("matplotlib").use("agg")
-    from deciban import nomogram
+    from deciban.plots import nomogram
 
     m, *_ = fitted(CategoricalNB(weights="discriminative"), k=2)
     assert nomogram(m) is not None

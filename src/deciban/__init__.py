@@ -5,47 +5,11 @@
 [0]
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from importlib import import_module as _import_module
+from typing import Any as _Any
 
-if TYPE_CHECKING:
-    from deciban.classifiers.bayes_net import BayesNet
-    from deciban.classifiers.discriminant import (
-        FisherDiscriminant,
-        LinearDiscriminantAnalysis,
-        QuadraticDiscriminantAnalysis,
-        RegularizedDiscriminantAnalysis,
-    )
-    from deciban.classifiers.ensemble import BayesOptimal, Gibbs
-    from deciban.classifiers.logistic import LogisticRegression
-    from deciban.classifiers.mixed import MixedNB
-    from deciban.classifiers.naive_bayes import (
-        BernoulliNB,
-        CategoricalNB,
-        ComplementNB,
-        GaussianNB,
-        MultinomialNB,
-        PoissonNB,
-    )
-    from deciban.classifiers.selection import select_model
-    from deciban.classifiers.structured import AODE, KDependenceBayes, TreeAugmentedNB
-    from deciban.classifiers.text import TextClassifier
-    from deciban.engines.threads import threads
-    from deciban.explain.top_evidence import top_evidence
-    from deciban.families import list_families
-    from deciban.logistic.separation import SeparationWarning
-    from deciban.model_file import load, merge, model_info, save
-    from deciban.model_selection.auto import auto_fit, auto_fit_on
-    from deciban.model_selection.compare import compare, list_classifiers
-    from deciban.model_selection.cross_validation import cross_validate
-    from deciban.model_selection.evaluate import evaluate
-    from deciban.model_selection.leakage import find_leakage
-    from deciban.model_selection.learning_curve import learning_curve
-    from deciban.plots import coefficient_path, nomogram, waterfall
-    from deciban.reports import report
-    from deciban.text.vectorizers import CountVectorizer, HashingVectorizer, TfidfVectorizer
-
-_HOMES = {
+__version__ = "0.1.0"
+_HOMES = {  # public name → module; `__init__.pyi` is written from this table (tests/test_public_names.py)
     "AODE": "classifiers.structured",
     "BayesNet": "classifiers.bayes_net",
     "BayesOptimal": "classifiers.ensemble",
@@ -69,92 +33,42 @@ _HOMES = {
     "TextClassifier": "classifiers.text",
     "TfidfVectorizer": "text.vectorizers",
     "TreeAugmentedNB": "classifiers.structured",
-    "model_info": "model_file",
-    "evaluate": "model_selection.evaluate",
-    "coefficient_path": "plots",
-    "list_classifiers": "model_selection.compare",
-    "compare": "model_selection.compare",
-    "cross_validate": "model_selection.cross_validation",
-    "learning_curve": "model_selection.learning_curve",
-    "list_families": "families",
-    "find_leakage": "model_selection.leakage",
     "auto_fit": "model_selection.auto",
     "auto_fit_on": "model_selection.auto",
+    "compare": "model_selection.compare",
+    "cross_validate": "model_selection.cross_validation",
+    "evaluate": "model_selection.evaluate",
+    "find_leakage": "model_selection.leakage",
+    "learning_curve": "model_selection.learning_curve",
+    "list_classifiers": "model_selection.compare",
+    "list_families": "families",
     "load": "model_file",
     "merge": "model_file",
-    "nomogram": "plots",
+    "model_info": "model_file",
     "report": "reports",
     "save": "model_file",
     "select_model": "classifiers.selection",
-    "top_evidence": "explain.top_evidence",
     "threads": "engines.threads",
-    "waterfall": "plots",
+    "top_evidence": "explain.top_evidence",
 }
-_MODULES = ("errors", "plots")
+_MODULES = ("errors", "metrics", "plots")
+__all__ = sorted(_HOMES)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     """Import public names on first access, to keep `import deciban` fast."""
     if name in _MODULES:
-        return import_module(f"deciban.{name}")
+        return _import_module(f"deciban.{name}")
     if name not in _HOMES:
         hint = ""
         if not name.startswith("_"):
             from deciban.errors import did_you_mean
 
-            hint = did_you_mean(name, _HOMES, "{}")
+            hint = did_you_mean(name, (*_HOMES, *_MODULES), "{}")
         raise AttributeError(f"module 'deciban' has no attribute {name!r}" + (f"\n\nhint: {hint}" if hint else ""))
-    value = globals()[name] = getattr(import_module(f"deciban.{_HOMES[name]}"), name)
+    value = globals()[name] = getattr(_import_module(f"deciban.{_HOMES[name]}"), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_MODULES})
-
-
-__all__ = [
-    "AODE",
-    "BayesNet",
-    "BayesOptimal",
-    "BernoulliNB",
-    "CategoricalNB",
-    "ComplementNB",
-    "CountVectorizer",
-    "FisherDiscriminant",
-    "GaussianNB",
-    "Gibbs",
-    "HashingVectorizer",
-    "KDependenceBayes",
-    "LinearDiscriminantAnalysis",
-    "LogisticRegression",
-    "MixedNB",
-    "MultinomialNB",
-    "PoissonNB",
-    "QuadraticDiscriminantAnalysis",
-    "RegularizedDiscriminantAnalysis",
-    "SeparationWarning",
-    "TextClassifier",
-    "TfidfVectorizer",
-    "TreeAugmentedNB",
-    "auto_fit",
-    "auto_fit_on",
-    "coefficient_path",
-    "compare",
-    "cross_validate",
-    "evaluate",
-    "find_leakage",
-    "learning_curve",
-    "list_classifiers",
-    "list_families",
-    "load",
-    "merge",
-    "model_info",
-    "nomogram",
-    "report",
-    "save",
-    "select_model",
-    "threads",
-    "top_evidence",
-    "waterfall",
-]
-__version__ = "0.1.0"
+    return sorted((*_HOMES, *_MODULES, "__all__", "__doc__", "__version__"))

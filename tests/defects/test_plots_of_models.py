@@ -191,8 +191,8 @@ def test_task_64_a_nomogram_keeps_to_the_values_that_were_seen():
     assert set(found["pclass"]) <= {1, 2, 3}
     assert found["age"].min() >= 0
     assert found["age"].max() <= 35
-    assert set(labels_of(deciban.nomogram(model), "pclass")) <= {"1", "2", "3"}
-    assert "0" in labels_of(deciban.nomogram(model, values={"pclass": (0, 5)}), "pclass")
+    assert set(labels_of(deciban.plots.nomogram(model), "pclass")) <= {"1", "2", "3"}
+    assert "0" in labels_of(deciban.plots.nomogram(model, values={"pclass": (0, 5)}), "pclass")
     for evidence in deciban.top_evidence(model).values():
         cells = {one.column: one.value for one in evidence}
         assert 1 <= cells.get("pclass", 1) <= 3
@@ -209,13 +209,13 @@ def test_task_64_numbers_that_hardly_differ_range_over_their_density():
         model = MixedNB().fit(X, y)
     (far, _) = scales_of(model).scales
     assert abs(far.values - X["far"].mean()).max() < 100
-    deciban.nomogram(model)
+    deciban.plots.nomogram(model)
 
 
 def test_task_64_whole_numbers_that_go_up_and_down_are_levels_of_the_nomogram():
     y = np.repeat([0, 1], 200)
     X = pd.DataFrame({"n": np.r_[np.tile([0, 0, 0, 1, 3], 40), np.tile([0, 1, 1, 1, 3], 40)]})
-    ax = deciban.nomogram(MixedNB().fit(X, y))
+    ax = deciban.plots.nomogram(MixedNB().fit(X, y))
     assert set(labels_of(ax, "n")) == {"0", "1", "3"}
 
 
