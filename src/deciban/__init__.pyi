@@ -26,7 +26,9 @@ from deciban.engines.threads import threads as threads
 from deciban.explain.top_evidence import top_evidence as top_evidence
 from deciban.families import list_families as list_families
 from deciban.logistic.separation import SeparationWarning as SeparationWarning
+from deciban.model_file import dumps as dumps
 from deciban.model_file import load as load
+from deciban.model_file import loads as loads
 from deciban.model_file import merge as merge
 from deciban.model_file import model_info as model_info
 from deciban.model_file import save as save

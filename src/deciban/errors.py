@@ -57,6 +57,10 @@ class ModelFileError(DecibanError, ValueError):
     """A file that is not a model, is corrupted, or has a later format; or a model that cannot be saved."""
 
 
+class ModelNotFoundError(ModelFileError, FileNotFoundError):
+    """There is no model file at the path."""
+
+
 class ClusterError(DecibanError, RuntimeError):
     """A cluster is lost, or lacks something that is needed."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
@@ -50,11 +51,32 @@ def test_task_043_044_a_setting_of_another_classifier(model, setting, hint):
 
 @pytest.mark.parametrize("model", [MixedNB(), LogisticRegression()], ids=lambda model: type(model).__name__)
 def test_task_049_a_model_as_bytes(model):
-    file = io.BytesIO()
-    deciban.save(model.fit(X, Y), file, source="here")
-    for given in (file.getvalue(), io.BytesIO(file.getvalue())):
-        np.testing.assert_array_equal(deciban.load(given).predict_proba(X), model.predict_proba(X))
-    assert deciban.model_info(file.getvalue())["source"] == "here"
+    content = deciban.dumps(model.fit(X, Y), source="here")
+    for loaded in (deciban.loads(content), deciban.loads(memoryview(content)), deciban.load(io.BytesIO(content))):
+        np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert deciban.model_info(content)["source"] == "here"
+
+
+def test_dumps_is_what_save_writes(tmp_path):
+    model, date = GaussianNB().fit(X, Y), datetime(2020, 1, 1, tzinfo=UTC)
+    deciban.save(model, tmp_path / "m.deciban", date=date)
+    assert deciban.dumps(model, date=date) == (tmp_path / "m.deciban").read_bytes()
+
+
+def test_bytes_and_paths_are_not_confused(tmp_path):
+    with pytest.raises(ModelFileError, match="loads"):
+        deciban.load(deciban.dumps(GaussianNB().fit(X, Y)))
+    with pytest.raises(ModelFileError, match="load"):
+        deciban.loads(str(tmp_path))
+
+
+def test_a_file_that_is_not_there_is_both_errors(tmp_path):
+    with pytest.raises(ModelFileError) as raised:
+        deciban.load(tmp_path / "absent.deciban")
+    assert isinstance(raised.value, FileNotFoundError)
+    assert raised.value.filename == str(tmp_path / "absent.deciban")
+    assert "absent.deciban" in str(raised.value)
+    assert "hint:" in str(raised.value)
 
 
 def test_task_049_a_file_that_is_open(tmp_path):
@@ -68,8 +90,9 @@ def test_task_049_a_file_that_is_open(tmp_path):
 
 @pytest.mark.parametrize("given", [b"", b"PK\3\4 no model", io.StringIO("text"), 7])
 def test_task_049_bytes_that_are_no_model(given):
+    read = deciban.loads if isinstance(given, bytes) else deciban.load
     with pytest.raises(ModelFileError, match=r"the bytes: .*\n\nhint"):
-        deciban.load(given)
+        read(given)
 
 
 def test_task_049_what_cannot_be_saved_says_what_can():

@@ -18,6 +18,7 @@ metrics, classes, columns), the settings, and what was learned, with the names o
 from __future__ import annotations
 
 import copy
+import errno
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
@@ -33,13 +34,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import __version__
 from deciban.classifiers.base import Generative
-from deciban.errors import MergeError, ModelFileError, NotAdditiveError
+from deciban.errors import MergeError, ModelFileError, ModelNotFoundError, NotAdditiveError
 from deciban.model_file import validation
 from deciban.models.model import Known, State
 from deciban.rows import inputs
 from deciban.storage import registry, tensors
 from deciban.storage.codec import Decoder, Encoder, unsupported_value
 
+Source = str | os.PathLike | BinaryIO | bytes | bytearray | memoryview
 FORMAT = 1
 STATE = ("classes", "tally", "calibration", "weights", "closed")  # stored of a state, with the reader and `known`
 _TRANSIENT = (
@@ -95,6 +97,10 @@ def save(
     >>> save(LogisticRegression().fit([[0.0], [1.0]], [0, 1]), path, metrics={"accuracy": 1.0})
     >>> load(path).predict([[0.9]]).tolist()
     [1]
+
+    See Also
+    --------
+    dumps : The same as bytes.
     """
     if not isinstance(path, str | os.PathLike) and not hasattr(path, "write"):
         raise ModelFileError(f"{path!r:.80} is no file to write to\n\nhint: give a path, or a file open for bytes")
@@ -117,7 +123,37 @@ def save(
     tensors.write(path, metadata, encoder.arrays)
 
 
-def load(path: str | os.PathLike | BinaryIO | bytes) -> Any:
+def dumps(model: Any, **about: Any) -> bytes:
+    """A fitted model as bytes, for a database, a message or a cache.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted classifier of this library.
+    **about : optional
+        `metrics`, `source`, `target`, `text` and `date`, as for `save`.
+
+    Returns
+    -------
+    bytes
+        The content of the file that `save` would write.
+
+    Examples
+    --------
+    >>> from deciban import GaussianNB
+    >>> content = dumps(GaussianNB().fit([[0.0], [1.0], [4.0]], ["a", "a", "b"]))
+    >>> loads(content).predict([[4.0]]).tolist()
+    ['b']
+
+    See Also
+    --------
+    loads : The model of such bytes.
+    """
+    save(model, file := BytesIO(), **about)
+    return file.getvalue()
+
+
+def load(path: str | os.PathLike | BinaryIO) -> Any:
     """Read a model from a file.
 
     The model predicts, updates, merges and forgets like the one that was saved. Nothing in the file is executed, and a
@@ -125,8 +161,8 @@ def load(path: str | os.PathLike | BinaryIO | bytes) -> Any:
 
     Parameters
     ----------
-    path : path, binary file or bytes
-        A file that `save` wrote; or such a file open for reading bytes; or its bytes.
+    path : path or binary file
+        A file that `save` wrote; or such a file open for reading bytes.
 
     Returns
     -------
@@ -137,6 +173,8 @@ def load(path: str | os.PathLike | BinaryIO | bytes) -> Any:
     ------
     ModelFileError
         The file is not a model, is damaged, or was written by a later version of the format.
+    ModelNotFoundError
+        There is no such file; it is a `ModelFileError` and a `FileNotFoundError`.
 
     Examples
     --------
@@ -147,17 +185,46 @@ def load(path: str | os.PathLike | BinaryIO | bytes) -> Any:
     >>> load(path).forget([[1.0]], ["a"]).class_count_.tolist()
     [1.0, 1.0]
 
-    A model as bytes, for a database or a message:
-
-    >>> import io
-    >>> save(load(path), file := io.BytesIO())
-    >>> load(file.getvalue()).predict([[4.0]]).tolist()
-    ['b']
+    See Also
+    --------
+    loads : A model from bytes.
     """
+    if isinstance(path, bytes | bytearray | memoryview):
+        raise ModelFileError("`load` takes a path or an open file, not bytes\n\nhint: loads(content)")
     return _read(path, _decode_model)
 
 
-def model_info(path: str | os.PathLike | BinaryIO | bytes) -> dict[str, Any]:
+def loads(content: bytes | bytearray | memoryview) -> Any:
+    """Read a model from bytes.
+
+    Parameters
+    ----------
+    content : bytes
+        What `dumps` returned, or the content of a file that `save` wrote.
+
+    Returns
+    -------
+    classifier
+        The model, of the class that was saved.
+
+    Raises
+    ------
+    ModelFileError
+        The bytes are not a model, are damaged, or were written by a later version of the format.
+
+    Examples
+    --------
+    >>> from deciban import GaussianNB
+    >>> content = dumps(GaussianNB().fit([[0.0], [1.0]], ["a", "b"]), source="two rows")
+    >>> loads(content).classes_.tolist(), model_info(content)["source"]
+    (['a', 'b'], 'two rows')
+    """
+    if not isinstance(content, bytes | bytearray | memoryview):
+        raise ModelFileError(f"`loads` takes bytes, not {type(content).__name__}\n\nhint: load(path) reads a file")
+    return _read(content, _decode_model)
+
+
+def model_info(path: Source) -> dict[str, Any]:
     """Describe the model in a file, without loading the model.
 
     Of the arrays in the file, only those with classes, columns and settings are read.
@@ -165,7 +232,7 @@ def model_info(path: str | os.PathLike | BinaryIO | bytes) -> dict[str, Any]:
     Parameters
     ----------
     path : path, binary file or bytes
-        As for `load`.
+        As for `load` and `loads`.
 
     Returns
     -------
@@ -317,7 +384,9 @@ def _columns(model: Any) -> Any:
 # reading
 
 
-def _read(path: str | os.PathLike | BinaryIO | bytes, make: Callable[[dict[str, Any], Decoder], Any]) -> Any:
+def _read(
+    path: str | os.PathLike | BinaryIO | bytes | bytearray | memoryview, make: Callable[[dict[str, Any], Decoder], Any]
+) -> Any:
     """What `make` makes of a file; every error in its content becomes one that names the file."""
     name = os.fspath(path) if isinstance(path, str | os.PathLike) else "the bytes"
     try:
@@ -335,9 +404,14 @@ def _read(path: str | os.PathLike | BinaryIO | bytes, make: Callable[[dict[str, 
         ) from error
 
 
-def _open(path: str | os.PathLike | BinaryIO | bytes) -> BinaryIO:
+def _open(path: Source) -> BinaryIO:
     if isinstance(path, str | os.PathLike):
-        return open(path, "rb", buffering=0)
+        try:
+            return open(path, "rb", buffering=0)
+        except FileNotFoundError:
+            missing = ModelNotFoundError(f"file not found: {os.fspath(path)}\n\nhint: check the path")
+            missing.errno, missing.filename = errno.ENOENT, os.fspath(path)
+            raise missing from None
     whole = path.read() if hasattr(path, "read") else path
     if not isinstance(whole, bytes | bytearray | memoryview):
         raise ModelFileError(
