@@ -57,8 +57,11 @@ class ModelFileError(DecibanError, ValueError):
     """A file that is not a model, is corrupted, or has a later format; or a model that cannot be saved."""
 
 
-class ModelNotFoundError(ModelFileError, FileNotFoundError):
+class ModelNotFoundError(FileNotFoundError, ModelFileError):
     """There is no model file at the path."""
+
+    def __str__(self) -> str:
+        return f"file not found: {self.filename}\n\nhint: check the path"
 
 
 class ClusterError(DecibanError, RuntimeError):

@@ -18,7 +18,6 @@ metrics, classes, columns), the settings, and what was learned, with the names o
 from __future__ import annotations
 
 import copy
-import errno
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
@@ -408,10 +407,8 @@ def _open(path: Source) -> BinaryIO:
     if isinstance(path, str | os.PathLike):
         try:
             return open(path, "rb", buffering=0)
-        except FileNotFoundError:
-            missing = ModelNotFoundError(f"file not found: {os.fspath(path)}\n\nhint: check the path")
-            missing.errno, missing.filename = errno.ENOENT, os.fspath(path)
-            raise missing from None
+        except FileNotFoundError as missing:
+            raise ModelNotFoundError(missing.errno, missing.strerror, os.fspath(path)) from None
     whole = path.read() if hasattr(path, "read") else path
     if not isinstance(whole, bytes | bytearray | memoryview):
         raise ModelFileError(
