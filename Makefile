@@ -13,7 +13,7 @@ help:  ## list the verbs
 $(VENV)/installed: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[cli,test,check,bench]'
+	$(BIN)/python -m pip install --quiet --editable '.[test,test-engines,check,bench]'
 	touch $@
 
 demo: $(VENV)/installed  ## the tour: tennis, a real table, a race, texts, a report

@@ -32,6 +32,6 @@ try:
     import pyarrow.compute as compute
     import pyarrow.csv as arrow_csv
 except ImportError as bad:
-    raise ImportError("reading files needs pyarrow\n\nhint: pip install 'deciban[cli]'") from bad
+    raise ImportError("reading files needs pyarrow\n\nhint: pip install 'deciban[arrow]'") from bad
 
 __all__ = ["address_space_limit", "arrow_csv", "available_memory", "compute", "pa"]
