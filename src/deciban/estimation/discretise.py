@@ -1,7 +1,7 @@
-"""Supervised discretisation: cut points of a numeric column that separate the classes, by the entropy and
-description-length rule of Fayyad and Irani (1993).
+"""Supervised discretisation: cut points of a numeric column that separate the classes.
 
-A cut of S into S1, S2 is taken where it gains the most information, and only if that pays for its own description:
+`supervised` is the entropy and description-length rule of Fayyad and Irani (1993). A cut of S into S1, S2 is made where
+it gains the most information, and only if the gain exceeds the cost of its own description:
 
     gain > (log2(N − 1) + log2(3^c − 2) − c H(S) + c1 H(S1) + c2 H(S2)) / N
 
@@ -14,18 +14,16 @@ with c, c1, c2 the numbers of classes in each part; then both parts are cut in t
 >>> supervised(np.full((2, 6), 9.0))
 []
 
-Into which intervals a column of numbers is cut, where columns depend on each other.
+`chosen` are the cut points for models in which columns depend on each other. It starts from `supervised`, which misses
+moderate effects, and adds two rules:
 
-The cuts are those of Fayyad and Irani (`cuts.supervised`). That rule loses moderate effects, so two more are asked:
+- if `supervised` finds no cut, one cut is made if the evidence of one cut, averaged over all places, is at least `ODDS`
+  times that of no cut. The cut is the best of these places.
+- a column of up to `DISTINCT` values gets an interval for each value if the evidence of that is at least `ODDS` times
+  that of the cuts so far.
 
-- where it finds none, one cut is made if the class depends on it: if the evidence of one cut, averaged over all places,
-  is `ODDS` times that of none. The cut is the best of these places.
-- a column of up to `DISTINCT` numbers has an interval for each, where the evidence of that is `ODDS` times that of the
-  cuts so far.
-
-The evidence is the marginal likelihood of the classes, their shares in each interval drawn from a Dirichlet around
-their shares in all rows, as heavy as there are classes: the product of what each row would have been given before it
-came.
+The evidence is the marginal likelihood of the classes: their shares in each interval have a Dirichlet prior around
+their shares in all rows, with a total weight equal to the number of classes.
 
 >>> import numpy as np
 >>> chosen(np.array([[30.0, 60.0, 60.0, 60.0], [45.0, 35.0, 35.0, 35.0]])), chosen(np.full((2, 4), 40.0))  # (k, m)

@@ -6,14 +6,12 @@
 >>> Separate.of(t).scores(Reals(x), y, None)[1].round(3).tolist()  # 2 among {0, 4}: log 1 / deviation 2
 [-0.693, -6.849]
 
-Gaussians without one of their rows, in closed form.
-
-A row of class a with weight w leaves: δ = x − mean_a, the scatter of a loses g δδᵀ, g = n_a w / (n_a − w), and its mean
-moves by −w δ / (n_a − w). A covariance C = keep · A / whole + base · I, whose A loses h g δδᵀ and whose whole falls to
-whole / τ, becomes τ (E − φ δδᵀ) in coordinates where C = I: φ = keep h g / whole, and E = θ + (1 − θ) σ is diagonal: θ
-is the share of A in C along each axis, τ σ what is left of the base. Then Sherman–Morrison and the determinant lemma,
-with lever = 1 − φ δᵀE⁻¹δ, give every log density. A row that could leave a matrix without inverse behind is not
-answered: NaN.
+`DowndateBatch`: Gaussians without one of their rows, in closed form. A row of class a with weight w is removed: δ = x −
+mean_a, the scatter of a loses g δδᵀ, g = n_a w / (n_a − w), and its mean moves by −w δ / (n_a − w). A covariance C =
+keep · A / whole + base · I, whose A loses h g δδᵀ and whose whole falls to whole / τ, becomes τ (E − φ δδᵀ) in
+coordinates where C = I: φ = keep h g / whole, and E = θ + (1 − θ) σ is diagonal: θ is the share of A in C along each
+axis, τ σ what is left of the base. Then Sherman–Morrison and the determinant lemma, with lever = 1 − φ δᵀE⁻¹δ, give
+every log density. A row that could leave a matrix without inverse behind is not answered: NaN.
 
 >>> import numpy as np
 >>> stack = DowndateBatch.of(np.array([[[8.0]]]), np.array([3.0]), shrinkage=0.0)  # {0, 2, 4}
@@ -22,13 +20,12 @@ answered: NaN.
 >>> left.norms.round(3).tolist(), np.exp(left.logdet).round(3).tolist()  # (2 − 12)² / 4, in the variance of {0, 4}
 ([[[25.0]]], [[4.0]])
 
-Fisher's rule for pairs of classes, each row of the first of them left out in turn.
-
-Without a row of weight v, δ = x − mean_a, the covariance of a is τ Σ_a − φ δδᵀ and its mean mean_a − c δ, with
-τ = n / (n − v), c = v / (n − v) and φ = τ c. With B = (τ Σ_a + Σ_b)⁻¹, Sherman and Morrison's formula makes the
-direction w = (Σ_a + Σ_b)⁻¹ (mean_a − mean_b) a sum r + s p of r = B (mean_a − mean_b) and p = B δ: everything else is
-products of r, p, δ and the covariances. Coordinates in which Σ_a + Σ_b = I and Σ_a is diagonal make B diagonal too, for
-every v and for both classes: one product with a matrix for each row and pair.
+`PairsLeft`: Fisher's rule for pairs of classes, each row of the first class left out in turn. Without a row of weight
+v, δ = x − mean_a, the covariance of a is τ Σ_a − φ δδᵀ and its mean mean_a − c δ, with τ = n / (n − v), c = v / (n − v)
+and φ = τ c. With B = (τ Σ_a + Σ_b)⁻¹, Sherman and Morrison's formula makes the direction w = (Σ_a + Σ_b)⁻¹ (mean_a −
+mean_b) a sum r + s p of r = B (mean_a − mean_b) and p = B δ: everything else is products of r, p, δ and the
+covariances. Coordinates in which Σ_a + Σ_b = I and Σ_a is diagonal make B diagonal too, for every v and for both
+classes: one product with a matrix for each row and pair.
 
 >>> import numpy as np
 >>> x, mean = np.array([[0.0], [2.0], [4.0]]), np.array([[2.0], [10.0]])
@@ -36,10 +33,9 @@ every v and for both classes: one product with a matrix for each row and pair.
 >>> pairs.odds(0, np.array([1]), x[2:], None).round(6).tolist()  # without 4: mean 1, variance 1
 [[13.5]]
 
-Normal columns whose mean and variance are averaged out, each row left out of its class and of the prior.
-
-The prior comes from all rows, so that every class moves with each row: the constants here say by how much, for rows of
-weight 1, and one pass over the rows does the rest.
+`students`: normal columns whose mean and variance are integrated out, each row left out of its class and of the prior.
+The prior comes from all rows, so that each row changes every class; the constants are these changes for rows of weight
+1, and one pass over the rows applies them.
 
 >>> import numpy as np
 >>> from deciban.tallies import Moments

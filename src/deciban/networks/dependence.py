@@ -1,4 +1,6 @@
-"""Conditional mutual information of columns given the class, from counts of pairs, and its maximum spanning tree.
+"""Dependence of columns given the class: mutual information, its maximum spanning tree, and one-dependence scores.
+
+Conditional mutual information, from counts of pairs:
 
     I(X_i; X_j | C) = Σ_(c, a, b) P(c, a, b) log( P(a, b | c) / (P(a | c) P(b | c)) )      in nats
 
@@ -10,7 +12,7 @@
 >>> spanning_tree(conditional_information(t))
 ((-1, 0), (0, 1))
 
-Averaged one-dependence scores: every column in turn is the parent of all others.
+Averaged one-dependence scores (`OneDependenceTables`): every column in turn is the parent of all others.
 
     score[c] = log of the mean, over the parents i that are used, of  exp Σ_j table[(i, x_i), (j, x_j), c]
 

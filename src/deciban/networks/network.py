@@ -1,6 +1,7 @@
 """A Bayesian network as a value: P(x) = Π_i P(x_i | parents of x_i), a table for each node.
 
-Everything asked of it is one question: log P(some nodes, what is known of the others), the rest summed out exactly.
+Every query is computed by `Network.log_joint`: log P(some nodes, known values of others), all other nodes summed out
+exactly.
 
 >>> import numpy as np
 >>> wet = Network.of(
@@ -11,11 +12,10 @@ Everything asked of it is one question: log P(some nodes, what is known of the o
 >>> np.exp(wet.log_joint(np.array([[-1, 1]]), [0])).round(12).tolist()
 [[0.08, 0.16]]
 
-Sums of products of tables, one variable after the other, in an order that keeps tables small.
-
-A product of factors f(A) g(A, B) h(B, C), summed over B and C, is worked out from the inside: Σ_B g Σ_C h. What an
-order costs follows from the graph alone, and is known before anything is computed. Every factor may have an axis of
-rows in front, so that many rows with the same cells missing are done at once.
+`eliminate` sums products of tables over one variable after the other, in an order that keeps tables small. A product of
+factors f(A) g(A, B) h(B, C), summed over B and C, is computed from the inside: Σ_B g Σ_C h. The cost of an order
+follows from the graph (`plan`), before anything is computed. Factors may have a leading axis of rows, so that all rows
+with the same missing cells are computed at once.
 
 >>> import numpy as np
 >>> rain, wet = np.array([[0.2, 0.8]]), np.array([[[0.9, 0.1], [0.5, 0.5]]])
@@ -23,7 +23,7 @@ rows in front, so that many rows with the same cells missing are done at once.
 >>> (joint * np.exp(log_scale)).round(12).tolist()
 [[0.58, 0.42]]
 
-A network whose tables are given, as what a classifier asks of a family: log p(x | c), whichever node c is.
+`GivenNetwork` is the family of a network with given tables: log p(x | c), where the class c may be any node.
 
 >>> import numpy as np
 >>> from deciban.networks.network import Network

@@ -1,4 +1,6 @@
-"""Exact queries: P(targets | evidence) as a table with names.
+"""Exact queries of a network, rows of named levels as codes, and leave-one-out of its tables.
+
+`query` returns P(targets | evidence) as a table with names, a `QueryResult`.
 
 >>> import numpy as np
 >>> answer = QueryResult(("rain",), (("no", "yes"),), np.array([0.25, 0.75]), {"wet": "yes"}, np.log(0.4))
@@ -10,7 +12,7 @@ P(rain | wet = yes)
 >>> float(answer["yes"]), answer.most_probable, answer.to_dict()
 (0.75, {'rain': 'yes'}, {'rain': ['no', 'yes'], 'P': [0.25, 0.75]})
 
-Rows of named levels as the codes of a network, and codes as rows.
+`coded` converts rows of named levels to the codes of a network, `named` converts codes to rows.
 
 >>> import numpy as np
 >>> from deciban.networks.network import Network
@@ -18,11 +20,10 @@ Rows of named levels as the codes of a network, and codes as rows.
 >>> coded(one, np.array([["yes"], [None]], dtype=object)).tolist()
 [[1], [-1]]
 
-Scores of rows that leave the counts, where a level leaves with its only row, or cells are missing.
-
-A category that only this row has is removed with the row: its column has one level less, the cell counts as missing,
-and the columns below are summed over the levels that are left. Only the parts of tables that a row needs are made, for
-all rows with the same cells missing at once.
+`Left` has leave-one-out scores of rows with missing cells, and of rows that are the only ones with a level. Such a
+level is removed with its row: the column has one level less, the cell counts as missing, and its descendants are summed
+over the remaining levels. Only the parts of tables that a row needs are computed, for all rows with the same missing
+cells at once.
 
 >>> import numpy as np
 >>> chain = [np.array([2.0, 1.0]), np.array([[2.0, 1.0]])]  # two rows with the first level, one with the second

@@ -6,8 +6,9 @@ marginalised for rows with missing cells.
 >>> np.exp(t.loglik(np.array([[0, 1], [-1, 1], [0, -1]]))).round(3).tolist()
 [[0.05], [0.45], [0.5]]
 
-Tables of columns given their parents, each backed by those with fewer parents (see `backoff`): θ(x | c, p, q) by
-θ(x | c, p), that by θ(x | c), θ(x) and even shares; the last parent is dropped first.
+`BackoffSmoothing` estimates tables of columns given their parents, each smoothed towards the table with one parent
+less: θ(x | c, p, q) towards θ(x | c, p), that towards θ(x | c), θ(x) and the uniform distribution; the last parent is
+dropped first.
 
 >>> import numpy as np
 >>> t = DistinctRows.of(np.array([[0, 0], [0, 0], [1, 1], [1, 1]]), np.zeros(4, dtype=np.int32), None, 1)
@@ -16,15 +17,15 @@ Tables of columns given their parents, each backed by those with fewer parents (
 [[[0.75, 0.25], [0.25, 0.75]]]
 [[[0.625, 0.375], [0.375, 0.625]]]
 
-Shares of levels in sparse tables, each backed by a coarser one:
+`shares` computes these probabilities:
 
     θ(x)         = (n(x) + alpha) / (n + alpha · levels)
     θ(x | c)     = (n(x, c) + m · θ(x) + alpha) / (n(c) + m + alpha · levels)
     θ(x | c, p)  = (n(x, c, p) + m · θ(x | c) + alpha) / (n(c, p) + m + alpha · levels)     and so on.
 
-A table is (conditions …, levels), the next one has one more condition before the levels. The strengths m are given, one
-for each step, or found: those of a grid under which rows are most probable that were taken out of the counts first.
-So is alpha, or it is one number for all tables. With m = 0 nothing is backed: alpha = 1 is Laplace's rule.
+A table has the shape (conditions …, levels); the next one has one more condition before the levels. The strengths m are
+given, one for each step, or chosen from a grid by the leave-one-out likelihood of the rows. So is alpha, or it is one
+number for all tables. With m = 0 there is no smoothing towards another table: alpha = 1 is Laplace's rule.
 
 >>> import numpy as np
 >>> tables = [np.array([6.0, 2.0]), np.array([[4.0, 0.0], [2.0, 2.0]])]
