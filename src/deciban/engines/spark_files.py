@@ -1,7 +1,7 @@
 """Parquet files that Spark tasks read with Arrow, where a frame consists of columns of such files only.
 
 Spark decodes a file into columns, makes rows of these and Arrow batches of the rows, cell by cell, before Python sees
-one; Arrow reads the file in a fraction of that time. So the tasks get numbers, of the pieces that `stream` would read:
+one; Arrow reads the file in a fraction of that time. So tasks receive piece numbers; the pieces are those of `stream`:
 
     plan = columns of files → files and their footers → pieces 0 … n-1 → tasks → sums, added in that order
 
@@ -32,9 +32,9 @@ from deciban.engines.spark_tasks import Unreadable
 
 SETTING, FIELD_IDS = "spark.deciban.files", "spark.sql.parquet.fieldId.read.enabled"
 FILES = 10_000  # whose footers the driver reads, a thousand in a second or so
-EACH = 4  # pieces of a task, at most; there are four tasks for a core if there are as many pieces
+PIECES_PER_TASK = 4  # at most; with enough pieces there are four tasks per core
 SOURCES = "org.apache.spark.sql.execution.datasources"
-BARE = (f"{SOURCES}.HadoopFsRelation", f"{SOURCES}.parquet.ParquetFileFormat", f"{SOURCES}.InMemoryFileIndex")
+PLAIN_CLASSES = (f"{SOURCES}.HadoopFsRelation", f"{SOURCES}.parquet.ParquetFileFormat", f"{SOURCES}.InMemoryFileIndex")
 PROJECT = "org.apache.spark.sql.catalyst.plans.logical.Project"
 STATUS = re.compile(r"path=file:(/[^;\n]*); isDirectory=false; length=(\d+); [^\n]*?modification_time=(\d+);")
 Stamp = tuple[str, int, int]  # path, bytes, time in ns
@@ -63,26 +63,26 @@ class Pieces:
         return replace(self, columns=tuple(columns), coded=tuple(coded))
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[tuple[int, Iterator[Any]]]:
-        open_file, cut = -1, []
+        open_file, readable = -1, []
         for number in (number for batch in batches for number in batch.column(0).to_pylist()):
             file, piece = self.place(number)
             if file != open_file:
-                open_file, cut = file, self._cut(self.files[file])
-            yield number, self._read(cut, piece, self.files[file])
+                open_file, readable = file, self._pieces_of_file(self.files[file])
+            yield number, self._read(readable, piece, self.files[file])
 
-    def _cut(self, stamp: Stamp) -> list:
+    def _pieces_of_file(self, stamp: Stamp) -> list:
         """The pieces of a file; none: it cannot be read here."""
         with ignore_errors():
             return list(_opened(stamp[0]).pieces(self.columns, self.coded))
         return []
 
-    def _read(self, cut: list, piece: int, stamp: Stamp) -> Iterator[Any]:
-        from deciban.io.folders import stamp as now
+    def _read(self, readable: list, piece: int, stamp: Stamp) -> Iterator[Any]:
+        from deciban.io.folders import stamp as current_stamp
 
         try:
-            if now(Path(stamp[0])) != stamp:
+            if current_stamp(Path(stamp[0])) != stamp:
                 raise Unreadable("another file")
-            for batch in cut[piece]():
+            for batch in readable[piece]():
                 yield batch.select(list(self.columns))
         except Exception as bad:
             raise Unreadable(f"{stamp[0]} ({bad})") from None
@@ -107,7 +107,7 @@ def pieces_of(frame: Any, columns: Sequence[str]) -> Pieces | None:
 def numbers(frame: Any, pieces: Pieces) -> Any:
     """A frame of the pieces' numbers, spread over tasks."""
     session = frame.sparkSession
-    each = min(EACH, max(1, pieces.count // (4 * session.sparkContext.defaultParallelism)))
+    each = min(PIECES_PER_TASK, max(1, pieces.count // (4 * session.sparkContext.defaultParallelism)))
     return session.range(0, pieces.count, 1, -(-pieces.count // each))
 
 
@@ -118,7 +118,7 @@ def _listed(frame: Any) -> list[Stamp]:
     if relation is None:
         raise Unreadable("it is more than columns of files")
     parts = (relation, relation.fileFormat(), relation.location())
-    if tuple(map(_class, parts)) != BARE or not (
+    if tuple(map(_class, parts)) != PLAIN_CLASSES or not (
         relation.partitionSchema().isEmpty() and relation.bucketSpec().isEmpty()
     ):
         raise Unreadable("its files are not plain ones of Parquet")

@@ -31,7 +31,7 @@ from deciban.tallies import Moments
 from deciban.tallies.basic import column, divide, negligible, subtract
 
 FLOOR = 1e-290  # the least variance: its root can still divide, its log is finite
-LARGE = 1 << 18  # cells of a block where little is made of them
+LARGE = 1 << 18  # cells per block where few temporaries are needed
 NOTICED = 1e-12  # a relative change of a variance that is less is not looked at
 LINEAR = 1e-6  # and one up to here changes the score in proportion: what that leaves out is less than NOTICED
 Moved = tuple[np.ndarray, ...]  # n, mean, m2 of each row: its class, or all rows, without it
@@ -45,7 +45,7 @@ class NormalColumns:
     var: np.ndarray  # (k, d)
     scale: np.ndarray  # (k, d), 1 / deviation
     share: np.ndarray  # (k, d), log of the density at the mean
-    bias: np.ndarray  # (k,), its sum
+    bias: np.ndarray  # (k,), sum of `share` over columns
 
     @classmethod
     def of(cls, t: Moments, epsilon: float | np.ndarray, ddof: float = 0.0) -> NormalColumns:

@@ -300,8 +300,11 @@ def _by_spaces(lines: Sequence[str]) -> bool:
 
 
 def has_header(table: Sequence[Sequence[str]]) -> bool:
-    """Whether the first line holds names: no number, no gap but at an end, and over words alone nothing twice or again
-    below."""
+    """Whether the first line holds column names.
+
+    It does if no cell is a number and no cell is empty (except an unnamed first or last column), and either a column
+    below it has numbers, or its cells are distinct and none recurs in its column.
+    """
     first, rest = table[0], table[1:]
     below = list(zip(*(row for row in rest if len(row) == len(first)), strict=True))
     if any(is_number(cell) for cell in first) or any(

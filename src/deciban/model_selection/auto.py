@@ -43,7 +43,7 @@ from deciban.model_selection.compare import (
     repeats,
     validate_candidate,
 )
-from deciban.model_selection.cross_validation import CrossValidation, apart
+from deciban.model_selection.cross_validation import CrossValidation, not_scored_note
 from deciban.model_selection.leakage import Leakage, find_leakage
 from deciban.rows import inputs
 from deciban.rows.inputs import column_notes
@@ -144,7 +144,7 @@ class AutoResult:
             baseline = {"log_loss": f"  (class frequencies: {self.baseline_log_loss:.4f})"}
             for key, value in self.metrics.items():
                 out.append(f"  {key.replace('_', ' '):18}  {value:.4f}{baseline.get(key, '')}")
-            out += apart(self.held_out.unknown)
+            out += not_scored_note(self.held_out.unknown)
         if self.dropped_columns:
             out.append(f"dropped: {format_dropped(self.dropped_columns)}")
         return out

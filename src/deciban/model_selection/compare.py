@@ -60,7 +60,7 @@ from deciban.data import frames
 from deciban.display import Table, format_choices, format_list, option
 from deciban.errors import DataError, DecibanError, did_you_mean
 from deciban.metrics import prior_log_loss
-from deciban.model_selection.cross_validation import CrossValidation, apart, validated
+from deciban.model_selection.cross_validation import CrossValidation, cross_validate_folds, not_scored_note
 from deciban.model_selection.labelled_rows import LabelledRows
 from deciban.rows import inputs
 from deciban.rows.sampling import folds_by_content, sample_rows
@@ -560,7 +560,7 @@ class Comparison:
             scores = (out.log_loss, trial.spread, out.accuracy, out.brier, out.calibration_error)
             rows.append((trial.name, *(f"{score:.4f}" for score in scores), f"{trial.seconds:.2f} s"))
         footer = ("class frequencies", f"{self.baseline_log_loss:.4f}", "", "", "", "", "")
-        return Table("", head, rows, footer, [f"by {self.how}", *apart(self.unknown)])
+        return Table("", head, rows, footer, [f"by {self.how}", *not_scored_note(self.unknown)])
 
 
 def lone(y: np.ndarray) -> bool:
@@ -775,7 +775,8 @@ def validate_candidate(
     rows = LabelledRows.from_data(X, y, None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # warnings about a fold do not hold for all rows
-        parts = [validated(kind.make(), rows, fold, keeps_up) for fold in (assignments[:1] if slow else assignments)]
+        used = assignments[:1] if slow else assignments
+        parts = [cross_validate_folds(kind.make(), rows, fold, keeps_up) for fold in used]
     return CrossValidation.joined(parts)
 
 

@@ -169,7 +169,7 @@ class CrossValidation:
             (name, str(n), *(f"{score:.4f}" for score in scores))
             for name, n, *scores in [*(folds if len(folds) <= LINES else []), whole]
         ]
-        return Table("", ("", "rows", "accuracy", "log loss", "Brier"), rows, footer, apart(self.unknown))
+        return Table("", ("", "rows", "accuracy", "log loss", "Brier"), rows, footer, not_scored_note(self.unknown))
 
 
 def cross_validate(
@@ -209,10 +209,10 @@ def cross_validate(
     """
     rows = LabelledRows.from_data(X, y, sample_weight)
     fold = assign_folds(folds, rows.X, rows.codes, random_state, stratify)
-    return validated(model, rows, fold)
+    return cross_validate_folds(model, rows, fold)
 
 
-def validated(
+def cross_validate_folds(
     model: Any, rows: LabelledRows, fold: np.ndarray, go_on: Callable[[int, np.ndarray], bool] | None = None
 ) -> CrossValidation:
     """Cross-validate on given folds. `go_on(folds done, losses)` is called after each fold; losses (n,) are NaN for
@@ -243,10 +243,10 @@ class StoppedError(DecibanError):
     """A cross-validation was stopped by its `go_on` function."""
 
 
-def apart(unknown: dict[Any, int]) -> list[str]:
+def not_scored_note(unknown: dict[Any, int]) -> list[str]:
     """A line that lists the classes whose rows are not scored, if there are any.
 
-    >>> apart({"c": 1, "d": 2})
+    >>> not_scored_note({"c": 1, "d": 2})
     ['not scored, as the other folds have no row of the class: 1 of `c`, 2 of `d`']
     """
     listed = format_list([f"{rows:,} of `{label}`" for label, rows in unknown.items()], NAMED, "", more="more classes")

@@ -27,7 +27,7 @@ from scipy.stats import chi2, chi2_contingency
 from deciban.data import frames
 from deciban.display import format_list, truncate
 from deciban.errors import DecibanError
-from deciban.model_selection.cross_validation import apart
+from deciban.model_selection.cross_validation import not_scored_note
 from deciban.model_selection.labelled_rows import training_counts
 from deciban.model_selection.leakage import find_leakage
 from deciban.reports.data import ReportData
@@ -118,7 +118,7 @@ def _unknown_classes(facts: ReportData) -> list[str]:
 def _not_scored(facts: ReportData) -> list[str]:
     codes, rows = np.unique(facts.y[~facts.judged], return_counts=True)
     counts = {truncate(facts.names[c], 30): int(n) for c, n in zip(codes, rows, strict=True)}
-    return [f"{note[0].upper()}{note[1:]}." for note in apart(counts)]
+    return [f"{note[0].upper()}{note[1:]}." for note in not_scored_note(counts)]
 
 
 def _small_classes(facts: ReportData) -> list[str]:
