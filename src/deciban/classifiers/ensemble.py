@@ -94,7 +94,7 @@ from deciban.rows.folds import assign_folds
 from deciban.rows.inputs import rows_at
 from deciban.rows.readers import ArrayKind
 from deciban.rows.rows import BatchJob, ColumnRoles
-from deciban.rows.sample import batch_digests
+from deciban.rows.sampling import batch_digests
 
 FOLDS = 5
 ENOUGH = 1 << 13  # rows held out, in as many of the folds as that takes

@@ -33,9 +33,9 @@ from deciban.data.frames import sort_levels
 from deciban.engines import stream, threads
 from deciban.errors import DataError, DecibanError, NotAdditiveError, relocate
 from deciban.rows import inputs
-from deciban.rows.labels import label_codes
+from deciban.rows.labels import label_codes, united
 from deciban.rows.levels import moved, recoded
-from deciban.rows.sample import BatchSample, RowSample
+from deciban.rows.sampling import BatchSample, RowSample
 from deciban.rows.schema import Schema
 from deciban.tallies import Bundle
 
@@ -118,17 +118,6 @@ class LabelledTally:
             fields.append(replace(one, levels=levels))
         schema = replace(self.schema, fields=tuple(fields))
         return self if schema == self.schema else self._in_levels(schema, schema.merged(self.schema)[2])
-
-
-def united(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """All classes of both, in order. Texts and numbers do not mix."""
-    kinds = [array.dtype.kind in "OU" for array in (a, b)]
-    if kinds[0] != kinds[1]:
-        raise DataError(
-            f"some labels are texts, others numbers, such as {a.tolist()[:2]} and {b.tolist()[:2]}\n\n"
-            "hint: write the target as the same type in all parts of the data"
-        )
-    return np.union1d(a, b)
 
 
 @dataclass(frozen=True)
