@@ -115,10 +115,14 @@ class BatchSample:
 
     @classmethod
     def of(cls, batch: Any, table: Table, classes: np.ndarray, size: int) -> BatchSample:
+        label = level_digests(classes.tolist())[table.y]
+        return cls.from_digests(batch, digests(table.x, table.schema), label, table.weights(), size)
+
+    @classmethod
+    def from_digests(cls, batch: Any, digest: np.ndarray, label: np.ndarray, w: np.ndarray, size: int) -> BatchSample:
+        """From the digests of the rows of a batch and of their classes, and their weights."""
         import pyarrow as pa
 
-        digest, w = digests(table.x, table.schema), table.weights()
-        label = level_digests(classes.tolist())[table.y]
         rows = pa.Table.from_batches([batch])
         if not w.all():
             some = w > 0
