@@ -295,6 +295,39 @@ def test_b17_logistic_regression_is_a_member_where_all_columns_are_numbers():
     np.testing.assert_allclose(told.probability, model.predict_proba(gaps[:5]).max(axis=1))
 
 
+def with_gaps() -> tuple[BayesOptimal, pd.DataFrame]:
+    A = pd.DataFrame(numbers(), columns=list("abc"))
+    model = BayesOptimal([("normal", MixedNB()), ("linear", LogisticRegression())]).fit(A, LABELS)
+    A.loc[[3, 5], "b"] = np.nan
+    return model, A
+
+
+def test_explanations_of_rows_with_missing_cells_name_the_models_that_do_not_take_them():
+    model, A = with_gaps()
+    assert "rows 3, 5: answered without `linear`, which takes no missing cells" in model.explain(A).note
+    assert "row 3: answered without `linear`" in model.explain(A[3:4]).note
+    assert "answered without" not in model.explain(A[:3]).note
+    whole, complete = model.explain(A[:4]), model.explain(A[:3])
+    np.testing.assert_allclose(whole.decibans[:3], complete.decibans)  # other rows make no difference
+    np.testing.assert_allclose(whole.prior[:3], complete.prior)
+    np.testing.assert_allclose(whole.probability, model.predict_proba(A[:4]).max(axis=1))
+    with pytest.warns(UserWarning, match="`b` not in X"):
+        lacking = model.explain(A[["a", "c"]][:2])
+    assert "rows 0, 1: answered without `linear`" in lacking.note
+
+
+@pytest.mark.parametrize("per", ["row", "prediction"])
+def test_gibbs_draws_among_the_models_that_take_a_row(per):
+    fitted, A = with_gaps()
+    model = Gibbs(fitted.models, weights=[1e-9, 1.0], per=per, random_state=0).fit(
+        A.dropna(), LABELS[A.notna().all(axis=1)]
+    )
+    p = model.predict_proba(A)
+    np.testing.assert_allclose(p[3], model.models_[0].predict_proba(A)[3])
+    np.testing.assert_allclose(p[:3], model.models_[1].predict_proba(A[:3]))
+    np.testing.assert_allclose(model.predict_proba(A[3:4]), p[3:4])
+
+
 def test_b17_titanic():
     t = shared_table("titanic/titanic.csv")
     X, y = t[["pclass", "sex", "age", "fare", "embarked"]], t.survived.to_numpy()

@@ -63,7 +63,7 @@ from deciban.models.hypotheses import HELD_OUT, NoEvidenceError, check_same_data
 from deciban.rows import inputs
 from deciban.rows.inputs import rows_at
 from deciban.rows.readers import ArrayKind
-from deciban.rows.unread import Chunk, HeldOut, UnreadArrays, UnreadBatches, UnreadRows
+from deciban.rows.unread import Chunk, HeldOut, UnreadArrays, UnreadBatches, UnreadRows, indexable
 from deciban.tallies.basic import SumTuple
 
 FOLDS = 5
@@ -631,6 +631,10 @@ class Gibbs(Ensemble):
     --------
     BayesOptimal : The weighted mean of the predictions of all models.
 
+    Notes
+    -----
+    For a row with missing cells a model is drawn among those that take it.
+
     Examples
     --------
     >>> coin = Gibbs.of({"h1": "+", "h2": "-"}, weights=[0.4, 0.6], random_state=0)
@@ -657,14 +661,31 @@ class Gibbs(Ensemble):
 
     def _pooled(self, posterior: PooledPosterior, X: Any) -> np.ndarray:
         """Only models that were drawn are evaluated."""
-        X = frames.records(X)
+        X, own = frames.records(X), (self.classes_, posterior.priors, self.class_count_)
         n = len(X) if isinstance(X, frames.Records) else _num_samples(X)
         drawn = draw(self.weights_, n, self.per, self.random_state)
+        if not (type(X) is np.ndarray and X.dtype.kind == "f" and np.isfinite(X).all()):  # cells may be missing
+            each = inputs_of_each(posterior.members, X)
+            if any(taken is not None for _, taken in each):
+                return self._of_rows_taken(posterior.members, each, drawn, own)
         some, places = np.unique(drawn, return_inverse=True)
         some = some if len(some) else np.zeros(1, dtype=np.intp)  # without rows, a model raises the error
-        own = self.classes_, posterior.priors, self.class_count_
-        each = [posterior.members[m].log_proba(X, *own) for m in some]
-        return hypotheses.gibbs(np.stack(each), places)
+        return hypotheses.gibbs(np.stack([posterior.members[m].log_proba(X, *own) for m in some]), places)
+
+    def _of_rows_taken(self, members: list[Member], each: list, drawn: np.ndarray, own: tuple) -> np.ndarray:
+        """Where the drawn model does not take a row, another one is drawn, among those that do."""
+        taken = taken_rows(each, len(drawn))
+        refused = np.flatnonzero(~taken[drawn, np.arange(len(drawn))])
+        patterns, which = np.unique(taken[:, refused], axis=1, return_inverse=True)
+        for i, pattern in enumerate(patterns.T):
+            at, weights = refused[which.ravel() == i], self.weights_ * pattern
+            weights = weights if weights.any() else pattern * 1.0
+            drawn[at] = draw(weights, len(at), self.per, self.random_state)
+        out = np.empty((len(drawn), len(self.classes_)))
+        for m in np.unique(drawn):
+            at = np.flatnonzero(drawn == m)
+            out[at] = members[m].log_proba(rows_at(indexable(each[m][0]), at), *own)
+        return out
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -743,40 +764,36 @@ class PooledPosterior:
         """The mean over the models that take a row, by their weights, and what averaging probabilities instead of
         evidence adds."""
         priors = None if self.priors is None else check_priors(self.priors, self.classes)
-        given = frames.records(X)
-        n = len(given) if isinstance(given, frames.Records) else _num_samples(given)
-        each = inputs_of_each(self.members, given)
-        taken = np.stack([np.ones(n, dtype=bool) if some is None else some for _, some in each])  # (m, n)
-        found = [
-            member.model._posterior(priors).evidence(rows if some is None else rows_at(rows, np.flatnonzero(some)))
-            for member, (rows, some) in zip(self.members, each, strict=True)
-            if some is None or some.any()
-        ]
+        each = inputs_of_each(self.members, frames.records(X))
+        used = [i for i, (_, taken) in enumerate(each) if taken is None or taken.any()]
+        found = []
+        for i in used:
+            rows, taken = each[i]
+            rows = rows if taken is None else rows_at(rows, np.flatnonzero(taken))
+            found.append(self.members[i].model._posterior(priors).evidence(rows))
         if len({tuple(one.columns) for one in found}) > 1:
             raise DataError(
                 "the models have evidence of different columns (where columns interact, of all together)\n\n"
                 "hint: explain one of `models_`"
             )
-        used = taken.any(axis=1)
-        w, taken = self.weights[used], taken[used]
-        w = w if w.any() else np.ones(len(w))
-        by_row = np.where(taken, w[:, None], 0.0)
-        by_row = np.where(by_row.any(axis=0), by_row, taken)
-        by_row = by_row / by_row.sum(axis=0)
-        base = np.tensordot(w / w.sum(), np.stack([one.base for one in found]), 1)
-        parts, cells = np.zeros((n, *found[0].parts.shape[1:])), None
-        for one, some, share in zip(found, taken, by_row, strict=True):
-            parts[some] += share[some, None, None] * one.parts
-            if some.all():
-                cells = one.cells
+        n = max(len(one.parts) for one in found)  # at least one model takes all rows
+        whole = next(one for one in found if len(one.parts) == n)
+        weights = self.weights[used] if self.weights[used].any() else np.ones(len(used))
+        taken = taken_rows([each[i] for i in used], n)
+        share = np.where(taken, weights[:, None], 0.0)
+        share = np.where(share.any(axis=0), share, taken)
+        share = share / share.sum(axis=0)  # (m, n), of each model in the prediction of each row
+        base = np.tensordot(weights / weights.sum(), np.stack([one.base for one in found]), 1)
+        parts = np.zeros(whole.parts.shape)
+        for one, at, own in zip(found, taken, share, strict=True):
+            parts[at] += own[at, None, None] * one.parts
         with np.errstate(invalid="ignore"):
             rest = np.nan_to_num(self.pooled(self, X) - (base + parts.sum(axis=2)))
         rest -= rest.mean(axis=1, keepdims=True)  # what all classes share is no evidence
-        cells = np.asarray(cells, dtype=object)
-        values = np.hstack([cells, np.full((n, 1), "", dtype=object)])
+        cells = np.hstack([np.asarray(whole.cells, dtype=object), np.full((n, 1), "", dtype=object)])
         parts = np.concatenate([parts, rest[:, :, None]], axis=2)
         note = "\n".join([NOTE, *notes_of_missing(self.members, each, frames.row_labels(X))])
-        return PooledEvidence(base, parts, [*found[0].columns, TOGETHER], values, note)
+        return PooledEvidence(base, parts, [*whole.columns, TOGETHER], cells, note)
 
     def note(self, name: str, found: PooledEvidence) -> str:
         return found.note
@@ -795,6 +812,11 @@ def inputs_of_each(members: Sequence[Member], X: Any) -> list[tuple[Any, np.ndar
         (X, None) if missing else complete_rows(member.model, X, by_name)
         for member, missing in zip(members, takes, strict=True)
     ]
+
+
+def taken_rows(each: Sequence[tuple[Any, np.ndarray | None]], n: int) -> np.ndarray:
+    """Which rows each member takes, (m, n), from `inputs_of_each`."""
+    return np.stack([np.ones(n, dtype=bool) if some is None else some for _, some in each])
 
 
 def complete_rows(model: Any, X: Any, by_name: bool) -> tuple[Any, np.ndarray | None]:
@@ -857,10 +879,6 @@ class Member:
 
     name: str
     model: Any
-    finds_columns_by_name: ClassVar[bool] = False
-    reads_texts: ClassVar[bool] = False
-    adds_rows: ClassVar[bool] = False
-    has_evidence_by_column: ClassVar[bool] = False
 
     @staticmethod
     def of(name: str, model: Any) -> Member:
@@ -890,6 +908,24 @@ class Member:
     def n_parameters(self) -> int:
         """The number of free parameters."""
         raise NotImplementedError
+
+    @property
+    def finds_columns_by_name(self) -> bool:
+        """Whether columns of frames may be in any order."""
+        return False
+
+    @property
+    def reads_texts(self) -> bool:
+        return False
+
+    @property
+    def adds_rows(self) -> bool:
+        """Whether the model is an additive tally."""
+        return False
+
+    @property
+    def has_evidence_by_column(self) -> bool:
+        return False
 
     @property
     def takes_missing(self) -> bool:
@@ -934,19 +970,19 @@ class OwnMember(Member):
     """A classifier of this library: it learns from rows of any kind."""
 
     @property
-    def finds_columns_by_name(self) -> bool:  # type: ignore[override]
+    def finds_columns_by_name(self) -> bool:
         return isinstance(self.model, MixedNB | StructuredNB)
 
     @property
-    def reads_texts(self) -> bool:  # type: ignore[override]
+    def reads_texts(self) -> bool:
         return self.model._reads_texts
 
     @property
-    def adds_rows(self) -> bool:  # type: ignore[override]
+    def adds_rows(self) -> bool:
         return self.model._adds_rows()
 
     @property
-    def has_evidence_by_column(self) -> bool:  # type: ignore[override]
+    def has_evidence_by_column(self) -> bool:
         return not self.model._reads_texts
 
     @property
