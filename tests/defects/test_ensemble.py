@@ -304,16 +304,16 @@ def with_gaps() -> tuple[BayesOptimal, pd.DataFrame]:
 
 def test_explanations_of_rows_with_missing_cells_name_the_models_that_do_not_take_them():
     model, A = with_gaps()
-    assert "rows 3, 5: answered without `linear`, which takes no missing cells" in model.explain(A).note
-    assert "row 3: answered without `linear`" in model.explain(A[3:4]).note
-    assert "answered without" not in model.explain(A[:3]).note
+    assert "rows 3, 5: predicted without `linear`, which takes no missing cells" in model.explain(A).note
+    assert "row 3: predicted without `linear`" in model.explain(A[3:4]).note
+    assert "predicted without" not in model.explain(A[:3]).note
     whole, complete = model.explain(A[:4]), model.explain(A[:3])
     np.testing.assert_allclose(whole.decibans[:3], complete.decibans)  # other rows make no difference
     np.testing.assert_allclose(whole.prior[:3], complete.prior)
     np.testing.assert_allclose(whole.probability, model.predict_proba(A[:4]).max(axis=1))
     with pytest.warns(UserWarning, match="`b` not in X"):
         lacking = model.explain(A[["a", "c"]][:2])
-    assert "rows 0, 1: answered without `linear`" in lacking.note
+    assert "rows 0, 1: predicted without `linear`" in lacking.note
 
 
 @pytest.mark.parametrize("per", ["row", "prediction"])

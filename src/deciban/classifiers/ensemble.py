@@ -404,7 +404,7 @@ class Ensemble(Classifier):
         tags = super().__sklearn_tags__()
         each = [own for member in self._members() if (own := member.tags()) is not None]
         for name in ("allow_nan", "sparse", "categorical", "string", "positive_only"):
-            whole = any if name in ("positive_only", "allow_nan") else all  # others answer rows with gaps
+            whole = any if name in ("positive_only", "allow_nan") else all  # others predict rows with gaps
             setattr(tags.input_tags, name, whole(getattr(one.input_tags, name) for one in each))
         tags.classifier_tags.multi_class = all(one.classifier_tags.multi_class for one in each if one.classifier_tags)
         return tags

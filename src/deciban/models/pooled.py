@@ -168,7 +168,7 @@ def complete_rows(model: Any, X: Any, by_name: bool) -> tuple[Any, np.ndarray | 
 
 
 def notes_of_missing(members: Sequence[Any], each: Sequence[tuple[Any, Any]], labels: Any) -> list[str]:
-    """Which rows are answered without which members, one line for the members of the same rows."""
+    """Which rows are predicted without which members, one line for the members of the same rows."""
     without: dict[tuple[int, ...], list[str]] = {}
     for member, (_, taken) in zip(members, each, strict=True):
         if taken is not None:
@@ -178,5 +178,5 @@ def notes_of_missing(members: Sequence[Any], each: Sequence[tuple[Any, Any]], la
         called = [row if labels is None else labels[row] for row in rows]
         which = f"row{'s' * (len(rows) > 1)} {format_list(called, quote='')}"
         takes = "takes" if len(names) == 1 else "take"
-        out.append(f"{which}: answered without {format_list(names)}, which {takes} no missing cells")
+        out.append(f"{which}: predicted without {format_list(names)}, which {takes} no missing cells")
     return out
