@@ -210,9 +210,20 @@ def folds_by_content(X: Any, y: np.ndarray, folds: int, seed: int = 0) -> np.nda
 def shuffled_rows(X: Any, y: np.ndarray, seed: int = 0) -> np.ndarray:
     """The rows (n,) in an order that depends on their cells and classes, not on their positions."""
     digest = stirred(row_digests(X) + stirred(y.astype(np.uint64) + np.uint64(1)))
-    order = np.argsort(digest, kind="stable")
-    first = np.flatnonzero(np.append(True, np.diff(digest[order]) != 0))
-    times = np.diff(np.append(first, len(order)))
-    earlier = np.empty(len(order), dtype=np.uint64)  # equal rows before this one
-    earlier[order] = np.arange(len(order)) - np.repeat(first, times)
+    earlier = count_copies(digest)[0].astype(np.uint64)
     return np.argsort(stirred(digest + earlier * STEP + np.uint64(seed)), kind="stable")
+
+
+def count_copies(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(number of rows before it that have the same key, number of rows that have it), (n,) each.
+
+    >>> [a.tolist() for a in count_copies(np.array([7, 3, 7, 7]))]
+    [[0, 0, 1, 2], [3, 1, 3, 3]]
+    """
+    order = np.argsort(key, kind="stable")
+    first = np.flatnonzero(np.append(True, np.diff(key[order]) != 0)[: len(order)])
+    times = np.diff(np.append(first, len(order)))
+    rank, copies = np.empty((2, len(order)), dtype=np.intp)
+    rank[order] = np.arange(len(order)) - np.repeat(first, times)
+    copies[order] = np.repeat(times, times)
+    return rank, copies

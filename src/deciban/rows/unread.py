@@ -38,7 +38,7 @@ from deciban.rows.inputs import rows_at
 from deciban.rows.labels import united
 from deciban.rows.readers import ArrayReader
 from deciban.rows.rows import BatchJob, BatchRows, ColumnRoles, check_same_kinds, no_rows
-from deciban.rows.sampling import SIZE, BatchSample, digests, least
+from deciban.rows.sampling import SIZE, BatchSample, count_copies, digests, least
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,19 +351,6 @@ def row_keys(digest: np.ndarray, label: np.ndarray, w: np.ndarray) -> np.ndarray
     """A number for each row, (n,), from the digests of its cells and of its class, and its weight."""
     weight = np.ascontiguousarray(w, dtype=np.float64).view(np.uint64)
     return stirred(stirred(digest * STEP + label) + weight)
-
-
-def count_copies(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(number of rows before it that have the same key, number of rows that have it), (n,) each.
-
-    >>> [a.tolist() for a in count_copies(np.array([7, 3, 7, 7]))]
-    [[0, 0, 1, 2], [3, 1, 3, 3]]
-    """
-    _, which, times = np.unique(key, return_inverse=True, return_counts=True)
-    order = np.argsort(which, kind="stable")
-    rank = np.empty(len(key), dtype=np.intp)
-    rank[order] = np.arange(len(key)) - np.repeat(np.cumsum(times) - times, times)
-    return rank, times[which]
 
 
 # batches
