@@ -30,7 +30,7 @@ from deciban.engines.threads import one_blas_thread
 from deciban.models import feature_weights as weighing
 from deciban.models.feature_weights import with_strength
 from deciban.models.learn_feature_weights import distinct_rows, split_pieces
-from deciban.rows.sample import RowSample
+from deciban.rows.sampling import RowSample
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
 

@@ -13,10 +13,7 @@ import deciban
 SECTION = re.compile(r"^([A-Z][A-Za-z ]*)\n-{3,}$", re.MULTILINE)
 
 # Names whose docstring is not complete yet: they belong to packages that are rewritten elsewhere.
-PENDING = (
-    "Gibbs",
-    "LogisticRegression",
-)
+PENDING = ("LogisticRegression",)
 
 
 def sections(docstring: str) -> dict[str, str]:

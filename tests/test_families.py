@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from deciban import BayesOptimal, BernoulliNB, GaussianNB, MixedNB
-from deciban.classifiers.ensemble import NoEvidenceError, measure, same_data
+from deciban.classifiers.ensemble import measure_of
 from deciban.estimation.family import Family
 from deciban.families import find
+from deciban.models.hypotheses import NoEvidenceError, check_same_data
 
 from .support.strategies import families, forms, has, plain_rows, tally
 
@@ -67,10 +68,10 @@ def test_evidence_of_presences_is_not_compared_with_that_of_densities():
     """A density of numbers and a mass of presences are probabilities of different data, also within `MixedNB`."""
     X, y = np.array([[0.0], [1.0], [1.0], [0.0]] * 5), np.array([0, 1, 1, 0] * 5)
     models = [MixedNB(families=name, alpha=1.0).fit(X, y) for name in ("student", "bernoulli")]
-    kinds = [measure(model) for model in models]
+    kinds = [measure_of(model) for model in models]
     assert kinds == ["densities", "presences"]
     with pytest.raises(NoEvidenceError):
-        same_data(kinds, ["student", "bernoulli"])
-    assert [measure(model.fit(X, y)) for model in (GaussianNB(), BernoulliNB())] == kinds
+        check_same_data(kinds, ["student", "bernoulli"])
+    assert [measure_of(model.fit(X, y)) for model in (GaussianNB(), BernoulliNB())] == kinds
     with pytest.warns(UserWarning, match="different data"):
         BayesOptimal(models, weights="evidence").fit(X, y)

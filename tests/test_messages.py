@@ -111,6 +111,18 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "Input y contains NaN: the target has no label in row 1\n\nhint: leave out the rows without a label",
     ),
     (
+        lambda: GaussianNB().fit_on([FRAME[["age"]].assign(label=Y), FRAME[["age"]].assign(label=[0, 1, 0, 1])]),
+        DataError,
+        "the labels are texts (such as 'a') in some parts of the data and numbers (such as 0) in others\n\n"
+        "hint: write the target as the same type in all parts",
+    ),
+    (
+        lambda: gauss() + GaussianNB().fit(X, [0, 1, 0, 1]),
+        MergeError,
+        "the labels are texts (such as 'a') in one model and numbers (such as 0) in the other\n\n"
+        "hint: fit both with labels of the same type",
+    ),
+    (
         lambda: MixedNB(class_weight={"maybe": 2.0}).fit(FRAME, Y),
         DataError,
         "class_weight names 'maybe', but the classes are ['a', 'b']\n\nhint: name classes of y",
@@ -189,6 +201,16 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         lambda: gauss().decide(X, costs={("a", "z"): 1.0}),
         DataError,
         "costs names 'z'\n\nhint: the classes are ['a', 'b']",
+    ),
+    (
+        lambda: gauss().explain(X, of="eggs"),
+        DataError,
+        "class 'eggs' is not among ['a', 'b']\n\nhint: `of` and `against` are classes of the model",
+    ),
+    (
+        lambda: gauss().explain(X, against=["a", "eggs", "b", "milk"]),
+        DataError,
+        "classes 'eggs' and 'milk' are not among ['a', 'b']\n\nhint: `of` and `against` are classes of the model",
     ),
     # pictures
     (

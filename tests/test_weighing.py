@@ -33,7 +33,7 @@ from deciban.models import feature_weights as weighing
 from deciban.models.feature_evidence import DenseEvidence, SparseEvidence, column_evidence
 from deciban.models.feature_weights import Objective, ParameterLayout, WeightedRows, with_strength
 from deciban.models.learn_feature_weights import distinct_rows, split_pieces
-from deciban.rows.sample import RowSample
+from deciban.rows.sampling import RowSample
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
 

@@ -24,10 +24,10 @@ from deciban import (
     TreeAugmentedNB,
     select_model,
 )
-from deciban.classifiers.ensemble import Fewer
 from deciban.engines import stream
 from deciban.errors import DataError
-from deciban.rows.rows import ColumnRoles
+from deciban.rows.rows import BatchJob, ColumnRoles
+from deciban.rows.unread import UnreadBatches
 
 from ..support.data import shared_table
 
@@ -295,6 +295,39 @@ def test_b17_logistic_regression_is_a_member_where_all_columns_are_numbers():
     np.testing.assert_allclose(told.probability, model.predict_proba(gaps[:5]).max(axis=1))
 
 
+def with_gaps() -> tuple[BayesOptimal, pd.DataFrame]:
+    A = pd.DataFrame(numbers(), columns=list("abc"))
+    model = BayesOptimal([("normal", MixedNB()), ("linear", LogisticRegression())]).fit(A, LABELS)
+    A.loc[[3, 5], "b"] = np.nan
+    return model, A
+
+
+def test_explanations_of_rows_with_missing_cells_name_the_models_that_do_not_take_them():
+    model, A = with_gaps()
+    assert "rows 3, 5: predicted without `linear`, which takes no missing cells" in model.explain(A).note
+    assert "row 3: predicted without `linear`" in model.explain(A[3:4]).note
+    assert "predicted without" not in model.explain(A[:3]).note
+    whole, complete = model.explain(A[:4]), model.explain(A[:3])
+    np.testing.assert_allclose(whole.decibans[:3], complete.decibans)  # other rows make no difference
+    np.testing.assert_allclose(whole.prior[:3], complete.prior)
+    np.testing.assert_allclose(whole.probability, model.predict_proba(A[:4]).max(axis=1))
+    with pytest.warns(UserWarning, match="`b` not in X"):
+        lacking = model.explain(A[["a", "c"]][:2])
+    assert "rows 0, 1: predicted without `linear`" in lacking.note
+
+
+@pytest.mark.parametrize("per", ["row", "prediction"])
+def test_gibbs_draws_among_the_models_that_take_a_row(per):
+    fitted, A = with_gaps()
+    model = Gibbs(fitted.models, weights=[1e-9, 1.0], per=per, random_state=0).fit(
+        A.dropna(), LABELS[A.notna().all(axis=1)]
+    )
+    p = model.predict_proba(A)
+    np.testing.assert_allclose(p[3], model.models_[0].predict_proba(A)[3])
+    np.testing.assert_allclose(p[:3], model.models_[1].predict_proba(A[:3]))
+    np.testing.assert_allclose(model.predict_proba(A[3:4]), p[3:4])
+
+
 def test_b17_titanic():
     t = shared_table("titanic/titanic.csv")
     X, y = t[["pclass", "sex", "age", "fare", "embarked"]], t.survived.to_numpy()
@@ -304,24 +337,20 @@ def test_b17_titanic():
     assert log_loss(model, X[~train], y[~train]) < min(*each, 0.48) + 0.01
 
 
-def test_b17_fit_on_is_fit_and_stacks_beyond_rows_in_memory(monkeypatch):
-    X, y = curved(400)
-    table = pa.Table.from_pandas(X.assign(label=y), preserve_index=False)
-    near, far = BayesOptimal().fit(X, y), BayesOptimal().fit_on(in_batches(table, 150))
-    assert far.names_ == near.names_
-    np.testing.assert_allclose(far.weights_, near.weights_, atol=1e-6)
-    np.testing.assert_allclose(far.predict_proba(X), near.predict_proba(X), atol=1e-6)
-    monkeypatch.setattr("deciban.classifiers.ensemble.ROWS", 1000)
-    X, y = curved(3000, seed=1)
-    table = pa.Table.from_pandas(X.assign(label=y), preserve_index=False)
-    far = BayesOptimal().fit_on(in_batches(table, 1500))
-    assert far.names_ == ["weighted", "tree", "aode", "kdb"]
-    assert far.class_count_.sum() == 3000
-    assert 150 < int(far.held_out_[0].split()[0]) < 250
-    each = [log_loss(member, *curved(2000, seed=2)) for member in far.models_]
-    assert log_loss(far, *curved(2000, seed=2)) < min(each) + 0.01
-    again = BayesOptimal().fit_on(in_batches(table, 1500))
-    np.testing.assert_array_equal(again.weights_, far.weights_)
+def test_b17_fit_on_is_fit_also_beyond_the_size_of_a_sample(monkeypatch):
+    monkeypatch.setattr("deciban.rows.unread.SIZE", 1000)
+    monkeypatch.setattr("deciban.classifiers.base.SIZE", 1000)
+    for n, held_out in ((400, "5 folds"), (3000, "1000 rows in 2 groups"), (6000, "1000 rows")):
+        X, y = curved(n, seed=1)
+        table = pa.Table.from_pandas(X.assign(label=y), preserve_index=False)
+        near, far = BayesOptimal().fit(X, y), BayesOptimal().fit_on(in_batches(table, 150, 151))
+        assert far.names_ == near.names_ == ["calibrated", "weighted", "tree", "aode", "kdb"]
+        assert far.held_out_ == near.held_out_ == [held_out] * 5
+        assert far.class_count_.tolist() == near.class_count_.tolist()
+        np.testing.assert_allclose(far.weights_, near.weights_, atol=1e-6)
+        np.testing.assert_allclose(far.predict_proba(X), near.predict_proba(X), atol=1e-6)
+        each = [log_loss(member, *curved(2000, seed=2)) for member in far.models_]
+        assert log_loss(far, *curved(2000, seed=2)) < min(each) + 0.01
 
 
 def test_passes_over_some_columns_leave_out_the_same_rows():
@@ -329,14 +358,15 @@ def test_passes_over_some_columns_leave_out_the_same_rows():
     X, y = curved(400)
     table = pa.Table.from_pandas(X.assign(label=y, row=np.arange(400.0)), preserve_index=False)
     roles = ColumnRoles((*X.columns, "row"), "label")
-    job = Fewer(stream, table, roles, last=np.uint64(1 << 63), drawn=roles)
+    rows = UnreadBatches(BatchJob(stream, table, roles))
+    job = rows.without(rows.sample().hold_out(5).left_out(0)).job
 
-    def rows(batch):
+    def numbers_of(batch):
         return batch.column("row").to_pylist()
 
-    whole = job.total(rows)
-    assert len(whole) < 400
-    assert replace(job, roles=replace(roles, features=("row",))).total(rows) == whole
+    whole = job.total(numbers_of)
+    assert len(whole) == 320
+    assert replace(job, roles=replace(roles, features=("row",))).total(numbers_of) == whole
 
 
 @pytest.mark.parametrize("ensemble", [BayesOptimal, Gibbs])
@@ -376,11 +406,11 @@ def test_b30_models_without_evidence_are_compared_by_rows_left_out():
     found = select_model([GaussianNB(), LinearDiscriminantAnalysis()], numbers(), LABELS)
     assert "no evidence" in found.notes[0]
     for ensemble in (BayesOptimal, Gibbs):
-        with pytest.warns(UserWarning, match="weighed by rows held out: "):
+        with pytest.warns(UserWarning, match="come from held-out rows: "):
             model = ensemble([MixedNB(), MixedNB(alpha=1)], weights="evidence").fit(X, y)
         assert model.weights_.sum() == pytest.approx(1)
         table = pa.table({"x": [1.0, 2] * 9, "label": y})
-        with pytest.warns(UserWarning, match="weighed by rows held out: "):
+        with pytest.warns(UserWarning, match="come from held-out rows: "):
             far = ensemble([MixedNB(), MixedNB(alpha=1)], weights="evidence").fit_on(table)
         np.testing.assert_allclose(far.weights_, model.weights_)
 

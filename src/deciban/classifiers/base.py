@@ -76,7 +76,7 @@ from deciban.rows.levels import recoded
 from deciban.rows.predictions import PredictBatch, columns_for
 from deciban.rows.readers import warn_of_odd_columns
 from deciban.rows.rows import ArrayRows, BatchJob, BatchRows, ColumnRoles, Rows
-from deciban.rows.sample import SIZE
+from deciban.rows.sampling import SIZE
 from deciban.tallies import Bundle
 
 _GUARD = Lock()

@@ -1,51 +1,25 @@
-"""Many hypotheses instead of one: `BayesOptimal` averages what they say, `Gibbs` draws one of them.
+"""Ensembles: predictions by several models, each with a weight.
 
-    P(class | x) = Σ_h P(class | x, h) P(h | D)
+    P(class | x) = Σ_h w_h P(class | x, h)        `BayesOptimal`: the weighted mean
+    P(class | x) = P(class | x, h), h ~ w         `Gibbs`: one model, drawn by its weight
 
-The average is the best that can be done with these hypotheses, and need not agree with the most probable of them. With
-P(h | D) = 0.4, 0.3, 0.3 and votes +, −, − the best single hypothesis says +, and the average says −:
+The weight of a model is its posterior probability P(h | D), from its evidence or from Schwarz' approximation of it
+(BIC), or the weights maximise the probability of held-out rows (stacking); see `models/hypotheses.py`. The mean is the
+best prediction by these models, and may differ from that of the most probable one. With P(h | D) = 0.4, 0.3, 0.3 and
+predictions +, −, − the most probable model predicts +, the mean −:
 
 >>> vote = BayesOptimal.of({"h1": "+", "h2": "-", "h3": "-"}, weights=[0.4, 0.3, 0.3])
 >>> vote.predict([[0]]).tolist(), vote.predict_proba([[0]]).round(9).tolist()  # of `classes_`, "+" and "-"
 (['-'], [[0.4, 0.6]])
 
-What several fitted models, each with a weight, say together of rows.
-
-An estimator made of estimators: their settings as its own, `name__setting`, and what input all of them take.
-
-Ensembles on data of any size: every model learns from all rows, one after the other, and then they are weighed.
-
-Weights by evidence follow from what the models have learned; Schwarz' take one more pass, for the likelihood. For
-weights by rows held out, up to `ROWS` rows are learned from as by `fit`; of more, a fifth of `ROWS` drawn rows are held
-out, and every model learns twice, without them and with them.
+`fit` and `fit_on` are one algorithm over `rows/unread.py`: every member learns from all rows; to compare members by
+held-out rows, some rows are chosen by content and left out of refits of each member. A `Member` is a model with its
+name: `OwnMember` for classifiers of this library, `ForeignMember` for other estimators of scikit-learn's interface.
 
 >>> import pyarrow as pa
->>> from deciban import BayesOptimal
 >>> rows = pa.table({"sky": ["grey", "blue", "grey", "blue"], "label": ["rain", "sun", "rain", "sun"]})
 >>> BayesOptimal().fit_on(rows).predict(pa.table({"sky": ["grey"]})).tolist()
 ['rain']
-
-The hypotheses of an ensemble: their names, what they say of rows, and how well they account for the data.
-
-What makes evidences comparable is that they are probabilities of the same data. A generative model has p(X | y), which
-with p(y) (a uniform Dirichlet over the class shares, the same for all) is p(X, y); a discriminative one has p(y | X).
-The two never compare, nor do densities of numbers with masses of levels, nor transformed columns with plain ones: then
-rows held out do, as every model gives P(y | x) of those.
-
->>> from deciban import GaussianNB, LogisticRegression
->>> X, y = [[0.0], [1.0], [2.0], [4.0]], [0, 0, 1, 1]
->>> log_evidence_of(GaussianNB(estimate="bayes").fit(X, y))[0], log_evidence_of(LogisticRegression().fit(X, y))[0]
-('p(X, y), densities', 'p(y | X)')
-
-Logistic regression whose penalty is in standard deviations of the columns, told in the columns' own units.
-
-Where units differ by orders of magnitude one penalty cannot suit all columns as they come. Learning from standardised
-columns and multiplying the coefficients back gives an ordinary `LogisticRegression`.
-
->>> X = [[0.0, 5e5], [1.0, 2e5], [2.0, 9e5], [3.0, 6e5], [4.0, 4e5], [5.0, 8e5]]
->>> model = Standardised().fit(X, ["no", "no", "yes", "no", "yes", "yes"])
->>> type(model).__name__, model.predict([[0.5, 5e5], [4.5, 5e5]]).tolist()
-('LogisticRegression', ['no', 'yes'])
 """
 
 from __future__ import annotations
@@ -54,19 +28,17 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from inspect import signature
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import InvalidParameterError, StrOptions
-from sklearn.utils.validation import _check_feature_names, _num_samples, column_or_1d, has_fit_parameter
+from sklearn.utils.validation import _check_feature_names, _num_samples, has_fit_parameter
 
-from deciban import decision, ops
+from deciban import decision
 from deciban.classifiers.base import PRIORS, Classifier, Generative, MethodUnless, unfitted
 from deciban.classifiers.logistic import LogisticRegression
 from deciban.classifiers.mixed import MixedNB
@@ -82,707 +54,68 @@ from deciban.errors import (
     NotAdditiveError,
     UnavailableError,
     levels_up,
-    relocate,
 )
-from deciban.estimation.dirichlet import log_evidence
 from deciban.explain.explanation import Explanation
 from deciban.models import hypotheses
-from deciban.models.posterior import Evidence
+from deciban.models.hypotheses import HELD_OUT, NoEvidenceError, check_same_data, class_evidence, log_weights
+from deciban.models.pooled import PooledPosterior, inputs_of_each, taken_rows
 from deciban.rows import inputs
-from deciban.rows.digests import STEP, stirred
-from deciban.rows.folds import assign_folds
 from deciban.rows.inputs import rows_at
-from deciban.rows.readers import ArrayKind
-from deciban.rows.rows import BatchJob, ColumnRoles
-from deciban.rows.sample import batch_digests
+from deciban.rows.unread import Chunk, HeldOut, UnreadArrays, UnreadBatches, UnreadRows, indexable
+from deciban.tallies.basic import SumTuple
 
 FOLDS = 5
-ENOUGH = 1 << 13  # rows held out, in as many of the folds as that takes
-TROUBLES = (DecibanError, ValueError, ArithmeticError, np.linalg.LinAlgError)  # what a model cannot learn from
-HELD_OUT = "hint: compare models by rows held out instead: 'loo'"
-Named = list[tuple[str, Any]]
+FAILURES = (DecibanError, ValueError, ArithmeticError, np.linalg.LinAlgError)  # of a model that cannot learn from rows
+UPDATES = "fit again on all rows, or use weights='evidence' of models that are tallies, or your own weights"
 
 
-class NoEvidenceError(DataError):
-    """A model has no evidence, or evidences are not of the same data."""
-
-
-def name_members(models: Any) -> Named:
-    """(name, model) of each, from a list of either kind or a mapping; a name that is there twice gets a number.
-
-    >>> from deciban import GaussianNB, MixedNB
-    >>> [name for name, _ in name_members([GaussianNB(), GaussianNB(ddof=1), ("mine", MixedNB())])]
-    ['gaussiannb', 'gaussiannb-2', 'mine']
-    """
-    given = list(models.items()) if isinstance(models, Mapping) else list(models)
-    out: Named = []
-    for one in given:
-        pair = isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str)
-        name, model = one if pair else (type(one).__name__.lower(), one)
-        known = [other for other, _ in out]
-        if name in known:
-            if pair:
-                raise DataError(f"two models are called {name!r}\n\nhint: give each a name of its own")
-            name = next(f"{name}-{i}" for i in range(2, len(given) + 2) if f"{name}-{i}" not in known)
-        out.append((name, model))
-    return out
-
-
-def fit_kwargs(model: Any, method: str, sample_weight: Any) -> dict[str, Any]:
-    """Arguments that hand the rows' weights on."""
-    if sample_weight is None:
-        return {}
-    if not has_fit_parameter(model, "sample_weight"):
-        raise DataError(
-            f"{type(model).__name__}.{method} takes no sample_weight\n\nhint: leave the weights out, or this model"
-        )
-    return {"sample_weight": sample_weight}
-
-
-def all_numbers(X: Any) -> bool:
-    """Whether every column holds numbers, and no cell is missing.
-
-    >>> all_numbers([[1.0, 2], [3, 4]]), all_numbers([[1.0, None]]), all_numbers(np.array([["a"]]))
-    (True, False, False)
-    """
-    if sparse.issparse(X):
-        return True
-    X = frames.records(X)
-    cells = X if frames.is_frame(X) else np.asarray(X)
-    if not frames.is_frame(X) and (cells.ndim != 2 or cells.dtype.kind not in "fiubO"):
-        return False
-    try:
-        columns = frames.columns(cells)
-    except DecibanError:
-        return False  # the models say what is wrong
-    return all(column.levels is None and bool(np.isfinite(column.values).all()) for column in columns)
-
-
-def each_learned(pairs: Named, learn: Callable[[str, Any], Any]) -> tuple[Named, dict[str, str]]:
-    """((name, learned model) of those that could learn, {name: why not} of the others). It is an error where none
-    could, and a wrong setting always is.
-
-    >>> each_learned([("one", 1), ("two", 0)], lambda name, x: 1 // x)
-    ([('one', 1)], {'two': 'integer division or modulo by zero'})
-    """
-    out: Named = []
-    left_out, first = {}, None
-    for name, template in pairs:
-        with warnings.catch_warnings():
-            if any(isinstance(model, MixedNB | StructuredNB) for _, model in out):
-                warnings.simplefilter("ignore", ColumnWarning)  # one of them has named those columns
-            try:
-                out.append((name, learn(name, template)))
-            except InvalidParameterError:
-                raise
-            except TROUBLES as wrong:
-                first = first or wrong
-                left_out[name] = str(wrong).split("\n")[0]
-    if not out and first is not None:
-        raise first
-    return out, left_out
-
-
-def say_left_out(left_out: Mapping[str, str]) -> None:
-    for name, why in left_out.items():
-        warnings.warn(
-            f"`{name}` is left out: {why}\n\nhint: the others answer without it; take it out of `models`, or give it "
-            "what it needs",
-            UserWarning,
-            stacklevel=levels_up(),
-        )
-
-
-# what one says of rows
-
-
-class FixedRule(BaseEstimator):
-    """A hypothesis that is not learned: a function of X that gives labels (n,) or probabilities (n, k), or a label."""
-
-    def __init__(self, rule: Any, classes: Any):
-        self.rule, self.classes = rule, classes
-        self.classes_ = np.asarray(classes)
-
-    def predict_log_proba(self, X) -> np.ndarray:
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        answer = np.asarray(self.rule(X)) if callable(self.rule) else np.full(n, self.rule)
-        if answer.ndim == 1:
-            known = answer[:, None] == self.classes_
-            if not known.any(axis=1).all():
-                strange = answer[~known.any(axis=1)][0]
-                raise DataError(f"a hypothesis says {strange!r}\n\nhint: the classes are {self.classes_.tolist()}")
-            answer = known * 1.0
-        with np.errstate(divide="ignore"):
-            return np.log(answer)
-
-
-def log_proba_of(
-    model: Any, X: Any, classes: np.ndarray, priors: Any = None, shares: np.ndarray | None = None
-) -> np.ndarray:
-    """log P(class | x) (n, k) in the order of `classes`; under other priors, if given, instead of the shares."""
-    asks = getattr(model, "predict_log_proba", None)
-    takes = priors is not None and asks is not None and "priors" in signature(asks).parameters
-    at = np.searchsorted(classes, model.classes_)  # a model may know fewer classes
-    own = None if priors is None else check_priors(priors, classes)[at]
-    with np.errstate(divide="ignore"):
-        more = {} if own is None or not takes else {"priors": own / own.sum()}
-        found = asks(X, **more) if asks is not None else np.log(model.predict_proba(X))
-        found = np.asarray(found, dtype=np.float64)
-        if own is not None and not takes:
-            if shares is None:
-                raise DataError("hypotheses that were not learned here have no priors to change\n\nhint: leave it out")
-            found = found + np.log(own) - decision.log_prior(shares)[at]
-            found = found - np.logaddexp.reduce(found, axis=1, keepdims=True)
-    if len(model.classes_) == len(classes):
-        return found
-    out = np.full((len(found), len(classes)), -np.inf)
-    out[:, at] = found
-    return out
-
-
-def suited(models: Sequence[Any], X: Any) -> list[tuple[Any, np.ndarray | None]]:
-    """For each model the rows as it takes them, and which (n,) it can be asked of; None: all. Where some of the models
-    take missing cells, the others are asked of rows that miss none; where some find columns by name, columns are put in
-    order for the others."""
-    takes = [_takes_gaps(model) for model in models]
-    if all(takes) or not any(takes) or sparse.issparse(X):
-        return [(X, None)] * len(models)
-    by_name = any(isinstance(model, MixedNB | StructuredNB) for model in models)
-    return [(X, None) if takes_gaps else _complete(m, X, by_name) for m, takes_gaps in zip(models, takes, strict=True)]
-
-
-def _takes_gaps(model: Any) -> bool:
-    known = hasattr(model, "__sklearn_tags__") and not isinstance(model, FixedRule)
-    return not known or bool(get_tags(model).input_tags.allow_nan)
-
-
-def _complete(model: Any, X: Any, by_name: bool) -> tuple[Any, np.ndarray | None]:
-    if by_name and frames.is_frame(X) and (names := frames.feature_names(model)):
-        if not set(names) <= set(frames.names(X)):
-            return X, np.zeros(len(X), dtype=bool)
-        if isinstance(X, frames.Records):
-            X = X.only(names)
-        else:
-            X = nw.from_native(X, eager_only=True).select(names).to_native()
-    cells = X if frames.is_frame(X) else np.asarray(X)
-    if not frames.is_frame(X) and (cells.ndim != 2 or cells.dtype.kind not in "fiubO"):
-        return X, None  # the model says what is wrong
-    if isinstance(cells, np.ndarray) and cells.dtype.kind == "f":
-        there = ~np.asarray(np.isnan(cells).any(axis=1))
-    else:
-        there = ~np.asarray(np.any([column.missing for column in frames.columns(cells)], axis=0))
-    return X, None if np.all(there) else there
-
-
-def said_where_suited(
-    models: Sequence[Any], X: Any, classes: np.ndarray, priors: Any, shares: np.ndarray | None
-) -> np.ndarray:
-    """log P(class | x) (m, n, k) of each model, NaN of rows that it cannot be asked of."""
-    out, X = [], frames.records(X)
-    for model, (rows, there) in zip(models, suited(models, X), strict=True):
-        if there is None:
-            out.append(log_proba_of(model, rows, classes, priors, shares))
-            continue
-        found = np.full((len(there), len(classes)), np.nan)
-        if there.any():
-            found[there] = log_proba_of(model, rows_at(rows, np.flatnonzero(there)), classes, priors, shares)
-        out.append(found)
-    return np.stack(out)
-
-
-def held_out(model: Any, template: Any, X: Any, y: np.ndarray, classes: np.ndarray, w: Any) -> tuple[np.ndarray, str]:
-    """log P(class | x) (n, k) of rows by models that have not seen them, and how: "leave-one-out" in closed form where
-    the (fitted) model has it and all rows have chosen nothing, else by folds; NaN in rows that are enough without."""
-    if hasattr(model, "leave_one_out") and not makes_choices(model):
-        try:
-            more = {} if w is None else {"sample_weight": w}
-            return np.asarray(model.leave_one_out(X, y, **more), dtype=np.float64), "leave-one-out"
-        except NotAdditiveError:  # a setting looks at all rows at once
-            pass
-    X, codes = _by_rows(X), np.searchsorted(classes, y)
-    fold = assign_folds(min(FOLDS, len(codes)), None, codes)
-    folds = fold.max() + 1
-    out = np.full((len(codes), len(classes)), np.nan)
-    for f in range(_enough(fold)):
-        test, train = np.flatnonzero(fold == f), np.flatnonzero(fold != f)
-        more = fit_kwargs(template, "fit", None if w is None else w[train])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what a fold lacks is no news of the whole
-            learned = clone(template).fit(rows_at(X, train), y[train], **more)
-            out[test] = log_proba_of(learned, rows_at(X, test), classes)
-    return out, f"{folds} folds" if _enough(fold) == folds else f"{_enough(fold)} of {folds} folds"
-
-
-def _enough(fold: np.ndarray) -> int:
-    """How many of the folds have `ENOUGH` rows, or all."""
-    return min(int(np.searchsorted(np.cumsum(np.bincount(fold)), ENOUGH)) + 1, int(fold.max()) + 1)
-
-
-def makes_choices(model: Any) -> bool:
-    """Whether all rows chose something that stays when one is left out: families, cuts, a structure, a calibration.
-    Such a model looks better than it is, and would be weighed so."""
-    if not isinstance(model, Generative):
-        return False
-    state = model._fitted_state()
-    fields = () if state.reader.schema is None else state.reader.schema.fields
-    searched = state.spec.structured or any(field.family.chooses for field in fields)
-    return searched or bool(state.spec.tune) or state.spec.calibrate
-
-
-def held_out_of_each(
-    models: list, pairs: Named, X: Any, y: Any, classes: np.ndarray, w: Any
-) -> tuple[np.ndarray, np.ndarray, list[str], dict[str, str]]:
-    """(log probabilities (m, n) of the rows' own classes by models that have not seen them, the rows' weights (n,), how
-    each was asked, why others could not be), of rows that weigh anything: the others are in no fold, as if they were
-    not there. Where one of the models was asked of some rows only, all are judged by these."""
-    y = column_or_1d(y)
-    if w is not None:
-        some = np.flatnonzero(np.asarray(w) > 0)
-        X, y, w = rows_at(_by_rows(X), some), y[some], np.asarray(w, dtype=np.float64)[some]
-    fitted = dict(zip([name for name, _ in pairs], models, strict=True))
-    told, left_out = each_learned(pairs, lambda name, model: held_out(fitted[name], model, X, y, classes, w))
-    own = np.arange(len(y)), np.searchsorted(classes, y)
-    logs, w = np.stack([found[own] for _, (found, _) in told]), np.ones(len(y)) if w is None else w
-    asked = ~np.isnan(logs).any(axis=0)
-    return logs[:, asked], w[asked], [how for _, (_, how) in told], left_out
-
-
-def _by_rows(X: Any) -> Any:
-    """X of which rows may be taken."""
-    X = frames.records(X)
-    if isinstance(X, frames.Records):
-        return X
-    if not (isinstance(X, list) or hasattr(X, "shape")):
-        X = np.asarray(X)
-    return X.tocsr() if sparse.issparse(X) else X
-
-
-def copied(model: Any) -> Any:
-    """A copy that may learn on without changing the model: what fails must leave all models as they were."""
-    out = object.__new__(type(model))
-    out.__dict__.update(model.__dict__)
-    return out
-
-
-# how well one accounts for the data
-
-
-def log_evidence_of(model: Any) -> tuple[str, float]:
-    """(what it is the probability of, log of that, parameters averaged out)."""
-    inner = _last(model)
-    try:
-        value = float(inner.evidence_)
-    except AttributeError as missing:
-        why = str(missing).split("\n")[0]
-        why = why if why and "object has no attribute" not in why else "there is no closed form of it"
-        raise NoEvidenceError(
-            f"{type(inner).__name__} has no evidence: {why}\n\n"
-            f"hint: where there is `estimate`, set it to 'bayes'; or {HELD_OUT[6:]}"
-        ) from None
-    if not isinstance(inner, Generative):
-        return "p(y | X)", value
-    return f"p(X, y), {measure(model)}", value + class_evidence(inner.class_count_)
-
-
-def measure(model: Any) -> str:
-    """Of what a generative model's evidence is the density, or the mass."""
-    if isinstance(model, Pipeline):
-        return "columns that a pipeline made"
-    state = model._fitted_state()
-    schema = state.reader.schema
-    if schema is None:
-        return state.family.measure
-    if state.spec.structured:
-        kinds = ["intervals" if field.levels is None else "levels" for field in schema.fields]
-    else:
-        kinds = [field.family.measure for field in schema.fields]
-    gaps = ", and which cells are missing" if schema.gaps is not None else ""
-    return (kinds[0] if len(set(kinds)) == 1 else "columns " + " ".join(kinds)) + gaps
-
-
-def class_evidence(n: np.ndarray) -> float:
-    """log p(y) of so many rows of each class (k,), shares drawn from a uniform Dirichlet.
-
-    >>> round(np.exp(-class_evidence(np.array([1.0, 1.0]))))  # 1/2 · 1/3
-    6
-    """
-    counts = np.asarray(n, dtype=np.float64)[None]
-    return float(log_evidence(counts, np.array([0, counts.shape[1]]), 1.0)[0, 0])
-
-
-def bic_of(model: Any, X: Any, y: np.ndarray, w: np.ndarray) -> tuple[str, float]:
-    """(what it is the probability of, log of that by Schwarz' approximation): log-likelihood − ½ parameters · log n."""
-    kind, logs = likelihood(model, X, y, w)
-    return kind, logs - penalty(model, w.sum())
-
-
-def likelihood(model: Any, X: Any, y: np.ndarray, w: np.ndarray) -> tuple[str, float]:
-    """(what it is the probability of, log of that by the model as it is)."""
-    own = np.arange(len(y)), np.searchsorted(model.classes_, y)
-    if isinstance(_last(model), Generative):
-        kind, logs = f"p(X, y), {measure(model)}", model.predict_joint_log_proba(X)[own]
-    else:
-        kind, logs = "p(y | X)", model.predict_log_proba(X)[own]
-    return kind, float(w @ np.asarray(logs, dtype=np.float64))
-
-
-def penalty(model: Any, weight: float) -> float:
-    """What Schwarz takes off the likelihood of rows of that weight."""
-    return 0.5 * parameters(_last(model)) * float(np.log(weight))
-
-
-def _last(model: Any) -> Any:
-    return model[-1] if isinstance(model, Pipeline) else model
-
-
-def parameters(model: Any) -> int:
-    """How many numbers a model has learned freely."""
-    k = len(model.classes_)
-    if hasattr(model, "coef_") and not isinstance(model, Generative):
-        return (k - 1) * (model.coef_.shape[1] + bool(model.fit_intercept))
-    state = model._fitted_state() if isinstance(model, Generative) else None
-    free = None if state is None else state.family.n_parameters(state.params, k, model.n_features_in_)
-    if free is None:
-        raise DataError(
-            f"how many parameters a {type(model).__name__} has is not known\n\n{HELD_OUT}, or by 'evidence'"
-        )
-    return k - 1 + free
-
-
-def log_prior(prior: Any, names: Sequence[str]) -> np.ndarray:
-    """log P(h) (m,), from weights in the order of the models or by name; None: all alike."""
-    if prior is None:
-        return np.full(len(names), -np.log(len(names)))
-    if isinstance(prior, Mapping):
-        strange = [name for name in prior if name not in names]
-        if strange or len(prior) != len(names):
-            raise DataError(f"prior names {list(prior)}, but the models are {list(names)}\n\nhint: name each once")
-        prior = [prior[name] for name in names]
-    given = np.asarray(prior, dtype=np.float64)
-    if given.shape != (len(names),) or not (np.isfinite(given) & (given >= 0)).all() or not given.sum() > 0:
-        raise DataError(
-            f"weights of models are {prior!r}, and there are {len(names)} models\n\n"
-            "hint: give a number ≥ 0 for each, not all of them 0"
-        )
-    return decision.log_prior(given)
-
-
-def same_data(kinds: Sequence[str], names: Sequence[str], by: str = "evidence") -> None:
-    """Refuse to compare probabilities of different data; `by` is what compares them, for the message."""
-    if len(set(kinds)) > 1:
-        told = "; ".join(f"{name}: {kind}" for name, kind in zip(names, kinds, strict=True))
-        raise NoEvidenceError(f"{by} would compare probabilities of different data ({told})\n\n{HELD_OUT}")
-
-
-TOGETHER = "(models together)"
-NOTE = f"columns: the mean over the models; {TOGETHER}: what averaging probabilities, not evidence, adds"
+# methods that depend on the members
 
 
 def if_all_have(method: str) -> Callable[[Callable], Any]:
-    """For a method that an ensemble has if all of its models have it."""
+    """Decorator of a method that an ensemble has if all of its models have it."""
 
     def refuse(ensemble: Any) -> None:
-        lacking = [type(model).__name__ for model in ensemble._current() if not hasattr(model, method)]
+        lacking = [member.model for member in ensemble._members() if not member.has(method)]
         if lacking:
             raise UnavailableError(
-                f"`{method}`: {lacking[0]} among `models` has no such method with its settings\n\n"
+                f"`{method}`: {type(lacking[0]).__name__} among `models` has no such method with its settings\n\n"
                 "hint: leave it out of the models, or change its settings"
             )
 
     return lambda own: MethodUnless(own, refuse)
 
 
-def refuse_foreign(ensemble: Any) -> None:
-    """Refuse to explain what models of other libraries, or of texts, say."""
-    for model in ensemble._current():
-        if not isinstance(model, Classifier) or model._reads_texts:
-            raise UnavailableError(
-                f"`explain`: {type(model).__name__} among `models` has no evidence by column\n\n"
-                "hint: use classifiers of this library, or explain one of `models_`"
-            )
-
-
-@dataclass(frozen=True, eq=False)
-class PooledPosterior:
-    """P(class | x) by several models; see `models.posterior.Posterior`."""
-
-    classes: np.ndarray
-    models: list
-    weights: np.ndarray  # (m,)
-    class_count: np.ndarray | None  # (k,); None: the models were not learned here
-    priors: Any
-    pooled: Callable[[PooledPosterior, Any], np.ndarray]  # (self, X) → log P(class | x) (n, k)
-    splits: ClassVar[bool] = False
-
-    def of_each(self, X: Any) -> np.ndarray:
-        """log P(class | x) (m, n, k) of each model, NaN of rows that it cannot be asked of."""
-        return said_where_suited(self.models, X, self.classes, self.priors, self.class_count)
-
-    def added_prior(self) -> np.ndarray:
-        """log priors (k,) of the classes."""
-        if self.class_count is None:
-            raise DataError("hypotheses that were not learned here have no class priors\n\nhint: fit models on rows")
-        if self.priors is None:
-            return decision.log_prior(np.asarray(self.class_count, dtype=np.float64))
-        with np.errstate(divide="ignore"):
-            return np.log(decision.check_priors(self.priors, self.classes))
-
-    def output(self, X: Any) -> ArrayKind:
-        return ArrayKind.plain
-
-    def log_proba(self, X: Any) -> np.ndarray:
-        return self.pooled(self, X)
-
-    def proba(self, X: Any) -> np.ndarray:
-        return np.exp(self.pooled(self, X))
-
-    def labels(self, X: Any) -> np.ndarray:
-        return self.classes[self.pooled(self, X).argmax(axis=1)]
-
-    def log_odds(self, X: Any, against: Any = None) -> np.ndarray:
-        place = None if against is None else decision.class_index(against, self.classes)
-        return decision.log_odds(self.pooled(self, X), place)
-
-    def evidence(self, X: Any) -> Evidence:
-        """The mean over the models, by their weights, and what averaging probabilities instead of evidence adds."""
-        priors = None if self.priors is None else decision.check_priors(self.priors, self.classes)
-        each = zip(self.weights, self.models, suited(self.models, frames.records(X)), strict=True)
-        asked = [(weight, model, rows) for weight, model, (rows, there) in each if there is None]
-        told = [model._posterior(priors).evidence(rows) for _, model, rows in asked]
-        weights = np.array([weight for weight, *_ in asked])
-        weights = weights / weights.sum() if weights.any() else np.full(len(weights), 1 / len(weights))
-        if len({tuple(one.columns) for one in told}) > 1:
-            raise DataError(
-                "the models tell evidence of different columns (where columns interact, of all together)\n\n"
-                "hint: explain one of `models_`"
-            )
-        base = np.tensordot(weights, np.stack([one.base for one in told]), 1)
-        parts = np.tensordot(weights, np.stack([one.parts for one in told]), 1)
-        with np.errstate(invalid="ignore"):
-            rest = np.nan_to_num(self.pooled(self, X) - (base + parts.sum(axis=2)))
-        rest -= rest.mean(axis=1, keepdims=True)  # what all classes share says nothing
-        cells = np.asarray(told[0].cells, dtype=object)
-        values = np.hstack([cells, np.full((len(cells), 1), "", dtype=object)])
-        parts = np.concatenate([parts, rest[:, :, None]], axis=2)
-        return Evidence(base, parts, [*told[0].columns, TOGETHER], values)
-
-    def note(self, name: str, found: Evidence) -> str:
-        return NOTE
-
-
-def _stacked(a: Any, b: Any) -> Any:
-    """Drawn rows under each other, frames or arrays."""
-    if isinstance(a, np.ndarray):
-        return np.concatenate([a, b])
-    import narwhals as nw
-
-    return nw.concat([nw.from_native(a), nw.from_native(b)], how="vertical").to_native()
-
-
-def draw(weights: np.ndarray, n: int, per: str, random_state: Any) -> np.ndarray:
-    """Which model answers each of n rows: one drawn for each, or one for all. (n,)
-
-    >>> draw(np.array([0.5, 0.5]), 4, "row", 1).tolist(), len(set(draw(np.ones(9), 4, "prediction", 0).tolist()))
-    ([1, 1, 0, 1], 1)
-    """
-    rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
-    return hypotheses.draws(weights, n, rng) if per == "row" else np.repeat(hypotheses.draws(weights, 1, rng), n)
-
-
-ROWS = 1 << 13
-
-
-@dataclass(frozen=True, eq=False)
-class Told:
-    """How probable each model calls rows."""
-
-    kinds: tuple[str, ...]  # what it is the probability of
-    logs: np.ndarray  # (m,)
-    weight: float  # of the rows
-
-    def __add__(self, other: Told) -> Told:
-        return Told(self.kinds or other.kinds, self.logs + other.logs, self.weight + other.weight)
-
-
-@dataclass(frozen=True, eq=False)
-class Telling:
-    """batch → what models that have learned tell of its rows."""
-
-    reading: ColumnRoles
-    models: list
-    classes: np.ndarray
-
-    def __call__(self, batch: Any) -> Told:
-        w = self.reading.weights(batch)
-        w = np.ones(batch.num_rows) if w is None else w
-        if not w.sum() > 0:
-            return Told((), np.zeros(len(self.models)), 0.0)
-        y = self.classes[self.reading.codes(batch, self.classes)]
-        kinds, logs = [], []
-        for model in self.models:
-            try:
-                kind, value = likelihood(model, model._readable(batch, self.reading.features), y, w)
-            except DecibanError as wrong:
-                raise relocate(wrong, names=self.reading.features) from None
-            kinds.append(kind)
-            logs.append(value)
-        return Told(tuple(kinds), np.array(logs), float(w.sum()))
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """Rows drawn evenly, by numbers that their cells tell: those of the `ROWS` least."""
-
-    table: Any  # of Arrow
-    key: np.ndarray  # (rows of it,)
-    rows: int  # that there are
-
-    def __add__(self, other: Drawn) -> Drawn:
-        import pyarrow as pa
-
-        tables = [table for table in (self.table, other.table) if table.num_rows] or [self.table]
-        both = pa.concat_tables(
-            [table.select(tables[0].schema.names) for table in tables], promote_options="permissive"
-        )
-        return Drawn(both, np.concatenate([self.key, other.key]), self.rows + other.rows).thinned()
-
-    def thinned(self) -> Drawn:
-        if len(self.key) <= ROWS:
-            return self
-        at = np.flatnonzero(self.key <= np.partition(self.key, ROWS - 1)[ROWS - 1])
-        return replace(self, table=self.table.take(at), key=self.key[at])
-
-
-@dataclass(frozen=True, eq=False)
-class Drawing:
-    """batch → Drawn."""
-
-    reading: ColumnRoles
-
-    def __call__(self, batch: Any) -> Drawn:
-        import pyarrow as pa
-
-        return Drawn(pa.Table.from_batches([batch]), keys(batch, self.reading), batch.num_rows).thinned()
-
-
-def keys(batch: Any, reading: ColumnRoles) -> np.ndarray:
-    """A number for each row of a batch, by its cells and how many rows before it are the same. (n,)"""
-    if batch.num_rows == 0:
-        return np.zeros(0, dtype=np.uint64)
-    digest = batch_digests(batch, reading.features, reading.kinds)
-    order = np.argsort(digest, kind="stable")
-    new = np.append(True, np.diff(digest[order]) != 0)
-    start = np.flatnonzero(new)
-    before = np.empty(len(digest), dtype=np.uint64)
-    before[order] = np.arange(len(digest)) - np.repeat(start, np.diff(np.append(start, len(digest))))
-    return stirred(digest + before * STEP)
-
-
-def is_held_out(key: np.ndarray, last: np.uint64) -> np.ndarray:
-    """Which rows are held out, (n,)."""
-    return (key % np.uint64(FOLDS) == 0) & (key <= last)
-
-
-@dataclass(frozen=True, eq=False)
-class Without:
-    """batch → what f makes of the rows that are not held out."""
-
-    f: Any
-    reading: ColumnRoles
-    last: np.uint64
-
-    def __call__(self, batch: Any) -> Any:
-        import pyarrow as pa
-
-        return self.f(batch.filter(pa.array(~is_held_out(keys(batch, self.reading), self.last))))
-
-
-@dataclass(frozen=True)
-class Fewer(BatchJob):
-    """A job that does not see the rows that are held out, whichever columns a pass reads."""
-
-    last: Any = None
-    drawn: Any = None  # the roles by which rows were drawn
-
-    def total(self, f: Callable[[Any], Any], coded: bool = False) -> Any:
-        return super().total(Without(f, self.drawn, self.last))
-
-    def _read(self, coded: bool) -> dict[str, Any]:
-        columns = dict.fromkeys((*self.roles.columns, *self.drawn.columns))
-        return {**super()._read(coded=False), "columns": tuple(columns)}  # digests are of texts, not of codes
-
-
-def learned(name: str, model: Any, job: Any) -> Any:
-    """A model of all rows that the job goes through."""
-    if not isinstance(model, Classifier):
-        raise NotAdditiveError(
-            f"`{name}`, a {type(model).__name__}, learns from rows in memory only\n\n"
-            "hint: use `fit`, or leave it out of the models"
-        )
-    out = clone(model)
-    out._validate_params()
-    out._learn_on(job)
-    return out
-
-
-class Standardised(BaseEstimator):
-    """What makes a `LogisticRegression` of complete columns of numbers: `fit` returns it."""
-
-    def __init__(self, C: Any = "auto"):
-        self.C = C
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LogisticRegression:
-        X = frames.records(X)
-        columns = frames.columns(X if frames.is_frame(X) else np.asarray(X))
-        x = np.column_stack([np.asarray(column.values, dtype=np.float64) for column in columns])
-        w = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        mean = np.average(x, axis=0, weights=w)
-        spread = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=w))
-        spread[~(spread > 1e-12 * np.abs(x).max(axis=0, initial=1e-300))] = 1.0
-        model = LogisticRegression(C=self.C).fit((x - mean) / spread, y, sample_weight)
-        if isinstance(X, frames.Records):
-            model.feature_names_in_ = np.array(list(X.cells), dtype=object)
-        else:
-            _check_feature_names(model, X, reset=True)
-        model.__dict__.pop("path_", None)  # in other units
-        model.coef_ = model.coef_ / spread
-        model.intercept_ = model.intercept_ - model.coef_ @ mean
-        if "_means" in model.__dict__:
-            model._means = mean
-        _, codes = inputs.labels(np.asarray(y), model.classes_)
-        model._learn_inference(Reals(x), codes, inputs.weights(sample_weight, codes))
-        return model
-
-
-CONJUGATE = (MixedNB(families="student", alpha=1.0), MixedNB(families="student", alpha=1.0, average="subsets"))
-STACKED = {
-    "calibrated": MixedNB(calibrate=True),
-    "weighted": MixedNB(weights="discriminative"),
-    "tree": TreeAugmentedNB(calibrate=True),
-    "aode": AODE(calibrate=True),
-    "kdb": KDependenceBayes(k=2, calibrate=True),
-}
-IN_PIECES = {"weighted": STACKED["weighted"], "tree": TreeAugmentedNB(), "aode": AODE(), "kdb": KDependenceBayes(k=2)}
-PRIOR = {"tree": 1 / 3, "aode": 1 / 3, "kdb": 1 / 3}  # three that say much the same share the part of one
-LINEAR = {"logistic": Standardised()}  # one more, where all columns are numbers and no cell is missing
-
-
 def if_updatable(own: Callable) -> Any:
-    """For a method that an ensemble has if its weights come from tallies, or are given, and all models have it."""
+    """Decorator of a method that an ensemble has if all models have it, and its weights come from tallies or are
+    given."""
 
     def refuse(ensemble: Any) -> None:
         if not ensemble._additive():
             raise UnavailableError(
-                f"weights={ensemble.weights!r} of these `models` look at all rows at once: no update, no forgetting\n\n"
-                "hint: fit again on all rows, or use weights='evidence' of models that are tallies, or your own"
+                f"weights={ensemble.weights!r} of these `models` needs all rows at once: no update, no forgetting\n\n"
+                f"hint: {UPDATES}"
             )
         if_all_have(own.__name__)(own).refuse(ensemble)
 
     return MethodUnless(own, refuse)
 
 
+def refuse_without_evidence(ensemble: Any) -> None:
+    """Raise an error for the explanation of models of other libraries, or of texts."""
+    for member in ensemble._members():
+        if not member.has_evidence_by_column:
+            raise UnavailableError(
+                f"`explain`: {type(member.model).__name__} among `models` has no evidence by column\n\n"
+                "hint: use classifiers of this library, or explain one of `models_`"
+            )
+
+
+# the classifiers
+
+
 class Ensemble(Classifier):
-    """Base of `BayesOptimal` and `Gibbs`: models, and the posterior probability of each."""
+    """Base of `BayesOptimal` and `Gibbs`: models, and the weight of each."""
 
     models: Any
     prior: Any
@@ -793,6 +126,7 @@ class Ensemble(Classifier):
     weights_: np.ndarray
     class_count_: np.ndarray | None
     left_out_: dict[str, str]
+    _learning: list[str]  # names of all models that were to learn, also of those left out
     _has_members = True
     _parameter_constraints: dict = {
         "models": ["array-like", Mapping, None],
@@ -803,83 +137,122 @@ class Ensemble(Classifier):
 
     @classmethod
     def of(cls, hypotheses: Any, weights: Any = None, classes: Any = None, **settings: Any) -> Self:
-        """An ensemble that is not learned: fitted models, functions of X (to labels or probabilities) or labels, and
-        the posterior probability of each; `classes` where they cannot be told from the hypotheses.
+        """An ensemble that is not learned.
 
+        Parameters
+        ----------
+        hypotheses : list, list of (name, hypothesis), or mapping by name
+            Fitted models, functions of X (that return labels or probabilities), or labels.
+        weights : sequence, mapping by name, or None
+            The weight of each hypothesis; None: equal weights.
+        classes : sequence or None
+            The labels; None: those of the fitted models and of the labels among the hypotheses.
+        **settings
+            Further settings of the ensemble.
+
+        Returns
+        -------
+        BayesOptimal or Gibbs
+            It predicts without `fit`.
+
+        Examples
+        --------
         >>> few = BayesOptimal.of([lambda X: X[:, 0] > 0, lambda X: X[:, 0] > 2], [0.7, 0.3], classes=[False, True])
         >>> few.predict_proba(np.array([[1.0], [3.0]])).round(9).tolist()
         [[0.3, 0.7], [0.0, 1.0]]
         """
-        pairs = name_members(hypotheses)
-        out = cls(pairs, weights=np.ones(len(pairs)) if weights is None else weights, **settings)
-        fitted = [h for _, h in pairs if hasattr(h, "predict_proba") or hasattr(h, "predict_log_proba")]
-        told = [h.classes_ for h in fitted] + [[h] for _, h in pairs if not callable(h) and h not in fitted]
-        if classes is None and not told:
-            raise DataError("functions do not say which classes there are\n\nhint: classes=[…]")
-        labels = np.concatenate([np.asarray(some) for some in told]) if classes is None else classes
-        out.classes_ = np.unique(labels)
-        out.models_ = [h if h in fitted else FixedRule(h, out.classes_) for _, h in pairs]
-        out.names_, out.class_count_ = [name for name, _ in pairs], None
-        out.left_out_, out._asked = {}, out.names_
-        out.weights_ = np.exp(log_prior(out.weights, out.names_))
+        named = name_models(hypotheses)
+        out = cls(named, weights=np.ones(len(named)) if weights is None else weights, **settings)
+        known = [classes_of_hypothesis(one) for _, one in named]
+        if classes is None and not any(len(some) for some in known):
+            raise DataError("functions do not name their classes\n\nhint: classes=[…]")
+        out.classes_ = np.unique(np.concatenate([some for some in known if len(some)]) if classes is None else classes)
+        out.models_ = [one if is_classifier(one) else FixedRule(one, out.classes_) for _, one in named]
+        out.names_, out.class_count_, out.left_out_ = [name for name, _ in named], None, {}
+        out._learning = out.names_
+        out.weights_ = np.exp(log_weights(out.weights, out.names_))
         return out
 
     # learning
 
     def fit(self, X, y, sample_weight=None) -> Self:
-        """Learn every model from rows X with labels y, and how probable each of them is. A model that cannot learn from
-        these rows is left out, with a warning (`left_out_`)."""
+        """Learn all models from rows, and the weight of each.
+
+        A model that cannot learn from these rows is left out, with a warning; `left_out_` has the reason.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The training rows.
+        y : sequence of labels, or the name of a column of X
+            The labels.
+        sample_weight : sequence or None
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+        """
         self._validate_params()
         with self._unchanged_on_failure():
-            called, (X, y) = frames.target_name(y), frames.take_target(X, y)
-            self._fit_rows(self._pairs_for(X), X, y, sample_weight, called)
+            target, (X, y) = frames.target_name(y), frames.take_target(X, y)
+            self._learn(UnreadArrays(X, y, sample_weight, target))
+            if target is not None:
+                self.target_name_ = target
         return self
 
-    def _fit_rows(self, pairs: Named, X: Any, y: Any, sample_weight: Any, called: str | None = None) -> None:
-        self._take(
-            pairs,
-            *each_learned(pairs, lambda _, model: clone(model).fit(X, y, **fit_kwargs(model, "fit", sample_weight))),
-        )
-        if called is not None:
-            for model in self.models_:
-                if isinstance(model, Classifier):
-                    model._name_target(called)
-            self.target_name_ = called
-        self._describe(y, sample_weight)
-        self._weigh(X, y, sample_weight)
-        say_left_out(self.left_out_)
+    def _learn_on(self, job: Any) -> None:
+        self._learn(UnreadBatches(job, all(member.reads_texts for member in self._unfitted())))
+
+    def _learn(self, rows: UnreadRows) -> None:
+        """Learn from rows in memory or elsewhere."""
+        with rows.several() as rows:
+            if self._weighting == "loo":
+                rows = rows.in_memory_if_few()
+            members = self._unfitted()
+            if self.models is None and self._weighting == "loo" and rows.complete_numbers:
+                members.append(StandardisedMember("logistic", LOGISTIC))
+            self._adopt([member.name for member in members], *learn_each(members, lambda one: one.learn(rows)))
+            self._describe(rows.class_weights(self._first_classes()) if isinstance(rows, UnreadArrays) else None)
+            self._learn_weights(rows)
+        warn_left_out(self.left_out_)
 
     @if_updatable
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
-        """Learn from more rows: the same as one `fit` on all of them, where the models' are. The first call names all
-        `classes`. weights="evidence" are made anew from the tallies."""
+        """Learn from more rows: the same as one `fit` on all of them, where that holds for the models. The first call
+        names all `classes`. weights="evidence" are computed again from the tallies."""
         self._validate_params()
         with self._unchanged_on_failure():
             first = not self.__sklearn_is_fitted__()
-            known = [clone(model) for _, model in self._some_pairs()] if first else [copied(m) for m in self.models_]
-            more = {"classes": classes} if first or classes is not None else {}
-            names = [name for name, _ in self._some_pairs()] if first else self.names_
-            learned = [m.partial_fit(X, y, **more, **fit_kwargs(m, "partial_fit", sample_weight)) for m in known]
             before = None if first else self.class_count_
-            self._take(self._pairs(), list(zip(names, learned, strict=True)), {} if first else self.left_out_)
-            self._describe(frames.take_target(X, y)[1], sample_weight, before)
-            self._weigh()
+            left_out = {} if first else self.left_out_
+            if first:
+                members = [replace(member, model=clone(member.model)) for member in self._unfitted()]
+            else:
+                members = [replace(member, model=copy_shallow(member.model)) for member in self._members()]
+            more = {"classes": classes} if first or classes is not None else {}
+            for member in members:
+                member.model.partial_fit(X, y, **more, **weight_argument(member.model, "partial_fit", sample_weight))
+            self._adopt([name for name, _ in self._named_models()], members, left_out)
+            new = UnreadArrays(None, frames.take_target(X, y)[1], sample_weight).class_weights(self._first_classes())
+            self._describe(new if before is None else before + new)
+            self._learn_weights(None)
         return self
 
     @if_updatable
     def forget(self, X, y, sample_weight=None) -> Self:
-        """Take back rows that were learned, in every model."""
+        """Remove rows that were learned from every model; the weights are computed again."""
         self._check_is_fitted()
         with self._unchanged_on_failure():
             more = {} if sample_weight is None else {"sample_weight": sample_weight}
-            self.models_ = [copied(model).forget(X, y, **more) for model in self.models_]
+            self.models_ = [copy_shallow(model).forget(X, y, **more) for model in self.models_]
             self.class_count_ = np.asarray(self.models_[0].class_count_, dtype=np.float64)
-            self._weigh()
+            self._learn_weights(None)
         return self
 
     def __add__(self, other: Self) -> Self:
-        """The ensemble of both ensembles' rows, model by model."""
-        if isinstance(other, int) and other == 0:  # where sum([...]) starts
+        """The ensemble of the rows of both ensembles, model by model."""
+        if isinstance(other, int) and other == 0:  # the start of sum([...])
             return self
         if type(other) is not type(self):
             return NotImplemented
@@ -887,53 +260,69 @@ class Ensemble(Classifier):
         other._check_is_fitted()
         if not self._additive():
             raise NotAdditiveError(
-                f"weights={self.weights!r} of these models looks at all rows at once: no merging\n\n"
-                "hint: fit again on all rows, or use weights='evidence' of models that are tallies, or your own weights"
+                f"weights={self.weights!r} of these models needs all rows at once: no merging\n\nhint: {UPDATES}"
             )
-        adds = all(isinstance(model, Classifier) and model._adds_rows() for model in self.models_)
-        if self.names_ != other.names_ or not adds:
+        if self.names_ != other.names_ or not all(member.adds_rows for member in self._members()):
             raise MergeError(
                 f"one ensemble has {self.names_}, the other {other.names_}, and not all of them may add up\n\n"
                 "hint: merge ensembles of the same models, each of which merges"
             )
         out = clone(self)
-        both = [a + b for a, b in zip(self.models_, other.models_, strict=True)]
-        out._take(self._pairs(), list(zip(self.names_, both, strict=True)), self.left_out_)
-        out._describe(None, None, out.models_[0].class_count_)
-        out._weigh()
+        sums = [replace(a, model=a.model + b) for a, b in zip(self._members(), other.models_, strict=True)]
+        out._adopt([name for name, _ in self._named_models()], sums, self.left_out_)
+        out._describe(None)
+        out._learn_weights(None)
         return out
 
     __radd__ = __add__
 
     @property
     def evidence_(self) -> float:
-        """log Σ_h P(h) P(D | h), of the data that the models' evidences are of; weights="evidence" only."""
+        """log Σ_h P(h) P(D | h), where D are the data that the evidences of the models are of; weights="evidence"
+        only."""
         self._check_is_fitted()
-        if not isinstance(self.weights, str) or self.weights != "evidence" or "held_out_" in self.__dict__:
-            raise AttributeError("the models were not weighed by evidence\n\nhint: fit with weights='evidence'")
-        return float(np.logaddexp.reduce(self.log_evidence_ + self._log_of(self.prior)))
+        if self._weighting != "evidence" or "held_out_" in self.__dict__:
+            raise AttributeError("the weights do not come from evidence\n\nhint: fit with weights='evidence'")
+        return float(np.logaddexp.reduce(self.log_evidence_ + self._log_weights(self.prior)))
 
-    # answers
+    # predictions
 
     def _posterior(self, priors: Any = None) -> PooledPosterior:
-        if not self.__sklearn_is_fitted__():
+        if "models_" not in self.__dict__:
             raise unfitted(self)
-        own = self.classes_, self.models_, self.weights_, self.class_count_, self._or_given(priors)
-        return PooledPosterior(*own, self._pooled)
+        priors = self.priors if priors is None else priors
+        return PooledPosterior(self.classes_, self._members(), self.weights_, self.class_count_, priors, self._pooled)
 
     def explain(self, X, *, of=None, against=None, priors=None) -> Explanation:
-        """Evidence by column in decibans: the mean over the models, by their weights, and one more part for what
-        averaging probabilities instead of evidence adds. prior + columns + that part = log odds."""
+        """Evidence by column in decibans: prior + columns = log odds.
+
+        The evidence of a column is the mean over the models, by their weights. One more part, "(models together)", is
+        what averaging probabilities instead of evidence adds. For a row with missing cells the note of the explanation
+        names the models that do not take it.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows to explain.
+        of, against : label, sequence of labels, or None
+            The class that is explained, and the one that it is compared with; see `Explanation`.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors of all models.
+
+        Returns
+        -------
+        Explanation
+        """
         return super().explain(X, of=of, against=against, priors=priors)
 
-    explain = MethodUnless(explain, refuse_foreign)  # type: ignore[assignment]
+    explain = MethodUnless(explain, refuse_without_evidence)  # type: ignore[assignment]
 
     def _pooled(self, posterior: PooledPosterior, X: Any) -> np.ndarray:
         """log P(class | x) (n, k)"""
         return self._combined(posterior.of_each(X))
 
     def _combined(self, log_proba: np.ndarray) -> np.ndarray:
-        """log P(class | x) (n, k) from what every model says, (m, n, k)."""
+        """log P(class | x) (n, k) from that of every model, (m, n, k)."""
         raise NotImplementedError
 
     def _check_is_fitted(self) -> None:
@@ -945,12 +334,12 @@ class Ensemble(Classifier):
 
     @if_all_have("leave_one_out")
     def leave_one_out(self, X, y, sample_weight=None, *, priors=None) -> np.ndarray:
-        """log P(class | x) of each row, (n, k), by the models without that row; their weights stay."""
+        """log P(class | x) of each row, (n, k), by the models without that row; the weights of the models are kept."""
         self._check_is_fitted()
         more = {} if sample_weight is None else {"sample_weight": sample_weight}
-        priors = self._or_given(priors)
+        priors = self.priors if priors is None else priors
         if priors is not None:
-            more["priors"] = decision.check_priors(priors, self.classes_)
+            more["priors"] = check_priors(priors, self.classes_)
         return self._combined(np.stack([model.leave_one_out(X, y, **more) for model in self.models_]))
 
     @if_all_have("sample")
@@ -960,285 +349,216 @@ class Ensemble(Classifier):
         source = check_random_state(random_state)
         counts = source.multinomial(n_samples, self.weights_ / self.weights_.sum())
         drawn = [m.sample(int(n), random_state=source) for m, n in zip(self.models_, counts, strict=True) if n]
-        return reduce(_stacked, [x for x, _ in drawn]), np.concatenate([y for _, y in drawn])
-
-    def _or_given(self, priors: Any) -> Any:
-        """The class priors of a call, or else those of the setting."""
-        return self.priors if priors is None else priors
+        return reduce(stack_rows, [x for x, _ in drawn]), np.concatenate([y for _, y in drawn])
 
     # models and their settings
 
-    def _pairs(self) -> Named:
-        return name_members(self._usual() if self.models is None else self.models)
+    @property
+    def _weighting(self) -> str:
+        """How weights are learned; "": they are given."""
+        return self.weights if isinstance(self.weights, str) else ""
 
-    def _listed(self) -> Named:
-        """The models that were named, whatever else may be wrong with them."""
-        return self._pairs() if isinstance(self.models, list | tuple | Mapping) else []
+    def _named_models(self) -> list[tuple[str, Any]]:
+        """The models of the settings, or the default ones: of high accuracy, or such that have an evidence."""
+        default = STACKED if self._weighting == "loo" else CONJUGATE
+        return name_models(default if self.models is None else self.models)
 
-    def _current(self) -> list:
-        """The models as they are, fitted or not."""
-        return self.models_ if self.__sklearn_is_fitted__() else [model for _, model in self._pairs()]
+    def _given_models(self) -> list[tuple[str, Any]]:
+        """The models of the settings, if they are a list or a mapping."""
+        return self._named_models() if isinstance(self.models, list | tuple | Mapping) else []
+
+    def _unfitted(self) -> list[Member]:
+        """The members that are to learn."""
+        members = [Member.of(name, model) for name, model in self._named_models()]
+        if not members:
+            raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
+        return members
+
+    def _members(self) -> list[Member]:
+        """The fitted members; before `fit`, those of the settings."""
+        known = self.__dict__
+        named = zip(known["names_"], known["models_"], strict=True) if "models_" in known else self._named_models()
+        return [(OwnMember if isinstance(model, Classifier) else ForeignMember)(name, model) for name, model in named]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The settings by name; `deep`: with the models and theirs, as `name` and `name__setting`."""
+        """The settings by name; `deep`: with the models and their settings, as `name` and `name__setting`."""
         out = super().get_params(deep=False)
-        for name, model in self._listed() if deep else ():
-            if hasattr(model, "get_params") and not isinstance(model, type):
+        for name, model in self._given_models() if deep else ():
+            settings = Member.of(name, model).settings()
+            if settings is not None:
                 out[name] = model
-                out.update({f"{name}__{key}": value for key, value in model.get_params(deep=True).items()})
+                out.update({f"{name}__{key}": value for key, value in settings.items()})
         return out
 
     def set_params(self, **params: Any) -> Self:
-        """Change settings: own ones, a model by its name, or a model's as `name__setting`."""
+        """Change settings: of the ensemble, a model by its name, or a setting of a model as `name__setting`."""
         if "models" in params:
             self.models = params.pop("models")
-        names = [name for name, _ in self._listed()]
+        names = [name for name, _ in self._given_models()]
         replaced = {name: params.pop(name) for name in list(params) if name in names}
-        if any(replaced[name] is not model for name, model in self._listed() if name in replaced):
-            self.models = [(name, replaced.get(name, model)) for name, model in self._pairs()]
+        if any(replaced[name] is not model for name, model in self._given_models() if name in replaced):
+            self.models = [(name, replaced.get(name, model)) for name, model in self._named_models()]
         return super().set_params(**params)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        each = [get_tags(model) for model in self._current() if hasattr(model, "__sklearn_tags__")]
+        each = [own for member in self._members() if (own := member.tags()) is not None]
         for name in ("allow_nan", "sparse", "categorical", "string", "positive_only"):
-            whole = any if name in ("positive_only", "allow_nan") else all  # who takes no gaps is not asked of them
+            whole = any if name in ("positive_only", "allow_nan") else all  # others predict rows with gaps
             setattr(tags.input_tags, name, whole(getattr(one.input_tags, name) for one in each))
         tags.classifier_tags.multi_class = all(one.classifier_tags.multi_class for one in each if one.classifier_tags)
         return tags
 
-    # rows elsewhere
+    # the learned state
 
-    def _learn_on(self, job: Any) -> None:
-        given = self.weights if isinstance(self.weights, str) else ""
-        with job.several() as again:
-            if given == "loo":
-                self._stack_on(again)
-                return
-            self._learn_members(self._some_pairs(), again)
-            if given == "bic":
-                told = again.total(Telling(again.roles, self.models_, self.classes_))
-                each = zip(self.models_, told.logs, strict=True)
-                self._weigh_by(
-                    [(kind, logs - penalty(m, told.weight)) for kind, (m, logs) in zip(told.kinds, each, strict=True)]
-                )
-                return
-            try:
-                self._weigh()
-            except NoEvidenceError as why:
-                self._say_why_rows(why)
-                self._stack_on(again)
-
-    def _learn_members(self, pairs: Named, job: Any) -> None:
-        """Every model of all rows."""
-        self._take(pairs, *each_learned(pairs, lambda name, model: learned(name, model, job)))
-        self._describe(None, None, self.models_[0].class_count_)
-        say_left_out(self.left_out_)
-
-    def _stack_on(self, job: Any) -> None:
-        """Weights by rows held out."""
-        from deciban.io import readers
-
-        drawn: Drawn | None = job.total(Drawing(job.roles))
-        pairs = self._some_pairs()
-        if drawn is None or drawn.rows == 0:
-            self._learn_members(pairs, job)  # which tells what is wrong
-            return
-        reading = job.roles
-        X, (labels, codes) = readers.selected(drawn.table, reading.features), reading.labels(drawn.table)
-        y, w = labels[codes], reading.weights(drawn.table)
-        if drawn.rows == len(drawn.key):
-            self._fit_rows(self._pairs_for(X), X, y, w)
-            return
-        pairs = name_members(self._usual_in_pieces()) if self.models is None else pairs
-        last = drawn.key.max()
-        at = np.flatnonzero(is_held_out(drawn.key, last))
-        fewer = Fewer(job.engine, job.data, reading, job.progress, job.checkpoint, last, reading)
-        X, y = readers.selected(drawn.table.take(at), reading.features), y[at]
-        w = np.ones(len(at)) if w is None else w[at]
-        self._learn_members(pairs, job)
-        templates = dict(pairs)
-
-        def foretold(name: str, template: Any) -> np.ndarray:
-            return log_proba_of(learned(name, template, fewer), X, self.classes_)
-
-        told, failed = each_learned([(name, templates[name]) for name in self.names_], foretold)
-        self._drop(failed)
-        say_left_out(failed)
-        own = np.arange(len(y)), np.searchsorted(self.classes_, y)
-        logs = np.stack([found[own] for _, found in told])
-        self._weigh_by_rows(logs, w, [f"{len(y)} rows held out"] * len(told))
-
-    # inside
-
-    def _usual(self) -> Any:
-        """The models where none are named: those that are strong, or those whose evidence is closed."""
-        return STACKED if isinstance(self.weights, str) and self.weights == "loo" else CONJUGATE
-
-    def _usual_in_pieces(self) -> Any:
-        """The same where there are too many rows to hold: calibration takes all of them at once."""
-        return IN_PIECES if self._usual() is STACKED else CONJUGATE
-
-    def _some_pairs(self) -> Named:
-        pairs = self._pairs()
-        if not pairs:
-            raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
-        return pairs
-
-    def _pairs_for(self, X: Any) -> Named:
-        """The models that are to learn from X."""
-        pairs = self._some_pairs()
-        more = self.models is None and self._usual() is STACKED and all_numbers(X)
-        return [*pairs, *LINEAR.items()] if more else pairs
-
-    def _take(self, pairs: Named, learned: Named, left_out: dict[str, str]) -> None:
-        """These models and nothing of an earlier fit; `pairs` are all that were to learn."""
+    def _adopt(self, learning: list[str], members: Sequence[Member], left_out: Mapping[str, str]) -> None:
+        """Set the models, and remove what an earlier fit has learned; `learning` names all models that were to
+        learn."""
         for name in [name for name in self.__dict__ if name.endswith("_")]:
             del self.__dict__[name]
-        self._asked = [name for name, _ in pairs]
-        self.names_, self.models_ = [name for name, _ in learned], [model for _, model in learned]
+        self._learning = learning
+        self.names_, self.models_ = [one.name for one in members], [one.model for one in members]
         self.left_out_ = dict(left_out)
 
-    def _drop(self, left_out: dict[str, str]) -> None:
-        """Go on without some of the models."""
-        kept = [(name, m) for name, m in zip(self.names_, self.models_, strict=True) if name not in left_out]
-        self.names_, self.models_ = [name for name, _ in kept], [model for _, model in kept]
-        self.left_out_ = {**self.left_out_, **left_out}
+    def _first_classes(self) -> np.ndarray:
+        return self.models_[0].classes_
 
-    def _log_of(self, weights: Any) -> np.ndarray:
-        """log of the weights that were given to all models, of those that are there."""
-        if weights is None and self.models is None:
-            weights = {name: PRIOR.get(name, 1.0) for name in self._asked}
-        logs = log_prior(weights, self._asked)
-        some = np.array([logs[self._asked.index(name)] for name in self.names_])
-        if np.isneginf(some).all():
-            told = "; ".join(f"{name}: {why}" for name, why in self.left_out_.items())
-            raise DataError(f"no model that has weight could learn ({told})\n\nhint: give others some weight")
-        return some - np.logaddexp.reduce(some)
-
-    def _describe(self, y: Any, sample_weight: Any, before: np.ndarray | None = None) -> None:
-        """What all models share: classes, columns, and how many rows of each class there were."""
-        first = self.models_[0]
-        self.classes_ = first.classes_
+    def _describe(self, class_count: np.ndarray | None) -> None:
+        """Set what all models share: classes, columns, and the weight of the rows of each class; None: that of the
+        first model."""
+        first = self._members()[0]
+        self.classes_ = first.model.classes_
         if self.priors is not None:
             check_priors(self.priors, self.classes_)
-        for name in ("n_features_in_", "feature_names_in_", "target_name_"):
-            if hasattr(first, name):
-                setattr(self, name, getattr(first, name))
-        count = 0.0 if before is None else np.asarray(before, dtype=np.float64)
-        if y is not None:
-            _, codes = inputs.labels(column_or_1d(y), self.classes_)
-            count = count + ops.class_weights(codes, inputs.weights(sample_weight, codes), len(self.classes_))
-        self.class_count_ = np.asarray(count)
+        for name, value in first.attributes().items():
+            setattr(self, name, value)
+        count = first.model.class_count_ if class_count is None else class_count
+        self.class_count_ = np.asarray(count, dtype=np.float64)
 
-    def _weigh(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
-        """`weights_`, from the tallies alone or from rows."""
-        if not isinstance(self.weights, str):
-            self.weights_ = np.exp(self._log_of(self.weights))
-        elif self.weights == "loo":
-            self._stack(X, y, sample_weight)
-        elif self.weights == "bic":
-            y = column_or_1d(y)
-            w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-            self._weigh_by([bic_of(model, X, y, w) for model in self.models_])
+    def _log_weights(self, weights: Any) -> np.ndarray:
+        """log of the weights that were given for all models, of those that could learn."""
+        if weights is None and self.models is None:
+            weights = {name: PRIOR.get(name, 1.0) for name in self._learning}
+        logs = log_weights(weights, self._learning)
+        some = np.array([logs[self._learning.index(name)] for name in self.names_])
+        if np.isneginf(some).all():
+            why = "; ".join(f"{name}: {reason}" for name, reason in self.left_out_.items())
+            raise DataError(f"no model that has weight could learn ({why})\n\nhint: give others some weight")
+        return some - np.logaddexp.reduce(some)
+
+    def _learn_weights(self, rows: UnreadRows | None) -> None:
+        """Set `weights_`; rows=None: from the tallies of the models alone."""
+        members = self._members()
+        if self._weighting == "":
+            self.weights_ = np.exp(self._log_weights(self.weights))
+        elif self._weighting == "bic":
+            assert rows is not None
+            self._set_posterior(bic_of_each(members, rows))
+        elif self._weighting == "loo":
+            assert rows is not None
+            self._stack(members, rows)
         else:
             try:
-                self._weigh_by([log_evidence_of(model) for model in self.models_])
+                self._set_posterior(evidence_of_each(members, f"weights={self.weights!r}"))
             except NoEvidenceError as why:
-                if X is None:
+                if rows is None:
                     raise
-                self._say_why_rows(why)
-                self._stack(X, y, sample_weight)
+                warn_of_held_out(why)
+                self._stack(members, rows)
 
-    def _stack(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Weights by rows held out."""
-        templates = dict(self._pairs_for(X))
-        pairs = [(name, templates[name]) for name in self.names_]
-        logs, w, how, failed = held_out_of_each(self.models_, pairs, X, y, self.classes_, sample_weight)
-        self._drop(failed)
-        self._weigh_by_rows(logs, w, how)
+    def _set_posterior(self, log_evidence: np.ndarray) -> None:
+        self.log_evidence_ = log_evidence
+        self.weights_ = hypotheses.posterior(self.log_evidence_, self._log_weights(self.prior))
 
-    def _weigh_by_rows(self, logs: np.ndarray, w: np.ndarray, how: list[str]) -> None:
-        """From log probabilities (m, n) of the classes of rows that the models have not seen, and how that was."""
-        self.held_out_ = how
-        self.log_evidence_ = logs @ w
-        self.weights_ = hypotheses.stacking_weights(logs, np.exp(self._log_of(self.prior)), w)
-
-    def _say_why_rows(self, why: Exception) -> None:
-        warnings.warn(
-            f"the models are weighed by rows held out: {str(why).split(chr(10))[0]}\n\n"
-            "hint: weights='loo' says that this is meant; or give models whose evidences compare",
-            UserWarning,
-            stacklevel=levels_up(),
-        )
-
-    def _weigh_by(self, found: list[tuple[str, float]]) -> None:
-        """`weights_` by the probability that each model gives the data, and what data these are."""
-        same_data([kind for kind, _ in found], self.names_, f"weights={self.weights!r}")
-        self.log_evidence_ = np.array([value for _, value in found])
-        self.weights_ = hypotheses.posterior(self.log_evidence_, self._log_of(self.prior))
+    def _stack(self, members: list[Member], rows: UnreadRows) -> None:
+        """Set the weights under which held-out rows are most probable."""
+        scores = score_held_out(members, rows.in_memory_if_few(), self.classes_)
+        self.names_ = [one.name for one in scores.members]
+        self.models_ = [one.model for one in scores.members]
+        self.left_out_ = {**self.left_out_, **scores.failed}
+        self.held_out_ = scores.descriptions
+        self.log_evidence_ = scores.logs @ scores.weights
+        prior = np.exp(self._log_weights(self.prior))
+        self.weights_ = hypotheses.stacking_weights(scores.logs, prior, scores.weights)
 
     def _adds_rows(self) -> bool:
-        return self._additive() and all(
-            hasattr(model, method) for model in self._current() for method in ("partial_fit", "forget")
-        )
+        members = self._members()
+        return self._additive() and all(one.has(name) for one in members for name in ("partial_fit", "forget"))
 
     def _additive(self) -> bool:
         """Whether the weights follow from tallies, or are given."""
-        given = not isinstance(self.weights, str)
-        return given or (self.weights == "evidence" and all(isinstance(m, Generative) for m in self._current()))
+        if self._weighting == "":
+            return True
+        return self._weighting == "evidence" and all(isinstance(one.model, Generative) for one in self._members())
 
 
 class BayesOptimal(Ensemble):
-    """The average of what models say, weighted by how well each of them foretells rows that it has not seen, or by how
-    probable the rows make it.
+    """The weighted mean of the predictions of several models.
 
     Parameters
     ----------
-    models : list of classifiers or of (name, classifier), or {name: classifier}
-        Cloned and fitted; one that cannot learn from the rows is left out with a warning (`left_out_`). By default
-        naive Bayes, calibrated and with weighted columns, `TreeAugmentedNB`, `AODE` and `KDependenceBayes(k=2)`, all
-        calibrated, and, where all columns are numbers and no cell is missing, logistic regression of standardised
-        columns. With other weights than "loo", two whose evidence is closed: naive Bayes of normal numbers, and its
-        average over all subsets of the columns.
-    prior : weights in the order of the models, or {name: weight}
-        P(h) before any row was seen; by default all alike, but the tree, `AODE` and `KDependenceBayes` of the default
-        models, which say much the same, share the part of one (George 2010).
-    weights : "loo", "evidence", "bic", or numbers
-        "loo": stacking, the weights under which rows left out are most probable, for models of any kind: leave-one-out
-        in closed form where a model has it and all rows have chosen nothing (families, cuts, a structure, a
-        calibration), five folds else (`held_out_` says which), of which those of the first 8,192 rows are enough. A row
-        is left out with all its weight, whatever that means; the same row once more is another row.
-        "evidence": P(h | D) by the models' `evidence_`, exact where it is closed, Laplace's for logistic regression;
-        such weights soon are those of one model. Where a model has none, or they are not of the same data, rows left
-        out decide, with a warning. "bic": Schwarz' approximation of it. Numbers: P(h | D) as you know it.
+    models : list of classifiers or of (name, classifier), mapping by name, or None
+        The models; they are cloned and fitted. A model that cannot learn from the rows is left out, with a warning.
+        None: `MixedNB`, calibrated; `MixedNB` with feature weights; `TreeAugmentedNB`, `AODE` and
+        `KDependenceBayes(k=2)`, calibrated; and, if all columns are numbers without missing cells, logistic regression
+        on standardised columns. With other `weights` than "loo", two models that have an evidence: `MixedNB` with
+        normal numbers, and its average over all subsets of the columns.
+    prior : sequence, mapping by name, or None
+        P(h) of each model. None: equal, but of the default models `TreeAugmentedNB`, `AODE` and `KDependenceBayes`,
+        whose predictions are similar, share the part of one (George 2010).
+    weights : "loo", "evidence", "bic", or sequence
+        "loo": stacking, the weights under which held-out rows are most probable; for models of any kind. Up to 8,192
+        rows are held out, chosen by their content (all rows, if there are no more). Where a model has leave-one-out in
+        closed form, and nothing in it was chosen by all rows (families, cuts, a structure, a calibration), each row is
+        left out alone. Other models are fitted again: without each of five folds; with more than 8,192 rows, without
+        each of fewer groups, from 40,960 rows on without one. `held_out_` describes it. A row is held out with its
+        whole weight; a copy of a row is another row.
+        "evidence": P(h | D) from `evidence_` of the models, exact where it has a closed form, Laplace's approximation
+        for logistic regression. With many rows, one model has nearly all of the weight. If a model has no evidence, or
+        the evidences are not of the same data, held-out rows are used, with a warning.
+        "bic": P(h | D) by Schwarz' approximation.
+        Numbers, in the order of the models or by name: P(h | D) as given.
     priors : sequence, mapping by class, "uniform" or None
-        Class priors of all models; by default the classes' shares of the rows.
-
-    A row that misses cells, or columns, is answered by the models that take it. `fit_on` learns what `fit` would of up
-    to 8,192 rows; of more it holds out some of them once, and by default has the models that learn from pieces: naive
-    Bayes with weighted columns and the three structured ones, not calibrated.
+        Class priors of all models; None: the shares of the classes in the training rows.
 
     Attributes
     ----------
     models_, names_ : lists
         The fitted models, and their names.
     left_out_ : dict
-        Models that could not learn from the rows, and why, by name.
+        Models that could not learn from the rows, by name, and the reason.
     weights_ : ndarray of shape (m,)
-        Weight of each model in the average.
+        Weight of each model.
     classes_ : ndarray of shape (k,)
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
-    log_evidence_, held_out_
-        What the weights came from: evidence of each model, or how rows were held out.
+    log_evidence_ : ndarray of shape (m,)
+        What learned weights come from: log evidence of each model, or log probability of the held-out rows.
+    held_out_ : list of str
+        How rows were held out, for each model; weights="loo" only.
+    evidence_ : float
+        log Σ_h P(h) P(D | h); weights="evidence" only.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, where the training rows had names.
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+
+    See Also
+    --------
+    Gibbs : One model, drawn by its weight, predicts each row.
+    select_model : Chooses one model instead of averaging.
+
+    Notes
+    -----
+    A row with missing cells, or without some of the columns, is predicted by the models that take it: the others have
+    no weight for this row. `explain` names them in a note. Columns of frames are matched by name for all models, if one
+    of them does so.
+
+    `fit_on` learns the same model as `fit`, from data of any size. Models of other libraries learn from rows in memory
+    only; so does logistic regression on standardised columns, from up to 2 GiB.
 
     Examples
     --------
@@ -1260,37 +580,58 @@ class BayesOptimal(Ensemble):
 
 
 class Gibbs(Ensemble):
-    """One model drawn by its posterior probability answers each row (per="row"), or the whole call ("prediction").
+    """Prediction by one model, drawn by its posterior probability.
 
-    On average over concepts that are as probable as the prior says, it is wrong at most twice as often as
-    `BayesOptimal`, and asks one model instead of all. Models, prior and weights are those of `BayesOptimal`, weights by
-    default the posterior probabilities ("evidence"); a whole number as `random_state` draws the same every time.
+    On average over concepts that are as probable as the prior assumes, it errs at most twice as often as
+    `BayesOptimal`, and evaluates one model for each row instead of all (Haussler, Kearns and Schapire 1994).
 
     Parameters
     ----------
-    models, prior, weights, priors
+    models : list of classifiers or of (name, classifier), mapping by name, or None
         As in `BayesOptimal`.
+    prior : sequence, mapping by name, or None
+        P(h) of each model, as in `BayesOptimal`.
+    weights : "evidence", "loo", "bic", or sequence
+        As in `BayesOptimal`; by default the posterior probabilities from the evidence.
+    priors : sequence, mapping by class, "uniform" or None
+        Class priors of all models; None: the shares of the classes in the training rows.
     per : "row" or "prediction"
-        Whether a model is drawn for each row, or for a whole call.
+        Whether a model is drawn for each row, or one for all rows of a call.
     random_state : int, RandomState or None
-        A whole number draws the same in every call.
+        An int draws the same models in every call.
 
     Attributes
     ----------
     models_, names_ : lists
         The fitted models, and their names.
     left_out_ : dict
-        Models that could not learn from the rows, and why, by name.
+        Models that could not learn from the rows, by name, and the reason.
     weights_ : ndarray of shape (m,)
         Posterior probability of each model.
     classes_ : ndarray of shape (k,)
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
+    log_evidence_ : ndarray of shape (m,)
+        What learned weights come from: log evidence of each model, or log probability of the held-out rows.
+    held_out_ : list of str
+        How rows were held out, for each model; weights="loo" only.
+    evidence_ : float
+        log Σ_h P(h) P(D | h); weights="evidence" only.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+
+    See Also
+    --------
+    BayesOptimal : The weighted mean of the predictions of all models.
+
+    Notes
+    -----
+    For a row with missing cells a model is drawn among those that take it.
 
     Examples
     --------
@@ -1317,17 +658,586 @@ class Gibbs(Ensemble):
         return hypotheses.gibbs(log_proba, draw(self.weights_, log_proba.shape[1], self.per, self.random_state))
 
     def _pooled(self, posterior: PooledPosterior, X: Any) -> np.ndarray:
-        """Only models that were drawn are asked."""
-        X = frames.records(X)
+        """Only models that were drawn are evaluated."""
+        X, own = frames.records(X), (self.classes_, posterior.priors, self.class_count_)
         n = len(X) if isinstance(X, frames.Records) else _num_samples(X)
         drawn = draw(self.weights_, n, self.per, self.random_state)
-        asked, places = np.unique(drawn, return_inverse=True)
-        asked = asked if len(asked) else np.zeros(1, dtype=np.intp)  # of no rows, somebody must complain
-        own = self.classes_, posterior.priors, self.class_count_
-        each = [log_proba_of(self.models_[m], X, *own) for m in asked]
-        return hypotheses.gibbs(np.stack(each), places)
+        if not (type(X) is np.ndarray and X.dtype.kind == "f" and np.isfinite(X).all()):  # cells may be missing
+            each = inputs_of_each(posterior.members, X)
+            if any(taken is not None for _, taken in each):
+                return self._of_rows_taken(posterior.members, each, drawn, own)
+        some, places = np.unique(drawn, return_inverse=True)
+        some = some if len(some) else np.zeros(1, dtype=np.intp)  # without rows, a model raises the error
+        return hypotheses.gibbs(np.stack([posterior.members[m].log_proba(X, *own) for m in some]), places)
+
+    def _of_rows_taken(self, members: list[Member], each: list, drawn: np.ndarray, own: tuple) -> np.ndarray:
+        """Where the drawn model does not take a row, another one is drawn, among those that do."""
+        taken = taken_rows(each, len(drawn))
+        refused = np.flatnonzero(~taken[drawn, np.arange(len(drawn))])
+        patterns, which = np.unique(taken[:, refused], axis=1, return_inverse=True)
+        for i, pattern in enumerate(patterns.T):
+            at, weights = refused[which.ravel() == i], self.weights_ * pattern
+            weights = weights if weights.any() else pattern * 1.0
+            drawn[at] = draw(weights, len(at), self.per, self.random_state)
+        out = np.empty((len(drawn), len(self.classes_)))
+        for m in np.unique(drawn):
+            at = np.flatnonzero(drawn == m)
+            out[at] = members[m].log_proba(rows_at(indexable(each[m][0]), at), *own)
+        return out
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         return tags
+
+
+# functions of the predictions
+
+
+def draw(weights: np.ndarray, n: int, per: str, random_state: Any) -> np.ndarray:
+    """Which model predicts each of n rows, (n,): one drawn for each, or one for all.
+
+    >>> draw(np.array([0.5, 0.5]), 4, "row", 1).tolist(), len(set(draw(np.ones(9), 4, "prediction", 0).tolist()))
+    ([1, 1, 0, 1], 1)
+    """
+    rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
+    return hypotheses.draws(weights, n, rng) if per == "row" else np.repeat(hypotheses.draws(weights, 1, rng), n)
+
+
+def stack_rows(a: Any, b: Any) -> Any:
+    """The rows of two arrays or frames, one after the other."""
+    if isinstance(a, np.ndarray):
+        return np.concatenate([a, b])
+    return nw.concat([nw.from_native(a), nw.from_native(b)], how="vertical").to_native()
+
+
+# members
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A model in an ensemble, fitted or not, and its name."""
+
+    name: str
+    model: Any
+
+    @staticmethod
+    def of(name: str, model: Any) -> Member:
+        return (OwnMember if isinstance(model, Classifier) else ForeignMember)(name, model)
+
+    def learn(self, rows: UnreadRows) -> Self:
+        """A member with the same settings, fitted to the rows."""
+        raise NotImplementedError
+
+    def log_proba(self, X: Any, classes: np.ndarray, priors: Any = None, counts: np.ndarray | None = None) -> Any:
+        """log P(class | x) (n, k) in the order of `classes`, of which a model may know fewer; with other priors, if
+        given, instead of the shares of the classes in training, which are proportional to `counts`."""
+        raise NotImplementedError
+
+    def evidence(self) -> tuple[str, float]:
+        """(what it is the probability of, its logarithm): of the training rows, parameters integrated out."""
+        raise NotImplementedError
+
+    def measure(self) -> str:
+        """What the likelihood is the probability of."""
+        raise NotImplementedError
+
+    def log_likelihood(self, rows: Chunk) -> float:
+        """log of the probability of the rows, by the fitted parameters."""
+        raise NotImplementedError
+
+    def n_parameters(self) -> int:
+        """The number of free parameters."""
+        raise NotImplementedError
+
+    @property
+    def finds_columns_by_name(self) -> bool:
+        """Whether columns of frames may be in any order."""
+        return False
+
+    @property
+    def reads_texts(self) -> bool:
+        return False
+
+    @property
+    def adds_rows(self) -> bool:
+        """Whether the model is an additive tally."""
+        return False
+
+    @property
+    def has_evidence_by_column(self) -> bool:
+        return False
+
+    @property
+    def takes_missing(self) -> bool:
+        """Whether rows with missing cells are taken."""
+        tags = self.tags()
+        return tags is None or bool(tags.input_tags.allow_nan)
+
+    def held_out(self, held: HeldOut, parts: Sequence[UnreadRows], classes: np.ndarray) -> tuple[np.ndarray, str]:
+        """(log probability (p,) of the class of each held-out row, by models not fitted to it, a description); parts[g]
+        are the rows without group g."""
+        sample, logs = held.sample, np.empty(len(held.row))
+        own = np.searchsorted(classes, sample.y)
+        for group, part in enumerate(parts):
+            at = np.flatnonzero(held.group == group)
+            row = held.row[at]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # warnings about all rows were given before
+                found = self.learn(part).log_proba(rows_at(sample.X, row), classes)
+            logs[at] = found[np.arange(len(row)), own[row]]
+        return logs, held.description
+
+    def has(self, method: str) -> bool:
+        """Whether the model has a method, with its settings."""
+        return hasattr(self.model, method)
+
+    def tags(self) -> Any:
+        """The tags of scikit-learn, or None."""
+        return get_tags(self.model) if hasattr(self.model, "__sklearn_tags__") else None
+
+    def settings(self) -> dict[str, Any] | None:
+        """The settings by name, or None for what is no estimator."""
+        estimator = hasattr(self.model, "get_params") and not isinstance(self.model, type)
+        return self.model.get_params(deep=True) if estimator else None
+
+    def attributes(self) -> dict[str, Any]:
+        """The attributes of the columns and of the target that the fitted model has."""
+        names = ("n_features_in_", "feature_names_in_", "target_name_")
+        return {name: getattr(self.model, name) for name in names if hasattr(self.model, name)}
+
+
+class OwnMember(Member):
+    """A classifier of this library: it learns from rows of any kind."""
+
+    @property
+    def finds_columns_by_name(self) -> bool:
+        return isinstance(self.model, MixedNB | StructuredNB)
+
+    @property
+    def reads_texts(self) -> bool:
+        return self.model._reads_texts
+
+    @property
+    def adds_rows(self) -> bool:
+        return self.model._adds_rows()
+
+    @property
+    def has_evidence_by_column(self) -> bool:
+        return not self.model._reads_texts
+
+    @property
+    def takes_missing(self) -> bool:
+        return bool(get_tags(self.model).input_tags.allow_nan)
+
+    def learn(self, rows: UnreadRows) -> Self:
+        model = clone(self.model)
+        if isinstance(rows, UnreadArrays):
+            X, y, w = rows.arrays()
+            model.fit(X, y, **weight_argument(model, "fit", w))
+            if rows.target is not None:
+                model._name_target(rows.target)
+        else:
+            model._validate_params()
+            model._learn_on(rows.job)
+        return replace(self, model=model)
+
+    def log_proba(self, X: Any, classes: np.ndarray, priors: Any = None, counts: np.ndarray | None = None) -> Any:
+        model = self.model
+        if priors is None:
+            found = model.predict_log_proba(X)
+        else:
+            own = check_priors(priors, classes)[np.searchsorted(classes, model.classes_)]
+            found = model.predict_log_proba(X, priors=own / own.sum())
+        found = np.asarray(found, dtype=np.float64)
+        return found if len(model.classes_) == len(classes) else in_classes(found, model.classes_, classes)
+
+    def evidence(self) -> tuple[str, float]:
+        value = evidence_of(self.model)
+        if not isinstance(self.model, Generative):
+            return self.measure(), value
+        return self.measure(), value + class_evidence(self.model.class_count_)
+
+    def measure(self) -> str:
+        if not isinstance(self.model, Generative):
+            return "p(y | X)"
+        return f"p(X, y), {measure_of(self.model)}"
+
+    def log_likelihood(self, rows: Chunk) -> float:
+        X = rows.read_by(self.model)
+        generative = isinstance(self.model, Generative)
+        logs = self.model.predict_joint_log_proba(X) if generative else self.model.predict_log_proba(X)
+        return sum_of_own_classes(logs, rows, self.model.classes_)
+
+    def n_parameters(self) -> int:
+        k = len(self.model.classes_)
+        if isinstance(self.model, LogisticRegression):
+            return (k - 1) * (self.model.coef_.shape[1] + bool(self.model.fit_intercept))
+        if not isinstance(self.model, Generative):
+            raise unknown_parameters(self.model)
+        state = self.model._fitted_state()
+        free = state.family.n_parameters(state.params, k, self.model.n_features_in_)
+        if free is None:
+            raise unknown_parameters(self.model)
+        return k - 1 + free
+
+    def held_out(self, held: HeldOut, parts: Sequence[UnreadRows], classes: np.ndarray) -> tuple[np.ndarray, str]:
+        """By leave-one-out in closed form, where the model has it and all rows have chosen nothing."""
+        if not makes_choices(self.model) and self.has("leave_one_out"):
+            sample = held.sample
+            more = {} if sample.w is None else {"sample_weight": sample.w}
+            try:
+                found = np.asarray(self.model.leave_one_out(sample.X, sample.y, **more), dtype=np.float64)
+            except NotAdditiveError:  # a setting needs all rows at once
+                return super().held_out(held, parts, classes)
+            own = found[np.arange(len(found)), np.searchsorted(classes, sample.y)]
+            return own[held.row], "leave-one-out" + ("" if held.complete else f" of {held.copies.sum()} rows")
+        return super().held_out(held, parts, classes)
+
+
+class StandardisedMember(OwnMember):
+    """Logistic regression on standardised columns, with coefficients in the units of the columns.
+
+    Where the units of columns differ by orders of magnitude, one penalty does not suit all columns. Learning from
+    standardised columns and scaling the coefficients back gives an ordinary `LogisticRegression`.
+
+    >>> X = [[0.0, 5e5], [1.0, 2e5], [2.0, 9e5], [3.0, 6e5], [4.0, 4e5], [5.0, 8e5]]
+    >>> rows = UnreadArrays(X, ["no", "no", "yes", "no", "yes", "yes"])
+    >>> model = StandardisedMember("logistic", LOGISTIC).learn(rows).model
+    >>> type(model).__name__, model.predict([[0.5, 5e5], [4.5, 5e5]]).tolist()
+    ('LogisticRegression', ['no', 'yes'])
+    """
+
+    def learn(self, rows: UnreadRows) -> Self:
+        names = None
+        if isinstance(rows, UnreadBatches):
+            names = np.array(rows.job.roles.features, dtype=object)
+            rows = rows.collected("logistic regression on standardised columns")
+        X, y, w = rows.arrays()
+        X = frames.records(X)
+        columns = frames.columns(X if frames.is_frame(X) else np.asarray(X))
+        x = np.column_stack([np.asarray(column.values, dtype=np.float64) for column in columns])
+        w = None if w is None else np.asarray(w, dtype=np.float64)
+        mean = np.average(x, axis=0, weights=w)
+        spread = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=w))
+        spread[~(spread > 1e-12 * np.abs(x).max(axis=0, initial=1e-300))] = 1.0
+        model = clone(self.model).fit((x - mean) / spread, y, w)
+        if isinstance(X, frames.Records):
+            names = np.array(list(X.cells), dtype=object)
+        if names is None:
+            _check_feature_names(model, X, reset=True)
+        else:
+            model.feature_names_in_ = names
+        if rows.target is not None:
+            model._name_target(rows.target)
+        model.__dict__.pop("path_", None)  # in other units
+        model.coef_ = model.coef_ / spread
+        model.intercept_ = model.intercept_ - model.coef_ @ mean
+        if "_means" in model.__dict__:
+            model._means = mean
+        _, codes = inputs.labels(np.asarray(y), model.classes_)
+        model._learn_inference(Reals(x), codes, inputs.weights(w, codes))
+        return replace(self, model=model)
+
+
+class ForeignMember(Member):
+    """An estimator of another library, a pipeline, or a `FixedRule`: it learns from rows in memory only."""
+
+    def learn(self, rows: UnreadRows) -> Self:
+        if not isinstance(rows, UnreadArrays):
+            raise NotAdditiveError(
+                f"`{self.name}`, a {type(self.model).__name__}, learns from rows in memory only\n\n"
+                "hint: use `fit`, or leave it out of the models"
+            )
+        X, y, w = rows.whole_rows()
+        model = clone(self.model)
+        return replace(self, model=model.fit(X, y, **weight_argument(model, "fit", w)))
+
+    def log_proba(self, X: Any, classes: np.ndarray, priors: Any = None, counts: np.ndarray | None = None) -> Any:
+        model = self.model
+        with np.errstate(divide="ignore"):
+            logs = hasattr(model, "predict_log_proba")
+            found = np.asarray(model.predict_log_proba(X) if logs else np.log(model.predict_proba(X)), dtype=np.float64)
+            if priors is not None:
+                if counts is None:
+                    raise DataError(
+                        "hypotheses that were not learned here have no priors to change\n\nhint: leave out `priors`"
+                    )
+                change = np.log(check_priors(priors, classes)) - decision.log_prior(counts)
+                found = found + change[np.searchsorted(classes, model.classes_)]
+                found = found - np.logaddexp.reduce(found, axis=1, keepdims=True)
+        return in_classes(found, model.classes_, classes)
+
+    def evidence(self) -> tuple[str, float]:
+        if not isinstance(self.model, Pipeline):
+            return self.measure(), evidence_of(self.model)
+        return self.measure(), self._last().evidence()[1]
+
+    def measure(self) -> str:
+        generative = isinstance(self.model, Pipeline) and isinstance(self.model[-1], Generative)
+        return "p(X, y), columns that a pipeline made" if generative else "p(y | X)"
+
+    def log_likelihood(self, rows: Chunk) -> float:
+        if isinstance(self.model, Pipeline):
+            return self._last().log_likelihood(replace(rows, rows=self.model[:-1].transform(rows.rows)))
+        return sum_of_own_classes(self.log_proba(rows.rows, self.model.classes_), rows, self.model.classes_)
+
+    def n_parameters(self) -> int:
+        if isinstance(self.model, Pipeline):
+            return self._last().n_parameters()
+        if not hasattr(self.model, "coef_"):
+            raise unknown_parameters(self.model)
+        return (len(self.model.classes_) - 1) * (self.model.coef_.shape[1] + bool(self.model.fit_intercept))
+
+    def _last(self) -> Member:
+        """The last step of a pipeline."""
+        return Member.of(self.name, self.model[-1])
+
+
+class FixedRule(BaseEstimator):
+    """A hypothesis that is not learned: a function of X that returns labels (n,) or probabilities (n, k), or a
+    label."""
+
+    def __init__(self, rule: Any, classes: Any):
+        self.rule, self.classes = rule, classes
+        self.classes_ = np.asarray(classes)
+
+    def predict_log_proba(self, X) -> np.ndarray:
+        answer = np.asarray(self.rule(X)) if callable(self.rule) else np.full(_num_samples(X), self.rule)
+        if answer.ndim == 1:
+            known = answer[:, None] == self.classes_
+            if not known.any(axis=1).all():
+                unknown = answer[~known.any(axis=1)].tolist()[0]
+                raise DataError(
+                    f"a hypothesis predicts {unknown!r}, which is no class\n\n"
+                    f"hint: the classes are {self.classes_.tolist()}"
+                )
+            answer = known * 1.0
+        with np.errstate(divide="ignore"):
+            return np.log(answer)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def is_classifier(hypothesis: Any) -> bool:
+    """Whether a hypothesis is a fitted model."""
+    return hasattr(hypothesis, "predict_proba") or hasattr(hypothesis, "predict_log_proba")
+
+
+def classes_of_hypothesis(hypothesis: Any) -> np.ndarray:
+    """The classes of a fitted model, or a label; none of a function."""
+    if is_classifier(hypothesis):
+        return np.asarray(hypothesis.classes_)
+    return np.zeros(0) if callable(hypothesis) else np.asarray([hypothesis])
+
+
+def name_models(models: Any) -> list[tuple[str, Any]]:
+    """(name, model) of each, from a list of models or of pairs, or a mapping. The default name is that of the class; a
+    number is appended if it is taken.
+
+    >>> from deciban import GaussianNB, MixedNB
+    >>> [name for name, _ in name_models([GaussianNB(), GaussianNB(ddof=1), ("mine", MixedNB())])]
+    ['gaussiannb', 'gaussiannb-2', 'mine']
+    """
+    given = list(models.items()) if isinstance(models, Mapping) else list(models)
+    out: list[tuple[str, Any]] = []
+    for one in given:
+        pair = isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str)
+        name, model = one if pair else (type(one).__name__.lower(), one)
+        known = [other for other, _ in out]
+        if name in known:
+            if pair:
+                raise DataError(f"two models are called {name!r}\n\nhint: give each a unique name")
+            name = next(f"{name}-{i}" for i in range(2, len(given) + 2) if f"{name}-{i}" not in known)
+        out.append((name, model))
+    return out
+
+
+def weight_argument(model: Any, method: str, sample_weight: Any) -> dict[str, Any]:
+    """The weights as an argument of a method, if there are any."""
+    if sample_weight is None:
+        return {}
+    if not has_fit_parameter(model, "sample_weight"):
+        raise DataError(
+            f"{type(model).__name__}.{method} takes no sample_weight\n\nhint: leave the weights out, or this model"
+        )
+    return {"sample_weight": sample_weight}
+
+
+def copy_shallow(model: Any) -> Any:
+    """A copy that can learn more rows without changing the model, which is restored if one of them fails."""
+    out = object.__new__(type(model))
+    out.__dict__.update(model.__dict__)
+    return out
+
+
+def in_classes(log_proba: np.ndarray, own: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Log probabilities of some of the classes as (n, k): −∞ for the others."""
+    if len(own) == len(classes):
+        return log_proba
+    out = np.full((len(log_proba), len(classes)), -np.inf)
+    out[:, np.searchsorted(classes, own)] = log_proba
+    return out
+
+
+def makes_choices(model: Classifier) -> bool:
+    """Whether all rows have chosen something that stays when one is left out: families, cuts, a structure, a
+    calibration, weights of models. Leave-one-out in closed form would overrate such a model."""
+    if isinstance(model, Ensemble):
+        members = model._members()
+        return model._weighting != "" or not all(
+            isinstance(one, OwnMember) and not makes_choices(one.model) for one in members
+        )
+    state = model._tally_state()
+    if state is None:
+        return False
+    fields = () if state.reader.schema is None else state.reader.schema.fields
+    searched = state.spec.structured or any(field.family.chooses for field in fields)
+    return searched or bool(state.spec.tune) or state.spec.calibrate
+
+
+# comparison of members
+
+
+def learn_each(members: Sequence[Member], learn: Callable[[Member], Any]) -> tuple[list, dict[str, str]]:
+    """(the results of those that could learn, {name: reason} of the others). If none could, the first error is raised;
+    the error of an invalid setting is always raised."""
+    out: list = []
+    left_out, first, columns_named = {}, None, False
+    for member in members:
+        with warnings.catch_warnings():
+            if columns_named:
+                warnings.simplefilter("ignore", ColumnWarning)  # another member has warned of these columns
+            try:
+                out.append(learn(member))
+                columns_named = columns_named or member.finds_columns_by_name
+            except InvalidParameterError:
+                raise
+            except FAILURES as wrong:
+                first = first or wrong
+                left_out[member.name] = str(wrong).split("\n")[0]
+    if not out and first is not None:
+        raise first
+    return out, left_out
+
+
+def warn_left_out(left_out: Mapping[str, str]) -> None:
+    for name, why in left_out.items():
+        warnings.warn(
+            f"`{name}` is left out: {why}\n\nhint: the others predict without it; remove it from `models`, or give it "
+            "what it needs",
+            UserWarning,
+            stacklevel=levels_up(),
+        )
+
+
+def warn_of_held_out(why: Exception) -> None:
+    warnings.warn(
+        f"the weights come from held-out rows: {str(why).split(chr(10))[0]}\n\n"
+        "hint: weights='loo' uses them without this warning; or give models whose evidences compare",
+        UserWarning,
+        stacklevel=levels_up(),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutScores:
+    """How probable the labels of held-out rows are, by each member."""
+
+    members: list[Member]  # that could be fitted without these rows
+    logs: np.ndarray  # (m, p)
+    weights: np.ndarray  # (p,), of the rows
+    descriptions: list[str]  # how rows were held out
+    failed: dict[str, str]  # the reason, by name
+
+
+def score_held_out(members: Sequence[Member], rows: UnreadRows, classes: np.ndarray) -> HeldOutScores:
+    """The log probabilities of held-out rows by fitted members."""
+    held = rows.sample().hold_out(FOLDS)
+    parts = [rows.without(held.left_out(group)) for group in range(held.groups)]
+    found, failed = learn_each(members, lambda member: (member, *member.held_out(held, parts, classes)))
+    each, logs, descriptions = zip(*found, strict=True)
+    return HeldOutScores(list(each), np.stack(logs), held.weights, list(descriptions), failed)
+
+
+def evidence_of_each(members: Sequence[Member], by: str = "evidence") -> np.ndarray:
+    """The log evidence of each member, (m,); an error where they are not of the same data."""
+    found = [member.evidence() for member in members]
+    check_same_data([kind for kind, _ in found], [member.name for member in members], by)
+    return np.array([value for _, value in found])
+
+
+def bic_of_each(members: Sequence[Member], rows: UnreadRows) -> np.ndarray:
+    """Schwarz' approximation of the log evidence, (m,): log likelihood − ½ parameters · log n."""
+    check_same_data([one.measure() for one in members], [one.name for one in members], "weights='bic'")
+    parameters = np.array([member.n_parameters() for member in members])
+    logs, weight = rows.total(LogLikelihoods(tuple(members))).parts
+    return logs - 0.5 * parameters * np.log(weight)
+
+
+@dataclass(frozen=True, eq=False)
+class LogLikelihoods:
+    """rows → (log likelihood by each member (m,), weight of the rows)"""
+
+    members: tuple[Member, ...]
+
+    def __call__(self, rows: Chunk) -> SumTuple:
+        logs = [member.log_likelihood(rows) if rows.w.any() else 0.0 for member in self.members]
+        return SumTuple((np.array(logs), float(rows.w.sum())))
+
+
+def sum_of_own_classes(logs: Any, rows: Chunk, classes: np.ndarray) -> float:
+    """Σ w · logs[i, class of row i]"""
+    own = np.minimum(np.searchsorted(classes, rows.y), len(classes) - 1)
+    some = np.flatnonzero(rows.w > 0)
+    return float(rows.w[some] @ np.asarray(logs, dtype=np.float64)[some, own[some]])
+
+
+def evidence_of(model: Any) -> float:
+    """`evidence_` of a model, or an error that says why it has none."""
+    try:
+        return float(model.evidence_)
+    except AttributeError as missing:
+        why = str(missing).split("\n")[0]
+        why = why if why and "object has no attribute" not in why else "it has no closed form"
+        raise NoEvidenceError(
+            f"{type(model).__name__} has no evidence: {why}\n\n"
+            f"hint: where there is `estimate`, set it to 'bayes'; or {HELD_OUT}"
+        ) from None
+
+
+def measure_of(model: Generative) -> str:
+    """Of what the evidence of a generative model is the density, or the probability."""
+    state = model._fitted_state()
+    schema = state.reader.schema
+    if schema is None:
+        return state.family.measure
+    if state.spec.structured:
+        kinds = ["intervals" if field.levels is None else "levels" for field in schema.fields]
+    else:
+        kinds = [field.family.measure for field in schema.fields]
+    gaps = ", and which cells are missing" if schema.gaps is not None else ""
+    return (kinds[0] if len(set(kinds)) == 1 else "columns " + " ".join(kinds)) + gaps
+
+
+def unknown_parameters(model: Any) -> DataError:
+    return DataError(
+        f"how many parameters a {type(model).__name__} has is not known\n\nhint: {HELD_OUT}, or by 'evidence'"
+    )
+
+
+# default members
+
+CONJUGATE = (MixedNB(families="student", alpha=1.0), MixedNB(families="student", alpha=1.0, average="subsets"))
+STACKED = {
+    "calibrated": MixedNB(calibrate=True),
+    "weighted": MixedNB(weights="discriminative"),
+    "tree": TreeAugmentedNB(calibrate=True),
+    "aode": AODE(calibrate=True),
+    "kdb": KDependenceBayes(k=2, calibrate=True),
+}
+PRIOR = {"tree": 1 / 3, "aode": 1 / 3, "kdb": 1 / 3}  # three models with similar predictions share the part of one
+LOGISTIC = LogisticRegression(C="auto")  # on standardised columns, if all are numbers without missing cells

@@ -3,8 +3,8 @@
     MAP:  argmax P(D | h) P(h)        MDL:  argmin −log₂ P(D | h) − log₂ P(h)
 
 are the same hypothesis: the most probable one has the fewest total bits. `by="loo"` uses −Σ log₂ P(y_i | x_i, the other
-rows) instead of −log₂ P(D | h). So does every choice among models whose evidences are not comparable or not defined;
-the printed table says why.
+rows) instead of −log₂ P(D | h), over held-out rows (up to 8,192, chosen as in `BayesOptimal`). So does every choice
+among models whose evidences are not comparable or not defined; the printed table says why.
 
 >>> from deciban import GaussianNB, LinearDiscriminantAnalysis, select_model
 >>> X, y = [[0.0, 0.1], [1.0, 1.2], [2.0, 1.9], [3.0, 1.0], [4.0, 2.1], [5.0, 3.2]], ["a", "a", "a", "b", "b", "b"]
@@ -21,13 +21,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from deciban import display
 from deciban.classifiers import ensemble
+from deciban.classifiers.ensemble import Member, name_models
 from deciban.data import frames
 from deciban.errors import DataError
 from deciban.models import hypotheses
+from deciban.rows.unread import UnreadArrays
 
 WAYS = ("map", "mdl", "loo")
 
@@ -127,35 +128,30 @@ def select_model(
     """
     if by not in WAYS:
         raise DataError(f"by is {by!r}\n\nhint: one of {', '.join(map(repr, WAYS))}")
-    pairs = ensemble.name_members(models)
-    if not pairs:
+    members = [Member.of(name, model) for name, model in name_models(models)]
+    if not members:
         raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
-    logs = dict(zip([name for name, _ in pairs], ensemble.log_prior(prior, [name for name, _ in pairs]), strict=True))
-    X, y = frames.take_target(X, y)
-    found, left_out = ensemble.each_learned(
-        pairs, lambda _, model: clone(model).fit(X, y, **ensemble.fit_kwargs(model, "fit", sample_weight))
-    )
+    names = [member.name for member in members]
+    logs = dict(zip(names, hypotheses.log_weights(prior, names), strict=True))
+    rows = UnreadArrays(*frames.take_target(X, y), sample_weight)
+    found, left_out = ensemble.learn_each(members, lambda member: member.learn(rows))
     value, measured, why = None, "", []
     if by != "loo":
         try:
-            each = [ensemble.log_evidence_of(model) for _, model in found]
-            ensemble.same_data([kind for kind, _ in each], [name for name, _ in found])
-            value, measured = np.array([number for _, number in each]), each[0][0]
-        except ensemble.NoEvidenceError as wrong:
+            value, measured = ensemble.evidence_of_each(found), found[0].measure()
+        except hypotheses.NoEvidenceError as wrong:
             why = [f"chosen by leave-one-out: {str(wrong).split(chr(10))[0]}"]
     if value is None:
-        some = [pair for pair in pairs if pair[0] not in left_out]
-        models = [model for _, model in found]
-        rows, w, how, failed = ensemble.held_out_of_each(models, some, X, y, models[0].classes_, sample_weight)
-        found, left_out = [pair for pair in found if pair[0] not in failed], {**left_out, **failed}
-        value = rows @ w
-        measured = f"p(y | X), leave-one-out ({', '.join(dict.fromkeys(how))})"
-    ensemble.say_left_out(left_out)
-    names = tuple(name for name, _ in found)
-    log_prior = np.array([logs[name] for name in names])
+        scores = ensemble.score_held_out(found, rows, found[0].model.classes_)
+        found, left_out = scores.members, {**left_out, **scores.failed}
+        value = scores.logs @ scores.weights
+        measured = f"p(y | X), leave-one-out ({', '.join(dict.fromkeys(scores.descriptions))})"
+    ensemble.warn_left_out(left_out)
+    log_prior = np.array([logs[member.name] for member in found])
     log_prior = log_prior - np.logaddexp.reduce(log_prior)
     data, own, total = hypotheses.description_length(value, log_prior)
     weight = hypotheses.posterior(value, log_prior)
     chosen = int(weight.argmax() if by == "map" else total.argmin())
     notes = (*why, *(f"{name} could not be fitted: {reason}" for name, reason in left_out.items()))
-    return Selection(names, measured, data, own, total, weight, chosen, tuple(model for _, model in found), notes)
+    fitted = tuple(member.name for member in found), tuple(member.model for member in found)
+    return Selection(fitted[0], measured, data, own, total, weight, chosen, fitted[1], notes)

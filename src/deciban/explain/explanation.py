@@ -307,7 +307,11 @@ class Explanation:
             raise DataError(f"`of` and `against` take one label, or one for each of the {len(self)} rows")
         if not found.any(axis=-1).all():
             unknown = np.unique(labels[~found.any(axis=-1)] if labels.ndim else labels).tolist()
-            raise DataError(f"class {unknown} is not among {self.classes.tolist()}\n\nhint: name a class of the model")
+            named = " and ".join(map(repr, unknown[:3])) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
+            what = f"class {named} is" if len(unknown) == 1 else f"classes {named} are"
+            raise DataError(
+                f"{what} not among {self.classes.tolist()}\n\nhint: `of` and `against` are classes of the model"
+            )
         return np.broadcast_to(found.argmax(axis=-1), (len(self),))
 
     def _best_but(self, place: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from deciban.models.calibration import Calibration
 from deciban.models.model import State
 from deciban.models.posterior import AveragedPosterior, resolved
 from deciban.rows.rows import Rows
-from deciban.rows.sample import RowSample
+from deciban.rows.sampling import RowSample
 from deciban.tallies.basic import SumTuple
 
 LOST = 700.0  # nats: loss of a held-out row with probability 0

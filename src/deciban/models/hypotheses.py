@@ -9,6 +9,10 @@
     stacking       weights that maximise the likelihood of held-out rows, argmax Σ_i log Σ_h w_h p_h(y_i)
                    (Yao, Vehtari, Simpson and Gelman 2018): concave, so EM finds the global maximum
 
+Evidences P(D | h) compare only if they are probabilities of the same data D. A generative model has p(X | y), which
+with p(y) (a uniform Dirichlet prior over the class shares, the same for all models) is p(X, y); a discriminative one
+has p(y | X). Densities of numbers do not compare with probabilities of levels, nor transformed columns with others.
+
 >>> votes = np.log([[[1.0, 1e-300]], [[1e-300, 1.0]], [[1e-300, 1.0]]])  # of three hypotheses about one row: +, −, −
 >>> np.exp(bayes_optimal(votes, np.array([0.4, 0.3, 0.3]))).round(9).tolist()
 [[0.4, 0.6]]
@@ -16,11 +20,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
+from deciban import decision
+from deciban.errors import DataError
+from deciban.estimation.dirichlet import log_evidence
+
+HELD_OUT = "compare models by held-out rows instead: 'loo'"
 BIT = np.log(2.0)  # nats in a bit
 TOLERANCE = 1e-7  # EM stops when no weight changes by more
 STEPS = 2000
+
+
+class NoEvidenceError(DataError):
+    """A model has no evidence, or evidences are not of the same data."""
+
+
+def check_same_data(kinds: Sequence[str], names: Sequence[str], by: str = "evidence") -> None:
+    """Raise an error for probabilities of different data; `kinds` says of what each is the probability, `by` is the
+    setting that compares them."""
+    if len(set(kinds)) > 1:
+        each = "; ".join(f"{name}: {kind}" for name, kind in zip(names, kinds, strict=True))
+        raise NoEvidenceError(f"{by} would compare probabilities of different data ({each})\n\nhint: {HELD_OUT}")
+
+
+def class_evidence(n: np.ndarray) -> float:
+    """log p(y) of so many rows of each class (k,), with a uniform Dirichlet prior over the class shares.
+
+    >>> round(np.exp(-class_evidence(np.array([1.0, 1.0]))))  # 1/2 · 1/3
+    6
+    """
+    counts = np.asarray(n, dtype=np.float64)[None]
+    return float(log_evidence(counts, np.array([0, counts.shape[1]]), 1.0)[0, 0])
+
+
+def log_weights(weights: Any, names: Sequence[str]) -> np.ndarray:
+    """log of the weights of models, scaled to sum 1, (m,): from numbers in the order of the names or by name; None:
+    equal weights.
+
+    >>> np.exp(log_weights({"b": 3, "a": 1}, ["a", "b"])).round(9).tolist()
+    [0.25, 0.75]
+    """
+    if weights is None:
+        return np.full(len(names), -np.log(len(names)))
+    if isinstance(weights, Mapping):
+        if set(weights) != set(names):
+            raise DataError(f"prior names {list(weights)}, but the models are {list(names)}\n\nhint: name each once")
+        weights = [weights[name] for name in names]
+    given = np.asarray(weights, dtype=np.float64)
+    if given.shape != (len(names),) or not (np.isfinite(given) & (given >= 0)).all() or not given.sum() > 0:
+        raise DataError(
+            f"weights of models are {weights!r}, and there are {len(names)} models\n\n"
+            "hint: give a number ≥ 0 for each, not all of them 0"
+        )
+    return decision.log_prior(given)
 
 
 def posterior(log_evidence: np.ndarray, log_prior: np.ndarray) -> np.ndarray:

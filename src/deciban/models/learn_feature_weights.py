@@ -40,7 +40,7 @@ from deciban.models.feature_weights import FeatureWeights, WeightedRows
 from deciban.models.model import State, Tallying
 from deciban.rows.folds import EVERY, NOWHERE, UniqueRows, assign_folds_to_unique_rows
 from deciban.rows.rows import ArrayRows, Rows
-from deciban.rows.sample import RowSample, digests
+from deciban.rows.sampling import RowSample, digests
 from deciban.tallies import Bundle
 from deciban.tallies.basic import SumTuple
 

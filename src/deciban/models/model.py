@@ -285,7 +285,7 @@ class State:
 
     def plus(self, other: State) -> State:
         """The state of the rows of both states; classes and levels may differ."""
-        classes = united(self.classes, other.classes)
+        classes = united(self.classes, other.classes, merging=True)
         a, b = self.in_classes(classes), other.in_classes(classes)
         if a.reader.schema is None or a.reader.schema == b.reader.schema:
             return replace(a, tally=a.tally + b.tally)

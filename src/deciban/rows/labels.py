@@ -9,7 +9,7 @@ import numpy as np
 from deciban import ops
 from deciban.data.frames import Column, missing_rows
 from deciban.display import format_list
-from deciban.errors import DataError, MergeError
+from deciban.errors import DataError, DecibanError, MergeError
 
 FEW = 1024  # labels 0 … 1023 are coded in one pass; a power of two
 
@@ -46,17 +46,21 @@ def label_codes(y: np.ndarray | Column, classes: np.ndarray | None = None) -> tu
     return classes, codes
 
 
-def united(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """All classes of two models, in order. Labels of different types raise an error.
+def united(a: np.ndarray, b: np.ndarray, merging: bool = False) -> np.ndarray:
+    """All classes of two parts of the data, or (`merging`) of two models, in order. Labels of different types raise an
+    error.
 
     >>> united(np.array(["a", "c"]), np.array(["b"])).tolist()
     ['a', 'b', 'c']
     """
     kinds = [label_type(labels) for labels in (a, b)]
     if kinds[0] != kinds[1]:
-        raise MergeError(
-            f"the labels are {kinds[0]} (such as {a.tolist()[0]!r}) in one model and {kinds[1]} (such as "
-            f"{b.tolist()[0]!r}) in the other\n\nhint: fit both with labels of the same type"
+        error: type[DecibanError] = MergeError if merging else DataError
+        part, other = ("one model", "the other") if merging else ("some parts of the data", "others")
+        hint = "fit both with labels of the same type" if merging else "write the target as the same type in all parts"
+        raise error(
+            f"the labels are {kinds[0]} (such as {a.tolist()[0]!r}) in {part} and {kinds[1]} (such as "
+            f"{b.tolist()[0]!r}) in {other}\n\nhint: {hint}"
         )
     return np.union1d(a, b)
 

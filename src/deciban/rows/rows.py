@@ -18,7 +18,7 @@ different classes and levels add up, in one pass:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,9 +33,9 @@ from deciban.data.frames import sort_levels
 from deciban.engines import stream, threads
 from deciban.errors import DataError, DecibanError, NotAdditiveError, relocate
 from deciban.rows import inputs
-from deciban.rows.labels import label_codes
+from deciban.rows.labels import label_codes, united
 from deciban.rows.levels import moved, recoded
-from deciban.rows.sample import BatchSample, RowSample
+from deciban.rows.sampling import BatchSample, RowSample
 from deciban.rows.schema import Schema
 from deciban.tallies import Bundle
 
@@ -98,12 +98,7 @@ class LabelledTally:
         """The sum of parts whose column types differ: a column that is empty in one part has the type of the other;
         types that contradict raise an error."""
         assert self.schema is not None
-        for name, mine, theirs in zip(self.schema.names, self.kinds, other.kinds, strict=True):
-            if mine and theirs and mine != theirs:
-                raise DataError(
-                    f"column `{name}` holds {WORDS[mine]} in some parts of the data and {WORDS[theirs]} in others\n\n"
-                    "hint: write it as the same type in all of them"
-                )
+        check_same_kinds(self.schema.names, self.kinds, other.kinds)
         kinds = tuple(a or b for a, b in zip(self.kinds, other.kinds, strict=True))
         return replace(self, kinds=kinds, again=True, tally=Bundle(()), sample=None)
 
@@ -120,15 +115,22 @@ class LabelledTally:
         return self if schema == self.schema else self._in_levels(schema, schema.merged(self.schema)[2])
 
 
-def united(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """All classes of both, in order. Texts and numbers do not mix."""
-    kinds = [array.dtype.kind in "OU" for array in (a, b)]
-    if kinds[0] != kinds[1]:
-        raise DataError(
-            f"some labels are texts, others numbers, such as {a.tolist()[:2]} and {b.tolist()[:2]}\n\n"
-            "hint: write the target as the same type in all parts of the data"
-        )
-    return np.union1d(a, b)
+def check_same_kinds(names: Sequence[Any], a: Sequence[str], b: Sequence[str]) -> None:
+    """Raise an error for columns that have different types in two parts of the data; "" may be any type."""
+    for name, mine, theirs in zip(names, a, b, strict=True):
+        if mine and theirs and mine != theirs:
+            raise DataError(
+                f"column `{name}` holds {WORDS[mine]} in some parts of the data and {WORDS[theirs]} in others\n\n"
+                "hint: write it as the same type in all of them"
+            )
+
+
+def no_rows() -> DataError:
+    """The error for data without rows."""
+    return DataError(
+        "there are no rows to learn from\n\n"
+        "hint: check whether the data have rows, and whether some of them have a weight above 0"
+    )
 
 
 @dataclass(frozen=True)
@@ -401,10 +403,7 @@ class BatchRows:
         while True:
             found = job.resumed(Discover(f, self.reader, job.roles, sample), self.settings)
             if found is None or found.tally is None or not found.rows.any():
-                raise DataError(
-                    "there are no rows to learn from\n\n"
-                    "hint: check whether the data have rows, and whether some of them have a weight above 0"
-                )
+                raise no_rows()
             if not found.again:
                 break
             if not job.repeats:

@@ -30,7 +30,7 @@ from typing import Any
 from deciban.engines.stream import Progress
 from deciban.errors import DataError, ModelFileError
 from deciban.rows.rows import LabelledTally
-from deciban.rows.sample import BatchSample
+from deciban.rows.sampling import BatchSample
 from deciban.storage import tensors
 from deciban.storage.codec import Decoder, Encoder
 
