@@ -27,7 +27,7 @@ def test_every_solver_ends_where_the_gradient_is_nothing(solver, k):
     objective = Objective.of(Table(Reals(X), y.astype(np.int32), None, k), l2=1.0)
     slow = solver == "sgd"
     answer = minimise(solver, objective, np.zeros(objective.size), tol=5e-3 if slow else 1e-7, max_iter=2000)
-    assert answer.why == "gradient"
+    assert answer.reason == "gradient"
     assert np.abs(answer.gradient).max() <= (5e-3 if slow else 1e-7) * 400
 
 

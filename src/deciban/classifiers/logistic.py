@@ -668,15 +668,15 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
             start = self._start(objective, warm)
             with np.errstate(all="ignore"):  # what overflows is looked for afterwards
                 answer = self._minimum(objective, start, chosen, sample_weight)
-            if not np.isfinite(answer.value) or (answer.why != "gradient" and overflows(objective.rows.x)):
+            if not np.isfinite(answer.value) or (answer.reason != "gradient" and overflows(objective.rows.x)):
                 self._refuse(objective.rows.x)
             self._set(objective, answer.w)
             self._keep_means(objective.rows, 0.0)
             self.__dict__.pop("_stream", None)
-            self.n_iter_ = self._origin.send_labels(np.array([answer.steps], dtype=np.int32))
+            self.n_iter_ = self._origin.send_labels(np.array([answer.n_iter], dtype=np.int32))
             self._learn_inference(objective.rows.x, objective.rows.y, objective.rows.w)
         if not self._warn_separated() and not answer.converged:
-            message = settings.not_converged(chosen.solver, answer.why, answer.steps)
+            message = settings.not_converged(chosen.solver, answer.reason, answer.n_iter)
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
@@ -974,8 +974,8 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
         settings: dict[str, Any] = {"fit_intercept": self.fit_intercept, "k": rows.k, "columns": names}
         fit = firth(x, rows.y, rows.w, max_iter=FIRTH, watch=watch, **settings)
         w = np.column_stack([fit.coef_, fit.intercept_]) if self.fit_intercept else fit.coef_
-        why = "gradient" if fit.why == "converged" else fit.why
-        return Solution(w.ravel(), why, fit.steps, -fit.penalised, np.zeros(w.size))
+        reason = "gradient" if fit.reason == "converged" else fit.reason
+        return Solution(w.ravel(), reason, fit.n_iter, -fit.penalised, np.zeros(w.size))
 
     def _learn_inference(self, X, y: np.ndarray, w: np.ndarray | None) -> None:
         """Remember rows, codes and weights (class weights in them), and where the fit ended; nothing is computed."""
@@ -1148,7 +1148,7 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
             self.path_ = self._as_path(objective, fits, score)
             self.C_ = self.path_.C
             best = self.path_.best
-            answer = replace(fits[best].answer, steps=sum(fit.answer.steps for fit in fits[: best + 1]))
+            answer = replace(fits[best].answer, n_iter=sum(fit.answer.n_iter for fit in fits[: best + 1]))
             return minimisation.finish(chosen.solver, chosen.penalising(objective)(self.C_), answer, np.iinfo(int).max)
         with progress.progress_bar(self.verbose, "fit", self.tol * objective.weight) as advance:
             if self.penalty == "jeffreys":
@@ -1194,7 +1194,7 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
             np.array([fit.C for fit in fits]),
             None if tables is None else tables[:, :, :d].copy(),
             bias,
-            np.array([fit.answer.steps for fit in fits], dtype=np.int32),
+            np.array([fit.answer.n_iter for fit in fits], dtype=np.int32),
             np.array([fit.log_loss for fit in fits]) if score else None,
             np.array([fit.loss for fit in fits]),
             score.name if score else "",
@@ -1243,9 +1243,9 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
             self.__dict__.pop(name, None)
         self.class_count_, self.C_ = mass, float(chosen.C)
         self._means = (np.ones(len(mass)) if share is None else share) @ found.total / mass.sum()
-        self.n_iter_ = np.array([answer.steps], dtype=np.int32)
+        self.n_iter_ = np.array([answer.n_iter], dtype=np.int32)
         if not answer.converged:
-            message = settings.not_converged(chosen.solver, answer.why, answer.steps)
+            message = settings.not_converged(chosen.solver, answer.reason, answer.n_iter)
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
     # inside

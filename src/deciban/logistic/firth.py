@@ -34,13 +34,13 @@ MEMORY = 10  # steps that are remembered
 
 @dataclass(frozen=True, eq=False)
 class FirthFit:
-    """Where a climb ended: θ (m, p) of the columns themselves, and why."""
+    """Where a climb ended: θ (m, p) of the columns themselves, and the reason it stopped."""
 
     theta: np.ndarray
     log_likelihood: float
     penalised: float  # with ½ log det H
-    steps: int
-    why: str  # "converged", "max_iter", "stuck", or "watch"
+    n_iter: int
+    reason: str  # "converged", "max_iter", "stuck", or "watch"
 
     @property
     def coef_(self) -> np.ndarray:
@@ -106,32 +106,32 @@ def fisher_scoring(
     here = np.zeros((design.m, design.p)) if start is None else start
     at = _value(design, here, jeffreys)
     slope, changes = _slope(design, here, at, jeffreys), _Changes(())
-    why, steps = "max_iter", 0
-    while steps < max_iter:
+    reason, n_iter = "max_iter", 0
+    while n_iter < max_iter:
         step = changes.ahead(slope, at.root)
         if held is not None:
             along = changes.ahead(held, at.root)
             step = step - np.sum(held * step) / np.sum(held * along) * along
         promise = 0.5 * float(np.sum(slope * step))
         if promise <= tol:
-            why = "converged"
+            reason = "converged"
             break
         if watch is not None and watch(here @ design.back.T, promise):
-            why = "watch"
+            reason = "watch"
             break
-        steps += 1
+        n_iter += 1
         step, there = _halved(design, here, step, at, jeffreys)
         if there is None:
             if changes.pairs:  # what was learned of the curvature misleads here
                 changes = _Changes(())
                 continue
-            why = "stuck"
+            reason = "stuck"
             break
         here, at, before = here + step, there, slope
         slope = _slope(design, here, at, jeffreys)
         if jeffreys:
             changes = changes.with_(step, before - slope)
-    return FirthFit(here @ design.back.T, at.log_likelihood, at.penalised(design), steps, why, design.intercept)
+    return FirthFit(here @ design.back.T, at.log_likelihood, at.penalised(design), n_iter, reason, design.intercept)
 
 
 def _halved(

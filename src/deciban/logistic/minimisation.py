@@ -62,7 +62,7 @@ SOLVERS: dict[str, Callable[[Any], Solver]] = {
 
 
 def minimise(name: str, objective: Any, w: np.ndarray, tol: float, max_iter: int, watch: Any = None) -> Solution:
-    """The solver of this name, run on the objective from w; `watch(steps, state)` is called after each step."""
+    """The solver of this name, run on the objective from w; `watch(n_iter, state)` is called after each step."""
     folded = Scaled.of(objective) if name == "sgd" else ReducedObjective.where_it_pays(objective)
     if folded is not None:
         objective, w = folded.objective, folded.fold(w)
@@ -70,7 +70,7 @@ def minimise(name: str, objective: Any, w: np.ndarray, tol: float, max_iter: int
     answer = replace(answer, w=objective.centred(answer.w))
     if folded is None:
         return answer
-    return replace(answer, w=folded.unfold(answer.w), gradient=folded.unfold_gradient(answer.gradient), kept=None)
+    return replace(answer, w=folded.unfold(answer.w), gradient=folded.unfold_gradient(answer.gradient), internal=None)
 
 
 def finish(name: str, objective: Any, answer: Solution, max_iter: int, watch: Any = None) -> Solution:
@@ -79,16 +79,16 @@ def finish(name: str, objective: Any, answer: Solution, max_iter: int, watch: An
     Answers of other solvers, which may be meant to stop where they do, are returned as they are."""
     rows, size = objective.rows, objective.size
     free = not objective.ridge.any() and dense(objective) and rows.n * size**2 <= MANY
-    left = min(LAST, max_iter - answer.steps)
+    left = min(LAST, max_iter - answer.n_iter)
     if name not in FINISHED or objective.lasso.any() or not answer.converged or not (free or small(objective)):
         return answer
-    if isinstance(answer.kept, Metric) and answer.kept.gain(answer.gradient) <= EPS**1.25 * abs(answer.value):
+    if isinstance(answer.internal, Metric) and answer.internal.gain(answer.gradient) <= EPS**1.25 * abs(answer.value):
         return answer
-    on = None if watch is None else lambda steps, state: watch(answer.steps + steps, state)
+    on = None if watch is None else lambda n_iter, state: watch(answer.n_iter + n_iter, state)
     more = solve(Newton(), objective, answer.w, 0.0, left, on)
-    if more.steps == 0 or not more.value <= answer.value + abs(answer.value) * 1e-12:
+    if more.n_iter == 0 or not more.value <= answer.value + abs(answer.value) * 1e-12:
         return answer
-    return replace(more, w=objective.centred(more.w), why=answer.why, steps=answer.steps + more.steps)
+    return replace(more, w=objective.centred(more.w), reason=answer.reason, n_iter=answer.n_iter + more.n_iter)
 
 
 @dataclass(frozen=True)

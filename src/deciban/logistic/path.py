@@ -180,7 +180,7 @@ def walk(
     """The fit of each C, from the last one's, until it is enough."""
     for C in Cs:
         objective = at(C)
-        answer = replace(minimise(objective, w), gradient=NOTHING, kept=None)  # which may be far larger than w
+        answer = replace(minimise(objective, w), gradient=NOTHING, internal=None)  # which may be far larger than w
         w, table = answer.w, objective.table(answer.w)
         penalty = float((0.5 * objective.ridge * table**2 + objective.lasso * np.abs(table)).sum())
         loss = (answer.value - penalty) / objective.weight

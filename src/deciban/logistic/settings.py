@@ -122,15 +122,15 @@ MESSAGES = {  # scikit-learn's wording, which callers may match
     "liblinear": "Liblinear failed to converge, increase the number of iterations.",
     "sag": "The max_iter was reached which means the coef_ did not converge",
     "saga": "The max_iter was reached which means the coef_ did not converge",
-    "lbfgs": "lbfgs failed to converge after {steps} iterations",
-    "newton-cholesky": "Newton solver did not converge after {steps} iterations",
+    "lbfgs": "lbfgs failed to converge after {n_iter} iterations",
+    "newton-cholesky": "Newton solver did not converge after {n_iter} iterations",
 }
 
 
-def not_converged(solver: str, why: str, steps: int) -> str:
+def not_converged(solver: str, reason: str, n_iter: int) -> str:
     """What to warn of where the minimum was not reached."""
-    message = MESSAGES.get(solver, "solver '{solver}' did not converge after {steps} iterations").format(
-        solver=solver, steps=steps
+    message = MESSAGES.get(solver, "solver '{solver}' did not converge after {n_iter} iterations").format(
+        solver=solver, n_iter=n_iter
     )
-    advice = "increase max_iter" if why == "max_iter" else "scale the columns, or add a penalty (a smaller C)"
-    return f"{message} ({why})\n\nhint: {advice}"
+    advice = "increase max_iter" if reason == "max_iter" else "scale the columns, or add a penalty (a smaller C)"
+    return f"{message} ({reason})\n\nhint: {advice}"
