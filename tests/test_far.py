@@ -1,8 +1,5 @@
 """Models that need several passes, on data in pieces: what `fit` makes in memory, however the rows are cut."""
 
-from functools import reduce
-from operator import add
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -18,10 +15,13 @@ from deciban import (
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
 )
-from deciban.classifiers import logistic
+from deciban.engines import stream
 from deciban.errors import DataError, NotAdditiveError, SupportError
-from deciban.logistic import minimisation
-from deciban.rows.rows import ColumnRoles
+from deciban.logistic import minimisation, objective
+from deciban.logistic.objective import BatchObjective, penalties
+from deciban.logistic.problem import tally_classes
+from deciban.rows.readers import ArrayReader
+from deciban.rows.rows import BatchJob, BatchRows, ColumnRoles
 
 
 def rows(n: int, d: int, k: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, pa.Table]:
@@ -214,25 +214,33 @@ def test_a_checkpoint_of_several_passes_is_refused(model, tmp_path):
         model.fit_on(rows(60, 2, 2)[2], checkpoint=tmp_path / "half")
 
 
-def test_rows_that_recur_are_one_of_the_sample_with_all_their_weight(monkeypatch):
-    monkeypatch.setattr(logistic, "SAMPLE", 64 * 3)
+def batch_rows(table: pa.Table, features: list[str]) -> BatchRows:
+    roles = ColumnRoles(tuple(features), "label")
+    reader = ArrayReader("LogisticRegression").of_columns(roles)
+    return BatchRows(BatchJob(stream, table, roles), reader, ("LogisticRegression", {}))
+
+
+def test_rows_that_recur_are_one_of_the_sample_with_all_their_weight():
     rng = np.random.default_rng(0)
     kinds = rng.normal(size=(80, 3))
     at = rng.integers(0, 80, 5000)
     table = pa.table({**{f"c{j}": kinds[at, j] for j in range(3)}, "label": rng.integers(0, 2, 5000)})
-    finding = logistic.Finding(ColumnRoles(("c0", "c1", "c2"), "label"))
-    found = [reduce(add, map(finding, cut(table, size).to_batches())) for size in (5000, 700, 61)]
+    found = []
+    for size in (5000, 700, 61):
+        discovered, sums = batch_rows(cut(table, size), ["c0", "c1", "c2"]).discover(tally_classes, 64)
+        np.testing.assert_array_equal(sums.n, np.bincount(table["label"].to_numpy()))
+        ridge, lasso = penalties(3)
+        found.append(BatchObjective.of(discovered, ridge, lasso, np.array([1.0, 2.0]), 5000.0).sample.rows)
     for one in found:
-        x, y, w = (some[np.lexsort((one.y, one.order))] for some in (one.x, one.y, one.w))
-        assert 64 <= len(x) <= 65  # a kind of row is in the sample with both of its classes or not at all
-        for row, label, weight in zip(x, y, w, strict=True):
-            assert weight == ((kinds[at] == row).all(axis=1) & (table["label"].to_numpy() == label)).sum()
-        np.testing.assert_array_equal(one.rows, found[0].rows)
-        np.testing.assert_array_equal(np.sort(one.order), np.sort(found[0].order))
+        assert 64 <= one.n <= 65  # a kind of row is in the sample with both of its classes or not at all
+        for row, label, weight in zip(one.x.values, one.y, one.w, strict=True):
+            same = (kinds[at] == row).all(axis=1) & (table["label"].to_numpy() == label)
+            assert weight == (1 + label) * same.sum()  # times the weight of its class
+        np.testing.assert_array_equal(one.x.values, found[0].x.values)
 
 
 def test_the_start_is_no_worse_where_rows_recur(monkeypatch):
-    monkeypatch.setattr(logistic, "SAMPLE", 1000 * 8)
+    monkeypatch.setattr(objective, "CELLS", 1000 * 8)
     _, _, table = rows(2000, 8, 2)
     names = [f"c{j}" for j in range(8)]
     steps = {
@@ -244,7 +252,7 @@ def test_the_start_is_no_worse_where_rows_recur(monkeypatch):
 
 def test_a_sample_that_lacks_the_rows_that_matter_does_not_stop_wide_data(monkeypatch):
     monkeypatch.setattr(minimisation, "NARROW", 0)
-    monkeypatch.setattr(logistic, "SAMPLE", 1000 * 6)
+    monkeypatch.setattr(objective, "CELLS", 1000 * 6)
     rng = np.random.default_rng(3)
     X = rng.standard_t(1.2, size=(20_000, 6))
     y = rng.random(20_000) < 1 / (1 + np.exp(-np.clip(X, -5, 5) @ rng.normal(size=6)))

@@ -750,7 +750,7 @@ class Standardised(BaseEstimator):
         if "_means" in model.__dict__:
             model._means = mean
         _, codes = inputs.labels(np.asarray(y), model.classes_)
-        model._learn_inference(Reals(x), codes, inputs.weights(sample_weight, codes))
+        model._keep_training_rows(Reals(x), codes, inputs.weights(sample_weight, codes))
         return model
 
 

@@ -44,9 +44,9 @@ class SubsampledLbfgs(Lbfgs):
 
     def init(self, objective: Any, w: np.ndarray) -> State:
         rows = sample_rows(objective)
-        if 2 * rows > objective.rows.n or 5 * price(objective, rows) > self.cheap:
+        if 2 * rows > objective.n or 5 * price(objective, rows) > self.cheap:
             return super().init(objective, w)
-        some = objective.thin(rows)
+        some = objective.subsample(rows)
         start = solve(RoughNewton(), some, w, tol=1e-4, max_iter=30)
         metric: Metric | None = start.internal
         if metric is None or not np.isfinite(start.value):
@@ -66,14 +66,14 @@ class SubsampledLbfgs(Lbfgs):
         gains, scaled = state.internal.gains, state.internal.scaled
         if not scaled and objective.size > self.whole:
             return state
-        rows = sample_rows(objective) if scaled else objective.rows.n
+        rows = sample_rows(objective) if scaled else objective.n
         cost = price(objective, rows)
         if cost == np.inf and state.internal.steps >= PATIENCE and steps_left(state, gains) > PATIENCE / 2:
             return replace(state, internal=None)
         early = state.internal.steps < max(10.0, cost)
         if early or steps_left(state, gains) < 2 * (SEEN + cost):
             return state
-        some = objective.thin(rows) if 2 * rows < objective.rows.n else objective
+        some = objective.subsample(rows) if 2 * rows < objective.n else objective
         hessian = some.curve(state.w)[2] * (objective.weight / some.weight)
         metric = Metric.of(hessian, objective.m, objective.ridge == 0)
         return self._state(state.w, state.value, Memory.start(metric, False, state.gradient, state.internal.steps))
@@ -92,17 +92,11 @@ def steps_left(state: State, gains: tuple[float, ...]) -> float:
 
 def sample_rows(objective: Any) -> int:
     """Number of rows of a sample whose Hessian is accurate enough."""
-    return max(LEAST, 8 * objective.size, objective.rows.n // 16 if objective.m == 1 else 0)
+    return max(LEAST, 8 * objective.size, objective.n // 16 if objective.m == 1 else 0)
 
 
 def price(objective: Any, rows: int) -> float:
     """The cost of the Hessian of so many rows, in passes over all rows."""
-    if objective.size > MOST or not dense(objective):
+    if objective.size > MOST or not objective.dense:
         return np.inf
-    return min(rows, objective.rows.n) / objective.rows.n * objective.size / (15 if objective.m == 1 else 7)
-
-
-def dense(objective: Any) -> bool:
-    """Whether every cell is stored."""
-    x = objective.rows.x
-    return x.cells == x.n * x.d
+    return min(rows, objective.n) / objective.n * objective.size / (15 if objective.m == 1 else 7)

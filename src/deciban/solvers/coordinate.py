@@ -91,15 +91,15 @@ def working_set(objective: Any, w: np.ndarray, gradient: np.ndarray) -> np.ndarr
 def modelled(objective: Any, w: np.ndarray, columns: np.ndarray, rough: bool) -> Model:
     some = objective
     rows = max(2048, 4 * objective.m * len(columns))
-    if rough and 4 * rows < objective.rows.n:
-        some = objective.thin(rows)
+    if rough and 4 * rows < objective.n:
+        some = objective.subsample(rows)
     if len(columns) < 0.8 * objective.p:
         some = some.columns(columns)
     else:
         columns = np.arange(objective.p)
     part = objective.table(w)[:, columns].ravel()
     hessian = some.curve(part)[2] * (objective.weight / some.weight)
-    return Model(columns, hessian, some.rows.n == objective.rows.n)
+    return Model(columns, hessian, some.n == objective.n)
 
 
 def direction(objective: Any, model: Model, state: State) -> tuple[np.ndarray, float]:

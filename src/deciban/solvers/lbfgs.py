@@ -123,7 +123,7 @@ class Lbfgs(Smooth):
         return 1e-4 * (1.0 - (state.gain / memory.gains[0]) ** (1 / SEEN))
 
     def init(self, objective: Any, w: np.ndarray) -> State:
-        value, gradient, first, second = objective.outset(w)
+        value, gradient, first, second = objective.slope_and_diagonal(w)
         metric = Columns.of(first, second, objective.intercept)
         return self._state(w, value, Memory.start(metric, True, gradient))
 
