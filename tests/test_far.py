@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from deciban import (
     BernoulliNB,
@@ -259,3 +260,93 @@ def test_a_sample_that_lacks_the_rows_that_matter_does_not_stop_wide_data(monkey
     far = LogisticRegression(tol=1e-8).fit_on(pa.table({**{f"c{j}": X[:, j] for j in range(6)}, "label": y}))
     near = LogisticRegression(solver="newton-cholesky", tol=1e-12).fit(X, y)
     np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-6 * np.abs(near.coef_).max())
+
+
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.parametrize("solver", ["auto", "lbfgs", "coordinate"])
+def test_a_missing_cell_is_an_error_in_a_row_of_weight_0_too(far, solver):
+    X, y, table = rows(40, 2, 2)
+    X[3, 1], w = np.nan, np.ones(40)
+    w[3] = 0.0
+    table = table.set_column(1, "c1", pa.array(X[:, 1])).set_column(2, "w", pa.array(w))
+    model = LogisticRegression(solver=solver)
+    with pytest.raises(SupportError, match=r"NaN .*row 3, column"):
+        _ = model.fit_on(cut(table, 7), sample_weight="w") if far else model.fit(X, y, w)
+
+
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.parametrize("solver", ["auto", "lbfgs", "coordinate"])
+def test_cells_whose_squares_overflow_are_an_error(far, solver):
+    X, y, table = rows(40, 2, 2)
+    X[3, 1] = 1e300
+    table = table.set_column(1, "c1", pa.array(X[:, 1])).drop_columns("w")
+    model = LogisticRegression(solver=solver)
+    with pytest.raises(SupportError, match=r"magnitudes up to 1e\+300"):
+        _ = model.fit_on(cut(table, 7)) if far else model.fit(X, y)
+
+
+@pytest.mark.parametrize("settings", [{}, {"l1_ratio": 1.0, "C": 0.1}, {"solver": "lbfgs"}], ids=str)
+def test_a_warm_start_goes_on_from_the_last_fit_wherever_the_rows_lie(settings):
+    X, y, table = rows(400, 4, 3)
+    table = cut(table.drop_columns("w"), 90)
+    model = LogisticRegression(warm_start=True, tol=1e-8, max_iter=1000, **settings).fit(X, y)
+    coef = model.coef_.copy()
+    assert model.fit_on(table).n_iter_[0] <= 2
+    np.testing.assert_allclose(model.coef_, coef, rtol=0, atol=1e-6 * np.abs(coef).max())
+    with pytest.warns(ConvergenceWarning):
+        model.set_params(max_iter=0, C=1e-3).fit_on(table)
+    np.testing.assert_allclose(model.coef_, coef, rtol=0, atol=1e-6 * np.abs(coef).max())
+    with pytest.raises(DataError, match="warm_start"):
+        model.fit_on(table, features=["c0", "c1"])
+
+
+@pytest.mark.parametrize("settings", [{}, {"class_weight": "balanced"}, {"class_weight": {0: 2.0}}], ids=str)
+@pytest.mark.parametrize("solver", ["auto", "liblinear"])
+def test_attributes_are_those_of_fit(settings, solver):
+    _, _, table = rows(400, 3, 2)
+    frame, w = table.select(["c0", "c1", "c2"]), table["w"].to_numpy()
+    model = LogisticRegression(solver=solver, intercept_scaling=3.0, tol=1e-10, **settings)
+    near = clone(model).fit(frame, table["label"].to_pandas().rename("label"), w)
+    far = clone(model).fit_on(cut(table, 90), sample_weight="w")
+    assert {*vars(near)} - {*vars(far)} == {"_observed"}  # the training rows
+    for name in ("coef_", "intercept_", "class_count_", "_means"):
+        np.testing.assert_allclose(vars(far)[name], vars(near)[name], rtol=1e-8)
+    assert (far.C_, far.n_features_in_, far.target_name_) == (near.C_, 3, "label")
+    assert far.feature_names_in_.tolist() == near.feature_names_in_.tolist()
+
+
+def test_a_chosen_strength_has_a_path_and_a_summary_after_fit_on():
+    _, _, table = rows(60, 2, 2)
+    model = LogisticRegression(C="auto").fit_on(cut(table.drop_columns("w"), 7))
+    assert model.path_.columns == ("c0", "c1")
+    assert model.summary().std_error.shape == (1, 3)
+    model.set_params(C=1.0).fit_on(cut(table.drop_columns("w"), 7))
+    assert "path_" not in vars(model)
+    with pytest.raises(DataError, match=r"(?s)the training rows are not available.*summary\(X, y\)"):
+        model.summary()
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_warnings_name_the_line_of_the_caller(far):
+    X, y, table = rows(400, 4, 3)
+    model = LogisticRegression(max_iter=1, solver="gradient")
+    with pytest.warns(ConvergenceWarning) as found:
+        _ = model.fit_on(table.drop_columns("w")) if far else model.fit(X, y)
+    assert found[0].filename == __file__
+
+
+def test_a_step_of_newtons_method_is_one_pass(monkeypatch):
+    _, _, table = rows(3000, 5, 2)
+    passes = []
+    total = stream.total
+    monkeypatch.setattr(stream, "total", lambda *args, **more: (passes.append(1), total(*args, **more))[1])
+    model = LogisticRegression().fit_on(cut(table.drop_columns("w"), 700))
+    assert model.n_iter_[0] <= 2  # from the minimum of the sample
+    assert len(passes) <= 2 + model.n_iter_[0]  # one pass finds the classes, one is at the starting point
+
+
+def test_rows_of_no_weight_leave_the_means_of_earlier_ones():
+    X, y, _ = rows(60, 3, 2)
+    model = LogisticRegression().partial_fit(X, y, classes=[0, 1])
+    model.set_params(class_weight={0: 0.0}).partial_fit(100 + X[y == 0], y[y == 0])
+    np.testing.assert_allclose(model._means, X.mean(axis=0))

@@ -105,7 +105,7 @@ def starting_point(objective: Any) -> np.ndarray:
     if not np.isfinite(w).all():
         return zeros
     uniform = objective.weight * np.log(objective.k)  # the loss of equal probabilities
-    return w if objective.slope(w)[0] < 0.9 * uniform else zeros
+    return w if objective.slope(w)[0] < uniform else zeros
 
 
 def refine(name: str, objective: Any, answer: Solution, max_iter: int, watch: Any = None) -> Solution:
