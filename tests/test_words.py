@@ -34,9 +34,7 @@ KEYS = {form: key for key, forms in WITHDRAWN.items() for form in forms}
 SEARCHED = ("src/deciban", "bench", "examples", "docs")
 
 # Packages that are rewritten elsewhere; a path is taken from this list once its files pass.
-PENDING = (
-    "src/deciban/classifiers/ensemble.py",
-)
+PENDING = ("src/deciban/classifiers/ensemble.py",)
 
 # (file, word): why it may stay.
 ALLOWED: dict[tuple[str, str], str] = {

@@ -206,10 +206,10 @@ class _Point:
 def _value(design: Design, standard: np.ndarray, jeffreys: bool) -> _Point:
     def sums(a, y, w):
         margins = np.column_stack([np.zeros(len(a)), a @ standard.T])
-        chance, level = probabilities(margins[:, 1:])
+        proba, level = probabilities(margins[:, 1:])
         right = np.take_along_axis(margins, y[:, None].astype(np.intp), 1)[:, 0]
-        rest = (y[:, None] == np.arange(1, design.k)) - chance[:, 1:]
-        return np.sum(w * (right - level)), (w[:, None] * rest).T @ a, information(a, chance, w)
+        rest = (y[:, None] == np.arange(1, design.k)) - proba[:, 1:]
+        return np.sum(w * (right - level)), (w[:, None] * rest).T @ a, information(a, proba, w)
 
     log_likelihood, score, matrix = design.total(sums)
     size = np.sqrt(np.diag(matrix))
@@ -231,12 +231,12 @@ def _pull(design: Design, standard: np.ndarray, root: np.ndarray) -> np.ndarray:
     roots = root.reshape(design.m, design.p, -1)
 
     def sums(a, y, w):
-        chance = probabilities(a @ standard.T)[0][:, 1:]
+        proba = probabilities(a @ standard.T)[0][:, 1:]
         lever = np.einsum("np,mpq->nmq", a, roots, optimize=True)
         size = np.einsum("nmq,nmq->nm", lever, lever)  # diag Q
-        across = np.einsum("nmq,nq->nm", lever, np.einsum("nmq,nm->nq", lever, chance))  # Q P
-        push = chance * (size - 2 * across)
-        push -= chance * push.sum(axis=1, keepdims=True)
+        across = np.einsum("nmq,nq->nm", lever, np.einsum("nmq,nm->nq", lever, proba))  # Q P
+        push = proba * (size - 2 * across)
+        push -= proba * push.sum(axis=1, keepdims=True)
         return (0.5 * w[:, None] * push).T @ a
 
     return design.total(sums)

@@ -55,7 +55,7 @@ from deciban.logistic.firth import centred
 from deciban.logistic.likelihood import LikelihoodExpansion, Prior, check_size, information, probabilities, shared
 from deciban.solvers.newton import Metric
 
-CHUNK = 1 << 18  # numbers that a chunk of rows has, at least
+CHUNK = 1 << 18  # least number of cells of a chunk of rows
 DRAWS = 512  # for more than two classes
 
 

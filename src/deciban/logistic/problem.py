@@ -31,6 +31,7 @@ from deciban.rows import inputs
 from deciban.rows.rows import ArrayRows, Rows
 from deciban.solvers.base import Solution
 from deciban.tallies import Sums
+from deciban.tallies.basic import Maximum
 
 SQUARED = 1e150  # largest magnitude whose squares can be summed
 
@@ -94,7 +95,7 @@ class Problem:
         """Raise an error if squares or sums of cells are too large, so that the solution is not a minimum."""
         if np.isfinite(answer.value) and answer.reason == "gradient":
             return
-        magnitude = self.rows.total(find_largest).magnitude
+        magnitude = self.rows.total(find_largest).value
         if magnitude > SQUARED or not np.isfinite(answer.value):
             raise inputs.overflow_error(magnitude)
 
@@ -113,18 +114,9 @@ def tally_classes(rows: Table) -> Sums:
     return sums
 
 
-@dataclass(frozen=True)
-class LargestMagnitude:
-    """The largest |cell| of some rows; the sum of two is that of all their rows."""
-
-    magnitude: float
-
-    def __add__(self, other: LargestMagnitude) -> LargestMagnitude:
-        return LargestMagnitude(max(self.magnitude, other.magnitude))
-
-
-def find_largest(rows: Table) -> LargestMagnitude:
-    return LargestMagnitude(inputs.largest_magnitude(rows.x))
+def find_largest(rows: Table) -> Maximum:
+    """The largest |cell|."""
+    return Maximum(inputs.largest_magnitude(rows.x))
 
 
 def class_factors(class_weight: Any, classes: np.ndarray, n: np.ndarray) -> np.ndarray | None:
