@@ -274,8 +274,8 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
             self._means = None if problem.means is None else self._origin.send(problem.means)
             self._set_or_remove(path_=path, _stream=None, _observed=None)
             if isinstance(problem.objective, Objective):
-                rows_here = problem.objective.rows
-                self._keep_training_rows(rows_here.x, rows_here.y, rows_here.w)
+                table = problem.objective.rows
+                self._keep_training_rows(table.x, table.y, table.w)
         separated = problem.objective.in_memory and self._warn_if_separated()
         if not separated and not answer.converged:
             message = convergence_message(self.solver, answer.reason, answer.n_iter)
@@ -302,11 +302,8 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
                 raise inputs.overflow_error(inputs.largest_magnitude(rows.table.x))
             if first:
                 self._set_columns(rows)
-                before = np.zeros(len(self.classes_))
-                means = problem.means
-            else:
-                before = np.asarray(inputs.to_numpy(self.class_count_), dtype=np.float64)
-                means = problem.means_after(before.sum(), self._mean_row())
+            before = np.zeros(1) if first else np.asarray(inputs.to_numpy(self.class_count_), dtype=np.float64)
+            means = problem.means_after(before.sum(), self._mean_row())
             self._means = None if means is None else self._origin.send(means)
             self.class_count_ = self._origin.send(before + problem.mass)
             self._set_coefficients(objective, stream.mean.ravel(), 1, float(settings.C))

@@ -67,6 +67,8 @@ class Problem:
 
     def means_after(self, weight: float, means: np.ndarray | None) -> np.ndarray | None:
         """The mean of each column of these rows and of earlier ones, which have this weight and these means."""
+        if not weight > 0:
+            return self.means
         if means is None or not len(self.total):
             return None
         return (weight * means + self.total) / (weight + self.mass.sum())

@@ -43,8 +43,8 @@ class SubsampledLbfgs(Lbfgs):
     whole: int = MOST  # largest number of parameters for which the Hessian of all rows is computed
 
     def init(self, objective: Any, w: np.ndarray) -> State:
-        rows = sample_rows(objective)
-        if 2 * rows > objective.n or 5 * price(objective, rows) > self.cheap:
+        rows = sample_size(objective)
+        if 2 * rows > objective.n or 5 * hessian_cost(objective, rows) > self.cheap:
             return super().init(objective, w)
         some = objective.subsample(rows)
         start = solve(RoughNewton(), some, w, tol=1e-4, max_iter=30)
@@ -66,8 +66,8 @@ class SubsampledLbfgs(Lbfgs):
         gains, scaled = state.internal.gains, state.internal.scaled
         if not scaled and objective.size > self.whole:
             return state
-        rows = sample_rows(objective) if scaled else objective.n
-        cost = price(objective, rows)
+        rows = sample_size(objective) if scaled else objective.n
+        cost = hessian_cost(objective, rows)
         if cost == np.inf and state.internal.steps >= PATIENCE and steps_left(state, gains) > PATIENCE / 2:
             return replace(state, internal=None)
         early = state.internal.steps < max(10.0, cost)
@@ -90,12 +90,12 @@ def steps_left(state: State, gains: tuple[float, ...]) -> float:
     return np.log(state.gain / enough) / rate if rate > 0 else np.inf
 
 
-def sample_rows(objective: Any) -> int:
+def sample_size(objective: Any) -> int:
     """Number of rows of a sample whose Hessian is accurate enough."""
     return max(LEAST, 8 * objective.size, objective.n // 16 if objective.m == 1 else 0)
 
 
-def price(objective: Any, rows: int) -> float:
+def hessian_cost(objective: Any, rows: int) -> float:
     """The cost of the Hessian of so many rows, in passes over all rows."""
     if objective.size > MOST or not objective.dense:
         return np.inf

@@ -50,13 +50,13 @@ class Coordinate:
         model, left, before = state.internal
         columns = working_set(objective, state.w, state.gradient)
         if model is None or (left > 0.2 * before) or not np.isin(columns, model.columns).all():
-            model = modelled(objective, state.w, columns, model is None)
+            model = make_model(objective, state.w, columns, model is None)
         ahead, gain = direction(objective, model, state)
         there = shrunk_search(objective, state, ahead, gain)
         if there is None:
             if not model.exact:  # retry with the Hessian of all rows
                 return replace(
-                    state, internal=(modelled(objective, state.w, columns, False), left, np.inf), gain=np.inf
+                    state, internal=(make_model(objective, state.w, columns, False), left, np.inf), gain=np.inf
                 )
             return replace(state, gain=gain, stuck=True)
         w, value, gradient = there
@@ -88,7 +88,7 @@ def working_set(objective: Any, w: np.ndarray, gradient: np.ndarray) -> np.ndarr
     return np.union1d(np.flatnonzero(used), wanted)
 
 
-def modelled(objective: Any, w: np.ndarray, columns: np.ndarray, rough: bool) -> Model:
+def make_model(objective: Any, w: np.ndarray, columns: np.ndarray, rough: bool) -> Model:
     some = objective
     rows = max(2048, 4 * objective.m * len(columns))
     if rough and 4 * rows < objective.n:

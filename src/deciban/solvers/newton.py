@@ -84,19 +84,19 @@ class Newton(Smooth):
         return State(*there, ahead, metric.gain(there.gradient), internal=metric)
 
 
-def conjugate(product: Any, metric: Any, g: np.ndarray, share: float, most: int) -> np.ndarray:
+def solve_by_conjugate_gradients(product: Any, metric: Any, g: np.ndarray, share: float, most: int) -> np.ndarray:
     """d with |H d + g| ≤ share · |g|, after at most `most` steps."""
     d, rest = np.zeros_like(g), -g
     z = metric.solve(rest)
     ahead, size = z, dot(rest, z)
     enough = share**2 * size
     for _ in range(most):
-        turned = product(ahead)
-        bend = dot(ahead, turned)
-        if not bend > 0:
+        product_ahead = product(ahead)
+        curvature = dot(ahead, product_ahead)
+        if not curvature > 0:
             return d if d.any() else z
-        t = size / bend
-        d, rest = d + t * ahead, rest - t * turned
+        t = size / curvature
+        d, rest = d + t * ahead, rest - t * product_ahead
         z = metric.solve(rest)
         size, before = dot(rest, z), size
         if size <= enough:
@@ -118,7 +118,9 @@ class NewtonCg(Smooth):
         metric = Columns.of(first, second, objective.intercept)
         size = 0.5 * dot(state.gradient, metric.solve(state.gradient))
         share = min(0.3, np.sqrt(size / max(abs(state.value), 1e-300)))
-        ahead = conjugate(lambda v: objective.product(state.w, v), metric, state.gradient, share, self.most)
+        ahead = solve_by_conjugate_gradients(
+            lambda v: objective.product(state.w, v), metric, state.gradient, share, self.most
+        )
         gain = -0.5 * dot(state.gradient, ahead)
         there = search(objective, state.w, state.value, state.gradient, ahead)
         if there is None:
