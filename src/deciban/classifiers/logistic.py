@@ -271,7 +271,7 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
             self._set_columns(problem.rows)
             self._set_coefficients(problem.objective, answer.w, answer.n_iter, C)
             self.class_count_ = self._origin.send(problem.mass)
-            self._means = None if problem.means is None else self._origin.send(problem.means)
+            self._set_means(problem.means)
             self._set_or_remove(path_=path, _stream=None, _observed=None)
             if isinstance(problem.objective, Objective):
                 table = problem.objective.rows
@@ -303,8 +303,7 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
             if first:
                 self._set_columns(rows)
             before = np.zeros(1) if first else np.asarray(inputs.to_numpy(self.class_count_), dtype=np.float64)
-            means = problem.means_after(before.sum(), self._mean_row())
-            self._means = None if means is None else self._origin.send(means)
+            self._set_means(problem.means_after(before.sum(), self._mean_row()))
             self.class_count_ = self._origin.send(before + problem.mass)
             self._set_coefficients(objective, stream.mean.ravel(), 1, float(settings.C))
             self._stream = stream
@@ -673,6 +672,9 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
         self.intercept_ = self._origin.send(np.array(bias))
         self.n_iter_ = self._origin.send_labels(np.array([n_iter], dtype=np.int32))
         self.C_ = float(C)
+
+    def _set_means(self, means: np.ndarray | None) -> None:
+        self._means = None if means is None else self._origin.send(means)
 
     def _parameters(self) -> tuple[np.ndarray, np.ndarray]:
         """(coef, intercept) as dense NumPy arrays."""

@@ -48,8 +48,7 @@ class Problem:
         """The problem of these rows, after one pass over them."""
         rows, sums = rows.discover(tally_classes, 0 if rows.in_memory else sample_size(rows.reader.d))
         factors = class_factors(class_weight, rows.classes, sums.n)
-        each = np.ones(len(sums.n)) if factors is None else factors
-        mass = sums.n * each
+        mass = sums.n if factors is None else sums.n * factors
         ridge, lasso = settings.penalties(rows.reader.d, intercept)
         objective: Objective | BatchObjective
         if isinstance(rows, ArrayRows):
@@ -57,7 +56,7 @@ class Problem:
         else:
             objective = BatchObjective.of(rows, ridge, lasso, factors, float(mass.sum()))
         with np.errstate(all="ignore"):
-            return cls(rows, objective, mass, each @ sums.total)
+            return cls(rows, objective, mass, sums.total.sum(axis=0) if factors is None else factors @ sums.total)
 
     @property
     def means(self) -> np.ndarray | None:
