@@ -132,7 +132,7 @@ def _walk(under: weighing.Objective, start: np.ndarray, already: int) -> Walk:
     counted = Counted(under.pieces, under.prior, under.layout, under.ridge)
     with one_blas_thread():
         answer = solve(Newton(), counted, start, weighing.TOLERANCE, weighing.STEPS)
-    return Walk(already + len(counted.asked), answer.steps)
+    return Walk(already + len(counted.asked), answer.n_iter)
 
 
 @dataclass(frozen=True)

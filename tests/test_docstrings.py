@@ -12,9 +12,6 @@ import deciban
 
 SECTION = re.compile(r"^([A-Z][A-Za-z ]*)\n-{3,}$", re.MULTILINE)
 
-# Names whose docstring is not complete yet: they belong to packages that are rewritten elsewhere.
-PENDING = ("LogisticRegression",)
-
 
 def sections(docstring: str) -> dict[str, str]:
     """Title → text of each section."""
@@ -47,19 +44,15 @@ def lacking(name: str) -> list[str]:
     return out
 
 
-@pytest.mark.parametrize("name", [name for name in deciban.__all__ if name not in PENDING])
+@pytest.mark.parametrize("name", deciban.__all__)
 def test_a_public_name_has_all_sections(name):
     assert not lacking(name)
-
-
-def test_pending_names_are_public():
-    assert set(PENDING) <= set(deciban.__all__)
 
 
 def test_parameters_are_those_of_the_signature():
     for name in deciban.__all__:
         found = getattr(deciban, name)
-        if name in PENDING or (isinstance(found, type) and issubclass(found, Warning)):
+        if isinstance(found, type) and issubclass(found, Warning):
             continue
         parts = sections(inspect.getdoc(found) or "")
         extra = described(parts.get("Parameters", "")) - set(inspect.signature(found).parameters)

@@ -1,12 +1,10 @@
 """Models that need several passes, on data in pieces: what `fit` makes in memory, however the rows are cut."""
 
-from functools import reduce
-from operator import add
-
 import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from deciban import (
     BernoulliNB,
@@ -18,10 +16,13 @@ from deciban import (
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
 )
-from deciban.classifiers import logistic
+from deciban.engines import stream
 from deciban.errors import DataError, NotAdditiveError, SupportError
-from deciban.logistic import minimisation
-from deciban.rows.rows import ColumnRoles
+from deciban.logistic import minimisation, objective
+from deciban.logistic.objective import BatchObjective, penalties
+from deciban.logistic.problem import tally_classes
+from deciban.rows.readers import ArrayReader
+from deciban.rows.rows import BatchJob, BatchRows, ColumnRoles
 
 
 def rows(n: int, d: int, k: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, pa.Table]:
@@ -214,25 +215,33 @@ def test_a_checkpoint_of_several_passes_is_refused(model, tmp_path):
         model.fit_on(rows(60, 2, 2)[2], checkpoint=tmp_path / "half")
 
 
-def test_rows_that_recur_are_one_of_the_sample_with_all_their_weight(monkeypatch):
-    monkeypatch.setattr(logistic, "SAMPLE", 64 * 3)
+def batch_rows(table: pa.Table, features: list[str]) -> BatchRows:
+    roles = ColumnRoles(tuple(features), "label")
+    reader = ArrayReader("LogisticRegression").of_columns(roles)
+    return BatchRows(BatchJob(stream, table, roles), reader, ("LogisticRegression", {}))
+
+
+def test_rows_that_recur_are_one_of_the_sample_with_all_their_weight():
     rng = np.random.default_rng(0)
     kinds = rng.normal(size=(80, 3))
     at = rng.integers(0, 80, 5000)
     table = pa.table({**{f"c{j}": kinds[at, j] for j in range(3)}, "label": rng.integers(0, 2, 5000)})
-    finding = logistic.Finding(ColumnRoles(("c0", "c1", "c2"), "label"))
-    found = [reduce(add, map(finding, cut(table, size).to_batches())) for size in (5000, 700, 61)]
+    found = []
+    for size in (5000, 700, 61):
+        discovered, sums = batch_rows(cut(table, size), ["c0", "c1", "c2"]).discover(tally_classes, 64)
+        np.testing.assert_array_equal(sums.n, np.bincount(table["label"].to_numpy()))
+        ridge, lasso = penalties(3)
+        found.append(BatchObjective.of(discovered, ridge, lasso, np.array([1.0, 2.0]), 5000.0).sample.rows)
     for one in found:
-        x, y, w = (some[np.lexsort((one.y, one.order))] for some in (one.x, one.y, one.w))
-        assert 64 <= len(x) <= 65  # a kind of row is in the sample with both of its classes or not at all
-        for row, label, weight in zip(x, y, w, strict=True):
-            assert weight == ((kinds[at] == row).all(axis=1) & (table["label"].to_numpy() == label)).sum()
-        np.testing.assert_array_equal(one.rows, found[0].rows)
-        np.testing.assert_array_equal(np.sort(one.order), np.sort(found[0].order))
+        assert 64 <= one.n <= 65  # a kind of row is in the sample with both of its classes or not at all
+        for row, label, weight in zip(one.x.values, one.y, one.w, strict=True):
+            same = (kinds[at] == row).all(axis=1) & (table["label"].to_numpy() == label)
+            assert weight == (1 + label) * same.sum()  # times the weight of its class
+        np.testing.assert_array_equal(one.x.values, found[0].x.values)
 
 
 def test_the_start_is_no_worse_where_rows_recur(monkeypatch):
-    monkeypatch.setattr(logistic, "SAMPLE", 1000 * 8)
+    monkeypatch.setattr(objective, "CELLS", 1000 * 8)
     _, _, table = rows(2000, 8, 2)
     names = [f"c{j}" for j in range(8)]
     steps = {
@@ -244,10 +253,100 @@ def test_the_start_is_no_worse_where_rows_recur(monkeypatch):
 
 def test_a_sample_that_lacks_the_rows_that_matter_does_not_stop_wide_data(monkeypatch):
     monkeypatch.setattr(minimisation, "NARROW", 0)
-    monkeypatch.setattr(logistic, "SAMPLE", 1000 * 6)
+    monkeypatch.setattr(objective, "CELLS", 1000 * 6)
     rng = np.random.default_rng(3)
     X = rng.standard_t(1.2, size=(20_000, 6))
     y = rng.random(20_000) < 1 / (1 + np.exp(-np.clip(X, -5, 5) @ rng.normal(size=6)))
     far = LogisticRegression(tol=1e-8).fit_on(pa.table({**{f"c{j}": X[:, j] for j in range(6)}, "label": y}))
     near = LogisticRegression(solver="newton-cholesky", tol=1e-12).fit(X, y)
     np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-6 * np.abs(near.coef_).max())
+
+
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.parametrize("solver", ["auto", "lbfgs", "coordinate"])
+def test_a_missing_cell_is_an_error_in_a_row_of_weight_0_too(far, solver):
+    X, y, table = rows(40, 2, 2)
+    X[3, 1], w = np.nan, np.ones(40)
+    w[3] = 0.0
+    table = table.set_column(1, "c1", pa.array(X[:, 1])).set_column(2, "w", pa.array(w))
+    model = LogisticRegression(solver=solver)
+    with pytest.raises(SupportError, match=r"NaN .*row 3, column"):
+        _ = model.fit_on(cut(table, 7), sample_weight="w") if far else model.fit(X, y, w)
+
+
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.parametrize("solver", ["auto", "lbfgs", "coordinate"])
+def test_cells_whose_squares_overflow_are_an_error(far, solver):
+    X, y, table = rows(40, 2, 2)
+    X[3, 1] = 1e300
+    table = table.set_column(1, "c1", pa.array(X[:, 1])).drop_columns("w")
+    model = LogisticRegression(solver=solver)
+    with pytest.raises(SupportError, match=r"magnitudes up to 1e\+300"):
+        _ = model.fit_on(cut(table, 7)) if far else model.fit(X, y)
+
+
+@pytest.mark.parametrize("settings", [{}, {"l1_ratio": 1.0, "C": 0.1}, {"solver": "lbfgs"}], ids=str)
+def test_a_warm_start_goes_on_from_the_last_fit_wherever_the_rows_lie(settings):
+    X, y, table = rows(400, 4, 3)
+    table = cut(table.drop_columns("w"), 90)
+    model = LogisticRegression(warm_start=True, tol=1e-8, max_iter=1000, **settings).fit(X, y)
+    coef = model.coef_.copy()
+    assert model.fit_on(table).n_iter_[0] <= 2
+    np.testing.assert_allclose(model.coef_, coef, rtol=0, atol=1e-6 * np.abs(coef).max())
+    with pytest.warns(ConvergenceWarning):
+        model.set_params(max_iter=0, C=1e-3).fit_on(table)
+    np.testing.assert_allclose(model.coef_, coef, rtol=0, atol=1e-6 * np.abs(coef).max())
+    with pytest.raises(DataError, match="warm_start"):
+        model.fit_on(table, features=["c0", "c1"])
+
+
+@pytest.mark.parametrize("settings", [{}, {"class_weight": "balanced"}, {"class_weight": {0: 2.0}}], ids=str)
+@pytest.mark.parametrize("solver", ["auto", "liblinear"])
+def test_attributes_are_those_of_fit(settings, solver):
+    _, _, table = rows(400, 3, 2)
+    frame, w = table.select(["c0", "c1", "c2"]), table["w"].to_numpy()
+    model = LogisticRegression(solver=solver, intercept_scaling=3.0, tol=1e-10, **settings)
+    near = clone(model).fit(frame, table["label"].to_pandas().rename("label"), w)
+    far = clone(model).fit_on(cut(table, 90), sample_weight="w")
+    assert {*vars(near)} - {*vars(far)} == {"_observed"}  # the training rows
+    for name in ("coef_", "intercept_", "class_count_", "_means"):
+        np.testing.assert_allclose(vars(far)[name], vars(near)[name], rtol=1e-10)
+    assert (far.C_, far.n_features_in_, far.target_name_) == (near.C_, 3, "label")
+    assert far.feature_names_in_.tolist() == near.feature_names_in_.tolist()
+
+
+def test_a_chosen_strength_has_a_path_and_a_summary_after_fit_on():
+    _, _, table = rows(60, 2, 2)
+    model = LogisticRegression(C="auto").fit_on(cut(table.drop_columns("w"), 7))
+    assert model.path_.columns == ("c0", "c1")
+    assert model.summary().std_error.shape == (1, 3)
+    model.set_params(C=1.0).fit_on(cut(table.drop_columns("w"), 7))
+    assert "path_" not in vars(model)
+    with pytest.raises(DataError, match=r"(?s)the training rows are not available.*summary\(X, y\)"):
+        model.summary()
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_warnings_name_the_line_of_the_caller(far):
+    X, y, table = rows(400, 4, 3)
+    model = LogisticRegression(max_iter=1, solver="gradient")
+    with pytest.warns(ConvergenceWarning) as found:
+        _ = model.fit_on(table.drop_columns("w")) if far else model.fit(X, y)
+    assert found[0].filename == __file__
+
+
+def test_a_step_of_newtons_method_is_one_pass(monkeypatch):
+    _, _, table = rows(3000, 5, 2)
+    passes = []
+    total = stream.total
+    monkeypatch.setattr(stream, "total", lambda *args, **more: (passes.append(1), total(*args, **more))[1])
+    model = LogisticRegression().fit_on(cut(table.drop_columns("w"), 700))
+    assert model.n_iter_[0] <= 2  # from the minimum of the sample
+    assert len(passes) <= 2 + model.n_iter_[0]  # one pass finds the classes, one is at the starting point
+
+
+def test_rows_of_no_weight_leave_the_means_of_earlier_ones():
+    X, y, _ = rows(60, 3, 2)
+    model = LogisticRegression().partial_fit(X, y, classes=[0, 1])
+    model.set_params(class_weight={0: 0.0}).partial_fit(100 + X[y == 0], y[y == 0])
+    np.testing.assert_allclose(model._means, X.mean(axis=0))

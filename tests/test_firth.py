@@ -35,7 +35,7 @@ def test_it_is_the_maximum_that_a_general_optimiser_finds(k, separated, intercep
     x, y, w = rows_of(k, k, separated)
     a = np.column_stack([np.ones(len(x)), x]) if intercept else x
     fit = firth(x, y, w, fit_intercept=intercept)
-    assert fit.why == "converged"
+    assert fit.reason == "converged"
     assert fit.penalised == pytest.approx(penalised(fit.theta.ravel(), a, y, w, k))
     start = np.zeros(fit.theta.size)
     other = minimize(lambda t: -penalised(t, a, y, w, k), start, jac="3-point", options={"gtol": 1e-7})

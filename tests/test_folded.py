@@ -107,10 +107,10 @@ def test_the_slope_along_a_line_is_that_of_the_gradient(k):
 def test_a_line_seen_by_a_sample_begins_as_steep_as_all_rows_say():
     x, y = texts(k=2)
     objective = objective_of(x, y, 2)
-    some = objective.thin(len(y) // 3)
+    some = objective.subsample(len(y) // 3)
     rng = np.random.default_rng(0)
     w, ahead = 0.3 * rng.normal(size=(2, objective.size))
-    slope, bend = some.along_for(objective.weight, w, ahead, -7.0)(0.0)
+    slope, bend = some.along_scaled(objective.weight, w, ahead, -7.0)(0.0)
     assert slope == pytest.approx(-7.0, rel=1e-10)
     assert bend == pytest.approx(some.product(w, ahead) @ ahead * objective.weight / some.weight, rel=1e-9)
 

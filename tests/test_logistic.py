@@ -27,7 +27,7 @@ def test_every_solver_ends_where_the_gradient_is_nothing(solver, k):
     objective = Objective.of(Table(Reals(X), y.astype(np.int32), None, k), l2=1.0)
     slow = solver == "sgd"
     answer = minimise(solver, objective, np.zeros(objective.size), tol=5e-3 if slow else 1e-7, max_iter=2000)
-    assert answer.why == "gradient"
+    assert answer.reason == "gradient"
     assert np.abs(answer.gradient).max() <= (5e-3 if slow else 1e-7) * 400
 
 
@@ -214,7 +214,7 @@ def test_restricted_and_thinned_objectives_agree_with_the_whole():
     counts = Table(Counts(thin.indptr, thin.indices, thin.data, 5), table.y, None, 2)
     sparse_some = Objective.of(counts, l2=1.0).columns(np.array([0, 2, 5]))
     assert sparse_some.slope(w[[0, 2, 5]])[0] == pytest.approx(f.slope(w)[0])
-    assert f.thin(400).slope(w)[0] == pytest.approx(f.slope(w)[0])
+    assert f.subsample(400).slope(w)[0] == pytest.approx(f.slope(w)[0])
 
 
 def test_generative_start_is_a_model_of_the_same_form():

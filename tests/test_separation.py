@@ -161,7 +161,7 @@ def test_any_solver_says_it_once(solver):
 
 def test_what_is_too_large_to_settle_is_not_said_to_overlap(monkeypatch):
     monkeypatch.setattr("deciban.logistic.separation.MOST", 10)
-    monkeypatch.setattr("deciban.logistic.separation._climbed", lambda design: (False, None))
+    monkeypatch.setattr("deciban.logistic.separation._maximise_likelihood", lambda design: (False, None))
     found = separation(LECTURE, ANSWERS)
     assert found.kind != "none"
     assert "not known" in str(separation(LECTURE @ [[1.0, 2.0], [2.0, 1.0], [0.0, 1.0]], np.array([0, 1, 0, 1, 0])))

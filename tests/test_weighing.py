@@ -127,7 +127,7 @@ def test_weights_are_the_least_of_the_loss_under_their_penalties(k):
     x[:, 1] = y == 0
     f = replace(objective_of(x, y, k, k > 2), ridge=np.ones(ParameterLayout(k, 5, k > 2).size))
     answer = weighing.minimise(f, np.zeros(f.layout.size))
-    under = with_strength(f, answer.kept.strengths)
+    under = with_strength(f, answer.internal.strengths)
     best = minimize(under.slope, np.zeros(f.layout.size), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     assert answer.converged
     assert under.slope(answer.w)[0] <= best.fun + 1e-6
@@ -141,7 +141,7 @@ def test_conjugate_gradients_find_what_newton_finds(monkeypatch):
     monkeypatch.setattr(weighing, "DENSE", 1)
     other = weighing.minimise(f, np.zeros(8))
     assert other.converged
-    under = with_strength(f, other.kept.strengths)
+    under = with_strength(f, other.internal.strengths)
     np.testing.assert_allclose(under.slope(other.w)[1], 0.0, atol=1e-2)
     np.testing.assert_allclose(other.w, newton.w, atol=0.3)  # γ is that of the diagonal: strengths differ a little
 
@@ -154,10 +154,10 @@ def test_naive_bayes_is_a_nearer_start_than_nothing():
     f = weighing.problem(split_pieces(model._state, few, times), np.log(np.full(3, 1 / 3)), 4)
     zero = np.zeros(f.layout.size)
     zero[0] = -1.0  # all weights 0
-    assert weighing.minimise(f, weighing.fit_temperature(f)).steps == model.n_iter_
+    assert weighing.minimise(f, weighing.fit_temperature(f)).n_iter == model.n_iter_
     under = with_strength(f, model._state.weights.strengths)
     near, far = (solve(Newton(), under, start, 1e-6, 100) for start in (weighing.fit_temperature(f), zero))
-    assert near.steps < far.steps
+    assert near.n_iter < far.n_iter
     assert near.value == pytest.approx(far.value, rel=1e-6)
 
 

@@ -33,9 +33,6 @@ WITHDRAWN = {
 KEYS = {form: key for key, forms in WITHDRAWN.items() for form in forms}
 SEARCHED = ("src/deciban", "bench", "examples", "docs")
 
-# Packages that are rewritten elsewhere; a path is taken from this list once its files pass.
-PENDING = ("src/deciban/classifiers/logistic.py",)
-
 # (file, word): why it may stay.
 ALLOWED: dict[tuple[str, str], str] = {
     ("bench/libraries/naive_bayes.py", "beside"): "the text of the file is part of the key of cached results",
@@ -79,15 +76,11 @@ def searched_files() -> list[Path]:
     return sorted(found)
 
 
-def is_pending(name: str) -> bool:
-    return any(name == path or name.startswith(f"{path}/") for path in PENDING)
-
-
 @cache
 def all_found() -> dict[str, list[tuple[int, str]]]:
-    """File → withdrawn words, for files that are not pending."""
+    """File → withdrawn words."""
     names = {str(path.relative_to(ROOT)): path for path in searched_files()}
-    return {name: withdrawn_words(path) for name, path in names.items() if not is_pending(name)}
+    return {name: withdrawn_words(path) for name, path in names.items()}
 
 
 @pytest.mark.parametrize("folder", SEARCHED)
@@ -103,14 +96,13 @@ def test_no_withdrawn_word_is_used(folder):
 
 def test_no_file_is_named_by_a_withdrawn_word():
     names = [str(path.relative_to(ROOT)) for path in searched_files()]
-    wrong = [name for name in names if not is_pending(name) and KEYS.keys() & set(split_words(name))]
+    wrong = [name for name in names if KEYS.keys() & set(split_words(name))]
     assert not wrong
 
 
 def test_every_exception_is_needed():
     found = {(name, KEYS[word]) for name, words in all_found().items() for _, word in words}
     assert not set(ALLOWED) - found
-    assert all((ROOT / path).exists() for path in PENDING)
 
 
 def test_the_search_finds_names_docstrings_messages_and_comments(tmp_path):

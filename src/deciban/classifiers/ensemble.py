@@ -936,7 +936,7 @@ class StandardisedMember(OwnMember):
         if "_means" in model.__dict__:
             model._means = mean
         _, codes = inputs.labels(np.asarray(y), model.classes_)
-        model._learn_inference(Reals(x), codes, inputs.weights(w, codes))
+        model._keep_training_rows(Reals(x), codes, inputs.weights(w, codes))
         return replace(self, model=model)
 
 

@@ -28,9 +28,9 @@ from deciban import ops
 from deciban.data.blocks import Counts, Reals, borders
 from deciban.engines import threads
 
-CONSTANT = 1e-13  # a column that varies less than this, relative to its mean, does not vary
-CHUNK = 1 << 18  # numbers that a chunk of rows has, at least
-KEPT = 1 << 22  # numbers up to which the rows in standard columns are made once and kept
+CONSTANT = 1e-13  # a column of smaller deviation, relative to its mean, counts as constant
+CHUNK = 1 << 18  # least number of cells of a chunk of rows
+KEPT = 1 << 22  # largest number of cells for which the rows in standard columns are kept
 
 
 def as_block(X: Any) -> Reals | Counts:
@@ -45,7 +45,7 @@ def as_block(X: Any) -> Reals | Counts:
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Rows, class codes and weights, and how their columns are made standard."""
+    """Rows, class codes and weights, and the standardisation of the columns."""
 
     x: Reals | Counts
     y: np.ndarray  # (n,), codes
@@ -71,12 +71,12 @@ class Design:
 
     @property
     def m(self) -> int:
-        """Differences between classes that have parameters of their own."""
+        """Number of differences between classes."""
         return self.k - 1
 
     @property
     def p(self) -> int:
-        """Parameters a difference has."""
+        """Number of parameters of a difference."""
         return self.x.d + self.intercept
 
     @cached_property

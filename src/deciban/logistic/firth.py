@@ -20,27 +20,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
 
+from deciban.data.blocks import Table
 from deciban.data.frames import column_labels
 from deciban.errors import SingularError
 from deciban.logistic.design import Design
 from deciban.logistic.likelihood import NULL, check_size, information, probabilities
+from deciban.progress import ProgressCallback
+from deciban.solvers.base import Solution
 
-MEMORY = 10  # steps that are remembered
+MEMORY = 10  # steps from which the curvature of the prior is estimated
+MOST_STEPS = 1000  # of Fisher scoring in a fit; few are needed
 
 
 @dataclass(frozen=True, eq=False)
 class FirthFit:
-    """Where a climb ended: θ (m, p) of the columns themselves, and why."""
+    """The result of Fisher scoring: θ (m, p) of the columns themselves, and the reason it stopped."""
 
     theta: np.ndarray
     log_likelihood: float
     penalised: float  # with ½ log det H
-    steps: int
-    why: str  # "converged", "max_iter", "stuck", or "watch"
+    n_iter: int
+    reason: str  # "converged", "max_iter", "stuck", or "watch"
 
     @property
     def coef_(self) -> np.ndarray:
@@ -84,8 +89,25 @@ def firth(
 ) -> FirthFit:
     """Fit codes y (0 … k − 1) by the columns of X; weights count like repeated rows."""
     design = Design.of(X, y, w, int(np.max(y)) + 1 if k is None else k, fit_intercept)
-    refuse_collinear(design, columns)
+    check_collinear(design, columns)
     return fisher_scoring(design, jeffreys=True, tol=tol, max_iter=max_iter, watch=watch)
+
+
+def minimise_jeffreys(rows: Table, intercept: bool, columns: Sequence[str], advance: ProgressCallback) -> Solution:
+    """Firth's estimate, with parameters in the order of an objective (intercepts last); advance(n_iter, slope=…) after
+    each step."""
+    step = count(1)
+
+    def watch(theta: np.ndarray, gain: float) -> bool:
+        advance(next(step), slope=gain)
+        return False
+
+    fit = firth(
+        rows.x, rows.y, rows.w, fit_intercept=intercept, k=rows.k, columns=columns, max_iter=MOST_STEPS, watch=watch
+    )
+    w = np.column_stack([fit.coef_, fit.intercept_]) if intercept else fit.coef_
+    reason = "gradient" if fit.reason == "converged" else fit.reason
+    return Solution(w.ravel(), reason, fit.n_iter, -fit.penalised, np.zeros(w.size))
 
 
 def fisher_scoring(
@@ -98,7 +120,8 @@ def fisher_scoring(
     start: np.ndarray | None = None,
     held: np.ndarray | None = None,
 ) -> FirthFit:
-    """Fisher scoring from 0 until a step promises less than `tol` nats, or `watch(θ, promise)` says enough.
+    """Fisher scoring from 0 (or `start`) until the predicted gain of a step is below `tol` nats, or `watch(θ, gain)`
+    is true.
 
     `start` and `held` are in standard columns, (m, p): steps do not change `held` · parameters.
     """
@@ -106,38 +129,38 @@ def fisher_scoring(
     here = np.zeros((design.m, design.p)) if start is None else start
     at = _value(design, here, jeffreys)
     slope, changes = _slope(design, here, at, jeffreys), _Changes(())
-    why, steps = "max_iter", 0
-    while steps < max_iter:
+    reason, n_iter = "max_iter", 0
+    while n_iter < max_iter:
         step = changes.ahead(slope, at.root)
         if held is not None:
             along = changes.ahead(held, at.root)
             step = step - np.sum(held * step) / np.sum(held * along) * along
-        promise = 0.5 * float(np.sum(slope * step))
-        if promise <= tol:
-            why = "converged"
+        gain = 0.5 * float(np.sum(slope * step))
+        if gain <= tol:
+            reason = "converged"
             break
-        if watch is not None and watch(here @ design.back.T, promise):
-            why = "watch"
+        if watch is not None and watch(here @ design.back.T, gain):
+            reason = "watch"
             break
-        steps += 1
+        n_iter += 1
         step, there = _halved(design, here, step, at, jeffreys)
         if there is None:
-            if changes.pairs:  # what was learned of the curvature misleads here
+            if changes.pairs:  # the estimate of the curvature is wrong here
                 changes = _Changes(())
                 continue
-            why = "stuck"
+            reason = "stuck"
             break
         here, at, before = here + step, there, slope
         slope = _slope(design, here, at, jeffreys)
         if jeffreys:
             changes = changes.with_(step, before - slope)
-    return FirthFit(here @ design.back.T, at.log_likelihood, at.penalised(design), steps, why, design.intercept)
+    return FirthFit(here @ design.back.T, at.log_likelihood, at.penalised(design), n_iter, reason, design.intercept)
 
 
 def _halved(
     design: Design, here: np.ndarray, step: np.ndarray, at: _Point, jeffreys: bool
 ) -> tuple[Any, _Point | None]:
-    """The first of step, step / 2, step / 4, … that does not lead down."""
+    """The first of step, step / 2, step / 4, … that does not decrease the value."""
     for _ in range(40):
         there = _value(design, here + step, jeffreys)
         if there.value >= at.value - 1e-12 * abs(at.value):
@@ -148,8 +171,8 @@ def _halved(
 
 @dataclass(frozen=True)
 class _Changes:
-    """The last steps and what they did to the slope. H leaves out the prior's curvature, by which Fisher scoring alone
-    may swing about the maximum for ever; these supply it (L-BFGS around H)."""
+    """The last steps and the changes of the slope in them. H lacks the curvature of the prior, without which Fisher
+    scoring may oscillate; these estimate it (L-BFGS around H)."""
 
     pairs: tuple[tuple[np.ndarray, np.ndarray, float], ...]
 
@@ -172,7 +195,7 @@ class _Changes:
 class _Point:
     log_likelihood: float
     log_det: float  # of the information in standard columns
-    value: float  # what is climbed
+    value: float  # to be maximised
     score: np.ndarray  # (m, p)
     root: np.ndarray  # (q, ·), root rootᵀ = H⁻¹
 
@@ -183,10 +206,10 @@ class _Point:
 def _value(design: Design, standard: np.ndarray, jeffreys: bool) -> _Point:
     def sums(a, y, w):
         margins = np.column_stack([np.zeros(len(a)), a @ standard.T])
-        chance, level = probabilities(margins[:, 1:])
+        proba, level = probabilities(margins[:, 1:])
         right = np.take_along_axis(margins, y[:, None].astype(np.intp), 1)[:, 0]
-        rest = (y[:, None] == np.arange(1, design.k)) - chance[:, 1:]
-        return np.sum(w * (right - level)), (w[:, None] * rest).T @ a, information(a, chance, w)
+        rest = (y[:, None] == np.arange(1, design.k)) - proba[:, 1:]
+        return np.sum(w * (right - level)), (w[:, None] * rest).T @ a, information(a, proba, w)
 
     log_likelihood, score, matrix = design.total(sums)
     size = np.sqrt(np.diag(matrix))
@@ -208,19 +231,19 @@ def _pull(design: Design, standard: np.ndarray, root: np.ndarray) -> np.ndarray:
     roots = root.reshape(design.m, design.p, -1)
 
     def sums(a, y, w):
-        chance = probabilities(a @ standard.T)[0][:, 1:]
+        proba = probabilities(a @ standard.T)[0][:, 1:]
         lever = np.einsum("np,mpq->nmq", a, roots, optimize=True)
         size = np.einsum("nmq,nmq->nm", lever, lever)  # diag Q
-        across = np.einsum("nmq,nq->nm", lever, np.einsum("nmq,nm->nq", lever, chance))  # Q P
-        push = chance * (size - 2 * across)
-        push -= chance * push.sum(axis=1, keepdims=True)
+        across = np.einsum("nmq,nq->nm", lever, np.einsum("nmq,nm->nq", lever, proba))  # Q P
+        push = proba * (size - 2 * across)
+        push -= proba * push.sum(axis=1, keepdims=True)
         return (0.5 * w[:, None] * push).T @ a
 
     return design.total(sums)
 
 
-def refuse_collinear(design: Design, columns: Sequence[str] | None = None) -> None:
-    """Jeffreys' prior needs columns none of which is a combination of others."""
+def check_collinear(design: Design, columns: Sequence[str] | None = None) -> None:
+    """Raise an error if a column is a linear combination of others: Jeffreys' prior does not exist then."""
     gram = design.total(lambda a, y, w: a.T @ (a * w[:, None]))
     size = np.sqrt(np.diag(gram))
     unit = 1.0 / np.where(size > 0, size, 1.0)

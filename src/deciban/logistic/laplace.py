@@ -1,42 +1,39 @@
-"""Laplace approximation: the posterior of the coefficients as a Gaussian around its mode, predictions and evidence.
+"""Laplace approximation: the posterior of the coefficients as a Gaussian, and approximate leave-one-out.
+
+`LaplacePosterior` is the Gaussian around the mode of the posterior:
 
     θ | data ≈ N(θ̂, S)            S = (H + Λ)⁻¹, Λ the precision of the Gaussian prior that the L2 penalty is
     margin of a row: N(μ, s²)      μ = a·θ̂, s² = aᵀ S a
     two classes   P(1 | x) = ∫ σ(t) N(t; μ, s²) dt ≈ σ(μ / √(1 + π s²/8))        (D. MacKay 1992; within 0.02)
-    more classes  the mean of the softmax of 512 scores, drawn as N(μ, S_x) by a fixed low-discrepancy sequence
+    more classes  the mean of the softmax of 512 scores, drawn from N(μ, S_x) by a fixed low-discrepancy sequence
     evidence      log p(y | X) ≈ ℓ(θ̂) + log p(θ̂) + (q/2) log 2π − ½ log det(H + Λ)
 
-With more classes the margins of a row are k − 1 numbers, and formulas like MacKay's are off by 0.05 on average where
-they spread by 2; the fixed sequence is off by 0.01 at 10 classes, by less at fewer, and the same rows always get the
-same answer. In the evidence the intercepts' flat prior counts as density 1: compare models that all have one.
+With more than two classes, formulas like MacKay's have a mean error of 0.05 if margins have a standard deviation of 2.
+The error of the fixed sequence is 0.01 for 10 classes and less for fewer, and the result is always the same for the
+same rows. In the evidence, the flat prior of the intercepts counts as density 1: compare models that all have one.
+
+`Leverage` gives the probabilities of each row by the fit without it. A fit is the minimum of
+F(θ) = Σ w loss(θ·a, y) + penalty. Without row i, one Newton step from it leads to the margins
+
+    z̃ = z + u (I − u Q V)⁻¹ Q r        z = θ·a, the margins of the row      r = P − [y], its residual
+                                       V = diag(P) − P Pᵀ                Q_bc = aᵀ [H⁻¹]_bc a,  H the Hessian of F
+    two classes:  z̃ = z + u q r / (1 − h)                               h = u q P (1 − P), the leverage of the row
+
+for all rows in one pass, from one fit (A. Beirami, M. Razaviyayn, S. Shahrampour, V. Tarokh 2017; K. Rad and A. Maleki
+2020, who prove it for as many columns as rows too). u is the weight that is left out, that of one row: of a row of
+weight 3, one of three rows is left out; a row of weight ½ is left out as a whole.
 
 >>> import numpy as np
 >>> from deciban.logistic.likelihood import LikelihoodExpansion, Design, Prior
 >>> x, y = np.array([[-1.0], [0.0], [0.0], [1.0]]), np.array([0, 1, 0, 1])
->>> mode = np.array([[0.0, 0.6748]])
->>> posterior = Posterior.of(LikelihoodExpansion.at(Design.of(x, y, None, k=2), mode), Prior(C=1.0))
->>> posterior.chances(np.array([[0.0], [4.0]])).round(3).tolist()  # 4 is far from all that was seen; at the mode: 0.937
+>>> mode = LikelihoodExpansion.at(Design.of(x, y, None, k=2), np.array([[0.0, 0.6748]]))
+>>> posterior = LaplacePosterior.from_expansion(mode, Prior(C=1.0))
+>>> posterior.proba(np.array([[0.0], [4.0]])).round(3).tolist()  # 4 is far from all rows; the mode gives 0.937
 [[0.5, 0.5], [0.245, 0.755]]
-
-What a logistic model would say of each row had it not learned from it: approximate leave-one-out.
-
-A fit is the minimum of F(θ) = Σ w loss(θ·a, y) + penalty. Without row i, one Newton step away from it leads to
-
-    z̃ = z + u (I − u Q V)⁻¹ Q r        z = θ·a, the row's margins        r = P − [y], its pull on the margins
-                                       V = diag(P) − P Pᵀ                Q_bc = aᵀ [H⁻¹]_bc a,  H the Hessian of F
-    two classes:  z̃ = z + u q r / (1 − h)                               h = u q P (1 − P), the row's leverage
-
-for all rows from one pass, with no fit but the one. (A. Beirami, M. Razaviyayn, S. Shahrampour, V. Tarokh 2017; K. Rad
-and A. Maleki 2020, who show it right also where columns are as many as rows.) u is the weight that leaves: that of one
-row, so that a row of weight 3 is three rows of which one leaves, and a row of weight ½ leaves as a whole.
-
->>> import numpy as np
-
-from deciban.engines import threads
 >>> x, y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]), np.array([0, 0, 1, 0, 1, 1])
->>> theta = np.array([[-1.9176, 0.7671]])  # the fit with C = 1, which gives its own third row a chance of 0.41
->>> chance = np.exp(Leverage.of(x, y, None, k=2).without(theta, Prior(C=1.0)))
->>> round(float(chance[2, 1]), 2)  # a fit without that row says 0.2
+>>> theta = np.array([[-1.9176, 0.7671]])  # the fit with C = 1, by which the third row has probability 0.41
+>>> proba = np.exp(Leverage.of(x, y, None, k=2).without(theta, Prior(C=1.0)))
+>>> round(float(proba[2, 1]), 2)  # a fit without that row gives 0.2
 0.24
 """
 
@@ -58,12 +55,12 @@ from deciban.logistic.firth import centred
 from deciban.logistic.likelihood import LikelihoodExpansion, Prior, check_size, information, probabilities, shared
 from deciban.solvers.newton import Metric
 
-CHUNK = 1 << 18  # numbers that a chunk of rows has, at least
+CHUNK = 1 << 18  # least number of cells of a chunk of rows
 DRAWS = 512  # for more than two classes
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class LaplacePosterior:
     """θ (m, p) ~ N(mode, covariance); differences from the first class, the intercept in front."""
 
     mode: np.ndarray  # (m, p)
@@ -72,7 +69,8 @@ class Posterior:
     evidence: float  # −∞ where the prior is flat
 
     @classmethod
-    def of(cls, found: LikelihoodExpansion, prior: Prior) -> Posterior:
+    def from_expansion(cls, found: LikelihoodExpansion, prior: Prior) -> LaplacePosterior:
+        """The posterior with this prior, from the likelihood at the mode."""
         spread = found.spread(prior)
         if not spread.determined.all():
             raise SingularError(
@@ -85,13 +83,13 @@ class Posterior:
         evidence += -np.inf if np.isinf(prior.C) else prior.log_density(found.theta, found.intercept)
         return cls(found.theta, spread.matrix, found.intercept, float(evidence))
 
-    def chances(self, X: Any) -> np.ndarray:
+    def proba(self, X: Any) -> np.ndarray:
         """P(class | x) averaged over the posterior, (n, k)."""
         x = as_block(X)
         m, p = self.mode.shape
         spans = borders(x.n, x.n * p * m, CHUNK)
         with threads.one_blas_thread():
-            return np.concatenate(list(threads.map_ordered(spans, lambda span: self._chances(x.rows(*span)))))
+            return np.concatenate(list(threads.map_ordered(spans, lambda span: self._proba(x.rows(*span)))))
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """n draws of θ, (n, m, p)."""
@@ -99,7 +97,7 @@ class Posterior:
         root = _unit(self.covariance)[1][:, None] * vectors * np.sqrt(np.maximum(values, 0.0))
         return self.mode + (rng.standard_normal((n, self.mode.size)) @ root.T).reshape(n, *self.mode.shape)
 
-    def _chances(self, x: Reals | Counts) -> np.ndarray:
+    def _proba(self, x: Reals | Counts) -> np.ndarray:
         a = x.dense()
         if not len(a):
             return np.empty((0, len(self.mode) + 1))
@@ -115,7 +113,7 @@ class Posterior:
 
 
 def averaged(margins: np.ndarray, shared: np.ndarray) -> np.ndarray:
-    """Chances (n, k) from means of margins against the first class (n, m) and their covariances (n, m, m).
+    """Probabilities (n, k) from means of margins against the first class (n, m) and their covariances (n, m, m).
 
     >>> averaged(np.array([[2.0]]), np.zeros((1, 1, 1))).round(4).tolist()
     [[0.1192, 0.8808]]
@@ -139,12 +137,12 @@ def _points(m: int) -> np.ndarray:
     from scipy.stats import qmc
 
     even = qmc.Sobol(m, scramble=False).random(DRAWS // 2)
-    shifted = (even + np.random.default_rng(0).random(m)) % 1.0  # off the corner that it starts in
+    shifted = (even + np.random.default_rng(0).random(m)) % 1.0  # away from the corner where the sequence starts
     return ndtri(np.clip(shifted, 1e-9, 1 - 1e-9))
 
 
 def as_coef(theta: np.ndarray, intercept: bool, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Draws (…, m, p) as (`coef_`, `intercept_`) have them, around the same mean over classes (p,)."""
+    """Draws (…, m, p) in the form of (`coef_`, `intercept_`), with the given mean over classes (p,)."""
     whole = centred(theta)
     if theta.shape[-2] > 1:
         whole = whole + middle
@@ -164,7 +162,7 @@ LEAST = 1e-12  # of 1 − h, which is over 0 but for rounding
 
 @dataclass(frozen=True, eq=False)
 class Leverage:
-    """Rows of a fit. In `learned` weights are those of the fit, in `leaving` what leaves with one row."""
+    """Rows of a fit. Weights in `learned` are those of the fit, in `leaving` those that are left out with one row."""
 
     learned: Design
     leaving: Design
@@ -179,7 +177,7 @@ class Leverage:
         intercept: bool = True,
         times: np.ndarray | None = None,
     ) -> Leverage:
-        """`times` (n,) says how many rows each row stands for: its part of w that is not a class's weight."""
+        """`times` (n,): the number of rows that each row stands for, its weight without that of its class."""
         design = Design.of(X, y, w, k, intercept)
         if times is None or w is None or not (times > 1).any():
             return cls(design, design)
@@ -211,15 +209,15 @@ class Leverage:
         return metric.scale[:, None] * half.T
 
 
-def _step(a: np.ndarray, y: np.ndarray, u: np.ndarray, chance: np.ndarray, roots: np.ndarray) -> np.ndarray:
-    """u (I − u Q V)⁻¹ Q r of each row, (n, m); chances (n, m) are those of the classes but the first."""
-    m = chance.shape[1]
-    pull = chance - (y[:, None] == np.arange(1, m + 1))
+def _step(a: np.ndarray, y: np.ndarray, u: np.ndarray, proba: np.ndarray, roots: np.ndarray) -> np.ndarray:
+    """u (I − u Q V)⁻¹ Q r of each row, (n, m); proba (n, m): of the classes except the first."""
+    m = proba.shape[1]
+    pull = proba - (y[:, None] == np.arange(1, m + 1))
     lever = np.einsum("np,mpq->nmq", a, roots, optimize=True)
     if m == 1:
         q = u * np.einsum("nmq,nmq->n", lever, lever)
-        curved = chance[:, 0] * (1.0 - chance[:, 0])
+        curved = proba[:, 0] * (1.0 - proba[:, 0])
         return (q * pull[:, 0] / np.maximum(1.0 - q * curved, LEAST))[:, None]
     reach = u[:, None, None] * (lever @ lever.transpose(0, 2, 1))
-    curved = reach * chance[:, None, :] - (reach @ chance[:, :, None]) * chance[:, None, :]
+    curved = reach * proba[:, None, :] - (reach @ proba[:, :, None]) * proba[:, None, :]
     return np.linalg.solve((1.0 + LEAST) * np.eye(m) - curved, reach @ pull[:, :, None])[:, :, 0]

@@ -30,8 +30,8 @@ from deciban.logistic.design import Design
 
 __all__ = ["Design", "LikelihoodExpansion", "Prior", "StandardErrors", "reference_coding"]
 
-MOST = 12_000  # parameters: their covariance has as many numbers squared
-NULL = 1e-11  # eigenvalues of the information in standard columns under this say nothing
+MOST = 12_000  # largest number of parameters, whose covariance has its square of numbers
+NULL = 1e-11  # smaller eigenvalues of the information in standard columns count as 0
 
 
 def reference_coding(coef: np.ndarray, intercept: np.ndarray, fit_intercept: bool) -> np.ndarray:
@@ -47,8 +47,8 @@ def reference_coding(coef: np.ndarray, intercept: np.ndarray, fit_intercept: boo
 
 @dataclass(frozen=True)
 class Prior:
-    """The Gaussian prior that an L2 penalty is: variance C for every coefficient, flat for the intercept, unless it is
-    penalised too: then `bias` is its precision."""
+    """The Gaussian prior that corresponds to an L2 penalty: variance C of every coefficient; `bias` is the precision of
+    the intercept, 0 if it has no penalty."""
 
     C: float = np.inf
     bias: float = 0.0
@@ -60,7 +60,7 @@ class Prior:
         return np.kron(shared(m), np.diag(each))
 
     def log_density(self, theta: np.ndarray, intercept: bool) -> float:
-        """log p(θ); a flat density of intercepts counts 1."""
+        """log p(θ); the flat density of intercepts counts as 1."""
         m, p = theta.shape
         square = float(theta.ravel() @ self.precision(m, p, intercept) @ theta.ravel())
         proper = p if self.bias > 0 or not intercept else p - 1
@@ -72,7 +72,7 @@ FLAT = Prior()
 
 
 def shared(m: int) -> np.ndarray:
-    """How the penalty on all classes falls on their m differences from the first, for C = 1."""
+    """The precision, for C = 1, of the m differences from the first class, from the penalty on all classes."""
     return np.eye(m) - (1.0 / (m + 1) if m > 1 else 0.0)
 
 
@@ -136,7 +136,7 @@ class LikelihoodExpansion:
         return self.information + self.backs.T @ prior.precision(m, p, self.intercept) @ self.backs
 
     def spread(self, prior: Prior = FLAT, robust: bool = False) -> StandardErrors:
-        """The covariance of the coefficients; where a combination of them is not determined, the rest still is."""
+        """The covariance of the coefficients; if a combination of them is not determined, that of the others."""
         precision = self.precision(prior)
         size = np.sqrt(np.maximum(np.diag(precision), 0.0))
         unit = 1.0 / np.where(size > 0, size, 1.0)
@@ -153,7 +153,7 @@ class LikelihoodExpansion:
         return StandardErrors(self.backs @ matrix @ self.backs.T, determined, log_det, effective)
 
     def distance(self, prior: Prior = FLAT) -> float:
-        """How far θ is from the optimum: the Newton step's promise of log-likelihood, in units of one nat."""
+        """Distance of θ from the optimum: the gain of log-likelihood that a Newton step predicts, in nats."""
         m, p = self.theta.shape
         slope = self.score - self.backs.T @ prior.precision(m, p, self.intercept) @ self.theta.ravel()
         precision = self.precision(prior)
@@ -177,13 +177,13 @@ def probabilities(margins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return part / whole[:, None], top + np.log(whole)
 
 
-def information(a: np.ndarray, chance: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Σ w (diag(P) − P Pᵀ) ⊗ a aᵀ over the classes but the first, (q, q)."""
-    m, p = chance.shape[1] - 1, a.shape[1]
+def information(a: np.ndarray, proba: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Σ w (diag(P) − P Pᵀ) ⊗ a aᵀ over the classes except the first, (q, q)."""
+    m, p = proba.shape[1] - 1, a.shape[1]
     out = np.empty((m, p, m, p))
     for b in range(m):
         for c in range(b + 1):
-            share = w * chance[:, b + 1] * ((b == c) - chance[:, c + 1])
+            share = w * proba[:, b + 1] * ((b == c) - proba[:, c + 1])
             out[b, :, c] = a.T @ (a * share[:, None])
             out[c, :, b] = out[b, :, c].T
     return out.reshape(m * p, m * p)
@@ -192,11 +192,11 @@ def information(a: np.ndarray, chance: np.ndarray, w: np.ndarray) -> np.ndarray:
 def _sums(standard: np.ndarray, a: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple:
     """(ℓ, weight of each class (k,), score (m, p), information, meat) of a chunk."""
     margins = a @ standard.T
-    chance, level = probabilities(margins)
-    k = chance.shape[1]
+    proba, level = probabilities(margins)
+    k = proba.shape[1]
     right = np.where(y > 0, np.take_along_axis(margins, np.maximum(y - 1, 0)[:, None], 1)[:, 0], 0.0)
-    rest = (y[:, None] == np.arange(1, k)) - chance[:, 1:]
+    rest = (y[:, None] == np.arange(1, k)) - proba[:, 1:]
     scores = (rest[:, :, None] * a[:, None, :]).reshape(len(a), -1)
     meat = scores.T @ (scores * w[:, None])
     weight = np.bincount(y, w, minlength=k)
-    return np.sum(w * (right - level)), weight, (w[:, None] * rest).T @ a, information(a, chance, w), meat
+    return np.sum(w * (right - level)), weight, (w[:, None] * rest).T @ a, information(a, proba, w), meat

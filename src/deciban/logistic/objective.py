@@ -1,10 +1,13 @@
-"""The objective of logistic regression: a sum over rows, and a penalty.
+"""The objective of logistic regression: a loss that is a sum over rows, and a penalty.
 
-    F(coef) = Σ_i w_i loss(x_i · coef, y_i)  +  ½ Σ_j ridge_j |coef_j|²  +  lasso Σ_j |coef_j|₁
+    F(coef) = Σ_i w_i loss(x_i · coef, y_i)  +  ½ Σ_j ridge_j |coef_j|²  +  Σ_j lasso_j |coef_j|₁
 
-Two classes have one margin (m = 1), k > 2 a score for each class (m = k). Parameters are flat, (m · p,), of a table
-(m, p) whose last column is the intercept, which no penalty touches. Value, gradient and curvature are tallies: the
-engine adds those of chunks of rows. The lasso is left to solvers that know what to do at its corner (`coordinate`).
+Two classes have one margin (m = 1), k > 2 classes a score for each class (m = k). Parameters are flat, (m · p,): those
+of a table (m, p) whose last column is the intercept. Values, gradients and Hessians are sums over rows, without the
+lasso, which the solvers of `solvers.coordinate` treat.
+
+`Objective` has its rows in memory, `BatchObjective` reads them batch by batch: one pass over all rows for each call.
+`ReducedObjective` is an equivalent objective of sparse rows with fewer columns.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals, Table
@@ -15,36 +18,6 @@ engine adds those of chunks of rows. The lasso is left to solvers that know what
 (1.3863, [-1.0, 0.0])
 >>> objective.hessian(np.zeros(2)).tolist()
 [[3.5, 1.0], [1.0, 0.5]]
-
-The objective of logistic regression where the rows lie elsewhere: files, Dask, Spark. Every question is one pass.
-
-In addition to the rows there is a sample of them, which gives a starting point and an estimate of the curvature, so
-that few passes are needed. `ask(name, *arguments)` goes through all rows: it adds up what `Objective`'s method of that
-name says of each batch, without penalties.
-
->>> import numpy as np
->>> from deciban.data.blocks import Reals, Table
->>> rows = Table(Reals(np.array([[1.0], [3.0]])), np.array([0, 1], dtype=np.int32), None, 2)
->>> here, plain = Objective.of(rows, l2=1.0), Objective.of(rows)
->>> far = ObjectiveElsewhere.over(Distant(2, 1, 2), plain, 2.0, lambda name, *at: getattr(plain, name)(*at), here)
->>> far.slope(np.ones(2))[0] == here.slope(np.ones(2))[0]
-True
-
-Sparse rows without the columns that a ridge makes needless: those no row has, and all but one of a row's own.
-
-A column without cells gets 0. Where columns are in one row only, with values v there, the ridge leaves nothing of their
-coefficients but a multiple of v: one column of value |v| stands for all of them, and its b means b · v / |v|. Half the
-words of a corpus occur once, so this halves what a fit works on, and is exact. Columns are ordered from the most
-frequent on: those that are read all the time lie side by side.
-
->>> import numpy as np
->>> from deciban.data.blocks import Counts, Table
->>> x = Counts(np.array([0, 3, 5]), np.array([0, 2, 3, 0, 1]), np.array([1.0, 3.0, 4.0, 1.0, 2.0]), 5)
->>> small = ReducedObjective.of(Objective.of(Table(x, np.array([0, 1], dtype=np.int32), None, 2), l2=1.0))
->>> small.objective.x.dense().tolist()
-[[1.0, 5.0, 0.0], [1.0, 0.0, 2.0]]
->>> small.unfold(np.array([0.5, 10.0, 2.0, -1.0])).tolist()
-[0.5, 2.0, 6.0, 8.0, 0.0, -1.0]
 """
 
 from __future__ import annotations
@@ -53,7 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import iadd
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
@@ -64,34 +37,21 @@ from deciban.engines import threads
 from deciban.errors import DataError
 from deciban.ops import logistic, spec
 from deciban.ops.packed import Packed
+from deciban.rows.rows import BatchRows
 from deciban.solvers.line_search import dot
 from deciban.tallies.basic import SumTuple
 
-CHUNK = 1 << 20  # cells a chunk of rows has, at least
-MANY = 1 << 20  # margins that are worth keeping to look along a line
+CHUNK = 1 << 20  # least number of cells of a chunk of rows
+MANY = 1 << 20  # largest number of margins that are computed for a line search
 
 
 @dataclass(frozen=True, repr=False)
-class Objective:
-    rows: Table
+class PenalisedLoss:
+    """Parameters and penalties: what objectives share wherever their rows are."""
+
+    rows: Any
     ridge: np.ndarray  # (p,), 0 where there is no penalty
     lasso: np.ndarray  # (p,)
-
-    @classmethod
-    def of(
-        cls,
-        rows: Table,
-        l2: float = 0.0,
-        l1: float = 0.0,
-        intercept: bool = True,
-        bias_l2: float = 0.0,
-        bias_l1: float = 0.0,
-    ) -> Objective:
-        """`bias_l2`, `bias_l1`: penalties of the intercept, for those who want them."""
-        ridge, lasso = np.full(rows.d + intercept, l2), np.full(rows.d + intercept, l1)
-        if intercept:
-            ridge[-1], lasso[-1] = bias_l2, bias_l1
-        return cls(rows, ridge, lasso)
 
     def __repr__(self) -> str:
         """
@@ -99,20 +59,96 @@ class Objective:
         >>> Objective.of(rows, l2=1.0)
         Objective of 2 parameters: 2 rows, 1 column, 2 classes
         """
-        n, d, k = self.rows.n, self.rows.d, self.rows.k
-        return (
-            f"Objective of {self.m * len(self.ridge)} parameters: {n:,} rows, {d} column{'s' * (d != 1)}, {k} classes"
-        )
+        name, columns = type(self).__name__, f"{self.d} column{'s' * (self.d != 1)}"
+        return f"{name} of {self.size} parameters: {self.n:,} rows, {columns}, {self.k} classes"
 
     @property
+    def n(self) -> int:
+        """Rows."""
+        raise NotImplementedError
+
+    @property
+    def d(self) -> int:
+        """Columns."""
+        raise NotImplementedError
+
+    @property
+    def k(self) -> int:
+        """Classes."""
+        raise NotImplementedError
+
+    @cached_property
     def m(self) -> int:
         """Margins: 1 for two classes, else one for each class."""
-        return 1 if self.rows.k == 2 else self.rows.k
+        return 1 if self.k == 2 else self.k
 
-    @property
+    @cached_property
     def p(self) -> int:
         """Parameters of a margin."""
         return len(self.ridge)
+
+    @cached_property
+    def size(self) -> int:
+        """Parameters."""
+        return self.m * self.p
+
+    @cached_property
+    def intercept(self) -> bool:
+        return self.p > self.d
+
+    def table(self, w: np.ndarray) -> np.ndarray:
+        """Flat parameters as (m, p)."""
+        w = np.asarray(w, dtype=np.float64)
+        if w.size != self.size:
+            raise DataError(
+                f"{w.size} parameters where {self.m} × {self.p} are needed\n\n"
+                f"hint: {self.d} coefficients{' and an intercept' * self.intercept} for each of {self.m} score(s)"
+            )
+        return w.reshape(self.m, self.p)
+
+    def centred(self, w: np.ndarray) -> np.ndarray:
+        """Parameters of the same probabilities that sum to 0 over the classes, except those with a lasso. Of all
+        equivalent parameters these have the smallest ridge penalty."""
+        if self.m == 1:
+            return w
+        coef, free = self.table(w).copy(), self.lasso == 0
+        coef[:, free] -= coef[:, free].mean(axis=0)
+        return coef.ravel()
+
+
+def penalties(
+    d: int, l2: float = 0.0, l1: float = 0.0, intercept: bool = True, bias_l2: float = 0.0, bias_l1: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """(ridge, lasso) of the parameters of a margin, (p,) each; `bias_l2`, `bias_l1`: those of the intercept."""
+    ridge, lasso = np.full(d + intercept, l2), np.full(d + intercept, l1)
+    if intercept:
+        ridge[-1], lasso[-1] = bias_l2, bias_l1
+    return ridge, lasso
+
+
+@dataclass(frozen=True, repr=False)
+class Objective(PenalisedLoss):
+    """The objective of rows in memory."""
+
+    rows: Table
+    in_memory: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, rows: Table, l2: float = 0.0, l1: float = 0.0, intercept: bool = True, **bias: float) -> Objective:
+        """The objective of these rows; see `penalties`."""
+        return cls(rows, *penalties(rows.d, l2, l1, intercept, **bias))
+
+    @property
+    def n(self) -> int:
+        return self.rows.n
+
+    @property
+    def d(self) -> int:
+        return self.rows.d
+
+    @property
+    def k(self) -> int:
+        return self.rows.k
 
     @property
     def x(self) -> Reals | Counts:
@@ -121,12 +157,9 @@ class Objective:
         return x
 
     @property
-    def size(self) -> int:
-        return self.m * self.p
-
-    @property
-    def intercept(self) -> bool:
-        return self.p > self.rows.d
+    def dense(self) -> bool:
+        """Whether every cell is stored."""
+        return self.x.cells == self.n * self.d
 
     @cached_property
     def weight(self) -> float:
@@ -135,30 +168,11 @@ class Objective:
 
     @cached_property
     def by_column(self) -> csc_array:
-        """The cells (n, p), the intercept's too, column after column; for sparse rows."""
+        """The cells of sparse rows, with those of the intercept, in compressed columns, (n, p)."""
         x = spec.design_cells(self.x, self.p).tocsc()
         if max(x.nnz, *x.shape) < 1 << 31:  # as the kernels take it
             x.indptr, x.indices = x.indptr.astype(np.int32), x.indices.astype(np.int32)
         return x
-
-    def table(self, w: np.ndarray) -> np.ndarray:
-        """Flat parameters as (m, p)."""
-        w = np.asarray(w, dtype=np.float64)
-        if w.size != self.size:
-            raise DataError(
-                f"{w.size} parameters where {self.m} × {self.p} are needed\n\n"
-                f"hint: {self.rows.d} coefficients{' and an intercept' * self.intercept} for each of {self.m} score(s)"
-            )
-        return w.reshape(self.m, self.p)
-
-    def centred(self, w: np.ndarray) -> np.ndarray:
-        """The same probabilities from parameters that sum to 0 over the classes, where no lasso pins them: a ridge is
-        least there, and without a penalty it is as good as any."""
-        if self.m == 1:
-            return w
-        coef, free = self.table(w).copy(), self.lasso == 0
-        coef[:, free] -= coef[:, free].mean(axis=0)
-        return coef.ravel()
 
     def slope(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """(value, gradient) without the lasso."""
@@ -172,7 +186,7 @@ class Objective:
         """(value, gradient, Hessian (m · p, m · p)) without the lasso, in one pass."""
         coef = np.ascontiguousarray(self.table(w))
         pairs = self.m * (self.m + 1) // 2
-        least = max(CHUNK // (8 * pairs), pairs * self.p**2)  # more to do for a cell, and more to add
+        least = max(CHUNK // (8 * pairs), pairs * self.p**2)  # a cell costs more, and so does adding
         value, gradient, blocks = self._total(lambda x, y, w: logistic.curve(x, y, w, coef), least)
         penalty, hessian = self.ridge * coef, logistic.assembled(blocks, self.m)
         diagonal = hessian.reshape(-1)[:: self.size + 1].reshape(self.m, self.p)
@@ -190,7 +204,7 @@ class Objective:
         (out,) = self._total(lambda x, _, w: (logistic.product(x, w, ready, ready_v, self.m),))
         return (logistic.unpack(x, out, self.m) + self.ridge * turn).ravel()
 
-    def outset(self, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+    def slope_and_diagonal(self, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
         """(value, gradient, Σ curvature · x, the Hessian's diagonal Σ curvature · x² + ridge) without the lasso, in one
         pass; the sums are (m, p)."""
         coef, x = self.table(w), self.x
@@ -202,7 +216,7 @@ class Objective:
 
     def diagonal(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Σ curvature · x, and the Hessian's diagonal, (m, p) each."""
-        return self.outset(w)[2:]
+        return self.slope_and_diagonal(w)[2:]
 
     def margins(self, w: np.ndarray) -> np.ndarray:
         """x · coef, (n, m)."""
@@ -213,17 +227,17 @@ class Objective:
         return np.concatenate(list(parts))
 
     def along(self, w: np.ndarray, ahead: np.ndarray, fall: float) -> Callable[[float], tuple[float, float]]:
-        """t → (slope, curvature) of the value at w + t · ahead, without another pass over the rows; of some of them
-        where they are many, raised to the slope at 0 of all, which is known: `fall`."""
-        if self.rows.n * self.m > MANY:
-            return self.thin(MANY // self.m).along_for(self.weight, w, ahead, fall)
+        """t → (slope, curvature) of the value at w + t · ahead. One pass computes the margins; no pass for each t. Many
+        rows are represented by a sample; `fall` is the slope of all rows at t = 0."""
+        if self.n * self.m > MANY:
+            return self.subsample(MANY // self.m).along_scaled(self.weight, w, ahead, fall)
         return self._along(w, ahead)
 
-    def along_for(
+    def along_scaled(
         self, weight: float, w: np.ndarray, ahead: np.ndarray, fall: float
     ) -> Callable[[float], tuple[float, float]]:
-        """The same for rows of so much weight, of which these are a sample. Without what is known of all, the minimum
-        of the sample would be the end of every line."""
+        """`along` for rows of this total weight, of which the rows of this objective are a sample. Slopes are shifted
+        so that the slope at t = 0 is that of all rows; otherwise every line would end at the minimum of the sample."""
         at, scale = self._along(w, ahead), weight / self.weight
         off = fall - scale * at(0.0)[0]
 
@@ -244,8 +258,8 @@ class Objective:
 
         return at
 
-    def thin(self, n: int) -> Objective:
-        """The same of n rows only, evenly spread, with as much less penalty."""
+    def subsample(self, n: int) -> Objective:
+        """The objective of n evenly spaced rows, with penalties in proportion."""
         rows = self.rows
         at = np.arange(n) * rows.n // n
         w = None if rows.w is None else np.ascontiguousarray(rows.w[at])
@@ -254,8 +268,8 @@ class Objective:
         return replace(self, rows=some, ridge=self.ridge * share, lasso=self.lasso * share)
 
     def columns(self, at: np.ndarray) -> Objective:
-        """The same with these columns of the parameters alone (sorted), dense: for sets that are small."""
-        x, d = self.x, self.rows.d
+        """The objective of these columns of the parameter table only (sorted), with dense rows."""
+        x, d = self.x, self.d
         inner = at[at < d]
         if isinstance(x, Reals):
             x = Reals(np.ascontiguousarray(x.values[:, inner]))
@@ -265,7 +279,7 @@ class Objective:
         return replace(self, rows=replace(self.rows, x=x), ridge=self.ridge[at], lasso=self.lasso[at])
 
     def _total(self, f: Callable[[Any, np.ndarray, Any], tuple], least: int | None = None) -> tuple:
-        """Σ f over chunks of rows of at least so many cells, by the engine."""
+        """Σ f over chunks of rows, of at least so many cells each."""
         rows = self.rows
         spans = borders(rows.n, rows.x.cells, least or max(CHUNK, 2 * self.p * min(self.m, 3)))
 
@@ -273,114 +287,173 @@ class Objective:
             t = rows.rows(*span)
             return SumTuple(f(t.x, t.y, t.w))
 
-        with np.errstate(all="ignore"):  # what is not finite is looked at by the caller
+        with np.errstate(all="ignore"):  # the caller checks whether results are finite
             return (of(spans[0]) if len(spans) == 1 else threads.total(spans, of, iadd)).parts
 
 
-@dataclass(frozen=True)
-class Distant:
-    """Rows that are not in memory: their number, columns and classes."""
-
-    n: int
-    d: int
-    k: int
-
-    @property
-    def x(self) -> Distant:
-        return self
-
-    @property
-    def cells(self) -> int:
-        return self.n * self.d
-
-
 @dataclass(frozen=True, eq=False)
-class ObjectiveElsewhere(Objective):
-    sample: Objective  # of rows that are here, with as much less penalty
-    mass: float  # Σ w of all rows
-    ask: Callable[..., tuple] = field(repr=False)
-    bent: bool = False  # whether a pass for the gradient brings the Hessian too, which the next step will ask for
-    last: dict[tuple[str, bytes], tuple] = field(default_factory=dict, repr=False)
+class ChunkLoss:
+    """rows → value, gradient and Hessian (or others) of their loss at given parameters, without penalty."""
+
+    method: Callable[..., Any]  # of `Objective`
+    at: tuple[np.ndarray, ...]  # its arguments
+    factors: np.ndarray | None  # (k,), weights of the classes
+    intercept: bool
+
+    def __call__(self, rows: Table) -> SumTuple:
+        objective = Objective.of(weigh_classes(in_row_order(rows), self.factors), intercept=self.intercept)
+        parts = self.method(objective, *self.at)
+        return SumTuple(parts if isinstance(parts, tuple) else (parts,))
+
+
+def weigh_classes(rows: Table, factors: np.ndarray | None) -> Table:
+    """The rows, their weights multiplied by those of their classes (k,), if there are any."""
+    if factors is None:
+        return rows
+    return replace(rows, w=factors[rows.y] if rows.w is None else factors[rows.y] * rows.w)
+
+
+def in_row_order(rows: Table) -> Table:
+    """The rows, the cells of each side by side in memory, in a dtype of the kernels."""
+    x = rows.x if isinstance(rows.x, Counts) else ops.in_rows(rows.x)  # type: ignore[arg-type]
+    return replace(rows, x=x.rows(0, x.n))
+
+
+CELLS = 1 << 20  # of a sample of the rows
+
+
+def sample_size(d: int) -> int:
+    """Number of rows, of d columns, of the sample that gives a starting point and an estimate of the Hessian."""
+    return max(2 * d, min(1 << 15, CELLS // max(d, 1)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BatchObjective(PenalisedLoss):
+    """The objective of rows that are read batch by batch; each call is one pass over them.
+
+    A sample of the rows, in memory, gives a starting point and an estimate of the Hessian, so that few passes are
+    needed. The last result is kept: a solver often evaluates the same parameters twice.
+    """
+
+    rows: BatchRows
+    factors: np.ndarray | None  # (k,), weights of the classes
+    weight: float  # Σ w of all rows
+    sample: Objective  # with penalties in proportion
+    with_hessian: bool = False  # whether a pass for the gradient computes the Hessian too, for the next step
+    last: dict[tuple[str, bytes], tuple] = field(default_factory=dict)
+    in_memory: ClassVar[bool] = False
+    dense: ClassVar[bool] = True
 
     @classmethod
-    def over(
-        cls, rows: Distant, sample: Objective, mass: float, ask: Callable[..., tuple], whole: Objective
-    ) -> ObjectiveElsewhere:
-        """With the penalties of `whole`, which has no rows."""
-        share = sample.weight / mass
-        some = replace(sample, ridge=whole.ridge * share, lasso=whole.lasso * share)
-        return cls(rows, whole.ridge, whole.lasso, some, mass, ask)  # type: ignore[arg-type]
+    def of(
+        cls, rows: BatchRows, ridge: np.ndarray, lasso: np.ndarray, factors: np.ndarray | None, weight: float
+    ) -> BatchObjective:
+        """The objective of rows with a sample, see `BatchRows.discover`."""
+        assert rows.sample is not None
+        table = in_row_order(rows.sample.table)
+        table = weigh_classes(replace(table, w=table.weights() * rows.sample.counts()), factors)
+        share = float(table.weights().sum()) / weight
+        return cls(rows, ridge, lasso, factors, weight, Objective(table, ridge * share, lasso * share))
 
     @property
-    def weight(self) -> float:
-        return self.mass
+    def n(self) -> int:
+        return int(self.rows.weights.sum())
+
+    @property
+    def d(self) -> int:
+        return self.rows.reader.d
+
+    @property
+    def k(self) -> int:
+        return len(self.rows.classes)
 
     def slope(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = (self.curve(w) if self.bent else self._once("slope", w))[:2]
+        value, gradient = (self.curve(w) if self.with_hessian else self._once(Objective.slope, w))[:2]
         return value, gradient
 
     def curve(self, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        value, gradient, hessian = self._once("curve", w)
+        value, gradient, hessian = self._once(Objective.curve, w)
         return value, gradient, hessian
 
-    def _once(self, what: str, w: np.ndarray) -> tuple:
-        """Cache of the last result."""
-        key = (what, w.tobytes())
+    def product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        (out,) = self._total(Objective.product, w, v)
+        return out + np.tile(self.ridge, self.m) * v
+
+    def slope_and_diagonal(self, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        value, gradient, first, second = self._total(Objective.slope_and_diagonal, w)
+        return *self._penalised(w, value, gradient), first, second + self.ridge
+
+    def diagonal(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.slope_and_diagonal(w)[2:]
+
+    def along(self, w: np.ndarray, ahead: np.ndarray, fall: float) -> Callable[[float], tuple[float, float]]:
+        return self.sample.along_scaled(self.weight, w, ahead, fall)
+
+    def subsample(self, n: int) -> Objective:
+        """The objective of the sample, for any n."""
+        return self.sample
+
+    def columns(self, at: np.ndarray) -> BatchObjective:
+        inner = at[at < self.d]
+        return BatchObjective(
+            self.rows.with_columns(inner),
+            self.ridge[at],
+            self.lasso[at],
+            self.factors,
+            self.weight,
+            self.sample.columns(at),
+        )
+
+    def _once(self, method: Callable[..., Any], w: np.ndarray) -> tuple:
+        """(value, gradient, …) at w; the last result is kept."""
+        key = (method.__name__, w.tobytes())
         if key not in self.last:
-            value, gradient, *hessian = self.ask(what, w)
+            value, gradient, *hessian = self._total(method, w)
             for matrix in hessian:
                 matrix.flat[:: self.size + 1] += np.tile(self.ridge, self.m)
             self.last.clear()
-            self.last[key] = (*self._pulled(w, value, gradient), *hessian)
+            self.last[key] = (*self._penalised(w, value, gradient), *hessian)
         return self.last[key]
 
-    def product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        (out,) = self.ask("product", w, v)
-        return out + np.tile(self.ridge, self.m) * v
+    def _total(self, method: Callable[..., Any], *at: np.ndarray) -> tuple:
+        """One pass over all rows."""
+        with np.errstate(all="ignore"):  # the caller checks whether results are finite
+            return self.rows.total(ChunkLoss(method, at, self.factors, self.intercept)).parts
 
-    def outset(self, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        value, gradient, first, second = self.ask("outset", w)
-        return *self._pulled(w, value, gradient), first, second + self.ridge
-
-    def diagonal(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        first, second = self.ask("diagonal", w)
-        return first, second + self.ridge
-
-    def along(self, w: np.ndarray, ahead: np.ndarray, fall: float) -> Callable[[float], tuple[float, float]]:
-        return self.sample.along_for(self.weight, w, ahead, fall)
-
-    def thin(self, n: int) -> Objective:
-        """The sample, however many rows were asked for."""
-        return self.sample
-
-    def columns(self, at: np.ndarray) -> ObjectiveElsewhere:
-        inner = at[at < self.rows.d]
-        return ObjectiveElsewhere(
-            replace(self.rows, d=len(inner)),  # type: ignore[call-arg]
-            self.ridge[at],
-            self.lasso[at],
-            self.sample.columns(at),
-            self.mass,
-            self.ask.of_columns(inner, len(inner) < len(at)),  # type: ignore[attr-defined]
-        )
-
-    def _pulled(self, w: np.ndarray, value: float, gradient: np.ndarray) -> tuple[float, np.ndarray]:
+    def _penalised(self, w: np.ndarray, value: float, gradient: np.ndarray) -> tuple[float, np.ndarray]:
+        """Value and gradient with the ridge."""
         pull = np.tile(self.ridge, self.m) * w
         return value + 0.5 * float(pull @ w), gradient + pull
 
 
-WIDE = 1 << 17  # parameters from which it is worth a look
+WIDE = 1 << 17  # least number of parameters for which a reduction is tried
 
 
 @dataclass(frozen=True)
 class ReducedObjective:
+    """An equivalent objective of sparse rows without the columns that a ridge makes redundant.
+
+    The coefficient of a column without cells is 0. If several columns have a cell in one row only, the same row, with
+    values v there, their coefficients at the minimum are a multiple of v: one column of value |v| stands for all of
+    them, and its coefficient b means b · v / |v|. This is exact. Half the words of a corpus occur once, so it halves
+    the cost of a fit. Columns are in descending order of frequency, so that frequent ones are close in memory.
+
+    >>> x = Counts(np.array([0, 3, 5]), np.array([0, 2, 3, 0, 1]), np.array([1.0, 3.0, 4.0, 1.0, 2.0]), 5)
+    >>> small = ReducedObjective.of(Objective.of(Table(x, np.array([0, 1], dtype=np.int32), None, 2), l2=1.0))
+    >>> small.objective.x.dense().tolist()
+    [[1.0, 5.0, 0.0], [1.0, 0.0, 2.0]]
+    >>> small.unfold(np.array([0.5, 10.0, 2.0, -1.0])).tolist()
+    [0.5, 2.0, 6.0, 8.0, 0.0, -1.0]
+    """
+
     objective: Objective
-    column: np.ndarray  # (d,): the column that stands for each
-    share: np.ndarray  # (d,): by which its coefficient is multiplied
+    column: np.ndarray  # (d,), the column that represents each
+    share: np.ndarray  # (d,), factor of its coefficient
 
     @classmethod
     def where_it_pays(cls, objective: Objective) -> ReducedObjective | None:
-        """If rows are sparse, vectors of parameters are what costs, columns have one ridge and many are needless."""
+        """The reduction, if rows are sparse, there are many parameters, all columns have the same ridge and many are
+        redundant; else None."""
         x, ridge = objective.x, objective.ridge
         if not isinstance(x, Counts) or objective.m == 1 or objective.size < WIDE or objective.lasso.any():
             return None
@@ -391,7 +464,7 @@ class ReducedObjective:
 
     @classmethod
     def of(cls, objective: Objective) -> ReducedObjective:
-        """Of sparse rows and one ridge for all columns."""
+        """The reduction for sparse rows and one ridge for all columns."""
         x, rows = objective.x, objective.rows
         assert isinstance(x, Counts)
         columns, values, row = x.column_of(), np.asarray(x.stored, dtype=np.float64), x.row_of()
@@ -415,17 +488,17 @@ class ReducedObjective:
         return cls(Objective(replace(rows, x=fewer), ridge, np.zeros_like(ridge)), column, share)
 
     def fold(self, w: np.ndarray) -> np.ndarray:
-        """Parameters of the whole as those of this objective."""
-        d, wide = len(self.column), self.objective.rows.d
+        """Parameters of the reduced objective, from those of the whole."""
+        d, wide = len(self.column), self.objective.d
         whole = w.reshape(self.objective.m, -1)
         sums = [np.bincount(self.column, self.share * one[:d], minlength=wide) for one in whole]
         return np.hstack([np.array(sums), whole[:, d:]]).ravel()
 
     def unfold(self, w: np.ndarray) -> np.ndarray:
-        """Parameters of this objective as those of the whole."""
-        table, wide = self.objective.table(w), self.objective.rows.d
+        """Parameters of the whole objective, from those of the reduced one."""
+        table, wide = self.objective.table(w), self.objective.d
         return np.hstack([table[:, self.column] * self.share, table[:, wide:]]).ravel()
 
     def unfold_gradient(self, gradient: np.ndarray) -> np.ndarray:
-        """The gradient by parameters of this objective as that by those of the whole."""
+        """The gradient of the whole objective, from that of the reduced one."""
         return self.unfold(gradient)

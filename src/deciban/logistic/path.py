@@ -1,21 +1,14 @@
-"""Penalty path, and the choice of its strength by held-out log loss.
+"""The penalty path of logistic regression, and the choice of C by held-out log loss.
 
-`C="auto"` fits from a strong penalty to a weak one, each fit started at the last one, until the held-out log loss has
-not improved for several steps, and selects the C of least held-out log loss: by approximate leave-one-out (L2), or by 5
-folds where the penalty has a corner (L1, elastic net) or there are too many coefficients for a Hessian. Rows held out
-count by the weights that they have in the fit. A list of numbers as C has these tried instead.
+A path is the fits of one model from a strong penalty to a weak one; each starts from the coefficients of the last.
 
->>> from deciban import LogisticRegression
->>> model = LogisticRegression(C="auto").fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1])
->>> round(model.C_, 3), model.path_.held_out
-(1.0, 'leave-one-out')
+    grid of C    L2: four values per decade, until coefficients are hardly shrunk
+                 L1: eight values per decade, from the C at which the first coefficient differs from 0
+    held out     log loss of rows by fits without them: approximate leave-one-out (see `laplace.Leverage`), or 5 folds
+                 if there is an L1 penalty, or too many coefficients for a Hessian
 
-The fits of one model from a strong penalty to a weak one, each from where the last one ended, and which is best.
-
-    C from all but none …            L2: to coefficients that are hardly shrunk any more, four a decade
-    to hardly any penalty            L1: from the C at which the first column gets a coefficient other than 0, eight
-    held out                         log loss of rows by fits without them: approximate leave-one-out (see `leverage`),
-                                     or folds: where the penalty has a corner, or there are too many coefficients
+`C="auto"` follows the path until the held-out log loss has not improved for several steps, and selects the C of the
+least held-out log loss. A list of numbers as C is tried instead of the grid. Held-out rows have the weights of the fit.
 
 >>> import numpy as np
 >>> from deciban import LogisticRegression
@@ -23,43 +16,48 @@ The fits of one model from a strong penalty to a weak one, each from where the l
 >>> path = LogisticRegression().path(x, y, Cs=[0.01, 0.1, 1.0, 10.0], held_out="loo")
 >>> path.coef[:, 0, 0].round(2).tolist(), path.C
 ([0.03, 0.25, 0.77, 1.13], 1.0)
+>>> model = LogisticRegression(C="auto").fit(x, y)
+>>> round(model.C_, 3), model.path_.held_out
+(1.0, 'leave-one-out')
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from deciban import display, ops
+from deciban import display, ops, progress
 from deciban.data.blocks import Table
 from deciban.errors import DataError
-from deciban.logistic import settings
+from deciban.logistic import minimisation
 from deciban.logistic.laplace import Leverage
 from deciban.logistic.likelihood import Prior, reference_coding
 from deciban.logistic.objective import Objective
+from deciban.logistic.settings import Settings
 from deciban.metrics import log_loss
 from deciban.plots import paths
 from deciban.rows.folds import assign_folds, folds_with_copies_together
 from deciban.solvers.base import Solution
 from deciban.solvers.lbfgs import Columns
 
-WIDE = 1000  # coefficients up to which leave-one-out is by the Hessian,
-COSTLY = 1 << 34  # if it costs no more multiplications than this
-SMOOTH, CORNERED = 4, 8  # penalties in a decade, L2 and L1
+WIDE = 1000  # largest number of coefficients for which leave-one-out uses the Hessian
+COSTLY = 1 << 34  # largest number of multiplications of that Hessian
+SMOOTH, CORNERED = 4, 8  # values of C per decade, L2 and L1
 NOTHING = np.zeros(0)
-TINY = 1e-10  # columns that are smaller than the largest by this (as a square) do not set the end of a grid
+TINY = 1e-10  # columns of less curvature, relative to the largest, do not determine the end of a grid
 
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Coefficients for each C, from the strongest penalty to the weakest, and the log loss of rows held out.
+    """Coefficients for each C, from the strongest penalty to the weakest, and the log loss of held-out rows.
 
-    `coef` and `intercepts` are None where they would be too many numbers to keep (`fit` with C="auto"), `log_loss`
-    where nothing was held out.
+    `coef` and `intercepts` are None if they would be too many numbers to keep (`fit` with C="auto"), `log_loss` if no
+    rows were held out.
     """
 
     Cs: np.ndarray  # (c,)
@@ -67,26 +65,46 @@ class Path:
     intercepts: np.ndarray | None  # (c, 1 or k)
     n_iter: np.ndarray  # (c,)
     log_loss: np.ndarray | None  # (c,)
-    loss: np.ndarray  # (c,), mean log loss of the rows learned from
-    held_out: str  # how: "leave-one-out", "5 folds", or ""
+    loss: np.ndarray  # (c,), mean log loss of the training rows
+    held_out: str  # "leave-one-out", "5 folds", or ""
     classes: np.ndarray  # (k,)
     columns: tuple[str, ...]  # (d,)
-    deviation: np.ndarray  # (d,), of each column: what makes coefficients comparable
+    deviation: np.ndarray  # (d,), standard deviation of each column, which makes coefficients comparable
+
+    @classmethod
+    def from_fits(
+        cls, objective: Objective, fits: list[Fit], held_out: str, classes: np.ndarray, columns: Iterable[str]
+    ) -> Path:
+        """The path of these fits; `held_out` is "" if no rows were held out."""
+        d, kept = objective.d, all(len(fit.answer.w) for fit in fits)
+        tables = np.stack([objective.table(fit.answer.w) for fit in fits]) if kept else None
+        return cls(
+            np.array([fit.C for fit in fits]),
+            None if tables is None else tables[:, :, :d].copy(),
+            None if tables is None else tables[:, :, d:].sum(axis=2),  # 0 without an intercept
+            np.array([fit.answer.n_iter for fit in fits], dtype=np.int32),
+            np.array([fit.log_loss for fit in fits]) if held_out else None,
+            np.array([fit.loss for fit in fits]),
+            held_out,
+            classes,
+            tuple(columns),
+            deviations(objective.rows),
+        )
 
     @property
     def best(self) -> int:
-        """The place of the least held-out log loss, the strongest penalty where several have it."""
+        """The index of the least held-out log loss; of equal ones that of the strongest penalty."""
         if self.log_loss is None:
             raise ValueError("nothing was held out\n\nhint: path(X, y, held_out='auto')")
         return least(self.log_loss)
 
     @property
     def C(self) -> float:
-        """The best of them."""
+        """The C of the least held-out log loss."""
         return float(self.Cs[self.best])
 
     def _table(self) -> display.Table:
-        head = ["C", "log loss of the rows learned", "steps"]
+        head = ["C", "log loss of the training rows", "steps"]
         if self.coef is not None:
             head.append("coefficients not 0")
         if self.log_loss is not None:
@@ -116,7 +134,7 @@ class Path:
             import pandas as pd
         except ImportError as bad:
             raise ImportError("to_frame makes a pandas DataFrame\n\nhint: pip install pandas") from bad
-        coef = self.kept()
+        coef = self._coefficients()
         c, m, d = coef.shape
         labels = self.classes[-1:] if m == 1 else self.classes
         frame = {
@@ -127,8 +145,8 @@ class Path:
         }
         return pd.DataFrame(frame)
 
-    def kept(self) -> np.ndarray:
-        """The coefficients, if they are here."""
+    def _coefficients(self) -> np.ndarray:
+        """The coefficients; an error if they were too many to keep."""
         if self.coef is None:
             raise ValueError(
                 f"the coefficients of {len(self.Cs)} penalties were too many to keep\n\nhint: path(X, y) keeps them"
@@ -137,7 +155,7 @@ class Path:
 
     def plot(self, ax: Any = None, *, of: Any = None, columns: int = 8, standard: bool = True) -> Any:
         """Draw the coefficients over C (see `plots.coefficient_path`); returns the axes."""
-        coef = self.kept()
+        coef = self._coefficients()
         at = len(self.classes) - 1 if of is None else self.classes.tolist().index(of)
         shown = coef[:, min(at, coef.shape[1] - 1)] * (1.0 if coef.shape[1] > 1 or at else -1.0)
         return paths.draw(
@@ -154,15 +172,15 @@ class Path:
 
 
 def least(values: np.ndarray) -> int:
-    """The first place of the least; 0 where there is none."""
+    """The first index of the least value; 0 if all are NaN."""
     return int(np.nanargmin(values)) if not np.isnan(values).all() else 0
 
 
 class Fit(NamedTuple):
     C: float
     answer: Solution
-    loss: float  # mean, of the rows learned from
-    log_loss: float  # of rows held out; NaN where none were
+    loss: float  # mean, of the training rows
+    log_loss: float  # of held-out rows; NaN if there are none
 
 
 Minimise = Callable[[Objective, np.ndarray], Solution]
@@ -175,23 +193,23 @@ def walk(
     w: np.ndarray,
     minimise: Minimise,
     held_out: HeldOut | None = None,
-    enough: Callable[[Fit], bool] | None = None,
+    stop: Callable[[Fit], bool] | None = None,
 ) -> Iterator[Fit]:
-    """The fit of each C, from the last one's, until it is enough."""
+    """The fit of each C, started at the last one's, until stop(fit). `at(C)`: the objective."""
     for C in Cs:
         objective = at(C)
-        answer = replace(minimise(objective, w), gradient=NOTHING, kept=None)  # which may be far larger than w
+        answer = replace(minimise(objective, w), gradient=NOTHING, internal=None)  # the rest may be far larger than w
         w, table = answer.w, objective.table(answer.w)
         penalty = float((0.5 * objective.ridge * table**2 + objective.lasso * np.abs(table)).sum())
         loss = (answer.value - penalty) / objective.weight
         fit = Fit(C, answer, loss, np.nan if held_out is None else held_out(C, objective, w))
         yield fit
-        if enough is not None and enough(fit):
+        if stop is not None and stop(fit):
             return
 
 
 def only_best(fits: Iterable[Fit]) -> list[Fit]:
-    """All fits, but parameters only with the best of them."""
+    """All fits; only the best keeps its parameters."""
     out: list[Fit] = []
     for fit in fits:
         out.append(fit)
@@ -225,8 +243,8 @@ class StopWhenFlat:
         return fit.loss < 0.01 * self.null or self.since >= self.patience
 
 
-def null(objective: Objective) -> np.ndarray:
-    """Parameters of the fit without columns: intercepts from the shares of the classes."""
+def null_parameters(objective: Objective) -> np.ndarray:
+    """Parameters of the fit without columns: intercepts from the class frequencies."""
     out = np.zeros((objective.m, objective.p))
     if objective.intercept:
         mass = ops.class_weights(objective.rows.y, objective.rows.w, objective.rows.k)
@@ -236,12 +254,13 @@ def null(objective: Objective) -> np.ndarray:
 
 
 def grid(objective: Objective, l1_ratio: float) -> np.ndarray:
-    """Values of C from all but no coefficients to hardly any penalty, for rows of any number and columns of any unit.
+    """Values of C from a penalty that leaves nearly no coefficients to hardly any penalty. They do not depend on the
+    number of rows or the units of columns.
 
-    L2: a column of curvature h at the fit without columns is shrunk to h C / (1 + h C) of what it would be.
+    L2: a coefficient of curvature h, at the fit without columns, is shrunk by the factor h C / (1 + h C).
     """
     free = replace(objective, ridge=np.zeros(objective.p), lasso=np.zeros(objective.p))
-    start, d = null(objective), objective.rows.d
+    start, d = null_parameters(objective), objective.d
     if l1_ratio > 0:
         pull = np.abs(objective.table(free.slope(start)[1])[:, :d]).max(initial=0.0)
         first = l1_ratio / pull * (1 - 1e-9) if pull > 0 else 1e-2
@@ -257,11 +276,11 @@ def grid(objective: Objective, l1_ratio: float) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOutScore:
-    """Held out one by one, approximately; for L2."""
+    """Log loss by approximate leave-one-out; for L2 penalties."""
 
     rows: Leverage
     w: np.ndarray | None
-    bias: float  # the intercept's precision, times C
+    bias: float  # penalty of the intercept, times C
     name = "leave-one-out"
 
     @classmethod
@@ -271,7 +290,7 @@ class LeaveOneOutScore:
         return cls(Leverage.of(rows.x, rows.y, rows.w, rows.k, objective.intercept, times), rows.w, bias)
 
     def __call__(self, C: float, objective: Objective, w: np.ndarray) -> float:
-        table, last = objective.table(w), objective.rows.d
+        table, last = objective.table(w), objective.d
         bias = table[:, last] if objective.intercept else np.zeros(1)
         theta = reference_coding(table[:, :last], bias, objective.intercept)
         with np.errstate(all="ignore"):
@@ -280,7 +299,7 @@ class LeaveOneOutScore:
 
 @dataclass(frozen=True, eq=False)
 class FoldScore:
-    """Held out a fold at a time, by a weight of 0: no rows are copied. Each fit starts from that of all rows."""
+    """Log loss by folds. Held-out rows have weight 0, so that none are copied; fits start from that of all rows."""
 
     fold: np.ndarray  # (n,), −1: never held out
     minimise: Minimise
@@ -290,7 +309,7 @@ class FoldScore:
         return f"{self.fold.max(initial=-1) + 1} folds"
 
     def __call__(self, C: float, objective: Objective, w: np.ndarray) -> float:
-        rows, d = objective.rows, objective.rows.d
+        rows, d = objective.rows, objective.d
         whole = np.ones(rows.n) if rows.w is None else rows.w
         log_proba = np.zeros((rows.n, rows.k))
         for i in range(self.fold.max(initial=-1) + 1):
@@ -306,26 +325,26 @@ class FoldScore:
 
 
 def mean_loss(log_proba: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> float:
-    """Mean of −log P(true class); what is not a number is as bad as can be."""
+    """Mean of −log P(true class); infinite instead of NaN."""
     loss = log_loss(np.asarray(y, dtype=np.intp), log_proba, w)
     return np.inf if np.isnan(loss) and (w is None or (w > 0).any()) else loss
 
 
-def narrow(objective: Objective) -> bool:
-    """Whether leave-one-out has a Hessian, at a price that can be paid for every C."""
-    size = (objective.rows.k - 1) * objective.p
-    return not objective.lasso.any() and size <= WIDE and objective.rows.n * size**2 <= COSTLY
+def is_narrow(objective: Objective) -> bool:
+    """Whether the Hessian of leave-one-out is affordable for every C."""
+    size = (objective.k - 1) * objective.p
+    return not objective.lasso.any() and size <= WIDE and objective.n * size**2 <= COSTLY
 
 
 FOLDS = 5
-PATIENCE = 8  # penalties in a row without a better score, and the search is over
-KEPT = 1_000_000  # coefficients that a chosen C leaves behind, at most
+PATIENCE = 8  # consecutive values of C without improvement after which the search stops
+KEPT = 1_000_000  # largest number of coefficients of a path that `fit` keeps
 
 
 def scorer(
-    how: Any, objective: Objective, chosen: settings.Settings, s: np.ndarray | None, X: Any, minimise: Minimise
+    how: Any, objective: Objective, settings: Settings, times: np.ndarray | None, X: Any, minimise: Minimise
 ) -> LeaveOneOutScore | FoldScore | None:
-    """What holds rows out; `s` are their weights as given, without those of classes."""
+    """The score of held-out rows; `times` are the weights of the rows as given, without those of classes."""
     rows = objective.rows
     if how is None:
         return None
@@ -334,8 +353,8 @@ def scorer(
             raise DataError(f"`held_out` is {how!r}\n\nhint: 'auto', 'loo', a number of folds, or a splitter")
         if how == "loo" and objective.lasso.any():
             raise DataError("leave-one-out needs a penalty without a corner\n\nhint: held_out=5, or l1_ratio=0")
-        if how == "loo" or narrow(objective):
-            return LeaveOneOutScore.of(objective, s, chosen.bias_l2)
+        if how == "loo" or is_narrow(objective):
+            return LeaveOneOutScore.of(objective, times, settings.bias_l2)
         how = min(FOLDS, rows.n)
     if isinstance(how, Integral) and 2 <= int(how) <= rows.n:
         return FoldScore(folds_with_copies_together(objective.x, rows.y, int(how), rows.w), minimise)
@@ -343,7 +362,7 @@ def scorer(
 
 
 def check_strengths(Cs: Any) -> np.ndarray:
-    """Given values of C, the strongest penalty first."""
+    """Given values of C, sorted: the strongest penalty first."""
     out = np.unique(np.asarray(Cs, dtype=np.float64).ravel())
     if len(out) == 0 or not (out > 0).all() or not np.isfinite(out).all():
         raise DataError(f"C is to be chosen among {Cs!r}\n\nhint: numbers over 0, as [0.1, 1, 10]")
@@ -354,3 +373,38 @@ def deviations(rows: Table) -> np.ndarray:
     """The standard deviation of each column, (d,)."""
     found = ops.moments(rows.x.rows(0, rows.n), np.zeros(rows.n, dtype=np.int32), rows.w, 1)  # type: ignore[arg-type]
     return np.sqrt(found.m2[0] / found.n.sum())
+
+
+def fit_path(
+    objective: Objective,
+    settings: Settings,
+    Cs: Sequence[float] | None,
+    held_out: Any,
+    times: np.ndarray | None,
+    X: Any = None,
+    *,
+    tol: float,
+    max_iter: int,
+    verbose: Any = 0,
+    stop: Callable[[Fit], bool] | None = None,
+    most: float = np.inf,
+) -> tuple[list[Fit], str]:
+    """(the fits of a path, how rows were held out).
+
+    Cs: None for the grid. held_out: see `LogisticRegression.path`. times: weights of the rows as given. X: the rows as
+    given, for a splitter. stop: see `walk`. most: with more coefficients in all, only the best fit keeps its own.
+    """
+    start = null_parameters(objective)
+    strengths = grid(objective, settings.ratio) if Cs is None else check_strengths(Cs)
+    with progress.progress_bar(verbose, "path") as advance:
+
+        def minimise(f: Objective, w: np.ndarray) -> Solution:
+            C = 1.0 / (f.ridge[0] + f.lasso[0])
+            share = np.searchsorted(strengths, 0.999 * C) / len(strengths)
+            watch = progress.solver_callback(advance, f"C = {C:.3g}", share)
+            return minimisation.minimise(settings.solver, f, w, tol, max_iter, watch)
+
+        score = scorer(held_out, objective, settings, times, X, minimise)
+        fits = walk(partial(settings.rescaled, objective), strengths, start, minimise, score, stop)
+        kept = list(fits) if len(strengths) * objective.size <= most else only_best(fits)
+    return kept, "" if score is None else score.name

@@ -2,16 +2,16 @@
 
     { b :  2 (max ℓ − max over θ with θ_j = b of ℓ) ≤ χ²(level) }
 
-with ½ log det H added to ℓ where the estimate is Firth's (G. Heinze and M. Schemper 2002). Unlike coef ± errors they
-need not be symmetric, and hold where an estimate is far from normal: few rows, or separated classes.
+with ½ log det H added to ℓ for Firth's estimate (G. Heinze and M. Schemper 2002). Unlike coef ± errors they need not be
+symmetric, and they are valid if an estimate is far from normal: few rows, or separated classes.
 
-One row of 0 and two of 1, without columns: all chances whose likelihood is at least exp(−χ²/2) of the largest.
+One row of 0 and two of 1, without columns: all probabilities whose likelihood is at least exp(−χ²/2) of the largest.
 
 >>> import numpy as np
 >>> design = Design.of(np.zeros((3, 0)), np.array([0, 1, 1]), None, k=2)
 >>> low, high = ends(design, np.log([[2.0]]), np.eye(1), 0.95, jeffreys=False)
->>> chance = 1 / (1 + np.exp(-np.array([low[0, 0], high[0, 0]])))
->>> (chance * (1 - chance) * chance * 27 / 4).round(4).tolist(), round(float(np.exp(-3.8415 / 2)), 4)
+>>> proba = 1 / (1 + np.exp(-np.array([low[0, 0], high[0, 0]])))
+>>> (proba * (1 - proba) * proba * 27 / 4).round(4).tolist(), round(float(np.exp(-3.8415 / 2)), 4)
 ([0.1465, 0.1465], 0.1465)
 """
 
@@ -31,8 +31,8 @@ from deciban.logistic.separation import certified
 from deciban.logistic.summary import check_level, relevel_classes
 
 NOTE = "intervals by profile likelihood; z and p by the errors"
-MOST = 100  # coefficients: each takes some thirty fits
-TWICE = 30  # doublings after which an end counts as infinite
+MOST = 100  # largest number of coefficients; each takes about thirty fits
+TWICE = 30  # steps after which an end counts as infinite
 
 
 def intervals(
@@ -72,10 +72,10 @@ def ends(design: Design, theta: np.ndarray, turn: np.ndarray, level: float, jeff
 
 
 def _root(design: Design, theta: np.ndarray, top: float, held: np.ndarray, jeffreys: bool) -> Callable[[float], float]:
-    """t → √(2 (ℓ at its best − ℓ at its best with `held` · parameters further by t)); each starts from the last."""
+    """t → √(2 (max ℓ − max ℓ with `held` · parameters changed by t)); each maximisation starts from the last."""
     best = design.standard(theta)
     way = held / np.sum(held**2)
-    # symmetric rows have saddles, where a slope of exactly 0 would keep the climb
+    # symmetric rows have saddle points, where a slope of exactly 0 would stop the maximisation
     aside = 1e-2 * np.cos(np.arange(best.size)).reshape(best.shape)
     aside -= np.sum(aside * held) * way
 
@@ -91,13 +91,13 @@ def _root(design: Design, theta: np.ndarray, top: float, held: np.ndarray, jeffr
 
 
 def crossing(root: Callable[[float], float], level: float) -> float:
-    """The t > 0 at which the root of the likelihood ratio, which grows from 0, is that of the level; ∞ if never."""
+    """The t > 0 at which the root of the likelihood ratio reaches the quantile of the level; ∞ if it never does."""
     enough = float(ndtri((1 + level) / 2))
     t, seen = 1e-3, 0.0
     for _ in range(TWICE):
         before, seen = seen, root(t)
         if seen >= enough:
             return float(brentq(lambda t: root(t) - enough, 0.0, t, xtol=1e-9 * t, rtol=1e-9))
-        # nearly a straight line from 0: go a little beyond where it would cross, unless it flattens out
+        # nearly linear: go a little beyond the linear extrapolation, unless it flattens out
         t *= min(max(1.1 * enough / max(seen, 1e-9), 1.5), 1e3) if seen > before else 2.0
     return np.inf

@@ -6,9 +6,9 @@
     likelihood ratio 2 (ℓ − ℓ₀), χ² with df − df₀ degrees of freedom
     pseudo-R²: McFadden 1 − ℓ/ℓ₀, Cox–Snell 1 − exp(2 (ℓ₀ − ℓ)/n), Nagelkerke: that over its largest value
 
-ℓ₀ is the model with an intercept only (all classes alike where no intercept was fitted), n the sum of weights, df the
-number of parameters: under an L2 penalty the effective number, trace of H (H + Λ)⁻¹. With more than two classes there
-is a table for each class against the reference, by default the first.
+ℓ₀ is the log-likelihood of the model with an intercept only (without intercept: of equal probabilities), n the sum of
+weights, df the number of parameters: with an L2 penalty the effective number, trace of H (H + Λ)⁻¹. With more than two
+classes there is a table for each class against the reference, by default the first.
 
 >>> import numpy as np
 >>> from deciban.logistic.likelihood import LikelihoodExpansion, Design
@@ -37,13 +37,13 @@ INTERCEPT = "intercept"
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Summary:
-    """Coefficients (m, p) of m classes against the reference, with what is known about each, and the fit's measures."""
+    """Coefficients (m, p) of m classes against the reference, with standard errors and tests, and measures of fit."""
 
     classes: tuple[Any, ...]  # (m,), each against
     reference: Any
     columns: tuple[str, ...]  # (p,)
     coef: np.ndarray  # (m, p)
-    std_error: np.ndarray  # NaN where not determined, or where there is none
+    std_error: np.ndarray  # (m, p), NaN if not determined, or if the estimate has none
     level: float
     covariance: np.ndarray  # (m p, m p), in the order of coef
     n: float  # Σ w
@@ -52,8 +52,8 @@ class Summary:
     null_log_likelihood: float
     null_parameters: int
     notes: tuple[str, ...]
-    ends: np.ndarray | None = None  # (2, m, p), of intervals that are not coef ± errors
-    penalised: bool = False  # by a penalty that has a strength
+    ends: np.ndarray | None = None  # (2, m, p), ends of intervals that are not coef ± errors
+    penalised: bool = False  # whether the penalty has a strength
 
     @classmethod
     def of(
@@ -126,7 +126,7 @@ class Summary:
 
     @property
     def odds_ratio(self) -> np.ndarray:
-        """By how much odds are multiplied for one unit more."""
+        """The factor of the odds for an increase by one unit."""
         with np.errstate(over="ignore"):
             return np.exp(self.coef)
 
@@ -192,7 +192,7 @@ class Summary:
         """Degrees of freedom of the likelihood ratio."""
         return self.parameters - self.null_parameters
 
-    # what one looks at
+    # printing
 
     def text(self, most: int = 60) -> str:
         """Aligned tables, of at most so many columns each."""
@@ -234,7 +234,7 @@ class Summary:
         for c, label in enumerate(self.classes):
             numbers = [self.coef, self.std_error, self.z, self.p_value, self.low, self.high]
             numbers += [self.odds_ratio, self.odds_ratio_low, self.odds_ratio_high]
-            says = [
+            formats = [
                 display.format_number,
                 display.format_number,
                 display.format_2,
@@ -242,7 +242,7 @@ class Summary:
                 *[display.format_number] * 5,
             ]
             rows = [
-                (name, *(say(float(a[c, j])) for say, a in zip(says, numbers, strict=True)))
+                (name, *(form(float(a[c, j])) for form, a in zip(formats, numbers, strict=True)))
                 for j, name in enumerate(self.columns[:most])
             ]
             more = len(self.columns) - most

@@ -1,9 +1,9 @@
-"""The training rows of a logistic model, kept for the summary, intervals and leave-one-out.
+"""The training rows of a logistic regression, kept for its summary, intervals and Laplace posterior.
 
-Errors, tests and posteriors need one more pass over the rows, as dear as a step of Newton's method. Most fits are never
-asked, so the pass waits until somebody does. Rows are not copied: up to 64 MiB are held together with the model; more
-than that only for as long as others hold them, so that a model of large data stays small. A pickled model keeps the
-answer, not the rows.
+Standard errors and posteriors need one more pass over the rows, which costs as much as a step of Newton's method. Most
+models never need it, so it is made when first used. Rows are not copied. Up to 64 MiB are kept with the model; larger
+ones only as long as other objects hold them, so that the model of a large table stays small. A pickled model has the
+results of the pass, not the rows.
 
 >>> import numpy as np
 >>> seen = TrainingRows(np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 1]), None, np.array([[-1.0, 1.0]]), 2, True)
@@ -27,13 +27,13 @@ from deciban.estimation.ranges import Ranges
 from deciban.logistic.design import Design, as_block
 from deciban.logistic.likelihood import LikelihoodExpansion
 
-HELD = 1 << 26  # bytes of rows that are held
-QUICK = 1 << 30  # multiplications that pickling may wait for
-WIDE = 4096  # coefficients above which the ranges of columns are not kept for plots
+HELD = 1 << 26  # largest size of rows that are kept, in bytes
+QUICK = 1 << 30  # largest number of multiplications of a pass that pickling makes
+WIDE = 4096  # largest number of coefficients for which the ranges of columns are pickled, for plots
 
 
 class TrainingRows:
-    """Rows (block or array; None: they went by), codes y, weights and the estimate θ (m, p)."""
+    """Rows (a block or an array; None: they are not available), class codes y, weights and the estimate θ (m, p)."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class TrainingRows:
         intercept: bool,
         candidates: Callable[[], Any] | None = None,
     ):
-        self._candidates = candidates  # values of each column, where they are known without rows
+        self._candidates = candidates  # gives values of each column, if they are known without rows
         self._rows = RowsLost() if X is None else _keep(as_block(X))
         self._y, self._w = y, w
         self.theta, self.k, self.intercept = theta, k, intercept
@@ -53,11 +53,12 @@ class TrainingRows:
 
     @property
     def alive(self) -> bool:
+        """Whether the rows are available."""
         return self._rows() is not None
 
     @property
     def ranged(self) -> bool:
-        """Whether it is known what columns ranged over."""
+        """Whether the ranges of the columns are known."""
         return self.alive or self._candidates is not None or "ranges" in self.__dict__
 
     def rows(self) -> tuple[Reals | Counts, np.ndarray, np.ndarray | None]:
@@ -80,11 +81,11 @@ class TrainingRows:
 
     @cached_property
     def ranges(self) -> Ranges:
-        """What the columns ranged over."""
+        """The ranges of the columns."""
         return Ranges.of(self.rows()[0]) if self._candidates is None else Ranges.of_values(self._candidates())
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the rows; what they say is made first, if it takes no time."""
+        """Everything except the rows; results of a pass over them are computed first, if that is quick."""
         if self.alive and len(self._y) * self.theta.size**2 <= QUICK:
             _ = self.curvature
         cells = self.theta.size * (len(self._y) if self.alive else 1)
@@ -101,7 +102,7 @@ class RowsLost:
 
 
 class RowsHeld:
-    """Rows that live with the model."""
+    """Rows that are kept with the model."""
 
     def __init__(self, x: Reals | Counts):
         self.x = x
@@ -110,8 +111,8 @@ class RowsHeld:
         return self.x
 
 
-class RowsSummarised:
-    """Weak references to the memory of the rows."""
+class RowsReferenced:
+    """Weak references to the memory of large rows."""
 
     def __init__(self, x: Reals | Counts, arrays: list[np.ndarray]):
         self.d, self.links = x.d, [_link(a) for a in arrays]
@@ -125,11 +126,11 @@ class RowsSummarised:
 
 def _keep(x: Reals | Counts) -> Callable[[], Reals | Counts | None]:
     arrays = [x.values] if isinstance(x, Reals) else [x.indptr, x.indices, x.values]
-    return RowsHeld(x) if sum(a.nbytes for a in arrays) <= HELD else RowsSummarised(x, arrays)
+    return RowsHeld(x) if sum(a.nbytes for a in arrays) <= HELD else RowsReferenced(x, arrays)
 
 
 def _link(a: np.ndarray) -> Callable[[], Any]:
-    """A weak reference to an array, by the array that owns its memory: a itself is a passing view of that."""
+    """A weak reference to the array that owns the memory of a, which may be a temporary view of it."""
     owner = a if a.base is None else a.base
     if type(owner) is not np.ndarray or owner.dtype != a.dtype or owner.ctypes.data != a.ctypes.data:
         return RowsLost()

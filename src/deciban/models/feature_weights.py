@@ -118,16 +118,16 @@ class EvidenceMaximisation(Smooth):
 
     def init(self, objective: Any, w: np.ndarray) -> State:
         strengths = tuple(RidgeStrength(float(objective.ridge[at.start])) for at in objective.layout.groups)
-        return replace(self.inner.init(objective, w), kept=Progress(strengths))
+        return replace(self.inner.init(objective, w), internal=Progress(strengths))
 
     def step(self, objective: Any, state: State) -> State:
-        now = with_strength(objective, state.kept.strengths)
+        now = with_strength(objective, state.internal.strengths)
         there = self.inner.step(now, state)
-        if there.stuck or state.kept.settled:
-            return replace(there, kept=state.kept)
+        if there.stuck or state.internal.settled:
+            return replace(there, internal=state.internal)
         left = posterior_variances(now, there) * now.ridge
         strengths, moved = [], 0.0
-        for at, before in zip(now.layout.groups, state.kept.estimates, strict=True):
+        for at, before in zip(now.layout.groups, state.internal.estimates, strict=True):
             known = max(float((1.0 - left[at]).sum()), 1e-3)
             strength = before.towards(
                 known / max(float(there.w[at] @ there.w[at]), 1e-300), least_strength(objective.weight)
@@ -135,13 +135,13 @@ class EvidenceMaximisation(Smooth):
             effect = min(known, 1.0)  # a strength hardly matters where the rows determine no parameter
             moved = max(moved, abs(float(np.log(strength.value / before.value))) * effect)
             strengths.append(strength)
-        kept = Progress(tuple(strengths), moved, state.kept.moved)
-        more = with_strength(objective, kept.strengths).ridge - now.ridge
+        progress = Progress(tuple(strengths), moved, state.internal.moved)
+        more = with_strength(objective, progress.strengths).ridge - now.ridge
         value = there.value + 0.5 * float(more @ there.w**2)
-        return replace(there, value=value, gradient=there.gradient + more * there.w, kept=kept)
+        return replace(there, value=value, gradient=there.gradient + more * there.w, internal=progress)
 
     def done(self, objective: Any, state: State, tol: float) -> str | None:
-        if not state.kept.settled and not state.stuck:
+        if not state.internal.settled and not state.stuck:
             return None
         if state.steepness <= tol * objective.weight and state.gain <= NEGLIGIBLE * objective.weight:
             return "gradient"
@@ -158,7 +158,7 @@ def with_strength(objective: Any, strengths: Sequence[float]) -> Any:
 
 def posterior_variances(objective: Any, state: State) -> np.ndarray:
     """Posterior variance of each parameter, (size,): the diagonal of the inverse Hessian."""
-    metric: Any = state.kept
+    metric: Any = state.internal
     if not isinstance(metric, Metric):
         return 1.0 / objective.diagonal(state.w)[1][0]
     inverse, _ = _trtri(np.tril(metric.factor), lower=1)
@@ -411,4 +411,4 @@ def fit(pieces: Sequence[WeightedRows], prior: np.ndarray, d: int, start: np.nda
 def found(objective: Objective, answer: Solution) -> FeatureWeights:
     """The weights of a solution."""
     table, bias = objective.layout.weights_and_biases(answer.w)
-    return FeatureWeights(1.0 + table, bias, answer.kept.strengths, answer.steps, answer.why)
+    return FeatureWeights(1.0 + table, bias, answer.internal.strengths, answer.n_iter, answer.reason)

@@ -20,7 +20,6 @@ import numpy as np
 
 from deciban import metrics as scores
 from deciban import plots
-from deciban.classifiers.logistic import LogisticPosterior
 from deciban.data import frames
 from deciban.display import (
     Bar,
@@ -37,6 +36,7 @@ from deciban.display import (
 from deciban.errors import DecibanError
 from deciban.explain.text import TextExplanation, WordEvidence, top_word_evidence, with_shares
 from deciban.metrics import Estimate
+from deciban.models.logistic_posterior import LogisticPosterior
 from deciban.models.posterior import Posterior
 from deciban.reports.data import ReportData, baseline_metrics, by_class
 from deciban.reports.page import Alerts, Block, Figure, Paragraph, Piece, Quote, Section, SideBySide, Stat, Stats

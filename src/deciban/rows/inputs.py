@@ -503,10 +503,45 @@ def raise_not_finite(x: Block, names: Any = None) -> NoReturn:
             "hint: remove the cell's row, or put NaN there: a missing cell is ignored"
         )
     values = np.abs(x.stored if isinstance(x, Counts) else x.values)
-    raise SupportError(
-        f"Input X holds magnitudes up to {np.nanmax(values):.3g}, whose squares or sums overflow float64\n\n"
+    raise overflow_error(np.nanmax(values))
+
+
+def overflow_error(magnitude: float) -> SupportError:
+    """The error for finite cells, up to this magnitude, whose squares or sums are not."""
+    return SupportError(
+        f"Input X holds magnitudes up to {magnitude:.3g}, whose squares or sums overflow float64\n\n"
         "hint: divide the columns by a power of ten first"
     )
+
+
+def check_finite(x: Block, names: Any = None) -> None:
+    """Raise an error that names the first cell that is missing, or else infinite: for linear scores, which need every
+    cell."""
+    assert isinstance(x, Reals | Counts)
+    values = x.stored if isinstance(x, Counts) else x.values
+    bad = ~np.isfinite(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
+    if not bad.any():
+        return
+    missing = np.isnan(values)
+    at = tuple(np.argwhere(missing if missing.any() else bad)[0])
+    row, column = (x.row_of()[at[0]], x.column_of()[at[0]]) if isinstance(x, Counts) else at
+    where = f"first in row {row}, {called(column, names)}"
+    if missing.any():
+        raise SupportError(
+            f"Input X contains NaN ({where}), and LogisticRegression takes no missing values\n\n"
+            "hint: MixedNB does; or fill them in first (sklearn.impute)"
+        )
+    raise SupportError(
+        f"Input X contains infinity ({where}), and a linear score of it is no number\n\n"
+        "hint: leave the row out, or put the largest value there that makes sense"
+    )
+
+
+def largest_magnitude(x: Block) -> float:
+    """The largest |cell|; 0 if there is none."""
+    assert isinstance(x, Reals | Counts)
+    values = x.stored if isinstance(x, Counts) else x.values
+    return float(np.abs(values).max(initial=0.0))
 
 
 FEW = 10  # least rows for any note

@@ -449,6 +449,13 @@ class BatchRows:
             sample = replace(sample, table=replace(old, x=recoded(old.x, self.reader.schema, schema), schema=schema))
         return replace(self, reader=self.reader.with_schema(schema), sample=sample)
 
+    def with_columns(self, index: np.ndarray) -> BatchRows:
+        """The rows with these columns only, for readers of tables of numbers; without the sample."""
+        roles = self.job.roles
+        roles = replace(roles, features=tuple(roles.features[j] for j in index), kinds=())
+        job, reader = replace(self.job, roles=roles), self.reader.of_columns(roles)
+        return replace(self, job=job, reader=reader, sample=None)
+
     @contextmanager
     def several(self) -> Iterator[BatchRows]:
         with replace(self.job, checkpoint=None).several() as job:  # a checkpoint belongs to the first pass

@@ -1,1 +1,1 @@
-"""Solvers: each has `init`, `step` and `done`; `base.solve` is the loop."""
+"""Solvers: each has `init`, `step` and `done`; `base.solve` is the loop of all of them."""

@@ -1,7 +1,7 @@
-"""L-BFGS, where worthwhile in the metric of the Hessian of a subsample of the rows.
+"""L-BFGS, preconditioned by the Hessian of a sample of the rows where that pays.
 
-A sample's Hessian is off by √(parameters / rows), so in its metric the objective is nearly round, and a step shrinks
-the distance to the minimum by about that factor. Its cost is that of a few passes over all rows, or it is not used.
+The relative error of the Hessian of a sample is about √(parameters / rows). With it as preconditioner, a step reduces
+the distance to the minimum by about that factor. It is used only if it costs no more than a few passes over all rows.
 """
 
 from __future__ import annotations
@@ -18,34 +18,37 @@ from deciban.solvers.newton import Metric, Newton, NewtonCg
 
 @dataclass(frozen=True)
 class RoughNewton(Newton):
-    """Newton on a sample: its minimum is off by chance anyway, so half a degree of freedom is near enough."""
+    """Newton's method on a sample. It stops early: the sampling error of the minimum is larger than the rest."""
 
     def done(self, objective: Any, state: State, tol: float) -> str | None:
         return "gradient" if state.gain <= 0.02 * len(state.w) else super().done(objective, state, tol)
 
 
-MOST = 4000  # parameters whose full Hessian is worth a factor
+MOST = 4000  # largest number of parameters whose Hessian is factorised
 LEAST = 1 << 13  # rows of a sample
-PATIENCE = 40  # steps after which L-BFGS is known to be slow
+PATIENCE = 40  # steps after which L-BFGS counts as slow
 
 
 @dataclass(frozen=True)
 class SubsampledLbfgs(Lbfgs):
-    """L-BFGS in the metric of a sample's Hessian: from the start, at the sample's minimum, where that costs no more
-    than a few passes over all rows; else only when L-BFGS alone has taken as long, and would take far longer yet. Where
-    that is slow too, as few rows bend more than all others do, the Hessian of all rows is the metric. Where there are
-    too many parameters for a Hessian, Newton's method by conjugate gradients goes on then."""
+    """L-BFGS that is preconditioned by the Hessian of a sample.
 
-    cheap: float = 6.0  # passes over all rows that a sample's minimum may cost
-    whole: int = MOST  # parameters up to which the Hessian of all rows may be asked for
+    If the minimum of the sample costs no more than a few passes over all rows, it is the start. Otherwise plain L-BFGS
+    runs first, and the preconditioner is computed once L-BFGS has taken as long, and is predicted to take far longer.
+    If convergence is still slow (few rows dominate the curvature), the Hessian of all rows is the preconditioner. If
+    there are too many parameters for a Hessian, Newton's method by conjugate gradients takes over.
+    """
+
+    cheap: float = 6.0  # largest cost of the minimum of a sample, in passes over all rows
+    whole: int = MOST  # largest number of parameters for which the Hessian of all rows is computed
 
     def init(self, objective: Any, w: np.ndarray) -> State:
-        rows = sample_rows(objective)
-        if 2 * rows > objective.rows.n or 5 * price(objective, rows) > self.cheap:
+        rows = sample_size(objective)
+        if 2 * rows > objective.n or 5 * hessian_cost(objective, rows) > self.cheap:
             return super().init(objective, w)
-        some = objective.thin(rows)
+        some = objective.subsample(rows)
         start = solve(RoughNewton(), some, w, tol=1e-4, max_iter=30)
-        metric: Metric | None = start.kept
+        metric: Metric | None = start.internal
         if metric is None or not np.isfinite(start.value):
             return super().init(objective, w)
         scale = metric.scale / np.sqrt(objective.weight / some.weight)
@@ -54,31 +57,31 @@ class SubsampledLbfgs(Lbfgs):
         return self._state(start.w, value, Memory.start(metric, False, gradient))
 
     def worth(self, state: State) -> float:
-        return NewtonCg().worth(state) if state.kept is None else super().worth(state)
+        return NewtonCg().worth(state) if state.internal is None else super().worth(state)
 
     def step(self, objective: Any, state: State) -> State:
-        if state.kept is None:
+        if state.internal is None:
             return NewtonCg().step(objective, state)
         state = super().step(objective, state)
-        gains, scaled = state.kept.gains, state.kept.scaled
+        gains, scaled = state.internal.gains, state.internal.scaled
         if not scaled and objective.size > self.whole:
             return state
-        rows = sample_rows(objective) if scaled else objective.rows.n  # what some rows do not know, all of them do
-        cost = price(objective, rows)
-        if cost == np.inf and state.kept.steps >= PATIENCE and steps_left(state, gains) > PATIENCE / 2:
-            return replace(state, kept=None)
-        early = state.kept.steps < max(10.0, cost)  # gains go up and down: steps taken are surer than steps foretold
+        rows = sample_size(objective) if scaled else objective.n
+        cost = hessian_cost(objective, rows)
+        if cost == np.inf and state.internal.steps >= PATIENCE and steps_left(state, gains) > PATIENCE / 2:
+            return replace(state, internal=None)
+        early = state.internal.steps < max(10.0, cost)
         if early or steps_left(state, gains) < 2 * (SEEN + cost):
             return state
-        some = objective.thin(rows) if 2 * rows < objective.rows.n else objective
+        some = objective.subsample(rows) if 2 * rows < objective.n else objective
         hessian = some.curve(state.w)[2] * (objective.weight / some.weight)
         metric = Metric.of(hessian, objective.m, objective.ridge == 0)
-        return self._state(state.w, state.value, Memory.start(metric, False, state.gradient, state.kept.steps))
+        return self._state(state.w, state.value, Memory.start(metric, False, state.gradient, state.internal.steps))
 
 
 def steps_left(state: State, gains: tuple[float, ...]) -> float:
-    """The number of further steps if the predicted decrease continues to shrink at the same rate. 0 where that is not
-    known, as far from the minimum, where a step may gain nearly all there is and no metric helps."""
+    """The number of further steps if the predicted decrease continues to shrink at the same rate. 0 if the rate is not
+    known yet, and far from the minimum, where no preconditioner helps."""
     size = abs(state.value)
     enough = 1e-10 * size
     if len(gains) < SEEN or not enough < state.gain < 0.1 * size:
@@ -87,19 +90,13 @@ def steps_left(state: State, gains: tuple[float, ...]) -> float:
     return np.log(state.gain / enough) / rate if rate > 0 else np.inf
 
 
-def sample_rows(objective: Any) -> int:
-    """Rows enough to know the Hessian by."""
-    return max(LEAST, 8 * objective.size, objective.rows.n // 16 if objective.m == 1 else 0)
+def sample_size(objective: Any) -> int:
+    """Number of rows of a sample whose Hessian is accurate enough."""
+    return max(LEAST, 8 * objective.size, objective.n // 16 if objective.m == 1 else 0)
 
 
-def price(objective: Any, rows: int) -> float:
-    """What the Hessian of so many rows costs, in passes over all rows."""
-    if objective.size > MOST or not dense(objective):
+def hessian_cost(objective: Any, rows: int) -> float:
+    """The cost of the Hessian of so many rows, in passes over all rows."""
+    if objective.size > MOST or not objective.dense:
         return np.inf
-    return min(rows, objective.rows.n) / objective.rows.n * objective.size / (15 if objective.m == 1 else 7)
-
-
-def dense(objective: Any) -> bool:
-    """Whether every cell is stored."""
-    x = objective.rows.x
-    return x.cells == x.n * x.d
+    return min(rows, objective.n) / objective.n * objective.size / (15 if objective.m == 1 else 7)

@@ -1,8 +1,13 @@
-"""The loop of all solvers, its state, and its stopping reason.
+"""The loop of all solvers, their state, and the reason they stop.
 
-A part has `init(objective, w) → state`, `step(objective, state) → state`, `done(objective, state, tol) → why | None`.
-By default a state is done when no cell of the mean gradient is over `tol` and the step ahead promises to gain less than
-a thousandth of `tol` of the value.
+A solver has three methods:
+
+    init(objective, w)            → state
+    step(objective, state)        → state
+    done(objective, state, tol)   → reason to stop, or None
+
+By default a solver stops if no component of the mean gradient exceeds `tol`, and the next step is predicted to decrease
+the value by less than a thousandth of `tol` times the value.
 
 >>> import numpy as np
 >>> from deciban.logistic.objective import Objective
@@ -10,7 +15,7 @@ a thousandth of `tol` of the value.
 >>> from deciban.data.blocks import Reals, Table
 >>> rows = Table(Reals(np.array([[1.0], [3.0]])), np.array([0, 1], dtype=np.int32), None, 2)
 >>> answer = solve(Newton(), Objective.of(rows, l2=1.0), np.zeros(2), tol=1e-9, max_iter=50)
->>> answer.why, answer.w.round(4).tolist()
+>>> answer.reason, answer.w.round(4).tolist()
 ('gradient', [0.6748, -1.3497])
 """
 
@@ -23,38 +28,39 @@ from typing import Any, Protocol
 import numpy as np
 
 EPS = np.finfo(np.float64).eps
-CONVERGED = ("gradient", "precision")  # reasons that mean: at the minimum
+CONVERGED = ("gradient", "precision")  # reasons of a solver that is at the minimum
 
 
 @dataclass(frozen=True)
 class State:
-    """Where a solver is. `ahead` (w + ahead is where it goes next) and the gain expected there; `kept` is its own."""
+    """The state of a solver after a step."""
 
     w: np.ndarray
     value: float
     gradient: np.ndarray
-    ahead: np.ndarray
-    gain: float
-    stuck: bool = False
-    kept: Any = field(default=None, repr=False)
+    ahead: np.ndarray  # the next step: to w + ahead
+    gain: float  # predicted decrease of the value by the next step
+    stuck: bool = False  # whether the line search found no lower point
+    internal: Any = field(default=None, repr=False)  # further state of the solver itself
 
     @property
     def steepness(self) -> float:
+        """Largest component of the gradient."""
         return float(np.abs(self.gradient).max(initial=0.0))
 
 
 @dataclass(frozen=True)
 class Solution:
     w: np.ndarray
-    why: str  # "gradient", "precision" (no more digits to gain), "stuck" or "max_iter"
-    steps: int
+    reason: str  # "gradient", "precision" (rounding prevents further decrease), "stuck" or "max_iter"
+    n_iter: int
     value: float
     gradient: np.ndarray = field(repr=False)
-    kept: Any = field(default=None, repr=False)
+    internal: Any = field(default=None, repr=False)
 
     @property
     def converged(self) -> bool:
-        return self.why in CONVERGED
+        return self.reason in CONVERGED
 
 
 class Solver(Protocol):
@@ -67,11 +73,11 @@ class Smooth:
     """Base of the solvers that follow the gradient."""
 
     def worth(self, state: State) -> float:
-        """The share of tol · value that a step must promise to be taken."""
+        """A step is taken if its predicted decrease exceeds this share of tol · value."""
         return 1e-3
 
     def done(self, objective: Any, state: State, tol: float) -> str | None:
-        size = max(abs(state.value), EPS * objective.weight)  # separated classes have a loss of 0 in the end
+        size = max(abs(state.value), EPS * objective.weight)  # the loss of separated classes tends to 0
         if state.steepness <= tol * objective.weight and state.gain <= self.worth(state) * tol * size:
             return "gradient"
         if state.gain <= EPS**1.25 * size or (state.stuck and state.gain <= 1e-11 * size):
@@ -87,10 +93,10 @@ def solve(
     max_iter: int,
     watch: Callable[[int, State], Any] | None = None,
 ) -> Solution:
-    """Step until done; `watch(steps, state)` is called after each."""
-    state, steps = solver.init(objective, w), 0
-    while (why := solver.done(objective, state, tol)) is None and steps < max_iter:
-        state, steps = solver.step(objective, state), steps + 1
+    """Step until done; `watch(n_iter, state)` is called after each step."""
+    state, n_iter = solver.init(objective, w), 0
+    while (reason := solver.done(objective, state, tol)) is None and n_iter < max_iter:
+        state, n_iter = solver.step(objective, state), n_iter + 1
         if watch is not None:
-            watch(steps, state)
-    return Solution(state.w, why or "max_iter", steps, state.value, state.gradient, state.kept)
+            watch(n_iter, state)
+    return Solution(state.w, reason or "max_iter", n_iter, state.value, state.gradient, state.internal)

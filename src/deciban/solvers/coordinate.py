@@ -1,16 +1,13 @@
-"""L1 and elastic net: proximal Newton steps on a working set, each solved by coordinate descent.
+"""L1 and elastic net: proximal Newton steps, each solved by coordinate descent.
 
     step:  d = argmin  g·d + ½ dᵀHd + Σ lasso |w + d|,   then w ← w + t d with the objective lower
 
-A coordinate at 0 stays out of the working set while its gradient is under the lasso. The Hessian, of a sample of rows
-first, is kept as long as steps in it shrink what is left fast enough.
+`Coordinate` is for dense rows: it forms the Hessian of a working set of columns. A column whose coefficient is 0 stays
+out of the working set while its gradient is smaller than the lasso. The Hessian, first that of a sample of rows, is
+kept as long as steps with it converge fast enough.
 
-L1 and elastic net of sparse rows: proximal Newton steps, solved by coordinate descent on the stored cells alone.
-
-    step:  d = argmin  g·d + ½ dᵀHd + Σ lasso |w + d|,   then w ← w + t d with the objective lower
-
-As `coordinate`, but no Hessian is made: a coordinate costs the cells of its column, however many are in use. Far from
-the minimum a step is solved for roughly, as the next one starts from better curvature anyway.
+`Columnwise` is for sparse rows: it forms no Hessian, and reads only the stored cells of a column. Far from the minimum
+a step is solved roughly, since the curvature changes with the next step anyway.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ import numpy as np
 from deciban.ops import logistic
 from deciban.solvers.base import EPS, State
 
-MOST = 2000  # parameters of a working set
+MOST = 2000  # largest number of parameters of a working set
 
 
 class Model(NamedTuple):
@@ -38,11 +35,11 @@ class Coordinate:
         value, gradient = objective.slope(w)
         left = violation(objective, w, gradient)
         return State(
-            w, value + penalty(objective, w), gradient, np.zeros_like(w), np.inf, kept=(None, left.max(), np.inf)
+            w, value + penalty(objective, w), gradient, np.zeros_like(w), np.inf, internal=(None, left.max(), np.inf)
         )
 
     def done(self, objective: Any, state: State, tol: float) -> str | None:
-        size, left = abs(state.value), state.kept[1]
+        size, left = abs(state.value), state.internal[1]
         if left <= tol * objective.weight and (state.gain <= 1e-4 * tol * size or left == 0):
             return "gradient"
         if state.gain <= EPS**1.25 * size or (state.stuck and state.gain <= 1e-11 * size):
@@ -50,21 +47,23 @@ class Coordinate:
         return "stuck" if state.stuck else None
 
     def step(self, objective: Any, state: State) -> State:
-        model, left, before = state.kept
+        model, left, before = state.internal
         columns = working_set(objective, state.w, state.gradient)
         if model is None or (left > 0.2 * before) or not np.isin(columns, model.columns).all():
-            model = modelled(objective, state.w, columns, model is None)
+            model = make_model(objective, state.w, columns, model is None)
         ahead, gain = direction(objective, model, state)
         there = shrunk_search(objective, state, ahead, gain)
         if there is None:
-            if not model.exact:  # a sample's Hessian can mislead; that of all rows cannot
-                return replace(state, kept=(modelled(objective, state.w, columns, False), left, np.inf), gain=np.inf)
+            if not model.exact:  # retry with the Hessian of all rows
+                return replace(
+                    state, internal=(make_model(objective, state.w, columns, False), left, np.inf), gain=np.inf
+                )
             return replace(state, gain=gain, stuck=True)
         w, value, gradient = there
         after = float(violation(objective, w, gradient).max())
-        # steps in one metric shrink alike, so the next gain is this one's share of what is left
+        # steps with one Hessian converge at a constant rate, which predicts the next decrease
         share = min(1.0, (after / left) ** 2) if left > 0 else 0.0
-        return State(w, value, gradient, ahead, gain * share, kept=(model, after, left))
+        return State(w, value, gradient, ahead, gain * share, internal=(model, after, left))
 
 
 def penalty(objective: Any, w: np.ndarray) -> float:
@@ -72,14 +71,14 @@ def penalty(objective: Any, w: np.ndarray) -> float:
 
 
 def violation(objective: Any, w: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """How far each parameter is from its minimum, as a gradient, (m · p,)."""
+    """Distance of 0 from the subgradient of each parameter, (m · p,); 0 at the minimum."""
     coef, g = objective.table(w), objective.table(gradient)
     at_zero = np.maximum(np.abs(g) - objective.lasso, 0.0)
     return np.where(coef == 0, at_zero, np.abs(g + objective.lasso * np.sign(coef))).ravel()
 
 
 def working_set(objective: Any, w: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Columns that are in use, and those that want to be most."""
+    """Columns with coefficients other than 0, and those that violate the optimality condition most."""
     left = objective.table(violation(objective, w, gradient)).max(axis=0)
     used = (objective.table(w) != 0).any(axis=0) | (objective.lasso == 0)
     wanted = np.flatnonzero(~used & (left > 0))
@@ -89,22 +88,22 @@ def working_set(objective: Any, w: np.ndarray, gradient: np.ndarray) -> np.ndarr
     return np.union1d(np.flatnonzero(used), wanted)
 
 
-def modelled(objective: Any, w: np.ndarray, columns: np.ndarray, rough: bool) -> Model:
+def make_model(objective: Any, w: np.ndarray, columns: np.ndarray, rough: bool) -> Model:
     some = objective
     rows = max(2048, 4 * objective.m * len(columns))
-    if rough and 4 * rows < objective.rows.n:
-        some = objective.thin(rows)
+    if rough and 4 * rows < objective.n:
+        some = objective.subsample(rows)
     if len(columns) < 0.8 * objective.p:
         some = some.columns(columns)
     else:
         columns = np.arange(objective.p)
     part = objective.table(w)[:, columns].ravel()
     hessian = some.curve(part)[2] * (objective.weight / some.weight)
-    return Model(columns, hessian, some.rows.n == objective.rows.n)
+    return Model(columns, hessian, some.n == objective.n)
 
 
 def direction(objective: Any, model: Model, state: State) -> tuple[np.ndarray, float]:
-    """(step, how much lower the model is there)."""
+    """(step, decrease of the quadratic model)."""
     at, m = model.columns, objective.m
     g, w = (np.ascontiguousarray(objective.table(a)[:, at].ravel()) for a in (state.gradient, state.w))
     lasso = np.tile(objective.lasso[at], m)
@@ -116,7 +115,7 @@ def direction(objective: Any, model: Model, state: State) -> tuple[np.ndarray, f
 
 
 def shrunk_search(objective: Any, state: State, ahead: np.ndarray, gain: float) -> tuple | None:
-    """The first of w + ahead, w + ahead / 2, … that is enough lower."""
+    """The first of w + ahead, w + ahead / 2, … where the value has decreased enough."""
     noise, t = 16 * EPS * abs(state.value), 1.0
     if not gain > 0:
         return None
@@ -135,7 +134,7 @@ ROUNDS = 100  # of coordinate descent in one step
 
 @dataclass(frozen=True)
 class Columnwise(Coordinate):
-    least: float = 1e-3  # of the first round's largest gain: no more than that is left of a step
+    least: float = 1e-3  # a step is solved until the largest decrease of a round is this share of the first round's
 
     def step(self, objective: Any, state: State) -> State:
         ahead, gain = self._direction(objective, state)
@@ -143,12 +142,12 @@ class Columnwise(Coordinate):
         if there is None:
             return replace(state, gain=gain, stuck=True)
         w, value, gradient = there
-        left, after = state.kept[1], float(violation(objective, w, gradient).max())
-        share = min(1.0, after / left) if left > 0 else 0.0  # steps solved roughly shrink what is left in proportion
-        return State(w, value, gradient, ahead, gain * share, kept=(None, after, left))
+        left, after = state.internal[1], float(violation(objective, w, gradient).max())
+        share = min(1.0, after / left) if left > 0 else 0.0  # rough steps converge linearly
+        return State(w, value, gradient, ahead, gain * share, internal=(None, after, left))
 
     def _direction(self, objective: Any, state: State) -> tuple[np.ndarray, float]:
-        """(step, how much lower the model is there)."""
+        """(step, decrease of the quadratic model)."""
         w, g, m = state.w, state.gradient, objective.m
         held = np.tile(objective.lasso, m)
         order = np.flatnonzero((w != 0) | (held == 0) | (violation(objective, w, g) > 0)).astype(np.int64)

@@ -1,13 +1,15 @@
-"""Batch gradient descent: w ← w − α · gradient, with α by line search.
+"""Gradient descent: on all rows at once, and online, one row at a time.
 
-For teaching and comparison: `newton` and `lbfgs` need far fewer passes.
+`Gradient` is batch gradient descent, w ← w − α · gradient, with α by line search. It is for teaching and comparison:
+`Newton` and `Lbfgs` need far fewer passes.
 
-The online rule θ ← θ + α (y − h(x)) x, a row at a time, with the running average of θ as the answer.
+`OnlineAverage` is the online rule θ ← θ + α (y − h(x)) x, one row at a time; its result is the running average of θ
+(Polyak and Juditsky 1992). The step α is `speed` divided by the mean square length of the rows, so that a common unit
+of the columns does not matter. `logistic.minimisation.Scaled` gives columns of different units the same spread first. α
+decreases slowly, by (1 + rows / 1000)^−⅓: a constant step leaves a bias in the average, and with one that decreases
+faster the start has influence for too long if columns are correlated (Bach and Moulines 2011).
 
-The step α is `speed` over the rows' mean square length, so that the columns' common unit does not matter; `Scaled`
-makes their spreads equal first, since one step cannot suit columns of different units. Averaging (Polyak and Juditsky
-1992) lets it shrink slowly, by (1 + rows / 1000)^−⅓: a step that stays leaves a bias of its own size in the average,
-one that shrinks faster forgets the start too late where columns are correlated (Bach and Moulines 2011).
+`Sgd` makes several passes of the online rule.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ class Gradient(Smooth):
 
     def _state(self, w: np.ndarray, value: float, gradient: np.ndarray, rate: float) -> State:
         ahead = -rate * gradient
-        return State(w, value, gradient, ahead, -0.5 * float(gradient @ ahead), kept=rate)
+        return State(w, value, gradient, ahead, -0.5 * float(gradient @ ahead), internal=rate)
 
 
 SPARSE = 1 << 20  # cells of sparse rows spread out at a time
@@ -47,7 +49,7 @@ SPARSE = 1 << 20  # cells of sparse rows spread out at a time
 
 @dataclass(frozen=True)
 class OnlineAverage:
-    """Where the rule is: the parameters, their average, and {rows, Σ |x|²} so far."""
+    """The state of the online rule: parameters, their average, and {rows, Σ |x|²} so far."""
 
     coef: np.ndarray  # (m, p)
     mean: np.ndarray
@@ -58,7 +60,7 @@ class OnlineAverage:
         return cls(coef.copy(), coef.copy(), np.zeros(2))
 
     def read(self, rows: Table, decay: np.ndarray, speed: float = 1.0) -> OnlineAverage:
-        """After these rows."""
+        """The state after these rows."""
         coef, mean, past = (np.array(a, order="C") for a in (self.coef, self.mean, self.past))
         for chunk in _spread(rows):
             logistic.online(chunk.x, chunk.y, chunk.w, speed, decay, coef, mean, past)
@@ -66,7 +68,7 @@ class OnlineAverage:
 
 
 def _spread(rows: Table):
-    """Sparse rows a few at a time, since the rule takes them dense."""
+    """Sparse rows in small chunks, since the rule makes them dense."""
     if isinstance(rows.x, Reals):
         yield rows
         return
@@ -78,9 +80,11 @@ def _spread(rows: Table):
 
 @dataclass(frozen=True)
 class Sgd(Smooth):
-    """Passes over the rows, each a step and in an order of its own. The answer is the average of the parameters at the
-    ends of the passes, pass t weighing t: there the pulls of single rows have nearly cancelled. The rule's step shrinks
-    by passes^−⅓, slowly enough for directions of little curvature."""
+    """Passes of the online rule over shuffled rows; one step is one pass.
+
+    The result is the average of the parameters at the ends of passes, with weight t for pass t. The step of the rule
+    decreases by passes^−⅓, slowly enough for directions of little curvature.
+    """
 
     speed: float = 1.0
     seed: int = 0
@@ -89,7 +93,7 @@ class Sgd(Smooth):
         return self._state(objective, w, objective.table(w), 0)
 
     def step(self, objective: Any, state: State) -> State:
-        rows, (coef, passes) = objective.rows, state.kept
+        rows, (coef, passes) = objective.rows, state.internal
         order = np.random.default_rng([self.seed, passes]).permutation(rows.n)
         shuffled = Table(rows.x.take(order), rows.y[order], None if rows.w is None else rows.w[order], rows.k)
         decay, speed = objective.ridge / objective.weight, self.speed / np.cbrt(1.0 + passes)
@@ -101,4 +105,4 @@ class Sgd(Smooth):
 
     def _state(self, objective: Any, w: np.ndarray, coef: np.ndarray, passes: int) -> State:
         value, gradient = objective.slope(w)
-        return State(w, value, gradient, np.zeros_like(w), np.inf, kept=(coef, passes))
+        return State(w, value, gradient, np.zeros_like(w), np.inf, internal=(coef, passes))

@@ -1,7 +1,7 @@
-"""L-BFGS: steps from the last few changes of the gradient, preconditioned by a metric of the objective.
+"""L-BFGS: steps from the last few changes of the gradient, with a preconditioner (metric) M.
 
-The metric is what one knows of the curvature beforehand: here the scale and the place of every column, so that columns
-of any unit converge alike.
+By default the metric holds the scale and the weighted mean of each column, so that convergence does not depend on the
+units of the columns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from deciban.solvers.line_search import axpy_many, dot, dot_many, search
 
 @dataclass(frozen=True)
 class Columns:
-    """The curvature of one column at a time, after what it shares with the intercept."""
+    """A metric: the curvature of each column alone, after its correlation with the intercept is removed."""
 
     diagonal: np.ndarray  # (m, p)
     place: np.ndarray | None  # (m, d), the weighted mean of each column; None without an intercept
@@ -50,9 +50,9 @@ def _positive(a: np.ndarray) -> np.ndarray:
 
 
 class Memory(NamedTuple):
-    """The last few changes, the oldest first, as steps s and turned changes z = M⁻¹ y of the gradient by y, and what
-    their products are with each other and with the gradient g here. The recursion of L-BFGS needs only these numbers
-    (Chen, Wang and Zhou 2014): two sweeps over the vectors a step, however many they are."""
+    """The last few steps s, oldest first, with z = M⁻¹ y for the change y of the gradient in each, and the inner
+    products of these with each other and with the gradient g. The recursion of L-BFGS needs only these numbers (Chen,
+    Wang and Zhou 2014): two sweeps over the vectors for each step, however many there are."""
 
     metric: Any  # M
     scaled: bool  # whether the last change gives the metric's scale
@@ -70,7 +70,7 @@ class Memory(NamedTuple):
         return cls(metric, scaled, steps, gradient=gradient, turned=metric.solve(gradient))
 
     def after(self, s: np.ndarray, gradient: np.ndarray, most: int) -> Memory:
-        """With the change that step s has made."""
+        """The memory after a step s to a point with this gradient."""
         turned = self.metric.solve(gradient)
         y, z = gradient - self.gradient, turned - self.turned
         ahead = dot_many(self.vectors, gradient)
@@ -100,12 +100,12 @@ class Memory(NamedTuple):
 
 
 def _grown(a: np.ndarray, edge: np.ndarray, corner: float) -> np.ndarray:
-    """a with one more row and column."""
+    """a with one more row and column: the edge, and the corner of both."""
     return np.block([[a, edge[:, None]], [edge, np.array([[corner]])]])
 
 
-SEEN = 6  # steps by which the rate of convergence is estimated
-WIDE = 1 << 17  # parameters above which vectors cost more than passes over the rows, and half the memory does
+SEEN = 6  # steps from which the rate of convergence is estimated
+WIDE = 1 << 17  # parameters above which vectors cost more than passes over the rows: half the memory is used
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,9 @@ class Lbfgs(Smooth):
     memory: int = 12
 
     def worth(self, state: State) -> float:
-        """What is left to gain is the next step's share of it, 1 − rate; single columns' metric sees little of that
-        before the rate can be estimated."""
-        memory: Memory = state.kept
+        """The predicted decrease of one step is a share 1 − rate of the distance to the minimum; before the rate is
+        estimated, the metric of single columns underestimates that distance."""
+        memory: Memory = state.internal
         if not memory.scaled:
             return 5e-4
         if len(memory.gains) < SEEN or not memory.gains[0] > state.gain:
@@ -123,12 +123,12 @@ class Lbfgs(Smooth):
         return 1e-4 * (1.0 - (state.gain / memory.gains[0]) ** (1 / SEEN))
 
     def init(self, objective: Any, w: np.ndarray) -> State:
-        value, gradient, first, second = objective.outset(w)
+        value, gradient, first, second = objective.slope_and_diagonal(w)
         metric = Columns.of(first, second, objective.intercept)
         return self._state(w, value, Memory.start(metric, True, gradient))
 
     def step(self, objective: Any, state: State) -> State:
-        memory: Memory = state.kept
+        memory: Memory = state.internal
         there = search(objective, state.w, state.value, state.gradient, state.ahead, objective.along)
         if there is None:
             if memory.vectors:  # clear the memory before giving up
@@ -141,4 +141,4 @@ class Lbfgs(Smooth):
 
     def _state(self, w: np.ndarray, value: float, memory: Memory) -> State:
         ahead, gradient = memory.direction(), memory.gradient
-        return State(w, value, gradient, ahead, -0.5 * dot(ahead, gradient), kept=memory)
+        return State(w, value, gradient, ahead, -0.5 * dot(ahead, gradient), internal=memory)

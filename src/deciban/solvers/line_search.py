@@ -1,12 +1,13 @@
-"""Line search with the Armijo and Wolfe conditions; mostly the full step is taken.
+"""Line search with the Armijo and Wolfe conditions; in most cases the full step is taken.
 
-Where all of it is much too far, or much too short, the bottom is looked for among what the rows' margins become on the
-way there: two numbers a row, so one more pass over the rows, where feeling one's way takes many.
+If the full step is much too long or too short, the minimum on the line is found from the margins of the rows, which
+are linear on it: one pass over the rows computes them, and no further pass is needed.
 
-Near the minimum the value has no digits left to compare; there the slopes decide (approximate Wolfe, Hager and Zhang
-2005).
+Near the minimum, values differ by less than their rounding errors; there slopes are compared instead (approximate Wolfe
+conditions, Hager and Zhang 2005).
 
-Products and sums of long vectors: a span at a time, by all threads, in an order that does not depend on them.
+Inner products and sums of long vectors (`dot_many`, `axpy_many`) use all threads, and add in an order that does not
+depend on their number.
 
 >>> import numpy as np
 >>> dot(np.ones(3), np.arange(3.0)), dot_many((np.ones(2), np.arange(2.0)), np.array([3.0, 4.0])).tolist()
@@ -26,7 +27,7 @@ from deciban import ops
 from deciban.engines import threads
 from deciban.solvers.base import EPS
 
-SHORT = 1 << 13  # numbers up to which one call does, and BLAS does not wake its threads
+SHORT = 1 << 13  # length up to which one call is fastest, and BLAS uses one thread
 SPAN = 1 << 16
 
 
@@ -36,7 +37,7 @@ def dot(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def dot_many(vectors: tuple[np.ndarray, ...], g: np.ndarray) -> np.ndarray:
-    """Their products with g."""
+    """The inner product of each vector with g."""
 
     def of(span: slice) -> np.ndarray:
         out, core = np.zeros(len(vectors)), ops.core()
@@ -71,7 +72,7 @@ def _spans(n: int) -> list[slice]:
 
 
 MOST = 30
-TRUSTED = 0.25  # of a step: a parabola with its bottom nearer than that is not believed
+TRUSTED = 0.25  # share of a step: a parabola with its minimum nearer than that is not used
 
 
 class Point(NamedTuple):
@@ -86,8 +87,8 @@ Along = Callable[[np.ndarray, np.ndarray, float], Callable[[float], tuple[float,
 def search(
     objective: Any, w: np.ndarray, value: float, gradient: np.ndarray, ahead: np.ndarray, along: Along | None = None
 ) -> Point | None:
-    """A point w + t · ahead that is lower; None where there is none to be seen. `along(w, ahead, slope)(t)` are
-    the slope and the curvature there, if they can be had."""
+    """A point w + t · ahead of lower value; None if none was found. `along(w, ahead, slope)(t)` are the slope and the
+    curvature at t, where they can be computed without a pass over the rows."""
     fall, noise = dot(gradient, ahead), 16 * EPS * abs(value)
     if not fall < 0:
         return None
@@ -102,7 +103,7 @@ def search(
         if lower or (here.value <= value + noise and slope <= 0.9998 * -fall):
             if slope >= 0.9 * fall or (best is not None and here.value >= best.value):
                 return here if best is None or here.value < best.value else best
-            best, share = here, 4.0  # still steep: on
+            best, share = here, 4.0  # still steep: go further
         elif best is not None:
             return best
         else:
@@ -115,8 +116,8 @@ def search(
 
 
 def minimise_on_line(at: Callable[[float], tuple[float, float]], t: float) -> float:
-    """Where a slope that never falls is 0, within a fiftieth, from (slope, curvature) at any t > 0: Newton's method,
-    held between what is known to be too short and too far."""
+    """The root of an increasing slope, within 2 %, from (slope, curvature) at any t > 0: Newton's method, restricted to
+    the interval that is known to contain the root."""
     short, far = 0.0, np.inf
     for _ in range(MOST):
         slope, bend = at(t)
@@ -134,7 +135,7 @@ def minimise_on_line(at: Callable[[float], tuple[float, float]], t: float) -> fl
 
 
 def _shorter(rise: float, fall: float, slope: float) -> float:
-    """Where a parabola through what was seen has its bottom, as a share of the step."""
+    """The minimum of the parabola through the values and slopes at both ends, as a share of the step."""
     if not np.isfinite(rise):
         return 0.1
     share = fall / (fall - slope) if slope > 0 else -fall / (2.0 * (rise - fall))

@@ -1,13 +1,12 @@
 """Newton's method (iteratively reweighted least squares): solve Hessian · step = −gradient by Cholesky, with a line
 search.
 
-Scores of k > 2 classes may all move by the same amount without a change in the probabilities. Where no penalty forbids
-it, the Hessian gets weight in that direction; the gradient has none there, so the step does not go there.
+With k > 2 classes, adding the same number to all scores does not change the probabilities, so without a penalty the
+Hessian is singular in that direction. A positive term is added there; the gradient is 0 in that direction, so the step
+does not change.
 
-Newton's method without the Hessian: its products with vectors suffice to solve for the step (conjugate gradients).
-
-As far from the minimum as the gradient says, a rough step does; near it the step is solved for the better (Eisenstat
-and Walker 1996).
+`NewtonCg` forms no Hessian: conjugate gradients need only its products with vectors. Far from the minimum the step is
+solved roughly, near it more precisely (Eisenstat and Walker 1996).
 """
 
 from __future__ import annotations
@@ -24,21 +23,21 @@ from deciban.solvers.base import Smooth, State
 from deciban.solvers.lbfgs import Columns
 from deciban.solvers.line_search import dot, search
 
-SMALL, LARGE = 64, 1500  # parameters between which BLAS would share the work among threads, and lose by it
+SMALL, LARGE = 64, 1500  # numbers of parameters between which BLAS is faster with one thread
 
 _potrf, _potrs = get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A positive definite matrix, as its Cholesky factor with a diagonal of ones before."""
+    """A positive definite matrix as the Cholesky factor of its scaled form, which has a diagonal of ones."""
 
     factor: np.ndarray
     scale: np.ndarray  # (size,)
 
     @classmethod
     def of(cls, matrix: np.ndarray, m: int, free: np.ndarray) -> Metric:
-        """Of a Hessian (m · p, m · p); `free` (p,) are the parameters that no penalty holds."""
+        """From a Hessian (m · p, m · p); `free` (p,): whether each parameter of a margin has no penalty."""
         size, p = len(matrix), len(matrix) // m
         root = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
         root[~(root > 0)] = 1.0
@@ -64,7 +63,7 @@ class Metric:
         return self.scale * _potrs(self.factor, self.scale * g, lower=True)[0]
 
     def gain(self, g: np.ndarray) -> float:
-        """What a step promises to gain where the gradient is g."""
+        """The predicted decrease of the value by a step where the gradient is g."""
         return 0.5 * float(g @ self.solve(g))
 
 
@@ -81,23 +80,23 @@ class Newton(Smooth):
         there = search(objective, state.w, state.value, state.gradient, ahead)
         if there is None:
             return replace(state, gain=-0.5 * float(state.gradient @ ahead), stuck=True)
-        # the gain ahead, as the last Hessian sees it
-        return State(*there, ahead, metric.gain(there.gradient), kept=metric)
+        # the decrease that the last Hessian predicts for the next step
+        return State(*there, ahead, metric.gain(there.gradient), internal=metric)
 
 
-def conjugate(product: Any, metric: Any, g: np.ndarray, share: float, most: int) -> np.ndarray:
-    """d with |H d + g| ≤ share · |g|, or where most steps have led."""
+def solve_by_conjugate_gradients(product: Any, metric: Any, g: np.ndarray, share: float, most: int) -> np.ndarray:
+    """d with |H d + g| ≤ share · |g|, after at most `most` steps."""
     d, rest = np.zeros_like(g), -g
     z = metric.solve(rest)
     ahead, size = z, dot(rest, z)
     enough = share**2 * size
     for _ in range(most):
-        turned = product(ahead)
-        bend = dot(ahead, turned)
-        if not bend > 0:
+        product_ahead = product(ahead)
+        curvature = dot(ahead, product_ahead)
+        if not curvature > 0:
             return d if d.any() else z
-        t = size / bend
-        d, rest = d + t * ahead, rest - t * turned
+        t = size / curvature
+        d, rest = d + t * ahead, rest - t * product_ahead
         z = metric.solve(rest)
         size, before = dot(rest, z), size
         if size <= enough:
@@ -108,7 +107,7 @@ def conjugate(product: Any, metric: Any, g: np.ndarray, share: float, most: int)
 
 @dataclass(frozen=True)
 class NewtonCg(Smooth):
-    most: int = 200  # products for one step
+    most: int = 200  # largest number of products with the Hessian in one step
 
     def init(self, objective: Any, w: np.ndarray) -> State:
         value, gradient = objective.slope(w)
@@ -119,11 +118,13 @@ class NewtonCg(Smooth):
         metric = Columns.of(first, second, objective.intercept)
         size = 0.5 * dot(state.gradient, metric.solve(state.gradient))
         share = min(0.3, np.sqrt(size / max(abs(state.value), 1e-300)))
-        ahead = conjugate(lambda v: objective.product(state.w, v), metric, state.gradient, share, self.most)
+        ahead = solve_by_conjugate_gradients(
+            lambda v: objective.product(state.w, v), metric, state.gradient, share, self.most
+        )
         gain = -0.5 * dot(state.gradient, ahead)
         there = search(objective, state.w, state.value, state.gradient, ahead)
         if there is None:
             return replace(state, gain=gain, stuck=True)
-        # the metric sees too little curvature or too much; the last step shows how much
+        # the metric may under- or overestimate the curvature; the last step shows by how much
         seen = 0.5 * dot(there.gradient, metric.solve(there.gradient)) * max(1.0, gain / max(size, 1e-300))
         return State(*there, ahead, seen)

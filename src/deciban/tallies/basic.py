@@ -124,6 +124,16 @@ class SumTuple:
         return SumTuple(tuple(_into(a, b) for a, b in zip(self.parts, other.parts, strict=True)))
 
 
+@dataclass(frozen=True)
+class Maximum:
+    """The largest of some numbers; the sum of two is the maximum of both."""
+
+    value: float
+
+    def __add__(self, other: Maximum) -> Maximum:
+        return Maximum(max(self.value, other.value))
+
+
 def _into(a: Any, b: Any) -> Any:
     a += b
     return a

@@ -1,0 +1,176 @@
+"""The posterior of logistic regression: probabilities, odds, labels and evidence from scores that are linear in x.
+
+    P(class | x) = softmax(coef · x + intercept + shift)        shift = log (priors / class frequencies of training)
+
+With two classes there is one score, that of the second class.
+
+>>> import numpy as np
+>>> from deciban import LogisticRegression
+>>> model = LogisticRegression().fit([[0.0], [2.0], [3.0], [5.0]], ["no", "no", "yes", "yes"])
+>>> posterior = model._posterior(priors=[0.9, 0.1])
+>>> posterior.proba(np.array([[2.5]])).round(3).tolist()
+[[0.9, 0.1]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from deciban import decision, ops
+from deciban.data.blocks import Block, Counts, Reals
+from deciban.decision import check_priors
+from deciban.errors import DataError
+from deciban.models.posterior import check_size
+from deciban.rows import inputs
+from deciban.rows.readers import ArrayKind, ArrayReader
+
+FLOAT = np.dtype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticPosterior:
+    """P(class | x) from scores that are linear in x; its methods are those of `models.posterior.Posterior`."""
+
+    classes: np.ndarray
+    coef: np.ndarray  # (m, d), m = 1 for two classes, else k
+    bias: np.ndarray  # (m,)
+    counts: np.ndarray  # (k,), weights of the classes in the training rows
+    shift: np.ndarray | float  # (k,), log (priors / class frequencies of training), added to the scores; 0.0: none
+    reader: ArrayReader
+    means: Callable[[], np.ndarray | None]  # (d,), of the training rows; None: they were sparse
+    ranges: Callable[[], list[np.ndarray] | None]  # values of each column at which its scale is drawn
+    splits: ClassVar[bool] = True
+    anchored: ClassVar[bool] = False  # evidence is counted from 0, not from the values of a column
+
+    def under(self, priors: Any) -> LogisticPosterior:
+        with np.errstate(divide="ignore"):
+            given = np.log(check_priors(priors, self.classes))
+        return replace(self, counts=np.exp(given), shift=given - self.added_prior())
+
+    def added_prior(self) -> np.ndarray:
+        return decision.log_prior(self.counts)
+
+    def output(self, X: Any) -> ArrayKind:
+        return self.reader.output(X)
+
+    def decision(self, X: Any) -> np.ndarray:
+        """log odds of the second class (n,), or a score for each class (n, k)."""
+        scores = self._scores(X, "decision_function")
+        return self.output(X).send(scores[:, 0] if scores.shape[1] == 1 else scores)
+
+    def proba(self, X: Any) -> np.ndarray:
+        out = ops.posterior(np.ascontiguousarray(self.joint_scores(X, "predict_proba")), logs=False)
+        return out if type(X) is np.ndarray and X.dtype == FLOAT else self.output(X).send(out)
+
+    def log_proba(self, X: Any) -> np.ndarray:
+        return self.output(X).send_logs(
+            ops.posterior(np.ascontiguousarray(self.joint_scores(X, "predict_log_proba")), logs=True)
+        )
+
+    def labels(self, X: Any) -> np.ndarray:
+        scores = self._scores(X) if isinstance(self.shift, float) else self.joint_scores(X)
+        best = (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return self.output(X).send_labels(self.classes[best])
+
+    def log_odds(self, X: Any, against: Any = None) -> np.ndarray:
+        place = None if against is None else decision.class_index(against, self.classes)
+        return self.output(X).send(decision.log_odds(self.joint_scores(X), place))
+
+    def joint_scores(self, X: Any, method: str = "predict") -> np.ndarray:
+        """A score for each class, (n, k), whose softmax is the posterior."""
+        scores = self._scores(X, method)
+        if scores.shape[1] == 1:
+            scores = np.concatenate([np.zeros_like(scores), scores], axis=1)
+        return scores if isinstance(self.shift, float) else scores + self.shift
+
+    def _scores(self, X: Any, method: str = "predict") -> np.ndarray:
+        """x · coef + intercept, as doubles, (n, m)."""
+        x = self.reader.read(X, method)
+        coef, bias = np.asarray(self.coef, dtype=np.float64), np.asarray(self.bias, dtype=np.float64)
+        with np.errstate(all="ignore"):
+            if type(x) is Reals and x.values.dtype == FLOAT and x.values.size < coef.size:
+                scores = x.values @ coef.T + bias
+            else:
+                scores = affine(x, coef, bias)
+        if not ops.all_finite(scores):
+            inputs.check_finite(x, self.reader.names)
+        return scores
+
+    # evidence by column
+
+    @property
+    def columns(self) -> list[str]:
+        return self.reader.columns
+
+    def candidates(self) -> list[np.ndarray] | None:
+        return self.ranges()
+
+    def block_of(self, columns: list[np.ndarray]) -> Block:
+        return self.reader.block_of(columns)
+
+    def evidence(self, X: Any, baseline: Any = 0) -> LogisticEvidence:
+        """coef · (x − baseline) by column. baseline: a row, 0, or None for the mean of the training rows (0 if these
+        were sparse)."""
+        x = self.reader.read(X)
+        assert isinstance(x, Reals | Counts)
+        check_size(x.n, len(self.classes), x.d)
+        cells, coef, bias = x.dense(), self.coef, self.bias
+        if not ops.all_finite(cells):
+            inputs.check_finite(x, self.reader.names)
+        if len(coef) == 1:
+            coef, bias = np.concatenate([np.zeros_like(coef), coef]), np.concatenate([np.zeros_like(bias), bias])
+        coef, bias = coef.astype(np.float64), bias.astype(np.float64)
+        at, start = self._start(baseline)
+        if at is None:
+            return LogisticEvidence(bias + self.shift, cells[:, None, :] * coef, self.columns, cells, start)
+        row = check_baseline(at, x.d)
+        parts = (cells - row)[:, None, :] * coef
+        return LogisticEvidence(bias + coef @ row + self.shift, parts, self.columns, cells, start)
+
+    def _start(self, baseline: Any) -> tuple[Any, str]:
+        """(the baseline, or None for a row of zeros, its name)."""
+        if baseline is None and (means := self.means()) is not None:
+            return means, "mean row"
+        zero = baseline is None or (np.ndim(baseline) == 0 and baseline == 0)
+        return (None, "intercept") if zero else (baseline, "baseline")
+
+
+class LogisticEvidence(NamedTuple):
+    """Scores by column: base + parts.sum(axis=2), up to a term that all classes share."""
+
+    base: np.ndarray  # (k,), scores of the baseline
+    parts: np.ndarray  # (n, k, d)
+    columns: list[str]
+    cells: np.ndarray  # (n, d)
+    start: str  # name of the baseline
+
+
+def affine(x: Block, coef: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """x · coef + bias, (n, m); coefficients are packed only if there are at least as many cells."""
+    assert isinstance(x, Reals | Counts)
+    x = x.rows(0, x.n)
+    if x.cells >= coef.size:
+        return ops.affine(x, coef, bias, strict=True)
+    if isinstance(x, Reals):
+        return x.values @ coef.T + bias
+    at = x.indptr - x.indptr[0]
+    return sparse.csr_array((x.stored, x.column_of(), at), shape=(x.n, x.d)) @ coef.T + bias
+
+
+def check_baseline(baseline: Any, d: int) -> np.ndarray:
+    """A given baseline as doubles, (d,)."""
+    try:
+        row = np.asarray(baseline, dtype=np.float64)
+    except (TypeError, ValueError):
+        row = np.empty(0)
+    if row.shape != (d,) or not ops.all_finite(row):
+        raise DataError(
+            f"`baseline` is not a row of {d} finite numbers\n\n"
+            "hint: give one for each column, as X.mean(axis=0), or 0 to count from there"
+        )
+    return row
