@@ -67,7 +67,7 @@ from deciban.rows.labels import label_codes
 from deciban.rows.readers import ArrayKind
 from deciban.rows.rows import ColumnRoles, LabelledTally
 from deciban.text.analysis import Terms
-from deciban.text.naive_bayes import MODELS, Bernoulli, Multinomial, WordWeights, design_effect
+from deciban.text.naive_bayes import MODELS, WordModel, WordWeights, design_effect
 from deciban.text.scorer import check_texts, tfidf_scale
 from deciban.text.word_tally import WordTally
 
@@ -191,23 +191,22 @@ class TextSummary:
 def _measure(view: View, two: WordTally, by: str) -> np.ndarray:
     """The measure of each word for class 1 of two, (d,)."""
     settings = view.settings
-    family = Bernoulli() if settings.model == "bernoulli" else Multinomial(1.0, "even", settings.counts)
+    model = WordModel("bernoulli" if settings.model == "bernoulli" else "multinomial", counts=settings.counts)
     if by == "evidence":
-        return _evidence(two, family.values(two))
-    shares = family.shares(two)
-    ratio = np.log(shares[:, 1]) - np.log(shares[:, 0])
-    return ratio if by == "log_odds" else shares[:, 1] * ratio
+        return _evidence(two.sparse_table(model.cell_counts(two)).toarray())
+    logs = model.log_probabilities(two)
+    ratio = logs[1] - logs[0]
+    return ratio if by == "log_odds" else np.exp(logs[1]) * ratio
 
 
-def _evidence(two: WordTally, values: np.ndarray) -> np.ndarray:
-    """Decibans for two rates against one, with uniform priors of the rates; negative where the rest has the higher
-    rate."""
-    own = sparse.csr_array((values, two.label, two.start), shape=(two.d, 2)).toarray()
-    whole = own.sum(axis=0)
-    apart = betaln(own + 1, whole - own + 1).sum(axis=1)
-    both = own.sum(axis=1)
+def _evidence(counts: np.ndarray) -> np.ndarray:
+    """Decibans for two rates against one, from counts (2, d), with uniform priors of the rates; negative where class 0
+    has the higher rate."""
+    whole = counts.sum(axis=1, keepdims=True)
+    apart = betaln(counts + 1, whole - counts + 1).sum(axis=0)
+    both = counts.sum(axis=0)
     together = betaln(both + 1, whole.sum() - both + 1)
-    more = own[:, 1] * whole[0] > own[:, 0] * whole[1]
+    more = counts[1] * whole[0] > counts[0] * whole[1]
     return decision.DECIBAN * np.where(more, apart - together, -np.abs(apart - together))
 
 
@@ -627,7 +626,7 @@ class TextClassifier(Classifier):
         check_size(len(given), len(self.classes_), len(words))
         w = view.weights
         x = tfidf_scale(X, w)[:, words]
-        parts = x.toarray()[:, None, :] * w.table(words).T
+        parts = x.toarray()[:, None, :] * w.table().columns(words).toarray()
         parts /= design_effect(x.sum(axis=1), w.dependence)[:, None, None]
         base, known = self._posterior(priors).added, w.bias
         if self._calibration is not None:
@@ -850,7 +849,7 @@ class TextClassifier(Classifier):
             made = replace(blank, **arrays)
         except TypeError:
             return False
-        if not made.sound(view.words.d, k):
+        if not made.is_consistent(view.words.d, k):
             return False
         self._tuned_for, self._trained = self._settings_hash(), made
         self.__dict__.pop("_seen", None)

@@ -76,8 +76,7 @@ from deciban.text.naive_bayes import (
     MODELS,
     PRESENCE,
     LeaveOneOut,
-    Model,
-    Multinomial,
+    WordModel,
     WordWeights,
     design_effect,
 )
@@ -234,8 +233,8 @@ class Settings:
     prior: np.ndarray | None = None  # (k,), class probabilities; None: the class frequencies
     class_weight: np.ndarray | None = None  # (k,), weight of a text of each class
 
-    def family(self) -> Model:
-        return MODELS[self.model](self.alpha, self.smoothing, self.counts, self.dependence)
+    def word_model(self) -> WordModel:
+        return WordModel(self.model, self.alpha, self.smoothing, self.counts, self.dependence)
 
 
 class View:
@@ -266,7 +265,7 @@ class View:
 
     @cached_property
     def weights(self) -> WordWeights:
-        return self._trained or self.settings.family().weights(self.words)
+        return self._trained or self.settings.word_model().weights(self.words)
 
     @cached_property
     def lookup(self) -> TextScorer:
@@ -295,7 +294,7 @@ class View:
 
     def held_out(self, X: sparse.csr_array, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Leave-one-out (scores, log priors), (n, k) each, of learned texts X (n, d of the whole tally)."""
-        return self.leaving_out(X, y).scores(self.settings.family()), self.held_out_prior(y, np.ones(len(y)))
+        return self.leaving_out(X, y).scores(self.settings.word_model()), self.held_out_prior(y, np.ones(len(y)))
 
     def leaving_out(
         self, X: sparse.csr_array, y: np.ndarray, copies: np.ndarray | None = None, part: np.ndarray | None = None
@@ -420,8 +419,8 @@ def _softmax(t: WordTally, x: Distinct, y: np.ndarray, w: Any, C: float, alpha: 
 def _ratios(t: WordTally, x: Distinct, y: np.ndarray, w: Any, C: float, alpha: float, blank: WordWeights):
     coef, bias = np.zeros((t.k, t.d)), np.zeros(t.k)
     for c in [1] if t.k == 2 else range(t.k):
-        shares = Multinomial(alpha, "even").shares(t.against_rest(c))
-        ratio = np.log(shares[:, 1] / shares[:, 0])
+        logs = WordModel("multinomial", alpha).log_probabilities(t.against_rest(c))
+        ratio = logs[1] - logs[0]
         fitted = _fit(x.times(ratio), y == c, w, C, "nb-logistic")
         coef[c], bias[c] = x.spread(fitted.coef_)[0] * ratio, fitted.intercept_[0]
     return _dense(coef.T, bias, blank)
@@ -431,7 +430,9 @@ def _dense(coef: np.ndarray, bias: np.ndarray, blank: WordWeights) -> WordWeight
     d, k = coef.shape
     label = np.tile(np.arange(k, dtype=np.int32), d)
     start = np.arange(0, d * k + 1, k, dtype=np.int64)
-    return WordWeights(start, label, np.ascontiguousarray(coef).ravel(), blank.unit, bias, blank.value, blank.scale)
+    return WordWeights(
+        start, label, np.ascontiguousarray(coef).ravel(), blank.unseen_weight, bias, blank.term_value, blank.scale
+    )
 
 
 ALPHAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -487,7 +488,7 @@ class HeldOutTexts:
 
     def calibration(self) -> Calibration:
         """Temperature and biases for the settings of the view."""
-        return Calibration.fit(self.left_out().scores(self.view.settings.family()), self.prior, self.y, self.w)
+        return Calibration.fit(self.left_out().scores(self.view.settings.word_model()), self.prior, self.y, self.w)
 
 
 def choose(view: View, asked: tuple[str, ...]) -> dict[str, Any]:
@@ -502,7 +503,7 @@ def choose(view: View, asked: tuple[str, ...]) -> dict[str, Any]:
     dependences = DEPENDENCES if "dependence" in asked else (given.dependence,)
     lengths = (None,) if given.model == "bernoulli" else (None, PIECE)
     shares = np.array([1.0] if given.model == "bernoulli" else [1.0 - PIECES, PIECES])
-    left_out = [(one := held_out.left_out(piece), one.words(given.family())[:, None]) for piece in lengths]
+    left_out = [(one := held_out.left_out(piece), one.words(given.word_model())[:, None]) for piece in lengths]
     tried: dict[tuple[str, int], tuple[float, float]] = {}
 
     def trial(kind: str, at: int) -> tuple[float, float]:
@@ -510,8 +511,8 @@ def choose(view: View, asked: tuple[str, ...]) -> dict[str, Any]:
         if not 0 <= at < len(alphas):
             return np.inf, 0.0
         if (kind, at) not in tried:
-            family = replace(given, alpha=alphas[at], smoothing=kind, dependence=0.0).family()
-            scored = [(one.scores(family), words) for one, words in left_out]
+            model = replace(given, alpha=alphas[at], smoothing=kind, dependence=0.0).word_model()
+            scored = [(one.scores(model), words) for one, words in left_out]
             penalty = ALPHA_PENALTY * np.log(alphas[at]) ** 2 + CORPUS_PENALTY * (kind == "corpus")
             losses = [
                 shares @ [held_out.loss(scores / design_effect(words, one)) for scores, words in scored]

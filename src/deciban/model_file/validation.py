@@ -200,7 +200,9 @@ def _check_text(model: Any) -> None:
     require(trained is None or model.model not in MODELS, "its weights are not of its model")
     if trained is not None:
         d = int(model._view().kept.sum())
-        require(is_stored_as(trained, "WordWeights") and trained.sound(d, k), "its weights are not of its words")
+        require(
+            is_stored_as(trained, "WordWeights") and trained.is_consistent(d, k), "its weights are not of its words"
+        )
 
 
 # models that are coefficients

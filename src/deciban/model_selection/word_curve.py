@@ -108,15 +108,15 @@ class Queries:
         known = words[self.columns[words]]
         place = np.full(len(self.columns), len(known), dtype=self.X.indices.dtype)  # all others share a row of zeros
         place[known] = np.arange(len(known))
-        coef = Packed.zeros(len(weights.unit), len(known) + 1)
-        coef.rows[:, : coef.k] = weights.unit
+        coef = Packed.zeros(len(weights.unseen_weight), len(known) + 1)
+        coef.rows[:, : coef.k] = weights.unseen_weight
         coef.rows[np.repeat(place[words], np.diff(weights.start)), weights.label] += weights.weight
         coef.rows[-1] = 0.0
         n, out = self.X.shape[0], []
         for start, stop in pairwise([*range(0, n, ROWS), n]):
             ends = self.X.indptr[start : stop + 1]
             here = slice(ends[0], ends[-1])
-            at, values = place.take(self.X.indices[here]), weights.worth(self.X.data[here])
+            at, values = place.take(self.X.indices[here]), weights.term_values(self.X.data[here])
             made = ops.affine(Counts(ends - ends[0], at, values, len(known) + 1), coef, weights.bias)
             if weights.dependence:
                 row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))

@@ -68,7 +68,7 @@ class TextScorer:
         if type(texts) is list and len(texts) == 1 and type(texts[0]) is str and self._as_is:  # no threads to wake
             return self._chunk(Chunk(as_documents(texts), 0, 1, 0))
         parts = list(map_ordered(chunks(text_source(texts, self.vectorizer, self.plan)), self._chunk))
-        return np.concatenate(parts) if parts else np.zeros((0, len(self.weights.unit)))
+        return np.concatenate(parts) if parts else np.zeros((0, len(self.weights.unseen_weight)))
 
     def _chunk(self, chunk: Chunk) -> np.ndarray:
         known, w, core = self.known, self.weights, ops.core()
@@ -95,11 +95,8 @@ class TextScorer:
 
     def of_counts(self, X: sparse.csr_array) -> np.ndarray:
         """The scores of texts that are counted already."""
-        w, d = self.weights, len(self.terms)
-        x = tfidf_scale(X, w)
-        table = sparse.csr_array((w.weight, w.label, w.start), shape=(d, len(w.unit)))
-        words = x.sum(axis=1)[:, None]
-        return w.bias + (words * w.unit + (x @ table).toarray()) / design_effect(words, w.dependence)
+        x = tfidf_scale(X, w := self.weights)
+        return w.bias + w.table().multiplied(x) / design_effect(x.sum(axis=1)[:, None], w.dependence)
 
 
 def scored(piece: Any, column: np.ndarray, w: WordWeights) -> np.ndarray:
@@ -108,16 +105,18 @@ def scored(piece: Any, column: np.ndarray, w: WordWeights) -> np.ndarray:
     if w.dependence == 0:
         out = np.empty((len(piece), k))
         out[:] = w.bias
-        ops.core().text_score(piece, column, w.start, w.label, w.weight, w.unit, w.scale, w.value, out)
+        ops.core().text_score(piece, column, w.start, w.label, w.weight, w.unseen_weight, w.scale, w.term_value, out)
         return out
     out = np.zeros((len(piece), k + 1))  # one class more, in which every word is worth 1: the number of words
-    ops.core().text_score(piece, column, w.start, w.label, w.weight, np.append(w.unit, 1.0), w.scale, w.value, out)
+    ops.core().text_score(
+        piece, column, w.start, w.label, w.weight, np.append(w.unseen_weight, 1.0), w.scale, w.term_value, out
+    )
     return w.bias + out[:, :k] / design_effect(out[:, k:], w.dependence)
 
 
 def tfidf_scale(X: sparse.csr_array, w: WordWeights) -> sparse.csr_array:
     """tf-idf weights of counts, (n, d)."""
-    data = w.worth(X.data)
+    data = w.term_values(X.data)
     if w.scale is not None:
         data = data * w.scale[X.indices]
         row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))

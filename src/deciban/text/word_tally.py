@@ -29,6 +29,7 @@ from deciban import ops
 from deciban.engines.threads import map_ordered
 from deciban.errors import ForgetError
 from deciban.tallies.basic import NOTHING
+from deciban.tallies.sparse_table import SparseTable
 from deciban.text.analysis import Terms
 from deciban.text.kept_texts import KeptTexts
 
@@ -100,9 +101,9 @@ class WordTally:
         """Σ over words of a number for each cell, (k,)."""
         return np.bincount(self.label, cells, minlength=self.k)
 
-    def table(self, cells: np.ndarray, words: np.ndarray) -> np.ndarray:
-        """A number for each cell as a table of some words, 0 where there is no cell. (words, k)"""
-        return sparse.csr_array((cells, self.label, self.start), shape=(self.d, self.k))[words].toarray()
+    def sparse_table(self, cells: np.ndarray) -> SparseTable:
+        """A number for each cell as a table (k, d), 0 where there is no cell."""
+        return SparseTable.from_cells(self.start, self.label, cells, self.k)
 
     def part(self, keep: np.ndarray) -> WordTally:
         """Of some of the words, by a mask (d,)."""
