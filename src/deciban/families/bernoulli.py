@@ -65,7 +65,7 @@ class Bernoulli(Family):
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(count + self.alpha)
             logs -= np.log(n + 2.0 * self.alpha)
-        if np.isnan(logs.sum()):
+        if not np.min(self.alpha) > 0 and np.isnan(logs.sum()):
             logs[np.isnan(logs)] = np.log(0.5)  # no rows and no pseudo-counts
         return logs
 

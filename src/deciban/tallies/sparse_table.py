@@ -38,9 +38,14 @@ class SparseTable:
     of_column: Any  # (d,), or one number
 
     @classmethod
-    def from_cells(cls, start: np.ndarray, label: np.ndarray, values: np.ndarray, k: int) -> SparseTable:
-        """From the values of stored cells; all others are 0."""
-        return cls(start, label, values, np.zeros(k), 0.0)
+    def from_cells(
+        cls, start: np.ndarray, label: np.ndarray, values: np.ndarray, k: int, column: np.ndarray | None = None
+    ) -> SparseTable:
+        """From the values of stored cells, and their columns if they are known; all other cells are 0."""
+        out = cls(start, label, values, np.zeros(k), 0.0)
+        if column is not None:
+            vars(out)["column"] = column
+        return out
 
     @property
     def shape(self) -> tuple[int, int]:

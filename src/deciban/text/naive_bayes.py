@@ -32,6 +32,7 @@ class.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -255,16 +256,19 @@ class LeaveOneOut:
         cells = DistinctCells((total - removed)[first], rows, t.sparse_table(counts).columns(word[first]))
         return cells, own
 
+    @cached_property
+    def change(self) -> sparse.csr_array:
+        """The words of each text that come into use without it (1), or go out of use (−1), (n, d)."""
+        change = self.known.astype(np.float64) - self.in_use[self.word]
+        at = np.flatnonzero(change)
+        return sparse.csr_array((change[at], (self.row[at], self.word[at])), shape=(self.n, self.tally.d))
+
     def _lengths(self, model: WordModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(words of each class (n, k), words of all (n,), vocabulary (n,)) without each text."""
-        t, values = self.tally, model.cell_counts(self.tally)
-        change = self.known.astype(int) - self.in_use[self.word]
-        at = np.flatnonzero(change)
-        changed = sparse.csr_array((change[at], (self.row[at], self.word[at])), shape=(self.n, t.d))
-        cells = sparse.csr_array((values, t.label, t.start), shape=(t.d, t.k))
-        left = t.by_class(values * self.in_use[t.word]) + (changed @ cells).toarray()
+        t, counts = self.tally, model.cell_counts(self.tally)
+        left = t.by_class(counts * self.in_use[t.word]) + t.sparse_table(counts).multiplied(self.change)
         left[np.arange(self.n), self.y] -= self._sum(self._term_values(model) * self.cell_copies * self.known)
-        return left, left.sum(axis=1), self.in_use.sum() + self._sum(change)
+        return left, left.sum(axis=1), self.in_use.sum() + self.change.sum(axis=1)
 
     def _multinomial(self, model: WordModel) -> np.ndarray:
         left = self.left_out(model)
@@ -286,24 +290,24 @@ class LeaveOneOut:
         return left.words[:, None] * np.log(np.maximum(whole, TINY)) - out
 
     def _bernoulli(self, model: WordModel) -> np.ndarray:
-        t, sums = self.tally, model.sums(self.tally)
-        family = model.family(t.texts)
-        in_use = sparse.csr_array(self.in_use[None, :].astype(np.float64))
-        now = self.in_use[self.word]
+        t, sums, family = self.tally, model.sums(self.tally), model.family(self.tally.texts)
+        in_use: Any = sums.total
+        in_use = in_use if self.in_use.all() else in_use.columns(np.flatnonzero(self.in_use))
 
-        def rows(mask: np.ndarray) -> sparse.csr_array:
-            places = self.row[mask], self.word[mask]
-            return sparse.csr_array((np.ones(len(places[0])), places), shape=(self.n, t.d))
+        def log_absent(n: np.ndarray) -> np.ndarray:
+            """log probability (k,) that a text has no word in use, where classes have n texts (k,)."""
+            return family.log_probability(np.maximum(n[:, None] - in_use, 0.0), n[:, None]).sum(axis=1)
 
         present, absent = family.log_terms(sums)
-        out = absent.multiplied(in_use) - absent.multiplied(rows(now)) + present.multiplied(rows(self.known))
+        places = self.row[self.known], self.word[self.known]
+        known = sparse.csr_array((np.ones(len(places[0])), places), shape=(self.n, t.d))
+        out = log_absent(t.n) + (present - absent).multiplied(known) + absent.multiplied(self.change)
         own = np.empty(self.n)
         for copies in np.unique(self.copies):
-            same, n = self.copies == copies, np.maximum(t.n - copies, 0.0)[:, None]
-            absent = family.log_probability(np.maximum(n - sums.total, 0.0), n)
-            own[same] = absent.multiplied(in_use)[0, self.y[same]]
+            same = self.copies == copies
+            own[same] = log_absent(np.maximum(t.n - copies, 0.0))[self.y[same]]
         n, count = np.maximum(t.n[self.y] - self.copies, 0.0)[self.row], t.rows[self.own_cell]
-        own -= self._sum(family.log_probability(np.maximum(n - count, 0.0), n) * now)
+        own -= self._sum(family.log_probability(np.maximum(n - count, 0.0), n) * self.in_use[self.word])
         own += self._sum(family.log_probability(np.maximum(count - self.cell_copies, 0.0), n) * self.known)
         set_own(out, self.y, own)
         return out

@@ -103,7 +103,7 @@ class WordTally:
 
     def sparse_table(self, cells: np.ndarray) -> SparseTable:
         """A number for each cell as a table (k, d), 0 where there is no cell."""
-        return SparseTable.from_cells(self.start, self.label, cells, self.k)
+        return SparseTable.from_cells(self.start, self.label, cells, self.k, self.word)
 
     def part(self, keep: np.ndarray) -> WordTally:
         """Of some of the words, by a mask (d,)."""
