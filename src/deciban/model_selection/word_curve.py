@@ -17,12 +17,12 @@ from sklearn.base import clone
 
 from deciban import ops
 from deciban.classifiers.text import TextClassifier
-from deciban.classifiers.text_model import Features
 from deciban.data.blocks import Counts
 from deciban.engines.threads import map_ordered
 from deciban.errors import DataError
 from deciban.ops.packed import Packed
 from deciban.text.analysis import Terms
+from deciban.text.features import Features
 from deciban.text.naive_bayes import MODELS, WordWeights, design_effect
 from deciban.text.word_tally import WordTally
 
@@ -46,12 +46,13 @@ def possible(model: Any, _: Any) -> bool:
     if type(model) is not TextClassifier or ops.core() is None or model.model not in MODELS:
         return False
     model._validate_params()
-    return not model.calibrate and Features.of(model.features, model.ngram_range).open
+    return not model.calibrate and Features.from_settings(model.features, model.ngram_range).open_ended
 
 
 def ready(model: Any, texts: Any) -> Counted:
     """Term counts of all texts."""
-    return Counted(*Features.of(model.features, model.ngram_range).learn(model._texts(texts)))
+    reader = clone(model)._reader()
+    return Counted(*reader.features.fit_counts(reader.read(texts)))
 
 
 def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
