@@ -47,9 +47,9 @@ from deciban.classifiers.text_model import (
     View,
     blank_weights,
     choose_smoothing,
+    names_of_tuned_settings,
     stop_word_set,
     train_weights,
-    tuned_settings,
 )
 from deciban.data import frames
 from deciban.decision import check_priors
@@ -93,7 +93,7 @@ class TextPosterior:
 
     def joint_scores(self, texts: Any) -> np.ndarray:
         """Log joints (n, k), up to a term that all classes share."""
-        out = self.view.lookup.scores(self.read(texts))
+        out = self.view.scorer.scores(self.read(texts))
         if self.calibration is not None:
             self.calibration.apply(out)
         out += self.added
@@ -363,7 +363,7 @@ class TextClassifier(Classifier):
         features = self._features()
         self._columns = None if features.open_ended else features
         self.classes_ = classes
-        self._set(tally)
+        self._set_tally(tally)
 
     def partial_fit(self, texts, labels, classes=None) -> Self:
         """Learn more texts; new words and new classes may occur. The same state as one `fit` on all texts. Tuned
@@ -402,7 +402,7 @@ class TextClassifier(Classifier):
             if not have.any():
                 raise DataError("no texts would be left\n\nhint: make a new model instead")
             self.classes_ = plain_labels(self.classes_[have])
-            self._set(left)
+            self._set_tally(left)
         return self
 
     def __add__(self, other: Self) -> Self:
@@ -413,7 +413,7 @@ class TextClassifier(Classifier):
         ['food', 'drink']
         """
         if isinstance(other, int) and other == 0:  # the start of sum([...])
-            return self._plain()
+            return self._copy()
         if type(other) is not type(self):
             return NotImplemented
         self._check_is_fitted(), other._check_is_fitted()
@@ -428,7 +428,7 @@ class TextClassifier(Classifier):
                     f"`{name}` is {value!r} in one model and {theirs!r} in the other\n\n"
                     "hint: fit both with the same settings"
                 )
-        out = self._plain()
+        out = self._copy()
         out._add(other.classes_, other._words)
         return out
 
@@ -447,9 +447,9 @@ class TextClassifier(Classifier):
             raise DataError("one-versus-rest needs two classes\n\nhint: learn texts of another class first")
         out = {}
         for c, label in enumerate(self.classes_.tolist()):
-            model = self._plain()
+            model = self._copy()
             model.classes_ = np.array([False, True])
-            model._set(self._words.against_rest(c))
+            model._set_tally(self._words.against_rest(c))
             out[label] = model
         return out
 
@@ -481,10 +481,10 @@ class TextClassifier(Classifier):
             )
         view = self._view()
         nothing = np.zeros(0)
-        lookup = view.scorer_of(self._words, WordWeights(nothing, nothing, nothing, nothing, nothing))
+        scorer = view.scorer_of(self._words, WordWeights(nothing, nothing, nothing, nothing, nothing))
         texts, y = view.reader.labelled(texts, labels)
         _, y = inputs.labels(y, self.classes_)
-        scores, prior = view.held_out(lookup.counts(texts), y)
+        scores, prior = view.leave_one_out_scores(scorer.counts(texts), y)
         if self._calibration is not None:
             self._calibration.apply(scores)
         given = prior if priors is None else self._posterior(priors).added
@@ -613,7 +613,7 @@ class TextClassifier(Classifier):
         view = self._view()
         given = [texts] if isinstance(texts, str) else list(texts)
         given = list(view.reader.read(given))
-        X = view.lookup.counts(given)
+        X = view.scorer.counts(given)
         words = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
         check_size(len(given), len(self.classes_), len(words))
         w = view.weights
@@ -649,7 +649,7 @@ class TextClassifier(Classifier):
         view = self._view()
         return TextSummary(
             self.model, self.features if isinstance(self.features, str) else type(self.features).__name__,
-            dict(zip(self.classes_.tolist(), n.astype(int).tolist(), strict=True)), int(view.kept.sum()),
+            dict(zip(self.classes_.tolist(), n.astype(int).tolist(), strict=True)), int(view.in_use.sum()),
             view.settings.alpha, view.settings.smoothing, view.settings.dependence, tuple(self._picked),
         )  # fmt: skip
 
@@ -701,15 +701,15 @@ class TextClassifier(Classifier):
         self._tuned_for, self._picked, self._calibration, self._trained = "", {}, None, None
         self.__dict__.pop("_cached_view", None)
 
-    def _set(self, tally: WordTally) -> None:
+    def _set_tally(self, tally: WordTally) -> None:
         self._words = tally
         self._untune()
 
     @property
     def _tuned_names(self) -> tuple[str, ...]:
-        return tuned_settings(self.model, self.alpha, self.smoothing, self.dependence)
+        return names_of_tuned_settings(self.model, self.alpha, self.smoothing, self.dependence)
 
-    def _sound_choice(self, picked: Any) -> bool:
+    def _is_valid_choice(self, picked: Any) -> bool:
         """Whether these are valid choices: a check of model files."""
         if not isinstance(picked, dict) or not set(picked) <= set(self._tuned_names):
             return False
@@ -735,9 +735,9 @@ class TextClassifier(Classifier):
         a, b = (np.searchsorted(both, own) for own in (self.classes_, classes))
         total = self._words.relabel(a, len(both)) + tally.relabel(b, len(both))
         self.classes_ = both
-        self._set(total)
+        self._set_tally(total)
 
-    def _plain(self) -> Self:
+    def _copy(self) -> Self:
         out = object.__new__(type(self))
         out.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_cached_view"})
         return out
@@ -762,13 +762,13 @@ class TextClassifier(Classifier):
         """Whether the weights of a logistic model are trained already."""
         return self._trained is not None and self._tuned_for == self._settings_hash()
 
-    def _weights(self) -> dict[str, np.ndarray]:
-        """The weights of a logistic model as arrays, for `_take_weights`."""
+    def _trained_weights(self) -> dict[str, np.ndarray]:
+        """The weights of a logistic model as arrays, for `_set_trained_weights`."""
         found: Any = self._view().weights
         return {name: value for name, value in vars(found).items() if isinstance(value, np.ndarray)}
 
-    def _take_weights(self, weights: dict[str, np.ndarray] | None) -> bool:
-        """Set weights that `_weights` returned for the same texts; False, and no change, if they do not fit."""
+    def _set_trained_weights(self, weights: dict[str, np.ndarray] | None) -> bool:
+        """Set weights that `_trained_weights` returned for the same texts; False, and no change, if they do not fit."""
         if weights is None:
             return False
         k, view = len(self.classes_), self._new_view()
@@ -854,13 +854,13 @@ class TextClassifier(Classifier):
     def _tune(self, now: str) -> None:
         """Choose the smoothing, calibrate or train, with the kept texts."""
         self._untune()
-        k, asked, train = len(self.classes_), self._tuned_names, self.model not in MODELS
+        k, names, train = len(self.classes_), self._tuned_names, self.model not in MODELS
         if k < 2 and train:
             raise DataError(
                 f"all texts are {self.classes_.tolist()[0]!r}, and model={self.model!r} needs two classes\n\n"
                 "hint: naive Bayes can start with one"
             )
-        if asked or train or (self.calibrate and k > 1):
+        if names or train or (self.calibrate and k > 1):
             kept = self._words.kept
             if kept is None or (train and not kept.whole):
                 raise DataError(
@@ -868,14 +868,14 @@ class TextClassifier(Classifier):
                 )
             if train:
                 view = self._new_view()
-                X, y = kept.matrix(self._words.d)[:, view.kept], kept.label
+                X, y = kept.matrix(self._words.d)[:, view.in_use], kept.label
                 w = view.settings.class_weight
                 self._trained = train_weights(
                     self.model, bool(self.counts), view.words, X, y, self.C, self._settings().alpha, w
                 )
             else:
-                if asked:
-                    self._picked = choose_smoothing(self._new_view(), asked)
+                if names:
+                    self._picked = choose_smoothing(self._new_view(), names)
                 if self.calibrate and k > 1:
                     held_out = HeldOutTexts(self._new_view())
                     self._calibration = held_out.calibration() if len(held_out.y) else None

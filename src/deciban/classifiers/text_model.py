@@ -54,7 +54,7 @@ from deciban.errors import DataError
 from deciban.models.calibration import Calibration
 from deciban.models.held_out import LOST
 from deciban.rows.text_reader import TextReader
-from deciban.text.kept_texts import mixed
+from deciban.text.kept_texts import mix_bits
 from deciban.text.naive_bayes import (
     LOG_COUNT,
     MODELS,
@@ -65,7 +65,7 @@ from deciban.text.naive_bayes import (
     design_effect,
 )
 from deciban.text.scorer import TextScorer, tfidf_scale
-from deciban.text.word_tally import WordTally, united
+from deciban.text.word_tally import WordTally, merged_positions
 
 
 def document_limits(min_df: float, max_df: float, n: float) -> tuple[float, float]:
@@ -131,7 +131,7 @@ class View:
         return document_limits(self.settings.min_df, self.settings.max_df, self.tally.n.sum())
 
     @cached_property
-    def kept(self) -> np.ndarray:
+    def in_use(self) -> np.ndarray:
         """Which words are used, (d,)."""
         low, high = self.limits
         texts = self.tally.texts
@@ -140,21 +140,21 @@ class View:
     @cached_property
     def words(self) -> WordTally:
         """The tally of the words in use."""
-        return self.tally.part(self.kept)
+        return self.tally.part(self.in_use)
 
     @cached_property
     def weights(self) -> WordWeights:
         return self._trained or self.settings.word_model().weights(self.words)
 
     @cached_property
-    def lookup(self) -> TextScorer:
+    def scorer(self) -> TextScorer:
         return self.scorer_of(self.words, self.weights)
 
     def scorer_of(self, words: WordTally, weights: WordWeights) -> TextScorer:
         """The scorer of some of the words, with these weights."""
         features, count = self.reader.features, None
         if not features.open_ended:
-            count = features.counter(united(features.names, words.terms)[1])
+            count = features.counter(merged_positions(features.names, words.terms)[1])
         return TextScorer(features.vectorizer, words.terms, weights, count)
 
     @cached_property
@@ -171,14 +171,14 @@ class View:
         """The log prior that trained weights include, (k,)."""
         return decision.log_prior(weighted_counts(self.settings, self.tally.n))
 
-    def held_out(self, X: sparse.csr_array, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def leave_one_out_scores(self, X: sparse.csr_array, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Leave-one-out (scores, log priors), (n, k) each, of learned texts X (n, d of the whole tally)."""
-        return self.leaving_out(X, y).scores(self.settings.word_model()), self.held_out_prior(y, np.ones(len(y)))
+        return self.leave_one_out(X, y).scores(self.settings.word_model()), self.held_out_prior(y, np.ones(len(y)))
 
-    def leaving_out(
-        self, X: sparse.csr_array, y: np.ndarray, copies: np.ndarray | None = None, part: np.ndarray | None = None
+    def leave_one_out(
+        self, X: sparse.csr_array, y: np.ndarray, copies: np.ndarray | None = None, excerpt: np.ndarray | None = None
     ) -> LeaveOneOut:
-        return LeaveOneOut(self.tally, X, y, self.kept, self.limits, self.allowed, copies, part)
+        return LeaveOneOut(self.tally, X, y, self.in_use, self.limits, self.allowed, copies, excerpt)
 
     def held_out_prior(self, y: np.ndarray, copies: np.ndarray) -> np.ndarray:
         """log priors (n, k) without each text and its copies."""
@@ -230,8 +230,8 @@ def train_weights(
         return replace(blank, bias=decision.log_prior(t.n if class_weight is None else t.n * class_weight))
     with threadpool_limits(1):  # BLAS threads do not help for short vectors
         w = None if class_weight is None else class_weight[y]
-        x = Distinct.of(tfidf_scale(X, blank))
-        return (_softmax if kind == "logistic" else _ratios)(t, x, y, w, C, alpha, blank)
+        x = DistinctColumns.from_matrix(tfidf_scale(X, blank))
+        return (_train_softmax if kind == "logistic" else _train_ratios)(t, x, y, w, C, alpha, blank)
 
 
 def blank_weights(kind: str, counts: bool, t: WordTally) -> WordWeights:
@@ -244,10 +244,10 @@ def blank_weights(kind: str, counts: bool, t: WordTally) -> WordWeights:
 
 
 @dataclass(frozen=True)
-class Distinct:
+class DistinctColumns:
     """The distinct columns of a matrix, each multiplied by the square root of its number of copies.
 
-    >>> x = Distinct.of(sparse.csr_array([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]))
+    >>> x = DistinctColumns.from_matrix(sparse.csr_array([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]))
     >>> x.columns.toarray().round(2).tolist(), x.spread(np.array([[1.0, 3.0]])).round(2).tolist()
     ([[1.41, 0.0], [0.0, 2.0]], [[0.71, 3.0, 0.71]])
     """
@@ -258,10 +258,10 @@ class Distinct:
     root: np.ndarray  # (distinct,)
 
     @classmethod
-    def of(cls, x: sparse.csr_array) -> Distinct:
+    def from_matrix(cls, x: sparse.csr_array) -> DistinctColumns:
         by_column = x.tocsc()
-        row = mixed(by_column.indices.astype(np.uint64) + np.uint64(1))
-        cells = row * mixed(np.ascontiguousarray(by_column.data).view(np.uint64))
+        row = mix_bits(by_column.indices.astype(np.uint64) + np.uint64(1))
+        cells = row * mix_bits(np.ascontiguousarray(by_column.data).view(np.uint64))
         total = np.concatenate([[np.uint64(0)], np.cumsum(cells, dtype=np.uint64)])
         key = total[by_column.indptr[1:]] - total[by_column.indptr[:-1]]
         _, first, place, times = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
@@ -287,25 +287,25 @@ def _fit(x: sparse.csr_array, y: np.ndarray, w: np.ndarray | None, C: float, kin
     return LogisticRegression(C=C, tol=TOL[kind], max_iter=500).fit(x, y, sample_weight=w)
 
 
-def _softmax(t: WordTally, x: Distinct, y: np.ndarray, w: Any, C: float, alpha: float, blank: WordWeights):
+def _train_softmax(t: WordTally, x: DistinctColumns, y: np.ndarray, w: Any, C: float, alpha: float, blank: WordWeights):
     fitted = _fit(x.columns, y, w, C, "logistic")
     coef, bias = x.spread(fitted.coef_), fitted.intercept_
     if t.k == 2:
         coef, bias = np.vstack([np.zeros_like(coef), coef]), np.append(0.0, bias)
-    return _dense(coef.T, bias, blank)
+    return _dense_weights(coef.T, bias, blank)
 
 
-def _ratios(t: WordTally, x: Distinct, y: np.ndarray, w: Any, C: float, alpha: float, blank: WordWeights):
+def _train_ratios(t: WordTally, x: DistinctColumns, y: np.ndarray, w: Any, C: float, alpha: float, blank: WordWeights):
     coef, bias = np.zeros((t.k, t.d)), np.zeros(t.k)
     for c in [1] if t.k == 2 else range(t.k):
         logs = WordModel("multinomial", alpha).log_probabilities(t.against_rest(c))
         ratio = logs[1] - logs[0]
         fitted = _fit(x.times(ratio), y == c, w, C, "nb-logistic")
         coef[c], bias[c] = x.spread(fitted.coef_)[0] * ratio, fitted.intercept_[0]
-    return _dense(coef.T, bias, blank)
+    return _dense_weights(coef.T, bias, blank)
 
 
-def _dense(coef: np.ndarray, bias: np.ndarray, blank: WordWeights) -> WordWeights:
+def _dense_weights(coef: np.ndarray, bias: np.ndarray, blank: WordWeights) -> WordWeights:
     d, k = coef.shape
     label = np.tile(np.arange(k, dtype=np.int32), d)
     start = np.arange(0, d * k + 1, k, dtype=np.int64)
@@ -316,8 +316,8 @@ def _dense(coef: np.ndarray, bias: np.ndarray, blank: WordWeights) -> WordWeight
 
 ALPHAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 DEPENDENCES = (0.0, 0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3)
-KINDS = ("even", "corpus")
-PIECE, PIECES = 10, 0.1  # words of an excerpt, and the weight of excerpts
+SMOOTHINGS = ("even", "corpus")
+EXCERPT, EXCERPT_SHARE = 10, 0.1  # words of an excerpt, and the weight of excerpts
 START = 0.3  # first alpha of the search
 ALPHA_PENALTY, DEPENDENCE_PENALTY, CORPUS_PENALTY = 1.0, 0.1, 2.0
 USUAL_DEPENDENCE, LEAST_DEPENDENCE = 0.03, 0.001
@@ -333,7 +333,7 @@ class HeldOutTexts:
     def texts(self) -> np.ndarray:
         """Indices of the kept texts that are scored: all whose class has other texts."""
         kept: Any = self.view.tally.kept
-        at = kept.judged()
+        at = kept.texts_to_score()
         return at[kept.copies[at] < self.view.tally.n[kept.label[at]]]
 
     @cached_property
@@ -353,12 +353,12 @@ class HeldOutTexts:
         kept: Any = self.view.tally.kept
         return self.view.held_out_prior(self.y, kept.copies[self.texts])
 
-    def left_out(self, piece: int | None = None) -> LeaveOneOut:
-        """The texts, or excerpts of this number of words, to be scored by a tally without the whole texts."""
+    def leave_one_out(self, length: int | None = None) -> LeaveOneOut:
+        """The texts, or excerpts of so many words, to be scored by a tally without the whole texts."""
         tally = self.view.tally
         kept: Any = tally.kept
-        part = None if piece is None else kept.pieces(self.texts, piece)
-        return self.view.leaving_out(kept.matrix(tally.d)[self.texts], self.y, kept.copies[self.texts], part)
+        excerpt = None if length is None else kept.excerpts(self.texts, length)
+        return self.view.leave_one_out(kept.matrix(tally.d)[self.texts], self.y, kept.copies[self.texts], excerpt)
 
     def loss(self, scores: np.ndarray) -> float:
         """Σ log loss over the texts."""
@@ -367,22 +367,22 @@ class HeldOutTexts:
 
     def calibration(self) -> Calibration:
         """Temperature and biases for the settings of the view."""
-        return Calibration.fit(self.left_out().scores(self.view.settings.word_model()), self.prior, self.y, self.w)
+        return Calibration.fit(self.leave_one_out().scores(self.view.settings.word_model()), self.prior, self.y, self.w)
 
 
-def choose_smoothing(view: View, asked: tuple[str, ...]) -> dict[str, Any]:
-    """Those of "alpha", "smoothing" and "dependence" that are `asked`, with the smallest log loss of held-out texts."""
+def choose_smoothing(view: View, names: tuple[str, ...]) -> dict[str, Any]:
+    """Values of "alpha", "smoothing" and "dependence", as far as named, with the smallest log loss of held-out texts."""
     held_out = HeldOutTexts(view)
     given = view.settings
     if not len(held_out.y) or view.tally.k < 2:
         best = {"alpha": 1.0, "smoothing": "even", "dependence": USUAL_DEPENDENCE}
-        return {name: best[name] for name in asked}
-    kinds = KINDS if "smoothing" in asked else (given.smoothing,)
-    alphas = ALPHAS if "alpha" in asked else (given.alpha,)
-    dependences = DEPENDENCES if "dependence" in asked else (given.dependence,)
-    lengths = (None,) if given.model == "bernoulli" else (None, PIECE)
-    shares = np.array([1.0] if given.model == "bernoulli" else [1.0 - PIECES, PIECES])
-    left_out = [(one := held_out.left_out(piece), one.words(given.word_model())[:, None]) for piece in lengths]
+        return {name: best[name] for name in names}
+    kinds = SMOOTHINGS if "smoothing" in names else (given.smoothing,)
+    alphas = ALPHAS if "alpha" in names else (given.alpha,)
+    dependences = DEPENDENCES if "dependence" in names else (given.dependence,)
+    lengths = (None,) if given.model == "bernoulli" else (None, EXCERPT)
+    shares = np.array([1.0] if given.model == "bernoulli" else [1.0 - EXCERPT_SHARE, EXCERPT_SHARE])
+    left_out = [(one := held_out.leave_one_out(length), one.words(given.word_model())[:, None]) for length in lengths]
     tried: dict[tuple[str, int], tuple[float, float]] = {}
 
     def trial(kind: str, at: int) -> tuple[float, float]:
@@ -408,14 +408,14 @@ def choose_smoothing(view: View, asked: tuple[str, ...]) -> dict[str, Any]:
             at += 1 if trial(kind, at + 1) < trial(kind, at - 1) else -1
     kind, at = min(tried, key=lambda one: tried[one][0])
     best = {"alpha": alphas[at], "smoothing": kind, "dependence": tried[kind, at][1]}
-    return {name: best[name] for name in asked}
+    return {name: best[name] for name in names}
 
 
 def _dependence_penalty(dependence: float) -> float:
     return DEPENDENCE_PENALTY * float(np.log(max(dependence, LEAST_DEPENDENCE) / USUAL_DEPENDENCE)) ** 2
 
 
-def tuned_settings(model: str, alpha: Any, smoothing: str, dependence: float | None) -> tuple[str, ...]:
+def names_of_tuned_settings(model: str, alpha: Any, smoothing: str, dependence: float | None) -> tuple[str, ...]:
     """The settings that are chosen by held-out texts: none if alpha is given, or for models other than naive Bayes."""
     if model not in MODELS or alpha != "auto":
         return ()

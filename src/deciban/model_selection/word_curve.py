@@ -64,9 +64,11 @@ def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarra
 
     def tally(span: tuple[int, int]) -> WordTally:
         index = models.train[slice(*span)]
-        return WordTally.of_all(counted.terms, counted.X[index], rows.codes[index], k, models.model._keeps)
+        return WordTally.from_counts(
+            counted.terms, counted.X[index], rows.codes[index], k, models.model._keeps, unused_terms=True
+        )
 
-    tallies = list(accumulate(map_ordered(models.spans, tally), WordTally.plus))
+    tallies = list(accumulate(map_ordered(models.spans, tally), WordTally.add_same_terms))
     for whole, logs in zip(
         tallies, map_ordered(tallies, lambda t: queries.log_posterior(models.model, t, rows.classes)), strict=True
     ):
@@ -98,10 +100,10 @@ class Queries:
             tally = replace(tally, letters=tally.letters[:0], offsets=np.zeros_like(tally.offsets))
         tally, have = tally.part(there).without_empty_classes()
         model.classes_ = np.asarray(classes)[have]
-        model._set(tally)
+        model._set_tally(tally)
         view = model._view()
         return ops.posterior(
-            self.scored(np.flatnonzero(there)[view.kept], view.weights), logs=True, prior=view.log_prior
+            self.scored(np.flatnonzero(there)[view.in_use], view.weights), logs=True, prior=view.log_prior
         )
 
     def scored(self, words: np.ndarray, weights: WordWeights) -> np.ndarray:

@@ -81,7 +81,7 @@ class ReportData:
     def words(self) -> sparse.csr_array:
         """How often each text has each of the words that the model knows, (n, d)."""
         view = self.model._view()
-        return view.lookup.counts(view.reader.read(self.X))
+        return view.scorer.counts(view.reader.read(self.X))
 
     @property
     def what(self) -> str:

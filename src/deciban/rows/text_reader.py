@@ -61,7 +61,7 @@ class TallyWords:
 
     def __call__(self, table: Table) -> WordTally:
         x: Any = table.x
-        return WordTally.of(x.terms, x.X, table.y, table.k, self.keep)
+        return WordTally.from_counts(x.terms, x.X, table.y, table.k, self.keep)
 
     @staticmethod
     def size(table: Table) -> int:

@@ -95,8 +95,8 @@ class Features:
         except ValueError as nothing:
             if "empty vocabulary" not in str(nothing):
                 raise
-            return Terms.of([]), sparse.csr_array((len(texts), 0), dtype=np.float64)
-        return Terms.of(own.get_feature_names_out()), sparse.csr_array(X, dtype=np.float64)
+            return Terms.from_strings([]), sparse.csr_array((len(texts), 0), dtype=np.float64)
+        return Terms.from_strings(own.get_feature_names_out()), sparse.csr_array(X, dtype=np.float64)
 
     def counts(self, texts: Any) -> tuple[Terms, sparse.csr_array]:
         """The terms and counts of more texts: open-ended vectorisers find new words, others have fixed columns."""
@@ -123,7 +123,7 @@ class Features:
 
     @property
     def names(self) -> Terms:
-        return Terms.of(self._sorted_names[0])
+        return Terms.from_strings(self._sorted_names[0])
 
     def _ordered(self, X: Any) -> sparse.csr_array:
         return sparse.csr_array(X, dtype=np.float64)[:, self._sorted_names[1]]

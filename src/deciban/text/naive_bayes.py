@@ -15,7 +15,7 @@ cluster sample. A text of one word keeps its full weight.
 >>> from scipy import sparse
 >>> from deciban.text.analysis import Terms
 >>> X, y = sparse.csr_array([[3.0, 0.0], [1.0, 2.0]]), np.array([0, 1])
->>> t = WordTally.of(Terms.of(["hi", "win"]), X, y, 2)
+>>> t = WordTally.from_counts(Terms.from_strings(["hi", "win"]), X, y, 2)
 >>> model = WordModel("multinomial", alpha=1.0, counts=True)
 >>> np.exp(model.log_probabilities(t)).round(2).tolist()
 [[0.8, 0.2], [0.4, 0.6]]
