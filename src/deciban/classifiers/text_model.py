@@ -371,7 +371,8 @@ class HeldOutTexts:
 
 
 def choose_smoothing(view: View, names: tuple[str, ...]) -> dict[str, Any]:
-    """Values of "alpha", "smoothing" and "dependence", as far as named, with the smallest log loss of held-out texts."""
+    """The values of these settings, of "alpha", "smoothing" and "dependence", with the smallest log loss of held-out
+    texts."""
     held_out = HeldOutTexts(view)
     given = view.settings
     if not len(held_out.y) or view.tally.k < 2:
