@@ -67,8 +67,9 @@ class Multinomial(Family):
 
     def log_counts(self, counts: Any) -> Any:
         """log(count + alpha)"""
+        out = counts + self.alpha
         with np.errstate(divide="ignore"):
-            return np.log(counts + self.alpha)
+            return np.log(out, out=out) if isinstance(out, np.ndarray) else np.log(out)
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.loglik(x)

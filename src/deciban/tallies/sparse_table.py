@@ -106,15 +106,13 @@ class SparseTable:
             return NotImplemented
         if ufunc in (np.log, np.maximum):
             return self._mapped(ufunc, *inputs[1:])
-        if ufunc is np.subtract:
-            return _sum_of(inputs[0], -inputs[1])
-        return _sum_of(*inputs) if ufunc is np.add else NotImplemented
+        return _combined(ufunc, *inputs) if ufunc in (np.add, np.subtract) else NotImplemented
 
     def __add__(self, other: Any) -> SparseTable:
-        return _sum_of(self, other)
+        return _combined(np.add, self, other)
 
     def __sub__(self, other: Any) -> SparseTable:
-        return _sum_of(self, -other)
+        return _combined(np.subtract, self, other)
 
     def __neg__(self) -> SparseTable:
         return self._changed(-self.values, -self.of_class, -np.asarray(self.of_column))
@@ -134,17 +132,21 @@ class SparseTable:
         return self._changed(f(self.values, *numbers), f(self.of_class, *numbers), 0.0)
 
 
-def _sum_of(a: Any, b: Any) -> SparseTable:
-    """The sum of two tables of the same cells, or of a table and a number or an array that spreads over it."""
-    if not isinstance(a, SparseTable):
-        a, b = b, a
-    if isinstance(b, SparseTable):
-        return a._changed(a.values + b.values, a.of_class + b.of_class, a.of_column + np.asarray(b.of_column))
-    b = np.asarray(b)
-    if b.ndim == 2:
-        return a._changed(a.values + b[a.label, 0], a.of_class + b[:, 0], a.of_column)
-    if b.ndim == 1:
-        return a._changed(a.values + b[a.column], a.of_class, a.of_column + b)
-    if a.of_class.any():  # a logarithm needs one of the two to be 0
-        return a._changed(a.values + b, a.of_class + b, a.of_column)
-    return a._changed(a.values + b, a.of_class, a.of_column + b)
+def _combined(f: Any, a: Any, b: Any) -> SparseTable:
+    """The sum or difference of two tables of the same cells, or of a table and a number or array that spreads over
+    it."""
+    table = a if isinstance(a, SparseTable) else b
+
+    def parts(one: Any) -> tuple[Any, Any, Any]:
+        """(values of the stored cells, class values, column values)"""
+        if isinstance(one, SparseTable):
+            return one.values, one.of_class, one.of_column
+        one = np.asarray(one)
+        if one.ndim == 2:
+            return one[table.label, 0], one[:, 0], 0.0
+        if one.ndim == 1:
+            return one[table.column], 0.0, one
+        # a logarithm needs one of the two to be 0
+        return (one, one, 0.0) if table.of_class.any() else (one, 0.0, one)
+
+    return table._changed(*map(f, parts(a), parts(b)))
