@@ -21,12 +21,12 @@ from deciban import (
     metrics,
 )
 from deciban.classifiers.structured import StructuredNB
-from deciban.classifiers.text_model import Features
 from deciban.errors import DataError
 from deciban.model_selection import cross_validation
 from deciban.model_selection.learning_curve import Held, counts_of, evenly, learning_curve
 from deciban.model_selection.merged_columns import possible
 from deciban.plots import learning_curve as picture
+from deciban.text.features import Features
 
 from .support.models import CLASSES, each, every_model, named, rows_for
 
@@ -259,8 +259,8 @@ def test_texts_are_read_once_and_the_numbers_are_those_of_refitting(model, monke
     x, y = texts_of()
     expected = refitted(model, x, y, [2, *SIZES])
     reads = []
-    learn = Features.learn
-    monkeypatch.setattr(Features, "learn", lambda self, texts: reads.append(len(texts)) or learn(self, texts))
+    count = Features.fit_counts
+    monkeypatch.setattr(Features, "fit_counts", lambda self, texts: reads.append(len(texts)) or count(self, texts))
     curve = learning_curve(model, x, y, [2, *SIZES], repeats=2)
     assert reads == [90]
     assert not curve.refitted.any()

@@ -100,7 +100,7 @@ def dataclasses_of(value: Any, seen: set[int]) -> Iterator[type]:
 
 def model_parts(model: Any) -> list[Any]:
     """What a file holds of a model."""
-    out = [value for name, value in vars(model).items() if name not in ("_state", "_seen", "_reader")]
+    out = [value for name, value in vars(model).items() if name not in ("_state", "_cached_view", "_cached_features")]
     state = vars(model).get("_state")
     if state is None:
         return out

@@ -3,8 +3,11 @@ what it cannot do."""
 
 import copy
 import pickle
+from itertools import pairwise
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy.special import logsumexp
 from sklearn.base import clone
@@ -445,3 +448,53 @@ def test_labels_of_any_kind():
     assert TextClassifier().fit(["tea", "cake"], [True, False]).predict(["tea"]).tolist() == [True]
     with pytest.raises(DataError, match="another type"):
         TextClassifier().fit(["tea", "cake"], [7, 3]).partial_fit(["lamp"], ["five"])
+
+
+# texts elsewhere
+
+ON_DATA = [
+    TextClassifier(),
+    TextClassifier(calibrate=True, counts=True),
+    TextClassifier("complement", "chars", calibrate=True),
+    TextClassifier("bernoulli", min_df=2, strip="all"),
+    TextClassifier("nb-logistic"),
+]
+
+
+def in_uneven_batches(texts, labels):
+    table = pa.table({"text": texts, "label": labels})
+    borders = [0, 1, 1, 7, 30, 31, len(texts)]
+    return pa.RecordBatchReader.from_batches(
+        table.schema, [b for i, j in pairwise(borders) for b in table.slice(i, j - i).to_batches()]
+    )
+
+
+def in_dask_partitions(texts, labels):
+    dd = pytest.importorskip("dask.dataframe", reason="pip install 'deciban[dask]'")
+    return dd.from_pandas(pd.DataFrame({"text": texts, "label": labels}), npartitions=4)
+
+
+@pytest.mark.parametrize(
+    "data_of",
+    [
+        lambda texts, labels: pa.table({"text": texts, "label": labels}),
+        in_uneven_batches,
+        pytest.param(in_dask_partitions, marks=pytest.mark.dask),
+    ],
+    ids=["table", "uneven batches", "dask"],
+)
+@pytest.mark.parametrize("model", ON_DATA, ids=repr)
+def test_texts_elsewhere_give_the_model_of_texts_in_memory(model, data_of, tmp_path):
+    here = clone(model).fit(TEXTS, LABELS)
+    there = clone(model).fit_on(data_of(TEXTS, LABELS))
+    assert there.tuned_ == here.tuned_
+    np.testing.assert_array_equal(there.predict_proba(TEXTS), here.predict_proba(TEXTS))
+    for name in ("feature_names_in_", "target_name_"):
+        del there.__dict__[name]
+    assert file_of(there, tmp_path, "there") == file_of(here, tmp_path, "here")
+
+
+def test_leaving_out_a_text_of_an_unknown_class_is_an_error():
+    model = TextClassifier().fit(TEXTS, LABELS)
+    with pytest.raises(DataError, match="zz"):
+        model.leave_one_out(TEXTS[:2], ["a", "zz"])

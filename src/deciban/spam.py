@@ -204,8 +204,8 @@ def solved(state: Path) -> Model:
     if model is None or len(model.classes_) < 2 or model._is_trained:
         return model
     place, digest = weights_of(state), blake2b(state.read_bytes(), digest_size=16).digest()
-    if not model._take_weights(_stored_weights(place, digest)):
-        _store_weights(place, digest, model._weights())
+    if not model._set_trained_weights(_stored_weights(place, digest)):
+        _store_weights(place, digest, model._trained_weights())
     return model
 
 

@@ -36,39 +36,35 @@ from operator import is_
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 from scipy.special import betaln
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import column_or_1d
 
 from deciban import decision, ops
 from deciban.classifiers.base import Classifier, context, unfitted
 from deciban.classifiers.text_model import (
-    Features,
     HeldOutTexts,
     Settings,
     View,
-    asked_of,
     blank_weights,
-    choose,
-    listed,
-    trained,
+    choose_smoothing,
+    names_of_tuned_settings,
+    stop_word_set,
+    train_weights,
 )
 from deciban.data import frames
-from deciban.data.frames import missing_rows
 from deciban.decision import check_priors
 from deciban.display import format_list
-from deciban.errors import DataError, DecibanError, MergeError, NotAdditiveError, relocate
+from deciban.errors import DataError, MergeError, NotAdditiveError
 from deciban.explain.text import TextExplanation, locator
-from deciban.mail.strip import check_parts, stripped
 from deciban.models.calibration import Calibration
 from deciban.models.posterior import check_size
-from deciban.rows.labels import label_codes
+from deciban.rows import inputs
 from deciban.rows.readers import ArrayKind
-from deciban.rows.rows import ColumnRoles, LabelledTally
-from deciban.text.analysis import Terms
-from deciban.text.naive_bayes import MODELS, Bernoulli, Multinomial, WordWeights, design_effect
-from deciban.text.scorer import check_texts, tfidf_scale
+from deciban.rows.rows import BatchJob, BatchRows, Rows
+from deciban.rows.text_reader import TallyWords, TextReader
+from deciban.text.features import Features
+from deciban.text.naive_bayes import MODELS, WordModel, WordWeights, design_effect
+from deciban.text.scorer import tfidf_scale
 from deciban.text.word_tally import WordTally
 
 
@@ -97,7 +93,7 @@ class TextPosterior:
 
     def joint_scores(self, texts: Any) -> np.ndarray:
         """Log joints (n, k), up to a term that all classes share."""
-        out = self.view.lookup.scores(self.read(texts))
+        out = self.view.scorer.scores(self.read(texts))
         if self.calibration is not None:
             self.calibration.apply(out)
         out += self.added
@@ -117,24 +113,7 @@ class TextPosterior:
         return decision.log_odds(self.joint_scores(texts), place)
 
 
-@dataclass(frozen=True, eq=False)
-class TallyTexts:
-    """batch → LabelledTally, which an engine adds up."""
-
-    model: Any  # settings without state
-    roles: ColumnRoles
-
-    def __call__(self, batch: Any) -> LabelledTally:
-        if batch.num_rows == 0:
-            return LabelledTally.nothing()
-        try:
-            return self.model._part(batch, self.roles)
-        except DecibanError as wrong:
-            raise relocate(wrong, names=self.roles.features) from None
-
-
-_MADE = ("_seen", "_reader")  # computed from tally and settings: not part of a pickle or file
-Read = Callable[[Any], tuple[Terms, sparse.csr_array]]
+_CACHED = ("_cached_view", "_cached_features")  # computed from tally and settings: not part of a pickle or file
 
 
 def plain_labels(classes: np.ndarray) -> np.ndarray:
@@ -191,23 +170,22 @@ class TextSummary:
 def _measure(view: View, two: WordTally, by: str) -> np.ndarray:
     """The measure of each word for class 1 of two, (d,)."""
     settings = view.settings
-    family = Bernoulli() if settings.model == "bernoulli" else Multinomial(1.0, "even", settings.counts)
+    model = WordModel("bernoulli" if settings.model == "bernoulli" else "multinomial", counts=settings.counts)
     if by == "evidence":
-        return _evidence(two, family.values(two))
-    shares = family.shares(two)
-    ratio = np.log(shares[:, 1]) - np.log(shares[:, 0])
-    return ratio if by == "log_odds" else shares[:, 1] * ratio
+        return _evidence(two.sparse_table(model.cell_counts(two)).toarray())
+    logs = model.log_probabilities(two)
+    ratio = logs[1] - logs[0]
+    return ratio if by == "log_odds" else np.exp(logs[1]) * ratio
 
 
-def _evidence(two: WordTally, values: np.ndarray) -> np.ndarray:
-    """Decibans for two rates against one, with uniform priors of the rates; negative where the rest has the higher
-    rate."""
-    own = sparse.csr_array((values, two.label, two.start), shape=(two.d, 2)).toarray()
-    whole = own.sum(axis=0)
-    apart = betaln(own + 1, whole - own + 1).sum(axis=1)
-    both = own.sum(axis=1)
+def _evidence(counts: np.ndarray) -> np.ndarray:
+    """Decibans for two rates against one, from counts (2, d), with uniform priors of the rates; negative where class 0
+    has the higher rate."""
+    whole = counts.sum(axis=1, keepdims=True)
+    apart = betaln(counts + 1, whole - counts + 1).sum(axis=0)
+    both = counts.sum(axis=0)
     together = betaln(both + 1, whole.sum() - both + 1)
-    more = own[:, 1] * whole[0] > own[:, 0] * whole[1]
+    more = counts[1] * whole[0] > counts[0] * whole[1]
     return decision.DECIBAN * np.where(more, apart - together, -np.abs(apart - together))
 
 
@@ -305,7 +283,7 @@ class TextClassifier(Classifier):
     _picked: dict[str, Any]
     _calibration: Calibration | None
     _trained: WordWeights | None
-    _columns: Features | None  # fitted, if its columns are fixed
+    _columns: Features | None = None  # fitted, if its columns are fixed
     _reads_texts = True
     _dated = False  # files have no date: learning and removing a text gives the same file
 
@@ -354,24 +332,38 @@ class TextClassifier(Classifier):
         """
         self._validate_params()
         with self._unchanged_on_failure():
-            self._start(texts, labels)
+            self._reset()
+            self._learn(self._reader().rows(texts, labels))
             self._name_target(frames.target_name(labels))
-            self._view()
         return self
 
-    def _start(self, texts: Any, labels: Any) -> None:
-        """Set the state to that of these texts; nothing is tuned or trained yet."""
+    def _learn_on(self, job: BatchJob) -> None:
         self._reset()
-        features = self._features()
-        self._columns = None if features.open else features
-        terms, X, y = self._labelled(texts, labels, features.learn)
-        tally = WordTally.of(terms, X, y, len(self.classes_), self._keeps)
+        settings = type(self).__name__, self.get_params(deep=False)
+        self._learn(BatchRows(job, self._reader().of_columns(job.roles), settings))
+        self.feature_names_in_ = np.array(job.roles.features, dtype=object)
+
+    def _learn(self, rows: Rows) -> None:
+        """Set the state to that of these rows, and choose or train what the settings name."""
+        self._adopt(*self._tallied(rows))
+        self._view()
+
+    def _tallied(self, rows: Rows) -> tuple[np.ndarray, WordTally]:
+        """(the classes of these rows, their tally)."""
+        found, tally = rows.discover(TallyWords(self._keeps), size=TallyWords.size)
+        return plain_labels(found.classes), tally
+
+    def _adopt(self, classes: np.ndarray, tally: WordTally) -> None:
+        """Set the state to that of the first texts; nothing is chosen or trained yet."""
         if tally.d == 0:
             raise DataError(
-                f"no text has a word that could be counted ({len(y)} texts)\n\n"
+                f"no text has a word that could be counted ({tally.n.sum():.0f} texts)\n\n"
                 "hint: words have two letters or more by default; check the texts"
             )
-        self._set(tally)
+        features = self._features()
+        self._columns = None if features.open_ended else features
+        self.classes_ = classes
+        self._set_tally(tally)
 
     def partial_fit(self, texts, labels, classes=None) -> Self:
         """Learn more texts; new words and new classes may occur. The same state as one `fit` on all texts. Tuned
@@ -385,9 +377,10 @@ class TextClassifier(Classifier):
         with self._unchanged_on_failure():
             if not self.__sklearn_is_fitted__():
                 self._validate_params()
-                self._start(texts, labels)
+                self._reset()
+                self._adopt(*self._tallied(self._reader().rows(texts, labels)))
             else:
-                self._take(self._tally_of(texts, labels))
+                self._add(*self._tallied(self._reader().rows(texts, labels, first=False)))
         return self
 
     def forget(self, texts, labels) -> Self:
@@ -400,7 +393,7 @@ class TextClassifier(Classifier):
         """
         self._check_is_fitted()
         with self._unchanged_on_failure():
-            classes, tally = self._tally_of(texts, labels)
+            classes, tally = self._tallied(self._reader().rows(texts, labels, first=False))
             unknown = np.setdiff1d(classes, self.classes_).tolist()
             if unknown:
                 raise DataError(f"class {unknown} was never learned\n\nhint: the classes are {self.classes_.tolist()}")
@@ -409,7 +402,7 @@ class TextClassifier(Classifier):
             if not have.any():
                 raise DataError("no texts would be left\n\nhint: make a new model instead")
             self.classes_ = plain_labels(self.classes_[have])
-            self._set(left)
+            self._set_tally(left)
         return self
 
     def __add__(self, other: Self) -> Self:
@@ -420,7 +413,7 @@ class TextClassifier(Classifier):
         ['food', 'drink']
         """
         if isinstance(other, int) and other == 0:  # the start of sum([...])
-            return self._plain()
+            return self._copy()
         if type(other) is not type(self):
             return NotImplemented
         self._check_is_fitted(), other._check_is_fitted()
@@ -435,8 +428,8 @@ class TextClassifier(Classifier):
                     f"`{name}` is {value!r} in one model and {theirs!r} in the other\n\n"
                     "hint: fit both with the same settings"
                 )
-        out = self._plain()
-        out._take((other.classes_, other._words))
+        out = self._copy()
+        out._add(other.classes_, other._words)
         return out
 
     __radd__ = __add__
@@ -454,9 +447,9 @@ class TextClassifier(Classifier):
             raise DataError("one-versus-rest needs two classes\n\nhint: learn texts of another class first")
         out = {}
         for c, label in enumerate(self.classes_.tolist()):
-            model = self._plain()
+            model = self._copy()
             model.classes_ = np.array([False, True])
-            model._set(self._words.against_rest(c))
+            model._set_tally(self._words.against_rest(c))
             out[label] = model
         return out
 
@@ -488,12 +481,10 @@ class TextClassifier(Classifier):
             )
         view = self._view()
         nothing = np.zeros(0)
-        lookup = view.scorer_of(self._words, WordWeights(nothing, nothing, nothing, nothing, nothing))
-        known = self.classes_
-        model = self._plain()
-        _, X, y = model._labelled(texts, labels, lambda rows: (view.tally.terms, lookup.counts(rows)))
-        y = np.searchsorted(known, model.classes_)[y]
-        scores, prior = view.held_out(X, y)
+        scorer = view.scorer_of(self._words, WordWeights(nothing, nothing, nothing, nothing, nothing))
+        texts, y = view.reader.labelled(texts, labels)
+        _, y = inputs.labels(y, self.classes_)
+        scores, prior = view.leave_one_out_scores(scorer.counts(texts), y)
         if self._calibration is not None:
             self._calibration.apply(scores)
         given = prior if priors is None else self._posterior(priors).added
@@ -504,7 +495,7 @@ class TextClassifier(Classifier):
     def _posterior(self, priors: Any = None) -> TextPosterior:
         self._check_is_fitted()
         view = self._view()
-        out = TextPosterior(self.classes_, view, view.log_prior, self._calibration, self._texts)
+        out = TextPosterior(self.classes_, view, view.log_prior, self._calibration, view.reader.read)
         return out if priors is None else out.under(priors)
 
     def predict_log_proba(self, texts, *, priors=None) -> np.ndarray:
@@ -621,13 +612,13 @@ class TextClassifier(Classifier):
         self._check_is_fitted()
         view = self._view()
         given = [texts] if isinstance(texts, str) else list(texts)
-        given = list(self._texts(given))
-        X = view.lookup.counts(given)
+        given = list(view.reader.read(given))
+        X = view.scorer.counts(given)
         words = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
         check_size(len(given), len(self.classes_), len(words))
         w = view.weights
         x = tfidf_scale(X, w)[:, words]
-        parts = x.toarray()[:, None, :] * w.table(words).T
+        parts = x.toarray()[:, None, :] * w.table().columns(words).toarray()
         parts /= design_effect(x.sum(axis=1), w.dependence)[:, None, None]
         base, known = self._posterior(priors).added, w.bias
         if self._calibration is not None:
@@ -641,7 +632,7 @@ class TextClassifier(Classifier):
             self.classes_, names, values, base, parts, of, against, "", **context(self, texts)
         )
         object.__setattr__(some, "texts", tuple(given))
-        located = locator(view.features.vectorizer) if view.features.open else None
+        located = locator(features.vectorizer) if (features := view.reader.features).open_ended else None
         object.__setattr__(some, "locate", located)
         return some
 
@@ -658,7 +649,7 @@ class TextClassifier(Classifier):
         view = self._view()
         return TextSummary(
             self.model, self.features if isinstance(self.features, str) else type(self.features).__name__,
-            dict(zip(self.classes_.tolist(), n.astype(int).tolist(), strict=True)), int(view.kept.sum()),
+            dict(zip(self.classes_.tolist(), n.astype(int).tolist(), strict=True)), int(view.in_use.sum()),
             view.settings.alpha, view.settings.smoothing, view.settings.dependence, tuple(self._picked),
         )  # fmt: skip
 
@@ -688,101 +679,39 @@ class TextClassifier(Classifier):
 
     # the state
 
-    def _texts(self, texts: Any) -> Any:
-        """Texts without the parts that `strip` names."""
-        if type(texts) is not list:
-            check_texts(texts)
-        if not self.strip:
-            return texts
-        parts = check_parts(self.strip)
-        return [stripped(text, parts) if isinstance(text, str) else text for text in texts]
+    def _reader(self) -> TextReader:
+        """The reader of texts under the settings."""
+        return TextReader(self._features(), self.strip)
 
-    def _labelled(self, texts: Any, labels: Any, read: Read) -> tuple[Terms, sparse.csr_array, np.ndarray]:
-        """(terms, counts, class codes); sets `classes_`."""
-        check_texts(texts)
-        y = column_or_1d(labels if not hasattr(labels, "to_numpy") else labels.to_numpy())
-        texts = self._texts(texts if hasattr(texts, "__len__") else list(texts))
-        if len(texts) != len(y):
-            raise DataError(f"{len(texts)} texts and {len(y)} labels\n\nhint: give each text one label")
-        if len(y) == 0:
-            raise DataError("no texts to learn from\n\nhint: pass at least one text and its label")
-        unlabelled = missing_rows(
-            labels if isinstance(labels, (list, tuple)) else y
-        )  # NaN in a list becomes a text in y
-        if unlabelled:
-            raise DataError(f"the label of text {unlabelled[0]} is missing\n\nhint: leave out texts without a label")
-        terms, X = read(texts)
-        if X.nnz and X.data.min() < 0:
-            raise DataError(
-                "the vectoriser gives negative numbers, which are not counts\n\nhint: alternate_sign=False for hashes"
-            )
-        classes, codes = label_codes(y)
-        self.classes_ = plain_labels(classes)
-        return terms, X, codes
-
-    def _tally_of(self, texts: Any, labels: Any) -> tuple[np.ndarray, WordTally]:
-        """(the classes of these texts, their tally)."""
-        kept = self.classes_
-        try:
-            terms, X, y = self._labelled(texts, labels, self._features().read)
-            return self.classes_, WordTally.of(terms, X, y, len(self.classes_), self._keeps)
-        finally:
-            self.classes_ = kept
-
-    def _learn_on(self, job: Any) -> None:
-        bare = self._plain()
-        bare._reset()
-        if not bare._features().open:
-            raise NotAdditiveError(
-                "this vectoriser's columns are learned from all texts at once\n\n"
-                "hint: take features='words', or a CountVectorizer without min_df, max_df and max_features"
-            )
-        settings = type(self).__name__, self.get_params(deep=False)
-        part: LabelledTally | None = job.resumed(TallyTexts(bare, job.roles), settings)
-        if part is None or part.tally is None or part.tally.d == 0:
-            raise DataError(
-                "no text has a word that could be counted\n\nhint: check whether `features` names the column of texts"
-            )
-        self._reset()
-        self.classes_ = plain_labels(part.classes)
-        self.feature_names_in_ = np.array(job.roles.features, dtype=object)
-        self._set(part.tally)
-
-    def _part(self, batch: Any, reading: ColumnRoles) -> LabelledTally:
-        if reading.weight is not None:
-            raise DataError("a text classifier takes no weights\n\nhint: leave out `sample_weight`")
-        classes, y = reading.labels(batch)
-        terms, X = self._features().read(self._readable(batch, reading.features))
-        tally = WordTally.of(terms, X, y, len(classes), self._keeps)
-        return LabelledTally(classes, np.bincount(y, minlength=len(classes)), tally)
+    def _features(self) -> Features:
+        if "_cached_features" not in self.__dict__:
+            self._cached_features = self._columns or Features.from_settings(self.features, self.ngram_range)
+        return self._cached_features
 
     def _readable(self, rows: Any, columns: Sequence[str]) -> Any:
-        from deciban.io import batches
-
-        texts = batches.strings(rows, columns[0])
-        return self._texts(texts.to_pylist()) if self.strip else texts
+        return self._reader().read_batch(rows, columns)
 
     def _reset(self) -> None:
-        for name in [name for name in vars(self) if name.endswith("_") or name in _MADE]:
+        for name in [name for name in vars(self) if name.endswith("_") or name in _CACHED]:
             del self.__dict__[name]
         self._columns = None
         self._untune()
 
     def _untune(self) -> None:
         self._tuned_for, self._picked, self._calibration, self._trained = "", {}, None, None
-        self.__dict__.pop("_seen", None)
+        self.__dict__.pop("_cached_view", None)
 
-    def _set(self, tally: WordTally) -> None:
+    def _set_tally(self, tally: WordTally) -> None:
         self._words = tally
         self._untune()
 
     @property
-    def _asked(self) -> tuple[str, ...]:
-        return asked_of(self.model, self.alpha, self.smoothing, self.dependence)
+    def _tuned_names(self) -> tuple[str, ...]:
+        return names_of_tuned_settings(self.model, self.alpha, self.smoothing, self.dependence)
 
-    def _sound_choice(self, picked: Any) -> bool:
+    def _is_valid_choice(self, picked: Any) -> bool:
         """Whether these are valid choices: a check of model files."""
-        if not isinstance(picked, dict) or not set(picked) <= set(self._asked):
+        if not isinstance(picked, dict) or not set(picked) <= set(self._tuned_names):
             return False
         alpha, dependence = picked.get("alpha", 1.0), picked.get("dependence", 0.0)
         numbers = isinstance(alpha, float) and alpha > 0 and isinstance(dependence, float) and 0 <= dependence < 1
@@ -793,11 +722,10 @@ class TextClassifier(Classifier):
         """Which texts the tally must keep: "all", "some" or none."""
         if self.model not in MODELS:
             return "all"
-        return "some" if self._asked or self.calibrate else None
+        return "some" if self._tuned_names or self.calibrate else None
 
-    def _take(self, more: tuple[np.ndarray, WordTally]) -> None:
+    def _add(self, classes: np.ndarray, tally: WordTally) -> None:
         """Add a tally of texts with their own classes."""
-        classes, tally = more
         if not _comparable(classes, self.classes_):
             raise DataError(
                 f"labels {classes.tolist()[:3]} are of another type than {self.classes_.tolist()[:3]}\n\n"
@@ -807,11 +735,11 @@ class TextClassifier(Classifier):
         a, b = (np.searchsorted(both, own) for own in (self.classes_, classes))
         total = self._words.relabel(a, len(both)) + tally.relabel(b, len(both))
         self.classes_ = both
-        self._set(total)
+        self._set_tally(total)
 
-    def _plain(self) -> Self:
+    def _copy(self) -> Self:
         out = object.__new__(type(self))
-        out.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_seen"})
+        out.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_cached_view"})
         return out
 
     def _check_is_fitted(self) -> WordTally:
@@ -834,36 +762,31 @@ class TextClassifier(Classifier):
         """Whether the weights of a logistic model are trained already."""
         return self._trained is not None and self._tuned_for == self._settings_hash()
 
-    def _weights(self) -> dict[str, np.ndarray]:
-        """The weights of a logistic model as arrays, for `_take_weights`."""
+    def _trained_weights(self) -> dict[str, np.ndarray]:
+        """The weights of a logistic model as arrays, for `_set_trained_weights`."""
         found: Any = self._view().weights
         return {name: value for name, value in vars(found).items() if isinstance(value, np.ndarray)}
 
-    def _take_weights(self, weights: dict[str, np.ndarray] | None) -> bool:
-        """Set weights that `_weights` returned for the same texts; False, and no change, if they do not fit."""
+    def _set_trained_weights(self, weights: dict[str, np.ndarray] | None) -> bool:
+        """Set weights that `_trained_weights` returned for the same texts; False, and no change, if they do not fit."""
         if weights is None:
             return False
-        k, view = len(self.classes_), View(self._settings(), self._words, self._features())
+        k, view = len(self.classes_), self._new_view()
         blank = blank_weights(self.model, bool(self.counts), view.words)
         try:
             arrays: Any = weights
             made = replace(blank, **arrays)
         except TypeError:
             return False
-        if not made.sound(view.words.d, k):
+        if not made.is_consistent(view.words.d, k):
             return False
         self._tuned_for, self._trained = self._settings_hash(), made
-        self.__dict__.pop("_seen", None)
+        self.__dict__.pop("_cached_view", None)
         return True
 
     def __getstate__(self) -> dict:
         state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in _MADE}
-
-    def _features(self) -> Features:
-        if "_reader" not in self.__dict__:
-            self._reader = self._columns or Features.of(self.features, self.ngram_range)
-        return self._reader
+        return {name: value for name, value in state.items() if name not in _CACHED}
 
     def _view(self) -> View:
         """The view of the tally under the settings; kept until either changes."""
@@ -872,14 +795,17 @@ class TextClassifier(Classifier):
             self.strip, self.stop_words, self.min_df, self.max_df, self.priors, self.class_weight, self.C,
             self.calibrate,
         )  # fmt: skip
-        seen = self.__dict__.get("_seen")
-        if seen is None or not all(map(is_, seen[0], given)):
-            listed(self.stop_words)
+        cached = self.__dict__.get("_cached_view")
+        if cached is None or not all(map(is_, cached[0], given)):
+            stop_word_set(self.stop_words)
             now = self._settings_hash()
             if self._tuned_for != now:
                 self._tune(now)
-            seen = self._seen = (given, View(self._settings(), self._words, self._features(), self._trained))
-        return seen[1]
+            cached = self._cached_view = (given, self._new_view())
+        return cached[1]
+
+    def _new_view(self) -> View:
+        return View(self._settings(), self._words, self._reader(), self._trained)
 
     def _settings_hash(self) -> str:
         """Hash of all that a view depends on, except the tally."""
@@ -928,29 +854,29 @@ class TextClassifier(Classifier):
     def _tune(self, now: str) -> None:
         """Choose the smoothing, calibrate or train, with the kept texts."""
         self._untune()
-        k, asked, train = len(self.classes_), self._asked, self.model not in MODELS
+        k, names, train = len(self.classes_), self._tuned_names, self.model not in MODELS
         if k < 2 and train:
             raise DataError(
                 f"all texts are {self.classes_.tolist()[0]!r}, and model={self.model!r} needs two classes\n\n"
                 "hint: naive Bayes can start with one"
             )
-        if asked or train or (self.calibrate and k > 1):
+        if names or train or (self.calibrate and k > 1):
             kept = self._words.kept
             if kept is None or (train and not kept.whole):
                 raise DataError(
                     "this setting needs texts that the model has not kept\n\nhint: set it before `fit`, and fit again"
                 )
             if train:
-                view = View(self._settings(), self._words, self._features())
-                X, y = kept.matrix(self._words.d)[:, view.kept], kept.label
+                view = self._new_view()
+                X, y = kept.matrix(self._words.d)[:, view.in_use], kept.label
                 w = view.settings.class_weight
-                self._trained = trained(
+                self._trained = train_weights(
                     self.model, bool(self.counts), view.words, X, y, self.C, self._settings().alpha, w
                 )
             else:
-                if asked:
-                    self._picked = choose(View(self._settings(), self._words, self._features()), asked)
+                if names:
+                    self._picked = choose_smoothing(self._new_view(), names)
                 if self.calibrate and k > 1:
-                    held_out = HeldOutTexts(View(self._settings(), self._words, self._features()))
+                    held_out = HeldOutTexts(self._new_view())
                     self._calibration = held_out.calibration() if len(held_out.y) else None
         self._tuned_for = now

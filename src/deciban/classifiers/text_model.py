@@ -1,38 +1,28 @@
-"""Parts of `TextClassifier`: features, views of the tally, logistic regression of words, choice of the smoothing.
+"""Parts of `TextClassifier`: what follows from a tally of words under settings, and what held-out texts choose.
 
-`Features` converts texts to named columns with the vectoriser of the setting `features`. A `CountVectorizer` that keeps
-every word needs no fitting: words are keyed by their spelling, and new ones may occur. Any other vectoriser (tf-idf,
-hashes, its own min_df) is fitted once, and its columns are fixed.
+`View` holds what is computed from the tally and the settings at first use, and is not stored: the words in use, their
+weights, and the scorer of texts.
 
->>> terms, X = Features.of("words").learn(["to be", "to do"])
->>> terms.strings(), X.toarray().tolist()
-(['be', 'do', 'to'], [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
-
-`View` holds what is computed from the tally and the settings, at first use, and is not stored: the words in use, their
-weights, and a lookup table of them.
-
->>> limits(1, 0.5, 10.0)
+>>> document_limits(1, 0.5, 10.0)
 (1, 5.0)
 
-Logistic regression of words, as weights of words.
+`train_weights` trains the weights of a logistic regression:
 
     logistic      x = (1 + log count) · idf, to length 1; one softmax over all classes
     nb-logistic   x = presence · r[c], for each class against the rest: columns are multiplied by naive Bayes' log-count
                   ratios r[c] = log θ[c] / θ[rest] (Wang and Manning 2012). counts=True: tf-idf, as above, times r[c]
 
-A regression of x ∘ r equals naive Bayes if all its coefficients are equal; it may correct each word.
-
-Many words occur in the same texts, above all those that occur in one text. m equal columns x with coefficients w are
-equivalent to one column √m x with the coefficient √m w, at the same penalty: the regression uses distinct columns only.
+A regression of x ∘ r equals naive Bayes if all its coefficients are equal; it may correct each word. Many words occur
+in the same texts, above all those that occur in one text. m equal columns x with coefficients w are equivalent to one
+column √m x with the coefficient √m w, at the same penalty: the regression uses distinct columns only.
 
 >>> from deciban import TextClassifier
 >>> model = TextClassifier("nb-logistic").fit(["good film", "bad film", "good", "bad"], ["+", "-", "+", "-"])
 >>> model.predict(["a good one"]).tolist()
 ['+']
 
-`choose` selects the smoothing: alpha, what it multiplies, and how much the words of a text depend on each other.
-
-The criterion is the log loss of held-out texts, each left out with its copies, among the texts that the tally keeps. A
+`choose_smoothing` selects alpha, what it multiplies, and how much the words of a text depend on each other. The
+criterion is the log loss of held-out texts, each left out with its copies, among the texts that the tally keeps. A
 model of long texts must classify short ones too: excerpts of ten words have a weight of 0.1. The choice depends on the
 tally only, so it is the same after updates, merges and removals as after one fit.
 
@@ -41,16 +31,13 @@ tally only, so it is the same after updates, merges and removals as after one fi
 The last three terms are penalties with the weight of a few texts: with few texts the choice stays near Laplace's rule.
 For each smoothing, alpha moves along its grid to the smallest sum, each with its best dependence.
 
->>> from deciban import TextClassifier
 >>> texts, labels = ["tea and milk", "tea", "cake and milk", "cake"], ["drink", "drink", "food", "food"]
->>> model = TextClassifier().fit(texts * 9, labels * 9)
->>> model.tuned_
+>>> TextClassifier().fit(texts * 9, labels * 9).tuned_
 {'alpha': 1.0, 'smoothing': 'even', 'dependence': 0.01}
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
@@ -58,9 +45,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction import text as theirs
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from threadpoolctl import threadpool_limits
 
@@ -69,145 +53,39 @@ from deciban.classifiers.logistic import LogisticRegression
 from deciban.errors import DataError
 from deciban.models.calibration import Calibration
 from deciban.models.held_out import LOST
-from deciban.text.analysis import Terms, analyzer_spec
-from deciban.text.kept_texts import mixed
+from deciban.rows.text_reader import TextReader
+from deciban.text.kept_texts import mix_bits
 from deciban.text.naive_bayes import (
     LOG_COUNT,
     MODELS,
     PRESENCE,
     LeaveOneOut,
-    Model,
-    Multinomial,
+    WordModel,
     WordWeights,
     design_effect,
 )
-from deciban.text.reader import fit_transform_counts
-from deciban.text.scorer import TextScorer, text_source, tfidf_scale
-from deciban.text.vectorizers import CountVectorizer
-from deciban.text.word_tally import WordTally, united
-
-NAMED: dict[str, dict[str, Any]] = {
-    "words": {},
-    "words+bigrams": {"ngram_range": (1, 2)},
-    "chars": {"analyzer": "char_wb", "ngram_range": (1, 5)},
-}
+from deciban.text.scorer import TextScorer, tfidf_scale
+from deciban.text.word_tally import WordTally, merged_positions
 
 
-def open_ended(vectorizer: Any) -> bool:
-    """Whether new words may occur: true for a CountVectorizer that keeps all of them."""
-    counts = isinstance(vectorizer, theirs.CountVectorizer) and not isinstance(vectorizer, theirs.TfidfVectorizer)
-    if not counts or vectorizer.vocabulary is not None:
-        return False
-    return (vectorizer.min_df, vectorizer.max_df, vectorizer.max_features) == (1, 1.0, None)
-
-
-def _range(ngram_range: Any) -> dict[str, Any]:
-    if ngram_range is None:
-        return {}
-    low, high = ngram_range if isinstance(ngram_range, tuple | list) and len(ngram_range) == 2 else (0, 0)
-    if not (isinstance(low, int | np.integer) and isinstance(high, int | np.integer) and 1 <= low <= high):
-        raise DataError(
-            f"`ngram_range` is {ngram_range!r}\n\n"
-            "hint: least and largest number of consecutive words; (1, 2), as features='words+bigrams': words and pairs"
-        )
-    return {"ngram_range": (int(low), int(high))}
-
-
-@dataclass(frozen=True, eq=False)
-class Features:
-    """A vectoriser; fitted, if its columns are fixed."""
-
-    vectorizer: Any
-
-    @classmethod
-    def of(cls, features: Any, ngram_range: Any = None) -> Features:
-        """From the settings: a name and a range of consecutive words or characters; or a vectoriser, used unchanged.
-
-        >>> Features.of("words", (1, 2)).vectorizer.ngram_range
-        (1, 2)
-        """
-        if isinstance(features, str):
-            if features not in NAMED:
-                raise DataError(f"`features` is {features!r}\n\nhint: one of {list(NAMED)}, or a vectoriser")
-            return cls(CountVectorizer(**NAMED[features] | _range(ngram_range)))
-        if ngram_range is not None:
-            raise DataError(
-                "`ngram_range` is given, and `features` is a vectoriser\n\nhint: give the vectoriser its `ngram_range`"
-            )
-        if not (hasattr(features, "fit_transform") and hasattr(features, "transform")):
-            raise DataError(f"`features` is {features!r:.60}\n\nhint: one of {list(NAMED)}, or a vectoriser")
-        return cls(clone(features))
-
-    @property
-    def open(self) -> bool:
-        return open_ended(self.vectorizer)
-
-    def learn(self, texts: Any) -> tuple[Terms, sparse.csr_array]:
-        """The terms of the texts, sorted, and how often each occurs in each; fits a vectoriser with fixed columns."""
-        if not self.open:
-            X = self.vectorizer.fit_transform(texts)
-            return self._names, self._ordered(X)
-        how = analyzer_spec(self.vectorizer)
-        if how is not None:
-            return fit_transform_counts(
-                how, text_source(texts, self.vectorizer, how), np.float64, self.vectorizer.binary
-            )
-        own = clone(self.vectorizer)
-        try:
-            X = own.fit_transform(texts)
-        except ValueError as nothing:
-            if "empty vocabulary" not in str(nothing):
-                raise
-            return Terms.of([]), sparse.csr_array((len(texts), 0), dtype=np.float64)
-        return Terms.of(own.get_feature_names_out()), sparse.csr_array(X, dtype=np.float64)
-
-    def read(self, texts: Any) -> tuple[Terms, sparse.csr_array]:
-        """The terms and counts of more texts: open-ended vectorisers find new words, others have fixed columns."""
-        return self.learn(texts) if self.open else (self._names, self._ordered(self.vectorizer.transform(texts)))
-
-    def count(self, words: np.ndarray) -> Callable[[Any], sparse.csr_array] | None:
-        """A function that counts some of the terms (by number), if columns are fixed."""
-        if self.open:
-            return None
-        return lambda texts: self._ordered(self.vectorizer.transform(texts))[:, words]
-
-    @cached_property
-    def _labels(self) -> tuple[list[str], np.ndarray]:
-        """The columns' names, sorted, and the column of each."""
-        try:
-            names = [str(name) for name in self.vectorizer.get_feature_names_out()]
-        except (AttributeError, NotFittedError):  # hashes have no names
-            d = self.vectorizer.transform([""]).shape[1]
-            names = [f"column {j:0{len(str(d))}}" for j in range(d)]
-        order = np.argsort(np.array(names, dtype=object), kind="stable")
-        return [names[j] for j in order], order
-
-    @property
-    def _names(self) -> Terms:
-        return Terms.of(self._labels[0])
-
-    def _ordered(self, X: Any) -> sparse.csr_array:
-        return sparse.csr_array(X, dtype=np.float64)[:, self._labels[1]]
-
-
-def limits(min_df: float, max_df: float, n: float) -> tuple[float, float]:
+def document_limits(min_df: float, max_df: float, n: float) -> tuple[float, float]:
     """Least and largest number of texts, of n, that a word may occur in; min_df and max_df are numbers or shares."""
     low, high = (df if isinstance(df, Integral) else df * n for df in (min_df, max_df))
     return low, high
 
 
-def allowed(tally: WordTally, stop_words: Any) -> np.ndarray:
+def allowed_terms(tally: WordTally, stop_words: Any) -> np.ndarray:
     """Which terms do not consist of stop words only, (d,)."""
-    stops = listed(stop_words)
+    stops = stop_word_set(stop_words)
     if not stops:
         return np.ones(tally.d, dtype=bool)
     return np.array([not stops.issuperset(term.split()) for term in tally.terms.strings()], dtype=bool)
 
 
-def listed(stop_words: Any) -> frozenset[str]:
+def stop_word_set(stop_words: Any) -> frozenset[str]:
     """The words that are ignored.
 
-    >>> sorted(listed(["the", "a"])), "the" in listed("english")
+    >>> sorted(stop_word_set(["the", "a"])), "the" in stop_word_set("english")
     (['a', 'the'], True)
     """
     if isinstance(stop_words, str):
@@ -234,26 +112,26 @@ class Settings:
     prior: np.ndarray | None = None  # (k,), class probabilities; None: the class frequencies
     class_weight: np.ndarray | None = None  # (k,), weight of a text of each class
 
-    def family(self) -> Model:
-        return MODELS[self.model](self.alpha, self.smoothing, self.counts, self.dependence)
+    def word_model(self) -> WordModel:
+        return WordModel(self.model, self.alpha, self.smoothing, self.counts, self.dependence)
 
 
 class View:
     """What follows from a tally under settings: words in use, weights, priors, held-out scores."""
 
-    def __init__(self, settings: Settings, tally: WordTally, features: Features, trained: WordWeights | None = None):
-        self.settings, self.tally, self.features, self._trained = settings, tally, features, trained
+    def __init__(self, settings: Settings, tally: WordTally, reader: TextReader, trained: WordWeights | None = None):
+        self.settings, self.tally, self.reader, self._trained = settings, tally, reader, trained
 
     @cached_property
     def allowed(self) -> np.ndarray:
-        return allowed(self.tally, self.settings.stop_words)
+        return allowed_terms(self.tally, self.settings.stop_words)
 
     @cached_property
     def limits(self) -> tuple[float, float]:
-        return limits(self.settings.min_df, self.settings.max_df, self.tally.n.sum())
+        return document_limits(self.settings.min_df, self.settings.max_df, self.tally.n.sum())
 
     @cached_property
-    def kept(self) -> np.ndarray:
+    def in_use(self) -> np.ndarray:
         """Which words are used, (d,)."""
         low, high = self.limits
         texts = self.tally.texts
@@ -262,22 +140,22 @@ class View:
     @cached_property
     def words(self) -> WordTally:
         """The tally of the words in use."""
-        return self.tally.part(self.kept)
+        return self.tally.part(self.in_use)
 
     @cached_property
     def weights(self) -> WordWeights:
-        return self._trained or self.settings.family().weights(self.words)
+        return self._trained or self.settings.word_model().weights(self.words)
 
     @cached_property
-    def lookup(self) -> TextScorer:
+    def scorer(self) -> TextScorer:
         return self.scorer_of(self.words, self.weights)
 
     def scorer_of(self, words: WordTally, weights: WordWeights) -> TextScorer:
         """The scorer of some of the words, with these weights."""
-        count = None
-        if not self.features.open:
-            count = self.features.count(united(self.features._names, words.terms)[1])
-        return TextScorer(self.features.vectorizer, words.terms, weights, count)
+        features, count = self.reader.features, None
+        if not features.open_ended:
+            count = features.counter(merged_positions(features.names, words.terms)[1])
+        return TextScorer(features.vectorizer, words.terms, weights, count)
 
     @cached_property
     def log_prior(self) -> np.ndarray:
@@ -291,16 +169,16 @@ class View:
     @property
     def learned_prior(self) -> np.ndarray:
         """The log prior that trained weights include, (k,)."""
-        return decision.log_prior(weighed(self.settings, self.tally.n))
+        return decision.log_prior(weighted_counts(self.settings, self.tally.n))
 
-    def held_out(self, X: sparse.csr_array, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def leave_one_out_scores(self, X: sparse.csr_array, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Leave-one-out (scores, log priors), (n, k) each, of learned texts X (n, d of the whole tally)."""
-        return self.leaving_out(X, y).scores(self.settings.family()), self.held_out_prior(y, np.ones(len(y)))
+        return self.leave_one_out(X, y).scores(self.settings.word_model()), self.held_out_prior(y, np.ones(len(y)))
 
-    def leaving_out(
-        self, X: sparse.csr_array, y: np.ndarray, copies: np.ndarray | None = None, part: np.ndarray | None = None
+    def leave_one_out(
+        self, X: sparse.csr_array, y: np.ndarray, copies: np.ndarray | None = None, excerpt: np.ndarray | None = None
     ) -> LeaveOneOut:
-        return LeaveOneOut(self.tally, X, y, self.kept, self.limits, self.allowed, copies, part)
+        return LeaveOneOut(self.tally, X, y, self.in_use, self.limits, self.allowed, copies, excerpt)
 
     def held_out_prior(self, y: np.ndarray, copies: np.ndarray) -> np.ndarray:
         """log priors (n, k) without each text and its copies."""
@@ -320,13 +198,13 @@ def log_prior(settings: Settings, n: np.ndarray) -> np.ndarray:
     if settings.prior is not None:
         with np.errstate(divide="ignore"):
             prior = np.log(settings.prior)
-        return prior if settings.model in MODELS else prior - decision.log_prior(weighed(settings, n))
+        return prior if settings.model in MODELS else prior - decision.log_prior(weighted_counts(settings, n))
     if settings.model not in ("multinomial", "bernoulli"):
         return np.zeros(len(n))
-    return decision.log_prior(weighed(settings, n))
+    return decision.log_prior(weighted_counts(settings, n))
 
 
-def weighed(settings: Settings, n: np.ndarray) -> np.ndarray:
+def weighted_counts(settings: Settings, n: np.ndarray) -> np.ndarray:
     """Weighted number of texts of each class, (k,)."""
     return n if settings.class_weight is None else n * settings.class_weight
 
@@ -335,7 +213,7 @@ STRENGTH = {"logistic": 10.0, "nb-logistic": 1.0}  # C, if none is given
 TOL = {"logistic": 1e-3, "nb-logistic": 1e-2}  # of the gradient: predictions do not change below it
 
 
-def trained(
+def train_weights(
     kind: str,
     counts: bool,
     t: WordTally,
@@ -352,8 +230,8 @@ def trained(
         return replace(blank, bias=decision.log_prior(t.n if class_weight is None else t.n * class_weight))
     with threadpool_limits(1):  # BLAS threads do not help for short vectors
         w = None if class_weight is None else class_weight[y]
-        x = Distinct.of(tfidf_scale(X, blank))
-        return (_softmax if kind == "logistic" else _ratios)(t, x, y, w, C, alpha, blank)
+        x = DistinctColumns.from_matrix(tfidf_scale(X, blank))
+        return (_train_softmax if kind == "logistic" else _train_ratios)(t, x, y, w, C, alpha, blank)
 
 
 def blank_weights(kind: str, counts: bool, t: WordTally) -> WordWeights:
@@ -366,10 +244,10 @@ def blank_weights(kind: str, counts: bool, t: WordTally) -> WordWeights:
 
 
 @dataclass(frozen=True)
-class Distinct:
+class DistinctColumns:
     """The distinct columns of a matrix, each multiplied by the square root of its number of copies.
 
-    >>> x = Distinct.of(sparse.csr_array([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]))
+    >>> x = DistinctColumns.from_matrix(sparse.csr_array([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]))
     >>> x.columns.toarray().round(2).tolist(), x.spread(np.array([[1.0, 3.0]])).round(2).tolist()
     ([[1.41, 0.0], [0.0, 2.0]], [[0.71, 3.0, 0.71]])
     """
@@ -380,10 +258,10 @@ class Distinct:
     root: np.ndarray  # (distinct,)
 
     @classmethod
-    def of(cls, x: sparse.csr_array) -> Distinct:
+    def from_matrix(cls, x: sparse.csr_array) -> DistinctColumns:
         by_column = x.tocsc()
-        row = mixed(by_column.indices.astype(np.uint64) + np.uint64(1))
-        cells = row * mixed(np.ascontiguousarray(by_column.data).view(np.uint64))
+        row = mix_bits(by_column.indices.astype(np.uint64) + np.uint64(1))
+        cells = row * mix_bits(np.ascontiguousarray(by_column.data).view(np.uint64))
         total = np.concatenate([[np.uint64(0)], np.cumsum(cells, dtype=np.uint64)])
         key = total[by_column.indptr[1:]] - total[by_column.indptr[:-1]]
         _, first, place, times = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
@@ -409,35 +287,37 @@ def _fit(x: sparse.csr_array, y: np.ndarray, w: np.ndarray | None, C: float, kin
     return LogisticRegression(C=C, tol=TOL[kind], max_iter=500).fit(x, y, sample_weight=w)
 
 
-def _softmax(t: WordTally, x: Distinct, y: np.ndarray, w: Any, C: float, alpha: float, blank: WordWeights):
+def _train_softmax(t: WordTally, x: DistinctColumns, y: np.ndarray, w: Any, C: float, alpha: float, blank: WordWeights):
     fitted = _fit(x.columns, y, w, C, "logistic")
     coef, bias = x.spread(fitted.coef_), fitted.intercept_
     if t.k == 2:
         coef, bias = np.vstack([np.zeros_like(coef), coef]), np.append(0.0, bias)
-    return _dense(coef.T, bias, blank)
+    return _dense_weights(coef.T, bias, blank)
 
 
-def _ratios(t: WordTally, x: Distinct, y: np.ndarray, w: Any, C: float, alpha: float, blank: WordWeights):
+def _train_ratios(t: WordTally, x: DistinctColumns, y: np.ndarray, w: Any, C: float, alpha: float, blank: WordWeights):
     coef, bias = np.zeros((t.k, t.d)), np.zeros(t.k)
     for c in [1] if t.k == 2 else range(t.k):
-        shares = Multinomial(alpha, "even").shares(t.against_rest(c))
-        ratio = np.log(shares[:, 1] / shares[:, 0])
+        logs = WordModel("multinomial", alpha).log_probabilities(t.against_rest(c))
+        ratio = logs[1] - logs[0]
         fitted = _fit(x.times(ratio), y == c, w, C, "nb-logistic")
         coef[c], bias[c] = x.spread(fitted.coef_)[0] * ratio, fitted.intercept_[0]
-    return _dense(coef.T, bias, blank)
+    return _dense_weights(coef.T, bias, blank)
 
 
-def _dense(coef: np.ndarray, bias: np.ndarray, blank: WordWeights) -> WordWeights:
+def _dense_weights(coef: np.ndarray, bias: np.ndarray, blank: WordWeights) -> WordWeights:
     d, k = coef.shape
     label = np.tile(np.arange(k, dtype=np.int32), d)
     start = np.arange(0, d * k + 1, k, dtype=np.int64)
-    return WordWeights(start, label, np.ascontiguousarray(coef).ravel(), blank.unit, bias, blank.value, blank.scale)
+    return WordWeights(
+        start, label, np.ascontiguousarray(coef).ravel(), blank.unseen_weight, bias, blank.term_value, blank.scale
+    )
 
 
 ALPHAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 DEPENDENCES = (0.0, 0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3)
-KINDS = ("even", "corpus")
-PIECE, PIECES = 10, 0.1  # words of an excerpt, and the weight of excerpts
+SMOOTHINGS = ("even", "corpus")
+EXCERPT, EXCERPT_SHARE = 10, 0.1  # words of an excerpt, and the weight of excerpts
 START = 0.3  # first alpha of the search
 ALPHA_PENALTY, DEPENDENCE_PENALTY, CORPUS_PENALTY = 1.0, 0.1, 2.0
 USUAL_DEPENDENCE, LEAST_DEPENDENCE = 0.03, 0.001
@@ -453,7 +333,7 @@ class HeldOutTexts:
     def texts(self) -> np.ndarray:
         """Indices of the kept texts that are scored: all whose class has other texts."""
         kept: Any = self.view.tally.kept
-        at = kept.judged()
+        at = kept.texts_to_score()
         return at[kept.copies[at] < self.view.tally.n[kept.label[at]]]
 
     @cached_property
@@ -473,12 +353,12 @@ class HeldOutTexts:
         kept: Any = self.view.tally.kept
         return self.view.held_out_prior(self.y, kept.copies[self.texts])
 
-    def left_out(self, piece: int | None = None) -> LeaveOneOut:
-        """The texts, or excerpts of this number of words, to be scored by a tally without the whole texts."""
+    def leave_one_out(self, length: int | None = None) -> LeaveOneOut:
+        """The texts, or excerpts of so many words, to be scored by a tally without the whole texts."""
         tally = self.view.tally
         kept: Any = tally.kept
-        part = None if piece is None else kept.pieces(self.texts, piece)
-        return self.view.leaving_out(kept.matrix(tally.d)[self.texts], self.y, kept.copies[self.texts], part)
+        excerpt = None if length is None else kept.excerpts(self.texts, length)
+        return self.view.leave_one_out(kept.matrix(tally.d)[self.texts], self.y, kept.copies[self.texts], excerpt)
 
     def loss(self, scores: np.ndarray) -> float:
         """Σ log loss over the texts."""
@@ -487,22 +367,23 @@ class HeldOutTexts:
 
     def calibration(self) -> Calibration:
         """Temperature and biases for the settings of the view."""
-        return Calibration.fit(self.left_out().scores(self.view.settings.family()), self.prior, self.y, self.w)
+        return Calibration.fit(self.leave_one_out().scores(self.view.settings.word_model()), self.prior, self.y, self.w)
 
 
-def choose(view: View, asked: tuple[str, ...]) -> dict[str, Any]:
-    """Those of "alpha", "smoothing" and "dependence" that are `asked`, with the smallest log loss of held-out texts."""
+def choose_smoothing(view: View, names: tuple[str, ...]) -> dict[str, Any]:
+    """The values of these settings, of "alpha", "smoothing" and "dependence", with the smallest log loss of held-out
+    texts."""
     held_out = HeldOutTexts(view)
     given = view.settings
     if not len(held_out.y) or view.tally.k < 2:
         best = {"alpha": 1.0, "smoothing": "even", "dependence": USUAL_DEPENDENCE}
-        return {name: best[name] for name in asked}
-    kinds = KINDS if "smoothing" in asked else (given.smoothing,)
-    alphas = ALPHAS if "alpha" in asked else (given.alpha,)
-    dependences = DEPENDENCES if "dependence" in asked else (given.dependence,)
-    lengths = (None,) if given.model == "bernoulli" else (None, PIECE)
-    shares = np.array([1.0] if given.model == "bernoulli" else [1.0 - PIECES, PIECES])
-    left_out = [(one := held_out.left_out(piece), one.words(given.family())[:, None]) for piece in lengths]
+        return {name: best[name] for name in names}
+    kinds = SMOOTHINGS if "smoothing" in names else (given.smoothing,)
+    alphas = ALPHAS if "alpha" in names else (given.alpha,)
+    dependences = DEPENDENCES if "dependence" in names else (given.dependence,)
+    lengths = (None,) if given.model == "bernoulli" else (None, EXCERPT)
+    shares = np.array([1.0] if given.model == "bernoulli" else [1.0 - EXCERPT_SHARE, EXCERPT_SHARE])
+    left_out = [(one := held_out.leave_one_out(length), one.words(given.word_model())[:, None]) for length in lengths]
     tried: dict[tuple[str, int], tuple[float, float]] = {}
 
     def trial(kind: str, at: int) -> tuple[float, float]:
@@ -510,8 +391,8 @@ def choose(view: View, asked: tuple[str, ...]) -> dict[str, Any]:
         if not 0 <= at < len(alphas):
             return np.inf, 0.0
         if (kind, at) not in tried:
-            family = replace(given, alpha=alphas[at], smoothing=kind, dependence=0.0).family()
-            scored = [(one.scores(family), words) for one, words in left_out]
+            model = replace(given, alpha=alphas[at], smoothing=kind, dependence=0.0).word_model()
+            scored = [(one.scores(model), words) for one, words in left_out]
             penalty = ALPHA_PENALTY * np.log(alphas[at]) ** 2 + CORPUS_PENALTY * (kind == "corpus")
             losses = [
                 shares @ [held_out.loss(scores / design_effect(words, one)) for scores, words in scored]
@@ -528,14 +409,14 @@ def choose(view: View, asked: tuple[str, ...]) -> dict[str, Any]:
             at += 1 if trial(kind, at + 1) < trial(kind, at - 1) else -1
     kind, at = min(tried, key=lambda one: tried[one][0])
     best = {"alpha": alphas[at], "smoothing": kind, "dependence": tried[kind, at][1]}
-    return {name: best[name] for name in asked}
+    return {name: best[name] for name in names}
 
 
 def _dependence_penalty(dependence: float) -> float:
     return DEPENDENCE_PENALTY * float(np.log(max(dependence, LEAST_DEPENDENCE) / USUAL_DEPENDENCE)) ** 2
 
 
-def asked_of(model: str, alpha: Any, smoothing: str, dependence: float | None) -> tuple[str, ...]:
+def names_of_tuned_settings(model: str, alpha: Any, smoothing: str, dependence: float | None) -> tuple[str, ...]:
     """The settings that are chosen by held-out texts: none if alpha is given, or for models other than naive Bayes."""
     if model not in MODELS or alpha != "auto":
         return ()

@@ -87,10 +87,8 @@ def log_left(total: np.ndarray, plus: float | np.ndarray, x: Reals | Counts, y, 
         row, col = x.row_of(), x.column_of()
         v = np.nan_to_num(np.asarray(x.stored, dtype=np.float64))
         whole = total.ravel().take(y.astype(np.int64)[row] * x.d + col)
-        left = whole - (v if w is None else v * w[row])
-        left[left <= NOTHING * whole] = 0.0
-        left += plus if np.ndim(plus) == 0 else np.asarray(plus)[col]
-        return np.bincount(row, times_log(v, left), minlength=x.n)
+        plus = plus if np.ndim(plus) == 0 else np.asarray(plus)[col]
+        return np.bincount(row, stored_log_left(whole, plus, v, v if w is None else v * w[row]), minlength=x.n)
     out, dust = np.empty(x.n), NOTHING * total.max(initial=0.0)
     for rows, cells in blocks(x):
         left = total.take(y[rows], axis=0)
@@ -106,6 +104,16 @@ def log_left(total: np.ndarray, plus: float | np.ndarray, x: Reals | Counts, y, 
             own[odd] = np.where(v > 0, v * left[odd], 0.0).sum(axis=1)
         out[rows] = own
     return out
+
+
+def stored_log_left(
+    total: np.ndarray, plus: float | np.ndarray, x: np.ndarray, removed: float | np.ndarray
+) -> np.ndarray:
+    """x log(total − removed + plus) of stored cells, each with the sum of its own class and column, (cells,)."""
+    left = total - removed
+    left[left <= NOTHING * total] = 0.0
+    left += plus
+    return times_log(x, left)
 
 
 def times_log(x: np.ndarray, left: np.ndarray) -> np.ndarray:

@@ -186,7 +186,8 @@ def top_word_evidence(model: Any, most: int) -> dict[Any, list[WordEvidence]]:
     for c, (label, top) in enumerate(model.top_words(most).items()):
         words = [word for word, _ in top]
         evidence = np.asarray(model.decibans([*words, ""]))[:, c]
-        texts = view.words.table(view.words.rows, np.array([place[word] for word in words], dtype=np.int64))
+        at = np.array([place[word] for word in words], dtype=np.int64)
+        texts = view.words.sparse_table(view.words.rows).columns(at).toarray().T
         found = [
             WordEvidence(
                 word, float(evidence[i] - evidence[-1]), round(texts[i, c]), round(texts[i].sum() - texts[i, c])

@@ -1,8 +1,8 @@
 """Presence and absence: log p(x | c) = Σ_j x_j log p + (1 − x_j) log(1 − p), where x_j = [cell > above] if that is set.
 
-Tally: `Sums` of the presences. Estimate: p = (total + alpha) / (n + 2 alpha), two pseudo-rows of weight alpha. Leaving
-a row out subtracts 1 from `total` where it has the feature and from n − total where it does not, independent of its
-other cells: leave-one-out is a score with other weights.
+Tally: `Sums` of the presences, dense or sparse. Estimate: p = (total + alpha) / (n + 2 alpha), two pseudo-rows of
+weight alpha. Leaving a row out subtracts 1 from `total` where it has the feature and from n − total where it does not,
+independent of its other cells: leave-one-out is a score with other weights.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals
@@ -16,6 +16,7 @@ other cells: leave-one-out is a score with other weights.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import betaln
@@ -52,18 +53,20 @@ class Bernoulli(Family):
         return ops.sums(x, y, w, k, self.above)
 
     def estimate(self, t: Sums) -> Params:
-        n = column(t.n)
-        return Params(Linear.of(*self._logs(n, t.total, n - t.total)))
+        return Params(Linear.of(*self.log_terms(t)))
 
-    def _logs(self, n: np.ndarray, present: np.ndarray, absent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """log probability of presence and of absence, from how often each was observed."""
+    def log_terms(self, t: Sums) -> tuple[Any, Any]:
+        """log probability of presence and of absence, (k, d) each. As sparse as t, if alpha is one number."""
+        n = column(t.n)
+        return self.log_probability(t.total, n), self.log_probability(n - t.total, n)
+
+    def log_probability(self, count: Any, n: np.ndarray) -> Any:
+        """log((count + alpha) / (n + 2 alpha)): of presence or absence, observed `count` times in n rows."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            whole = np.log(n + 2.0 * self.alpha)
-            logs = np.log(present + self.alpha) - whole, np.log(absent + self.alpha) - whole
-        empty = np.log(0.5)  # no rows and no pseudo-counts
-        for each in logs:
-            if np.isnan(each.sum()):
-                each[np.isnan(each)] = empty
+            logs = np.log(count + self.alpha)
+            logs -= np.log(n + 2.0 * self.alpha)
+        if not np.min(self.alpha) > 0 and np.isnan(logs.sum()):
+            logs[np.isnan(logs)] = np.log(0.5)  # no rows and no pseudo-counts
         return logs
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
@@ -83,7 +86,8 @@ class Bernoulli(Family):
         alike = class_weight(y, w, t.k)
         if alike is not None and (self.above is not None or _binary(x)):
             n = subtract(column(t.n), alike)
-            logs = self._logs(n, np.maximum(subtract(t.total, alike), 0.0), np.maximum(n - t.total, 0.0))
+            present, absent = np.maximum(subtract(t.total, alike), 0.0), np.maximum(n - t.total, 0.0)
+            logs = self.log_probability(present, n), self.log_probability(absent, n)
             own = Linear.of(*logs).loglik(x, self.above)
             set_own(out, y, own[np.arange(x.n), y])
             return out
@@ -97,7 +101,7 @@ class Bernoulli(Family):
         x = np.where(here, cells if self.above is None else cells > self.above, 0.0)
         n = subtract(np.broadcast_to(column(t.n).take(y, axis=0), x.shape), here * w)
         total = subtract(t.total.take(y, axis=0), x * w)
-        present, absent = self._logs(n, total, np.maximum(n - total, 0.0))
+        present, absent = self.log_probability(total, n), self.log_probability(np.maximum(n - total, 0.0), n)
         with np.errstate(invalid="ignore"):
             terms = np.where(x != 0, x * present, 0.0) + np.where(x != 1, (1.0 - x) * absent, 0.0)
         return np.where(here, terms, 0.0).sum(axis=1)

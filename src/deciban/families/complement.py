@@ -1,7 +1,7 @@
 """Word counts scored by the complement of each class (Rennie et al. 2003): a rule, not a density.
 
 score(x | c) = −Σ_j x_j log θ̃_j, θ̃ = (counts of all other classes + alpha) over their sum; `norm` divides the weights
-by their sum. Tally: `Sums`. Rows are drawn from the multinomial that the same counts define.
+by their sum. Tally: `Sums`, dense or sparse. Rows are drawn from the multinomial that the same counts define.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals
@@ -14,6 +14,7 @@ by their sum. Tally: `Sums`. Rows are drawn from the multinomial that the same c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -51,18 +52,30 @@ class Complement(Family):
         return ops.sums(x, y, w, k)
 
     def estimate(self, t: Sums) -> Params:
-        weights = self._weights(t.total.sum(axis=0) + self.alpha - t.total)
+        weights, _ = self.log_terms(t)
         own = t.total + self.alpha
         even = np.full_like(own, 1.0 / max(1, own.shape[1]))
         theta = np.divide(own, own.sum(1, keepdims=True), out=even, where=own.sum(1, keepdims=True) > 0)
         length = divide(t.total, np.broadcast_to(column(t.n), t.total.shape)).sum(axis=1)
         return Params(weights, theta, length, Linear.of(weights))
 
-    def _weights(self, others: np.ndarray) -> np.ndarray:
-        """Weight of each word (k, d), from the smoothed word counts of the other classes (k, d)."""
+    def log_terms(self, t: Sums) -> tuple[Any, None]:
+        """(−log θ̃ (k, d), None): what a word adds to the score; an absent one adds nothing. As sparse as t."""
+        return self._weights(t.total.sum(axis=0) - t.total), None
+
+    def log_counts(self, counts: Any) -> Any:
+        """log(count + alpha)"""
+        return np.log(counts + self.alpha)
+
+    def _weights(self, others: Any) -> Any:
+        """Weight of each word (k, d), from the word counts of the other classes (k, d)."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(others / others.sum(axis=1, keepdims=True))
+            whole = others.sum(axis=1, keepdims=True) + np.broadcast_to(self.alpha, others.shape[1]).sum()
+            logs = self.log_counts(others)
+            logs -= np.log(whole)
             weights = logs / logs.sum(axis=1, keepdims=True) if self.norm else -logs
+        if np.isfinite(weights.sum()):
+            return weights
         return np.nan_to_num(weights, nan=0.0, posinf=-np.log(np.finfo(np.float64).tiny))
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
@@ -88,7 +101,7 @@ class Complement(Family):
         for rows, cells in blocks(x.take(odd)):
             v, taken = np.nan_to_num(cells), weight(w, odd[rows])
             for c in range(t.k):
-                left = subtract(others[c], v * taken) + self.alpha
+                left = subtract(others[c], v * taken)
                 out[odd[rows], c] = np.einsum("ij,ij->i", v, self._weights(left))
         set_own(out, y, own)
         return out

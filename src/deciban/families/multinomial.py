@@ -1,6 +1,6 @@
 """Word counts: log p(x | c) = Σ_j x_j log θ_j, the probability of the words in their order.
 
-Tally: `Sums` of the counts. Estimate: θ = (total + alpha) / (all words of the class + Σ alpha).
+Tally: `Sums` of the counts, dense or sparse. Estimate: θ = (total + alpha) / (all words of the class + Σ alpha).
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals
@@ -14,6 +14,7 @@ Tally: `Sums` of the counts. Estimate: θ = (total + alpha) / (all words of the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -51,14 +52,24 @@ class Multinomial(Family):
         return ops.sums(x, y, w, k)
 
     def estimate(self, t: Sums) -> Params:
-        theta = t.total + self.alpha
-        whole = theta.sum(axis=1, keepdims=True)
-        theta[whole[:, 0] <= 0] = 1.0  # no counts and no pseudo-counts: uniform
-        with np.errstate(divide="ignore"):
-            np.log(theta, out=theta)
-        theta -= np.log(np.where(whole > 0, whole, theta.shape[1]))
         words = t.total.sum(axis=1) if t.n.ndim == 1 else divide(t.total, t.n).sum(axis=1)
-        return Params(Linear.of(theta), divide(words, t.n) if t.n.ndim == 1 else words)
+        return Params(Linear.of(*self.log_terms(t)), divide(words, t.n) if t.n.ndim == 1 else words)
+
+    def log_terms(self, t: Sums) -> tuple[Any, None]:
+        """(log θ (k, d), None): what a word adds to the log likelihood; an absent one adds nothing. As sparse as t."""
+        counts, whole = t.total, t.total.sum(axis=1, keepdims=True) + np.broadcast_to(self.alpha, t.d).sum()
+        empty = whole <= 0  # no counts and no pseudo-counts: uniform
+        if empty.any():
+            counts, whole = counts + empty, np.where(empty, max(1, t.d), whole)
+        out = self.log_counts(counts)
+        out -= np.log(whole)
+        return out, None
+
+    def log_counts(self, counts: Any) -> Any:
+        """log(count + alpha)"""
+        out = counts + self.alpha
+        with np.errstate(divide="ignore"):
+            return np.log(out, out=out) if isinstance(out, np.ndarray) else np.log(out)
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.loglik(x)

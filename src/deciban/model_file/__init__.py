@@ -46,7 +46,7 @@ STATE = ("classes", "tally", "calibration", "weights", "closed")  # stored of a 
 _TRANSIENT = (
     "_state",  # stored separately
     "_metadata_request",  # scikit-learn's, of meta-estimators
-    *("_seen", "_reader"),  # of text models: made again from the tally
+    *("_cached_view", "_cached_features"),  # of text models: made again from the tally
 )
 
 

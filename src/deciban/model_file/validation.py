@@ -191,16 +191,19 @@ def _check_text(model: Any) -> None:
     own, k = vars(model), len(model.classes_)
     tally, trained, c = own.get("_words"), own.get("_trained"), own.get("_calibration")
     require(
-        is_stored_as(tally, "WordTally") and tally.sound() and tally.k == k, "its words are not those of its classes"
+        is_stored_as(tally, "WordTally") and tally.is_consistent() and tally.k == k,
+        "its words are not those of its classes",
     )
     require(c is None or (isinstance(c, Calibration) and c.bias.shape == (k,)), "its calibration is not of its classes")
     require(isinstance(own.get("_tuned_for"), str), "it does not say what it was tuned for")
-    require(model._sound_choice(own.get("_picked")), "`tuned_` are not its settings")
+    require(model._is_valid_choice(own.get("_picked")), "`tuned_` are not its settings")
     require(own.get("_columns") is None, "no file can hold a fitted vectoriser")
     require(trained is None or model.model not in MODELS, "its weights are not of its model")
     if trained is not None:
-        d = int(model._view().kept.sum())
-        require(is_stored_as(trained, "WordWeights") and trained.sound(d, k), "its weights are not of its words")
+        d = int(model._view().in_use.sum())
+        require(
+            is_stored_as(trained, "WordWeights") and trained.is_consistent(d, k), "its weights are not of its words"
+        )
 
 
 # models that are coefficients

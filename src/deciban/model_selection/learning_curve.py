@@ -222,7 +222,7 @@ class Models:
                 self.rows.call_with(running.partial_fit, index, classes=self.rows.classes)
             if isinstance(running, Generative) and left_out(running.tally_):
                 raise NotAdditiveError("rows with missing cells are not in the tally")
-            if isinstance(running, TextClassifier) and not running._features().open:
+            if isinstance(running, TextClassifier) and not running._features().open_ended:
                 raise NotAdditiveError("the vectoriser has the columns of the first texts")
             cuts = running._fitted_state().known.cuts if isinstance(running, Generative) else None
             if any(cut is not None and cut.learned for cut in cuts or ()):

@@ -17,12 +17,12 @@ from sklearn.base import clone
 
 from deciban import ops
 from deciban.classifiers.text import TextClassifier
-from deciban.classifiers.text_model import Features
 from deciban.data.blocks import Counts
 from deciban.engines.threads import map_ordered
 from deciban.errors import DataError
 from deciban.ops.packed import Packed
 from deciban.text.analysis import Terms
+from deciban.text.features import Features
 from deciban.text.naive_bayes import MODELS, WordWeights, design_effect
 from deciban.text.word_tally import WordTally
 
@@ -46,12 +46,13 @@ def possible(model: Any, _: Any) -> bool:
     if type(model) is not TextClassifier or ops.core() is None or model.model not in MODELS:
         return False
     model._validate_params()
-    return not model.calibrate and Features.of(model.features, model.ngram_range).open
+    return not model.calibrate and Features.from_settings(model.features, model.ngram_range).open_ended
 
 
 def ready(model: Any, texts: Any) -> Counted:
     """Term counts of all texts."""
-    return Counted(*Features.of(model.features, model.ngram_range).learn(model._texts(texts)))
+    reader = clone(model)._reader()
+    return Counted(*reader.features.fit_counts(reader.read(texts)))
 
 
 def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -63,9 +64,11 @@ def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarra
 
     def tally(span: tuple[int, int]) -> WordTally:
         index = models.train[slice(*span)]
-        return WordTally.of_all(counted.terms, counted.X[index], rows.codes[index], k, models.model._keeps)
+        return WordTally.from_counts(
+            counted.terms, counted.X[index], rows.codes[index], k, models.model._keeps, unused_terms=True
+        )
 
-    tallies = list(accumulate(map_ordered(models.spans, tally), WordTally.plus))
+    tallies = list(accumulate(map_ordered(models.spans, tally), WordTally.add_same_terms))
     for whole, logs in zip(
         tallies, map_ordered(tallies, lambda t: queries.log_posterior(models.model, t, rows.classes)), strict=True
     ):
@@ -97,10 +100,10 @@ class Queries:
             tally = replace(tally, letters=tally.letters[:0], offsets=np.zeros_like(tally.offsets))
         tally, have = tally.part(there).without_empty_classes()
         model.classes_ = np.asarray(classes)[have]
-        model._set(tally)
+        model._set_tally(tally)
         view = model._view()
         return ops.posterior(
-            self.scored(np.flatnonzero(there)[view.kept], view.weights), logs=True, prior=view.log_prior
+            self.scored(np.flatnonzero(there)[view.in_use], view.weights), logs=True, prior=view.log_prior
         )
 
     def scored(self, words: np.ndarray, weights: WordWeights) -> np.ndarray:
@@ -108,15 +111,15 @@ class Queries:
         known = words[self.columns[words]]
         place = np.full(len(self.columns), len(known), dtype=self.X.indices.dtype)  # all others share a row of zeros
         place[known] = np.arange(len(known))
-        coef = Packed.zeros(len(weights.unit), len(known) + 1)
-        coef.rows[:, : coef.k] = weights.unit
+        coef = Packed.zeros(len(weights.unseen_weight), len(known) + 1)
+        coef.rows[:, : coef.k] = weights.unseen_weight
         coef.rows[np.repeat(place[words], np.diff(weights.start)), weights.label] += weights.weight
         coef.rows[-1] = 0.0
         n, out = self.X.shape[0], []
         for start, stop in pairwise([*range(0, n, ROWS), n]):
             ends = self.X.indptr[start : stop + 1]
             here = slice(ends[0], ends[-1])
-            at, values = place.take(self.X.indices[here]), weights.worth(self.X.data[here])
+            at, values = place.take(self.X.indices[here]), weights.term_values(self.X.data[here])
             made = ops.affine(Counts(ends - ends[0], at, values, len(known) + 1), coef, weights.bias)
             if weights.dependence:
                 row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))

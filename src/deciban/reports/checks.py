@@ -239,9 +239,9 @@ def _unknown_words(facts: ReportData) -> list[str]:
     if facts.cross_validated:
         return []
     view = facts.model._view()
-    if not view.features.open:  # such a vectorizer counts only the words that it knows
+    if not view.reader.features.open_ended:  # such a vectorizer counts only the words that it knows
         return []
-    terms, x = view.features.read(facts.model._texts(facts.X))
+    terms, x = view.reader.features.counts(view.reader.read(facts.X))
     known = np.isin(np.array(terms.strings(), dtype=object), np.array(view.tally.terms.strings(), dtype=object))
     counts = np.asarray(x.sum(axis=0)).ravel()
     share = counts[~known].sum() / max(counts.sum(), 1)

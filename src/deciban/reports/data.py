@@ -80,7 +80,8 @@ class ReportData:
     @cached_property
     def words(self) -> sparse.csr_array:
         """How often each text has each of the words that the model knows, (n, d)."""
-        return self.model._view().lookup.counts(self.model._texts(self.X))
+        view = self.model._view()
+        return view.scorer.counts(view.reader.read(self.X))
 
     @property
     def what(self) -> str:

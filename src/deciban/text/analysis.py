@@ -1,14 +1,16 @@
-r"""Settings of a vectorizer as a specification for the compiled reader; None where only Python supports them.
+r"""How texts are analysed, and vocabularies, as values for the compiled reader.
 
-A token pattern is known if it means "the longest runs of one set of characters, of at least so many": `\w\w+` with or
-without `\b`, `\w{3,}`, `\S+`, `[a-z]+`, `[\w'-]+`.
+`analyzer_spec` converts the settings of a vectorizer; it returns None where only Python supports them. A token pattern
+is supported if it means "the longest runs of one set of characters, of at least so many": `\w\w+` with or without
+`\b`, `\w{3,}`, `\S+`, `[a-z]+`, `[\w'-]+`.
 
 >>> token_class(r"(?u)\b\w{3,}\b").least, token_class(r"[a-z]+").ascii[:3], token_class(r"\d\.\d")
 (3, b'abc', None)
 
-Terms as one stretch of UTF-8 with offsets: a vocabulary of millions is two arrays, and strings only when asked for.
+`Terms` hold a vocabulary as one array of UTF-8 with offsets: millions of terms are two arrays, and become strings only
+where strings are needed.
 
->>> terms = Terms.of(["ham", "spam"])
+>>> terms = Terms.from_strings(["ham", "spam"])
 >>> terms.strings(), len(terms)
 (['ham', 'spam'], 2)
 """
@@ -109,7 +111,7 @@ def _members(atom: str) -> tuple[str, NonAscii] | None:
 
 
 def analyzer_spec(vectorizer: Any) -> AnalyzerSpec | None:
-    """The plan of a vectoriser with scikit-learn's settings, or None."""
+    """The specification of a vectoriser with scikit-learn's settings, or None."""
     v = vectorizer
     kind = v.analyzer if isinstance(v.analyzer, str) else None
     if ops.core() is None or kind not in ANALYZERS or _changed(v):
@@ -157,7 +159,7 @@ class Terms:
     order: np.ndarray | None = None  # from the commonest to the rarest, if known: looked up faster
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Terms:
+    def from_strings(cls, texts: Iterable[str]) -> Terms:
         encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
         offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
         np.cumsum([len(text) for text in encoded], out=offsets[1:])
@@ -178,20 +180,20 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class CompiledVocabulary:
-    """A vocabulary ready to be looked up by many threads. Desks, which a look-up needs, are kept for the next."""
+    """A vocabulary ready to be looked up by many threads. The workers of a look-up are kept for the next."""
 
     plan: AnalyzerSpec
     lexicon: Any
     column: np.ndarray  # of each number of the lexicon
     size: int
-    desks: list = field(default_factory=list)
+    workers: list = field(default_factory=list)
 
 
 def stop_word_lexicon(plan: AnalyzerSpec) -> Any:
     """A lexicon that knows the stop words and nothing else."""
     lexicon = ops.core().Lexicon()
     if plan.stops:
-        _learn(lexicon, Terms.of(sorted(plan.stops)), None, plan, split=False)
+        _learn(lexicon, Terms.from_strings(sorted(plan.stops)), None, plan, split=False)
     lexicon.stop()
     return lexicon
 

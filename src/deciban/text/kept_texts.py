@@ -6,14 +6,14 @@ on the batches, machines or models they came from. Copies of a text have one key
 
     level[c] = the least with  n[c] / 2^level ≤ limit(k),     limit(k) = max(256, 16384 // k)
 
-Choices look at the limit(k) / 8 texts of a class with the smallest keys. A class that has lost texts may have a higher
-level than a model that never had them; those smallest keys are the same until most of the class is forgotten.
+Settings are chosen by the limit(k) / 8 texts of a class with the smallest keys. A class that has lost texts may have a
+higher level than a model that never had them; those smallest keys are the same until most of the class is forgotten.
 
 >>> import numpy as np
 >>> from scipy import sparse
 >>> from deciban.text.analysis import Terms
 >>> X, y = sparse.csr_array([[2.0, 1.0], [0.0, 3.0]]), np.array([0, 1])
->>> kept = KeptTexts.from_rows(Terms.of(["buy", "now"]), X, y, 2, whole=True)
+>>> kept = KeptTexts.from_rows(Terms.from_strings(["buy", "now"]), X, y, 2, whole=True)
 >>> sorted(kept.matrix(2).toarray().tolist()), kept.value.dtype
 ([[0.0, 3.0], [2.0, 1.0]], dtype('uint8'))
 """
@@ -29,7 +29,7 @@ from deciban.errors import ForgetError
 from deciban.text.analysis import Terms
 
 MOST, FEWEST = 1 << 14, 1 << 8  # texts of a sample, in all and of one class
-CELLS, ENOUGH = 1 << 18, 16  # words of all texts that choices look at, about; texts of one class, at least
+CELLS, ENOUGH = 1 << 18, 16  # words of all texts that settings are chosen by, about; texts of one class, at least
 GOLDEN, PRIME = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x100000001B3)
 
 
@@ -54,7 +54,7 @@ class KeptTexts:
             _keys(terms, X), y.astype(np.int32), X.indptr.astype(np.int64), X.indices.astype(np.int32),
             np.asarray(X.data, dtype=np.float64), np.zeros(k, dtype=np.int64), whole,
         )  # fmt: skip
-        made = made._thinned(np.bincount(y, minlength=k))
+        made = made._thin(np.bincount(y, minlength=k))
         return made._take(np.lexsort((made.label, made.key)))
 
     def __len__(self) -> int:
@@ -68,19 +68,20 @@ class KeptTexts:
         """How often each text has each of the tally's d words, (n, d)."""
         return sparse.csr_array((self.value.astype(np.float64), self.word, self.start), shape=(len(self), d))
 
-    def judged(self) -> np.ndarray:
-        """The texts that choices look at, (some,): of each class those with the smallest keys; fewer of long texts."""
+    def texts_to_score(self) -> np.ndarray:
+        """Indices of the texts that settings are chosen by: of each class those with the smallest keys; fewer of long
+        texts."""
         some = [np.flatnonzero(self.label == c)[: limit(self.k) // 8] for c in range(self.k)]
         share = CELLS / max(int(np.diff(self.start)[np.concatenate(some)].sum()), CELLS)
         return np.sort(np.concatenate([one[: max(ENOUGH, int(share * len(one)))] for one in some]))
 
-    def pieces(self, texts: np.ndarray, most: int) -> np.ndarray:
-        """Which cells of these texts (as rows of `matrix`) make a piece of at most so many words, drawn by hash."""
+    def excerpts(self, texts: np.ndarray, most: int) -> np.ndarray:
+        """Which cells of these texts (as rows of `matrix`) make an excerpt of at most so many words, drawn by hash."""
         sizes = np.diff(self.start)[texts]
         row = np.repeat(np.arange(len(texts)), sizes)
         first = np.cumsum(sizes) - sizes
         word = self.word[np.arange(len(row)) - first[row] + self.start[texts][row]]
-        order = np.lexsort((mixed(self.key[texts][row] + word.astype(np.uint64) * GOLDEN), row))
+        order = np.lexsort((mix_bits(self.key[texts][row] + word.astype(np.uint64) * GOLDEN), row))
         out = np.zeros(len(row), dtype=bool)
         out[order] = np.arange(len(row)) - first[row] < most
         return out
@@ -95,14 +96,14 @@ class KeptTexts:
         group = np.cumsum(new) - 1
         return np.bincount(group)[group].astype(np.float64)
 
-    # what a tally does, its texts do too
+    # the operations of a tally
 
-    def renumbered(self, place: np.ndarray) -> KeptTexts:
-        """With word j at place[j]; the order of words stays."""
+    def renumber_words(self, place: np.ndarray) -> KeptTexts:
+        """The same texts with word j at place[j]; the order of words stays."""
         return replace(self, word=place[self.word].astype(np.int32))
 
-    def only(self, keep: np.ndarray) -> KeptTexts:
-        """With some of the words, by a mask (d,)."""
+    def keep_words(self, keep: np.ndarray) -> KeptTexts:
+        """The texts with some of the words, by a mask (d,)."""
         cells = keep[self.word]
         place = np.cumsum(keep) - 1
         start = np.concatenate([[0], np.cumsum(cells)])[self.start]
@@ -120,9 +121,9 @@ class KeptTexts:
         label = (self.label == c).astype(np.int32)
         out = replace(self, label=label, level=level)._below_level()
         out = out._take(np.lexsort((out.label, out.key)))
-        return out._thinned(np.array([n[rest].sum(), n[c]]))
+        return out._thin(np.array([n[rest].sum(), n[c]]))
 
-    def joined(self, other: KeptTexts, n: np.ndarray) -> KeptTexts:
+    def merge(self, other: KeptTexts, n: np.ndarray) -> KeptTexts:
         """The texts of both, whose words and classes have the same numbers; `n` texts of each class in all."""
         both = KeptTexts(
             np.concatenate([self.key, other.key]),
@@ -132,11 +133,11 @@ class KeptTexts:
             np.concatenate([self.value.astype(np.float64), other.value]),
             np.maximum(self.level, other.level),
             self.whole,
-        )._thinned(n)
+        )._thin(n)
         return both._take(np.lexsort((both.label, both.key)))
 
-    def without(self, other: KeptTexts) -> KeptTexts:
-        """Less the other's texts; an error where one of them should be here and is not."""
+    def remove(self, other: KeptTexts) -> KeptTexts:
+        """The texts without those of the other; an error if one of them should be here and is not."""
         mine, theirs = (np.stack([t.key, t.label.astype(np.uint64)], axis=1) for t in (self, other))
         theirs = theirs[_below(other.key, self.level[other.label])]
         pairs, at = np.unique(np.concatenate([mine, theirs]), axis=0, return_inverse=True)
@@ -150,8 +151,8 @@ class KeptTexts:
         first = np.searchsorted(at[: len(mine)], at[: len(mine)])  # both are sorted alike
         return self._take(np.flatnonzero(np.arange(len(mine)) - first >= less[at[: len(mine)]]))
 
-    def sound(self, d: int, n: np.ndarray) -> bool:
-        """Whether it fits a tally of d words with n texts of each class: asked of what comes from a file."""
+    def is_consistent(self, d: int, n: np.ndarray) -> bool:
+        """Whether it fits a tally of d words with n texts of each class; checked after loading from a file."""
         arrays = (self.key, self.label, self.start, self.word, self.level)
         if any(a.ndim != 1 or a.dtype != t for a, t in zip(arrays, ("u8", "i4", "i8", "i4", "i8"), strict=True)):
             return False
@@ -169,10 +170,8 @@ class KeptTexts:
         fine = ((self.level >= 0) & (self.level < 64)).all() and (number <= n).all()
         return bool(fine and ((number == n) | (self.level > 0)).all())
 
-    # inside
-
-    def _thinned(self, n: np.ndarray) -> KeptTexts:
-        """With the level that so many texts of each class ask for."""
+    def _thin(self, n: np.ndarray) -> KeptTexts:
+        """With the level that so many texts of each class need."""
         if self.whole:
             return self
         with np.errstate(divide="ignore"):
@@ -190,7 +189,7 @@ class KeptTexts:
         cells = np.arange(start[-1]) - np.repeat(start[:-1] - self.start[index], sizes)
         return replace(
             self, key=self.key[index], label=self.label[index], start=start, word=self.word[cells],
-            value=_narrow(self.value[cells]),
+            value=_to_narrow_type(self.value[cells]),
         )  # fmt: skip
 
 
@@ -203,7 +202,7 @@ def _below(key: np.ndarray, level: np.ndarray) -> np.ndarray:
     return (key >> (np.uint64(63) - level.astype(np.uint64))) < np.uint64(2)  # key < 2^(64 − level)
 
 
-def _narrow(value: np.ndarray) -> np.ndarray:
+def _to_narrow_type(value: np.ndarray) -> np.ndarray:
     """Whole numbers in as few bytes as they need."""
     if (value != np.floor(value)).any():
         return value.astype(np.float64)
@@ -212,7 +211,7 @@ def _narrow(value: np.ndarray) -> np.ndarray:
     return value.astype(kind)
 
 
-def mixed(x: np.ndarray) -> np.ndarray:
+def mix_bits(x: np.ndarray) -> np.ndarray:
     """Every bit of the answer depends on every bit of x (splitmix64)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -227,12 +226,12 @@ def _keys(terms: Terms, X: sparse.csr_array) -> np.ndarray:
     letters = np.concatenate(
         [[np.uint64(0)], np.cumsum((terms.letters.astype(np.uint64) + np.uint64(1)) * power[place])]
     )
-    spelt = mixed(letters[terms.offsets[1:]] - letters[terms.offsets[:-1]] + GOLDEN)
+    spelt = mix_bits(letters[terms.offsets[1:]] - letters[terms.offsets[:-1]] + GOLDEN)
     whole = (X.data == np.floor(X.data)).all()
     counts = (
-        X.data.astype(np.uint64) if whole else mixed(np.ascontiguousarray(X.data, dtype=np.float64).view(np.uint64))
+        X.data.astype(np.uint64) if whole else mix_bits(np.ascontiguousarray(X.data, dtype=np.float64).view(np.uint64))
     )
     cells = spelt[X.indices]
     cells *= counts
     total = np.concatenate([[np.uint64(0)], np.cumsum(cells, dtype=np.uint64)])
-    return mixed(total[X.indptr[1:]] - total[X.indptr[:-1]] + GOLDEN)
+    return mix_bits(total[X.indptr[1:]] - total[X.indptr[:-1]] + GOLDEN)

@@ -1,15 +1,15 @@
-"""Texts of any type → chunks for the compiled reader: pointers to the texts, and references that keep them alive.
+"""Texts of any type → counts of terms, by the compiled reader.
 
->>> [len(chunk) for chunk in chunks(Source(["one", "two"]))]
-[2]
-
-Strings → counts. Rows are read in chunks by threads, each with its own lexicon; lexicons are merged in sorted order.
+Texts are read in chunks (pointers to the texts, and references that keep them alive) by threads, each with its own
+lexicon; lexicons are merged in sorted order.
 
     texts ─ chunks → pieces (number, count) ─ merge lexicons → terms in order ─ fill → CSR with sorted columns
 
 Term numbers depend on thread scheduling, the result does not: terms are sorted by code points, so every run and any
 number of threads give the same matrix. A piece is freed once its rows are filled in.
 
+>>> [len(chunk) for chunk in chunks(Source(["one", "two"]))]
+[2]
 >>> from deciban.text.analysis import DEFAULT, AnalyzerSpec
 >>> terms, X = fit_transform_counts(AnalyzerSpec(0, 1, 1, DEFAULT, True), Source(["to be or not", "To BE"]), np.int64)
 >>> terms.strings(), X.toarray().tolist()
@@ -63,7 +63,7 @@ def chunks(source: Source) -> Iterator[Chunk]:
     row = 0
     for documents in _batches(source):
         if documents.bad >= 0:
-            raise unfit(None, row + documents.bad)
+            raise not_a_text(None, row + documents.bad)
         borders = documents.borders(ROWS, LETTERS)
         for start, stop in pairwise(borders):
             yield Chunk(documents, start, stop, row)
@@ -119,18 +119,18 @@ def _text(text: Any, row: int, source: Source) -> str:
     if isinstance(text, str) and not source.always:
         return text
     if source.decode is None or (source.strict and not isinstance(text, (str, bytes))):
-        raise unfit(text, row)
+        raise not_a_text(text, row)
     try:
         made = source.decode(text)
     except UnicodeError as broken:
         broken.add_note(f"in row {row}\n\nhint: name the encoding, or decode_error='replace' or 'ignore'")
         raise
     if not isinstance(made, str):
-        raise unfit(made, row)
+        raise not_a_text(made, row)
     return made
 
 
-def unfit(text: Any, row: int) -> DataError:
+def not_a_text(text: Any, row: int) -> DataError:
     """The error about a row that is not a text."""
     hint = "hint: missing texts can be left out, or filled with ''"
     if isinstance(text, float) and text != text:
@@ -147,28 +147,30 @@ class Worker:
     """The state of one counting thread."""
 
     lexicon: Any
-    desk: Any
+    workspace: Any
 
 
-def _count(source: Source, analysis: Any, seats: list[Worker], new: Callable[[], Worker], grow: bool) -> list:
-    """(seat, piece) of each chunk. Seats are taken from the list and put back; `new` makes another if none is free."""
+def _count(source: Source, analysis: Any, workers: list[Worker], new: Callable[[], Worker], grow: bool) -> list:
+    """(worker, piece) of each chunk. Workers are popped from the list and put back; `new` makes one if none is free."""
     core = ops.core()
 
     def one(chunk: Chunk) -> tuple[Worker, Any]:
         try:
-            seat = seats.pop()
+            worker = workers.pop()
         except IndexError:
-            seat = new()
+            worker = new()
         try:
-            piece = core.text_count(seat.lexicon, grow, seat.desk, analysis, chunk.documents, chunk.start, chunk.stop)
+            piece = core.text_count(
+                worker.lexicon, grow, worker.workspace, analysis, chunk.documents, chunk.start, chunk.stop
+            )
         finally:
-            seats.append(seat)
-        return seat, _checked(piece, chunk)
+            workers.append(worker)
+        return worker, _check_piece(piece, chunk)
 
     return list(map_ordered(chunks(source), one))
 
 
-def _checked(piece: Any, chunk: Chunk) -> Any:
+def _check_piece(piece: Any, chunk: Chunk) -> Any:
     if piece.bad < 0:
         return piece
     row = chunk.row + piece.bad
@@ -185,41 +187,41 @@ def fit_transform_counts(
 ) -> tuple[Terms, sparse.csr_array]:
     """The terms of the texts, sorted, and how often each occurs in each. `select(rows, totals, n)` says which to keep,
     given in how many of the n rows each term occurs, and totals(), how often each does at all."""
-    seats: list[Worker] = []
+    workers: list[Worker] = []
     new = lambda: Worker(stop_word_lexicon(plan), ops.core().Workspace())  # noqa: E731
-    pieces = _count(source, plan.compiled(), seats, new, True)
-    terms, place = _merged(plan, seats, pieces, binary, select)
-    queue = deque((place[id(seat)], piece) for seat, piece in pieces)
-    del seats, pieces  # lexicons are of no more use, and pieces go as they are filled in
+    pieces = _count(source, plan.compiled(), workers, new, True)
+    terms, place = _merge_lexicons(plan, workers, pieces, binary, select)
+    queue = deque((place[id(worker)], piece) for worker, piece in pieces)
+    del workers, pieces  # lexicons are of no more use, and pieces go as they are filled in
     return terms, _to_csr(queue, len(terms), dtype, binary)
 
 
-def _merged(
-    plan: AnalyzerSpec, seats: list[Worker], pieces: list, binary: bool, select: Select | None
+def _merge_lexicons(
+    plan: AnalyzerSpec, workers: list[Worker], pieces: list, binary: bool, select: Select | None
 ) -> tuple[Terms, dict]:
-    """The terms to keep, and by seat the column of each of its lexicon's numbers."""
-    merged = ops.core().Merged([seat.lexicon for seat in seats], [seat.desk for seat in seats])
+    """The terms to keep, and by worker the column of each of its lexicon's numbers."""
+    merged = ops.core().Merged([worker.lexicon for worker in workers], [worker.workspace for worker in workers])
     for level in range(1, plan.max_n + 1 if plan.analyzer == 0 else 2):
-        for _ in map_ordered(range(len(seats)), partial(merged.sort, level=level)):
+        for _ in map_ordered(range(len(workers)), partial(merged.sort, level=level)):
             pass
         merged.join(level)
     rows = np.empty(len(merged), dtype=np.int64)
     merged.rows(rows)
     chosen = rows > 0  # the others are only parts of longer n-grams
     rows = rows if chosen.all() else rows[chosen]
-    place = _places(merged, seats, chosen)
+    place = _places(merged, workers, chosen)
     if select is not None and len(rows):
         n, d = sum(len(piece) for _, piece in pieces), len(rows)
         keep = select(rows, lambda: _totals(pieces, place, d, binary), n)
         if not keep.all():
             chosen[chosen], rows = keep, rows[keep]
-            place = _places(merged, seats, chosen)
-    order = _commonest(rows)
+            place = _places(merged, workers, chosen)
+    order = _by_frequency(rows)
     del rows
     return _term_strings(merged, _columns(chosen), order), place
 
 
-def _commonest(rows: np.ndarray) -> np.ndarray:
+def _by_frequency(rows: np.ndarray) -> np.ndarray:
     """Terms from the commonest to the rarest; 16 bits are sorted in linear time."""
     common = np.minimum(rows, np.iinfo(np.int16).max, out=rows).astype(np.int16)
     return np.argsort(-common, kind="stable").astype(np.uint32)
@@ -232,19 +234,19 @@ def _columns(chosen: np.ndarray) -> np.ndarray:
     return columns
 
 
-def _places(merged: Any, seats: list[Worker], chosen: np.ndarray) -> dict[int, np.ndarray]:
-    """By seat: the column of each of its lexicon's numbers."""
+def _places(merged: Any, workers: list[Worker], chosen: np.ndarray) -> dict[int, np.ndarray]:
+    """By worker: the column of each of its lexicon's numbers."""
     columns, places = _columns(chosen), {}
-    for p, seat in enumerate(seats):
-        places[id(seat)] = np.empty(merged.numbers(p), dtype=np.uint32)
-        merged.columns(p, columns, places[id(seat)])
+    for p, worker in enumerate(workers):
+        places[id(worker)] = np.empty(merged.numbers(p), dtype=np.uint32)
+        merged.columns(p, columns, places[id(worker)])
     return places
 
 
 def _totals(pieces: list, place: dict[int, np.ndarray], size: int, binary: bool) -> np.ndarray:
     total = np.zeros(size, dtype=np.int64)
-    for seat, piece in pieces:
-        ops.core().text_survey(piece, place[id(seat)], binary, np.empty(len(piece), dtype=np.int64), total)
+    for worker, piece in pieces:
+        ops.core().text_survey(piece, place[id(worker)], binary, np.empty(len(piece), dtype=np.int64), total)
     return total
 
 
@@ -264,7 +266,7 @@ def transform_counts(known: CompiledVocabulary, source: Source, dtype: Any, bina
     """How often each term of a vocabulary occurs in each text."""
     core = ops.core()
     new = lambda: Worker(known.lexicon, core.Workspace())  # noqa: E731
-    pieces = _count(source, known.plan.compiled(), known.desks, new, False)
+    pieces = _count(source, known.plan.compiled(), known.workers, new, False)
     queue = deque((known.column, piece) for _, piece in pieces)
     del pieces  # they go as they are filled in
     return _to_csr(queue, known.size, dtype, binary)
@@ -287,12 +289,12 @@ def _to_csr(queue: deque, columns: int, dtype: Any, binary: bool) -> sparse.csr_
     for _ in map_ordered(enumerate(queue), survey):
         pass
     indptr, indices, data = _allocate_csr(lengths, dtype)
-    for _ in map_ordered(enumerate(_emptied(queue)), fill):
+    for _ in map_ordered(enumerate(_drain(queue)), fill):
         pass
     return _csr(data, indices, indptr, columns, dtype)
 
 
-def _emptied(queue: deque) -> Iterator:
+def _drain(queue: deque) -> Iterator:
     while queue:
         yield queue.popleft()
 
@@ -318,18 +320,18 @@ def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns: int
 NORMS = {None: 0, "l1": 1, "l2": 2}
 
 
-def hashed(
+def hash_counts(
     plan: AnalyzerSpec, source: Source, columns: int, dtype: Any, signs: bool, binary: bool, norm: str | None
 ) -> sparse.csr_array:
     """The texts' tokens, added up in the columns that their hashes name."""
     core, analysis, stops = ops.core(), plan.compiled(), stop_word_lexicon(plan)
-    desks: list[Any] = []
+    workspaces: list[Any] = []
 
     def one(chunk: Chunk) -> Any:
-        desk = desks.pop() if desks else core.Workspace()
-        piece = core.text_hash(stops, desk, analysis, chunk.documents, chunk.start, chunk.stop, columns, signs)
-        desks.append(desk)
-        return _checked(piece, chunk)
+        workspace = workspaces.pop() if workspaces else core.Workspace()
+        piece = core.text_hash(stops, workspace, analysis, chunk.documents, chunk.start, chunk.stop, columns, signs)
+        workspaces.append(workspace)
+        return _check_piece(piece, chunk)
 
     queue = deque(map_ordered(chunks(source), one))
     lengths = [np.empty(len(piece), dtype=np.int64) for piece in queue]
@@ -342,6 +344,6 @@ def hashed(
         p, piece = job
         core.text_fill_hashed(piece, binary, NORMS[norm], int(starts[p]), indices, data)
 
-    for _ in map_ordered(enumerate(_emptied(queue)), fill):
+    for _ in map_ordered(enumerate(_drain(queue)), fill):
         pass
     return _csr(data, indices, indptr, columns, dtype)

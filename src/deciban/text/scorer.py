@@ -5,7 +5,7 @@
 >>> from deciban.text.vectorizers import CountVectorizer
 >>> start, label = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32)
 >>> weights = WordWeights(start, label, np.array([2.0, 5.0]), *np.zeros((2, 2)))
->>> known = TextScorer(CountVectorizer(), Terms.of(["ham", "spam"]), weights)
+>>> known = TextScorer(CountVectorizer(), Terms.from_strings(["ham", "spam"]), weights)
 >>> known.scores(["Ham, ham!", "spam and ham", "eggs"]).tolist()
 [[2.0, 0.0], [2.0, 5.0], [0.0, 0.0]]
 """
@@ -25,7 +25,7 @@ from deciban.engines.threads import map_ordered
 from deciban.errors import DataError
 from deciban.text.analysis import AnalyzerSpec, CompiledVocabulary, Terms, analyzer_spec, compiled
 from deciban.text.naive_bayes import WordWeights, design_effect
-from deciban.text.reader import Chunk, Source, Worker, _checked, chunks, transform_counts, unfit
+from deciban.text.reader import Chunk, Source, Worker, _check_piece, chunks, not_a_text, transform_counts
 
 Count = Callable[[Any], sparse.csr_array]
 
@@ -35,89 +35,88 @@ class TextScorer:
 
     def __init__(self, vectorizer: Any, terms: Terms, weights: WordWeights, count: Count | None = None):
         self.vectorizer, self.terms, self.weights = vectorizer, terms, weights
-        self._count = count  # texts → counts of these words, of a vectoriser with columns of its own
+        self._count = count  # texts → counts of these words, of a vectoriser with fixed columns
 
     @cached_property
-    def plan(self) -> Any:
-        """How the compiled reader reads; None where Python has to."""
+    def spec(self) -> Any:
+        """The analysis of the compiled reader; None where Python reads."""
         return None if self._count else analyzer_spec(self.vectorizer)
 
     @cached_property
-    def known(self) -> CompiledVocabulary:
-        return compiled(self.plan, self.terms)
+    def vocabulary(self) -> CompiledVocabulary:
+        return compiled(self.spec, self.terms)
 
     @cached_property
     def analysis(self) -> Any:
-        return self.plan.compiled()
+        return self.spec.compiled()
 
     @cached_property
     def _as_is(self) -> bool:
-        """Whether a str is read as it comes."""
-        return self.plan.prepare is None and self.vectorizer.input == "content"
+        """Whether a str is read without preparation."""
+        return self.spec.prepare is None and self.vectorizer.input == "content"
 
     @cached_property
-    def fixed(self) -> Any:
+    def python_vectorizer(self) -> Any:
         """The vectoriser with this vocabulary, where Python reads."""
         out = clone(self.vectorizer)
         return out.set_params(vocabulary=self.terms.columns(), min_df=1, max_df=1.0, max_features=None)
 
     def scores(self, texts: Any) -> np.ndarray:
-        """bias + Σ x (unit + weight) of each text, (n, k)."""
-        if self.plan is None:
-            return self.of_counts(self.counts(texts))
-        if type(texts) is list and len(texts) == 1 and type(texts[0]) is str and self._as_is:  # no threads to wake
+        """bias + Σ x (unseen_weight + weight) of each text, (n, k)."""
+        if self.spec is None:
+            return self.score_counts(self.counts(texts))
+        if type(texts) is list and len(texts) == 1 and type(texts[0]) is str and self._as_is:  # without threads
             return self._chunk(Chunk(as_documents(texts), 0, 1, 0))
-        parts = list(map_ordered(chunks(text_source(texts, self.vectorizer, self.plan)), self._chunk))
-        return np.concatenate(parts) if parts else np.zeros((0, len(self.weights.unit)))
+        parts = list(map_ordered(chunks(text_source(texts, self.vectorizer, self.spec)), self._chunk))
+        return np.concatenate(parts) if parts else np.zeros((0, len(self.weights.unseen_weight)))
 
     def _chunk(self, chunk: Chunk) -> np.ndarray:
-        known, w, core = self.known, self.weights, ops.core()
+        known, w, core = self.vocabulary, self.weights, ops.core()
         try:
-            seat = known.desks.pop()
+            worker = known.workers.pop()
         except IndexError:
-            seat = Worker(known.lexicon, core.Workspace())
+            worker = Worker(known.lexicon, core.Workspace())
         piece = core.text_count(
-            known.lexicon, False, seat.desk, self.analysis, chunk.documents, chunk.start, chunk.stop
+            known.lexicon, False, worker.workspace, self.analysis, chunk.documents, chunk.start, chunk.stop
         )
-        known.desks.append(seat)
-        _checked(piece, chunk)
-        return scored(piece, known.column, w)
+        known.workers.append(worker)
+        _check_piece(piece, chunk)
+        return score_piece(piece, known.column, w)
 
     def counts(self, texts: Any) -> sparse.csr_array:
         """How often each text has each word, (n, d)."""
         if self._count is not None:
             return self._count(texts)
-        if self.plan is not None:
+        if self.spec is not None:
             return transform_counts(
-                self.known, text_source(texts, self.vectorizer, self.plan), np.float64, self.vectorizer.binary
+                self.vocabulary, text_source(texts, self.vectorizer, self.spec), np.float64, self.vectorizer.binary
             )
-        return sparse.csr_array(self.fixed.transform(texts), dtype=np.float64)
+        return sparse.csr_array(self.python_vectorizer.transform(texts), dtype=np.float64)
 
-    def of_counts(self, X: sparse.csr_array) -> np.ndarray:
+    def score_counts(self, X: sparse.csr_array) -> np.ndarray:
         """The scores of texts that are counted already."""
-        w, d = self.weights, len(self.terms)
-        x = tfidf_scale(X, w)
-        table = sparse.csr_array((w.weight, w.label, w.start), shape=(d, len(w.unit)))
-        words = x.sum(axis=1)[:, None]
-        return w.bias + (words * w.unit + (x @ table).toarray()) / design_effect(words, w.dependence)
+        x = tfidf_scale(X, w := self.weights)
+        return w.bias + w.table().multiplied(x) / design_effect(x.sum(axis=1)[:, None], w.dependence)
 
 
-def scored(piece: Any, column: np.ndarray, w: WordWeights) -> np.ndarray:
+def score_piece(piece: Any, column: np.ndarray, w: WordWeights) -> np.ndarray:
     """The scores of a piece of counted texts, (n, k), given the word of each of its numbers."""
     k = len(w.bias)
     if w.dependence == 0:
         out = np.empty((len(piece), k))
         out[:] = w.bias
-        ops.core().text_score(piece, column, w.start, w.label, w.weight, w.unit, w.scale, w.value, out)
+        ops.core().text_score(piece, column, w.start, w.label, w.weight, w.unseen_weight, w.scale, w.term_value, out)
         return out
-    out = np.zeros((len(piece), k + 1))  # one class more, in which every word is worth 1: the number of words
-    ops.core().text_score(piece, column, w.start, w.label, w.weight, np.append(w.unit, 1.0), w.scale, w.value, out)
+    out = np.zeros((len(piece), k + 1))  # one class more, in which every word has the weight 1: the number of words
+    ops.core().text_score(
+        piece, column, w.start, w.label, w.weight, np.append(w.unseen_weight, 1.0), w.scale, w.term_value, out
+    )
     return w.bias + out[:, :k] / design_effect(out[:, k:], w.dependence)
 
 
 def tfidf_scale(X: sparse.csr_array, w: WordWeights) -> sparse.csr_array:
     """tf-idf weights of counts, (n, d)."""
-    data = w.worth(X.data)
+    data = w.term_values(X.data)
     if w.scale is not None:
         data = data * w.scale[X.indices]
         row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
@@ -138,7 +137,7 @@ def as_documents(texts: list) -> Any:
     """Convert texts to a list for the kernels."""
     out = ops.core().Documents(texts)
     if out.bad >= 0:
-        raise unfit(texts[out.bad], out.bad)
+        raise not_a_text(texts[out.bad], out.bad)
     return out
 
 

@@ -29,7 +29,7 @@ from sklearn.preprocessing import normalize
 
 from deciban.errors import DataError, NotAdditiveError
 from deciban.text.analysis import AnalyzerSpec, CompiledVocabulary, Terms, analyzer_spec, compiled
-from deciban.text.reader import Source, fit_transform_counts, hashed, transform_counts
+from deciban.text.reader import Source, fit_transform_counts, hash_counts, transform_counts
 
 _HIDDEN = ("_compiled", "_made")  # made again when needed: not part of a pickle
 
@@ -228,7 +228,7 @@ class CountVectorizer(theirs.CountVectorizer):
         if mine:
             made = compiled(how, terms)
         elif all(isinstance(term, str) for term in now):
-            made = compiled(how, Terms.of(now), np.fromiter(now.values(), dtype=np.int64, count=len(now)))
+            made = compiled(how, Terms.from_strings(now), np.fromiter(now.values(), dtype=np.int64, count=len(now)))
         else:
             return None
         self._compiled = (source, made)
@@ -321,7 +321,7 @@ class HashingVectorizer(theirs.HashingVectorizer):
         inside = np.dtype(self.dtype) in (np.float32, np.float64)
         norm = self.norm if inside else None
         source = _source(self, X, how)
-        made = hashed(how, source, self.n_features, self.dtype, self.alternate_sign, self.binary, norm)
+        made = hash_counts(how, source, self.n_features, self.dtype, self.alternate_sign, self.binary, norm)
         if made.shape[0] == 0:
             raise DataError("Cannot vectorize empty sequence.\n\nhint: pass at least one text")
         if self.norm is not None and not inside:

@@ -8,8 +8,8 @@ stored. Counts are integers (as doubles), so addition and subtraction are exact.
 
 >>> import numpy as np
 >>> from scipy import sparse
->>> one = WordTally.of(Terms.of(["buy", "now"]), sparse.csr_array([[2.0, 1.0]]), np.array([0]), 1)
->>> two = WordTally.of(Terms.of(["later", "now"]), sparse.csr_array([[1.0, 1.0]]), np.array([0]), 1)
+>>> one = WordTally.from_counts(Terms.from_strings(["buy", "now"]), sparse.csr_array([[2.0, 1.0]]), np.array([0]), 1)
+>>> two = WordTally.from_counts(Terms.from_strings(["later", "now"]), sparse.csr_array([[1.0, 1.0]]), np.array([0]), 1)
 >>> both = one + two
 >>> both.terms.strings(), both.count.tolist(), (both - two).terms.strings()
 (['buy', 'later', 'now'], [2.0, 1.0, 2.0], ['buy', 'now'])
@@ -29,6 +29,7 @@ from deciban import ops
 from deciban.engines.threads import map_ordered
 from deciban.errors import ForgetError
 from deciban.tallies.basic import NOTHING
+from deciban.tallies.sparse_table import SparseTable
 from deciban.text.analysis import Terms
 from deciban.text.kept_texts import KeptTexts
 
@@ -49,24 +50,28 @@ class WordTally:
     kept: KeptTexts | None = None  # the texts themselves, where settings are chosen or weights trained by them
 
     @classmethod
-    def of(cls, terms: Terms, X: sparse.csr_array, y: np.ndarray, k: int, keep: str | None = None) -> WordTally:
-        """From texts' words (n, d), columns in the order of the sorted terms, and class codes. keep: "all" texts, or
-        "some" of them."""
-        return cls.of_all(terms, X, y, k, keep).met
-
-    @classmethod
-    def of_all(cls, terms: Terms, X: sparse.csr_array, y: np.ndarray, k: int, keep: str | None = None) -> WordTally:
-        """The same with all terms, those too that no text has: such tallies add up by `plus`."""
+    def from_counts(
+        cls,
+        terms: Terms,
+        X: sparse.csr_array,
+        y: np.ndarray,
+        k: int,
+        keep: str | None = None,
+        unused_terms: bool = False,
+    ) -> WordTally:
+        """From the counts of texts (n, d), columns in the order of the sorted terms, and class codes. keep: "all"
+        texts, or "some" of them. `unused_terms`: terms that no text has stay, so that tallies of the same terms add up
+        by `add_same_terms`."""
         d, n = X.shape[1], np.bincount(y, minlength=k).astype(np.float64)
         word, label, count, rows = _by_class(X, y, k)
         order = sparse.csr_array((np.arange(1, len(word) + 1), (word, label)), shape=(d, k))
         at = order.data - 1
         kept = None if keep is None else KeptTexts.from_rows(terms, X, y, k, keep == "all")
         start = order.indptr.astype(np.int64)
-        return cls(terms.letters, terms.offsets, n, start, label[at], count[at], rows[at], kept)
+        out = cls(terms.letters, terms.offsets, n, start, label[at], count[at], rows[at], kept)
+        return out if unused_terms else out.without_unused_terms()
 
-    @property
-    def met(self) -> WordTally:
+    def without_unused_terms(self) -> WordTally:
         """Of the words that some text has."""
         return self.part(np.diff(self.start) > 0)
 
@@ -100,9 +105,9 @@ class WordTally:
         """Σ over words of a number for each cell, (k,)."""
         return np.bincount(self.label, cells, minlength=self.k)
 
-    def table(self, cells: np.ndarray, words: np.ndarray) -> np.ndarray:
-        """A number for each cell as a table of some words, 0 where there is no cell. (words, k)"""
-        return sparse.csr_array((cells, self.label, self.start), shape=(self.d, self.k))[words].toarray()
+    def sparse_table(self, cells: np.ndarray) -> SparseTable:
+        """A number for each cell as a table (k, d), 0 where there is no cell."""
+        return SparseTable.from_cells(self.start, self.label, cells, self.k, self.word)
 
     def part(self, keep: np.ndarray) -> WordTally:
         """Of some of the words, by a mask (d,)."""
@@ -119,7 +124,7 @@ class WordTally:
             label=self.label[cells],
             count=self.count[cells],
             rows=self.rows[cells],
-            kept=None if self.kept is None else self.kept.only(keep),
+            kept=None if self.kept is None else self.kept.keep_words(keep),
         )
 
     def relabel(self, index: np.ndarray, k: int) -> WordTally:
@@ -158,11 +163,11 @@ class WordTally:
         return replace(self, n=self.n[have], label=place.astype(np.int32)[self.label], kept=kept), have
 
     def __add__(self, other: WordTally) -> WordTally:
-        mine, theirs = united(self.terms, other.terms)
+        mine, theirs = merged_positions(self.terms, other.terms)
         new = ~np.isin(theirs, mine, assume_unique=True)
         sizes = np.diff(other.offsets)
         before = np.searchsorted(mine, theirs[new])  # of my words
-        terms = _inserted(self.terms, before, other.letters[np.repeat(new, sizes)], sizes[new])
+        terms = _insert_terms(self.terms, before, other.letters[np.repeat(new, sizes)], sizes[new])
         key, more = mine[self.word] * self.k + self.label, theirs[other.word] * other.k + other.label
         at = np.searchsorted(key, more)
         known = np.zeros(len(more), dtype=bool)
@@ -174,7 +179,7 @@ class WordTally:
         word = np.insert(mine[self.word], fresh, theirs[other.word][~known])
         kept = None
         if self.kept is not None and other.kept is not None:
-            kept = self.kept.renumbered(mine).joined(other.kept.renumbered(theirs), self.n + other.n)
+            kept = self.kept.renumber_words(mine).merge(other.kept.renumber_words(theirs), self.n + other.n)
         return WordTally(
             terms.letters,
             terms.offsets,
@@ -186,7 +191,7 @@ class WordTally:
             kept,
         )
 
-    def plus(self, other: WordTally) -> WordTally:
+    def add_same_terms(self, other: WordTally) -> WordTally:
         """The sum of tallies with identical words."""
         mine, theirs = (
             sparse.csr_array((t.count + 1j * t.rows, t.label, t.start), shape=(t.d, t.k)) for t in (self, other)
@@ -196,39 +201,39 @@ class WordTally:
         count, rows = np.ascontiguousarray(both.data.real), np.ascontiguousarray(both.data.imag)
         n, kept = self.n + other.n, self.kept
         if kept is not None and other.kept is not None:
-            kept = kept.joined(other.kept, n)
+            kept = kept.merge(other.kept, n)
         return replace(self, n=n, start=start, label=label, count=count, rows=rows, kept=kept)
 
     def __sub__(self, other: WordTally) -> WordTally:
         """The difference; raises ForgetError if a count would become negative."""
         n = self.n - other.n
-        mine, theirs = united(self.terms, other.terms)
+        mine, theirs = merged_positions(self.terms, other.terms)
         key, less = mine[self.word] * self.k + self.label, theirs[other.word] * other.k + other.label
         at = np.minimum(np.searchsorted(key, less), max(len(key) - 1, 0))
         found = (key[at] == less) if len(key) else np.zeros(len(less), dtype=bool)
         if (n < 0).any() or not found.all():
-            _refuse(other, None if found.all() else int(other.word[~found][0]))
+            _raise_never_learned(other, None if found.all() else int(other.word[~found][0]))
         count, rows = self.count.copy(), self.rows.copy()
         count[at] -= other.count
         rows[at] -= other.rows
         count[np.abs(count) <= NOTHING * self.count] = 0.0
         short = (count < 0) | (rows < 0) | ((rows == 0) != (count == 0))
         if short.any():
-            _refuse(self, int(self.word[short][0]))
+            _raise_never_learned(self, int(self.word[short][0]))
         left = rows > 0
         if (n[np.unique(self.label[left])] == 0).any():
-            _refuse(self, int(self.word[left][n[self.label[left]] == 0][0]))
+            _raise_never_learned(self, int(self.word[left][n[self.label[left]] == 0][0]))
         start = np.concatenate([[0], np.cumsum(left)])[self.start]
         kept = self.kept
         if kept is not None and other.kept is not None:
-            kept = kept.without(other.kept)
+            kept = kept.remove(other.kept)
         out = replace(self, n=n, start=start, label=self.label[left], count=count[left], rows=rows[left], kept=kept)
-        return out.met
+        return out.without_unused_terms()
 
     def __getstate__(self) -> dict:
         return {name: value for name, value in vars(self).items() if name not in ("word", "texts")}
 
-    def sound(self) -> bool:
+    def is_consistent(self) -> bool:
         """Whether the arrays are consistent; checked after loading from a file."""
         arrays = (self.letters, self.offsets, self.n, self.start, self.label, self.count, self.rows)
         kinds = ["u1", "i8", "f8", "i8", "i4", "f8", "f8"]
@@ -242,7 +247,7 @@ class WordTally:
             return False
         inside = ((self.label >= 0) & (self.label < self.k)).all()
         whole = np.isfinite([self.n.sum(), self.count.sum(), self.rows.sum()]).all()
-        if self.kept is not None and not (isinstance(self.kept, KeptTexts) and self.kept.sound(d, self.n)):
+        if self.kept is not None and not (isinstance(self.kept, KeptTexts) and self.kept.is_consistent(d, self.n)):
             return False
         positive = (self.n >= 0).all() and (self.rows > 0).all() and (self.count >= 0).all()
         return bool(inside and whole and positive and (self.rows <= self.n[self.label]).all() and self._sorted())
@@ -253,7 +258,7 @@ class WordTally:
         return bool((np.diff(key) > 0).all()) and all(map(str.__lt__, strings, strings[1:]))
 
 
-def united(a: Terms, b: Terms) -> tuple[np.ndarray, np.ndarray]:
+def merged_positions(a: Terms, b: Terms) -> tuple[np.ndarray, np.ndarray]:
     """Where the words of two sorted lists stand in the sorted list of both."""
     places = np.empty(len(a), dtype=np.int64), np.empty(len(b), dtype=np.int64)
     core = ops.core()
@@ -267,8 +272,8 @@ def united(a: Terms, b: Terms) -> tuple[np.ndarray, np.ndarray]:
     return places
 
 
-def _inserted(terms: Terms, before: np.ndarray, letters: np.ndarray, sizes: np.ndarray) -> Terms:
-    """With more words, each before the one of that number."""
+def _insert_terms(terms: Terms, before: np.ndarray, letters: np.ndarray, sizes: np.ndarray) -> Terms:
+    """Terms with more of them inserted, each before the term of that number."""
     if len(before) == 0:
         return terms
     at = np.repeat(terms.offsets[before], sizes)
@@ -306,7 +311,7 @@ def _by_class(X: sparse.csr_array, y: np.ndarray, k: int) -> tuple[np.ndarray, .
     return word, np.repeat(np.arange(spans[0][0], spans[-1][1], dtype=np.int32), lengths), count, rows
 
 
-def _refuse(tally: WordTally, word: int | None) -> None:
+def _raise_never_learned(tally: WordTally, word: int | None) -> None:
     named = "" if word is None else f" (word {tally.terms.strings()[word]!r})"
     raise ForgetError(
         f"more to forget than was ever learned{named}; nothing was changed\n\n"
