@@ -710,7 +710,8 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
         if "coef_" not in self.__dict__:
             raise unfitted(self)
         coef, bias, count = self.coef_, self.intercept_, self.class_count_
-        if not all(type(a) is np.ndarray and a.ndim for a in (coef, bias, count)):
+        plain = type(coef) is type(bias) is type(count) is np.ndarray
+        if not (plain and coef.ndim and bias.ndim and count.ndim):
             coef, bias = self._parameters()
             count = np.asarray(inputs.to_numpy(count), dtype=np.float64)
         out = LogisticPosterior(self.classes_, coef, bias, count, 0.0, self._reader(), self._mean_row, self._ranges)

@@ -128,7 +128,7 @@ class Tallying:
             inputs.check_levels(table.x)
         with np.errstate(all="ignore"):  # results that are not finite raise below
             tally = tally_of(family, table)
-        if not tally.finite():
+        if not tally.parts[1].finite():  # class weights are finite: weights are checked
             inputs.raise_not_finite(table.x)
         return tally
 
