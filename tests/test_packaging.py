@@ -183,3 +183,14 @@ def test_family_in_one_file_on_the_registry_path_is_used_everywhere(tmp_path):
     assert out.returncode == 0, out.stderr
     assert "numbers of failures before a success" in out.stdout  # `deciban families`
     assert "Geometric" in out.stdout  # `deciban show`
+
+
+PRIVATE = re.compile(
+    r"^\s*(from sklearn[\w.]*\._\w+ import|from sklearn[\w.]* import .*\b_\w+|import sklearn[\w.]*\._)", re.M
+)
+
+
+def test_private_functions_of_scikit_learn_are_imported_in_two_files():
+    package = ROOT / "src" / "deciban"
+    found = {path.relative_to(package).as_posix() for path in package.rglob("*.py") if PRIVATE.search(path.read_text())}
+    assert found == {"classifiers/base.py", "rows/inputs.py"}

@@ -45,8 +45,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin  # noqa: F401 (used by other modules)
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import HasMethods, Hidden, Interval, InvalidParameterError, StrOptions  # noqa: F401
 
 from deciban import decision, engines, ops
 from deciban.data import frames
@@ -84,6 +85,7 @@ _LOCKS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by model: locks are
 TARGET = "label"  # default name of the label column
 INDEX = re.compile(r"__index_level_\d+__")  # pandas' name of an unnamed index in files
 SEARCHED = 1000  # rows that are searched one by one for one that was never learned
+COLUMNS: dict[str, list] = {"columns": [StrOptions({"align", "strict"})]}  # constraints of a setting
 PRIORS = ["array-like", Mapping, StrOptions({"uniform"}), None]  # valid values of the setting
 CLASS_WEIGHT: dict[str, list] = {"class_weight": [StrOptions({"balanced"}), Mapping, None]}
 

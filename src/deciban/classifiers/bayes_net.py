@@ -12,8 +12,8 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from deciban.classifiers.base import Interval, StrOptions
 from deciban.classifiers.structured import (
     LEVELS,
     CellReader,

@@ -19,9 +19,8 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from deciban.classifiers.base import PRIORS, Generative
+from deciban.classifiers.base import PRIORS, Generative, HasMethods, Interval, StrOptions
 from deciban.data.blocks import Block, Reals
 from deciban.decision import Prior
 from deciban.errors import DataError, NotAdditiveError, levels_up

@@ -35,11 +35,18 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils._param_validation import InvalidParameterError, StrOptions
-from sklearn.utils.validation import _check_feature_names, _num_samples, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from deciban import decision
-from deciban.classifiers.base import PRIORS, Classifier, Generative, MethodUnless, unfitted
+from deciban.classifiers.base import (
+    PRIORS,
+    Classifier,
+    Generative,
+    InvalidParameterError,
+    MethodUnless,
+    StrOptions,
+    unfitted,
+)
 from deciban.classifiers.logistic import LogisticRegression
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.structured import AODE, KDependenceBayes, StructuredNB, TreeAugmentedNB
@@ -660,7 +667,7 @@ class Gibbs(Ensemble):
     def _pooled(self, posterior: PooledPosterior, X: Any) -> np.ndarray:
         """Only models that were drawn are evaluated."""
         X, own = frames.records(X), (self.classes_, posterior.priors, self.class_count_)
-        n = len(X) if isinstance(X, frames.Records) else _num_samples(X)
+        n = len(X) if isinstance(X, frames.Records) else inputs.count_rows(X)
         drawn = draw(self.weights_, n, self.per, self.random_state)
         if not (type(X) is np.ndarray and X.dtype.kind == "f" and np.isfinite(X).all()):  # cells may be missing
             each = inputs_of_each(posterior.members, X)
@@ -925,7 +932,7 @@ class StandardisedMember(OwnMember):
         if isinstance(X, frames.Records):
             names = np.array(list(X.cells), dtype=object)
         if names is None:
-            _check_feature_names(model, X, reset=True)
+            inputs.check_feature_names(model, X, reset=True)
         else:
             model.feature_names_in_ = names
         if rows.target is not None:
@@ -1003,7 +1010,7 @@ class FixedRule(BaseEstimator):
         self.classes_ = np.asarray(classes)
 
     def predict_log_proba(self, X) -> np.ndarray:
-        answer = np.asarray(self.rule(X)) if callable(self.rule) else np.full(_num_samples(X), self.rule)
+        answer = np.asarray(self.rule(X)) if callable(self.rule) else np.full(inputs.count_rows(X), self.rule)
         if answer.ndim == 1:
             known = answer[:, None] == self.classes_
             if not known.any(axis=1).all():

@@ -35,12 +35,21 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Hidden, Interval, InvalidParameterError, StrOptions
 
 from deciban import ops, progress
-from deciban.classifiers.base import Classifier, Generative, context, unfitted
+from deciban.classifiers.base import (
+    Classifier,
+    Generative,
+    Hidden,
+    Interval,
+    InvalidParameterError,
+    LinearClassifierMixin,
+    SparseCoefMixin,
+    StrOptions,
+    context,
+    unfitted,
+)
 from deciban.data.blocks import Table
 from deciban.data.frames import shown_names
 from deciban.errors import DataError, levels_up

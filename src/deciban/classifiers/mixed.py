@@ -19,9 +19,8 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from deciban.classifiers.base import CLASS_WEIGHT, PRIORS
+from deciban.classifiers.base import CLASS_WEIGHT, COLUMNS, PRIORS, Interval, StrOptions
 from deciban.classifiers.naive_bayes import WEIGHTS, NaiveBayes
 from deciban.composites.best_of import BestOf
 from deciban.composites.product import Product
@@ -38,7 +37,7 @@ from deciban.families.gaussian import Gaussian
 from deciban.families.histogram import Histogram
 from deciban.families.student import Student
 from deciban.models.model import Known, Spec, State
-from deciban.rows.readers import COLUMNS, ColumnReader
+from deciban.rows.readers import ColumnReader
 from deciban.rows.schema import Field, Schema
 
 BELL = Gaussian(each=True)

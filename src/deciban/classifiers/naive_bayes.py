@@ -10,9 +10,8 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from deciban.classifiers.base import PRIORS, Generative
+from deciban.classifiers.base import PRIORS, Generative, Interval, StrOptions
 from deciban.decision import Prior
 from deciban.errors import DataError, levels_up
 from deciban.estimation.dirichlet import GRID

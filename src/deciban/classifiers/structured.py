@@ -21,10 +21,9 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import ops
-from deciban.classifiers.base import CLASS_WEIGHT, PRIORS, Generative
+from deciban.classifiers.base import CLASS_WEIGHT, COLUMNS, PRIORS, Generative, Interval, StrOptions
 from deciban.classifiers.mixed import levels_of
 from deciban.composites.discretised import ColumnCuts, Discretised
 from deciban.data import frames
@@ -43,7 +42,7 @@ from deciban.models.model import Known, Spec, State, fixed_family
 from deciban.networks.network import Network
 from deciban.networks.query import codes_of
 from deciban.plots import networks
-from deciban.rows.readers import COLUMNS, ColumnReader
+from deciban.rows.readers import ColumnReader
 from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, ClassWeights, GridCounts
 from deciban.tallies.grid import cell_borders

@@ -37,10 +37,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import betaln
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from deciban import decision, ops
-from deciban.classifiers.base import Classifier, context, unfitted
+from deciban.classifiers.base import Classifier, Interval, StrOptions, context, unfitted
 from deciban.classifiers.text_model import (
     HeldOutTexts,
     Settings,

@@ -19,7 +19,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples
 
 from deciban.errors import DataError
 from deciban.rows import inputs
@@ -42,8 +41,8 @@ class LabelledRows:
         with inputs.missing_labels_named(y):
             y = column_or_1d(y)
             check_classification_targets(y)
-        if _num_samples(X) != len(y):
-            raise DataError(f"X has {_num_samples(X)} rows, y has {len(y)}\n\nhint: give one label for each row")
+        if inputs.count_rows(X) != len(y):
+            raise DataError(f"X has {inputs.count_rows(X)} rows, y has {len(y)}\n\nhint: give one label for each row")
         classes, codes = inputs.labels(y, None)
         return cls(_by_rows(X) if sparse.issparse(X) else X, y, classes, codes, inputs.weights(sample_weight, codes))
 

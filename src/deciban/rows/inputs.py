@@ -42,7 +42,10 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.validation import _check_feature_names as check_feature_names  # noqa: F401 (used by other modules)
 from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_y as check_label_array  # noqa: F401
+from sklearn.utils.validation import _num_samples as count_rows  # noqa: F401
 
 from deciban import ops
 from deciban.data import frames
@@ -391,10 +394,15 @@ def to_numpy(X: Any) -> Any:
     """An array of another library as a NumPy array, if scikit-learn's array API dispatch is on; else X itself."""
     if type(X) is np.ndarray or not get_config()["array_api_dispatch"] or not hasattr(X, "__array_namespace__"):
         return X
-    from sklearn.utils._array_api import _convert_to_numpy, get_namespace
+    xp, _ = array_api().get_namespace(X)
+    return array_api()._convert_to_numpy(X, xp)
 
-    xp, _ = get_namespace(X)
-    return _convert_to_numpy(X, xp)
+
+def array_api() -> Any:
+    """scikit-learn's functions for arrays of other libraries, imported on first use."""
+    from sklearn.utils import _array_api
+
+    return _array_api
 
 
 def labels(y: np.ndarray | Column, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

@@ -24,9 +24,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn import get_config
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from deciban.data import frames
 from deciban.data.blocks import Block, Codes, Mixed, Reals
@@ -40,7 +39,6 @@ from deciban.rows.labels import several_types
 from deciban.rows.rows import ColumnRoles
 from deciban.rows.schema import Schema
 
-COLUMNS: dict[str, list] = {"columns": [StrOptions({"align", "strict"})]}
 READY = inputs._READY
 SMALL = 1 << 16  # largest number of cells of whole numbers that are converted in one call
 NAMED_AFTER = "means_"  # the attribute that messages about array libraries name
@@ -178,11 +176,9 @@ class ArrayReader:
         dispatch)."""
         if not self.keeps_kind or not get_config()["array_api_dispatch"]:
             return
-        from sklearn.utils._array_api import check_same_namespace
-
         fitted = inputs.stand_in(self.model)
         setattr(fitted, NAMED_AFTER, self.origin.send(np.zeros(1)))
-        check_same_namespace(X, fitted, attribute=NAMED_AFTER, method=method)
+        inputs.array_api().check_same_namespace(X, fitted, attribute=NAMED_AFTER, method=method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,7 +329,7 @@ class ColumnReader:
         with missing_labels_named(y):
             if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
                 y = np.asarray(y)
-            y = _check_y(y, multi_output=False, estimator=inputs.stand_in(self.model))
+            y = inputs.check_label_array(y, multi_output=False, estimator=inputs.stand_in(self.model))
             if y.dtype.kind not in "iubOU":
                 check_classification_targets(y)
             if y.dtype.kind == "O" and any(v is None or v != v for v in dict.fromkeys(y.tolist())):
@@ -463,10 +459,9 @@ class ArrayKind:
         if type(X) is np.ndarray:
             return _ORIGINS.get(X.dtype, cls.plain)
         if hasattr(X, "__array_namespace__") and get_config()["array_api_dispatch"]:
-            from sklearn.utils._array_api import _find_matching_floating_dtype, get_namespace_and_device
-
-            xp, _, device = get_namespace_and_device(X)
-            name = str(_find_matching_floating_dtype(X, xp=xp)).rsplit(".", 1)[-1]
+            api = inputs.array_api()
+            xp, _, device = api.get_namespace_and_device(X)
+            name = str(api._find_matching_floating_dtype(X, xp=xp)).rsplit(".", 1)[-1]
             return cls(np.dtype(name), xp.__name__, device)
         dtype = getattr(X, "dtype", None)
         return _ORIGINS.get(dtype, cls.plain) if isinstance(dtype, np.dtype) else cls.plain

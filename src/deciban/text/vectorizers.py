@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 import sklearn.utils
 from scipy import sparse
-from sklearn.base import _fit_context
 from sklearn.feature_extraction import text as theirs
 from sklearn.preprocessing import normalize
 
@@ -124,9 +123,9 @@ class CountVectorizer(theirs.CountVectorizer):
     def __getstate__(self) -> dict:
         return {name: value for name, value in super().__getstate__().items() if name not in _HIDDEN}
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
         """Learn the vocabulary and count the terms; equals `fit(texts).transform(texts)` in one pass."""
+        self._validate_params()
         how = self._fast(raw_documents)
         if how is None:
             X = super().fit_transform(raw_documents)
@@ -157,13 +156,13 @@ class CountVectorizer(theirs.CountVectorizer):
         how = self._fast(raw_documents)
         return super().transform(raw_documents) if how is None else self._looked_up(raw_documents, how)
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, raw_documents: Any, y: Any = None) -> CountVectorizer:
         """Add the terms of more texts. Known terms keep their columns; new ones follow, sorted among themselves.
 
         >>> CountVectorizer().fit(["so it goes"]).partial_fit(["so what"]).vocabulary_
         {'goes': 0, 'it': 1, 'so': 2, 'what': 3}
         """
+        self._validate_params()
         if self.vocabulary is not None:
             return self
         if (self.min_df, self.max_df, self.max_features) != (1, 1.0, None):
