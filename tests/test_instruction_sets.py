@@ -84,7 +84,7 @@ def test_library_exports_one_symbol():
 LOADED = """
 import importlib.util, sys
 spec = importlib.util.spec_from_file_location("_core", sys.argv[1])
-importlib.util.module_from_spec(spec)
+spec.loader.exec_module(importlib.util.module_from_spec(spec))
 """
 
 
