@@ -1,5 +1,4 @@
 #include "bindings/ndarray_views.hpp"
-#include "kernels/digests/row_digests.hpp"
 
 using namespace deciban;
 using namespace nanobind::literals;
@@ -12,12 +11,17 @@ static void check_sizes(Size n, Size d, Size factors, const Sums& out) {
     throw std::invalid_argument("a factor for each column and a sum for each row are needed");
 }
 
-template <class T, class Cells>
+template <class Group>
+static const Group& kernels_of() {
+  return std::get<Group>(kernels().digests);
+}
+
+template <class X, class Cells>
 static void bind_dense(nb::module_& m, const char* name) {
   m.def(name, [](const Cells& x, Words factor, Sums out) {
-          const auto cells = view<T>(x);
+          const auto cells = view<typename X::Cell>(x);
           check_sizes(cells.n, cells.d, static_cast<Size>(factor.size()), out);
-          digest_cells(cells, factor.data(), out.data());
+          kernels_of<RowDigests<X>>().cells(cells, factor.data(), out.data());
         }, "x"_a, "factor"_a, "out"_a, Free());
 }
 
@@ -27,36 +31,33 @@ static void bind_csr(nb::module_& m) {
           const Size d = static_cast<Size>(factor.size());
           const auto cells = view<T, I>(indptr, indices, values, d);
           check_sizes(cells.n, d, d, out);
-          digest_cells(cells, factor.data(), out.data());
+          kernels_of<RowDigests<Csr<T, I>>>().cells(cells, factor.data(), out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "factor"_a, "out"_a, Free());
 }
 
 template <class C>
 static void bind_codes(nb::module_& m) {
-  bind_dense<C, Matrix<C>>(m, "digest_codes");  // a name of its own: no rows of codes would be taken for no columns
+  bind_dense<Dense<C>, Matrix<C>>(m, "digest_codes");  // a name of its own: no rows of codes would be taken for no columns
   m.def("digest_levels", [](Matrix<C> x, Offsets offset, Words table, Sums out) {
           const auto cells = view<C>(x);
           check_sizes(cells.n, cells.d, static_cast<Size>(offset.size()) - 1, out);
           for (Size j = 0; j < cells.d; ++j)
             if (offset.data()[j] < 0 || offset.data()[j] >= offset.data()[j + 1] || offset.data()[j + 1] > static_cast<Size>(table.size()))
               throw std::invalid_argument("an entry of each column's table is needed, for missing cells");
-          digest_levels(cells, offset.data(), table.data(), out.data());
+          kernels_of<LevelDigests<C>>().levels(cells, offset.data(), table.data(), out.data());
         }, "x"_a, "offset"_a, "table"_a, "out"_a, Free());
 }
 
 void bind_digests(nb::module_& m) {
-  bind_dense<double, Matrix<double>>(m, "digest_cells");
-  bind_dense<float, Matrix<float>>(m, "digest_cells");
-  bind_dense<double, ColumnList<double>>(m, "digest_cells");
-  bind_dense<float, ColumnList<float>>(m, "digest_cells");
-  bind_csr<double, std::int32_t>(m);
-  bind_csr<double, std::int64_t>(m);
-  bind_csr<float, std::int32_t>(m);
-  bind_csr<float, std::int64_t>(m);
+  bind_dense<Dense<double>, Matrix<double>>(m, "digest_cells");
+  bind_dense<Dense<float>, Matrix<float>>(m, "digest_cells");
+  bind_dense<Apart<double>, ColumnList<double>>(m, "digest_cells");
+  bind_dense<Apart<float>, ColumnList<float>>(m, "digest_cells");
+  for_csr_types([&]<class T, class I>() { bind_csr<T, I>(m); });
   bind_codes<std::int32_t>(m);
   bind_codes<std::int64_t>(m);
   m.def("stir", [](Words digest, Sums out) {
           if (digest.size() != out.size()) throw std::invalid_argument("a result for each digest is needed");
-          stir(digest.data(), static_cast<Size>(digest.size()), out.data());
+          kernels_of<DigestFinish>().stir(digest.data(), static_cast<Size>(digest.size()), out.data());
         }, "digest"_a, "out"_a, Free());
 }

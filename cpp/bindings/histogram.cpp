@@ -1,6 +1,6 @@
 #include "bindings/ndarray_views.hpp"
-#include "kernels/histogram/grid_counts.hpp"
 #include "kernels/histogram/cuts.hpp"
+#include "kernels/histogram/grid_counts.hpp"
 
 using namespace deciban;
 using namespace nanobind::literals;
@@ -11,15 +11,15 @@ using Tables = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>; 
 using ReadKeys = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Bounds = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-template <class T, class In>
+template <class X, class Cells>
 static void bind_share(nb::module_& m) {
-  m.def("share", [](const In& x, ::Codes y, Doubles w, Tables tables, Keys keys, Starts start) {
+  m.def("share", [](const Cells& x, ::Codes y, Doubles w, Tables tables, Keys keys, Starts start) {
           const Size k = static_cast<Size>(tables.shape(1)), size = k * static_cast<Size>(tables.shape(2));
           double* t = tables.data();
           const auto table = [&](Size i) { return t + i * size; };
           const Shared out{table(0), table(1), table(2), table(3), table(4), table(5),
                            table(6), table(7), table(8), table(9), keys.data()};
-          return share(view<T>(x), view(y, w), k, out, start.data());
+          return std::get<ColumnPass<X>>(kernels().histogram).share(view<typename X::Cell>(x), view(y, w), k, out, start.data());
         }, "x"_a, "y"_a, "w"_a.none(), "tables"_a, "keys"_a, "start"_a, Free());
 }
 
@@ -75,10 +75,10 @@ static void bind_count(nb::module_& m, const char* name) {
 }
 
 void bind_cells(nb::module_& m) {
-  bind_share<double, Matrix<double>>(m);
-  bind_share<float, Matrix<float>>(m);
-  bind_share<double, ColumnList<double>>(m);
-  bind_share<float, ColumnList<float>>(m);
+  bind_share<Dense<double>, Matrix<double>>(m);
+  bind_share<Dense<float>, Matrix<float>>(m);
+  bind_share<Apart<double>, ColumnList<double>>(m);
+  bind_share<Apart<float>, ColumnList<float>>(m);
   bind_count<std::uint32_t>(m, "count");
   bind_count<double>(m, "count_weighed");
   m.def("supervised_cuts", [](Matrix<double> counts) {

@@ -1,22 +1,23 @@
 #include <nanobind/stl/pair.h>
 #include "bindings/ndarray_views.hpp"
-#include "kernels/labels.hpp"
+#include "kernels/labels/labels.hpp"
 
 using namespace deciban;
 using namespace nanobind::literals;
 
 template <class I>
 static void bind_integers(nb::module_& m) {
+  using Kernel = IntegerLabels<I>;
   m.def("label_scan", [](Vector<I> y, nb::ndarray<std::uint8_t, nb::c_contig> seen, nb::ndarray<std::int32_t, nb::c_contig> code) {
           std::int64_t low = 0, high = 0;
-          label_scan(y.data(), static_cast<Size>(y.size()), seen.data(), static_cast<Size>(seen.size()), code.data(), &low, &high);
+          std::get<Kernel>(kernels().labels).scan(y.data(), static_cast<Size>(y.size()), seen.data(), static_cast<Size>(seen.size()), code.data(), &low, &high);
           return std::make_pair(low, high);
         }, "y"_a, "seen"_a, "code"_a, Free());
   m.def("label_marks", [](Vector<I> y, std::int64_t low, nb::ndarray<std::uint8_t, nb::c_contig> seen) {
-          label_marks(y.data(), static_cast<Size>(y.size()), low, seen.data());
+          std::get<Kernel>(kernels().labels).marks(y.data(), static_cast<Size>(y.size()), low, seen.data());
         }, "y"_a, "low"_a, "seen"_a, Free());
   m.def("label_codes", [](Vector<I> y, std::int64_t low, Codes table, nb::ndarray<std::int32_t, nb::c_contig> code) {
-          label_codes(y.data(), static_cast<Size>(y.size()), low, table.data(), code.data());
+          std::get<Kernel>(kernels().labels).codes(y.data(), static_cast<Size>(y.size()), low, table.data(), code.data());
         }, "y"_a, "low"_a, "table"_a, "code"_a, Free());
 }
 
@@ -27,15 +28,4 @@ void bind_labels(nb::module_& m) {
           return distinct_texts(texts.data(), static_cast<Size>(texts.shape(0)), static_cast<Size>(texts.shape(1)),
                                 static_cast<Size>(first.size()), first.data(), code.data());
         }, "texts"_a, "first"_a, "code"_a, Free());
-  // The best instruction set this processor and its operating system have, by the name of the module built for it.
-  m.def("best", [] {
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
-      return "_core_avx512";
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) return "_core_avx2";
-#endif
-    return "_core";
-  });
 }

@@ -3,7 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
-#include "kernels/core/views.hpp"
+#include "dispatch/load.hpp"
 
 namespace deciban {
 
@@ -25,14 +25,25 @@ Dense<T> view(const Matrix<T>& x) {
   return {x.data(), static_cast<Size>(x.shape(0)), static_cast<Size>(x.shape(1)), x.stride(0), x.stride(1)};
 }
 
+// A view of columns, and the list of their addresses.
 template <class T>
-Apart<T> view(const ColumnList<T>& x) {
-  Apart<T> out{{}, x.empty() ? 0 : static_cast<Size>(x[0].size()), static_cast<Size>(x.size())};
-  for (const Vector<T>& column : x) {
-    if (static_cast<Size>(column.size()) != out.n) throw std::invalid_argument("columns of one length are needed");
-    out.columns.push_back(column.data());
+struct ColumnsView : Apart<T> {
+  std::vector<const T*> addresses;
+
+  explicit ColumnsView(const ColumnList<T>& x)
+      : Apart<T>{nullptr, x.empty() ? 0 : static_cast<Size>(x[0].size()), static_cast<Size>(x.size())} {
+    for (const Vector<T>& column : x) {
+      if (static_cast<Size>(column.size()) != this->n) throw std::invalid_argument("columns of one length are needed");
+      addresses.push_back(column.data());
+    }
+    this->columns = addresses.data();
   }
-  return out;
+  ColumnsView(const ColumnsView&) = delete;
+};
+
+template <class T>
+ColumnsView<T> view(const ColumnList<T>& x) {
+  return ColumnsView<T>(x);
 }
 
 template <class T, class I>
@@ -40,7 +51,18 @@ Csr<T, I> view(const Vector<I>& indptr, const Vector<I>& indices, const Vector<T
   return {indptr.data(), indices.data(), values.data(), static_cast<Size>(indptr.shape(0)) - 1, d};
 }
 
-inline Labels view(const Codes& y, const Doubles& w) { return {y.data(), w.is_valid() ? w.data() : nullptr}; }
+inline const double* optional(const Doubles& w) { return w.is_valid() ? w.data() : nullptr; }
+
+inline Labels view(const Codes& y, const Doubles& w) { return {y.data(), optional(w)}; }
+
+// f.template operator()<T, I>() for each type of values and of indices that sparse rows have.
+template <class F>
+void for_csr_types(F f) {
+  f.template operator()<double, std::int32_t>();
+  f.template operator()<double, std::int64_t>();
+  f.template operator()<float, std::int32_t>();
+  f.template operator()<float, std::int64_t>();
+}
 
 using Free = nb::call_guard<nb::gil_scoped_release>;
 

@@ -68,6 +68,10 @@ class ClusterError(DecibanError, RuntimeError):
     """A cluster is lost, or lacks something that is needed."""
 
 
+class InstructionSetError(DecibanError, ValueError):
+    """An instruction set that the processor or the build does not have."""
+
+
 class ColumnWarning(UserWarning):
     """Columns without information, or with too much: constants, duplicates, identifiers, the target."""
 

@@ -1,10 +1,6 @@
-"""The compiled twins that this processor can run, and rows that are hard on them."""
+"""The instruction sets that this processor can run, and rows that are hard on their kernels."""
 
 from __future__ import annotations
-
-import importlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -13,28 +9,8 @@ from deciban import ops
 
 from .strategies import Rows
 
-ORDER = ["_core", "_core_avx2", "_core_avx512"]  # each can run where the next can
-
-
-def usable() -> list[str]:
-    """The builds up to the best for this processor; none where nothing was compiled."""
-    if ops._core is None:
-        return []
-    best = importlib.import_module("deciban._core").best()
-    return ORDER[: ORDER.index(best) + 1]
-
-
-every_build = pytest.mark.parametrize("build", usable())
-
-
-@contextmanager
-def using(build: str) -> Iterator[None]:
-    """Inside, `ops` runs this build."""
-    kept, ops._core = ops._core, importlib.import_module(f"deciban.{build}")
-    try:
-        yield
-    finally:
-        ops._core = kept
+every_build = pytest.mark.parametrize("build", ops.instruction_sets())
+using = ops.instruction_set
 
 
 def _rows(

@@ -23,7 +23,7 @@ struct Dense {
 template <class T>
 struct Apart {
   using Cell = T;
-  std::vector<const T*> columns;
+  const T* const* columns;
   Size n, d;
   static constexpr Size row = 1;
   T at(Size i, Size j) const { return columns[j][i]; }

@@ -2,11 +2,9 @@
 #pragma once
 #include <algorithm>
 #include <cstring>
-#include "kernels/core/views.hpp"
+#include "kernels/core/arguments.hpp"
 
 namespace deciban {
-
-using Word = std::uint64_t;
 
 // 64 bits of a number: 0 for 0 and −0, one value for every NaN. Each step is invertible, so no two numbers share a key.
 inline Word digest_key(double v) {

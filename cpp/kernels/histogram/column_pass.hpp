@@ -7,21 +7,11 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include "kernels/tallies/moments.hpp"
+#include "kernels/core/arguments.hpp"
 #include "kernels/core/simd.hpp"
+#include "kernels/tallies/moments.hpp"
 
 namespace deciban {
-
-constexpr long long key_shift = 40, infinite_key = 0x7FF000, missing_key = 0x7FFFFF;
-
-// Tables (k, d); keys (d, n), rows by class.
-struct Shared {
-  double *seen, *mean, *m2;              // of the cells that are there
-  double *positive, *log_mean, *log_m2;  // of the logarithms of those above 0
-  double *whole, *total;                 // of whole numbers ≥ 0
-  double *not_positive, *not_whole;      // what weight the others have
-  std::int32_t* keys;
-};
 
 // The sign, exponent and leading 12 bits of the mantissa, in the order of numbers.
 inline ivec keys_of(vec x) {

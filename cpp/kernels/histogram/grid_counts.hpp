@@ -6,7 +6,7 @@
 #include <mutex>
 #include <new>
 #include <vector>
-#include "kernels/histogram/column_pass.hpp"
+#include "kernels/core/arguments.hpp"
 
 namespace deciban {
 

@@ -1,17 +1,10 @@
 // Fisher's rule for pairs of classes, each row of the first of them left out.
 #pragma once
 #include <algorithm>
+#include "kernels/core/arguments.hpp"
 #include "kernels/leave_one_out/rows.hpp"
 
 namespace deciban {
-
-// A class a of weight n against q others. turn[b] (d, d) makes Σ_a + Σ_b the identity and Σ_a diagonal, part[b] (d,);
-// apart[b] (d,) is mean_a − mean_b turned.
-struct Pairs {
-  const double *mean, *turn, *part, *apart, *least;
-  double n;
-  Size q, d;
-};
 
 // Sums over the axes, with β = 1 / (1 + c part): B = (τ Σ_a + Σ_b)⁻¹ is diag β there, and B Σ_a B is diag β² part.
 struct PairSums {

@@ -1,16 +1,10 @@
 // Gaussians with shrunk covariances, each row of a class left out.
 #pragma once
 #include <algorithm>
+#include "kernels/core/arguments.hpp"
 #include "kernels/leave_one_out/rows.hpp"
 
 namespace deciban {
-
-// f covariances, p means each. In coordinates white[g] where covariance g is the identity it becomes τ (E − φ δδᵀ) with
-// E = 1 + rest · gone diagonal; δ = white (x − mean), near = t + δ with t[g, q] = white (mean − means[q]).
-struct Shrunk {
-  const double *mean, *white, *rest, *t, *square;  // (d,), (f, d, d), (f, d), (f, p, d) and its squares
-  Size f, p, d;
-};
 
 // sums[q, r] = Σ_j coef[q, j] t[j, r]
 inline void products(const double* coef, Size p, Size d, const double* t, double* sums) {
@@ -21,7 +15,7 @@ inline void products(const double* coef, Size p, Size d, const double* t, double
 }
 
 // norms[g, q, i] = nearᵀ (E − φ δδᵀ)⁻¹ near / τ;  lever[g, i] = 1 − φ δᵀE⁻¹δ;  volume[g, i] = det E
-inline void left_shrunk(Dense<double> x, Shrunk s, const double* phi, const double* tau, const double* gone, double* norms,
+inline void left_shrunk(Dense<double> x, Shrunk s, const double* phi, const double* tau, const double* removed, double* norms,
                         double* lever, double* volume) {
   const Size d = s.d, m = x.n;
   Scratch raw(d * together), z(d * together), inverse(d * together), lin(s.p * together), sq(s.p * together);
@@ -33,7 +27,7 @@ inline void left_shrunk(Dense<double> x, Shrunk s, const double* phi, const doub
     for (Size g = 0; g < s.f; ++g) {
       turned(s.white + g * d * d, d, raw.data(), z.data());
       for (Size r = 0; r < together; ++r) {
-        lost[r] = gone[g * m + start + std::min(r, count - 1)];
+        lost[r] = removed[g * m + start + std::min(r, count - 1)];
         uu[r] = 0.0, det[r] = 1.0;
       }
       for (Size j = 0; j < d; ++j) {

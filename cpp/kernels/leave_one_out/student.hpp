@@ -1,25 +1,10 @@
 // Students (normals whose mean and variance are averaged out), each row left out of its class and of the prior.
 #pragma once
 #include <algorithm>
+#include "kernels/core/arguments.hpp"
 #include "kernels/leave_one_out/rows.hpp"
 
 namespace deciban {
-
-// What the weight n of each class makes: pull = n / κ, bend = κ₀ n / 2κ, narrow = κ / (2 (κ + 1)), power = a + ½ and bias,
-// the log density at the location under the scales of `Students`.
-struct Weighing {
-  const double *pull, *bend, *narrow, *power, *bias;
-};
-
-// Classes by their sums of all rows, mean and half = ½ m2, (k, d); inverse = 1 / scale as all rows have it.
-struct Students {
-  const double *mean, *half, *inverse;
-  Weighing whole, left;
-  const double *step, *drop, *share;  // (k,): w / (n − w); ½ n w / (n − w); what of a row's square the prior loses
-  const double *prior, *every, *base;  // (d,): the mean of the prior; that of all rows; the prior's scale without a row
-  double sway, part;                   // the same as step and share, for all rows as one class
-  Size k, d;
-};
 
 // Over columns: Π (1 + u) − 1, where u are squared distances and one less keeps the digits of factors near 1; and the
 // product of the changes of scale.

@@ -9,16 +9,11 @@
 #include <cmath>
 #include <random>
 #include <vector>
-#include "kernels/core/views.hpp"
+#include "kernels/core/arguments.hpp"
 
 namespace deciban {
 
-struct Columns {
-  Csr<double, std::int32_t> x;  // of the columns: "rows" of x are columns, `d` is the number of rows
-  Size m;
-  const double *q, *share;  // (m, rows): share = p, or 0 for one margin
-  double *u, *mean;
-
+struct Columns : LassoColumns {
   template <class F>
   void each(Size j, F f) const {
     for (std::int32_t at = x.indptr[j]; at < x.indptr[j + 1]; ++at) f(x.indices[at], x.values[at]);
@@ -51,8 +46,9 @@ struct Columns {
 
 // Rounds over the coordinates in `order` (c · columns + j), and between them over those that are not 0, until none gains
 // more than `share` of the most that one has gained in the first round. Returns dᵀHd.
-inline double lasso_columns(const Columns& columns, const double* g, const double* w, const double* lasso,
+inline double lasso_columns(const LassoColumns& given, const double* g, const double* w, const double* lasso,
                             const double* ridge, const std::int64_t* order, Size size, double share, Size most, double* d) {
+  const Columns columns{given};
   const Size p = columns.x.n;
   std::vector<double> curve(size);
   std::vector<Size> whole(size), active;

@@ -21,20 +21,20 @@ inline double inner(const double* a, const double* b, Size n) {
 }
 
 // out[v] += Σ_j vectors[v][j] g[j]
-inline void dots(const std::vector<const double*>& vectors, const double* g, Size n, double* out) {
+inline void dots(const double* const* vectors, Size count, const double* g, Size n, double* out) {
   for (Size start = 0; start < n; start += piece)
-    for (std::size_t v = 0; v < vectors.size(); ++v) out[v] += inner(vectors[v] + start, g + start, std::min(piece, n - start));
+    for (Size v = 0; v < count; ++v) out[v] += inner(vectors[v] + start, g + start, std::min(piece, n - start));
 }
 
 // out[j] += Σ_v factors[v] vectors[v][j]
-inline void plus(const std::vector<const double*>& vectors, const double* factors, Size n, double* out) {
+inline void plus(const double* const* vectors, Size count, const double* factors, Size n, double* out) {
   for (Size start = 0; start < n; start += piece)
-    for (std::size_t v = 0; v < vectors.size(); ++v) {
+    for (Size v = 0; v < count; ++v) {
       const double* __restrict from = vectors[v] + start;
       double* __restrict to = out + start;
       const double factor = factors[v];
-      const Size count = std::min(piece, n - start);
-      for (Size j = 0; j < count; ++j) to[j] += factor * from[j];
+      const Size end = std::min(piece, n - start);
+      for (Size j = 0; j < end; ++j) to[j] += factor * from[j];
     }
 }
 

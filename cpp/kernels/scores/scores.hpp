@@ -1,6 +1,7 @@
 // Scores of rows against k classes, out[i, c]. Some rows go together, one to a lane, so that no sum crosses lanes and
 // the columns need no padding; as many as leave the accumulators in registers.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 #include "kernels/core/row_pack.hpp"
@@ -208,6 +209,28 @@ void lookup(Dense<C> x, const std::int64_t* offset, const double* table, const d
   }
 }
 
+// e[i, c] = scores[i, c] + prior[c] − the largest of row i. Not inlined, so that its few loops have registers to themselves.
+[[gnu::noinline]] inline void below_largest(const double* scores, const double* prior, Size n, Size k, double* e) {
+  for (Size i = 0; i < n; ++i) {
+    double* row = e + i * k;
+    for (Size c = 0; c < k; ++c) row[c] = scores[i * k + c] + prior[c];
+    double top = row[0];
+    for (Size c = 1; c < k; ++c) top = row[c] > top ? row[c] : top;
+    for (Size c = 0; c < k; ++c) row[c] -= top;
+  }
+}
+
+// out[i, c] = e[i, c] / Σ_c e[i, c], or out[i, c] − log Σ_c e[i, c]
+template <bool logs>
+[[gnu::noinline]] void normalise(const double* e, Size n, Size k, double* out) {
+  for (Size i = 0; i < n; ++i) {
+    double sum = 0;
+    for (Size c = 0; c < k; ++c) sum += e[i * k + c];
+    const double share = 1.0 / sum, log_sum = logs ? std::log(sum) : 0.0;
+    for (Size c = 0; c < k; ++c) out[i * k + c] = logs ? out[i * k + c] - log_sum : e[i * k + c] * share;
+  }
+}
+
 // out[i] = the posterior (or its logarithm) of row i from log likelihoods and log priors: e^(scores + prior) over its sum.
 // `out` may be `scores`. A row of −∞ alone has no posterior and becomes NaN.
 inline void posterior(const double* scores, const double* prior, Size n, Size k, bool logs, double* out) {
@@ -216,24 +239,11 @@ inline void posterior(const double* scores, const double* prior, Size n, Size k,
   Scratch e((rows * k + lanes - 1) / lanes * lanes);
   for (Size start = 0; start < n; start += rows) {
     const Size count = n - start < rows ? n - start : rows;
-    const double* s = scores + start * k;
     double* o = out + start * k;
-    for (Size i = 0; i < count; ++i) {
-      double* row = &e[i * k];
-      for (Size c = 0; c < k; ++c) row[c] = s[i * k + c] + prior[c];
-      double top = row[0];
-      for (Size c = 1; c < k; ++c) top = row[c] > top ? row[c] : top;
-      for (Size c = 0; c < k; ++c) row[c] -= top;
-    }
-    if (logs)
-      for (Size cell = 0; cell < count * k; ++cell) o[cell] = e[cell];
+    below_largest(scores + start * k, prior, count, k, e.data());
+    if (logs) std::copy_n(e.data(), count * k, o);
     for (Size cell = 0; cell < count * k; cell += lanes) store(&e[cell], exp_negative(load(&e[cell])));
-    for (Size i = 0; i < count; ++i) {
-      double sum = 0;
-      for (Size c = 0; c < k; ++c) sum += e[i * k + c];
-      const double share = 1.0 / sum, log_sum = logs ? std::log(sum) : 0.0;
-      for (Size c = 0; c < k; ++c) o[i * k + c] = logs ? o[i * k + c] - log_sum : e[i * k + c] * share;
-    }
+    (logs ? normalise<true> : normalise<false>)(e.data(), count, k, o);
   }
 }
 

@@ -7,12 +7,14 @@ namespace deciban {
 // top[j] = the largest code in column j, least = the smallest code anywhere
 template <class C>
 void code_range(Dense<C> x, std::int64_t* top, std::int64_t* least) {
+  std::int64_t low = *least;  // not among `top`, so that the loop can be vectorised
   for (Size i = 0; i < x.n; ++i)
     for (Size j = 0; j < x.d; ++j) {
       const std::int64_t code = x.at(i, j);
       top[j] = code > top[j] ? code : top[j];
-      *least = code < *least ? code : *least;
+      low = code < low ? code : low;
     }
+  *least = low;
 }
 
 // table[c, offset[j] + x[i, j]] += w[i]

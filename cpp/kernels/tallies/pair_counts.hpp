@@ -45,8 +45,8 @@ inline void count_streams(const std::uint32_t* at, Size count, std::uint32_t* co
 
 // table[c, start[p] + a · levels[j] + b] += w[i]  for every row i of class c and every pair p = (i, j)
 template <class N, class C>
-void pairs(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
-           double* table) {
+void count_pairs(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
+                 double* table) {
   Narrow<N> codes(x.d);
   std::vector<std::uint32_t> base(pair_rows), at(pair_rows), counts;
   for (Size from = 0; from < x.n; from += pair_rows) {
@@ -91,9 +91,9 @@ void pairs(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, const st
   Size most = 0;
   for (Size j = 0; j < x.d; ++j) most = std::max<Size>(most, levels[j]);
   if (most < 256)
-    pairs<std::uint8_t>(x, rows, k, levels, start, width, table);
+    count_pairs<std::uint8_t>(x, rows, k, levels, start, width, table);
   else
-    pairs<std::uint32_t>(x, rows, k, levels, start, width, table);
+    count_pairs<std::uint32_t>(x, rows, k, levels, start, width, table);
 }
 
 }  // namespace deciban

@@ -1,8 +1,7 @@
 // Runs of characters of one class in UTF-8: words, or what lies between spaces.
 #pragma once
-#if defined(__AVX2__) || defined(__AVX512BW__)
-#include <immintrin.h>
-#endif
+#include <algorithm>
+#include "dispatch/load.hpp"
 #include "kernels/text/utf8.hpp"
 
 namespace deciban::text {
@@ -24,54 +23,18 @@ struct Class {
   }
 };
 
-constexpr long long high_bits = static_cast<long long>(0x8040201008040201u);  // byte h: bit h, for h = 0 … 7
-
-// Bit i: byte i of 64 is an ASCII member. *high, bit i: byte i is not ASCII.
-inline u64 members(const char* p, const Class& set, u64* high) {
-#if defined(__AVX512BW__)
-  const __m512i v = _mm512_loadu_si512(p);
-  *high = _mm512_movepi8_mask(v);
-  const __m512i rows = _mm512_loadu_si512(set.row);
-  const __m512i bits = _mm512_set4_epi64(0, high_bits, 0, high_bits);
-  const __m512i low = _mm512_set1_epi8(15);
-  const __m512i row = _mm512_shuffle_epi8(rows, _mm512_and_si512(v, low));
-  const __m512i bit = _mm512_shuffle_epi8(bits, _mm512_and_si512(_mm512_srli_epi16(v, 4), low));
-  return _mm512_test_epi8_mask(row, bit);
-#elif defined(__AVX2__)
-  const __m256i rows = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(set.row));
-  const __m256i bits = _mm256_set_epi64x(0, high_bits, 0, high_bits);
-  const __m256i low = _mm256_set1_epi8(15);
-  u64 in = 0;
-  *high = 0;
-  for (int half = 0; half < 2; ++half) {
-    const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32 * half));
-    const __m256i row = _mm256_shuffle_epi8(rows, _mm256_and_si256(v, low));
-    const __m256i bit = _mm256_shuffle_epi8(bits, _mm256_and_si256(_mm256_srli_epi16(v, 4), low));
-    const __m256i out = _mm256_cmpeq_epi8(_mm256_and_si256(row, bit), _mm256_setzero_si256());
-    in |= static_cast<u64>(static_cast<u32>(~_mm256_movemask_epi8(out))) << (32 * half);
-    *high |= static_cast<u64>(static_cast<u32>(_mm256_movemask_epi8(v))) << (32 * half);
-  }
-  return in;
-#else
-  u64 in = 0, out = 0;
-  for (int i = 0; i < 64; ++i) {
-    const u8 c = static_cast<u8>(p[i]);
-    out |= static_cast<u64>(c >> 7) << i;
-    in |= static_cast<u64>(c < 0x80 && set.has_ascii(c)) << i;
-  }
-  *high = out;
-  return in;
-#endif
-}
-
 // run(start, end) for every longest run of members in text[0, size), in order. `text` may be read 64 bytes past its end.
 template <class F>
 void each_run(const char* text, std::size_t size, const Class& set, const Unicode& unicode, F&& run) {
+  constexpr std::size_t blocks = 32;  // of 64 bytes, whose masks are made in one call
+  u64 masks[blocks], highs[blocks];
   u64 spill = 0;   // members among the first bytes of the next 64: tails of a character that started before
   u64 inside = 0;  // 1 while a run goes on
   std::size_t start = 0;
   for (std::size_t at = 0; at < size; at += 64) {
-    u64 high, in = members(text + at, set, &high) | spill;
+    const std::size_t block = at / 64 % blocks;
+    if (block == 0) kernels().text.member_masks(text + at, std::min(blocks, (size - at + 63) / 64), set.row, masks, highs);
+    u64 high = highs[block], in = masks[block] | spill;
     const u64 real = size - at < 64 ? (u64{1} << (size - at)) - 1 : ~u64{0};
     spill = 0;
     for (high &= real; high; high &= high - 1) {

@@ -214,7 +214,7 @@ class Counter {
     const Token t = token(p, n);
     const u64 h = t.hash();
     lexicon.words.prefetch(h);
-    workspace.block[workspace.filled] = t;
+    workspace.block[workspace.filled] = {t.first, t.second, t.text, t.size};  // by parts: a copy of the whole waits for their stores
     workspace.hash[workspace.filled] = h;
     if (++workspace.filled == 256) flush(take);
   }

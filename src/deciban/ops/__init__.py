@@ -12,6 +12,7 @@ looked at again for missing cells. So data without missing values pay nothing fo
 from __future__ import annotations
 
 import importlib
+import os
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from deciban.data.blocks import Codes, ColumnBlock, Counts, Plain, Reals, class_borders
+from deciban.errors import InstructionSetError
 from deciban.ops import spec
 from deciban.ops.packed import Packed
 from deciban.tallies import Crosstab, Moments, Pairs, Quartic, RowScatter, Scatter, Sums
@@ -26,12 +28,22 @@ from deciban.tallies.crosstab import Layout
 
 
 def _load():
-    """The compiled module for this processor, or None where none was built."""
+    """The compiled module, or None where none was built. It uses the best instruction set that this processor has, or
+    the lower one that $DECIBAN_ISA names."""
     try:
         core = importlib.import_module("deciban._core")
-        return importlib.import_module(f"deciban.{core.best()}")
-    except ImportError:
+    except ModuleNotFoundError:
         return None
+    name, usable = os.environ.get("DECIBAN_ISA", ""), core.instruction_sets()
+    if name and name not in usable:
+        names = ", ".join(f"`{one}`" for one in usable)
+        raise InstructionSetError(
+            f"DECIBAN_ISA is `{name}`, but this processor and this build have {names}\n\n"
+            f"hint: set DECIBAN_ISA to one of these, or unset it to use the best of them"
+        )
+    if name:
+        core.use(name)
+    return core
 
 
 _core = _load()
@@ -42,6 +54,23 @@ _SMALL = 256  # columns up to which our own matrix kernels beat a call into BLAS
 def core():
     """The compiled module in use, or None: then every operation runs its specification."""
     return _core
+
+
+def instruction_sets() -> list[str]:
+    """The instruction sets that this processor and this build have, the best one last; empty where nothing was
+    compiled."""
+    return [] if _core is None else _core.instruction_sets()
+
+
+@contextmanager
+def instruction_set(name: str) -> Iterator[None]:
+    """Inside, compiled operations use this instruction set, in all threads (for tests)."""
+    kept = _core.instruction_set()
+    _core.use(name)
+    try:
+        yield
+    finally:
+        _core.use(kept)
 
 
 @contextmanager
