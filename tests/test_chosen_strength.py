@@ -12,11 +12,12 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
-from deciban import LogisticRegression, SeparationWarning, coefficient_path
+from deciban import LogisticRegression, SeparationWarning
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError, SupportError
 from deciban.logistic.laplace import Leverage
 from deciban.logistic.likelihood import Prior, reference_coding
+from deciban.plots import coefficient_path
 from deciban.plots.paths import spread
 from deciban.rows.digests import row_digests
 from deciban.rows.folds import folds_with_copies_together

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from deciban import LogisticRegression, nomogram, waterfall
+from deciban import LogisticRegression
 from deciban.decision import DECIBAN
 from deciban.errors import DataError
+from deciban.plots import nomogram, waterfall
 from deciban.plots.nomograms import scales_of
 
 from .test_plots import assert_no_overlaps

@@ -65,8 +65,8 @@ class Bernoulli(Family):
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(count + self.alpha)
             logs -= np.log(n + 2.0 * self.alpha)
-        if not np.min(self.alpha) > 0 and np.isnan(logs.sum()):
-            logs[np.isnan(logs)] = np.log(0.5)  # no rows and no pseudo-counts
+        if isinstance(logs, np.ndarray) and np.isnan(logs.sum()):
+            logs[np.isnan(logs)] = np.log(0.5)  # no rows and no pseudo-counts, or cells above 1 that are not presences
         return logs
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
