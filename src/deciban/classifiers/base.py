@@ -45,7 +45,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin  # noqa: F401 (used by other modules)
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Hidden, Interval, InvalidParameterError, StrOptions  # noqa: F401
 

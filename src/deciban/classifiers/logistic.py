@@ -35,6 +35,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils import check_random_state
 
 from deciban import ops, progress
@@ -44,8 +45,6 @@ from deciban.classifiers.base import (
     Hidden,
     Interval,
     InvalidParameterError,
-    LinearClassifierMixin,
-    SparseCoefMixin,
     StrOptions,
     context,
     unfitted,
