@@ -4,19 +4,31 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp -type f)
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+ISA := --config-settings=cmake.define.DECIBAN_ISA_ONLY
+# what the demo needs: all that the tests need, where that is installed already
+DEMO := $(VENV)/$(if $(wildcard $(VENV)/installed),installed,demo)
 
 .PHONY: help demo test test-fast check bench scaling quality clean
 
 help:  ## list the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
 
-$(VENV)/installed: $(SOURCES)
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[test,test-engines,check,bench]'
-	touch $@
+$(BIN)/python:
+	@echo "creating the virtual environment $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
 
-demo: $(VENV)/installed  ## the tour: tennis, a real table, a race, texts, a report
+$(VENV)/demo: $(SOURCES) | $(BIN)/python
+	@echo "installing the library: packages, then the kernels for this processor (about half a minute)"
+	@$(INSTALL) '.[all]' $(ISA)=native
+	@touch $@
+
+$(VENV)/installed: $(SOURCES) | $(BIN)/python
+	@echo "installing the library with all that tests, checks and benchmarks need (a few minutes the first time)"
+	@$(INSTALL) '.[test,test-engines,check,bench]' $(ISA)=
+	@touch $@
+
+demo: $(DEMO)  ## the tour: tennis, a real table, a race, texts, a report
 	$(BIN)/python -m deciban demo
 
 test: $(VENV)/installed  ## all tests
