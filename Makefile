@@ -2,6 +2,7 @@
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 VENV := .venv
+OLDEST := .venv-oldest
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp -type f)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
@@ -9,7 +10,7 @@ ISA := --config-settings=cmake.define.DECIBAN_ISA_ONLY
 # what the demo needs: all that the tests need, where that is installed already
 DEMO := $(VENV)/$(if $(wildcard $(VENV)/installed),installed,demo)
 
-.PHONY: help demo test test-fast check bench scaling quality clean
+.PHONY: help demo test test-fast test-oldest check bench scaling quality clean
 
 help:  ## list the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -37,6 +38,11 @@ test: $(VENV)/installed  ## all tests
 test-fast: $(VENV)/installed  ## the tests that take little time
 	DECIBAN_EXAMPLES=4 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not (slow or spark or dask or browser)" tests
 
+test-oldest:  ## the tests that take little time, with the oldest supported versions of the dependencies
+	test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test]' -c tests/oldest.txt $(ISA)=
+	DECIBAN_EXAMPLES=4 $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal -m "not (slow or spark or dask or browser)" tests
+
 check: $(VENV)/installed  ## ruff, format, mypy, import contract
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -60,5 +66,5 @@ quality: $(VENV)/installed  ## compare the probabilities on the shared tables; w
 	$(BIN)/python -m bench.quality_text_losses
 
 clean:  ## remove everything that was built
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

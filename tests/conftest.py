@@ -1,6 +1,7 @@
 """How tests are run: always on the same examples, with small matrices on one thread, and without a display."""
 
 import os
+import warnings
 
 import pytest
 from hypothesis import settings
@@ -11,6 +12,14 @@ from .support.strategies import LAWS
 os.environ.setdefault("MPLBACKEND", "Agg")
 settings.register_profile("laws", LAWS)
 settings.load_profile("laws")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Let scikit-learn pass a generator to `parametrize`, which pytest 9 warns of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pytest.PytestDeprecationWarning)
+        return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -195,3 +195,25 @@ def test_private_names_of_scikit_learn_are_imported_in_few_files():
     package = ROOT / "src" / "deciban"
     found = {path.relative_to(package).as_posix() for path in package.rglob("*.py") if PRIVATE.search(path.read_text())}
     assert found == {"classifiers/base.py", "classifiers/logistic.py", "rows/inputs.py"}
+
+
+def test_the_oldest_versions_that_are_tested_are_those_that_are_required():
+    pins = dict(re.findall(r"^([\w-]+)==([\d.]+)$", (ROOT / "tests" / "oldest.txt").read_text(), re.M))
+    bounds = dict(re.findall(r'"([\w-]+)(?:\[[\w,]+\])?>=([\d.]+)', (ROOT / "pyproject.toml").read_text()))
+    wrong = {
+        name: (pin, bounds.get(name)) for name, pin in pins.items() if not f"{pin}.".startswith(f"{bounds[name]}.")
+    }
+    assert not wrong
+    needed = {
+        "numpy",
+        "scipy",
+        "scikit-learn",
+        "narwhals",
+        "threadpoolctl",
+        "click",
+        "rich",
+        "pyarrow",
+        "matplotlib",
+        "jinja2",
+    }
+    assert needed <= pins.keys()

@@ -1,6 +1,5 @@
 """What scikit-learn's own conftest gives its tests: two fixtures and its rules for warnings."""
 
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -26,14 +25,6 @@ def pytest_configure(config):
 def pytest_generate_tests(metafunc):
     if "global_random_seed" in metafunc.fixturenames:
         metafunc.parametrize("global_random_seed", [42])
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector):
-    """Let scikit-learn pass a generator to `parametrize`, which pytest 9 warns of."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pytest.PytestDeprecationWarning)
-        return (yield)
 
 
 def pytest_collection_modifyitems(items):
