@@ -13,7 +13,7 @@ DEMO := $(VENV)/$(if $(wildcard $(VENV)/installed),installed,demo)
 .PHONY: help demo test test-fast test-oldest check bench scaling quality clean
 
 help:  ## list the verbs
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 $(BIN)/python:
 	@echo "creating the virtual environment $(VENV)"
