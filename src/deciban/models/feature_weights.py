@@ -378,12 +378,12 @@ def problem(pieces: Sequence[WeightedRows], prior: np.ndarray, d: int) -> Object
     return with_initial_strengths(Objective(pieces, prior, layout, np.ones(layout.size)))
 
 
-def with_initial_strengths(objective: Objective) -> Objective:
-    """The objective with the initial penalty strengths."""
+def with_initial_strengths(objective: Objective, strengths: Sequence[float] = (1.0, 10.0)) -> Objective:
+    """The objective with the initial penalty strengths, by default those for which nothing is known."""
     lowest, ridge = least_strength(objective.weight), np.ones(objective.layout.size)
     ridge[0] += lowest
     groups = len(objective.layout.groups)
-    return with_strength(replace(objective, ridge=ridge), [max(strength, lowest) for strength in (1.0, 10.0)[:groups]])
+    return with_strength(replace(objective, ridge=ridge), [max(strength, lowest) for strength in strengths[:groups]])
 
 
 def fit_temperature(objective: Objective) -> np.ndarray:

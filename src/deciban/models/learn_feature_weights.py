@@ -64,14 +64,14 @@ def weighted(state: State, rows: Rows) -> State:
     tallies = rows.total(fold_tallies, fold_tallies.size).parts
     evidence = FoldEvidence.of(state, {f: t for f, t in enumerate(tallies) if t.parts[0].n.any()})
     near = weighing.problem(evidence.pieces(few, fold_of(digest)), prior, d)
-    start = weighing.minimise(near, weighing.fit_temperature(near)).w
+    start = weighing.minimise(near, weighing.fit_temperature(near))
     if isinstance(rows, ArrayRows) and rows.table.n * k * d <= KEPT:
         every = replace(near, pieces=HeldOutEvidence(evidence, True)(rows.table))
     else:
         sums = rows.mapped(HeldOutEvidence(evidence, False), max(CHUNK // k, 1))
         every = replace(near, pieces=(), elsewhere=sums, mass=float(state.n.sum()), costly=not rows.in_memory)
-    every = weighing.with_initial_strengths(every)
-    return state.adjusted(weights=warn_unconverged(weighing.found(every, weighing.minimise(every, start))))
+    every = weighing.with_initial_strengths(every, start.internal.strengths)
+    return state.adjusted(weights=warn_unconverged(weighing.found(every, weighing.minimise(every, start.w))))
 
 
 def distinct_rows(sample: RowSample) -> tuple[Table, np.ndarray, np.ndarray]:
