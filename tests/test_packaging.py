@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import deciban
+from deciban import ops
 
 from .support.data import ROOT
 
@@ -217,3 +218,9 @@ def test_the_oldest_versions_that_are_tested_are_those_that_are_required():
         "jinja2",
     }
     assert needed <= pins.keys()
+
+
+def test_the_compiled_module_is_there():
+    """Many laws skip without it, and the NumPy fallback would hide that it was not built."""
+    assert ops.core() is not None
+    assert ops.instruction_sets()

@@ -26,8 +26,8 @@ from deciban import (
 )
 from deciban.engines import stream
 from deciban.errors import DataError
+from deciban.rows.raw_rows import RawBatches
 from deciban.rows.rows import BatchJob, ColumnRoles
-from deciban.rows.unread import UnreadBatches
 
 from ..support.data import shared_table
 
@@ -338,7 +338,7 @@ def test_b17_titanic():
 
 
 def test_b17_fit_on_is_fit_also_beyond_the_size_of_a_sample(monkeypatch):
-    monkeypatch.setattr("deciban.rows.unread.SIZE", 1000)
+    monkeypatch.setattr("deciban.rows.raw_rows.SIZE", 1000)
     monkeypatch.setattr("deciban.classifiers.base.SIZE", 1000)
     for n, held_out in ((400, "5 folds"), (3000, "1000 rows in 2 groups"), (6000, "1000 rows")):
         X, y = curved(n, seed=1)
@@ -358,7 +358,7 @@ def test_passes_over_some_columns_leave_out_the_same_rows():
     X, y = curved(400)
     table = pa.Table.from_pandas(X.assign(label=y, row=np.arange(400.0)), preserve_index=False)
     roles = ColumnRoles((*X.columns, "row"), "label")
-    rows = UnreadBatches(BatchJob(stream, table, roles))
+    rows = RawBatches(BatchJob(stream, table, roles))
     job = rows.without(rows.sample().hold_out(5).left_out(0)).job
 
     def numbers_of(batch):

@@ -13,8 +13,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from deciban import BayesOptimal, CategoricalNB, GaussianNB, Gibbs, MixedNB, TextClassifier
 from deciban.engines import stream
+from deciban.rows.raw_rows import SIZE, RawArrays, RawBatches
 from deciban.rows.rows import BatchJob, ColumnRoles
-from deciban.rows.unread import SIZE, UnreadArrays, UnreadBatches
 
 # one with leave-one-out in closed form, one that is fitted again
 MEMBERS = [("plain", GaussianNB()), ("calibrated", GaussianNB(calibrate=True)), ("chosen", MixedNB())]
@@ -71,7 +71,7 @@ def test_few_distinct_rows_are_not_held_out_all_at_once():
     X = X.round()
     found = BayesOptimal([("levels", CategoricalNB(calibrate=True)), ("other", CategoricalNB())]).fit(X - X.min(), y)
     assert found.held_out_ == [f"{SIZE} rows", f"leave-one-out of {SIZE} rows"]
-    rows = UnreadArrays(X, y)
+    rows = RawArrays(X, y)
     held = rows.sample().hold_out(5)
     assert held.copies.sum() == SIZE
     part = rows.without(held.left_out(0))
@@ -82,7 +82,7 @@ def test_few_distinct_rows_are_not_held_out_all_at_once():
 @pytest.mark.parametrize("n", [3, 40, SIZE, SIZE + 1, 20_000, 5 * SIZE - 1, 5 * SIZE, 100_000])
 def test_a_refit_has_at_least_four_fifths_of_the_rows(n):
     X, y, _ = rows_of(n)
-    held = UnreadArrays(X, y).sample().hold_out(5)
+    held = RawArrays(X, y).sample().hold_out(5)
     sizes = np.bincount(held.group, weights=held.copies)
     assert sizes.sum() == min(n, SIZE)
     assert sizes.max() <= -(-n // 5)
@@ -92,9 +92,9 @@ def test_a_refit_has_at_least_four_fifths_of_the_rows(n):
 
 def test_the_same_rows_are_held_out_in_memory_and_elsewhere():
     X, y, w = rows_of(20_000, copies=True)
-    near = UnreadArrays(X, y, w).sample()
+    near = RawArrays(X, y, w).sample()
     job = BatchJob(stream, in_batches(X, y, w, 5, 9000), ColumnRoles(("a", "b"), "label", "w"))
-    far = UnreadBatches(job).sample()
+    far = RawBatches(job).sample()
     np.testing.assert_array_equal(near.key, far.key)
     np.testing.assert_array_equal(near.times, far.times)
     assert near.rows == far.rows
@@ -108,7 +108,7 @@ def test_members_without_weights_learn_from_the_other_copies():
 
 
 def test_default_members_are_the_same_for_all_data(monkeypatch):
-    for module in ("rows.unread", "classifiers.base"):
+    for module in ("rows.raw_rows", "classifiers.base"):
         monkeypatch.setattr(f"deciban.{module}.SIZE", 300)
     X, y, w = rows_of(700)
     near = BayesOptimal().fit(X, y)

@@ -67,7 +67,7 @@ from deciban.explain.explanation import Explanation
 from deciban.models import held_out
 from deciban.models.em import fill_missing
 from deciban.models.learn_feature_weights import weighted
-from deciban.models.model import Known, Spec, State, Tallying
+from deciban.models.model import Known, Spec, State, TallyPass
 from deciban.models.posterior import LinearPosterior
 from deciban.progress import row_progress
 from deciban.rows import inputs, predictions
@@ -628,13 +628,13 @@ class Generative(Classifier):
         if spec.find_cuts is not None:
             rows, grid = rows.discover(spec.find_cuts.grid, sample)
             known = replace(known, cuts=spec.find_cuts(rows.reader.schema, grid.parts[1]))
-            tallying = Tallying(spec, known)
-            tally = rows.total(tallying, tallying.size_of(rows.reader.schema, len(rows.classes), rows.reader.d))
+            tally_pass = TallyPass(spec, known)
+            tally = rows.total(tally_pass, tally_pass.size_of(rows.reader.schema, len(rows.classes), rows.reader.d))
         else:
             if spec.find_covariances is not None:
                 known = replace(known, covariances=spec.find_covariances(rows))
-            tallying = Tallying(spec, known)
-            rows, tally = rows.discover(tallying, sample, tallying.size)
+            tally_pass = TallyPass(spec, known)
+            rows, tally = rows.discover(tally_pass, sample, tally_pass.size)
         return rows, State(spec, rows.reader, rows.classes, tally, known)
 
     def _adopt(self, state: State) -> Self:
@@ -685,8 +685,8 @@ class Generative(Classifier):
                 _, state = self._tallied(spec, rows)
             else:
                 state = replace(before, spec=spec, calibration=None, weights=None)
-                tallying = Tallying(spec, before.known)
-                more = rows.total(tallying, tallying.size(table))
+                tally_pass = TallyPass(spec, before.known)
+                more = rows.total(tally_pass, tally_pass.size(table))
                 state = state.plus(State(spec, found.reader, all_classes, more, before.known))
             self._adopt(replace(state, closed=closed).pruned())
         return self
@@ -729,8 +729,8 @@ class Generative(Classifier):
             _, codes = inputs.labels(found.y, state.classes)
             table = Table(found.x, codes, inputs.weights(sample_weight, codes), len(state.classes), found.reader.schema)
             grown = replace(state, spec=self._spec()).in_schema(found.reader.schema)
-            tallying = Tallying(grown.spec, grown.known)
-            removed = ArrayRows(grown.reader, grown.classes, table).total(tallying, tallying.size(table))
+            tally_pass = TallyPass(grown.spec, grown.known)
+            removed = ArrayRows(grown.reader, grown.classes, table).total(tally_pass, tally_pass.size(table))
             left = replace(grown, tally=grown.tally - removed)
             if left.tally.short().any():
                 raise self._never_learned(grown, X, table)

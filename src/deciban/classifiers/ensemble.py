@@ -12,7 +12,7 @@ predictions +, −, − the most probable model predicts +, the mean −:
 >>> vote.predict([[0]]).tolist(), vote.predict_proba([[0]]).round(9).tolist()  # of `classes_`, "+" and "-"
 (['-'], [[0.4, 0.6]])
 
-`fit` and `fit_on` are one algorithm over `rows/unread.py`: every member learns from all rows; to compare members by
+`fit` and `fit_on` are one algorithm over `rows/raw_rows.py`: every member learns from all rows; to compare members by
 held-out rows, some rows are chosen by content and left out of refits of each member. A `Member` is a model with its
 name: `OwnMember` for classifiers of this library, `ForeignMember` for other estimators of scikit-learn's interface.
 
@@ -65,10 +65,10 @@ from deciban.errors import (
 from deciban.explain.explanation import Explanation
 from deciban.models import hypotheses
 from deciban.models.hypotheses import HELD_OUT, NoEvidenceError, check_same_data, class_evidence, log_weights
-from deciban.models.pooled import PooledPosterior, inputs_of_each, taken_rows
+from deciban.models.pooled_posterior import PooledPosterior, inputs_of_each, taken_rows
 from deciban.rows import inputs
 from deciban.rows.inputs import rows_at
-from deciban.rows.unread import Chunk, HeldOut, UnreadArrays, UnreadBatches, UnreadRows, indexable
+from deciban.rows.raw_rows import Chunk, HeldOut, RawArrays, RawBatches, RawRows, indexable
 from deciban.tallies.basic import SumTuple
 
 FOLDS = 5
@@ -203,15 +203,15 @@ class Ensemble(Classifier):
         self._validate_params()
         with self._unchanged_on_failure():
             target, (X, y) = frames.target_name(y), frames.take_target(X, y)
-            self._learn(UnreadArrays(X, y, sample_weight, target))
+            self._learn(RawArrays(X, y, sample_weight, target))
             if target is not None:
                 self.target_name_ = target
         return self
 
     def _learn_on(self, job: Any) -> None:
-        self._learn(UnreadBatches(job, all(member.reads_texts for member in self._unfitted())))
+        self._learn(RawBatches(job, all(member.reads_texts for member in self._unfitted())))
 
-    def _learn(self, rows: UnreadRows) -> None:
+    def _learn(self, rows: RawRows) -> None:
         """Learn from rows in memory or elsewhere."""
         with rows.several() as rows:
             if self._weighting == "loo":
@@ -220,7 +220,7 @@ class Ensemble(Classifier):
             if self.models is None and self._weighting == "loo" and rows.complete_numbers:
                 members.append(StandardisedMember("logistic", LOGISTIC))
             self._adopt([member.name for member in members], *learn_each(members, lambda one: one.learn(rows)))
-            self._describe(rows.class_weights(self._first_classes()) if isinstance(rows, UnreadArrays) else None)
+            self._describe(rows.class_weights(self._first_classes()) if isinstance(rows, RawArrays) else None)
             self._learn_weights(rows)
         warn_left_out(self.left_out_)
 
@@ -241,7 +241,7 @@ class Ensemble(Classifier):
             for member in members:
                 member.model.partial_fit(X, y, **more, **weight_argument(member.model, "partial_fit", sample_weight))
             self._adopt([name for name, _ in self._named_models()], members, left_out)
-            new = UnreadArrays(None, frames.take_target(X, y)[1], sample_weight).class_weights(self._first_classes())
+            new = RawArrays(None, frames.take_target(X, y)[1], sample_weight).class_weights(self._first_classes())
             self._describe(new if before is None else before + new)
             self._learn_weights(None)
         return self
@@ -453,7 +453,7 @@ class Ensemble(Classifier):
             raise DataError(f"no model that has weight could learn ({why})\n\nhint: give others some weight")
         return some - np.logaddexp.reduce(some)
 
-    def _learn_weights(self, rows: UnreadRows | None) -> None:
+    def _learn_weights(self, rows: RawRows | None) -> None:
         """Set `weights_`; rows=None: from the tallies of the models alone."""
         members = self._members()
         if self._weighting == "":
@@ -477,7 +477,7 @@ class Ensemble(Classifier):
         self.log_evidence_ = log_evidence
         self.weights_ = hypotheses.posterior(self.log_evidence_, self._log_weights(self.prior))
 
-    def _stack(self, members: list[Member], rows: UnreadRows) -> None:
+    def _stack(self, members: list[Member], rows: RawRows) -> None:
         """Set the weights under which held-out rows are most probable."""
         scores = score_held_out(members, rows.in_memory_if_few(), self.classes_)
         self.names_ = [one.name for one in scores.members]
@@ -732,7 +732,7 @@ class Member:
     def of(name: str, model: Any) -> Member:
         return (OwnMember if isinstance(model, Classifier) else ForeignMember)(name, model)
 
-    def learn(self, rows: UnreadRows) -> Self:
+    def learn(self, rows: RawRows) -> Self:
         """A member with the same settings, fitted to the rows."""
         raise NotImplementedError
 
@@ -781,7 +781,7 @@ class Member:
         tags = self.tags()
         return tags is None or bool(tags.input_tags.allow_nan)
 
-    def held_out(self, held: HeldOut, parts: Sequence[UnreadRows], classes: np.ndarray) -> tuple[np.ndarray, str]:
+    def held_out(self, held: HeldOut, parts: Sequence[RawRows], classes: np.ndarray) -> tuple[np.ndarray, str]:
         """(log probability (p,) of the class of each held-out row, by models not fitted to it, a description); parts[g]
         are the rows without group g."""
         sample, logs = held.sample, np.empty(len(held.row))
@@ -837,9 +837,9 @@ class OwnMember(Member):
     def takes_missing(self) -> bool:
         return bool(get_tags(self.model).input_tags.allow_nan)
 
-    def learn(self, rows: UnreadRows) -> Self:
+    def learn(self, rows: RawRows) -> Self:
         model = clone(self.model)
-        if isinstance(rows, UnreadArrays):
+        if isinstance(rows, RawArrays):
             X, y, w = rows.arrays()
             model.fit(X, y, **weight_argument(model, "fit", w))
             if rows.target is not None:
@@ -879,7 +879,7 @@ class OwnMember(Member):
     def n_parameters(self) -> int:
         k = len(self.model.classes_)
         if isinstance(self.model, LogisticRegression):
-            return (k - 1) * (self.model.coef_.shape[1] + bool(self.model.fit_intercept))
+            return n_coefficients(self.model)
         if not isinstance(self.model, Generative):
             raise unknown_parameters(self.model)
         state = self.model._fitted_state()
@@ -888,7 +888,7 @@ class OwnMember(Member):
             raise unknown_parameters(self.model)
         return k - 1 + free
 
-    def held_out(self, held: HeldOut, parts: Sequence[UnreadRows], classes: np.ndarray) -> tuple[np.ndarray, str]:
+    def held_out(self, held: HeldOut, parts: Sequence[RawRows], classes: np.ndarray) -> tuple[np.ndarray, str]:
         """By leave-one-out in closed form, where the model has it and all rows have chosen nothing."""
         if not makes_choices(self.model) and self.has("leave_one_out"):
             sample = held.sample
@@ -909,15 +909,15 @@ class StandardisedMember(OwnMember):
     standardised columns and scaling the coefficients back gives an ordinary `LogisticRegression`.
 
     >>> X = [[0.0, 5e5], [1.0, 2e5], [2.0, 9e5], [3.0, 6e5], [4.0, 4e5], [5.0, 8e5]]
-    >>> rows = UnreadArrays(X, ["no", "no", "yes", "no", "yes", "yes"])
+    >>> rows = RawArrays(X, ["no", "no", "yes", "no", "yes", "yes"])
     >>> model = StandardisedMember("logistic", LOGISTIC).learn(rows).model
     >>> type(model).__name__, model.predict([[0.5, 5e5], [4.5, 5e5]]).tolist()
     ('LogisticRegression', ['no', 'yes'])
     """
 
-    def learn(self, rows: UnreadRows) -> Self:
+    def learn(self, rows: RawRows) -> Self:
         names = None
-        if isinstance(rows, UnreadBatches):
+        if isinstance(rows, RawBatches):
             names = np.array(rows.job.roles.features, dtype=object)
             rows = rows.collected("logistic regression on standardised columns")
         X, y, w = rows.arrays()
@@ -940,8 +940,7 @@ class StandardisedMember(OwnMember):
         model.__dict__.pop("path_", None)  # in other units
         model.coef_ = model.coef_ / spread
         model.intercept_ = model.intercept_ - model.coef_ @ mean
-        if "_means" in model.__dict__:
-            model._means = mean
+        model._set_means(mean)
         _, codes = inputs.labels(np.asarray(y), model.classes_)
         model._keep_training_rows(Reals(x), codes, inputs.weights(w, codes))
         return replace(self, model=model)
@@ -950,8 +949,8 @@ class StandardisedMember(OwnMember):
 class ForeignMember(Member):
     """An estimator of another library, a pipeline, or a `FixedRule`: it learns from rows in memory only."""
 
-    def learn(self, rows: UnreadRows) -> Self:
-        if not isinstance(rows, UnreadArrays):
+    def learn(self, rows: RawRows) -> Self:
+        if not isinstance(rows, RawArrays):
             raise NotAdditiveError(
                 f"`{self.name}`, a {type(self.model).__name__}, learns from rows in memory only\n\n"
                 "hint: use `fit`, or leave it out of the models"
@@ -994,7 +993,7 @@ class ForeignMember(Member):
             return self._last().n_parameters()
         if not hasattr(self.model, "coef_"):
             raise unknown_parameters(self.model)
-        return (len(self.model.classes_) - 1) * (self.model.coef_.shape[1] + bool(self.model.fit_intercept))
+        return n_coefficients(self.model)
 
     def _last(self) -> Member:
         """The last step of a pipeline."""
@@ -1081,6 +1080,11 @@ def copy_shallow(model: Any) -> Any:
     return out
 
 
+def n_coefficients(model: Any) -> int:
+    """The number of free coefficients of a linear model of classes."""
+    return (len(model.classes_) - 1) * (model.coef_.shape[1] + bool(model.fit_intercept))
+
+
 def in_classes(log_proba: np.ndarray, own: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Log probabilities of some of the classes as (n, k): −∞ for the others."""
     if len(own) == len(classes):
@@ -1161,7 +1165,7 @@ class HeldOutScores:
     failed: dict[str, str]  # the reason, by name
 
 
-def score_held_out(members: Sequence[Member], rows: UnreadRows, classes: np.ndarray) -> HeldOutScores:
+def score_held_out(members: Sequence[Member], rows: RawRows, classes: np.ndarray) -> HeldOutScores:
     """The log probabilities of held-out rows by fitted members."""
     held = rows.sample().hold_out(FOLDS)
     parts = [rows.without(held.left_out(group)) for group in range(held.groups)]
@@ -1177,7 +1181,7 @@ def evidence_of_each(members: Sequence[Member], by: str = "evidence") -> np.ndar
     return np.array([value for _, value in found])
 
 
-def bic_of_each(members: Sequence[Member], rows: UnreadRows) -> np.ndarray:
+def bic_of_each(members: Sequence[Member], rows: RawRows) -> np.ndarray:
     """Schwarz' approximation of the log evidence, (m,): log likelihood − ½ parameters · log n."""
     check_same_data([one.measure() for one in members], [one.name for one in members], "weights='bic'")
     parameters = np.array([member.n_parameters() for member in members])

@@ -28,7 +28,7 @@ from deciban.classifiers.ensemble import Member, name_models
 from deciban.data import frames
 from deciban.errors import DataError
 from deciban.models import hypotheses
-from deciban.rows.unread import UnreadArrays
+from deciban.rows.raw_rows import RawArrays
 
 WAYS = ("map", "mdl", "loo")
 
@@ -133,7 +133,7 @@ def select_model(
         raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
     names = [member.name for member in members]
     logs = dict(zip(names, hypotheses.log_weights(prior, names), strict=True))
-    rows = UnreadArrays(*frames.take_target(X, y), sample_weight)
+    rows = RawArrays(*frames.take_target(X, y), sample_weight)
     found, left_out = ensemble.learn_each(members, lambda member: member.learn(rows))
     value, measured, why = None, "", []
     if by != "loo":

@@ -21,7 +21,7 @@ from sklearn.base import clone
 from deciban.classifiers.naive_bayes import ALPHA_MIN, ComplementNB, MultinomialNB
 from deciban.data.blocks import Counts, Table
 from deciban.model_selection.labelled_rows import ignore_class_count_warning
-from deciban.models.model import Known, State, Tallying
+from deciban.models.model import Known, State, TallyPass
 from deciban.rows.rows import ArrayRows
 from deciban.tallies import Bundle, Sums
 
@@ -62,7 +62,7 @@ def steps(models: Any, test: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarra
         spec.check(every, reader, None)
         weights = None if w is None else w[start:stop]
         table = Table(columns.learned(start, stop, i), codes[start:stop], weights, len(every))
-        tallying = Tallying(spec, Known())
+        tallying = TallyPass(spec, Known())
         new = ArrayRows(reader, every, table).total(tallying, tallying.size(table))
         tally = new if tally is None else _grown(tally, new)
         if few[i]:  # `fit` decides whether so few rows are enough

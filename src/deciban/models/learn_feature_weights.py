@@ -37,7 +37,7 @@ from deciban.errors import levels_up
 from deciban.models import feature_weights as weighing
 from deciban.models.feature_evidence import DenseEvidence, LinearEvidence, NoEvidence, SparseEvidence, column_evidence
 from deciban.models.feature_weights import FeatureWeights, WeightedRows
-from deciban.models.model import State, Tallying
+from deciban.models.model import State, TallyPass
 from deciban.rows.folds import EVERY, NOWHERE, UniqueRows, assign_folds_to_unique_rows
 from deciban.rows.rows import ArrayRows, Rows
 from deciban.rows.sampling import RowSample, digests
@@ -60,7 +60,7 @@ def weighted(state: State, rows: Rows) -> State:
     few, times, digest = distinct_rows(rows.sample)
     if rows.sample.complete:
         return state.adjusted(weights=warn_unconverged(weighing.fit(split_pieces(state, few, times), prior, d)))
-    fold_tallies = FoldTallying(state)
+    fold_tallies = FoldTallyPass(state)
     tallies = rows.total(fold_tallies, fold_tallies.size).parts
     evidence = FoldEvidence.of(state, {f: t for f, t in enumerate(tallies) if t.parts[0].n.any()})
     near = weighing.problem(evidence.pieces(few, fold_of(digest)), prior, d)
@@ -100,7 +100,7 @@ def fold_of(digest: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class FoldTallying:
+class FoldTallyPass:
     """rows → the tally of each fold."""
 
     state: State
@@ -111,8 +111,8 @@ class FoldTallying:
         return FOLDS * self.state.family.tally_size(len(self.state.classes), self.state.reader.d)
 
     def __call__(self, table: Table) -> SumTuple:
-        fold, tallying = fold_of(digests(table.x, table.schema)), Tallying(self.state.spec, self.state.known)
-        return SumTuple(tuple(tallying(table.take(np.flatnonzero(fold == f))) for f in range(FOLDS)))
+        fold, tally_pass = fold_of(digests(table.x, table.schema)), TallyPass(self.state.spec, self.state.known)
+        return SumTuple(tuple(tally_pass(table.take(np.flatnonzero(fold == f))) for f in range(FOLDS)))
 
 
 @dataclass(frozen=True, eq=False)

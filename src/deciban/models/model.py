@@ -3,7 +3,7 @@
 A state is a tally and what is needed to interpret it. Parameters, priors and the posterior are computed from it at
 first use. Learning more rows, merging and removing rows make a new state.
 
-    rows ── Tallying ──► tally ── Spec ──► State ──► Posterior
+    rows ── TallyPass ──► tally ── Spec ──► State ──► Posterior
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def fixed_family(family: Any, schema: Schema | None, known: Known) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Tallying:
+class TallyPass:
     """rows → class weights and the family's statistics."""
 
     spec: Spec
@@ -295,7 +295,7 @@ class State:
 
     def tallied(self, table: Table) -> Bundle:
         """The tally of rows in the codes of this state."""
-        return Tallying(self.spec, self.known)(table.rows(0, table.n))
+        return TallyPass(self.spec, self.known)(table.rows(0, table.n))
 
     def loglik_without(self, row: Table) -> np.ndarray:
         """log likelihoods (1, k) of a row by the model without it, by refitting."""

@@ -1,14 +1,14 @@
-"""Training rows before a model reads them, and which of them are held out.
+"""Raw training rows, before a model reads them, and which of them are held out.
 
-Each member of an ensemble reads rows in its own way, so an ensemble learns from rows as they were given: `UnreadArrays`
-in memory, `UnreadBatches` in files, streams or clusters. Both have the same methods: `sample` (some rows, chosen by
+Each member of an ensemble reads rows in its own way, so an ensemble learns from rows as they were given: `RawArrays`
+in memory, `RawBatches` in files, streams or clusters. Both have the same methods: `sample` (some rows, chosen by
 content), `without` (the rows without some of them), `total` (Σ f(chunk)).
 
-`UnreadSample.hold_out` deals the rows of a sample to groups. Both steps depend on the content of the rows only, not on
+`RawSample.hold_out` deals the rows of a sample to groups. Both steps depend on the content of the rows only, not on
 their order or their batches. A copy of a row is another row: of t copies, c may be held out. The training weight of
 each copy is then multiplied by (t − c) / t, which sums to the weight of the other copies in every batch layout.
 
->>> rows = UnreadArrays(np.array([[1.0], [1.0], [2.0], [5.0], [6.0], [7.0]]), np.array(list("aaabbb")))
+>>> rows = RawArrays(np.array([[1.0], [1.0], [2.0], [5.0], [6.0], [7.0]]), np.array(list("aaabbb")))
 >>> held = rows.sample().hold_out(3)
 >>> held.description, np.bincount(held.group).tolist(), held.sample.times.tolist()
 ('3 folds', [2, 2, 2], [2, 1, 1, 1, 1])
@@ -42,7 +42,7 @@ from deciban.rows.sampling import SIZE, BatchSample, count_copies, digests, leas
 
 
 @dataclass(frozen=True, eq=False)
-class UnreadArrays:
+class RawArrays:
     """Rows in memory, as they were passed to `fit`."""
 
     X: Any
@@ -53,11 +53,11 @@ class UnreadArrays:
     in_memory: ClassVar[bool] = True
 
     @contextmanager
-    def several(self) -> Iterator[UnreadArrays]:
+    def several(self) -> Iterator[RawArrays]:
         """The rows for several passes."""
         yield self
 
-    def in_memory_if_few(self) -> UnreadArrays:
+    def in_memory_if_few(self) -> RawArrays:
         """The rows in memory, if they are no more than a sample."""
         return self
 
@@ -65,7 +65,7 @@ class UnreadArrays:
     def complete_numbers(self) -> bool:
         """Whether every column holds numbers, and no cell is missing.
 
-        >>> [UnreadArrays(X, None).complete_numbers for X in ([[1.0, 2], [3, 4]], [[1.0, None]], np.array([["a"]]))]
+        >>> [RawArrays(X, None).complete_numbers for X in ([[1.0, 2], [3, 4]], [[1.0, None]], np.array([["a"]]))]
         [True, False, False]
         """
         if sparse.issparse(self.X):
@@ -139,7 +139,7 @@ class UnreadArrays:
         _, codes = inputs.labels(self.labels, classes)
         return np.asarray(ops.class_weights(codes, inputs.weights(self.w, codes), len(classes)))
 
-    def sample(self) -> UnreadSample:
+    def sample(self) -> RawSample:
         """The rows of the smallest digests, in memory."""
         some = np.flatnonzero(self.weights > 0)
         at, times, _ = least(self.digest[some], self.label_digest[some], self.weights[some], SIZE)
@@ -147,14 +147,14 @@ class UnreadArrays:
         order = np.lexsort((self.weights[at], self.digest[at], self.codes[1][at]))
         at, times = at[order], times[order]
         w = None if self.w is None else self.weights[at]
-        return UnreadSample(rows_at(indexable(self.X), at), self.labels[at], w, self.key[at], times, len(some))
+        return RawSample(rows_at(indexable(self.X), at), self.labels[at], w, self.key[at], times, len(some))
 
-    def without(self, left_out: LeftOut) -> UnreadArrays:
+    def without(self, left_out: LeftOut) -> RawArrays:
         share = left_out.shares(self.key)
         at = np.flatnonzero(share > 0)
         w = None if self.w is None else self.weights[at]
         rest = share[at] if left_out.partial else None
-        return UnreadArrays(rows_at(indexable(self.X), at), self.labels[at], w, self.target, rest)
+        return RawArrays(rows_at(indexable(self.X), at), self.labels[at], w, self.target, rest)
 
     def total(self, f: Callable[[Chunk], Any]) -> Any:
         """Σ f(chunk)"""
@@ -162,7 +162,7 @@ class UnreadArrays:
 
 
 @dataclass(frozen=True, eq=False)
-class UnreadBatches:
+class RawBatches:
     """Rows in files, streams or clusters, which an engine reads batch by batch."""
 
     job: BatchJob
@@ -174,7 +174,7 @@ class UnreadBatches:
         return self.job.roles.target
 
     @contextmanager
-    def several(self) -> Iterator[UnreadBatches]:
+    def several(self) -> Iterator[RawBatches]:
         with self.job.several() as job:
             yield replace(self, job=job)
 
@@ -186,18 +186,18 @@ class UnreadBatches:
             raise no_rows()
         return found
 
-    def in_memory_if_few(self) -> UnreadArrays | UnreadBatches:
+    def in_memory_if_few(self) -> RawArrays | RawBatches:
         found = self.survey
         if found.n > SIZE or found.n != len(found.sample.digest):  # rows of weight 0 are not in a sample
             return self
         X, y, w = self._read(found.sample.table)
-        return UnreadArrays(X, y, w, self.target)
+        return RawArrays(X, y, w, self.target)
 
     @property
     def complete_numbers(self) -> bool:
         return not self.texts and self.survey.complete_numbers
 
-    def sample(self) -> UnreadSample:
+    def sample(self) -> RawSample:
         found = self.survey.sample
         at, times, _ = least(found.digest, found.label, found.weight, SIZE, found.times)
         X, y, w = self._read(found.table.take(at))
@@ -205,9 +205,9 @@ class UnreadBatches:
         order = np.lexsort((weight, digest, np.unique(y, return_inverse=True)[1]))
         key = row_keys(digest, label, weight)
         w = None if w is None else w[order]
-        return UnreadSample(rows_at(X, order), y[order], w, key[order], times[order], self.survey.positive)
+        return RawSample(rows_at(X, order), y[order], w, key[order], times[order], self.survey.positive)
 
-    def without(self, left_out: LeftOut) -> UnreadBatches:
+    def without(self, left_out: LeftOut) -> RawBatches:
         job = self.job
         roles = replace(job.roles, weight=unused_name(job.roles.columns)) if left_out.partial else job.roles
         own = job.engine, job.data, roles, job.progress, job.checkpoint
@@ -216,11 +216,11 @@ class UnreadBatches:
     def total(self, f: Callable[[Chunk], Any]) -> Any:
         return self.job.total(OfChunk(f, self.job.roles))
 
-    def collected(self, what: str) -> UnreadArrays:
+    def collected(self, what: str) -> RawArrays:
         """All rows in memory, columns of numbers; an error that says what needs them where they are too many."""
         reader = ArrayReader("LogisticRegression").of_columns(self.job.roles)
         rows = BatchRows(self.job, reader, (what, {})).collected(what)
-        return UnreadArrays(rows.table.x.dense(), rows.classes[rows.table.y], rows.table.w, self.target)  # type: ignore[union-attr]
+        return RawArrays(rows.table.x.dense(), rows.classes[rows.table.y], rows.table.w, self.target)  # type: ignore[union-attr]
 
     def _read(self, table: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """(X, labels, weights) of Arrow rows."""
@@ -234,7 +234,7 @@ class UnreadBatches:
         return X, classes[codes], roles.weights(table)
 
 
-UnreadRows = UnreadArrays | UnreadBatches
+RawRows = RawArrays | RawBatches
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +273,7 @@ class OfChunk:
 
 
 @dataclass(frozen=True, eq=False)
-class UnreadSample:
+class RawSample:
     """Rows in memory, chosen by content and ordered by class and digest; copies are stored once."""
 
     X: Any
@@ -302,7 +302,7 @@ class UnreadSample:
 class HeldOut:
     """Rows that are held out, by groups; copies of a row may be in several groups."""
 
-    sample: UnreadSample
+    sample: RawSample
     row: np.ndarray  # (p,), which row of the sample
     group: np.ndarray  # (p,)
     copies: np.ndarray  # (p,), how many copies are in the group
