@@ -6,7 +6,7 @@ from unittest import SkipTest
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_class_weight_balanced_linear_classifier, parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 from deciban import (
@@ -92,6 +92,11 @@ def test_estimator_passes_the_check(estimator, check, request):
         check(estimator)
     except (SkipTest, pytest.skip.Exception) as skipped:
         pytest.fail(f"skipped: {skipped}")
+
+
+def test_balanced_weights_of_logistic_regression_are_those_of_scikit_learn():
+    """A check that scikit-learn makes for subclasses of its own mixin only."""
+    check_class_weight_balanced_linear_classifier("LogisticRegression", LogisticRegression())
 
 
 each_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)

@@ -192,10 +192,9 @@ PRIVATE = re.compile(
 
 
 def test_private_names_of_scikit_learn_are_imported_in_few_files():
-    """Two files for all classifiers; the mixins of linear models where they are used, as they import all of these."""
     package = ROOT / "src" / "deciban"
     found = {path.relative_to(package).as_posix() for path in package.rglob("*.py") if PRIVATE.search(path.read_text())}
-    assert found == {"classifiers/base.py", "classifiers/logistic.py", "rows/inputs.py"}
+    assert found == {"classifiers/base.py", "rows/inputs.py"}
 
 
 def test_the_oldest_versions_that_are_tested_are_those_that_are_required():

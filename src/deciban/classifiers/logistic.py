@@ -35,7 +35,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils import check_random_state
 
 from deciban import ops, progress
@@ -75,7 +74,7 @@ FAR = 1e-3  # predicted gain of another step, in nats, above which coefficients 
 SMALL = 1 << 24  # largest number of multiplications of the check for separation after a fit without penalty
 
 
-class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
+class LogisticRegression(Classifier):
     """Logistic regression of any number of classes, for dense or sparse rows.
 
     Parameters
@@ -377,6 +376,19 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
     def decision_function(self, X) -> np.ndarray:
         """log odds of the second class (n,), or a score for each class (n, k)."""
         return self._posterior().decision(X)
+
+    def densify(self) -> Self:
+        """Store `coef_` as a dense array, as after a fit."""
+        self._check_fitted()
+        if sparse.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+    def sparsify(self) -> Self:
+        """Store `coef_` as a sparse array, which is smaller if most coefficients are 0."""
+        self._check_fitted()
+        self.coef_ = sparse.csr_array(self.coef_)
+        return self
 
     def predict_proba(self, X, *, priors=None, posterior=None) -> np.ndarray:
         """P(class | x), (n, k).
