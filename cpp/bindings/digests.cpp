@@ -25,13 +25,13 @@ static void bind_dense(nb::module_& m, const char* name) {
         }, "x"_a, "factor"_a, "out"_a, Free());
 }
 
-template <class T, class I>
+template <class T>
 static void bind_csr(nb::module_& m) {
-  m.def("csr_digest_cells", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Words factor, Sums out) {
+  m.def("csr_digest_cells", [](Offsets indptr, Codes indices, Vector<T> values, Words factor, Sums out) {
           const Size d = static_cast<Size>(factor.size());
-          const auto cells = view<T, I>(indptr, indices, values, d);
+          const auto cells = view<T>(indptr, indices, values, d);
           check_sizes(cells.n, d, d, out);
-          kernels_of<RowDigests<Csr<T, I>>>().cells(cells, factor.data(), out.data());
+          kernels_of<RowDigests<Csr<T>>>().cells(cells, factor.data(), out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "factor"_a, "out"_a, Free());
 }
 
@@ -53,7 +53,8 @@ void bind_digests(nb::module_& m) {
   bind_dense<Dense<float>, Matrix<float>>(m, "digest_cells");
   bind_dense<Apart<double>, ColumnList<double>>(m, "digest_cells");
   bind_dense<Apart<float>, ColumnList<float>>(m, "digest_cells");
-  for_csr_types([&]<class T, class I>() { bind_csr<T, I>(m); });
+  bind_csr<double>(m);
+  bind_csr<float>(m);
   bind_codes<std::int32_t>(m);
   bind_codes<std::int64_t>(m);
   m.def("stir", [](Words digest, Sums out) {

@@ -35,19 +35,19 @@ static void bind_dense(nb::module_& m) {
 }
 
 // Parameters and results of sparse rows are (p, wide): all classes of a column side by side, k of them in use.
-template <class T, class I>
+template <class T>
 static void bind_csr(nb::module_& m) {
-  using Kernel = CsrLogistic<T, I>;
-  m.def("csr_logistic_slope", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Size d, Codes y, Doubles w, Doubles coef, Size k, Out gradient) {
-          return kernels_of<Kernel>().slope(view<T, I>(indptr, indices, values, d), view(y, w), coef.data(), k, coef.shape(0),
+  using Kernel = CsrLogistic<T>;
+  m.def("csr_logistic_slope", [](Offsets indptr, Codes indices, Vector<T> values, Size d, Codes y, Doubles w, Doubles coef, Size k, Out gradient) {
+          return kernels_of<Kernel>().slope(view<T>(indptr, indices, values, d), view(y, w), coef.data(), k, coef.shape(0),
                                             coef.shape(1), gradient.data());
         }, "indptr"_a, "indices"_a, "values"_a, "d"_a, "y"_a, "w"_a.none(), "coef"_a, "k"_a, "gradient"_a, Free());
-  m.def("csr_logistic_product", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Size d, Doubles w, Doubles coef, Doubles v, Size k, Out out) {
-          kernels_of<Kernel>().product(view<T, I>(indptr, indices, values, d), {nullptr, optional(w)}, coef.data(), v.data(), k,
+  m.def("csr_logistic_product", [](Offsets indptr, Codes indices, Vector<T> values, Size d, Doubles w, Doubles coef, Doubles v, Size k, Out out) {
+          kernels_of<Kernel>().product(view<T>(indptr, indices, values, d), {nullptr, optional(w)}, coef.data(), v.data(), k,
                                        coef.shape(0), coef.shape(1), out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "d"_a, "w"_a.none(), "coef"_a, "v"_a, "k"_a, "out"_a, Free());
-  m.def("csr_logistic_diagonal", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Size d, Codes y, Doubles w, Doubles coef, Size k, Out gradient, Out first, Out second) {
-          return kernels_of<Kernel>().diagonal(view<T, I>(indptr, indices, values, d), view(y, w), coef.data(), k, coef.shape(0),
+  m.def("csr_logistic_diagonal", [](Offsets indptr, Codes indices, Vector<T> values, Size d, Codes y, Doubles w, Doubles coef, Size k, Out gradient, Out first, Out second) {
+          return kernels_of<Kernel>().diagonal(view<T>(indptr, indices, values, d), view(y, w), coef.data(), k, coef.shape(0),
                                                coef.shape(1), gradient.data(), first.data(), second.data());
         }, "indptr"_a, "indices"_a, "values"_a, "d"_a, "y"_a, "w"_a.none(), "coef"_a, "k"_a, "gradient"_a, "first"_a, "second"_a, Free());
 }
@@ -70,11 +70,12 @@ void bind_logistic(nb::module_& m) {
   m.def("lasso_descent", [](Doubles h, Doubles g, Doubles w, Doubles lasso, double tol, Size most, Out d, Out turn) {
           return kernels_of<LogisticSteps>().lasso_descent(h.data(), g.size(), g.data(), w.data(), lasso.data(), tol, most, d.data(), turn.data());
         }, "h"_a, "g"_a, "w"_a, "lasso"_a, "tol"_a, "most"_a, "d"_a, "turn"_a, Free());
-  m.def("lasso_columns", [](Vector<std::int32_t> indptr, Vector<std::int32_t> rows, Vector<double> values, Doubles q, Doubles share, Doubles g, Doubles w, Doubles lasso, Doubles ridge, Offsets order, double least, Size most, Out u, Out mean, Out d) {
-          const LassoColumns columns{view<double, std::int32_t>(indptr, rows, values, mean.shape(0)), static_cast<Size>(q.shape(0)), q.data(), share.data(), u.data(), mean.data()};
+  m.def("lasso_columns", [](Offsets indptr, Codes rows, Vector<double> values, Doubles q, Doubles share, Doubles g, Doubles w, Doubles lasso, Doubles ridge, Offsets order, double least, Size most, Out u, Out mean, Out d) {
+          const LassoColumns columns{view<double>(indptr, rows, values, mean.shape(0)), static_cast<Size>(q.shape(0)), q.data(), share.data(), u.data(), mean.data()};
           return kernels_of<LogisticSteps>().lasso_columns(columns, g.data(), w.data(), lasso.data(), ridge.data(), order.data(), order.shape(0), least, most, d.data());
         }, "indptr"_a, "rows"_a, "values"_a, "q"_a, "share"_a, "g"_a, "w"_a, "lasso"_a, "ridge"_a, "order"_a, "least"_a, "most"_a, "u"_a, "mean"_a, "d"_a, Free());
   bind_dense<double>(m);
   bind_dense<float>(m);
-  for_csr_types([&]<class T, class I>() { bind_csr<T, I>(m); });
+  bind_csr<double>(m);
+  bind_csr<float>(m);
 }

@@ -46,23 +46,14 @@ ColumnsView<T> view(const ColumnList<T>& x) {
   return ColumnsView<T>(x);
 }
 
-template <class T, class I>
-Csr<T, I> view(const Vector<I>& indptr, const Vector<I>& indices, const Vector<T>& values, Size d) {
+template <class T>
+Csr<T> view(const Offsets& indptr, const Codes& indices, const Vector<T>& values, Size d) {
   return {indptr.data(), indices.data(), values.data(), static_cast<Size>(indptr.shape(0)) - 1, d};
 }
 
 inline const double* optional(const Doubles& w) { return w.is_valid() ? w.data() : nullptr; }
 
 inline Labels view(const Codes& y, const Doubles& w) { return {y.data(), optional(w)}; }
-
-// f.template operator()<T, I>() for each type of values and of indices that sparse rows have.
-template <class F>
-void for_csr_types(F f) {
-  f.template operator()<double, std::int32_t>();
-  f.template operator()<double, std::int64_t>();
-  f.template operator()<float, std::int32_t>();
-  f.template operator()<float, std::int64_t>();
-}
 
 using Free = nb::call_guard<nb::gil_scoped_release>;
 

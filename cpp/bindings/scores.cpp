@@ -28,17 +28,17 @@ static void bind_dense(nb::module_& m) {
         }, "x"_a, "mean"_a, "white"_a, "bias"_a, "out"_a, Free());
 }
 
-template <class T, class I>
+template <class T>
 static void bind_csr(nb::module_& m) {
-  using Kernel = CsrScores<T, I>;
-  m.def("csr_affine", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Doubles coef, Doubles bias, Out out) {
-          kernels_of<Kernel>().affine(view<T, I>(indptr, indices, values, coef.shape(0)), coef.data(), coef.shape(1), bias.data(), bias.size(), out.data());
+  using Kernel = CsrScores<T>;
+  m.def("csr_affine", [](Offsets indptr, Codes indices, Vector<T> values, Doubles coef, Doubles bias, Out out) {
+          kernels_of<Kernel>().affine(view<T>(indptr, indices, values, coef.shape(0)), coef.data(), coef.shape(1), bias.data(), bias.size(), out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "coef"_a, "bias"_a, "out"_a, Free());
-  m.def("csr_affine_above", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Doubles coef, Doubles bias, double above, Out out) {
-          kernels_of<Kernel>().affine_above(view<T, I>(indptr, indices, values, coef.shape(0)), coef.data(), coef.shape(1), bias.data(), bias.size(), above, out.data());
+  m.def("csr_affine_above", [](Offsets indptr, Codes indices, Vector<T> values, Doubles coef, Doubles bias, double above, Out out) {
+          kernels_of<Kernel>().affine_above(view<T>(indptr, indices, values, coef.shape(0)), coef.data(), coef.shape(1), bias.data(), bias.size(), above, out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "coef"_a, "bias"_a, "above"_a, "out"_a, Free());
-  m.def("csr_quadratic", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Doubles a, Doubles b, Doubles bias, Out out) {
-          kernels_of<Kernel>().quadratic(view<T, I>(indptr, indices, values, a.shape(0)), a.data(), b.data(), a.shape(1), bias.data(), bias.size(), out.data());
+  m.def("csr_quadratic", [](Offsets indptr, Codes indices, Vector<T> values, Doubles a, Doubles b, Doubles bias, Out out) {
+          kernels_of<Kernel>().quadratic(view<T>(indptr, indices, values, a.shape(0)), a.data(), b.data(), a.shape(1), bias.data(), bias.size(), out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "a"_a, "b"_a, "bias"_a, "out"_a, Free());
 }
 
@@ -57,7 +57,8 @@ static void bind_codes(nb::module_& m) {
 void bind_scores(nb::module_& m) {
   bind_dense<double>(m);
   bind_dense<float>(m);
-  for_csr_types([&]<class T, class I>() { bind_csr<T, I>(m); });
+  bind_csr<double>(m);
+  bind_csr<float>(m);
   bind_codes<std::int32_t>(m);
   bind_codes<std::int64_t>(m);
   m.def("posterior", [](Doubles scores, Doubles prior, bool logs, Out out) {

@@ -51,17 +51,17 @@ static void bind_floats(nb::module_& m) {
         }, "x"_a, "out"_a, Free());
 }
 
-template <class T, class I>
+template <class T>
 static void bind_csr(nb::module_& m) {
-  using Kernel = CsrTallies<T, I>;
-  m.def("csr_sums", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Codes y, Doubles w, Size first, Out total) {
-          kernels_of<Kernel>().sums(view<T, I>(indptr, indices, values, total.shape(1)), view(y, w), first, total.shape(0), total.data());
+  using Kernel = CsrTallies<T>;
+  m.def("csr_sums", [](Offsets indptr, Codes indices, Vector<T> values, Codes y, Doubles w, Size first, Out total) {
+          kernels_of<Kernel>().sums(view<T>(indptr, indices, values, total.shape(1)), view(y, w), first, total.shape(0), total.data());
         }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "total"_a, Free());
-  m.def("csr_sums_above", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Codes y, Doubles w, Size first, double above, Out total) {
-          kernels_of<Kernel>().sums_above(view<T, I>(indptr, indices, values, total.shape(1)), view(y, w), first, total.shape(0), above, total.data());
+  m.def("csr_sums_above", [](Offsets indptr, Codes indices, Vector<T> values, Codes y, Doubles w, Size first, double above, Out total) {
+          kernels_of<Kernel>().sums_above(view<T>(indptr, indices, values, total.shape(1)), view(y, w), first, total.shape(0), above, total.data());
         }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "above"_a, "total"_a, Free());
-  m.def("csr_moments", [](Vector<I> indptr, Vector<I> indices, Vector<T> values, Codes y, Doubles w, Size first, Out n, Out mean, Out m2) {
-          kernels_of<Kernel>().moments(view<T, I>(indptr, indices, values, mean.shape(1)), view(y, w), first, mean.shape(0), n.data(), mean.data(), m2.data());
+  m.def("csr_moments", [](Offsets indptr, Codes indices, Vector<T> values, Codes y, Doubles w, Size first, Out n, Out mean, Out m2) {
+          kernels_of<Kernel>().moments(view<T>(indptr, indices, values, mean.shape(1)), view(y, w), first, mean.shape(0), n.data(), mean.data(), m2.data());
         }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "n"_a, "mean"_a, "m2"_a, Free());
 }
 
@@ -90,7 +90,8 @@ void bind_tallies(nb::module_& m) {
         "values"_a, Free());
   bind_floats<double>(m);
   bind_floats<float>(m);
-  for_csr_types([&]<class T, class I>() { bind_csr<T, I>(m); });
+  bind_csr<double>(m);
+  bind_csr<float>(m);
   bind_codes<std::int32_t>(m);
   bind_codes<std::int64_t>(m);
 }

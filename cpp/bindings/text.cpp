@@ -136,41 +136,16 @@ nb::object arrow_document(nb::capsule type, nb::capsule capsule) {
   return out;
 }
 
-template <class V, class I>
+template <class V>
 void bind_fill(nb::module_& m) {
   using Values = nb::ndarray<V, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-  using Indices = nb::ndarray<I, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+  using Indices = nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
   m.def("text_fill", [](const Read& read, Columns column, u32 columns, bool binary, Offsets indptr, Indices indices, Values data) {
           fill(read.piece, column.data(), columns, binary, indptr.data(), indices.data(), data.data());
         }, "piece"_a, "column"_a, "columns"_a, "binary"_a, "indptr"_a, "indices"_a, "data"_a, Free());
   m.def("text_fill_hashed", [](const Read& read, bool binary, int norm, std::int64_t start, Indices indices, Values data) {
           fill_hashed(read.piece, binary, static_cast<Norm>(norm), indices.data() + start, data.data() + start);
         }, "piece"_a, "binary"_a, "norm"_a, "start"_a, "indices"_a, "data"_a, Free());
-}
-
-template <class I>
-void bind_counts(nb::module_& m) {
-  m.def("text_piece", [](Vector<I> indptr, Vector<I> indices, Vector<double> values) {
-          return Read{as_piece(indptr.data(), indices.data(), values.data(), indptr.size() - 1)};
-        }, "indptr"_a, "indices"_a, "values"_a, Free());
-  m.def("class_words", [](Vector<I> indptr, Vector<I> indices, Vector<double> values, Offsets order, Offsets starts, std::size_t from, std::size_t to, std::size_t d) {
-          std::vector<std::int32_t> words;
-          std::vector<double> counts, rows;
-          std::vector<std::int64_t> lengths;
-          {
-            nb::gil_scoped_release free;
-            ClassWords one(d);
-            for (std::size_t c = from; c < to; ++c) {
-              one.read(indptr.data(), indices.data(), values.data(), order.data(), starts.data()[c], starts.data()[c + 1]);
-              words.insert(words.end(), one.word.begin(), one.word.end());
-              counts.insert(counts.end(), one.count.begin(), one.count.end());
-              rows.insert(rows.end(), one.rows.begin(), one.rows.end());
-              lengths.push_back(static_cast<std::int64_t>(one.word.size()));
-            }
-          }
-          const auto bytes = [](const auto& v) { return nb::bytes(v.data(), sizeof(v[0]) * v.size()); };
-          return nb::make_tuple(bytes(lengths), bytes(words), bytes(counts), bytes(rows));
-        }, "indptr"_a, "indices"_a, "values"_a, "order"_a, "starts"_a, "from_class"_a, "to_class"_a, "d"_a);
 }
 
 Terms terms(const Bytes& letters, const Offsets& offsets) {
@@ -188,8 +163,24 @@ void bind_words(nb::module_& m) {
   m.def("unite", [](Bytes a, Offsets a_offsets, Bytes b, Offsets b_offsets, Longs place_a, Longs place_b) {
           return unite(terms(a, a_offsets), terms(b, b_offsets), place_a.data(), place_b.data());
         }, "a"_a, "a_offsets"_a, "b"_a, "b_offsets"_a, "place_a"_a, "place_b"_a, Free());
-  bind_counts<std::int32_t>(m);
-  bind_counts<std::int64_t>(m);
+  m.def("class_words", [](Offsets indptr, Vector<std::int32_t> indices, Vector<double> values, Offsets order, Offsets starts, std::size_t from, std::size_t to, std::size_t d) {
+          std::vector<std::int32_t> words;
+          std::vector<double> counts, rows;
+          std::vector<std::int64_t> lengths;
+          {
+            nb::gil_scoped_release free;
+            ClassWords one(d);
+            for (std::size_t c = from; c < to; ++c) {
+              one.read(indptr.data(), indices.data(), values.data(), order.data(), starts.data()[c], starts.data()[c + 1]);
+              words.insert(words.end(), one.word.begin(), one.word.end());
+              counts.insert(counts.end(), one.count.begin(), one.count.end());
+              rows.insert(rows.end(), one.rows.begin(), one.rows.end());
+              lengths.push_back(static_cast<std::int64_t>(one.word.size()));
+            }
+          }
+          const auto bytes = [](const auto& v) { return nb::bytes(v.data(), sizeof(v[0]) * v.size()); };
+          return nb::make_tuple(bytes(lengths), bytes(words), bytes(counts), bytes(rows));
+        }, "indptr"_a, "indices"_a, "values"_a, "order"_a, "starts"_a, "from_class"_a, "to_class"_a, "d"_a);
 }
 
 }  // namespace
@@ -229,12 +220,9 @@ void bind_text(nb::module_& m) {
           nb::gil_scoped_release free;
           survey(read.piece, column.data(), binary, length.data(), sums);
         }, "piece"_a, "column"_a, "binary"_a, "length"_a, "total"_a.none());
-  bind_fill<std::int64_t, std::int32_t>(m);
-  bind_fill<std::int64_t, std::int64_t>(m);
-  bind_fill<float, std::int32_t>(m);
-  bind_fill<float, std::int64_t>(m);
-  bind_fill<double, std::int32_t>(m);
-  bind_fill<double, std::int64_t>(m);
+  bind_fill<std::int64_t>(m);
+  bind_fill<float>(m);
+  bind_fill<double>(m);
   nb::class_<Merged>(m, "Merged")
       .def("__init__", [](Merged* self, nb::list lexicons, nb::list desks) {
              std::vector<Lexicon*> lex;

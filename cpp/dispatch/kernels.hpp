@@ -18,11 +18,11 @@ struct RowTallies {
   void (*scatter)(const X& x, Labels rows, Size k, Size groups, double* n, double* mean, double* s);
 };
 
-template <class T, class I>
+template <class T>
 struct CsrTallies {
-  void (*sums)(Csr<T, I> x, Labels rows, Size first, Size k, double* total);
-  void (*sums_above)(Csr<T, I> x, Labels rows, Size first, Size k, double above, double* total);
-  void (*moments)(Csr<T, I> x, Labels rows, Size first, Size k, double* n, double* mean, double* m2);
+  void (*sums)(Csr<T> x, Labels rows, Size first, Size k, double* total);
+  void (*sums_above)(Csr<T> x, Labels rows, Size first, Size k, double above, double* total);
+  void (*moments)(Csr<T> x, Labels rows, Size first, Size k, double* n, double* mean, double* m2);
 };
 
 template <class C>
@@ -50,9 +50,8 @@ struct WeightTallies {
 
 using TallyKernels =
     std::tuple<RowTallies<Dense<double>>, RowTallies<Dense<float>>, RowTallies<Apart<double>>, RowTallies<Apart<float>>,
-               CsrTallies<double, std::int32_t>, CsrTallies<double, std::int64_t>, CsrTallies<float, std::int32_t>,
-               CsrTallies<float, std::int64_t>, CodeTallies<std::int32_t>, CodeTallies<std::int64_t>, CellTallies<double>,
-               CellTallies<float>, CellTallies<std::int32_t>, CellTallies<std::int64_t>, ColumnCopies<double>,
+               CsrTallies<double>, CsrTallies<float>, CodeTallies<std::int32_t>, CodeTallies<std::int64_t>,
+               CellTallies<double>, CellTallies<float>, CellTallies<std::int32_t>, CellTallies<std::int64_t>, ColumnCopies<double>,
                ColumnCopies<float>, WeightTallies>;
 
 // histogram
@@ -75,11 +74,11 @@ struct DenseScores {
   void (*quadratic_full)(Dense<T> x, const double* mean, const double* white, const double* bias, Size k, double* out);
 };
 
-template <class T, class I>
+template <class T>
 struct CsrScores {
-  void (*affine)(Csr<T, I> x, const double* coef, Size ld, const double* bias, Size k, double* out);
-  void (*affine_above)(Csr<T, I> x, const double* coef, Size ld, const double* bias, Size k, double above, double* out);
-  void (*quadratic)(Csr<T, I> x, const double* a, const double* b, Size ld, const double* bias, Size k, double* out);
+  void (*affine)(Csr<T> x, const double* coef, Size ld, const double* bias, Size k, double* out);
+  void (*affine_above)(Csr<T> x, const double* coef, Size ld, const double* bias, Size k, double above, double* out);
+  void (*quadratic)(Csr<T> x, const double* a, const double* b, Size ld, const double* bias, Size k, double* out);
 };
 
 template <class C>
@@ -95,9 +94,8 @@ struct OtherScores {
   void (*posterior)(const double* scores, const double* prior, Size n, Size k, bool logs, double* out);
 };
 
-using ScoreKernels = std::tuple<DenseScores<double>, DenseScores<float>, CsrScores<double, std::int32_t>,
-                                CsrScores<double, std::int64_t>, CsrScores<float, std::int32_t>,
-                                CsrScores<float, std::int64_t>, CodeScores<std::int32_t>, CodeScores<std::int64_t>, OtherScores>;
+using ScoreKernels = std::tuple<DenseScores<double>, DenseScores<float>, CsrScores<double>, CsrScores<float>,
+                                CodeScores<std::int32_t>, CodeScores<std::int64_t>, OtherScores>;
 
 // logistic: parameters (m, p) of m margins
 template <class T>
@@ -112,11 +110,11 @@ struct DenseLogistic {
 };
 
 // parameters (p, wide): all classes of a column side by side, m of them in use
-template <class T, class I>
+template <class T>
 struct CsrLogistic {
-  double (*slope)(Csr<T, I> x, Labels rows, const double* coef, Size m, Size p, Size wide, double* gradient);
-  void (*product)(Csr<T, I> x, Labels rows, const double* coef, const double* v, Size m, Size p, Size wide, double* out);
-  double (*diagonal)(Csr<T, I> x, Labels rows, const double* coef, Size m, Size p, Size wide, double* gradient,
+  double (*slope)(Csr<T> x, Labels rows, const double* coef, Size m, Size p, Size wide, double* gradient);
+  void (*product)(Csr<T> x, Labels rows, const double* coef, const double* v, Size m, Size p, Size wide, double* out);
+  double (*diagonal)(Csr<T> x, Labels rows, const double* coef, Size m, Size p, Size wide, double* gradient,
                      double* first, double* second);
 };
 
@@ -130,8 +128,7 @@ struct LogisticSteps {
 };
 
 using LogisticKernels =
-    std::tuple<DenseLogistic<double>, DenseLogistic<float>, CsrLogistic<double, std::int32_t>,
-               CsrLogistic<double, std::int64_t>, CsrLogistic<float, std::int32_t>, CsrLogistic<float, std::int64_t>, LogisticSteps>;
+    std::tuple<DenseLogistic<double>, DenseLogistic<float>, CsrLogistic<double>, CsrLogistic<float>, LogisticSteps>;
 
 struct LeaveOneOutKernels {
   void (*left_normals)(Dense<double> x, const std::int32_t* y, const double* mean, const double* scale, const double* bias,
@@ -159,9 +156,8 @@ struct DigestFinish {
 
 using DigestKernels =
     std::tuple<RowDigests<Dense<double>>, RowDigests<Dense<float>>, RowDigests<Apart<double>>, RowDigests<Apart<float>>,
-               RowDigests<Dense<std::int32_t>>, RowDigests<Dense<std::int64_t>>, RowDigests<Csr<double, std::int32_t>>,
-               RowDigests<Csr<double, std::int64_t>>, RowDigests<Csr<float, std::int32_t>>,
-               RowDigests<Csr<float, std::int64_t>>, LevelDigests<std::int32_t>, LevelDigests<std::int64_t>, DigestFinish>;
+               RowDigests<Dense<std::int32_t>>, RowDigests<Dense<std::int64_t>>, RowDigests<Csr<double>>,
+               RowDigests<Csr<float>>, LevelDigests<std::int32_t>, LevelDigests<std::int64_t>, DigestFinish>;
 
 // labels
 template <class I>

@@ -18,7 +18,7 @@ struct Shared {
 
 // logistic: columns, and what coordinate descent on them keeps
 struct LassoColumns {
-  Csr<double, std::int32_t> x;  // of the columns: "rows" of x are columns, `d` is the number of rows
+  Csr<double> x;  // of the columns: "rows" of x are columns, `d` is the number of rows
   Size m;
   const double *q, *share;  // (m, rows): share = p, or 0 for one margin
   double *u, *mean;

@@ -33,10 +33,10 @@ struct Apart {
 
 // Row i holds values[p] in column indices[p] for p in [indptr[i], indptr[i + 1]); the borders are absolute,
 // so a run of rows is a shorter indptr over the same arrays.
-template <class T, class I>
+template <class T>
 struct Csr {
-  const I* indptr;
-  const I* indices;
+  const std::int64_t* indptr;
+  const std::int32_t* indices;
   const T* values;
   Size n, d;
 };
@@ -75,10 +75,10 @@ struct ByClass {
 };
 
 // Ask for the cells of row i before they are used: rows are not visited in the order in which they lie.
-template <class T, class I>
-inline void prefetch(Csr<T, I> x, Size i) {
-  for (I p = x.indptr[i]; p < x.indptr[i + 1]; p += 64 / sizeof(T)) __builtin_prefetch(x.values + p);
-  for (I p = x.indptr[i]; p < x.indptr[i + 1]; p += 64 / sizeof(I)) __builtin_prefetch(x.indices + p);
+template <class T>
+inline void prefetch(Csr<T> x, Size i) {
+  for (Size p = x.indptr[i]; p < x.indptr[i + 1]; p += 64 / sizeof(T)) __builtin_prefetch(x.values + p);
+  for (Size p = x.indptr[i]; p < x.indptr[i + 1]; p += 64 / sizeof(std::int32_t)) __builtin_prefetch(x.indices + p);
 }
 
 }  // namespace deciban

@@ -81,11 +81,11 @@ void digest_cells(const X& x, const Word* factor, Word* out) {
 }
 
 // A stored 0 adds nothing, like a cell that is not stored.
-template <class T, class I>
-void digest_cells(Csr<T, I> x, const Word* factor, Word* out) {
+template <class T>
+void digest_cells(Csr<T> x, const Word* factor, Word* out) {
   for (Size i = 0; i < x.n; ++i) {
     Word sum = 0;
-    for (I p = x.indptr[i]; p < x.indptr[i + 1]; ++p) sum += digest_key(x.values[p]) * factor[x.indices[p]];
+    for (Size p = x.indptr[i]; p < x.indptr[i + 1]; ++p) sum += digest_key(x.values[p]) * factor[x.indices[p]];
     out[i] += sum;
   }
 }

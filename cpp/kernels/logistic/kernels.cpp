@@ -73,21 +73,21 @@ static DenseLogistic<T> of_dense() {
           .online = dense_online<T>};
 }
 
-template <class T, class I>
-static CsrLogistic<T, I> of_csr() {
+template <class T>
+static CsrLogistic<T> of_csr() {
   return {
-      .slope = [](Csr<T, I> x, Labels labels, const double* coef, Size m, Size p, Size wide, double* gradient) {
-        CsrRows<T, I> rows(x, p, wide);
+      .slope = [](Csr<T> x, Labels labels, const double* coef, Size m, Size p, Size wide, double* gradient) {
+        CsrRows<T> rows(x, p, wide);
         Scratch z(m * rows.block);
         return slope(rows, x.n, labels, coef, m, z.data(), gradient);
       },
-      .product = [](Csr<T, I> x, Labels labels, const double* coef, const double* v, Size m, Size p, Size wide, double* out) {
-        CsrRows<T, I> rows(x, p, wide);
+      .product = [](Csr<T> x, Labels labels, const double* coef, const double* v, Size m, Size p, Size wide, double* out) {
+        CsrRows<T> rows(x, p, wide);
         product(rows, x.n, labels, coef, v, m, out);
       },
-      .diagonal = [](Csr<T, I> x, Labels labels, const double* coef, Size m, Size p, Size wide, double* gradient,
+      .diagonal = [](Csr<T> x, Labels labels, const double* coef, Size m, Size p, Size wide, double* gradient,
                      double* first, double* second) {
-        CsrRows<T, I> rows(x, p, wide);
+        CsrRows<T> rows(x, p, wide);
         return diagonal(rows, x.n, labels, coef, m, gradient, first, second);
       },
   };
@@ -97,10 +97,8 @@ LogisticKernels logistic_kernels() {
   return {
       of_dense<double>(),
       of_dense<float>(),
-      of_csr<double, std::int32_t>(),
-      of_csr<double, std::int64_t>(),
-      of_csr<float, std::int32_t>(),
-      of_csr<float, std::int64_t>(),
+      of_csr<double>(),
+      of_csr<float>(),
       LogisticSteps{.dots = dots, .plus = plus, .lasso_descent = lasso_descent, .lasso_columns = lasso_columns},
   };
 }

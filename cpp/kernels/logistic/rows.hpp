@@ -220,31 +220,31 @@ struct DenseRows {
 
 // Sparse rows. Parameters lie by column, coef[j, c], `wide` apart: 1 for one margin, else whole cache lines; the
 // intercept is the last of them.
-template <class T, class I>
+template <class T>
 struct CsrRows {
-  Csr<T, I> x;
+  Csr<T> x;
   Size p, wide, block = 64, count = 0, first = 0;
   bool squared = false;
   Scratch score;
 
-  CsrRows(Csr<T, I> x_, Size p_, Size wide_) : x(x_), p(p_), wide(wide_), score(whole_lines(wide_)) {}
+  CsrRows(Csr<T> x_, Size p_, Size wide_) : x(x_), p(p_), wide(wide_), score(whole_lines(wide_)) {}
 
   void read(Size start, Size count_) { first = start, count = count_, squared = false; }
   void square() { squared = true; }
 
-  double cell(I at) const {
+  double cell(Size at) const {
     const double v = x.values[at];
     return squared ? v * v : v;
   }
 
   void margins(const double* coef, Size m, double* z) {
     const double* bias = coef + x.d * wide;
-    const I end = x.indptr[x.n];
+    const Size end = x.indptr[x.n];
     for (Size i = 0; i < count; ++i) {
-      const I from = x.indptr[first + i], last = x.indptr[first + i + 1];
+      const Size from = x.indptr[first + i], last = x.indptr[first + i + 1];
       if (wide == 1) {
         double a = p > x.d ? *bias : 0.0, b = 0.0;
-        I at = from;
+        Size at = from;
         for (; at + 1 < last; at += 2) {
           a += x.values[at] * coef[x.indices[at]];
           b += x.values[at + 1] * coef[x.indices[at + 1]];
@@ -254,8 +254,8 @@ struct CsrRows {
         continue;
       }
       for (Size c = 0; c < wide; ++c) score[c] = p > x.d ? bias[c] : 0.0;
-      for (I at = from; at < last; ++at) {
-        const I next = at + 12 < end ? at + 12 : at;
+      for (Size at = from; at < last; ++at) {
+        const Size next = at + 12 < end ? at + 12 : at;
         const double* later = coef + static_cast<Size>(x.indices[next]) * wide;
         for (Size c = 0; c < wide; c += 8) __builtin_prefetch(later + c);
         const vec v = all(x.values[at]);
@@ -270,19 +270,19 @@ struct CsrRows {
 
   void back(const double* r, Size m, double* g) {
     double* bias = g + x.d * wide;
-    const I end = x.indptr[x.n];
+    const Size end = x.indptr[x.n];
     for (Size i = 0; i < count; ++i) {
-      const I from = x.indptr[first + i], last = x.indptr[first + i + 1];
+      const Size from = x.indptr[first + i], last = x.indptr[first + i + 1];
       if (wide == 1) {
         const double share = r[i];
-        for (I at = from; at < last; ++at) g[x.indices[at]] += share * cell(at);
+        for (Size at = from; at < last; ++at) g[x.indices[at]] += share * cell(at);
         if (p > x.d) *bias += share;
         continue;
       }
       for (Size c = 0; c < m; ++c) score[c] = r[c * block + i];
       for (Size c = m; c < wide; ++c) score[c] = 0.0;
-      for (I at = from; at < last; ++at) {
-        const I next = at + 12 < end ? at + 12 : at;
+      for (Size at = from; at < last; ++at) {
+        const Size next = at + 12 < end ? at + 12 : at;
         const double* later = g + static_cast<Size>(x.indices[next]) * wide;
         for (Size c = 0; c < wide; c += 8) __builtin_prefetch(later + c, 1);
         const vec v = all(cell(at));

@@ -19,14 +19,14 @@ static DenseScores<T> of_dense() {
   };
 }
 
-template <class T, class I>
-static CsrScores<T, I> of_csr() {
+template <class T>
+static CsrScores<T> of_csr() {
   return {
-      .affine = [](Csr<T, I> x, const double* coef, Size ld, const double* bias, Size k,
+      .affine = [](Csr<T> x, const double* coef, Size ld, const double* bias, Size k,
                    double* out) { affine(x, coef, ld, bias, k, Raw{}, out); },
-      .affine_above = [](Csr<T, I> x, const double* coef, Size ld, const double* bias, Size k, double above,
+      .affine_above = [](Csr<T> x, const double* coef, Size ld, const double* bias, Size k, double above,
                          double* out) { affine(x, coef, ld, bias, k, Above{above}, out); },
-      .quadratic = quadratic_diagonal<T, I>,
+      .quadratic = quadratic_diagonal<T>,
   };
 }
 
@@ -39,10 +39,8 @@ ScoreKernels score_kernels() {
   return {
       of_dense<double>(),
       of_dense<float>(),
-      of_csr<double, std::int32_t>(),
-      of_csr<double, std::int64_t>(),
-      of_csr<float, std::int32_t>(),
-      of_csr<float, std::int64_t>(),
+      of_csr<double>(),
+      of_csr<float>(),
       of_codes<std::int32_t>(),
       of_codes<std::int64_t>(),
       OtherScores{.series = series, .posterior = posterior},

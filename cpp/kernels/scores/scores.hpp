@@ -61,13 +61,13 @@ void affine(Dense<T> x, const double* coef, Size ld, const double* bias, Size k,
 // comes `ahead` is asked for early.
 constexpr Size ahead = 16;
 
-template <int wide, class T, class I, class F>
-inline void affine_row(Csr<T, I> x, Size i, const double* coef, Size ld, F f, double* score) {
+template <int wide, class T, class F>
+inline void affine_row(Csr<T> x, Size i, const double* coef, Size ld, F f, double* score) {
   vec acc[wide];
   for (int v = 0; v < wide; ++v) acc[v] = load(score + v * lanes);
-  const I end = x.indptr[x.n], last = x.indptr[i + 1];
-  for (I p = x.indptr[i]; p < last; ++p) {
-    const I next = p + static_cast<I>(ahead) < end ? p + static_cast<I>(ahead) : p;
+  const Size end = x.indptr[x.n], last = x.indptr[i + 1];
+  for (Size p = x.indptr[i]; p < last; ++p) {
+    const Size next = p + ahead < end ? p + ahead : p;
     const double* later = coef + static_cast<Size>(x.indices[next]) * ld;
     for (int v = 0; v < wide; v += static_cast<int>(8 / lanes)) __builtin_prefetch(later + v * lanes);
     const vec value = all(f(x.values[p]));
@@ -78,8 +78,8 @@ inline void affine_row(Csr<T, I> x, Size i, const double* coef, Size ld, F f, do
 }
 
 // The same for stored cells only (f(0) = 0); ld is a multiple of 8.
-template <class T, class I, class F>
-void affine(Csr<T, I> x, const double* coef, Size ld, const double* bias, Size k, F f, double* out) {
+template <class T, class F>
+void affine(Csr<T> x, const double* coef, Size ld, const double* bias, Size k, F f, double* out) {
   constexpr Size line = 8 / lanes;  // vectors in a cache line
   Scratch score(ld);
   for (Size i = 0; i < x.n; ++i) {
@@ -134,12 +134,12 @@ void quadratic_diagonal(Dense<T> x, const double* mean, const double* scale, con
 
 // The same for sparse rows: bias[c] already holds what zeros add, a stored cell v changes it by v · (a[j, c] + b[j, c] v)
 // with a = mean · scale², b = −½ scale². Exact while (mean · scale)² is moderate; the caller sees to that.
-template <class T, class I>
-void quadratic_diagonal(Csr<T, I> x, const double* a, const double* b, Size ld, const double* bias, Size k, double* out) {
+template <class T>
+void quadratic_diagonal(Csr<T> x, const double* a, const double* b, Size ld, const double* bias, Size k, double* out) {
   for (Size i = 0; i < x.n; ++i) {
     double* __restrict score = out + i * k;
     for (Size c = 0; c < k; ++c) score[c] = bias[c];
-    for (I p = x.indptr[i]; p < x.indptr[i + 1]; ++p) {
+    for (Size p = x.indptr[i]; p < x.indptr[i + 1]; ++p) {
       const double v = x.values[p];
       const Size at = static_cast<Size>(x.indices[p]) * ld;
       for (Size c = 0; c < k; ++c) score[c] += v * (a[at + c] + b[at + c] * v);

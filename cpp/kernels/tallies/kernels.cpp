@@ -21,13 +21,13 @@ static RowTallies<X> of_rows() {
   };
 }
 
-template <class T, class I>
-static CsrTallies<T, I> of_csr() {
+template <class T>
+static CsrTallies<T> of_csr() {
   return {
-      .sums = [](Csr<T, I> x, Labels rows, Size first, Size k, double* total) { sums(x, rows, first, k, Raw{}, total); },
-      .sums_above = [](Csr<T, I> x, Labels rows, Size first, Size k, double above,
+      .sums = [](Csr<T> x, Labels rows, Size first, Size k, double* total) { sums(x, rows, first, k, Raw{}, total); },
+      .sums_above = [](Csr<T> x, Labels rows, Size first, Size k, double above,
                        double* total) { sums(x, rows, first, k, Above{above}, total); },
-      .moments = moments<T, I>,
+      .moments = moments<T>,
   };
 }
 
@@ -42,10 +42,8 @@ TallyKernels tally_kernels() {
       of_rows<Dense<float>>(),
       of_rows<Apart<double>>(),
       of_rows<Apart<float>>(),
-      of_csr<double, std::int32_t>(),
-      of_csr<double, std::int64_t>(),
-      of_csr<float, std::int32_t>(),
-      of_csr<float, std::int64_t>(),
+      of_csr<double>(),
+      of_csr<float>(),
       of_codes<std::int32_t>(),
       of_codes<std::int64_t>(),
       CellTallies<double>{least<double>},

@@ -149,8 +149,8 @@ void moments_missing(const X& x, Labels rows, Size k, double* n, double* mean, d
 
 // Of the classes first … first + k − 1. Stored cells first (n_c, mean, m2 of those alone), then the zeros join by the
 // pairwise update.
-template <class T, class I>
-void moments(Csr<T, I> x, Labels rows, Size first, Size k, double* n, double* mean, double* m2) {
+template <class T>
+void moments(Csr<T> x, Labels rows, Size first, Size k, double* n, double* mean, double* m2) {
   const ByClass classes(rows.y, x.n, k, first);
   std::vector<double> ref(static_cast<std::size_t>(x.d)), seen(static_cast<std::size_t>(x.d));
   for (Size c = 0; c < k; ++c) {
@@ -164,8 +164,8 @@ void moments(Csr<T, I> x, Labels rows, Size first, Size k, double* n, double* me
       if (o + 1 < classes.start[c + 1]) prefetch(x, classes.order[o + 1]);
       if (w == 0) continue;
       n[c] += w;
-      for (I p = x.indptr[i]; p < x.indptr[i + 1]; ++p) {
-        const I j = x.indices[p];
+      for (Size p = x.indptr[i]; p < x.indptr[i + 1]; ++p) {
+        const Size j = x.indices[p];
         const double v = x.values[p];
         if (outweighs(w, seen[j])) move_reference(v, seen[j], ref[j], s1[j], s2[j]);
         seen[j] += w;

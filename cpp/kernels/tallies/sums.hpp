@@ -53,8 +53,8 @@ void sums_missing(const X& x, Labels rows, F f, double* seen, double* total) {
 }
 
 // The same for the classes first … first + k − 1. f(0) must be 0: a cell that is not stored adds nothing.
-template <class T, class I, class F>
-void sums(Csr<T, I> x, Labels rows, Size first, Size k, F f, double* total) {
+template <class T, class F>
+void sums(Csr<T> x, Labels rows, Size first, Size k, F f, double* total) {
   const ByClass classes(rows.y, x.n, k, first);
   for (Size c = 0; c < k; ++c) {
     double* out = total + c * x.d;
@@ -63,7 +63,7 @@ void sums(Csr<T, I> x, Labels rows, Size first, Size k, F f, double* total) {
       const double w = rows.weight(i);
       if (o + 1 < classes.start[c + 1]) prefetch(x, classes.order[o + 1]);
       if (w == 0) continue;
-      for (I p = x.indptr[i]; p < x.indptr[i + 1]; ++p) out[x.indices[p]] += w * f(x.values[p]);
+      for (Size p = x.indptr[i]; p < x.indptr[i + 1]; ++p) out[x.indices[p]] += w * f(x.values[p]);
     }
   }
 }

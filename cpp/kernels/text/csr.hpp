@@ -21,8 +21,8 @@ inline void survey(const CountedRows& piece, const u32* column, bool binary, std
 }
 
 // Row i goes to [indptr[i], indptr[i + 1]).
-template <class V, class I>
-void fill(const CountedRows& piece, const u32* column, u32 columns, bool binary, const std::int64_t* indptr, I* indices, V* data) {
+template <class V>
+void fill(const CountedRows& piece, const u32* column, u32 columns, bool binary, const std::int64_t* indptr, std::int32_t* indices, V* data) {
   std::vector<u64> room;
   const Counted* cell = piece.cells.data();
   for (std::size_t i = 0; i < piece.length.size(); ++i) {
@@ -34,10 +34,10 @@ void fill(const CountedRows& piece, const u32* column, u32 columns, bool binary,
       if (at != nothing) room[n++] = static_cast<u64>(at) << 32 | cell->count;
     }
     const u64* row = radix(room.data(), room.data() + most, n, 32, bits_of(columns), [](u64 v) { return v; });
-    I* index = indices + indptr[i];
+    std::int32_t* index = indices + indptr[i];
     V* value = data + indptr[i];
     for (std::size_t j = 0; j < n; ++j) {
-      index[j] = static_cast<I>(row[j] >> 32);
+      index[j] = static_cast<std::int32_t>(row[j] >> 32);
       value[j] = binary ? V(1) : static_cast<V>(static_cast<u32>(row[j]));
     }
   }
@@ -46,8 +46,8 @@ void fill(const CountedRows& piece, const u32* column, u32 columns, bool binary,
 enum class Norm { none, l1, l2 };
 
 // Hashed rows are sorted already; each is divided by its norm, unless that is 0.
-template <class V, class I>
-void fill_hashed(const CountedRows& piece, bool binary, Norm norm, I* indices, V* data) {
+template <class V>
+void fill_hashed(const CountedRows& piece, bool binary, Norm norm, std::int32_t* indices, V* data) {
   const Counted* cell = piece.cells.data();
   const auto value = [&](const Counted& c) { return binary ? 1.0 : static_cast<double>(static_cast<std::int32_t>(c.count)); };
   for (const u32 length : piece.length) {
@@ -56,7 +56,7 @@ void fill_hashed(const CountedRows& piece, bool binary, Norm norm, I* indices, V
     if (norm == Norm::l2) size = std::sqrt(size);
     if (norm == Norm::none || size == 0) size = 1;
     for (u32 j = 0; j < length; ++j, ++cell) {
-      *indices++ = static_cast<I>(cell->id);
+      *indices++ = static_cast<std::int32_t>(cell->id);
       *data++ = static_cast<V>(value(*cell) / size);
     }
   }

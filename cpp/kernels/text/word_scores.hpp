@@ -65,32 +65,21 @@ inline void score(const CountedRows& piece, const u32* column, const Scorer& sco
   }
 }
 
-// Rows that are counted already, as if they had just been read; numbers are columns.
-template <class I>
-CountedRows as_piece(const I* indptr, const I* indices, const double* values, std::size_t rows) {
-  CountedRows out;
-  out.cells.reserve(static_cast<std::size_t>(indptr[rows] - indptr[0]));
-  for (I p = indptr[0]; p < indptr[rows]; ++p) out.cells.emplace_back(static_cast<u32>(indices[p]), static_cast<u32>(values[p]));
-  for (std::size_t i = 0; i < rows; ++i) out.length.push_back(static_cast<u32>(indptr[i + 1] - indptr[i]));
-  return out;
-}
-
 // The words of rows order[from] … order[to − 1]: Σ x and in how many rows, words in the order in which they came.
 class ClassWords {
  public:
   explicit ClassWords(std::size_t d) : place(d, nothing) {}
 
-  template <class I>
-  void read(const I* indptr, const I* indices, const double* values, const std::int64_t* order, std::size_t from, std::size_t to) {
+  void read(const std::int64_t* indptr, const std::int32_t* indices, const double* values, const std::int64_t* order, std::size_t from, std::size_t to) {
     word.clear();
     count.clear();
     rows.clear();
     for (std::size_t r = from; r < to; ++r)
-      for (I p = indptr[order[r]]; p < indptr[order[r] + 1]; ++p) {
+      for (std::int64_t p = indptr[order[r]]; p < indptr[order[r] + 1]; ++p) {
         u32& at = place[static_cast<std::size_t>(indices[p])];
         if (at == nothing) {
           at = static_cast<u32>(word.size());
-          word.push_back(static_cast<std::int32_t>(indices[p]));
+          word.push_back(indices[p]);
           count.push_back(0.0);
           rows.push_back(0.0);
         }

@@ -20,6 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from deciban.errors import DataError
+
+_INT32 = int(np.iinfo(np.int32).max)
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _HUGE = 1 << 62  # codes above this are clipped (too many levels)
 _INTS = (np.dtype(np.int64), np.dtype(np.int32))
@@ -129,13 +132,23 @@ class ColumnBlock(Reals):
 class Counts:
     """Compressed sparse rows. `indptr` is absolute, so a run of rows is a shorter indptr over the same arrays."""
 
-    indptr: np.ndarray  # (n + 1,)
-    indices: np.ndarray
+    indptr: np.ndarray  # (n + 1,), int64
+    indices: np.ndarray  # int32
     values: np.ndarray
     d: int
     each: Callable | None = field(
         default=None, compare=False, repr=False
     )  # like `map`: does an operation's parts at once
+
+    def __post_init__(self) -> None:
+        if self.indptr.dtype != np.int64:
+            object.__setattr__(self, "indptr", self.indptr.astype(np.int64))
+        if self.indices.dtype != np.int32:
+            if self.d > _INT32:
+                raise DataError(
+                    f"X has {self.d} columns, more than {_INT32}\n\nhint: hash them to fewer columns (HashingVectorizer)"
+                )
+            object.__setattr__(self, "indices", self.indices.astype(np.int32))
 
     @property
     def n(self) -> int:

@@ -112,21 +112,23 @@ class RowsHeld:
 
 
 class RowsReferenced:
-    """Weak references to the memory of large rows."""
+    """Weak references to the memory of large rows; `indptr` of sparse rows is kept, as it may be a copy of the user's."""
 
-    def __init__(self, x: Reals | Counts, arrays: list[np.ndarray]):
-        self.d, self.links = x.d, [_link(a) for a in arrays]
+    def __init__(self, x: Reals | Counts):
+        self.d = x.d
+        self.indptr, arrays = (None, [x.values]) if isinstance(x, Reals) else (x.indptr, [x.indices, x.values])
+        self.links = [_link(a) for a in arrays]
 
     def __call__(self) -> Reals | Counts | None:
         arrays = [link() for link in self.links]
         if any(a is None for a in arrays):
             return None
-        return Reals(arrays[0]) if len(arrays) == 1 else Counts(arrays[0], arrays[1], arrays[2], self.d)
+        return Reals(arrays[0]) if self.indptr is None else Counts(self.indptr, arrays[0], arrays[1], self.d)
 
 
 def _keep(x: Reals | Counts) -> Callable[[], Reals | Counts | None]:
     arrays = [x.values] if isinstance(x, Reals) else [x.indptr, x.indices, x.values]
-    return RowsHeld(x) if sum(a.nbytes for a in arrays) <= HELD else RowsReferenced(x, arrays)
+    return RowsHeld(x) if sum(a.nbytes for a in arrays) <= HELD else RowsReferenced(x)
 
 
 def _link(a: np.ndarray) -> Callable[[], Any]:

@@ -112,7 +112,8 @@ def lasso_columns(x, q, share, g, w, lasso, ridge, order, least: float, most: in
     if core is None or x.indices.dtype != np.int32:
         return spec.lasso_columns(x, q, share, g, w, lasso, ridge, order, least, most)
     d, u, mean = np.zeros_like(g), np.zeros(q.shape), np.zeros(q.shape[1])
-    bent = core.lasso_columns(x.indptr, x.indices, x.data, q, share, g, w, lasso, ridge, order, least, most, u, mean, d)
+    indptr = x.indptr.astype(np.int64)
+    bent = core.lasso_columns(indptr, x.indices, x.data, q, share, g, w, lasso, ridge, order, least, most, u, mean, d)
     return d, bent
 
 

@@ -373,10 +373,7 @@ def _block(X: Any, block: str) -> Block:
     if not X.has_canonical_format:  # sum duplicate entries
         X = X.copy()
         X.sum_duplicates()
-    indptr, indices = X.indptr, X.indices
-    if indptr.dtype != indices.dtype or indptr.dtype not in (np.int32, np.int64):
-        indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
-    return Counts(indptr, indices, X.data, X.shape[1])
+    return Counts(X.indptr, X.indices, X.data, X.shape[1])
 
 
 def check_levels(x: Codes) -> None:

@@ -303,16 +303,14 @@ def _allocate_csr(lengths: np.ndarray, dtype: Any) -> tuple[np.ndarray, np.ndarr
     indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=indptr[1:])
     cells = int(indptr[-1])
-    wide = np.int64 if cells > np.iinfo(np.int32).max else np.int32
     kernel = np.dtype(dtype) if np.dtype(dtype) in (np.float32, np.float64) else np.dtype(np.int64)
-    return indptr, np.empty(cells, dtype=wide), np.empty(cells, dtype=kernel)
+    return indptr, np.empty(cells, dtype=np.int32), np.empty(cells, dtype=kernel)
 
 
 def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns: int, dtype: Any) -> sparse.csr_array:
-    X = sparse.csr_array(
-        (data.astype(dtype, copy=False), indices, indptr.astype(indices.dtype, copy=False)),
-        shape=(len(indptr) - 1, columns),
-    )
+    wide = np.int64 if indptr[-1] > np.iinfo(np.int32).max else np.int32  # SciPy has one type for both
+    cells = data.astype(dtype, copy=False), indices.astype(wide, copy=False), indptr.astype(wide, copy=False)
+    X = sparse.csr_array(cells, shape=(len(indptr) - 1, columns))
     X.has_sorted_indices = X.has_canonical_format = True
     return X
 

@@ -301,8 +301,10 @@ def _by_class(X: sparse.csr_array, y: np.ndarray, k: int) -> tuple[np.ndarray, .
     borders = np.unique(np.searchsorted(work, np.arange(0, work[-1] + CELLS, CELLS))).clip(0, k).tolist()
     spans = list(pairwise(borders)) if len(borders) > 1 else [(0, k)]
 
+    indptr, indices = X.indptr.astype(np.int64, copy=False), X.indices.astype(np.int32, copy=False)
+
     def read(span: tuple[int, int]) -> Any:
-        return core.class_words(X.indptr, X.indices, values, order, starts, *span, X.shape[1])
+        return core.class_words(indptr, indices, values, order, starts, *span, X.shape[1])
 
     parts = list(zip(*map_ordered(spans, read), strict=True))
     lengths, word, count, rows = (
