@@ -16,23 +16,25 @@ help:  ## list the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 $(BIN)/python:
-	@echo "creating the virtual environment $(VENV)"
+	@echo "step 1 of 3: creating the virtual environment $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/demo: $(SOURCES) | $(BIN)/python
-	@echo "installing the library: packages, then the kernels for this processor (about half a minute)"
+	@echo "step 2 of 3: installing packages, and compiling the kernels for this processor (about half a minute)"
 	@$(INSTALL) '.[all]' $(ISA)=native
 	@touch $@
 
 $(VENV)/installed: $(SOURCES) | $(BIN)/python
-	@echo "installing the library with all that tests, checks and benchmarks need (a few minutes the first time)"
+	@echo "step 2 of 3: installing what tests, checks and benchmarks need, and compiling the kernels (a few minutes the first time)"
 	@$(INSTALL) '.[test,test-engines,check,bench]' $(ISA)=
 	@touch $@
 
 demo: $(DEMO)  ## the tour: tennis, a real table, a race, texts, a report
-	$(BIN)/python -m deciban demo
+	@echo "step 3 of 3: the tour"
+	@$(BIN)/python -m deciban demo
 
 test: $(VENV)/installed  ## all tests
+	@echo "step 3 of 3: the tests"
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-fast: $(VENV)/installed  ## the tests that take little time
