@@ -1,0 +1,58 @@
+"""What the lectures define, compute and draw, a row each: a call by public names, and an assertion of what comes out.
+
+`python -m tests.coverage` prints the table with the counts. A row is a function of at most two statements before its
+assertions, so that each thing is available in one or two lines; rows and data that several of them share are names of
+the module.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+
+LECTURES = ("000", "001", "002", "003", "004")
+ROWS: dict[str, Row] = {}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing of a lecture; `check` raises an AssertionError, or another error, if it does not work."""
+
+    name: str  # lecture and number
+    section: str
+    what: str
+    check: Callable[[], None]
+
+    def statements(self) -> list[ast.stmt]:
+        """The statements before the first assertion."""
+        body = ast.parse(textwrap.dedent(inspect.getsource(self.check))).body[0].body  # type: ignore[attr-defined]
+        first = next((at for at, one in enumerate(body) if isinstance(one, ast.Assert)), len(body))
+        return body[:first]
+
+    def call(self) -> str:
+        """The statements in one line; without any, the assertion."""
+        return "; ".join(ast.unparse(one) for one in self.statements()) or ast.unparse(
+            ast.parse(textwrap.dedent(inspect.getsource(self.check))).body[0].body[-1]  # type: ignore[attr-defined]
+        )
+
+
+def row(name: str, section: str, what: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    """Decorator: the function is the row of that name."""
+
+    def keep(check: Callable[[], None]) -> Callable[[], None]:
+        assert name not in ROWS, f"{name} is there twice"
+        ROWS[name] = Row(name, section, what, check)
+        return check
+
+    return keep
+
+
+def all_rows() -> Iterator[Row]:
+    """The rows of all lectures, in order."""
+    for lecture in LECTURES:
+        import_module(f"tests.coverage.lecture_{lecture}")
+    yield from (ROWS[name] for name in sorted(ROWS))
