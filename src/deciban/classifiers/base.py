@@ -66,10 +66,10 @@ from deciban.errors import (
 from deciban.estimation.parameters import log_slope
 from deciban.explain.explanation import Explanation
 from deciban.models import held_out
-from deciban.models.em import fill_missing
+from deciban.models.em import fill_missing, left_out
 from deciban.models.known_parameters import given_state
 from deciban.models.learn_feature_weights import weighted
-from deciban.models.model import Known, Spec, State, TallyPass
+from deciban.models.model import Known, Spec, State, TallyPass, tally_of
 from deciban.models.posterior import LinearPosterior
 from deciban.progress import row_progress
 from deciban.rows import inputs, predictions
@@ -978,9 +978,14 @@ class Generative(Classifier):
             x, codes = x.take(np.tile(np.arange(x.n), k)), np.repeat(np.arange(k, dtype=np.int32), x.n)
             w = np.ascontiguousarray(share.T).ravel()
         table = Table(x, codes, w, len(state.classes), state.reader.schema)
-        own = state.family.gradient(state.family.tally(table.x, table.y, table.w, table.k), state.params)
-        counts = ops.class_weights(table.y, table.w, table.k)
-        return value, {**own, "class_prior": log_slope(counts, np.exp(posterior.log_prior))}
+        tally = tally_of(state.family, table)
+        if not tally.parts[1].every_row and left_out(tally):
+            raise DataError(
+                f"rows have missing cells: the log likelihood of this {type(self).__name__} has no gradient in closed "
+                "form there\n\nhint: leave out rows with missing cells, or `gradient`"
+            )
+        own = state.family.gradient(tally.parts[1], state.params)
+        return value, {**own, "class_prior": log_slope(tally.parts[0].n, np.exp(posterior.log_prior))}
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
         """Draw rows and their labels from the fitted model: (X, y)."""
