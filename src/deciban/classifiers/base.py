@@ -353,6 +353,18 @@ class Classifier(ClassifierMixin, BaseEstimator):
             **context(self, X),
         )
 
+    # attributes
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        """Prior probability of each class, (k,)."""
+        return np.exp(self._posterior().added_prior())
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters."""
+        raise unknown_parameters(self)
+
     # data of any size
 
     def fit_on(
@@ -456,6 +468,13 @@ def context(model: Any, X: Any) -> dict[str, Any]:
     """Context of an explanation: labels of the rows, name of the target, library of the frame."""
     library = frames.library(X) if not isinstance(X, Block | np.ndarray) and frames.is_frame(X) else None
     return {"rows": frames.row_labels(X), "target": model.__dict__.get("target_name_", ""), "library": library}
+
+
+def unknown_parameters(model: Any) -> UnavailableError:
+    return UnavailableError(
+        f"how many free parameters this {type(model).__name__} has is not known\n\n"
+        "hint: naive Bayes with estimate='plugin', Gaussian discriminants and logistic regression count theirs"
+    )
 
 
 def unfitted(model: Any) -> NotFittedError:
@@ -1098,10 +1117,7 @@ class Generative(Classifier):
 
     def _with_priors(self, free: int | None) -> int:
         if free is None:
-            raise UnavailableError(
-                f"how many free parameters this {type(self).__name__} has is not known\n\n"
-                "hint: naive Bayes with estimate='plugin' and Gaussian discriminants count theirs"
-            )
+            raise unknown_parameters(self)
         return free + len(self.classes_) - 1
 
     def __sklearn_is_fitted__(self) -> bool:

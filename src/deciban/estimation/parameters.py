@@ -108,6 +108,28 @@ def read_parameters(
     return out
 
 
+def read_column(
+    kinds: Mapping[str, Parameter], given: Mapping[str, Any], classes: np.ndarray, column: str
+) -> dict[str, Any]:
+    """The arrays of one column, where a number for each class, (k,), and a table of levels, (k, levels), will do."""
+    own = {}
+    for name, value in given.items():
+        array = numbers(value, name)
+        axes = kinds[name].axes if name in kinds else ""
+        own[name] = [array] if axes == "kl" and array.ndim == 2 else array[:, None] if array.ndim == 1 else array
+    return read_parameters(kinds, own, classes, [column])
+
+
+def joined(kinds: Mapping[str, Parameter], columns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The parameters of several columns as one, by name."""
+    return {
+        name: [table for one in columns for table in one[name]]
+        if kind.axes == "kl"
+        else np.hstack([one[name] for one in columns])
+        for name, kind in kinds.items()
+    }
+
+
 def tables_of(value: Any, name: str) -> list[np.ndarray]:
     """The tables of a list; a table alone is no list of them."""
     tables = [numbers(table, name) for table in value]

@@ -12,14 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from deciban import families
 from deciban.data.blocks import Table
 from deciban.data.frames import column_labels
 from deciban.decision import check_priors
 from deciban.display import format_choices
 from deciban.errors import DataError
-from deciban.estimation.parameters import read_parameters, sizes
+from deciban.estimation.parameters import read_column, read_parameters, sizes
 from deciban.models.model import Known, Spec, State, empty_block, tally_of
 from deciban.rows.labels import label_codes
+from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, ClassWeights
 
 
@@ -71,6 +73,57 @@ def given_state(
     return state_of(spec, replace(reader, d=len(columns), names=names), found, Known(parameters=arrays))
 
 
+def given_columns(spec: Spec, reader: Any, columns: Mapping[Any, Any], classes: Any, class_prior: Any) -> State:
+    """The state of a model of columns of any kind; `columns` has the parameters of each, by name."""
+    check_learns_nothing(spec)
+    check_one_prior(spec, class_prior)
+    if not isinstance(columns, Mapping) or not columns:
+        raise DataError(f"the columns are {columns!r}\n\nhint: give a mapping {{name: {{parameter: values}}}}")
+    fields = [field_of(name, own) for name, own in columns.items()]
+    kinds = [field.family.parameters for field in fields]
+    given = [{key: own[key] for key in own if key not in ("family", "levels")} for own in columns.values()]
+    k = len(np.asarray(next(iter(given[0].values()))))
+    found = GivenClasses.of(classes, class_prior, k)
+    arrays = []
+    for field, kind, own in zip(fields, kinds, given, strict=True):
+        read = read_column(kind, own, found.labels, str(field.name))
+        check_levels(field, read)
+        arrays.append({name: kind[name].in_order(value, found.order) for name, value in read.items()})
+    texts = all(isinstance(field.name, str) for field in fields)
+    names = np.array([field.name for field in fields], dtype=object) if texts else None
+    reader = replace(reader, schema=Schema(tuple(fields)), names=names)
+    return state_of(spec, reader, found, Known(parameters={"columns": arrays}))
+
+
+def field_of(name: Any, own: Any) -> Field:
+    """A column with the family whose parameters are given; "levels" are those of a nominal column."""
+    known = {title: make() for title, make in families.find().items() if make.columnwise}
+    known = {title: family for title, family in known.items() if family.parameters}
+    if not isinstance(own, Mapping):
+        raise DataError(f"the parameters of column `{name}` are {own!r}\n\nhint: give a mapping {{parameter: values}}")
+    wanted, levels = {key for key in own if key not in ("family", "levels")}, own.get("levels")
+    nominal = [one for one in known.values() if (one.block == "codes") == (levels is not None)]
+    fitting = [one for one in nominal if set(one.parameters) == wanted]
+    if "family" in own:
+        fitting = [known[own["family"]]] if own["family"] in known else []
+    if len(fitting) != 1:
+        options = [f"{title}: {', '.join(one.parameters)}" for title, one in sorted(known.items())]
+        raise DataError(
+            f"the parameters {sorted(wanted)} of column `{name}` are those of no family\n\n"
+            f"hint: give those of one of {'; '.join(options)}; nominal columns have `levels` too"
+        )
+    return Field(name, fitting[0], None if levels is None else tuple(levels))
+
+
+def check_levels(field: Field, arrays: Mapping[str, Any]) -> None:
+    """Raise an error unless a nominal column has a probability for each level."""
+    if field.levels is not None and arrays["feature_prob"][0].shape[1] != len(field.levels):
+        raise DataError(
+            f"`feature_prob` of column `{field.name}` has {arrays['feature_prob'][0].shape[1]} probabilities a class "
+            f"for {len(field.levels)} levels\n\nhint: give one for each of {list(field.levels)}"
+        )
+
+
 def state_of(spec: Spec, reader: Any, found: GivenClasses, known: Known) -> State:
     """The state of a reader that knows its columns."""
     spec.check(found.sorted, reader, None)
@@ -83,9 +136,14 @@ def state_of(spec: Spec, reader: Any, found: GivenClasses, known: Known) -> Stat
 
 def check_given(state: State) -> None:
     """Raise an error for parameters of a file that are not those of its classes and columns."""
-    arrays, kinds = state.known.parameters, state.family.parameters
-    assert arrays is not None
-    read_parameters(kinds, arrays, state.classes, state.reader.columns)
+    given, schema = state.known.parameters, state.reader.schema
+    assert given is not None
+    if schema is None:
+        read_parameters(state.family.parameters, given, state.classes, state.reader.columns)
+        return
+    for field, own in zip(schema.fields, given["columns"], strict=True):
+        arrays = read_column(field.family.parameters, own, state.classes, str(field.name))
+        check_levels(field, arrays)
 
 
 def column_names(feature_names: Any) -> np.ndarray | None:
