@@ -19,7 +19,9 @@ from deciban import (
     PoissonNB,
     QuadraticDiscriminantAnalysis,
 )
-from deciban.errors import DataError
+from deciban.errors import DataError, ModelFileError
+
+from .support.cli import output
 
 
 def test_bernoulli_by_hand():
@@ -116,6 +118,26 @@ def test_coefficients_are_a_start():
 def test_file_without_rows():
     model = BernoulliNB.from_parameters([[0.5], [0.1]])
     assert deciban.model_info(deciban.dumps(model))["rows"] is None
+
+
+def test_files_with_other_parameters_are_refused():
+    for wrong in (
+        {"theta": np.zeros((1, 2)), "var": np.ones((1, 1))},
+        {"theta": np.zeros((1, 1)), "var": np.zeros((1, 1))},
+    ):
+        model = GaussianNB.from_parameters([[0.0]], [[1.0]])
+        model._state = model._state.with_known(parameters=wrong)
+        with pytest.raises(ModelFileError, match="theta|var"):
+            deciban.dumps(model)
+
+
+def test_commands_take_such_models(tmp_path, capfd):
+    model, rows = tmp_path / "m.deciban", tmp_path / "rows.csv"
+    deciban.save(BernoulliNB.from_parameters([[0.4], [0.1]], classes=["spam", "ham"], feature_names=["a"]), model)
+    rows.write_text("a\n1\n0\n")
+    assert "not learned from rows" in output(f"show {model}", capfd)[0]
+    assert "0.8" in output(f"predict {model} {rows}", capfd)[0]
+    assert "spam" in output(f"explain {model} {rows}", capfd)[0]
 
 
 @pytest.mark.parametrize(

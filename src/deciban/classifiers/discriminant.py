@@ -329,7 +329,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
-    priors_ : ndarray of shape (k,)
+    priors_, class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
     means_ : ndarray of shape (k, d)
         Means of each class and column.
@@ -343,6 +343,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Steps of EM, if rows had missing cells.
     evidence_ : float
         log p(X | y) with parameters integrated out, where it has a closed form.
+    n_parameters_ : int
+        Number of free parameters: means, covariances and k − 1 class priors.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -602,7 +604,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
-    priors_ : ndarray of shape (k,)
+    priors_, class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
     means_ : ndarray of shape (k, d)
         Means of each class and column.
@@ -616,6 +618,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         Steps of EM, if rows had missing cells.
     evidence_ : float
         log p(X | y) with parameters integrated out, where it has a closed form.
+    n_parameters_ : int
+        Number of free parameters: means, covariances and k − 1 class priors.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -762,7 +766,7 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
-    priors_ : ndarray of shape (k,)
+    priors_, class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
     means_ : ndarray of shape (k, d)
         Means of each class and column.
@@ -772,6 +776,8 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
         Steps of EM, if rows had missing cells.
     evidence_ : float
         log p(X | y) with parameters integrated out, where it has a closed form.
+    n_parameters_ : int
+        Number of free parameters: means, covariances and k − 1 class priors.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -853,7 +859,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
-    priors_ : ndarray of shape (k,)
+    priors_, class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
     means_ : ndarray of shape (k, d)
         Means of each class and column.

@@ -150,6 +150,8 @@ class GaussianNB(NaiveBayes):
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
         Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
         number of steps.
+    n_parameters_, n_parameters_joint_ : int
+        Number of free parameters, and that of a joint distribution without independent columns (where it is known).
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -368,17 +370,23 @@ class MultinomialNB(NaiveBayes):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
     class_log_prior_ : ndarray of shape (k,)
         Log prior of each class.
     feature_count_ : ndarray of shape (k, d)
         Sum of each column in each class.
     feature_log_prob_ : ndarray of shape (k, d)
         Log probability of each column given the class.
+    feature_prob_ : ndarray of shape (k, d)
+        This probability.
     evidence_ : float
         log p(X | y) with parameters integrated out, where it has a closed form.
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
         Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
         number of steps.
+    n_parameters_, n_parameters_joint_ : int
+        Number of free parameters, and that of a joint distribution without independent columns (where it is known).
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -536,12 +544,16 @@ class ComplementNB(NaiveBayes):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
     class_log_prior_ : ndarray of shape (k,)
         Log prior of each class.
     feature_count_ : ndarray of shape (k, d)
         Sum of each column in each class.
     feature_log_prob_ : ndarray of shape (k, d)
         Log probability of each column given the class.
+    feature_prob_, complement_prob_ : ndarray of shape (k, d)
+        Probability of each column in the class, and in all other classes together.
     feature_all_ : ndarray of shape (d,)
         Sum of each column over all classes.
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
@@ -701,17 +713,23 @@ class BernoulliNB(NaiveBayes):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
     class_log_prior_ : ndarray of shape (k,)
         Log prior of each class.
     feature_count_ : ndarray of shape (k, d)
         Sum of each column in each class.
     feature_log_prob_ : ndarray of shape (k, d)
         Log probability of each column given the class.
+    feature_prob_ : ndarray of shape (k, d)
+        This probability.
     evidence_ : float
         log p(X | y) with parameters integrated out, where it has a closed form.
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
         Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
         number of steps.
+    n_parameters_, n_parameters_joint_ : int
+        Number of free parameters, and that of a joint distribution without independent columns (where it is known).
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -842,6 +860,8 @@ class PoissonNB(NaiveBayes):
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
         Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
         number of steps.
+    n_parameters_, n_parameters_joint_ : int
+        Number of free parameters, and that of a joint distribution without independent columns (where it is known).
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -969,12 +989,16 @@ class CategoricalNB(NaiveBayes):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
     class_log_prior_ : ndarray of shape (k,)
         Log prior of each class.
     category_count_ : list of ndarrays of shape (k, levels)
         Counts of the levels of each column.
     feature_log_prob_ : list of ndarrays of shape (k, levels)
         Log probabilities of the levels of each column.
+    feature_prob_ : list of ndarrays of shape (k, levels)
+        These probabilities.
     n_categories_ : ndarray of shape (d,)
         Number of levels of each column.
     evidence_ : float
@@ -982,6 +1006,8 @@ class CategoricalNB(NaiveBayes):
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
         Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
         number of steps.
+    n_parameters_, n_parameters_joint_ : int
+        Number of free parameters, and that of a joint distribution without independent columns (where it is known).
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)

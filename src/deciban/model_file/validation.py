@@ -26,7 +26,7 @@ from scipy import sparse
 from deciban import families
 from deciban.classifiers.base import Classifier, Generative
 from deciban.data.blocks import Table
-from deciban.errors import ModelFileError
+from deciban.errors import DataError, ModelFileError
 from deciban.gaussian.covariance import DenseCovariance
 from deciban.models.calibration import Calibration
 from deciban.models.known_parameters import check_given
@@ -125,7 +125,10 @@ def _check_known(state: State, k: int, d: int) -> None:
     network = known.network
     require(network is None or (is_stored_as(network, "Network") and network.sound()), "its network is none")
     if known.parameters is not None:
-        check_given(state)
+        try:
+            check_given(state)
+        except DataError as wrong:
+            require(False, str(wrong).partition("\n")[0])
 
 
 def _empty_tally(state: State) -> Bundle:
