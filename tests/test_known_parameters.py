@@ -127,7 +127,7 @@ def test_files_with_other_parameters_are_refused():
     ):
         model = GaussianNB.from_parameters([[0.0]], [[1.0]])
         model._state = model._state.with_known(parameters=wrong)
-        with pytest.raises(ModelFileError, match="theta|var"):
+        with pytest.raises(ModelFileError, match=r"theta|var"):
             deciban.dumps(model)
 
 
