@@ -50,6 +50,7 @@ _HOMES = {  # public name → module; `__init__.pyi` is written from this table 
     "report": "reports",
     "save": "model_file",
     "select_model": "classifiers.selection",
+    "sigmoid": "decision",
     "threads": "engines.threads",
     "top_evidence": "explain.top_evidence",
 }

@@ -22,6 +22,7 @@ from deciban.classifiers.structured import AODE as AODE
 from deciban.classifiers.structured import KDependenceBayes as KDependenceBayes
 from deciban.classifiers.structured import TreeAugmentedNB as TreeAugmentedNB
 from deciban.classifiers.text import TextClassifier as TextClassifier
+from deciban.decision import sigmoid as sigmoid
 from deciban.engines.threads import threads as threads
 from deciban.explain.top_evidence import top_evidence as top_evidence
 from deciban.families import list_families as list_families

@@ -185,7 +185,7 @@ TABLE: dict[str, Entry] = {
     "MultinomialNB": Entry(
         deciban.MultinomialNB,
         COUNTS,
-        {"alpha": [0.5, 0, "auto"], "force_alpha": [False], "estimate": ["bayes"], **SMOOTHED},
+        {"alpha": [0.5, 0, "auto"], "force_alpha": [False], "estimate": ["bayes"], "coefficient": [True], **SMOOTHED},
         gappy=COUNTS_WITH_GAPS,
     ),
     "ComplementNB": Entry(

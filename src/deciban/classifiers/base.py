@@ -63,11 +63,13 @@ from deciban.errors import (
     UnavailableError,
     did_you_mean,
 )
+from deciban.estimation.parameters import log_slope
 from deciban.explain.explanation import Explanation
 from deciban.models import held_out
-from deciban.models.em import fill_missing
+from deciban.models.em import fill_missing, left_out
+from deciban.models.known_parameters import given_state
 from deciban.models.learn_feature_weights import weighted
-from deciban.models.model import Known, Spec, State, TallyPass
+from deciban.models.model import Known, Spec, State, TallyPass, tally_of
 from deciban.models.posterior import LinearPosterior
 from deciban.progress import row_progress
 from deciban.rows import inputs, predictions
@@ -203,6 +205,66 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
         return self._posterior(priors).log_odds(X, against)
 
+    def odds(self, X, against=None, priors=None) -> np.ndarray:
+        """P(class | x) over P(all others | x), or over P(against | x), (n, k).
+
+        >>> from deciban import BernoulliNB
+        >>> model = BernoulliNB.from_parameters([[0.4], [0.1]], classes=["spam", "ham"])
+        >>> model.odds([[1]], priors={"spam": 0.2, "ham": 0.8}).round(3).tolist()  # 4 · 1/4 for spam
+        [[1.0, 1.0]]
+        """
+        with np.errstate(over="ignore"):
+            return np.exp(self.log_odds(X, against=against, priors=priors))
+
+    def log_likelihood(self, X, y=None, sample_weight=None, gradient: bool = False) -> Any:
+        """The log likelihood of rows, without a penalty or a prior of the parameters.
+
+        A generative model: Σ log P(x, y), or Σ log p(x) without y. Another model: Σ log P(y | x).
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows, their labels (one class is enough) and weights, which count like repetitions.
+        gradient : bool
+            Whether to return the derivatives too, where they have a closed form.
+
+        Returns
+        -------
+        float, or (float, dict)
+            With `gradient=True` the dict has the derivatives by parameter, with the names and shapes of
+            `from_parameters`. Probabilities that sum to 1 are varied one at a time: the derivative is count over
+            probability.
+
+        Examples
+        --------
+        >>> from deciban import BernoulliNB
+        >>> tosses = [[1], [1], [1], [0], [1], [0], [1]]  # 5 of 7 are heads
+        >>> round(BernoulliNB.from_parameters([[0.5]]).log_likelihood(tosses), 6)
+        -4.85203
+        >>> value, slope = BernoulliNB.from_parameters([[0.5]]).log_likelihood(tosses, gradient=True)
+        >>> slope["feature_prob"].tolist()  # 5 / 0.5 − 2 / (1 − 0.5)
+        [[6.0]]
+        """
+        if gradient:
+            raise DataError(
+                f"the log likelihood of {type(self).__name__} has no gradient in closed form\n\n"
+                "hint: leave out `gradient`"
+            )
+        if y is None:
+            raise DataError(
+                f"{type(self).__name__} has no probability of rows, only of classes\n\nhint: give the labels y"
+            )
+        logs = plain_log_proba(self._posterior(), X)
+        y, w = self._labels_of(y, sample_weight, len(logs))
+        return weighted_sum(logs[np.arange(len(y)), y], w)
+
+    def _labels_of(self, y: Any, sample_weight: Any, n: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """(class codes, weights) of n labels."""
+        codes = inputs.labels(np.asarray(inputs.to_numpy(y)), self.classes_)[1]
+        if len(codes) != n:
+            raise DataError(f"X has {n} rows and y {len(codes)}\n\nhint: give one label for each row")
+        return codes, inputs.weights(sample_weight, codes)
+
     def decibans(self, X, *, against=None, priors=None) -> np.ndarray:
         """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1."""
         return self.log_odds(X, against=against, priors=priors) * decision.DECIBAN
@@ -290,6 +352,18 @@ class Classifier(ClassifierMixin, BaseEstimator):
             posterior.note(type(self).__name__, found),
             **context(self, X),
         )
+
+    # attributes
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        """Prior probability of each class, (k,)."""
+        return np.exp(self._posterior().added_prior())
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters."""
+        raise unknown_parameters(self)
 
     # data of any size
 
@@ -385,10 +459,22 @@ def plain_log_proba(posterior: Any, X: Any) -> np.ndarray:
     return np.asarray(inputs.to_numpy(posterior.log_proba(X)), dtype=np.float64)
 
 
+def weighted_sum(logs: np.ndarray, w: np.ndarray | None) -> float:
+    """Σ w log p of rows; a row of weight 0 counts for nothing, even if it is impossible."""
+    return float(logs.sum() if w is None else logs[w > 0] @ w[w > 0])
+
+
 def context(model: Any, X: Any) -> dict[str, Any]:
     """Context of an explanation: labels of the rows, name of the target, library of the frame."""
     library = frames.library(X) if not isinstance(X, Block | np.ndarray) and frames.is_frame(X) else None
     return {"rows": frames.row_labels(X), "target": model.__dict__.get("target_name_", ""), "library": library}
+
+
+def unknown_parameters(model: Any) -> UnavailableError:
+    return UnavailableError(
+        f"how many free parameters this {type(model).__name__} has is not known\n\n"
+        "hint: naive Bayes with estimate='plugin', Gaussian discriminants and logistic regression count theirs"
+    )
 
 
 def unfitted(model: Any) -> NotFittedError:
@@ -578,6 +664,17 @@ class Generative(Classifier):
 
     def _check_complete(self, state: State) -> None:
         """Check a complete fit, after which no more rows follow."""
+
+    @classmethod
+    def _from_parameters(
+        cls, given: Mapping[str, Any], class_prior: Any, classes: Any, feature_names: Any, settings: Mapping[str, Any]
+    ) -> Self:
+        """A model of these parameters, by name."""
+        model = cls(**settings)
+        model._validate_params()
+        state = given_state(model._spec(), model._reader(), given, classes, class_prior, feature_names)
+        state.params  # noqa: B018 (parameters that make no density fail here, not in predict)
+        return model._adopt(state)
 
     # learning
 
@@ -776,6 +873,7 @@ class Generative(Classifier):
             return NotImplemented
         mine, theirs = self._fitted_state(), other._fitted_state()
         self._check_updatable()
+        other._check_learned()
         other._check_additive()
         theirs = aligned_columns(theirs, mine)
         check_settings_agree(self, other)
@@ -797,8 +895,14 @@ class Generative(Classifier):
         out.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_state"})
         return out
 
+    def _check_learned(self) -> None:
+        """Raise an error on update, merge, forget or leave-one-out if the parameters were given."""
+        if self.__sklearn_is_fitted__() and self._state.given:
+            raise NotAdditiveError(given_parameters(self))
+
     def _check_updatable(self) -> None:
         """Raise an error on update, merge or forget if a setting was fitted to all rows at once."""
+        self._check_learned()
         spec = self._spec()
         if spec.feature_weights:
             raise FixedWeightsError(FIXED_WEIGHTS)
@@ -817,6 +921,13 @@ class Generative(Classifier):
             return self._state
         except AttributeError:
             raise unfitted(self) from None
+
+    def _learned_state(self) -> State:
+        """The state of a model that has learned from rows."""
+        state = self._fitted_state()
+        if state.given:
+            raise UnavailableError(given_parameters(self))
+        return state
 
     def _tally_state(self) -> State:
         return self._fitted_state()
@@ -855,6 +966,45 @@ class Generative(Classifier):
     def score_samples(self, X, *, priors=None) -> np.ndarray:
         """log p(x), (n,)."""
         return self._posterior(priors).log_density(X)
+
+    def class_log_likelihood(self, X) -> np.ndarray:
+        """log p(x | class), (n, k): of each class, the log density (of nominal cells and counts: probability) of a row.
+
+        >>> from deciban import GaussianNB
+        >>> model = GaussianNB.from_parameters(theta=[[73.0], [74.6]], var=[[38.4], [62.4]], classes=["yes", "no"])
+        >>> np.exp(model.class_log_likelihood([[66.0]])).round(4).tolist()  # in the order of `classes_`
+        [[0.0279, 0.034]]
+        """
+        return self._posterior().class_log_density(X)
+
+    def log_likelihood(self, X, y=None, sample_weight=None, gradient: bool = False) -> Any:
+        posterior, state = self._posterior(), self._fitted_state()
+        x = posterior.reader.read(X)
+        joint = posterior.densities(x, posterior.log_prior)
+        marginal = decision.log_evidence(joint)
+        if y is None:
+            w = inputs.weights(sample_weight, np.zeros(x.n))
+            value = weighted_sum(marginal, w)
+        else:
+            codes, w = self._labels_of(y, sample_weight, x.n)
+            value = weighted_sum(joint[np.arange(x.n), codes], w)
+        if not gradient:
+            return value
+        if y is None:  # each row is one of every class, weighted by its posterior
+            with np.errstate(invalid="ignore"):
+                share = np.nan_to_num(np.exp(joint - marginal[:, None])) * (1.0 if w is None else w[:, None])
+            k = joint.shape[1]
+            x, codes = x.take(np.tile(np.arange(x.n), k)), np.repeat(np.arange(k, dtype=np.int32), x.n)
+            w = np.ascontiguousarray(share.T).ravel()
+        table = Table(x, codes, w, len(state.classes), state.reader.schema)
+        tally = tally_of(state.family, table)
+        if not tally.parts[1].every_row and left_out(tally):
+            raise DataError(
+                f"rows have missing cells: the log likelihood of this {type(self).__name__} has no gradient in closed "
+                "form there\n\nhint: leave out rows with missing cells, or `gradient`"
+            )
+        own = state.family.gradient(tally.parts[1], state.params)
+        return value, {**own, "class_prior": log_slope(tally.parts[0].n, np.exp(posterior.log_prior))}
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
         """Draw rows and their labels from the fitted model: (X, y)."""
@@ -907,6 +1057,7 @@ class Generative(Classifier):
         ('b', 'a')
         """
         state = self._fitted_state()
+        self._check_learned()
         self._check_additive()
         found = state.reader.training(X, y, first=False)
         _, codes = inputs.labels(found.y, state.classes)
@@ -921,7 +1072,7 @@ class Generative(Classifier):
     @property
     def tally_(self) -> Bundle:
         """The state: class weights and the family's statistics."""
-        return self._fitted_state().tally
+        return self._learned_state().tally
 
     @property
     def tuned_(self) -> dict[str, Any]:
@@ -931,7 +1082,7 @@ class Generative(Classifier):
     @property
     def evidence_(self) -> float:
         """log p(X | y) with parameters integrated out, for conjugate families: compares models of the same rows."""
-        state = self._fitted_state()
+        state = self._learned_state()
         found = state.family.evidence(state.tally.parts[1])
         if found is None:
             raise AttributeError(
@@ -942,11 +1093,40 @@ class Generative(Classifier):
     @property
     def class_count_(self) -> np.ndarray:
         """Number (weight) of the training rows of each class, (k,)."""
-        state = self._fitted_state()
+        state = self._learned_state()
         return state.reader.view(state.n)
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        """Prior probability of each class, (k,)."""
+        state = self._fitted_state()
+        return state.reader.view(np.exp(state.log_prior))
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters: those of the densities, and k − 1 class priors."""
+        state = self._fitted_state()
+        return self._with_priors(state.family.n_parameters(state.params, len(state.classes), state.reader.d))
+
+    @property
+    def n_parameters_joint_(self) -> int:
+        """Number of free parameters of a joint distribution of the same columns without the assumption that they are
+        independent given the class: 2^d − 1 for each class, if the columns are binary, and k − 1 class priors."""
+        state = self._fitted_state()
+        return self._with_priors(state.family.n_parameters_joint(state.params, len(state.classes), state.reader.d))
+
+    def _with_priors(self, free: int | None) -> int:
+        if free is None:
+            raise unknown_parameters(self)
+        return free + len(self.classes_) - 1
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__
+
+
+def given_parameters(model: Any) -> str:
+    """The message for what a model with given parameters lacks."""
+    return f"the parameters of this {type(model).__name__} were given: it has no rows\n\nhint: `fit` learns from rows"
 
 
 def with_new_classes(known: np.ndarray, y: np.ndarray | frames.Column) -> np.ndarray:

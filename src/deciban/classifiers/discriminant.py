@@ -58,6 +58,44 @@ class DiscriminantAnalysis(Generative):
         """Steps of EM, if rows had missing cells."""
         return self._fitted_state().known.steps
 
+    @classmethod
+    def from_parameters(
+        cls, means, covariance, *, class_prior=None, classes=None, feature_names=None, **settings
+    ) -> Self:
+        """The model with these means and covariances.
+
+        The model predicts, explains, samples and can be saved; it has no rows, so it cannot be updated or merged.
+
+        Parameters
+        ----------
+        means : array-like of shape (k, d)
+            Mean of each class and column.
+        covariance : array-like of shape (d, d) or (k, d, d)
+            The covariance that all classes share (`LinearDiscriminantAnalysis`), or one for each class.
+        class_prior : sequence, mapping by class or None
+            Class priors, in the order of `classes`; None: uniform.
+        classes : sequence or None
+            The labels of the rows of the arrays, in any order; None: 0, 1, …
+        feature_names : sequence of texts or None
+            Names of the columns.
+        **settings
+            Settings of the constructor.
+
+        Returns
+        -------
+        classifier
+            A fitted model.
+
+        Examples
+        --------
+        >>> from deciban import LinearDiscriminantAnalysis
+        >>> model = LinearDiscriminantAnalysis.from_parameters([[0.0, 0.0], [2.0, 2.0]], [[1.0, 0.5], [0.5, 1.0]])
+        >>> model.predict_proba([[1.0, 1.0]]).tolist(), model.sample(3, random_state=0)[0].shape
+        ([[0.5, 0.5]], (3, 2))
+        """
+        given = {"means": means, "covariance": covariance}
+        return cls._from_parameters(given, class_prior, classes, feature_names, settings)
+
     def _reader(self) -> ArrayReader:
         return ArrayReader(type(self).__name__, "dense", keeps_kind=True)
 
@@ -291,7 +329,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
-    priors_ : ndarray of shape (k,)
+    priors_, class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
     means_ : ndarray of shape (k, d)
         Means of each class and column.
@@ -305,6 +343,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Steps of EM, if rows had missing cells.
     evidence_ : float
         log p(X | y) with parameters integrated out, where it has a closed form.
+    n_parameters_ : int
+        Number of free parameters: means, covariances and k − 1 class priors.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -509,6 +549,8 @@ def discriminant_axes(state: State, base: PooledGaussian) -> Axes:
 
 def total_covariance(state: State) -> Covariance | None:
     """The covariance of all rows, shrunk like the one within classes; None: not known."""
+    if state.given:
+        return None
     family, t = state.family, state.tally.parts[1]
     if isinstance(family, GivenCovariances):
         return family.covariances[-1]
@@ -562,7 +604,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
-    priors_ : ndarray of shape (k,)
+    priors_, class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
     means_ : ndarray of shape (k, d)
         Means of each class and column.
@@ -576,6 +618,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         Steps of EM, if rows had missing cells.
     evidence_ : float
         log p(X | y) with parameters integrated out, where it has a closed form.
+    n_parameters_ : int
+        Number of free parameters: means, covariances and k − 1 class priors.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -644,7 +688,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     @property
     def singular_(self) -> np.ndarray:
         """The classes with a singular covariance, which was regularised: more rows, or shrinkage, avoid it."""
-        state = self._fitted_state()
+        state = self._learned_state()
         return self.classes_[singular(state.family.gaussians(state.tally.parts[1])[1], self.tol)]
 
     def _offset(self) -> float:
@@ -722,7 +766,7 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
-    priors_ : ndarray of shape (k,)
+    priors_, class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
     means_ : ndarray of shape (k, d)
         Means of each class and column.
@@ -732,6 +776,8 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
         Steps of EM, if rows had missing cells.
     evidence_ : float
         log p(X | y) with parameters integrated out, where it has a closed form.
+    n_parameters_ : int
+        Number of free parameters: means, covariances and k − 1 class priors.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -813,10 +859,12 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
-    priors_ : ndarray of shape (k,)
+    priors_, class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
     means_ : ndarray of shape (k, d)
         Means of each class and column.
+    covariance_ : list of k ndarrays of shape (d, d)
+        Covariance of each class.
     coef_, intercept_ : ndarrays
         Direction and threshold of each pair of classes.
     n_iter_ : int
@@ -864,6 +912,12 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
             check_setup=partial(check_components, self.n_components),
             check_rows=more_rows_than_classes,
         )
+
+    @property
+    def covariance_(self) -> list[np.ndarray]:
+        """The covariance of each class."""
+        state = self._fitted_state()
+        return [state.reader.view(cov.dense()) for cov in state.params.covs]
 
     @property
     def _n_features_out(self) -> int:

@@ -47,7 +47,7 @@ from deciban.classifiers.base import (
     StrOptions,
     unfitted,
 )
-from deciban.classifiers.logistic import LogisticRegression
+from deciban.classifiers.logistic import LogisticRegression, n_coefficients
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.structured import AODE, KDependenceBayes, StructuredNB, TreeAugmentedNB
 from deciban.data import frames
@@ -877,16 +877,10 @@ class OwnMember(Member):
         return sum_of_own_classes(logs, rows, self.model.classes_)
 
     def n_parameters(self) -> int:
-        k = len(self.model.classes_)
-        if isinstance(self.model, LogisticRegression):
-            return n_coefficients(self.model)
-        if not isinstance(self.model, Generative):
-            raise unknown_parameters(self.model)
-        state = self.model._fitted_state()
-        free = state.family.n_parameters(state.params, k, self.model.n_features_in_)
-        if free is None:
-            raise unknown_parameters(self.model)
-        return k - 1 + free
+        try:
+            return self.model.n_parameters_
+        except AttributeError:
+            raise unknown_parameters(self.model) from None
 
     def held_out(self, held: HeldOut, parts: Sequence[RawRows], classes: np.ndarray) -> tuple[np.ndarray, str]:
         """By leave-one-out in closed form, where the model has it and all rows have chosen nothing."""
@@ -1078,11 +1072,6 @@ def copy_shallow(model: Any) -> Any:
     out = object.__new__(type(model))
     out.__dict__.update(model.__dict__)
     return out
-
-
-def n_coefficients(model: Any) -> int:
-    """The number of free coefficients of a linear model of classes."""
-    return (len(model.classes_) - 1) * (model.coef_.shape[1] + bool(model.fit_intercept))
 
 
 def in_classes(log_proba: np.ndarray, own: np.ndarray, classes: np.ndarray) -> np.ndarray:

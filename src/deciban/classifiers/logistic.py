@@ -46,11 +46,13 @@ from deciban.classifiers.base import (
     InvalidParameterError,
     StrOptions,
     context,
+    plain_log_proba,
     unfitted,
 )
 from deciban.data.blocks import Table
-from deciban.data.frames import shown_names
+from deciban.data.frames import column_labels, shown_names
 from deciban.errors import DataError, levels_up
+from deciban.estimation.parameters import Parameter, read_parameters, sizes
 from deciban.explain.explanation import Explanation
 from deciban.logistic import minimisation, profile_likelihood
 from deciban.logistic.firth import minimise_jeffreys
@@ -63,6 +65,7 @@ from deciban.logistic.separation import WIDE, Separation, SeparationWarning, cer
 from deciban.logistic.settings import OURS, THEIRS, Settings, convergence_message
 from deciban.logistic.summary import Summary
 from deciban.logistic.training_rows import TrainingRows
+from deciban.models.known_parameters import GivenClasses, column_names
 from deciban.models.logistic_posterior import LogisticPosterior
 from deciban.rows import inputs
 from deciban.rows.readers import ArrayKind, ArrayReader
@@ -117,10 +120,14 @@ class LogisticRegression(Classifier):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Weight of the training rows of each class, class weights included.
+    class_prior_ : ndarray of shape (k,)
+        Share of each class in these rows.
     coef_, intercept_ : ndarrays of shape (1 or k, d) and (1 or k,)
         Coefficients of the scores: of the second of two classes, or of each class.
     n_iter_ : ndarray of shape (1,)
         Number of steps of the solver.
+    n_parameters_ : int
+        Number of free coefficients, with the intercepts.
     C_ : float
         The inverse strength of the penalty that was used.
     path_ : Path
@@ -251,6 +258,46 @@ class LogisticRegression(Classifier):
         out.__dict__.update(generative_attributes(model))
         return out
 
+    @classmethod
+    def from_parameters(
+        cls, coef, intercept=None, *, class_prior=None, classes=None, feature_names=None, **settings
+    ) -> Self:
+        """The model with these coefficients.
+
+        Parameters
+        ----------
+        coef : array-like of shape (1, d) or (k, d)
+            Coefficients of the score of the second of two classes, or of each class.
+        intercept : array-like of shape (1,) or (k,), or None
+            Intercepts of the same scores; None: 0.
+        class_prior : sequence, mapping by class or None
+            Class frequencies that the coefficients belong to, in the order of `classes`, which `priors=` in a
+            prediction replaces; None: uniform.
+        classes : sequence or None
+            The labels, in any order; None: 0, 1, …
+        feature_names : sequence of texts or None
+            Names of the columns.
+        **settings
+            Settings of the constructor.
+
+        Returns
+        -------
+        LogisticRegression
+            A fitted model; its `class_count_` are the class priors.
+
+        Examples
+        --------
+        >>> model = LogisticRegression.from_parameters(coef=[[4.0]], intercept=[2.0])
+        >>> model.predict_proba([[0.0], [-0.5]])[:, 1].round(6).tolist()
+        [0.880797, 0.5]
+        >>> model.sample([[0.0], [-0.5], [-2.0]], random_state=0).tolist()
+        [1, 1, 0]
+        """
+        out = cls(**settings)
+        out._validate_params()
+        out.__dict__.update(given_attributes(coef, intercept, class_prior, classes, feature_names))
+        return out
+
     def fit(self, X, y, sample_weight=None) -> Self:
         """Learn from rows X (n, d) with labels y; weights count like repetitions. With warm_start=True the solver
         starts from the coefficients of the last fit, which is discarded otherwise."""
@@ -319,12 +366,16 @@ class LogisticRegression(Classifier):
     def objective(self, X, y, sample_weight=None) -> Objective:
         """The function that `fit` minimises for these rows, with its gradient and Hessian at any parameters.
 
+        Its value is Σ w · log loss, plus the penalty of the settings divided by C; with C=np.inf it is the negative log
+        likelihood. Parameters are the coefficients of a score and its intercept, score after score.
+
         Examples
         --------
         >>> model = LogisticRegression().fit([[0.0], [1.0], [3.0]], [0, 1, 1])
         >>> f = model.objective([[0.0], [1.0], [3.0]], [0, 1, 1])
         >>> f.hessian(np.append(model.coef_, model.intercept_)).shape
         (2, 2)
+        >>> value, gradient = f.slope([0.5, -0.5])
         """
         return self._problem_here(X, y, sample_weight, self._with_known_strength(Settings.from_model(self)))[1]
 
@@ -415,6 +466,30 @@ class LogisticRegression(Classifier):
         if posterior is None:
             return own.proba(X)
         return own.output(X).send(self._laplace_proba(own, X, posterior))
+
+    def log_likelihood(self, X, y=None, sample_weight=None, gradient: bool = False) -> Any:
+        value = super().log_likelihood(X, y, sample_weight)
+        if not gradient:
+            return value
+        posterior = self._posterior()
+        rest = -np.exp(plain_log_proba(posterior, X))
+        codes, w = self._labels_of(y, sample_weight, len(rest))
+        rest[np.arange(len(codes)), codes] += 1.0
+        by_coef, by_intercept = posterior.slope(X, rest if w is None else rest * w[:, None])
+        return value, {"coef": by_coef, **({"intercept": by_intercept} if self.fit_intercept else {})}
+
+    def sample(self, X, random_state=None) -> np.ndarray:
+        """Draw a label for each row of X from P(class | x), (n,)."""
+        rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
+        below = np.cumsum(np.exp(plain_log_proba(self._posterior(), X)), axis=1)
+        drawn = (rng.random((len(below), 1)) * below[:, -1:] >= below).sum(axis=1)
+        return self.classes_[np.minimum(drawn, len(self.classes_) - 1)]
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free coefficients, with the intercepts."""
+        self._check_fitted()
+        return n_coefficients(self)
 
     def explain(self, X, *, of=None, against=None, priors=None, baseline=None) -> Explanation:
         """Evidence for a class against another, by column and in decibans: first line + columns = log odds.
@@ -876,6 +951,37 @@ class LogisticRegression(Classifier):
                 "fit with a smaller tol"
             )
         return notes
+
+
+COEFFICIENTS = {"coef": Parameter(), "intercept": Parameter("k", optional=True)}
+
+
+def given_attributes(coef: Any, intercept: Any, class_prior: Any, classes: Any, feature_names: Any) -> dict[str, Any]:
+    """The attributes of a fitted logistic regression with these coefficients, by name."""
+    given = {"coef": coef, "intercept": intercept}
+    m, d = sizes(COEFFICIENTS, given)
+    found = GivenClasses.of(classes, class_prior, max(m, 2))
+    k, names = len(found.labels), column_names(feature_names)
+    if k < 2:
+        raise DataError("one class\n\nhint: name two classes at least")
+    of = found.labels[1:] if k == 2 else found.labels  # the classes of the scores
+    arrays = read_parameters(COEFFICIENTS, given, of, column_labels(d) if names is None else names.tolist())
+    order = found.order if k > 2 else np.zeros(1, dtype=np.intp)
+    sign = -1.0 if k == 2 and found.order[0] == 1 else 1.0  # the score is that of the first class then
+    out = {
+        "classes_": found.sorted,
+        "coef_": sign * arrays["coef"][order],
+        "intercept_": sign * arrays.get("intercept", np.zeros(len(of)))[order],
+        "class_count_": found.prior[found.order],
+        "n_features_in_": arrays["coef"].shape[1],
+        "n_iter_": np.array([0], dtype=np.int32),
+    }
+    return out if names is None else {**out, "feature_names_in_": names}
+
+
+def n_coefficients(model: Any) -> int:
+    """The number of free coefficients of a linear model of classes."""
+    return (len(model.classes_) - 1) * (model.coef_.shape[1] + bool(model.fit_intercept))
 
 
 def generative_attributes(model: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from deciban.families.gamma_poisson import GammaPoisson
 from deciban.families.gaussian import Gaussian
 from deciban.families.histogram import Histogram
 from deciban.families.student import Student
+from deciban.models.known_parameters import given_columns
 from deciban.models.model import Known, Spec, State
 from deciban.rows.readers import ColumnReader
 from deciban.rows.schema import Field, Schema
@@ -170,6 +171,51 @@ class MixedNB(NaiveBayes):
         self.average = average
         self.inclusion = inclusion
 
+    @classmethod
+    def from_parameters(cls, columns, /, *, class_prior=None, classes=None, **settings) -> Self:
+        """The model with these parameters of its columns.
+
+        The model predicts, explains, samples and can be saved; it has no rows, so it cannot be updated or merged.
+
+        Parameters
+        ----------
+        columns : mapping of mappings
+            The parameters of each column, by name. A nominal column has "levels" and "feature_prob", of shape (k,
+            levels); a column of numbers has "theta" and "var" (normal), "rate" (Poisson), or "feature_prob" (present or
+            absent), of shape (k,).
+        class_prior : sequence, mapping by class or None
+            Class priors, in the order of `classes`; None: uniform.
+        classes : sequence or None
+            The labels of the rows of the arrays, in any order; None: 0, 1, …
+        **settings
+            Settings of the constructor.
+
+        Returns
+        -------
+        MixedNB
+            A fitted model.
+
+        Examples
+        --------
+        >>> columns = {
+        ...     "sky": {"levels": ["grey", "blue"], "feature_prob": [[0.8, 0.2], [0.3, 0.7]]},
+        ...     "wind": {"theta": [3.0, 1.0], "var": [1.0, 1.0]},
+        ... }
+        >>> model = MixedNB.from_parameters(columns, classes=["rain", "sun"])
+        >>> model.predict_proba({"sky": ["grey"], "wind": [2.0]}).round(3).tolist()
+        [[0.727, 0.273]]
+        """
+        model = cls(**settings)
+        model._validate_params()
+        if (model.missing, model.unseen, model.average) != ("ignore", "ignore", None):
+            raise DataError(
+                "`missing`, `unseen` and `average` need rows, and a model with given parameters has none\n\n"
+                "hint: leave them out"
+            )
+        state = given_columns(model._spec(), model._reader(), columns, classes, class_prior)
+        state.params  # noqa: B018 (parameters that make no density fail here, not in predict)
+        return model._adopt(state)
+
     def _reader(self) -> ColumnReader:
         make = partial(schema_of, self.families, self.alpha, self.missing, self.unseen)
         return ColumnReader("MixedNB", make, partial(is_named, self.families), self.columns == "strict")
@@ -194,11 +240,6 @@ class MixedNB(NaiveBayes):
         )
 
     # fitted attributes
-
-    @property
-    def class_prior_(self) -> np.ndarray:
-        """Prior probability of each class, (k,)."""
-        return np.exp(self._fitted_state().log_prior)
 
     @property
     def levels_(self) -> dict[Any, list]:
@@ -233,7 +274,7 @@ class MixedNB(NaiveBayes):
     @property
     def tuned_(self) -> dict[str, Any]:
         """Settings chosen by the rows: "alpha" has the pseudo-count of each column that has one, by name."""
-        if self.alpha != "auto":
+        if self.alpha != "auto" or self._fitted_state().given:
             return {}
         return {"alpha": {name: f.alpha for name, f in self.families_.items() if f.alpha is not None}}
 

@@ -100,11 +100,6 @@ class StructuredNB(Generative):
     # fitted attributes
 
     @property
-    def class_prior_(self) -> np.ndarray:
-        """Prior probability of each class, (k,)."""
-        return np.exp(self._fitted_state().log_prior)
-
-    @property
     def levels_(self) -> dict[Any, list]:
         """The levels of each nominal column, by name."""
         return levels_of(self._fitted_state())

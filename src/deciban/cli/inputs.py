@@ -51,6 +51,9 @@ def _is_model(path: str) -> bool:
 
 def is_empty(model: Any) -> bool:
     """Whether no rows are left in a model."""
+    state = model._tally_state()
+    if state is not None:
+        return state.empty
     return model.class_count_ is not None and float(np.sum(model.class_count_)) == 0.0
 
 

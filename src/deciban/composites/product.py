@@ -23,6 +23,7 @@ import numpy as np
 
 from deciban.data.blocks import Codes, Mixed
 from deciban.estimation.family import Family
+from deciban.estimation.parameters import joined
 from deciban.tallies import Bundle
 
 
@@ -40,6 +41,13 @@ class Product(Family):
 
     def estimate(self, t: Bundle) -> tuple:
         return tuple(f.estimate(part) for f, part in zip(self.factors, t.parts, strict=True))
+
+    def parameters_from(self, weights: np.ndarray, *, columns: list[dict[str, Any]]) -> tuple:  # type: ignore[override]
+        """From the parameters of each column, by name."""
+        return tuple(
+            f.parameters_from(weights, **joined(f.parameters, [columns[j] for j in at]))
+            for f, at in zip(self.factors, self.columns, strict=True)
+        )
 
     def fixed(self, p: tuple) -> Product:
         """The same with the choices of all factors fixed."""
@@ -124,6 +132,10 @@ class Product(Family):
         each = zip(self.factors, p, self.columns, strict=True)
         free = [f.n_parameters(params, k, len(at)) for f, params, at in each]
         return None if None in free else sum(n for n in free if n is not None)
+
+    def n_parameters_joint(self, p: tuple, k: int, d: int) -> int | None:
+        """If all columns are of one family: columns of several kinds have no joint distribution of a known form."""
+        return self.factors[0].n_parameters_joint(p[0], k, d) if len(self.factors) == 1 else None
 
     def grid(self, p: tuple, k: int) -> list[np.ndarray]:
         """Values of each column; those of the first factor where a column belongs to several."""

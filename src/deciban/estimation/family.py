@@ -11,6 +11,7 @@ have defaults, so nothing is probed: what a family lacks, it says by a default.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ import numpy as np
 from deciban.errors import DataError
 from deciban.estimation.dependence import without_each_row
 from deciban.estimation.linear import Linear
+from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import values_of_sample
 
 DRAWN = 4096  # rows that show what a density ranges over
@@ -49,6 +51,15 @@ class Family(ABC):
     @abstractmethod
     def estimate(self, t: Any) -> Any:
         """Parameters from a tally: smoothing, floors and shrinkage happen here and nowhere else."""
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """The parameters that a user may give, by name; {}: none."""
+        return {}
+
+    def parameters_from(self, weights: np.ndarray, **given: Any) -> Any:
+        """Parameters from arrays that a user gives, checked by `parameters`; class weights (k,)."""
+        raise DataError(f"the parameters of {type(self).__name__} cannot be given\n\nhint: fit a model to rows of data")
 
     def bound(self, weights: np.ndarray, given: bool) -> Family:
         """The family with class weights (k,), or with given class priors, where the estimate depends on them."""
@@ -90,6 +101,13 @@ class Family(ABC):
         """`loglik` of each row by what is estimated from all others; NaN: there is no closed form, so refit. `p` is the
         estimate of t, for families whose choices stay."""
         return np.full((x.n, t.k), np.nan)
+
+    def gradient(self, t: Any, p: Any) -> dict[str, Any]:
+        """The derivatives of Σ log p(x | c), of rows with this tally, by the `parameters`, by name. Probabilities that
+        sum to 1 are varied one at a time."""
+        raise DataError(
+            f"the log likelihood of {type(self).__name__} has no gradient in closed form\n\nhint: leave out `gradient`"
+        )
 
     def evidence(self, t: Any) -> np.ndarray | None:
         """log marginal likelihood (k,) of each class's rows; None: there is no closed form."""
@@ -146,4 +164,8 @@ class Family(ABC):
 
     def n_parameters(self, p: Any, k: int, d: int) -> int | None:
         """How many numbers are learned freely; None: that is not known."""
+        return None
+
+    def n_parameters_joint(self, p: Any, k: int, d: int) -> int | None:
+        """The same without the assumption that columns are independent in each class; None: it has no meaning here."""
         return None

@@ -28,6 +28,7 @@ from deciban.estimation.dependence import both_ways
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, class_weight, set_own, weight
 from deciban.estimation.linear import Linear
+from deciban.estimation.parameters import Parameter, log_slope
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, subtract
 
@@ -48,12 +49,21 @@ class Bernoulli(Family):
     above: float | None = 0.0
     block, support = "reals", "real"
     measure = "presences"
+    parameters = {"feature_prob": Parameter(values="probabilities")}
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k, self.above)
 
     def estimate(self, t: Sums) -> Params:
         return Params(Linear.of(*self.log_terms(t)))
+
+    def parameters_from(self, weights: np.ndarray, *, feature_prob: np.ndarray) -> Params:  # type: ignore[override]
+        with np.errstate(divide="ignore"):
+            return Params(Linear.of(np.log(feature_prob), np.log1p(-feature_prob)))
+
+    def gradient(self, t: Sums, p: Params) -> dict[str, np.ndarray]:
+        chance = np.exp(p.log_present)
+        return {"feature_prob": log_slope(t.total, chance) - log_slope(column(t.n) - t.total, 1.0 - chance)}
 
     def log_terms(self, t: Sums) -> tuple[Any, Any]:
         """log probability of presence and of absence, (k, d) each. As sparse as t, if alpha is one number."""
@@ -128,6 +138,9 @@ class Bernoulli(Family):
 
     def n_parameters(self, p: Params, k: int, d: int) -> int:
         return k * d
+
+    def n_parameters_joint(self, p: Params, k: int, d: int) -> int:
+        return k * (2**d - 1)
 
     @property
     def _present(self) -> float:

@@ -13,6 +13,7 @@ column the value of a grid that maximises the likelihood of held-out rows.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +24,7 @@ from deciban.estimation.dependence import alphas_of, level_dependence_left_out, 
 from deciban.estimation.dirichlet import best_alpha, column_sums, log_evidence, log_shares, own_held_out, spread
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import class_weight, set_own
+from deciban.estimation.parameters import Parameter, log_slope
 from deciban.ops.packed import Packed
 from deciban.tallies import Crosstab
 from deciban.tallies.basic import subtract
@@ -48,6 +50,7 @@ class Categorical(Family):
     least: tuple[int, ...] = ()  # least number of levels of each column; (): as many as there are codes
     block, support = "codes", "level"
     measure = "levels"
+    parameters = {"feature_prob": Parameter("kl", "probabilities", sums=True)}
 
     def tally(self, x: Codes, y, w, k: int) -> Crosstab:
         out = ops.crosstab(x, y, w, k)
@@ -55,6 +58,16 @@ class Categorical(Family):
 
     def estimate(self, t: Crosstab) -> Params:
         return Params(Packed.of(log_shares(t.table, t.offset, self.pseudo_counts(t))), t.offset)
+
+    def parameters_from(self, weights: np.ndarray, *, feature_prob: list[np.ndarray]) -> Params:  # type: ignore[override]
+        offset = np.concatenate([[0], np.cumsum([table.shape[1] for table in feature_prob])])
+        with np.errstate(divide="ignore"):
+            return Params(Packed.of(np.log(np.hstack(feature_prob))), offset)
+
+    def gradient(self, t: Crosstab, p: Params) -> dict[str, list[np.ndarray]]:
+        counts = t.relevel(np.maximum(t.levels, np.diff(p.offset))).columns()
+        both = zip(counts, p.columns(), strict=True)
+        return {"feature_prob": [log_slope(own[:, : logs.shape[1]], np.exp(logs)) for own, logs in both]}
 
     def pseudo_counts(self, t: Crosstab) -> float | np.ndarray:
         """alpha: one number, or one for each column."""
@@ -117,6 +130,9 @@ class Categorical(Family):
 
     def n_parameters(self, p: Params, k: int, d: int) -> int:
         return k * int((np.diff(p.offset) - 1).sum())
+
+    def n_parameters_joint(self, p: Params, k: int, d: int) -> int:
+        return k * (math.prod(np.diff(p.offset).tolist()) - 1)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.zeros((len(y), len(p.offset) - 1), dtype=np.int64)

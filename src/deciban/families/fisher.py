@@ -28,6 +28,7 @@ from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.errors import DataError
 from deciban.estimation.family import Family
+from deciban.estimation.parameters import Parameter
 from deciban.gaussian.covariance import Covariance, DenseCovariance, class_covariances
 from deciban.gaussian.joint import ClassGaussian, by_pattern, draw, mixed
 from deciban.gaussian.leave_one_out import PairsLeft, cached_plan
@@ -148,6 +149,7 @@ class Fisher(Family):
     columnwise = False  # a joint density of all columns
     has_parts = False
     density = False
+    parameters = {"means": Parameter(), "covariance": Parameter("kdd")}
 
     def tally_size(self, k: int, d: int) -> int:
         return k * d * d
@@ -160,8 +162,14 @@ class Fisher(Family):
         return ops.scatter(x, y, w, k)
 
     def estimate(self, t: Scatter | RowScatter) -> Params:
-        axes = None if self.within is None else min(self.within, t.k - 1, t.mean.shape[1])
-        return Params.of(t.mean, class_covariances(t), t.n, axes)
+        return self._params(t.mean, class_covariances(t), t.n)
+
+    def parameters_from(self, weights: np.ndarray, *, means: np.ndarray, covariance: np.ndarray) -> Params:  # type: ignore[override]
+        return self._params(means, [DenseCovariance(matrix) for matrix in covariance], weights)
+
+    def _params(self, mean: np.ndarray, covs: list[Covariance], n: np.ndarray) -> Params:
+        axes = None if self.within is None else min(self.within, len(mean) - 1, mean.shape[1])
+        return Params.of(mean, covs, n, axes)
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
         return by_pattern(x, p, lambda part, rows: part.score(rows))

@@ -22,6 +22,7 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.family import Family
+from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import values_around
 from deciban.gaussian import columns as normals
 from deciban.gaussian.columns import NormalColumns
@@ -38,6 +39,7 @@ class Gaussian(Family):
     unweighted: bool = False  # whether smoothing refers to unweighted rows, which needs a second tally
     block, support = "reals", "real"
     shared_tally = "moments"
+    parameters = {"theta": Parameter(), "var": Parameter(values="positive")}
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Moments | Bundle:
         own = ops.moments(x, y, w, k)
@@ -56,6 +58,12 @@ class Gaussian(Family):
 
     def estimate(self, t: Moments | Bundle) -> Params:
         return NormalColumns.of(self.moments(t)[0], self.epsilon(t), self.ddof)
+
+    def parameters_from(self, weights: np.ndarray, *, theta: np.ndarray, var: np.ndarray) -> Params:  # type: ignore[override]
+        return NormalColumns.from_parameters(theta, var)
+
+    def gradient(self, t: Moments | Bundle, p: Params) -> dict[str, np.ndarray]:
+        return dict(zip(self.parameters, p.gradient(self.moments(t)[0]), strict=True))
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.loglik(x)
@@ -76,6 +84,10 @@ class Gaussian(Family):
 
     def n_parameters(self, p: Params, k: int, d: int) -> int:
         return 2 * k * d
+
+    def n_parameters_joint(self, p: Params, k: int, d: int) -> int:
+        """Of normal densities with full covariances."""
+        return k * (d + d * (d + 1) // 2)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return np.where(p.scale[y] > 0, rng.normal(p.mean[y], np.sqrt(p.var[y])), np.nan)

@@ -17,7 +17,7 @@ cells.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,8 +26,9 @@ from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.errors import DataError
 from deciban.estimation.family import Family
+from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import values_around
-from deciban.gaussian.covariance import Covariance, class_covariances, ledoit_wolf, shrink
+from deciban.gaussian.covariance import Covariance, DenseCovariance, class_covariances, ledoit_wolf, shrink
 from deciban.gaussian.joint import Axes, ClassGaussian, PooledGaussian, by_pattern, draw, floored, mixed
 from deciban.gaussian.leave_one_out import Separate, Shared, Span, cached_plan
 from deciban.tallies import Quartic, RowScatter, Scatter
@@ -82,8 +83,10 @@ class GaussianJoint(Family):
         mean, covs = self.gaussians(t)
         if self.blend < 1:
             return ClassGaussian.of(mean, floored(covs, t.n, self.floor))
-        priors = self.priors(t)
-        out = PooledGaussian.of(mean, covs[0], priors @ mean, self.tol)
+        return self._pooled(mean, covs[0], self.priors(t))
+
+    def _pooled(self, mean: np.ndarray, cov: Covariance, priors: np.ndarray) -> PooledGaussian:
+        out = PooledGaussian.of(mean, cov, priors @ mean, self.tol)
         return out if self.span is None else out.within(Axes.from_means(out, priors, self.span))
 
     def gaussians(self, t: Scatter | RowScatter | Quartic) -> tuple[np.ndarray, list[Covariance]]:
@@ -151,6 +154,31 @@ class GaussianJoint(Family):
 
     def grid(self, p: Params, k: int) -> list[np.ndarray]:
         return values_around(p.mean, np.sqrt(np.stack([cov.variances for cov in p.covs])))
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        return {"means": Parameter(), "covariance": Parameter("dd" if self.blend == 1 else "kdd")}
+
+    def parameters_from(self, weights: np.ndarray, *, means: np.ndarray, covariance: np.ndarray) -> Params:  # type: ignore[override]
+        if self.blend < 1:
+            return ClassGaussian.of(means, [DenseCovariance(matrix) for matrix in covariance])
+        weights = weights if self.weights is None else self.weights
+        return self._pooled(means, DenseCovariance(covariance), weights / weights.sum())
+
+    def gradient(self, t: Scatter | RowScatter | Quartic, p: Params) -> dict[str, np.ndarray]:
+        n, apart, eye = t.n, t.mean - p.mean, np.eye(p.mean.shape[1])
+        shared, weights = isinstance(p, PooledGaussian), n.sum(keepdims=True) if t.pooled else n
+        squares = np.stack([cov.dense() * w for cov, w in zip(class_covariances(t), weights, strict=True)])
+        between = np.einsum("k,ki,kj->kij", n, apart, apart)
+        if shared:
+            n, squares, between = n.sum(keepdims=True), squares.sum(axis=0)[None], between.sum(axis=0)[None]
+        inverse = np.stack([cov.inverse().apply(eye) for cov in p.covs])
+        by_mean = t.n[:, None] * np.einsum("kij,kj->ki", np.broadcast_to(inverse, (t.k, *eye.shape)), apart)
+        by_covariance = 0.5 * (inverse @ (squares + between) @ inverse - n[:, None, None] * inverse)
+        return {"means": by_mean, "covariance": by_covariance[0] if shared else by_covariance}
+
+    def n_parameters(self, p: Params, k: int, d: int) -> int:
+        return k * d + len(p.covs) * d * (d + 1) // 2
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return draw(p.mean, p.covs, y, rng)

@@ -23,8 +23,9 @@ from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
 from deciban.estimation.family import Family
-from deciban.estimation.leave_one_out import log_left, row_totals, set_own
+from deciban.estimation.leave_one_out import log_factorials, log_left, row_totals, set_own
 from deciban.estimation.linear import Linear
+from deciban.estimation.parameters import Parameter, log_slope
 from deciban.estimation.ranges import counts_up_to
 from deciban.tallies import Sums
 from deciban.tallies.basic import divide, subtract
@@ -44,9 +45,14 @@ class Params:
 @dataclass(frozen=True)
 class Multinomial(Family):
     alpha: float | np.ndarray = 1.0
+    coefficient: bool = False  # whether the likelihood is that of the counts, not of the words in their order
     block, support = "counts", "count"
     measure = "words in their order"
     columnwise = False  # a joint density of all columns
+    parameters = {
+        "feature_prob": Parameter(values="probabilities", sums=True),
+        "length": Parameter("k", "not negative", optional=True),
+    }
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)
@@ -54,6 +60,20 @@ class Multinomial(Family):
     def estimate(self, t: Sums) -> Params:
         words = t.total.sum(axis=1) if t.n.ndim == 1 else divide(t.total, t.n).sum(axis=1)
         return Params(Linear.of(*self.log_terms(t)), divide(words, t.n) if t.n.ndim == 1 else words)
+
+    def parameters_from(  # type: ignore[override]
+        self, weights: np.ndarray, *, feature_prob: np.ndarray, length: np.ndarray | None = None
+    ) -> Params:
+        k, d = feature_prob.shape
+        with np.errstate(divide="ignore"):
+            return Params(Linear.of(np.log(feature_prob)), np.full(k, float(d)) if length is None else length)
+
+    def gradient(self, t: Sums, p: Params) -> dict[str, np.ndarray]:
+        return {"feature_prob": log_slope(t.total, np.exp(p.log_theta))}
+
+    def carrier(self, p: Params, x: Reals | Counts) -> np.ndarray | None:
+        """The multinomial coefficient, log N! − Σ log x_j!"""
+        return gammaln(row_totals(x) + 1.0) - log_factorials(x) if self.coefficient else None
 
     def log_terms(self, t: Sums) -> tuple[Any, None]:
         """(log θ (k, d), None): what a word adds to the log likelihood; an absent one adds nothing. As sparse as t."""

@@ -50,12 +50,23 @@ class NormalColumns:
     @classmethod
     def of(cls, t: Moments, epsilon: float | np.ndarray, ddof: float = 0.0) -> NormalColumns:
         t = t.filled()
-        var = np.maximum(variances(t, ddof) + epsilon, FLOOR)
-        share, scale = -0.5 * np.log(2.0 * np.pi * var), 1.0 / np.sqrt(var)
-        never = np.broadcast_to(column(t.n) <= 0, var.shape)
+        out = cls.from_parameters(t.mean, np.maximum(variances(t, ddof) + epsilon, FLOOR))
+        never = np.broadcast_to(column(t.n) <= 0, out.var.shape)
         if never.any():
-            var, share, scale = np.where(never, 1.0, var), np.where(never, 0.0, share), np.where(never, 0.0, scale)
-        return cls(t.mean, var, scale, share, share.sum(axis=1))
+            var, share, scale = (np.where(never, a, b) for a, b in ((1.0, out.var), (0.0, out.share), (0.0, out.scale)))
+            return cls(t.mean, var, scale, share, share.sum(axis=1))
+        return out
+
+    @classmethod
+    def from_parameters(cls, mean: np.ndarray, var: np.ndarray) -> NormalColumns:
+        share = -0.5 * np.log(2.0 * np.pi * var)
+        return cls(mean, var, 1.0 / np.sqrt(var), share, share.sum(axis=1))
+
+    def gradient(self, t: Moments) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of the log density of rows with these moments, by mean and by variance, (k, d) each."""
+        apart = t.mean - self.mean
+        squares = t.m2 + column(t.n) * apart**2
+        return column(t.n) * apart / self.var, 0.5 * (squares / self.var - column(t.n)) / self.var
 
     def loglik(self, x: Reals | Counts) -> np.ndarray:
         return ops.quadratic_diagonal(x, self.mean, self.scale, self.bias, self.share)

@@ -26,9 +26,10 @@ from scipy import sparse
 from deciban import families
 from deciban.classifiers.base import Classifier, Generative
 from deciban.data.blocks import Table
-from deciban.errors import ModelFileError
+from deciban.errors import DataError, ModelFileError
 from deciban.gaussian.covariance import DenseCovariance
 from deciban.models.calibration import Calibration
+from deciban.models.known_parameters import check_given
 from deciban.models.model import State, empty_block, tally_of
 from deciban.rows.readers import ArrayKind, ColumnReader
 from deciban.rows.schema import Field, Schema
@@ -123,6 +124,11 @@ def _check_known(state: State, k: int, d: int) -> None:
     require(fine, "its cuts are not of its columns")
     network = known.network
     require(network is None or (is_stored_as(network, "Network") and network.sound()), "its network is none")
+    if known.parameters is not None:
+        try:
+            check_given(state)
+        except DataError as wrong:
+            require(False, str(wrong).partition("\n")[0])
 
 
 def _empty_tally(state: State) -> Bundle:

@@ -245,9 +245,17 @@ class Posterior:
 
     def log_density(self, X: Any) -> np.ndarray:
         """log p(x), (n,)."""
-        dense = replace(self, added=self.log_prior)
-        joint = dense._each(self.reader.read(X), None, density=True)
+        joint = self.densities(self.reader.read(X), self.log_prior)
         return self.reader.output(X).send(decision.log_evidence(joint))
+
+    def class_log_density(self, X: Any) -> np.ndarray:
+        """log p(x | class), (n, k)."""
+        out = self.densities(self.reader.read(X), np.zeros(len(self.classes)))
+        return self.reader.output(X).send(out)
+
+    def densities(self, x: Block, added: np.ndarray) -> np.ndarray:
+        """The log densities that rows are drawn from, plus numbers (k,), as doubles, (n, k)."""
+        return replace(self, added=added)._each(x, None, density=True)
 
     # evidence by column
 
