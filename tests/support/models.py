@@ -46,7 +46,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "LinearDiscriminantAnalysis": [
         {"solver": "lsqr"},
         {"solver": "lsqr", "shrinkage": "auto"},
-        {"solver": "eigen", "shrinkage": 0.3},
+        {"solver": "eigen", "shrinkage": 0.3, "ddof": 1},
         {"estimate": "bayes"},
     ],
     "MixedNB": [{"average": "subsets"}, {"average": "subsets", "inclusion": 0.9}],
@@ -54,8 +54,9 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "PoissonNB": [{"shape": 0.5, "exposure": 0.1}],
     "QuadraticDiscriminantAnalysis": [
         {"reg_param": 0.2},
-        {"solver": "eigen", "shrinkage": 0.1},
+        {"solver": "eigen", "shrinkage": 0.1, "ddof": 1},
         {"solver": "eigen", "shrinkage": "auto"},
+        {"covariance": "diagonal"},
         {"estimate": "bayes"},
     ],
     "TreeAugmentedNB": [{"backoff": 0, "alpha": 0.5}, {"backoff": 2.0}, {"cuts": [0.5, 1.5]}],

@@ -136,6 +136,19 @@ class Params:
         odds = (x.dense() - (share * self.mean[0] + (1.0 - share) * self.mean[1])) * coef
         return np.stack([odds / 2, -odds / 2], axis=1)
 
+    @property
+    def ratio(self) -> np.ndarray:
+        """(w·mean_a − w·mean_b)² / (w·Σ_a w + w·Σ_b w) of each pair, (pairs,); NaN: a class has no rows."""
+        a, b = np.array(pairs(len(self.mean)), dtype=np.intp).reshape(-1, 2).T
+        coef = self.coef.table
+        between = np.einsum("pd,pd->p", coef, self.mean[a] - self.mean[b]) ** 2
+        within = [self.covs[c].deviation(w) ** 2 for of in (a, b) for c, w in zip(of, coef, strict=True)]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return between / np.reshape(within, (2, -1)).sum(axis=0)
+
+    def uncentred(self, x: Reals) -> np.ndarray:
+        return np.zeros(x.n)
+
     def score(self, x: Reals) -> np.ndarray:
         return coupled(ops.affine(x, self.coef, self.bias, strict=True), len(self.mean))
 
