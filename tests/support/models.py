@@ -41,7 +41,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "CategoricalNB": [{"min_categories": 6}],
     "ComplementNB": [{"norm": True}],
     "FisherDiscriminant": [{"multi": "eigen"}],
-    "GaussianNB": [{"ddof": 1}],
+    "GaussianNB": [{"ddof": 1}, {"variances": "shared"}],
     "KDependenceBayes": [{"k": 2}],
     "LinearDiscriminantAnalysis": [
         {"solver": "lsqr"},

@@ -173,7 +173,14 @@ TABLE: dict[str, Entry] = {
     "GaussianNB": Entry(
         deciban.GaussianNB,
         NUMBERS,
-        {"priors": [PRIORS, "uniform"], "var_smoothing": [0.1, "auto"], "ddof": [1], "estimate": ["bayes"], **TUNED},
+        {
+            "priors": [PRIORS, "uniform"],
+            "var_smoothing": [0.1, "auto"],
+            "ddof": [1],
+            "variances": ["shared"],
+            "estimate": ["bayes"],
+            **TUNED,
+        },
         gappy=NUMBERS_WITH_GAPS,
     ),
     "BernoulliNB": Entry(

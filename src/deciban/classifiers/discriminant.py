@@ -113,8 +113,8 @@ class DiscriminantAnalysis(Generative):
         classes. The softmax of the scores is the posterior (before `calibrate`).
 
         One covariance: δ_y(x) = xᵀ Σ⁻¹ μ_y − ½ μ_yᵀ Σ⁻¹ μ_y + log P(y), the same for all solvers. Own covariances:
-        −½ log det Σ_y − ½ (x − μ_y)ᵀ Σ_y⁻¹ (x − μ_y) + log P(y). `estimate="bayes"`: log P(x, y). Fisher's discriminant:
-        the coupled scores of all pairs, plus log P(y).
+        −½ log det Σ_y − ½ (x − μ_y)ᵀ Σ_y⁻¹ (x − μ_y) + log P(y). `estimate="bayes"`: log P(x, y). Fisher's rule: the
+        coupled scores of all pairs, plus log P(y).
 
         >>> from deciban import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
         >>> X, y = [[0.0], [2.0], [4.0], [6.0]], [0, 0, 1, 1]
@@ -448,7 +448,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if found is None:
             raise AttributeError('with `estimate="bayes"` scores are not linear in x: there are no coefficients')
         slope, constant = (0.0, 0.0) if self.solver == "svd" else self._base().shift()
-        coef, bias = found[0] + slope, found[1] + constant + state.log_prior
+        coef, bias = found.coef + slope, found.bias + constant + state.log_prior
         if len(self.classes_) == 2:
             coef, bias = coef[1:] - coef[:1], bias[1:] - bias[:1]
         return np.ascontiguousarray(coef), bias
@@ -500,7 +500,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 
 def lda_family(
-    solver: str, shrinkage: Any, tol: float, ddof: float, estimate: str, given: bool, schema: Schema | None, known: Known
+    solver: str,
+    shrinkage: Any,
+    tol: float,
+    ddof: float,
+    estimate: str,
+    given: bool,
+    schema: Schema | None,
+    known: Known,
 ) -> GaussianJoint | GaussianJointBayes:
     if estimate == "bayes":
         return GaussianJointBayes(1.0)
@@ -868,8 +875,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     means_ : ndarray of shape (k, d)
         Means of each class and column.
     coef_, intercept_ : ndarrays of shape (pairs, d) and (pairs,)
-        Log odds of each pair of classes: 2w points to the later class, as in LDA. Of two classes, `decision_function(X)`
-        is X @ coef_[0] + intercept_[0].
+        Log odds of each pair of classes: 2w, which points to the later class and is that of LDA where covariances
+        agree. Of two classes, `decision_function(X)` is X @ coef_[0] + intercept_[0].
     fisher_ratio_ : ndarray of shape (pairs,)
         Variance between the classes over variance within them along each direction,
         (w·(μ_k − μ_l))² / (w·(Σ_k + Σ_l)w), which w maximises.

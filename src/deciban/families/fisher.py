@@ -28,6 +28,7 @@ from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.errors import DataError
 from deciban.estimation.family import Family
+from deciban.estimation.linear import LinearScores
 from deciban.gaussian.covariance import Covariance, DenseCovariance, class_covariances
 from deciban.gaussian.joint import ClassGaussian, by_pattern, draw, mixed
 from deciban.gaussian.leave_one_out import PairsLeft, cached_plan
@@ -205,11 +206,11 @@ class Fisher(Family):
     def splits(self, p: Params) -> bool:
         return p.splits
 
-    def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
+    def linear(self, p: Params, degree: int = 1) -> LinearScores:
         if len(p.mean) != 2:
             raise DataError("coupled pairs of more than two classes are not linear in x\n\nhint: use LDA, which is")
         half = 0.5 * p.coef.table[0], 0.5 * p.bias[0]
-        return np.stack([half[0], -half[0]]), np.array([half[1], -half[1]])
+        return LinearScores(np.stack([half[0], -half[0]]), np.array([half[1], -half[1]]))
 
     def log_density(self, p: Params, x: Reals) -> np.ndarray:
         floor = [cov.plus_diagonal(1e-9 * max(cov.variances.mean(), 1e-290)) for cov in p.covs]

@@ -3,8 +3,8 @@
 Tally: `Scatter` (`RowScatter` while rows are fewer than columns: d × d is never formed). Estimate (Friedman 1989):
 S_c(blend) = ((1 − blend) S_c + blend S) / ((1 − blend) n_c + blend n), shrunk towards the scaled identity (or, with
 "auto", by Ledoit–Wolf), then (1 − ridge) Σ + ridge · I; a singular covariance gets a lower bound for its variances.
-`ddof` is subtracted from each n_c: 1 makes them unbiased, the pooled one too (n less the number of classes). A class with
-no more rows than that has the pooled covariance. With `diagonal`, all covariances of columns are 0.
+`ddof` is subtracted from each n_c: 1 makes them unbiased, the pooled one too (n less the number of classes). A class
+with no more rows than that has the pooled covariance. With `diagonal`, all covariances of columns are 0.
 blend = 1 is one covariance for all classes: the log likelihood is linear in x up to a term that all classes share, the
 `carrier`. Training leaves out rows with missing cells; scoring integrates missing cells out, by pattern of missing
 cells.
@@ -26,9 +26,9 @@ import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Reals
-from deciban.errors import DataError
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import moments_left, weight
+from deciban.estimation.linear import LinearScores, quadratic_terms
 from deciban.estimation.ranges import values_around
 from deciban.gaussian import columns as normals
 from deciban.gaussian.covariance import (
@@ -178,12 +178,15 @@ class GaussianJoint(Family):
     def splits(self, p: Params) -> bool:
         return p.splits
 
-    def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
-        if isinstance(p, ClassGaussian):
-            raise DataError(
-                "each class has its own covariance: the posterior is quadratic in x\n\nhint: pool them (`blend=1`)"
-            )
-        return p.coef.table, p.bias
+    def linear(self, p: Params, degree: int = 1) -> LinearScores | None:
+        if isinstance(p, PooledGaussian):
+            return LinearScores(p.coef.table, p.bias)
+        if degree < 2:
+            return None
+        square, slope, bias = p.quadratic()
+        first, second = np.triu_indices(slope.shape[1])
+        pairs = square[:, first, second] * np.where(first == second, 1.0, 2.0)
+        return LinearScores(np.hstack([slope, pairs]), bias, terms=quadratic_terms(slope.shape[1], products=True))
 
     def grid(self, p: Params, k: int) -> list[np.ndarray]:
         return values_around(p.mean, np.sqrt(np.stack([cov.variances for cov in p.covs])))
