@@ -1,5 +1,5 @@
-"""Quantities of discriminant analysis under the names of the lectures: scores, covariances, Fisher's direction and ratio,
-classes that are learned by themselves."""
+"""Quantities of discriminant analysis under the names of the lectures: scores, covariances, Fisher's direction and
+ratio, classes that are learned by themselves."""
 
 from __future__ import annotations
 

@@ -233,7 +233,10 @@ def test_names_of_a_frame_are_those_of_the_view():
         view = model.fit(frame, y).as_logistic()
         assert view.columns_ == list("abcd")
         assert "\n  c " in repr(view)
-        np.testing.assert_allclose(view.predict_proba(X), model.predict_proba(frame), atol=1e-10)
+        for rows in (X, X.tolist(), frame):
+            np.testing.assert_allclose(view.predict_proba(rows), model.predict_proba(frame), atol=1e-10)
+        with pytest.raises(ValueError, match="feature names"):
+            view.predict_proba(frame[list("dcba")])
 
 
 # shared variances

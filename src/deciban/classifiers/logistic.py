@@ -469,7 +469,7 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
         coef, bias = np.asarray(posterior.coef, dtype=np.float64), np.asarray(posterior.bias, dtype=np.float64)
         if len(coef) == 1:
             coef, bias = np.concatenate([np.zeros_like(coef), coef]), np.concatenate([np.zeros_like(bias), bias])
-        return LinearPosterior.of(self.classes_, LinearScores(coef, bias), posterior.columns, of=of)
+        return LinearPosterior.of(self.classes_, LinearScores(coef, bias), posterior.columns, posterior.reader, of)
 
     # inference
 

@@ -568,7 +568,7 @@ class LinearPosterior:
     classes_: np.ndarray
     scores: LinearScores  # one row for two classes, else k
     columns_: list[str]
-    reader: Any = None  # of rows, where the design is not the cells themselves
+    reader: Any = None  # of rows; None: they are arrays
 
     @classmethod
     def of(
@@ -587,7 +587,7 @@ class LinearPosterior:
         if len(classes) == 2:
             scores = scores.difference()
         names = columns if scores.terms is None else [term_name(term, columns, reader.schema) for term in scores.terms]
-        return cls(classes, scores, names, None if scores.terms is None else reader)
+        return cls(classes, scores, names, reader)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -643,7 +643,8 @@ class LinearPosterior:
             blocks = [_dense_cells(block) for block in (x.blocks if isinstance(x, Mixed) else (x,))]
             values = [term.values(blocks[term.block]) for term in self.scores.terms]
             return np.stack(values, axis=1) if values else np.zeros((x.n, 0))
-        X = X if sparse.issparse(X) else np.asarray(X)
+        if not (sparse.issparse(X) or isinstance(X, np.ndarray)):
+            X = np.asarray(X) if self.reader is None or isinstance(X, list) else _dense_cells(self.reader.read(X))
         if self.binarize is None:
             return X
         above = (self.binarize < X).astype(np.float64)  # a missing cell stays missing
