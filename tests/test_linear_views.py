@@ -12,9 +12,12 @@ from sklearn.multiclass import OneVsRestClassifier
 
 import deciban
 from deciban import (
+    AODE,
+    BayesNet,
     BernoulliNB,
     CategoricalNB,
     GaussianNB,
+    KDependenceBayes,
     LinearDiscriminantAnalysis,
     LogisticRegression,
     MixedNB,
@@ -23,6 +26,7 @@ from deciban import (
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
     TextClassifier,
+    TreeAugmentedNB,
 )
 from deciban.errors import DataError, NotAdditiveError
 from deciban.families.bernoulli import Bernoulli
@@ -323,6 +327,14 @@ def test_one_class_against_the_rest_is_the_fit_on_two_classes(model):
         np.testing.assert_allclose(one.predict_proba(X), again.predict_proba(X), atol=1e-9)
         np.testing.assert_allclose(one.leave_one_out(X, y == label), again.leave_one_out(X, y == label), atol=1e-7)
         assert one.classes_.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("make", [TreeAugmentedNB, KDependenceBayes, AODE, BayesNet])
+def test_networks_against_the_rest_choose_their_structure_by_two_classes(make):
+    X, y = rows_for(make())
+    for label, one in make(cuts=None, backoff=2.0).fit(X, y).one_vs_rest().items():
+        again = make(cuts=None, backoff=2.0).fit(X, y == label)
+        np.testing.assert_allclose(one.predict_proba(X), again.predict_proba(X), atol=1e-9)
 
 
 def test_coverage_001_38_probabilities_are_normalised_as_by_scikit_learn():
