@@ -52,7 +52,7 @@ def rule(mean: np.ndarray, covs: list[Covariance], n: np.ndarray) -> tuple[np.nd
         threshold = (at_a + at_b) / 2 if flat else (dev_b * at_a + dev_a * at_b) / both
         coef.append(2.0 * w)
         bias.append(-2.0 * threshold)
-    return np.reshape(coef, (-1, mean.shape[1])), np.array(bias)
+    return np.reshape(coef, (len(bias), mean.shape[1])), np.array(bias)
 
 
 def pairs(k: int) -> list[tuple[int, int]]:
@@ -207,6 +207,8 @@ class Fisher(Family):
         return p.splits
 
     def linear(self, p: Params, degree: int = 1) -> LinearScores:
+        if len(p.mean) == 1:
+            return LinearScores(np.zeros_like(p.mean), np.zeros(1))
         if len(p.mean) != 2:
             raise DataError("coupled pairs of more than two classes are not linear in x\n\nhint: use LDA, which is")
         half = 0.5 * p.coef.table[0], 0.5 * p.bias[0]
