@@ -40,6 +40,19 @@ def started() -> GaussianNB:
 
 
 TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    # linear views
+    (
+        lambda: MixedNB(families={"age": "gaussian"}, alpha=1).fit(FRAME, Y).as_logistic(),
+        DataError,
+        "the posterior of this MixedNB is not linear in x: `age` is not\n\n"
+        "hint: as_logistic(degree=2) has squares and products of columns, too",
+    ),
+    (
+        lambda: GaussianNB(variances="shared", estimate="bayes").fit(X, Y),
+        DataError,
+        "variances='shared' with estimate='bayes', which integrates out a variance for each class\n\n"
+        "hint: LinearDiscriminantAnalysis(estimate='bayes') integrates out one covariance for all classes",
+    ),
     # cells
     (
         lambda: GaussianNB().fit(with_cell(np.inf), Y),

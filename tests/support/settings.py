@@ -173,7 +173,14 @@ TABLE: dict[str, Entry] = {
     "GaussianNB": Entry(
         deciban.GaussianNB,
         NUMBERS,
-        {"priors": [PRIORS, "uniform"], "var_smoothing": [0.1, "auto"], "ddof": [1], "estimate": ["bayes"], **TUNED},
+        {
+            "priors": [PRIORS, "uniform"],
+            "var_smoothing": [0.1, "auto"],
+            "ddof": [1],
+            "variances": ["shared"],
+            "estimate": ["bayes"],
+            **TUNED,
+        },
         gappy=NUMBERS_WITH_GAPS,
     ),
     "BernoulliNB": Entry(
@@ -217,6 +224,7 @@ TABLE: dict[str, Entry] = {
             "store_covariance": [True],
             "tol": [0.5],
             "covariance_estimator": [LedoitWolf()],
+            "ddof": [1],
             "estimate": ["bayes"],
             "calibrate": [True],
         },
@@ -233,6 +241,8 @@ TABLE: dict[str, Entry] = {
             "store_covariance": [True],
             "tol": [0.5],
             "covariance_estimator": [LedoitWolf()],
+            "ddof": [1],
+            "diagonal": [True],
             "estimate": ["bayes"],
             "calibrate": [True],
         },

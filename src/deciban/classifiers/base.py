@@ -35,7 +35,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from inspect import signature
 from threading import Lock, RLock
 from types import FunctionType, ModuleType
@@ -70,7 +70,7 @@ from deciban.models.em import fill_missing, left_out
 from deciban.models.known_parameters import given_state
 from deciban.models.learn_feature_weights import weighted
 from deciban.models.model import Known, Spec, State, TallyPass, tally_of
-from deciban.models.posterior import LinearPosterior
+from deciban.models.posterior import AveragedPosterior, LinearPosterior
 from deciban.progress import row_progress
 from deciban.rows import inputs, predictions
 from deciban.rows.labels import label_codes, label_type, united
@@ -1014,17 +1014,59 @@ class Generative(Classifier):
         y = rng.choice(len(prior), size=n_samples, p=prior / prior.sum())
         return state.family.sample(state.params, y, rng), self.classes_[y]
 
-    def as_logistic(self) -> LinearPosterior:
-        """The same posterior as a logistic (softmax) function of x: its `coef_` and `intercept_`."""
+    def as_logistic(self, *, of=None, degree: int = 1) -> LinearPosterior:
+        """The same posterior as a logistic (softmax) function of x: its `coef_` and `intercept_`, and the names of the
+        columns that it is linear in.
+
+        Parameters
+        ----------
+        of : label, optional
+            The one of two classes that coefficients are for; by default the second of `classes_`.
+        degree : 1 or 2
+            2: squares of columns and products of two columns may be among the columns, which Gaussians with a variance
+            or a covariance for each class need: xᵀAx + bᵀx + c.
+
+        Returns
+        -------
+        LinearPosterior
+            With `coef_`, `intercept_`, `columns_`, `predict_proba` of the same rows, and more.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from deciban import GaussianNB, MixedNB
+        >>> X = pd.DataFrame({"calls": [1, 4, 2, 9], "sky": ["grey", "blue", "red", "grey"]})
+        >>> model = MixedNB(families={"calls": "poisson"}, alpha=1).fit(X, ["-", "+", "-", "+"])
+        >>> model.as_logistic(of="+").columns_
+        ['calls', 'sky=blue', 'sky=grey', 'sky=red']
+        >>> GaussianNB().fit([[0.0], [2.0], [3.0], [9.0]], [0, 0, 1, 1]).as_logistic(degree=2).columns_
+        ['x0', 'x0²']
+        """
+        if degree not in (1, 2):
+            raise DataError(f"degree is {degree!r}\n\nhint: 1, or 2 for squares of columns and products of two")
         state = self._fitted_state()
-        found = state.posterior.scores.linear()
-        if found is None:
+        posterior = state.posterior
+        if isinstance(posterior, AveragedPosterior):
             raise DataError(
-                f"the posterior of this {type(self).__name__} is not linear in x\n\n"
-                "hint: LinearDiscriminantAnalysis, MultinomialNB, PoissonNB and BernoulliNB are"
+                "missing='average' averages posteriors, and an average is not linear in x\n\n"
+                "hint: fit with missing='ignore'; rows without missing cells have the same posterior"
             )
-        coef, bias = found
-        return LinearPosterior.of(self.classes_, coef, bias + state.posterior.added, state.family.above)
+        found = posterior.scores.linear(degree)
+        if found is None:
+            raise self._not_linear(degree)
+        reader = state.reader
+        return LinearPosterior.of(self.classes_, found.scaled(1.0, posterior.added), reader.columns, reader, of)
+
+    def _not_linear(self, degree: int) -> DataError:
+        """The error of a posterior that is no linear function."""
+        state = self._fitted_state()
+        family, p = state.family, state.params
+        hint = "LinearDiscriminantAnalysis, MultinomialNB, PoissonNB and BernoulliNB are"
+        if degree < 2 and state.weights is None and family.linear(p, 2) is not None:
+            hint = "as_logistic(degree=2) has squares and products of columns, too"
+        columns = [state.reader.columns[j] for j in family.nonlinear_columns(p, degree)]
+        of = f": {format_list(columns)} {'is' if len(columns) == 1 else 'are'} not" if columns else ""
+        return DataError(f"the posterior of this {type(self).__name__} is not linear in x{of}\n\nhint: {hint}")
 
     @without_weights(
         "weights='discriminative' depend on every row: none can be left out in closed form\n\n"
@@ -1066,6 +1108,30 @@ class Generative(Classifier):
             x = recoded(x, found.reader.schema, schema)  # unseen levels become unknown
         table = Table(x, codes, inputs.weights(sample_weight, codes), len(state.classes), state.reader.schema)
         return held_out.leave_one_out(state, table, priors)
+
+    def one_vs_rest(self) -> OneVsRest:
+        """For each class a model of that class (True) against all others (False), from the same tally, without
+        learning again: the models of fits to two classes. What was chosen before the tally (cuts) stays.
+
+        >>> from deciban import GaussianNB
+        >>> model = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0], [8.0], [9.0]], ["a", "a", "b", "b", "c", "c"])
+        >>> rest = model.one_vs_rest()
+        >>> rest["b"].predict([[4.5], [9.0]]).tolist(), rest.predict([[4.5], [9.0]]).tolist()
+        ([True, False], ['b', 'c'])
+        """
+        state = self._fitted_state()
+        self._check_updatable()
+        return OneVsRest.from_models(self.classes_, partial(self._against_rest, state))
+
+    def _against_rest(self, state: State, c: int) -> Self:
+        """The model of class c against all others."""
+        out, prior = self._copy(), state.spec.prior
+        if prior.class_weight is not None or not (prior.given is None or isinstance(prior.given, str)):
+            p = np.exp(state.log_prior - np.logaddexp.reduce(state.log_prior))[c]
+            out.__dict__[prior.name] = [1.0 - p, p]
+            if prior.class_weight is not None:
+                out.__dict__["class_weight"] = None
+        return out._adopt(state.one_vs_rest(c, out._spec()))
 
     # attributes
 
@@ -1127,6 +1193,45 @@ class Generative(Classifier):
 def given_parameters(model: Any) -> str:
     """The message for what a model with given parameters lacks."""
     return f"the parameters of this {type(model).__name__} were given: it has no rows\n\nhint: `fit` learns from rows"
+
+
+class OneVsRest(Mapping):
+    """Models of each class against all others, by class: a mapping, and one classifier. P(class | x) is the probability
+    of its own model, divided by the sum over the classes, as in scikit-learn's `OneVsRestClassifier`."""
+
+    def __init__(self, classes: np.ndarray, models: Sequence[Any]) -> None:
+        self.classes_ = classes
+        self._models = dict(zip(classes.tolist(), models, strict=True))
+
+    @classmethod
+    def from_models(cls, classes: np.ndarray, model_of: Callable[[int], Any]) -> OneVsRest:
+        """From a function that makes the model of class number c."""
+        if len(classes) < 2:
+            raise DataError("one-versus-rest needs two classes\n\nhint: learn rows of another class first")
+        return cls(classes, [model_of(c) for c in range(len(classes))])
+
+    def __getitem__(self, label: Any) -> Any:
+        return self._models[label]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+    def __repr__(self) -> str:
+        return f"OneVsRest({format_list(self._models, quote='')})"
+
+    def predict_proba(self, X) -> np.ndarray:
+        """P(class | x), (n, k)."""
+        each = [np.asarray(inputs.to_numpy(model.predict_proba(X)))[:, 1] for model in self.values()]
+        out = np.stack(each, axis=1)
+        total = out.sum(axis=1, keepdims=True)
+        return np.divide(out, total, out=np.full_like(out, 1.0 / len(self)), where=total > 0)
+
+    def predict(self, X) -> np.ndarray:
+        """The class of the most probable model of each row, (n,)."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 def with_new_classes(known: np.ndarray, y: np.ndarray | frames.Column) -> np.ndarray:

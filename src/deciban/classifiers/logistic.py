@@ -51,7 +51,9 @@ from deciban.classifiers.base import (
 )
 from deciban.data.blocks import Table
 from deciban.data.frames import column_labels, shown_names
+from deciban.display import format_list
 from deciban.errors import DataError, levels_up
+from deciban.estimation.linear import LinearScores
 from deciban.estimation.parameters import Parameter, read_parameters, sizes
 from deciban.explain.explanation import Explanation
 from deciban.logistic import minimisation, profile_likelihood
@@ -67,6 +69,7 @@ from deciban.logistic.summary import Summary
 from deciban.logistic.training_rows import TrainingRows
 from deciban.models.known_parameters import GivenClasses, column_names
 from deciban.models.logistic_posterior import LogisticPosterior
+from deciban.models.posterior import LinearPosterior
 from deciban.rows import inputs
 from deciban.rows.readers import ArrayKind, ArrayReader
 from deciban.rows.rows import ArrayRows, BatchJob, BatchRows, Rows
@@ -541,6 +544,20 @@ class LogisticRegression(Classifier):
             **context(self, X),
         )
 
+    def as_logistic(self, *, of=None) -> LinearPosterior:
+        """The coefficients with the class that they are for: `of`, one of two classes, by default the second of
+        `classes_`. A `LinearPosterior`, as generative classifiers have.
+
+        >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], ["-", "-", "+", "+"])
+        >>> model.coef_.round(3).tolist(), model.as_logistic(of="+").coef_.round(3).tolist()  # "+" sorts before "-"
+        ([[-0.958]], [[0.958]])
+        """
+        posterior = self._posterior()
+        coef, bias = np.asarray(posterior.coef, dtype=np.float64), np.asarray(posterior.bias, dtype=np.float64)
+        if len(coef) == 1:
+            coef, bias = np.concatenate([np.zeros_like(coef), coef]), np.concatenate([np.zeros_like(bias), bias])
+        return LinearPosterior.of(self.classes_, LinearScores(coef, bias), posterior.columns, posterior.reader, of)
+
     # inference
 
     def summary(
@@ -992,6 +1009,11 @@ def generative_attributes(model: Any) -> dict[str, Any]:
             "hint: pass a fitted LinearDiscriminantAnalysis, MultinomialNB, PoissonNB or BernoulliNB"
         )
     state, view = model._fitted_state(), model.as_logistic()
+    if view.scores.terms is not None:
+        raise DataError(
+            f"the posterior of this {type(model).__name__} is linear in {format_list(view.columns_)}, and a logistic "
+            "regression takes cells as they are\n\nhint: fit it on `model.as_logistic().design(X)`"
+        )
     if (view.binarize or 0.0) >= 1.0:
         raise DataError(
             f"binarize={view.binarize:g} makes 0 and 1 the same, and a logistic regression takes cells as they are\n\n"

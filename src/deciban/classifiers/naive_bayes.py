@@ -124,6 +124,9 @@ class GaussianNB(NaiveBayes):
         held-out rows.
     ddof : float
         Variances are divided by n − ddof; 1: sample variances.
+    variances : "own" or "shared"
+        "shared": each column has one variance for all classes (divided by n − ddof · k), so that the posterior is
+        linear in x (`as_logistic`): linear discriminant analysis with a diagonal covariance.
     estimate : "plugin" or "bayes"
         "bayes": mean and variance are integrated out (a Student t for each column, and `evidence_`).
     calibrate : bool
@@ -179,15 +182,27 @@ class GaussianNB(NaiveBayes):
         "priors": PRIORS,
         "var_smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "ddof": [Interval(Real, 0, None, closed="left")],
+        "variances": [StrOptions({"own", "shared"})],
         "estimate": [StrOptions({"plugin", "bayes"})],
         "calibrate": ["boolean"],
         **WEIGHTS,
     }
 
-    def __init__(self, *, priors=None, var_smoothing=1e-9, ddof=0, estimate="plugin", calibrate=False, weights=None):
+    def __init__(
+        self,
+        *,
+        priors=None,
+        var_smoothing=1e-9,
+        ddof=0,
+        variances="own",
+        estimate="plugin",
+        calibrate=False,
+        weights=None,
+    ):
         self.priors = priors
         self.var_smoothing = var_smoothing
         self.ddof = ddof
+        self.variances = variances
         self.estimate = estimate
         self.calibrate = calibrate
         self.weights = weights
@@ -230,9 +245,13 @@ class GaussianNB(NaiveBayes):
     def _spec(self) -> Spec:
         # scikit-learn computes the variance that smoothing refers to from unweighted rows. With feature weights, which
         # it does not have and which magnify the smoothing, row weights count as repetitions here too.
-        family = partial(
-            gaussian_family, self.var_smoothing, self.ddof, self.estimate == "bayes", unweighted=self.weights is None
-        )
+        shared, bayes = self.variances == "shared", self.estimate == "bayes"
+        if shared and bayes:
+            raise DataError(
+                "variances='shared' with estimate='bayes', which integrates out a variance for each class\n\n"
+                "hint: LinearDiscriminantAnalysis(estimate='bayes') integrates out one covariance for all classes"
+            )
+        family = partial(gaussian_family, self.var_smoothing, self.ddof, shared, bayes, unweighted=self.weights is None)
         tune = candidates(self.var_smoothing, "var_smoothing", VAR_SMOOTHINGS)
         return self._weighted_spec(family, Prior(self.priors), tune)
 
@@ -268,10 +287,17 @@ class GaussianNB(NaiveBayes):
 
 
 def gaussian_family(
-    smoothing: float | str, ddof: float, bayes: bool, schema: Schema | None, known: Known, *, unweighted: bool
+    smoothing: float | str,
+    ddof: float,
+    shared: bool,
+    bayes: bool,
+    schema: Schema | None,
+    known: Known,
+    *,
+    unweighted: bool,
 ) -> Gaussian | Student:
     smoothing = known.tuned.get("var_smoothing", VAR_SMOOTHINGS[0]) if isinstance(smoothing, str) else smoothing
-    return Student(smoothing=smoothing) if bayes else Gaussian(smoothing, ddof, unweighted=unweighted)
+    return Student(smoothing=smoothing) if bayes else Gaussian(smoothing, ddof, shared=shared, unweighted=unweighted)
 
 
 def check_alpha(alpha: Any, force: bool, d: int) -> Any:

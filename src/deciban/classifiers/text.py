@@ -39,7 +39,7 @@ import numpy as np
 from scipy.special import betaln
 
 from deciban import decision, ops
-from deciban.classifiers.base import Classifier, Interval, StrOptions, context, unfitted
+from deciban.classifiers.base import Classifier, Interval, OneVsRest, StrOptions, context, unfitted
 from deciban.classifiers.text_model import (
     HeldOutTexts,
     Settings,
@@ -433,7 +433,7 @@ class TextClassifier(Classifier):
 
     __radd__ = __add__
 
-    def one_vs_rest(self) -> dict[Any, TextClassifier]:
+    def one_vs_rest(self) -> OneVsRest:
         """For each class a model of that class (True) against all others (False), from the same tally, without
         learning again.
 
@@ -442,14 +442,13 @@ class TextClassifier(Classifier):
         [True, False]
         """
         self._check_is_fitted()
-        if len(self.classes_) < 2:
-            raise DataError("one-versus-rest needs two classes\n\nhint: learn texts of another class first")
-        out = {}
-        for c, label in enumerate(self.classes_.tolist()):
-            model = self._copy()
-            model.classes_ = np.array([False, True])
-            model._set_tally(self._words.against_rest(c))
-            out[label] = model
+        return OneVsRest.from_models(self.classes_, self._against_rest)
+
+    def _against_rest(self, c: int) -> TextClassifier:
+        """The model of class c against all others."""
+        out = self._copy()
+        out.classes_ = np.array([False, True])
+        out._set_tally(self._words.against_rest(c))
         return out
 
     def leave_one_out(self, texts, labels, *, priors=None) -> np.ndarray:

@@ -23,6 +23,7 @@ import numpy as np
 
 from deciban.data.blocks import Codes, Mixed
 from deciban.estimation.family import Family
+from deciban.estimation.linear import LinearScores
 from deciban.estimation.parameters import joined
 from deciban.tallies import Bundle
 
@@ -69,6 +70,16 @@ class Product(Family):
                 out = np.zeros((x.n, parts.shape[1], self.d))
             out[:, :, list(columns)] += parts
         return out
+
+    def linear(self, p: tuple, degree: int = 1) -> LinearScores | None:
+        found = [f.linear(own, degree) for f, own in zip(self.factors, p, strict=True)]
+        if any(one is None for one in found):
+            return None
+        return LinearScores.product([one for one in found if one is not None], self.columns)
+
+    def nonlinear_columns(self, p: tuple, degree: int) -> list[int]:
+        each = zip(self.factors, p, self.columns, strict=True)
+        return sorted({j for f, own, at in each if f.linear(own, degree) is None for j in at})
 
     def carrier(self, p: tuple, x: Mixed) -> np.ndarray:
         out = np.zeros(x.n)

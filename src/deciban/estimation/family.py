@@ -19,7 +19,7 @@ import numpy as np
 
 from deciban.errors import DataError
 from deciban.estimation.dependence import without_each_row
-from deciban.estimation.linear import Linear
+from deciban.estimation.linear import Linear, LinearScores
 from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import values_of_sample
 
@@ -89,12 +89,18 @@ class Family(ABC):
         """log p(x | c) (n, k) that rows are drawn from; differs from `loglik` where that is not a density."""
         return self.loglik(p, x)
 
-    def linear(self, p: Any) -> tuple[np.ndarray, np.ndarray] | None:
-        """Coefficients (k, d) and bias (k,) of a score that is linear in x; None: it is not."""
-        return None
+    def linear(self, p: Any, degree: int = 1) -> LinearScores | None:
+        """The score as a linear function of the cells, of whether they are levels, and (degree = 2) of products of two
+        cells; None: it is not one."""
+        found = self.linear_terms(p)
+        return None if found is None else found.scores(self.above)
+
+    def nonlinear_columns(self, p: Any, degree: int) -> list[int]:
+        """The columns whose scores `linear` does not have; []: all of them."""
+        return []
 
     def linear_terms(self, p: Any) -> Linear | None:
-        """The same by cell: what each cell adds to the score; None: the score is not a sum of such terms."""
+        """What each cell adds to a score that is linear in the cells; None: the score is not a sum of such terms."""
         return None
 
     def leave_one_out(self, t: Any, x: Any, y: Any, w: Any, p: Any = None) -> np.ndarray:

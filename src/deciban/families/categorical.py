@@ -24,6 +24,7 @@ from deciban.estimation.dependence import alphas_of, level_dependence_left_out, 
 from deciban.estimation.dirichlet import best_alpha, column_sums, log_evidence, log_shares, own_held_out, spread
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import class_weight, set_own
+from deciban.estimation.linear import LinearScores, Term, zero_probabilities
 from deciban.estimation.parameters import Parameter, log_slope
 from deciban.ops.packed import Packed
 from deciban.tallies import Crosstab
@@ -83,6 +84,20 @@ class Categorical(Family):
             known = (code >= 0) & (code < p.offset[j + 1] - p.offset[j])
             out[known, :, j] = p.table.T[p.offset[j] + code[known]]
         return out
+
+    def linear(self, p: Params, degree: int = 1) -> LinearScores:
+        """A column of two levels is whether it has the second one; of more, whether it has each of them."""
+        if not np.isfinite(p.table).all():
+            raise zero_probabilities()
+        coef, share, terms = [], [], []
+        for j, logs in enumerate(p.columns()):
+            levels = logs.shape[1]
+            two = levels == 2
+            coef.append(logs[:, 1:] - logs[:, :1] if two else logs)
+            share.append(logs[:, :1] if two else np.zeros_like(logs))
+            terms += [Term((j,), level=level, levels=levels) for level in range(int(two), levels)]
+        parts = np.hstack(share)
+        return LinearScores(np.hstack(coef), parts.sum(axis=1), parts, tuple(terms))
 
     def leave_one_out(self, t: Crosstab, x: Codes, y, w, p=None) -> np.ndarray:
         """Log likelihoods with each row taken out of its own class's counts; alpha stays."""

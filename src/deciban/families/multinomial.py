@@ -97,9 +97,6 @@ class Multinomial(Family):
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.parts(x)
 
-    def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
-        return p.linear.weights()
-
     def linear_terms(self, p: Params) -> Linear:
         return p.linear
 

@@ -270,6 +270,11 @@ class State:
         places = np.searchsorted(classes, self.classes)
         return replace(self, classes=classes, tally=self.tally.relabel(places, len(classes)))
 
+    def one_vs_rest(self, c: int, spec: Spec) -> State:
+        """The state of the same rows in two classes: class c (True) and all others (False)."""
+        tally = self.tally.relabel((np.arange(len(self.classes)) == c).astype(np.intp), 2)
+        return replace(self.with_tally(tally), spec=spec, classes=np.array([False, True]))
+
     def in_schema(self, schema: Schema | None) -> State:
         """The same state with the levels of a longer schema of the same columns."""
         if schema is None or schema is self.reader.schema or schema == self.reader.schema:
