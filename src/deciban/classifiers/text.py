@@ -594,7 +594,9 @@ class TextClassifier(Classifier):
 
     # explanations and summaries
 
-    def explain(self, texts: Any, *, of: Any = None, against: Any = None, priors: Any = None) -> TextExplanation:
+    def explain(
+        self, texts: Any, *, of: Any = None, against: Any = None, priors: Any = None, form: str = "decibans"
+    ) -> TextExplanation:
         """Evidence of each word for `of` (by default each text's most probable class) against another class (by default
         the runner-up), in decibans: prior + words = log odds. A single text may be given.
 
@@ -609,6 +611,8 @@ class TextClassifier(Classifier):
           total              +1.1  odds 1.3 : 1, P(spam) = 0.564
         """
         self._check_is_fitted()
+        if form != "decibans":
+            self._working(form, texts, of, against, priors)
         view = self._view()
         given = [texts] if isinstance(texts, str) else list(texts)
         given = list(view.reader.read(given))

@@ -35,7 +35,8 @@ from deciban.composites import best_of
 from deciban.composites.best_of import BestOf
 from deciban.composites.product import Product
 from deciban.data.blocks import Codes, Mixed, Reals
-from deciban.estimation.family import Family
+from deciban.estimation.family import Family, no_factors_error
+from deciban.estimation.fractions import Factors
 from deciban.tallies import Bundle
 
 
@@ -132,6 +133,15 @@ class SubsetAverage(Family):
 
     def carrier(self, p: Params, x: Mixed) -> np.ndarray:
         return self.product.carrier(p.own, x)
+
+    def cell_factors(self, t: Bundle, p: Params, x: Mixed) -> Factors:
+        raise no_factors_error(self)
+
+    def quotients(self, t: Bundle, p: Params) -> list[Any]:
+        return self.product.quotients(t, p.own)
+
+    def estimates(self, p: Params) -> dict[str, np.ndarray]:
+        return self.product.estimates(p.own)
 
     def leave_one_out(self, t: Bundle, x: Mixed, y, w, p: Params | None = None) -> np.ndarray:
         p = self.estimate(t) if p is None else p

@@ -16,8 +16,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from deciban.data.blocks import Reals
 from deciban.errors import DataError
 from deciban.estimation.dependence import without_each_row
+from deciban.estimation.fractions import Factors, missing_cells
 from deciban.estimation.linear import Linear
 from deciban.estimation.ranges import values_of_sample
 
@@ -73,6 +75,30 @@ class Family(ABC):
     def carrier(self, p: Any, x: Any) -> np.ndarray | None:
         """The part of the log density (n,) that is not in `loglik`, the same for all classes; None: nothing."""
         return None
+
+    def carrier_parts(self, p: Any, x: Any) -> np.ndarray | None:
+        """`carrier` by column, (n, d)."""
+        each: list[Any] = [self.carrier(p, Reals(column[:, None])) for column in x.dense().T]
+        return None if each[0] is None else np.stack(each, axis=1)
+
+    def cell_factors(self, t: Any, p: Any, x: Any) -> Factors:
+        """The factors of p(x | c): quotients of counts where the estimate has them, else densities."""
+        if not (self.has_parts and self.density) or self.averages:
+            raise no_factors_error(self)
+        logs, common = self.parts(p, x), self.carrier_parts(p, x)
+        return Factors.from_logs(logs if common is None else logs + common[:, None, :], missing_cells(x))
+
+    def quotients(self, t: Any, p: Any) -> list[Any]:
+        """θ of each column as `Quotients` of counts, None where it is not one; []: none of them is."""
+        return []
+
+    def estimates(self, p: Any) -> dict[str, np.ndarray]:
+        """Name → estimates (k, d) of a density of numbers, such as its mean; NaN: the column has none."""
+        return {}
+
+    def never_seen(self, t: Any) -> dict[str, np.ndarray]:
+        """Kind of cell → columns (d,) where such a cell has probability 0 in every class; {}: there is no such cell."""
+        return {}
 
     def log_density(self, p: Any, x: Any) -> np.ndarray:
         """log p(x | c) (n, k) that rows are drawn from; differs from `loglik` where that is not a density."""
@@ -147,3 +173,11 @@ class Family(ABC):
     def n_parameters(self, p: Any, k: int, d: int) -> int | None:
         """How many numbers are learned freely; None: that is not known."""
         return None
+
+
+def no_factors_error(family: Family) -> DataError:
+    """The error where p(x | class) is not a product over the columns."""
+    return DataError(
+        f"p(x | class) of {type(family).__name__} is not a product with a factor for each column\n\n"
+        "hint: explain it with form='decibans'; naive Bayes and Bayesian networks have such factors"
+    )

@@ -22,6 +22,7 @@ from deciban.data.blocks import Codes
 from deciban.estimation.dependence import alphas_of, level_dependence_left_out, level_evidence
 from deciban.estimation.dirichlet import best_alpha, column_sums, log_evidence, log_shares, own_held_out, spread
 from deciban.estimation.family import Family
+from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.leave_one_out import class_weight, set_own
 from deciban.ops.packed import Packed
 from deciban.tallies import Crosstab
@@ -70,6 +71,14 @@ class Categorical(Family):
             known = (code >= 0) & (code < p.offset[j + 1] - p.offset[j])
             out[known, :, j] = p.table.T[p.offset[j] + code[known]]
         return out
+
+    def quotients(self, t: Crosstab, p: Params) -> list[Quotients]:
+        alphas = np.broadcast_to(np.asarray(self.pseudo_counts(t), dtype=np.float64), t.d)
+        return [Quotients.from_counts(table, alpha) for table, alpha in zip(t.columns(), alphas.tolist(), strict=True)]
+
+    def cell_factors(self, t: Crosstab, p: Params, x: Codes) -> Factors:
+        codes = np.asarray(x.values)
+        return Factors.from_quotients(self.quotients(t, p), np.where(codes < t.levels, codes, -1))
 
     def leave_one_out(self, t: Crosstab, x: Codes, y, w, p=None) -> np.ndarray:
         """Log likelihoods with each row taken out of its own class's counts; alpha stays."""

@@ -63,6 +63,9 @@ class Gaussian(Family):
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.parts(x)
 
+    def estimates(self, p: Params) -> dict[str, np.ndarray]:
+        return {"mean": p.mean, "deviation": np.sqrt(p.var)}
+
     def leave_one_out(self, t: Moments | Bundle, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         own, everything = self.moments(t)
         everything = everything if self.unweighted else None  # type: ignore[assignment]

@@ -62,6 +62,9 @@ class Poisson(Family):
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.parts(x)
 
+    def estimates(self, p: Params) -> dict[str, np.ndarray]:
+        return {"mean": p.rate}
+
     def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
         return p.linear.weights()
 
