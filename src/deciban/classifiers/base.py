@@ -63,6 +63,7 @@ from deciban.errors import (
     UnavailableError,
     did_you_mean,
 )
+from deciban.explain.counts_table import CountsTable
 from deciban.explain.explanation import Explanation
 from deciban.explain.working import Working
 from deciban.models import held_out
@@ -899,6 +900,15 @@ class Generative(Classifier):
     def _factored(self, X: Any, priors: Any) -> tuple[FactoredRows, np.ndarray]:
         state = self._fitted_state()
         return self._posterior(priors).factors(X, state.tally.parts[1]), state.n
+
+    def _counts_table(self, levels: Sequence[Sequence] | None, fractions: bool) -> CountsTable:
+        """The counts of each level of each column, whose names are given; None: levels are numbers."""
+        state = self._fitted_state()
+        family, params, reader = state.family, state.params, state.reader
+        return CountsTable.from_estimate(
+            self.classes_, reader.columns, levels, family.quotients(state.tally.parts[1], params),
+            family.estimates(params), state.n, fractions, reader.target, reader.library,
+        )  # fmt: skip
 
     def predict_joint_log_proba(self, X, *, priors=None) -> np.ndarray:
         """log P(x, class), (n, k)."""

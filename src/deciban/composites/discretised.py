@@ -153,6 +153,10 @@ class Discretised(Family):
     def parts(self, p: Learned, x: Mixed) -> np.ndarray:
         return self.family.parts(p.params, p.codes(self.codes(x)))
 
+    @property
+    def factorises(self) -> bool:
+        return self.family.factorises
+
     def cell_factors(self, t: Any, p: Learned, x: Mixed) -> Factors:
         return self.family.cell_factors(p.counts, p.params, p.codes(self.codes(x)))
 

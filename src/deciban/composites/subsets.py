@@ -35,8 +35,7 @@ from deciban.composites import best_of
 from deciban.composites.best_of import BestOf
 from deciban.composites.product import Product
 from deciban.data.blocks import Codes, Mixed, Reals
-from deciban.estimation.family import Family, no_factors_error
-from deciban.estimation.fractions import Factors
+from deciban.estimation.family import Family
 from deciban.tallies import Bundle
 
 
@@ -134,8 +133,9 @@ class SubsetAverage(Family):
     def carrier(self, p: Params, x: Mixed) -> np.ndarray:
         return self.product.carrier(p.own, x)
 
-    def cell_factors(self, t: Bundle, p: Params, x: Mixed) -> Factors:
-        raise no_factors_error(self)
+    @property
+    def factorises(self) -> bool:
+        return False  # a factor is an average of two
 
     def quotients(self, t: Bundle, p: Params) -> list[Any]:
         return self.product.quotients(t, p.own)

@@ -78,13 +78,18 @@ class Family(ABC):
 
     def carrier_parts(self, p: Any, x: Any) -> np.ndarray | None:
         """`carrier` by column, (n, d)."""
+        if self.carrier(p, x) is None:
+            return None
         each: list[Any] = [self.carrier(p, Reals(column[:, None])) for column in x.dense().T]
-        return None if each[0] is None else np.stack(each, axis=1)
+        return np.stack(each, axis=1)
+
+    @property
+    def factorises(self) -> bool:
+        """Whether p(x | c) is a product with a factor for each column: those of `cell_factors`."""
+        return self.has_parts and self.density and not self.averages
 
     def cell_factors(self, t: Any, p: Any, x: Any) -> Factors:
         """The factors of p(x | c): quotients of counts where the estimate has them, else densities."""
-        if not (self.has_parts and self.density) or self.averages:
-            raise no_factors_error(self)
         logs, common = self.parts(p, x), self.carrier_parts(p, x)
         return Factors.from_logs(logs if common is None else logs + common[:, None, :], missing_cells(x))
 
@@ -173,11 +178,3 @@ class Family(ABC):
     def n_parameters(self, p: Any, k: int, d: int) -> int | None:
         """How many numbers are learned freely; None: that is not known."""
         return None
-
-
-def no_factors_error(family: Family) -> DataError:
-    """The error where p(x | class) is not a product over the columns."""
-    return DataError(
-        f"p(x | class) of {type(family).__name__} is not a product with a factor for each column\n\n"
-        "hint: explain it with form='decibans'; naive Bayes and Bayesian networks have such factors"
-    )

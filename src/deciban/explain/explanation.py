@@ -270,11 +270,7 @@ class Explanation:
             "decibans": np.column_stack([self.prior, self.decibans]).ravel(),
         }
         if self.library in (None, "pandas"):
-            try:
-                import pandas as pd
-            except ImportError as bad:
-                raise ImportError("to_frame makes a pandas DataFrame of arrays\n\nhint: pip install pandas") from bad
-            return pd.DataFrame(data)
+            return check_pandas().DataFrame(data)
         import narwhals.stable.v1 as nw
 
         cells = [plain_cell(cell) for cell in values.ravel()]
@@ -307,6 +303,15 @@ class Explanation:
         joint = np.maximum(self.joint, np.finfo(float).min)  # nanargmax takes NaN for −∞: no class is that
         joint[np.arange(len(self)), place] = np.nan
         return np.nanargmax(joint, axis=1) if len(self) else place
+
+
+def check_pandas() -> Any:
+    """The module pandas, which frames of arrays are made with."""
+    try:
+        import pandas as pd
+    except ImportError as bad:
+        raise ImportError("to_frame makes a pandas DataFrame of arrays\n\nhint: pip install pandas") from bad
+    return pd
 
 
 def class_places(label: Any, classes: np.ndarray, n: int) -> np.ndarray:

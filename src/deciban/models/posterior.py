@@ -308,6 +308,11 @@ class Posterior:
                 f"`{setting}` changes the scores of this {self.reader.model}: they are no product of fractions\n\n"
                 f"hint: explain it with form='decibans', or fit without `{setting}`"
             )
+        if not self.scores.family.factorises:
+            raise DataError(
+                f"p(x | class) of this {self.reader.model} is not a product with a factor for each column\n\n"
+                "hint: explain it with form='decibans'; naive Bayes and Bayesian networks have such factors"
+            )
         x = self.reader.read(X)
         check_size(x.n, len(self.classes), x.d)
         x = x.rows(0, x.n)
