@@ -70,7 +70,7 @@ from deciban.models import held_out
 from deciban.models.em import fill_missing
 from deciban.models.learn_feature_weights import weighted
 from deciban.models.model import Known, Spec, State, TallyPass
-from deciban.models.posterior import FactoredRows, LinearPosterior
+from deciban.models.posterior import FactoredRows, LinearPosterior, in_decibans
 from deciban.progress import row_progress
 from deciban.rows import inputs, predictions
 from deciban.rows.labels import label_codes, label_type, united
@@ -337,7 +337,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """(rows as factors, number of the training rows of each class)"""
         raise DataError(
             f"{type(self).__name__} does not multiply fractions: it has no p(x | class) by column\n\n"
-            "hint: explain it with form='decibans'"
+            f"hint: explain it with {in_decibans()}"
         )
 
     # data of any size

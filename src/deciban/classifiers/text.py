@@ -56,7 +56,7 @@ from deciban.display import format_list
 from deciban.errors import DataError, MergeError, NotAdditiveError
 from deciban.explain.text import TextExplanation, locator
 from deciban.models.calibration import Calibration
-from deciban.models.posterior import check_size
+from deciban.models.posterior import check_size, in_decibans
 from deciban.rows import inputs
 from deciban.rows.readers import ArrayKind
 from deciban.rows.rows import BatchJob, BatchRows, Rows
@@ -638,6 +638,12 @@ class TextClassifier(Classifier):
         located = locator(features.vectorizer) if (features := view.reader.features).open_ended else None
         object.__setattr__(some, "locate", located)
         return some
+
+    def _factored(self, X: Any, priors: Any) -> Any:
+        raise DataError(
+            "TextClassifier smooths and weighs words: its scores are no product of fractions\n\n"
+            f"hint: explain it with {in_decibans()}; MultinomialNB and BernoulliNB of word counts have fractions"
+        )
 
     def summary(self) -> TextSummary:
         """What was learned, and the smoothing in use.

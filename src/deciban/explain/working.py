@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,16 +113,16 @@ class Working:
 
     # numbers
 
-    @property
+    @cached_property
     def joint(self) -> np.ndarray:
         """log P(class) P(x | class), (n, k)."""
         with np.errstate(invalid="ignore"):
             return self.log_prior + self.factors.terms().sum(axis=2)
 
-    @property
+    @cached_property
     def probability(self) -> np.ndarray:
         """P(class | x), (n, k); the prior, where every product is 0."""
-        joint = decision.resolve_impossible_rows(self.joint, self.log_prior)
+        joint = decision.resolve_impossible_rows(self.joint.copy(), self.log_prior)
         return np.exp(joint - decision.log_evidence(joint)[:, None])
 
     def __len__(self) -> int:
@@ -163,20 +164,23 @@ class Working:
             f"{name} = {' · '.join(term.text(c) for term in terms)} = {joint[c]}"
             for name, c in zip(products, shown, strict=True)
         ]
-        posteriors = _aligned([(f"P({self.classes[c]} | x)",) for c in shown])
-        lines += [f"{name} = {share}" for name, share in zip(posteriors, self._shares(row), strict=True)]
-        return [f"row {self.rows[row]}: {title}", *(f"  {line}" for line in [*lines, *self._notes(row)])]
+        lines += [*self._shares(row), *self._notes(row)]
+        return [f"row {self.rows[row]}: {title}", *(f"  {line}" for line in lines)]
 
     def _shares(self, row: int) -> list[str]:
         """P(class | x) of the classes shown, each as the share of its product."""
-        joint, probability = self._products(row), self.probability[row]
+        joint, shown = self._products(row), self.shown[row].tolist()
         whole = f"({' + '.join(joint)})" if len(joint) <= SUMMANDS else self._sum(row)
-        out = []
-        for c in self.shown[row].tolist():
-            rest = float(np.delete(probability, c).sum())
-            share = format_probability(float(probability[c]), rest)
-            out.append(share if self._impossible(row) else f"{joint[c]} / {whole} = {share}")
-        return out
+        names = _aligned([(f"P({self.classes[c]} | x)",) for c in shown])
+        return [
+            f"{name} = {'' if self._impossible(row) else f'{joint[c]} / {whole} = '}{self._posterior(row, c)}"
+            for name, c in zip(names, shown, strict=True)
+        ]
+
+    def _posterior(self, row: int, c: int) -> str:
+        """P(class | x) as text."""
+        own = self.probability[row]
+        return format_probability(float(own[c]), float(np.delete(own, c).sum()))
 
     def _products(self, row: int) -> list[str]:
         """The products of all classes as text: with four decimals, or three digits where some need them."""
@@ -210,14 +214,15 @@ class Working:
     def _table(self, row: int, columns: int = 10) -> display.Table:
         """One row as a table: a line for each class, a column for each factor."""
         terms, joint = self.terms(row, columns), self._products(row)
-        head = ["", *(term.name for term in terms), "P(class) P(x | class)", "P(class | x)"]
+        head = ["", *(term.name for term in terms), "product", "P(class | x)"]
         lines = []
-        for c, share in zip(self.shown[row].tolist(), self._shares(row), strict=True):
+        for c in self.shown[row].tolist():
             first, *others = (term.text(c) for term in terms)
-            name = str(self.classes[c])
-            lines.append((name, first, *(f"· {text}" for text in others), f"= {joint[c]}", share))
+            name = f"P({self.classes[c]}) P(x | {self.classes[c]})"
+            numbers = f"= {joint[c]}", self._posterior(row, c)
+            lines.append((name, f"= {first}", *(f"· {text}" for text in others), *numbers))
         title = f"row {self.rows[row]}" + (f": {self.target}" if self.target else "")
-        return display.Table(title, head, lines, notes=self._notes(row))
+        return display.Table(title, head, lines, notes=[*self._shares(row), *self._notes(row)])
 
     def terms(self, row: int = 0, columns: int = 10) -> list[Term]:
         """The prior of one row, and its factors in the order of the columns. Of more than `columns` factors the others
@@ -226,7 +231,7 @@ class Working:
             raise DataError(f"there is no row {row} among {len(self)}\n\nhint: rows are counted from 0")
         n = self.class_count
         prior: list[Any] = [None] * len(self.classes) if n is None else [(own, float(n.sum())) for own in n.tolist()]
-        found, own = self.factors, self.factors.terms()[row]  # (k, m)
+        found, own = self.factors, self[row].factors.terms()[0]  # (k, m)
         used = np.flatnonzero(np.nan_to_num(found.power[row]) > 0)
         shown = used
         if len(used) > columns + 1:
@@ -307,8 +312,7 @@ class Working:
         P(\text{yes} \mid x) &= \frac{0.3333}{0.3333 + 0.3333} = 0.500
         \end{aligned}
         """
-        terms, probability = self.terms(row, columns), self.probability[row]
-        joint = [latex_number(text) for text in self._products(row)]
+        terms, joint = self.terms(row, columns), [latex_number(text) for text in self._products(row)]
         whole = " + ".join(joint) if len(joint) <= SUMMANDS else latex_number(self._sum(row))
         products, shares = [], []
         for c in self.shown[row].tolist():
@@ -316,16 +320,16 @@ class Working:
             product = r" \cdot ".join(term.latex(c) for term in terms)
             products.append(rf"P({name}) \, P(x \mid {name}) &= {product} = {number}")
             quotient = "" if self._impossible(row) else f"{latex_fraction(number, whole)} = "
-            share = format_probability(float(probability[c]), float(np.delete(probability, c).sum()))
-            shares.append(rf"P({name} \mid x) &= {quotient}{latex_number(share)}")
+            shares.append(rf"P({name} \mid x) &= {quotient}{latex_number(self._posterior(row, c))}")
         lines = " \\\\\n".join([*products, *shares])
         return f"\\begin{{aligned}}\n{lines}\n\\end{{aligned}}"
 
 
 def _numbers(term: Term, c: int) -> dict[str, Any]:
     """A factor of a class for JSON."""
-    numerator, denominator = term.fractions[c] or (None, None)
-    factor = float(np.exp(term.power * term.logs[c]))
+    own = term.fractions[c]
+    numerator, denominator = own or (None, None)
+    factor = float(np.exp(term.power * term.logs[c])) if own is None else (own[0] / own[1]) ** term.power
     return {"numerator": numerator, "denominator": denominator, "factor": factor}
 
 

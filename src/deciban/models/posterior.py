@@ -306,12 +306,12 @@ class Posterior:
             setting = "calibrate" if isinstance(self.scores, CalibratedScores) else "weights"
             raise DataError(
                 f"`{setting}` changes the scores of this {self.reader.model}: they are no product of fractions\n\n"
-                f"hint: explain it with form='decibans', or fit without `{setting}`"
+                f"hint: explain it with {in_decibans()}, or fit without `{setting}`"
             )
         if not self.scores.family.factorises:
             raise DataError(
                 f"p(x | class) of this {self.reader.model} is not a product with a factor for each column\n\n"
-                "hint: explain it with form='decibans'; naive Bayes and Bayesian networks have such factors"
+                f"hint: explain it with {in_decibans()}; naive Bayes and Bayesian networks have such factors"
             )
         x = self.reader.read(X)
         check_size(x.n, len(self.classes), x.d)
@@ -418,6 +418,11 @@ def _join(whole: np.ndarray, parts: Any, spans: list[tuple[int, int]]) -> np.nda
     return out
 
 
+def in_decibans() -> str:
+    """The form of an explanation that every model has, for hints."""
+    return display.option("form='decibans'", "--form decibans")
+
+
 def check_size(n: int, k: int, d: int) -> None:
     """Raise an error if an explanation of this size would be too large."""
     size = n * k * d
@@ -498,7 +503,7 @@ class AveragedPosterior(Posterior):
         if self.gaps_in(self.reader.read(X)):
             raise DataError(
                 "missing='average' averages posteriors over missing levels: they are no product of fractions\n\n"
-                "hint: explain rows without missing levels, or use form='decibans'"
+                f"hint: explain rows without missing levels, or use {in_decibans()}"
             )
         return super().factors(X, tally)
 
