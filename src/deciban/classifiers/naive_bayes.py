@@ -80,10 +80,9 @@ class NaiveBayes(Generative):
 
     def _check_complete(self, state: State) -> None:
         """Warn of columns with a cell that no class makes possible."""
-        names = state.reader.columns
         for cell, columns in state.family.never_seen(state.tally.parts[1]).items():
             if columns.any():
-                named = format_list([names[j] for j in np.flatnonzero(columns)])
+                named = format_list(np.array(state.reader.columns)[columns])
                 warnings.warn(
                     f"{named}: {cell} in no training row, so that with alpha=0 a row where it is {cell} is impossible "
                     "in every class and has the class priors as posterior\n\n"

@@ -79,9 +79,10 @@ class Product(Family):
                 out[:, list(at)] += common
         return out
 
-    def cell_factors(self, t: Bundle, p: tuple, x: Mixed) -> Factors:
+    def cell_factors(self, t: Bundle | None, p: tuple, x: Mixed) -> Factors:
         """Those of all factors, in the order of the columns; last those of missing cells, where these are evidence."""
-        each = [f.cell_factors(part, *own) for part, (f, *own) in zip(t.parts, self._each(p, x), strict=True)]
+        parts = [None] * len(p) if t is None else t.parts
+        each = [f.cell_factors(part, *own) for part, (f, *own) in zip(parts, self._each(p, x), strict=True)]
         columns = np.concatenate(
             [np.array(at, dtype=np.int64)[one.columns] for one, at in zip(each, self.columns, strict=True)]
         )

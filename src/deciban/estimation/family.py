@@ -89,7 +89,8 @@ class Family(ABC):
         return self.has_parts and self.density and not self.averages
 
     def cell_factors(self, t: Any, p: Any, x: Any) -> Factors:
-        """The factors of p(x | c): quotients of counts where the estimate has them, else densities."""
+        """The factors of p(x | c): quotients of counts where the estimate has them, else densities. t is None where
+        parameters do not come from rows, so that there are no counts."""
         logs, common = self.parts(p, x), self.carrier_parts(p, x)
         return Factors.from_logs(logs if common is None else logs + common[:, None, :], missing_cells(x))
 

@@ -82,7 +82,9 @@ class Bernoulli(Family):
         each = (Quotients.from_counts(pairs[:, j], float(alpha[j])) for j in range(t.d))
         return [replace(one, names=("absent", "present")) for one in each]
 
-    def cell_factors(self, t: Sums, p: Params, x: Reals | Counts) -> Factors:
+    def cell_factors(self, t: Sums | None, p: Params, x: Reals | Counts) -> Factors:
+        if t is None:
+            return super().cell_factors(t, p, x)
         cells = self.tallied_cells(x)
         entries = np.where((cells == 0) | (cells == 1), cells, -1)
         return Factors.from_quotients(self.quotients(t, p), entries.astype(np.int64), logs=self.parts(p, x))

@@ -76,7 +76,9 @@ class Categorical(Family):
         alphas = np.broadcast_to(np.asarray(self.pseudo_counts(t), dtype=np.float64), t.d)
         return [Quotients.from_counts(table, alpha) for table, alpha in zip(t.columns(), alphas.tolist(), strict=True)]
 
-    def cell_factors(self, t: Crosstab, p: Params, x: Codes) -> Factors:
+    def cell_factors(self, t: Crosstab | None, p: Params, x: Codes) -> Factors:
+        if t is None:
+            return super().cell_factors(t, p, x)
         codes = np.asarray(x.values)
         return Factors.from_quotients(self.quotients(t, p), np.where(codes < t.levels, codes, -1))
 

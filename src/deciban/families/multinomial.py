@@ -79,8 +79,10 @@ class Multinomial(Family):
         whole = np.broadcast_to(np.where(whole > 0, whole, float(t.d)), numerator.shape)
         return [Quotients(t.total[:, [j]], numerator[:, [j]], whole[:, [j]], names=("",)) for j in range(t.d)]
 
-    def cell_factors(self, t: Sums, p: Params, x: Reals | Counts) -> Factors:
+    def cell_factors(self, t: Sums | None, p: Params, x: Reals | Counts) -> Factors:
         """θ to the power of each count."""
+        if t is None:
+            return super().cell_factors(t, p, x)
         times = x.dense()
         entries = np.where(np.isnan(times), -1, 0)
         return Factors.from_quotients(self.quotients(t, p), entries, power=times)

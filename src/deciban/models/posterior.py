@@ -301,7 +301,8 @@ class Posterior:
         return Evidence(base, parts, [TOGETHER], _joined_cells(cells))
 
     def factors(self, X: Any, tally: Any) -> FactoredRows:
-        """p(x | class) of rows as a product of factors, with the counts of the tally that the parameters come from."""
+        """p(x | class) of rows as a product of factors, with the counts of the tally that the parameters come from;
+        None: there is none."""
         if not isinstance(self.scores, FamilyScores):
             setting = "calibrate" if isinstance(self.scores, CalibratedScores) else "weights"
             raise DataError(
