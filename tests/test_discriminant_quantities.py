@@ -201,7 +201,7 @@ def test_covariances_of_more_columns_than_rows_are_stored_if_asked_for():
     ids=repr,
 )
 def test_settings_without_a_meaning_are_refused(model):
-    with pytest.raises(DataError, match=r"(?s)(ddof|covariance).*estimate='bayes'.*hint:"):
+    with pytest.raises(DataError, match=r"(?s)(ddof|diagonal).*estimate='bayes'.*hint:"):
         model.fit(X, Y)
 
 

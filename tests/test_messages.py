@@ -221,6 +221,35 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "class 'eggs' is not among ['a', 'b']\n\nhint: `of` and `against` are classes of the model",
     ),
     (
+        lambda: gauss().explain(X, form="logs"),
+        DataError,
+        "`form` is 'logs'\n\nhint: 'decibans' or 'fractions'",
+    ),
+    (
+        lambda: LogisticRegression().fit(X, Y).explain(X, form="fractions"),
+        DataError,
+        "LogisticRegression does not multiply fractions: it has no p(x | class) by column\n\n"
+        "hint: explain it with form='decibans'",
+    ),
+    (
+        lambda: deciban.LinearDiscriminantAnalysis().fit(X, Y).explain(X, form="fractions"),
+        DataError,
+        "p(x | class) of this LinearDiscriminantAnalysis is not a product with a factor for each column\n\n"
+        "hint: explain it with form='decibans'; naive Bayes and Bayesian networks have such factors",
+    ),
+    (
+        lambda: GaussianNB(calibrate=True).fit(MANY, LABELS).explain(X, form="fractions"),
+        DataError,
+        "`calibrate` changes the scores of this GaussianNB: they are no product of fractions\n\n"
+        "hint: explain it with form='decibans', or fit without `calibrate`",
+    ),
+    (
+        lambda: deciban.ComplementNB().fit(X, Y).counts_table(),
+        DataError,
+        "no column of this model has counts by value, or a mean\n\n"
+        "hint: counts are those of naive Bayes of levels or words, and of Bayesian networks",
+    ),
+    (
         lambda: gauss().explain(X, against=["a", "eggs", "b", "milk"]),
         DataError,
         "classes 'eggs' and 'milk' are not among ['a', 'b']\n\nhint: `of` and `against` are classes of the model",

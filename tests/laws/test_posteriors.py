@@ -52,6 +52,7 @@ def test_prediction_is_the_most_probable_class(model):
     np.testing.assert_array_equal(model.predict(hard_rows(model)), model.classes_[p.argmax(axis=1)])
 
 
+@pytest.mark.filterwarnings("ignore::deciban.errors.ColumnWarning")
 @each(named("MultinomialNB", "PoissonNB", "BernoulliNB", "CategoricalNB")[::2])
 def test_row_that_no_class_can_have_is_answered_with_the_prior(model):
     """Prediction, posterior and odds must say the same of it."""

@@ -300,7 +300,7 @@ TABLE: dict[str, Entry] = {
     "MixedNB": Entry(
         deciban.MixedNB,
         MIXED,
-        {"families": ["student", "histogram", FAMILIES], "alpha": [0, 1.0], **MIXED_SETTINGS},
+        {"families": ["student", "histogram", FAMILIES], "alpha": [0, 1.0], "ddof": [1], **MIXED_SETTINGS},
         without=("leave_one_out",),
     ),
     "MixedNB, families given": Entry(

@@ -64,13 +64,15 @@ from deciban.errors import (
     did_you_mean,
 )
 from deciban.estimation.parameters import log_slope
+from deciban.explain.counts_table import CountsTable
 from deciban.explain.explanation import Explanation
+from deciban.explain.working import Working
 from deciban.models import held_out
 from deciban.models.em import fill_missing, left_out
 from deciban.models.known_parameters import given_state
 from deciban.models.learn_feature_weights import weighted
 from deciban.models.model import Known, Spec, State, TallyPass, tally_of
-from deciban.models.posterior import AveragedPosterior, LinearPosterior
+from deciban.models.posterior import AveragedPosterior, FactoredRows, LinearPosterior, in_decibans
 from deciban.progress import row_progress
 from deciban.rows import inputs, predictions
 from deciban.rows.labels import label_codes, label_type, united
@@ -330,7 +332,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         priors, steps, rest = decision.adapted_priors(loglik, prior, tol, max_iter)
         return AdaptedPriors(priors, self.classes_, steps, "converged" if rest else "max_iter", self)
 
-    def explain(self, X, *, of=None, against=None, priors=None) -> Explanation:
+    def explain(self, X, *, of=None, against=None, priors=None, form="decibans") -> Any:
         """Evidence for `of` (by default each row's most probable class) against another class (by default the second
         most probable), by column and in decibans: prior + columns = log odds. Labels may differ by row: pass one for
         each.
@@ -338,7 +340,36 @@ class Classifier(ClassifierMixin, BaseEstimator):
         If columns interact (QDA, RDA, Fisher of more than two classes), there is one part for all of them. In LDA the
         evidence of a column is its coefficient times its distance from the midpoint between the overall mean and the
         mean of the class; with two classes, a cell halfway between their means is no evidence.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows to explain.
+        of, against : label, one for each row, or None
+            The class that is explained, and the one that it is compared with.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+        form : "decibans", "fractions"
+            "fractions": the working by hand, P(class) P(x | class) as a product of fractions for each class (or for
+            `of` and `against`, where they are given), and its share. Naive Bayes and Bayesian networks have it.
+
+        Returns
+        -------
+        Explanation, or Working for form="fractions"
+
+        Examples
+        --------
+        >>> from deciban import CategoricalNB
+        >>> model = CategoricalNB().fit([[0, 1], [0, 0], [1, 1]], ["no", "yes", "yes"])
+        >>> print(model.explain([[0, 1]], form="fractions"))
+        row 0: prior · x0 = 0 · x1 = 1
+          P(no)  P(x | no)  = 1/3 · 2/3 · 2/3 = 0.1481
+          P(yes) P(x | yes) = 2/3 · 2/4 · 2/4 = 0.1667
+          P(no | x)  = 0.1481 / (0.1481 + 0.1667) = 0.471
+          P(yes | x) = 0.1667 / (0.1481 + 0.1667) = 0.529
         """
+        if form != "decibans":
+            return self._working(form, X, of, against, priors)
         posterior = self._posterior(priors)
         found = posterior.evidence(X)
         return Explanation.of_parts(
@@ -351,6 +382,24 @@ class Classifier(ClassifierMixin, BaseEstimator):
             against,
             posterior.note(type(self).__name__, found),
             **context(self, X),
+        )
+
+    def _working(self, form: Any, X: Any, of: Any, against: Any, priors: Any) -> Working:
+        """The working of rows in another form than decibans."""
+        if form != "fractions":
+            raise DataError(f"`form` is {form!r}\n\nhint: 'decibans' or 'fractions'")
+        found, n = self._factored(X, priors)
+        own = context(self, X)
+        return Working.from_factors(
+            self.classes_, found.log_prior, n, found.factors, found.columns, found.cells, of, against,
+            own["rows"], own["target"],
+        )  # fmt: skip
+
+    def _factored(self, X: Any, priors: Any) -> tuple[FactoredRows, np.ndarray]:
+        """(rows as factors, number of the training rows of each class)"""
+        raise DataError(
+            f"{type(self).__name__} does not multiply fractions: it has no p(x | class) by column\n\n"
+            f"hint: explain it with {in_decibans()}"
         )
 
     # attributes
@@ -958,6 +1007,22 @@ class Generative(Classifier):
 
     def _readable(self, rows: Any, columns: Sequence[str]) -> Block:
         return self._fitted_state().reader.read_batch(rows, columns)
+
+    def _factored(self, X: Any, priors: Any) -> tuple[FactoredRows, np.ndarray]:
+        state = self._fitted_state()
+        tally, n = (None, np.zeros(len(state.classes))) if state.given else (state.tally.parts[1], state.n)
+        return self._posterior(priors).factors(X, tally), n
+
+    def _counts_table(self, levels: Sequence[Sequence] | None, fractions: bool) -> CountsTable:
+        """The counts of each level of each column, whose names are given; None: levels are numbers."""
+        state = self._fitted_state()
+        if state.given:
+            raise DataError(given_parameters(self))
+        family, params, reader = state.family, state.params, state.reader
+        return CountsTable.from_estimate(
+            self.classes_, reader.columns, levels, family.quotients(state.tally.parts[1], params),
+            family.estimates(params), state.n, fractions, reader.target, reader.library,
+        )  # fmt: skip
 
     def predict_joint_log_proba(self, X, *, priors=None) -> np.ndarray:
         """log P(x, class), (n, k)."""

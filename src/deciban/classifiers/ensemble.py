@@ -62,7 +62,6 @@ from deciban.errors import (
     UnavailableError,
     levels_up,
 )
-from deciban.explain.explanation import Explanation
 from deciban.models import hypotheses
 from deciban.models.hypotheses import HELD_OUT, NoEvidenceError, check_same_data, class_evidence, log_weights
 from deciban.models.pooled_posterior import PooledPosterior, inputs_of_each, taken_rows
@@ -300,7 +299,7 @@ class Ensemble(Classifier):
         priors = self.priors if priors is None else priors
         return PooledPosterior(self.classes_, self._members(), self.weights_, self.class_count_, priors, self._pooled)
 
-    def explain(self, X, *, of=None, against=None, priors=None) -> Explanation:
+    def explain(self, X, *, of=None, against=None, priors=None, form="decibans") -> Any:
         """Evidence by column in decibans: prior + columns = log odds.
 
         The evidence of a column is the mean over the models, by their weights. One more part, "(models together)", is
@@ -315,12 +314,14 @@ class Ensemble(Classifier):
             The class that is explained, and the one that it is compared with; see `Explanation`.
         priors : sequence, mapping by class, "uniform" or None
             Class priors of all models.
+        form : "decibans"
+            A mean of models is no product of fractions, so that there is no other form; one of `models_` may have it.
 
         Returns
         -------
         Explanation
         """
-        return super().explain(X, of=of, against=against, priors=priors)
+        return super().explain(X, of=of, against=against, priors=priors, form=form)
 
     explain = MethodUnless(explain, refuse_without_evidence)  # type: ignore[assignment]
 

@@ -494,7 +494,7 @@ class LogisticRegression(Classifier):
         self._check_fitted()
         return n_coefficients(self)
 
-    def explain(self, X, *, of=None, against=None, priors=None, baseline=None) -> Explanation:
+    def explain(self, X, *, of=None, against=None, priors=None, form="decibans", baseline=None) -> Any:
         """Evidence for a class against another, by column and in decibans: first line + columns = log odds.
 
         The evidence of a column is its coefficient times the distance of its cell from the baseline; the first line is
@@ -509,6 +509,8 @@ class LogisticRegression(Classifier):
             The class that it is compared with; by default the most probable one except `of`.
         priors : sequence, mapping by class, "uniform" or None
             Class priors instead of the class frequencies of the training rows.
+        form : "decibans"
+            Logistic regression has no p(x | class), so that there is no other form.
         baseline : array of shape (d,), 0 or None
             The row from which evidence is counted. None: the mean of the training rows (the first line is "mean row"),
             or 0 if they were sparse, so that an absent word is no evidence. 0: the first line is the intercept. A row:
@@ -531,6 +533,8 @@ class LogisticRegression(Classifier):
         >>> model.explain([[38.0]], baseline=0).to_frame().column.tolist()
         ['intercept', 'x0']
         """
+        if form != "decibans":
+            return self._working(form, X, of, against, priors)
         found = self._posterior(priors).evidence(X, baseline)
         return Explanation.of_parts(
             self.classes_,

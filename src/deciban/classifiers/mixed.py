@@ -41,7 +41,6 @@ from deciban.models.model import Known, Spec, State
 from deciban.rows.readers import ColumnReader
 from deciban.rows.schema import Field, Schema
 
-BELL = Gaussian(each=True)
 LEAST = 0.01  # least weight of the prior of a mean, in rows
 
 
@@ -62,6 +61,8 @@ class MixedNB(NaiveBayes):
         Pseudo-count of every level and of every cell of a histogram; where the family is chosen by the rows, also the
         weight of the prior of a mean, in rows. "auto": for each column, the value that maximises the likelihood of
         held-out rows.
+    ddof : float
+        Variances of columns of the family "gaussian" are divided by n − ddof; 1: sample variances.
     missing : "ignore", "informative", "average"
         "ignore": a missing cell is no evidence. "informative": that a cell is missing is evidence. "average":
         posteriors are averaged over the possible values of a missing level, P(class | a) = Σ_b P(class | a, b) P(b),
@@ -133,6 +134,7 @@ class MixedNB(NaiveBayes):
     _parameter_constraints: dict = {
         "families": [str, Mapping],
         "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "ddof": [Interval(Real, 0, None, closed="left")],
         "missing": [StrOptions({"ignore", "informative", "average"})],
         "unseen": [StrOptions({"ignore", "reserve"})],
         "priors": PRIORS,
@@ -149,6 +151,7 @@ class MixedNB(NaiveBayes):
         *,
         families="auto",
         alpha="auto",
+        ddof=0,
         missing="ignore",
         unseen="ignore",
         priors=None,
@@ -161,6 +164,7 @@ class MixedNB(NaiveBayes):
     ):
         self.families = families
         self.alpha = alpha
+        self.ddof = ddof
         self.missing = missing
         self.unseen = unseen
         self.priors = priors
@@ -217,7 +221,7 @@ class MixedNB(NaiveBayes):
         return model._adopt(state)
 
     def _reader(self) -> ColumnReader:
-        make = partial(schema_of, self.families, self.alpha, self.missing, self.unseen)
+        make = partial(schema_of, self.families, self.alpha, self.ddof, self.missing, self.unseen)
         return ColumnReader("MixedNB", make, partial(is_named, self.families), self.columns == "strict")
 
     def _spec(self) -> Spec:
@@ -309,7 +313,9 @@ def levels_of(state: State) -> dict[Any, list]:
     return {field.name: list(field.levels) for field in state.reader.schema.fields if field.levels is not None}
 
 
-def schema_of(families: Any, alpha: float | str, missing: str, unseen: str, columns: list[Column]) -> Schema:
+def schema_of(
+    families: Any, alpha: float | str, ddof: float, missing: str, unseen: str, columns: list[Column]
+) -> Schema:
     """The schema of the first training columns: the family of each, and its levels."""
     names = [column.name for column in columns]
     every = families if isinstance(families, str) else "auto"  # of columns of numbers
@@ -324,21 +330,21 @@ def schema_of(families: Any, alpha: float | str, missing: str, unseen: str, colu
     fields = []
     for column in columns:
         usual = every if column.levels is None else "auto"
-        family = family_of(column, wanted.get(column.name, usual), len(columns), alpha)
+        family = family_of(column, wanted.get(column.name, usual), len(columns), alpha, ddof)
         coded = family.block == "codes"
         fields.append(Field(column.name, family, tuple(column.as_levels().levels or ()) if coded else None))
     gaps = Categorical(alpha=1.0) if missing == "informative" else None
     return Schema(tuple(fields), gaps, unseen == "reserve")
 
 
-def family_of(column: Column, wanted: Any, columns: int, alpha: float | str) -> Any:
+def family_of(column: Column, wanted: Any, columns: int, alpha: float | str, ddof: float) -> Any:
     """The family of a column, by name or as an object; "auto": categorical, or chosen by the rows."""
     nominal = Categorical(alpha=alpha)
     if isinstance(wanted, str) and wanted == "auto":
         return nominal if column.levels is not None else choice(alpha, columns)
     known = {name: family for name, family in find().items() if family.columnwise}
     if isinstance(wanted, str) and wanted in known:
-        own = {"categorical": nominal, "gaussian": BELL}
+        own = {"categorical": nominal, "gaussian": Gaussian(ddof=ddof, each=True)}
         wanted = own.get(wanted) or known[wanted]()
         wanted = wanted if alpha == "auto" else wanted.with_alpha(alpha)
     if not isinstance(wanted, Family) or not wanted.columnwise:

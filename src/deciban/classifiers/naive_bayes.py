@@ -13,8 +13,10 @@ import numpy as np
 
 from deciban.classifiers.base import PRIORS, Generative, Interval, StrOptions
 from deciban.decision import Prior
-from deciban.errors import DataError, levels_up
+from deciban.display import format_list
+from deciban.errors import ColumnWarning, DataError, levels_up
 from deciban.estimation.dirichlet import GRID
+from deciban.explain.counts_table import CountsTable
 from deciban.families.bernoulli import Bernoulli
 from deciban.families.categorical import Categorical
 from deciban.families.complement import Complement
@@ -25,7 +27,7 @@ from deciban.families.poisson import Poisson
 from deciban.families.polya import Polya
 from deciban.families.student import Student
 from deciban.models.feature_weights import FeatureWeights
-from deciban.models.model import Known, Spec, fixed_family
+from deciban.models.model import Known, Spec, State, fixed_family
 from deciban.rows.readers import ArrayReader
 from deciban.rows.schema import Schema
 
@@ -75,6 +77,48 @@ class NaiveBayes(Generative):
         if found is None:
             raise AttributeError("columns have no weights\n\nhint: fit with weights='discriminative'")
         return found
+
+    def _check_complete(self, state: State) -> None:
+        """Warn of columns with a cell that no class makes possible."""
+        for cell, columns in state.family.never_seen(state.tally.parts[1]).items():
+            if columns.any():
+                named = format_list(np.array(state.reader.columns)[columns])
+                warnings.warn(
+                    f"{named}: {cell} in no training row, so that with alpha=0 a row where it is {cell} is impossible "
+                    "in every class and has the class priors as posterior\n\n"
+                    "hint: use alpha > 0, or leave the column out",
+                    ColumnWarning,
+                    stacklevel=levels_up(),
+                )
+
+    def counts_table(self, *, fractions: bool = False) -> CountsTable:
+        """The counts of each value of each column by class, as a table: pseudo-counts are not in them.
+
+        Parameters
+        ----------
+        fractions : bool
+            Whether to show P(value | class) as fractions, not reduced and with pseudo-counts, instead of counts.
+
+        Returns
+        -------
+        CountsTable
+            Prints as a table, in notebooks too; `to_frame()`, `to_dict()`. Columns of numbers have rows for their mean
+            and deviation, where the density has them.
+
+        Examples
+        --------
+        >>> from deciban import BernoulliNB
+        >>> print(BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"]).counts_table(fractions=True))
+        column  value    ham  spam
+        x0      absent   1/4   2/3
+                present  3/4   1/3
+        x1      absent   2/4   1/3
+                present  2/4   2/3
+        class            2/3   1/3
+        """
+        schema = self._fitted_state().reader.schema
+        levels = None if schema is None else [field.levels or () for field in schema.fields]
+        return self._counts_table(levels, fractions)
 
     def _weighted_spec(self, family: Callable, prior: Prior, tune: Mapping | None = None, **more: Any) -> Spec:
         """A spec with the settings `calibrate` and `weights`."""

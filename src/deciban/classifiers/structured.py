@@ -33,6 +33,7 @@ from deciban.decision import Prior
 from deciban.display import format_list, is_missing
 from deciban.errors import DataError, MergeError
 from deciban.estimation import discretise
+from deciban.explain.counts_table import CountsTable
 from deciban.families.aode import Aode
 from deciban.families.categorical import Categorical
 from deciban.families.histogram import Histogram
@@ -133,6 +134,24 @@ class StructuredNB(Generative):
         state = self._fitted_state()
         pairs = zip(state.reader.schema.names, cuts_of(state), strict=True)
         return {name: list(cut.at) for name, cut in pairs if cut is not None}
+
+    def counts_table(self, *, fractions: bool = False) -> CountsTable:
+        """The counts of each level of each column by class and the levels of its parents, as a table.
+
+        Parameters
+        ----------
+        fractions : bool
+            Whether to show P(level | class, parents) as fractions, not reduced and with pseudo-counts, instead of
+            counts.
+
+        Returns
+        -------
+        CountsTable
+            Prints as a table, in notebooks too; `to_frame()`, `to_dict()`.
+        """
+        state = self._fitted_state()
+        levels = list(map(level_names, state.reader.schema.fields, cuts_of(state), state.params.gaps))
+        return self._counts_table(levels, fractions)
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
         """Draw rows and their labels: (X, y), where X is a frame or an array as in training. A number is uniform in

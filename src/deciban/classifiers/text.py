@@ -56,7 +56,7 @@ from deciban.display import format_list
 from deciban.errors import DataError, MergeError, NotAdditiveError
 from deciban.explain.text import TextExplanation, locator
 from deciban.models.calibration import Calibration
-from deciban.models.posterior import check_size
+from deciban.models.posterior import check_size, in_decibans
 from deciban.rows import inputs
 from deciban.rows.readers import ArrayKind
 from deciban.rows.rows import BatchJob, BatchRows, Rows
@@ -593,7 +593,9 @@ class TextClassifier(Classifier):
 
     # explanations and summaries
 
-    def explain(self, texts: Any, *, of: Any = None, against: Any = None, priors: Any = None) -> TextExplanation:
+    def explain(
+        self, texts: Any, *, of: Any = None, against: Any = None, priors: Any = None, form: str = "decibans"
+    ) -> TextExplanation:
         """Evidence of each word for `of` (by default each text's most probable class) against another class (by default
         the runner-up), in decibans: prior + words = log odds. A single text may be given.
 
@@ -608,6 +610,8 @@ class TextClassifier(Classifier):
           total              +1.1  odds 1.3 : 1, P(spam) = 0.564
         """
         self._check_is_fitted()
+        if form != "decibans":
+            self._working(form, texts, of, against, priors)
         view = self._view()
         given = [texts] if isinstance(texts, str) else list(texts)
         given = list(view.reader.read(given))
@@ -633,6 +637,12 @@ class TextClassifier(Classifier):
         located = locator(features.vectorizer) if (features := view.reader.features).open_ended else None
         object.__setattr__(some, "locate", located)
         return some
+
+    def _factored(self, X: Any, priors: Any) -> Any:
+        raise DataError(
+            "TextClassifier smooths and weighs words: its scores are no product of fractions\n\n"
+            f"hint: explain it with {in_decibans()}; MultinomialNB and BernoulliNB of word counts have fractions"
+        )
 
     def summary(self) -> TextSummary:
         """What was learned, and the smoothing in use.

@@ -23,6 +23,7 @@ import numpy as np
 
 from deciban.data.blocks import Codes, Mixed
 from deciban.estimation.family import Family
+from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.linear import LinearScores
 from deciban.estimation.parameters import joined
 from deciban.tallies import Bundle
@@ -87,6 +88,45 @@ class Product(Family):
             common = f.carrier(params, block)
             if common is not None:
                 out += common
+        return out
+
+    def carrier_parts(self, p: tuple, x: Mixed) -> np.ndarray:
+        out = np.zeros((x.n, self.d))
+        for (f, params, block), at in zip(self._each(p, x), self.columns, strict=True):
+            common = f.carrier_parts(params, block)
+            if common is not None:
+                out[:, list(at)] += common
+        return out
+
+    def cell_factors(self, t: Bundle | None, p: tuple, x: Mixed) -> Factors:
+        """Those of all factors, in the order of the columns; last those of missing cells, where these are evidence."""
+        parts = [None] * len(p) if t is None else t.parts
+        each = [f.cell_factors(part, *own) for part, (f, *own) in zip(parts, self._each(p, x), strict=True)]
+        columns = np.concatenate(
+            [np.array(at, dtype=np.int64)[one.columns] for one, at in zip(each, self.columns, strict=True)]
+        )
+        gaps = np.repeat(np.arange(len(each)) == len(each) - 1, [len(one.columns) for one in each]) & self.gaps
+        order = np.lexsort([columns, gaps])
+        log, numerator, denominator = (
+            np.concatenate([getattr(one, name) for one in each], axis=2)[:, :, order]
+            for name in ("log", "numerator", "denominator")
+        )
+        power = np.concatenate([one.power for one in each], axis=1)[:, order]
+        return Factors(log, numerator, denominator, power, columns[order], (), gaps[order] if self.gaps else None)
+
+    def quotients(self, t: Bundle, p: tuple) -> list[Quotients | None]:
+        """Those of the values of each column, not of whether it is missing."""
+        out: dict[int, Quotients | None] = {}
+        for f, params, part, at in zip(self.factors, p, t.parts, self.columns, strict=True):
+            for j, one in zip(at, f.quotients(part, params) or [None] * len(at), strict=True):
+                out.setdefault(j, one)
+        return [out[j] for j in range(self.d)]
+
+    def estimates(self, p: tuple) -> dict[str, np.ndarray]:
+        out: dict[str, np.ndarray] = {}
+        for f, params, at in zip(self.factors, p, self.columns, strict=True):
+            for name, values in f.estimates(params).items():
+                out.setdefault(name, np.full((len(values), self.d), np.nan))[:, list(at)] = values
         return out
 
     def leave_one_out(self, t: Bundle, x: Mixed, y, w, p: tuple | None = None) -> np.ndarray:

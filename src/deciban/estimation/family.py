@@ -17,8 +17,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from deciban.data.blocks import Reals
 from deciban.errors import DataError
 from deciban.estimation.dependence import without_each_row
+from deciban.estimation.fractions import Factors, missing_cells
 from deciban.estimation.linear import Linear, LinearScores
 from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import values_of_sample
@@ -84,6 +86,36 @@ class Family(ABC):
     def carrier(self, p: Any, x: Any) -> np.ndarray | None:
         """The part of the log density (n,) that is not in `loglik`, the same for all classes; None: nothing."""
         return None
+
+    def carrier_parts(self, p: Any, x: Any) -> np.ndarray | None:
+        """`carrier` by column, (n, d)."""
+        if self.carrier(p, x) is None:
+            return None
+        each: list[Any] = [self.carrier(p, Reals(column[:, None])) for column in x.dense().T]
+        return np.stack(each, axis=1)
+
+    @property
+    def factorises(self) -> bool:
+        """Whether p(x | c) is a product with a factor for each column: those of `cell_factors`."""
+        return self.has_parts and self.density and not self.averages
+
+    def cell_factors(self, t: Any, p: Any, x: Any) -> Factors:
+        """The factors of p(x | c): quotients of counts where the estimate has them, else densities. t is None where
+        parameters do not come from rows, so that there are no counts."""
+        logs, common = self.parts(p, x), self.carrier_parts(p, x)
+        return Factors.from_logs(logs if common is None else logs + common[:, None, :], missing_cells(x))
+
+    def quotients(self, t: Any, p: Any) -> list[Any]:
+        """θ of each column as `Quotients` of counts, None where it is not one; []: none of them is."""
+        return []
+
+    def estimates(self, p: Any) -> dict[str, np.ndarray]:
+        """Name → estimates (k, d) of a density of numbers, such as its mean; NaN: the column has none."""
+        return {}
+
+    def never_seen(self, t: Any) -> dict[str, np.ndarray]:
+        """Kind of cell → columns (d,) where such a cell has probability 0 in every class; {}: there is no such cell."""
+        return {}
 
     def log_density(self, p: Any, x: Any) -> np.ndarray:
         """log p(x | c) (n, k) that rows are drawn from; differs from `loglik` where that is not a density."""

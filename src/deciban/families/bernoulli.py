@@ -15,7 +15,7 @@ independent of its other cells: leave-one-out is a score with other weights.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
 from deciban.estimation.dependence import both_ways
 from deciban.estimation.family import Family
+from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.leave_one_out import blocks, class_weight, set_own, weight
 from deciban.estimation.linear import Linear
 from deciban.estimation.parameters import Parameter, log_slope
@@ -84,6 +85,26 @@ class Bernoulli(Family):
 
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.parts(x, self.above)
+
+    def quotients(self, t: Sums, p: Params) -> list[Quotients]:
+        n, alpha = np.broadcast_to(column(t.n), t.total.shape), np.broadcast_to(self.alpha, t.d)
+        pairs = np.stack([n - t.total, t.total], axis=2)  # (k, d, 2)
+        each = (Quotients.from_counts(pairs[:, j], float(alpha[j])) for j in range(t.d))
+        return [replace(one, names=("absent", "present")) for one in each]
+
+    def cell_factors(self, t: Sums | None, p: Params, x: Reals | Counts) -> Factors:
+        if t is None:
+            return super().cell_factors(t, p, x)
+        cells = self.tallied_cells(x)
+        entries = np.where((cells == 0) | (cells == 1), cells, -1)
+        return Factors.from_quotients(self.quotients(t, p), entries.astype(np.int64), logs=self.parts(p, x))
+
+    def never_seen(self, t: Sums) -> dict[str, np.ndarray]:
+        if np.min(self.alpha) > 0:
+            return {}
+        n, total = np.broadcast_to(column(t.n), t.total.shape).sum(axis=0), t.total.sum(axis=0)
+        free = np.broadcast_to(self.alpha, t.d) == 0
+        return {"present": free & (total <= 0) & (n > 0), "absent": free & (total >= n) & (n > 0)}
 
     def linear_terms(self, p: Params) -> Linear:
         return p.linear

@@ -23,6 +23,7 @@ from deciban.data.blocks import Codes
 from deciban.estimation.dependence import alphas_of, level_dependence_left_out, level_evidence
 from deciban.estimation.dirichlet import best_alpha, column_sums, log_evidence, log_shares, own_held_out, spread
 from deciban.estimation.family import Family
+from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.leave_one_out import class_weight, set_own
 from deciban.estimation.linear import LinearScores, Term, zero_probabilities
 from deciban.estimation.parameters import Parameter, log_slope
@@ -98,6 +99,16 @@ class Categorical(Family):
             terms += [Term((j,), level=level, levels=levels) for level in range(int(two), levels)]
         parts = np.hstack(share)
         return LinearScores(np.hstack(coef), parts.sum(axis=1), parts, tuple(terms))
+
+    def quotients(self, t: Crosstab, p: Params) -> list[Quotients]:
+        alphas = np.broadcast_to(np.asarray(self.pseudo_counts(t), dtype=np.float64), t.d)
+        return [Quotients.from_counts(table, alpha) for table, alpha in zip(t.columns(), alphas.tolist(), strict=True)]
+
+    def cell_factors(self, t: Crosstab | None, p: Params, x: Codes) -> Factors:
+        if t is None:
+            return super().cell_factors(t, p, x)
+        codes = np.asarray(x.values)
+        return Factors.from_quotients(self.quotients(t, p), np.where(codes < t.levels, codes, -1))
 
     def leave_one_out(self, t: Crosstab, x: Codes, y, w, p=None) -> np.ndarray:
         """Log likelihoods with each row taken out of its own class's counts; alpha stays."""

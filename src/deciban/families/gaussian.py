@@ -86,6 +86,9 @@ class Gaussian(Family):
         terms = quadratic_terms(slope.shape[1], products=False)
         return LinearScores(np.hstack([slope, -0.5 * inverse]), share.sum(axis=1), share, terms)
 
+    def estimates(self, p: Params) -> dict[str, np.ndarray]:
+        return {"mean": p.mean, "deviation": np.sqrt(p.var)}
+
     def leave_one_out(self, t: Moments | Bundle, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         own, everything = self.moments(t)
         everything = everything if self.unweighted else None  # type: ignore[assignment]

@@ -30,6 +30,7 @@ from deciban import ops
 from deciban.data.blocks import Codes
 from deciban.errors import DataError
 from deciban.estimation.family import Family
+from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.missingness import dependent
 from deciban.networks.dependence import class_information, conditional_information
 from deciban.networks.graph import Parents
@@ -96,6 +97,12 @@ class Kdb(Family):
 
     def parts(self, p: BackedOffTables, x: Codes) -> np.ndarray:
         return p.parts(p.known(x))
+
+    def quotients(self, t: DistinctRows, p: BackedOffTables) -> list[Quotients]:
+        return self._smoothing().quotients(t, p)
+
+    def cell_factors(self, t: DistinctRows, p: BackedOffTables, x: Codes) -> Factors:
+        return self._smoothing().cell_factors(t, p, p.known(x))
 
     def leave_one_out(self, t: DistinctRows, x: Codes, y, w, p: BackedOffTables | None = None, lone=None) -> np.ndarray:
         """Parents and strengths stay; a `lone` (n, d) level, which no other row has, is removed with its row."""

@@ -13,7 +13,7 @@ Tally: `Sums` of the counts, dense or sparse. Estimate: θ = (total + alpha) / (
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
 from deciban.estimation.family import Family
+from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.leave_one_out import log_factorials, log_left, row_totals, set_own
 from deciban.estimation.linear import Linear
 from deciban.estimation.parameters import Parameter, log_slope
@@ -90,6 +91,27 @@ class Multinomial(Family):
         out = counts + self.alpha
         with np.errstate(divide="ignore"):
             return np.log(out, out=out) if isinstance(out, np.ndarray) else np.log(out)
+
+    def quotients(self, t: Sums, p: Params) -> list[Quotients]:
+        alpha = np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), t.d)
+        whole = t.total.sum(axis=1, keepdims=True) + alpha.sum()
+        numerator = np.where(whole > 0, t.total + alpha, 1.0)
+        whole = np.broadcast_to(np.where(whole > 0, whole, float(t.d)), numerator.shape)
+        return [Quotients(t.total[:, [j]], numerator[:, [j]], whole[:, [j]], names=("",)) for j in range(t.d)]
+
+    def cell_factors(self, t: Sums | None, p: Params, x: Reals | Counts) -> Factors:
+        """θ to the power of each count."""
+        times = x.dense()
+        if t is None:
+            logs = np.broadcast_to(p.log_theta, (x.n, *p.log_theta.shape))
+            return replace(Factors.from_logs(logs, np.isnan(times)), power=times)
+        entries = np.where(np.isnan(times), -1, 0)
+        return Factors.from_quotients(self.quotients(t, p), entries, power=times)
+
+    def never_seen(self, t: Sums) -> dict[str, np.ndarray]:
+        if np.min(self.alpha) > 0:
+            return {}
+        return {"present": (np.broadcast_to(self.alpha, t.d) == 0) & (t.total.sum(axis=0) <= 0)}
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.loglik(x)

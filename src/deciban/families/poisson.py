@@ -69,6 +69,9 @@ class Poisson(Family):
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.parts(x)
 
+    def estimates(self, p: Params) -> dict[str, np.ndarray]:
+        return {"mean": p.rate}
+
     def linear_terms(self, p: Params) -> Linear:
         return p.linear
 

@@ -32,6 +32,7 @@ from deciban.data.blocks import Codes
 from deciban.errors import DataError
 from deciban.estimation.discretise import sequential_parts
 from deciban.estimation.family import Family
+from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.missingness import dependent
 from deciban.networks import tables as backoff
 from deciban.networks.dependence import conditional_information, spanning_tree
@@ -142,6 +143,24 @@ class Tree(Family):
         if not whole.all():
             out[~whole] = sequential_parts(lambda shown: self.loglik(p, shown), codes[~whole], p.order, p.k)
         return out
+
+    def quotients(self, t: Pairs, p: Params) -> list[Quotients]:
+        out = []
+        for j, (parent, table, m) in enumerate(zip(p.parents, p.tables, p.strengths, strict=True)):
+            count = _chain(t, j, parent)[-1]
+            added = m[-1] + self.alpha * count.shape[-1]
+            share = np.exp(table).reshape(count.shape)
+            out.append(Quotients.from_table(share, count, added, () if parent < 0 else (parent,)))
+        return out
+
+    def cell_factors(self, t: Pairs, p: Params, x: Codes) -> Factors:
+        codes = p.known(x)
+        entries = np.array(codes, dtype=np.int64)
+        for j, parent in enumerate(p.parents):
+            if parent >= 0:
+                both = (codes[:, j] >= 0) & (codes[:, parent] >= 0)
+                entries[:, j] = np.where(both, codes[:, parent] * p.levels[j] + codes[:, j], -1)
+        return Factors.from_quotients(self.quotients(t, p), entries, logs=self.parts(p, x))
 
     def leave_one_out(self, t: Pairs, x: Codes, y, w, p: Params | None = None, lone=None) -> np.ndarray:
         """The tree and the strengths stay; the row is taken out of the counts, also of those that other classes back

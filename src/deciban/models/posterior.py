@@ -34,6 +34,7 @@ from deciban.display import cell_text
 from deciban.engines import threads
 from deciban.errors import DataError
 from deciban.estimation.dirichlet import log_shares
+from deciban.estimation.fractions import Factors
 from deciban.estimation.linear import LinearScores, Term
 from deciban.gaussian.joint import parts_by_pattern
 from deciban.models.calibration import Calibration
@@ -54,6 +55,15 @@ class Evidence(NamedTuple):
     base: np.ndarray  # (k,)
     parts: np.ndarray  # (n, k, d)
     columns: list[str]  # d; one, where columns have no separate parts
+    cells: np.ndarray  # (n, d), as in X; NaN or None is missing
+
+
+class FactoredRows(NamedTuple):
+    """P(class) and the factors of p(x | class)."""
+
+    log_prior: np.ndarray  # (k,)
+    factors: Factors
+    columns: list[str]
     cells: np.ndarray  # (n, d), as in X; NaN or None is missing
 
 
@@ -297,6 +307,30 @@ class Posterior:
             return Evidence(base, parts, self.columns, cells)
         return Evidence(base, parts, [TOGETHER], _joined_cells(cells))
 
+    def factors(self, X: Any, tally: Any) -> FactoredRows:
+        """p(x | class) of rows as a product of factors, with the counts of the tally that the parameters come from;
+        None: there is none."""
+        if not isinstance(self.scores, FamilyScores):
+            setting = "calibrate" if isinstance(self.scores, CalibratedScores) else "weights"
+            raise DataError(
+                f"`{setting}` changes the scores of this {self.reader.model}: they are no product of fractions\n\n"
+                f"hint: explain it with {in_decibans()}, or fit without `{setting}`"
+            )
+        if not self.scores.family.factorises:
+            raise DataError(
+                f"p(x | class) of this {self.reader.model} is not a product with a factor for each column\n\n"
+                f"hint: explain it with {in_decibans()}; naive Bayes and Bayesian networks have such factors"
+            )
+        x = self.reader.read(X)
+        check_size(x.n, len(self.classes), x.d)
+        x = x.rows(0, x.n)
+        self._check_codes(x, x)
+        if inputs.infinite(x):
+            inputs.raise_not_finite(x, self.reader.names)
+        with np.errstate(all="ignore"):
+            found = self.scores.family.cell_factors(tally, self.scores.params, x)
+        return FactoredRows(self.added, found, self.columns, self.reader.cells(X, x))
+
     # inside
 
     def _parts_of_impossible(self, parts: np.ndarray, x: Block) -> np.ndarray:
@@ -392,6 +426,11 @@ def _join(whole: np.ndarray, parts: Any, spans: list[tuple[int, int]]) -> np.nda
     return out
 
 
+def in_decibans() -> str:
+    """The form of an explanation that every model has, for hints."""
+    return display.option("form='decibans'", "--form decibans")
+
+
 def check_size(n: int, k: int, d: int) -> None:
     """Raise an error if an explanation of this size would be too large."""
     size = n * k * d
@@ -467,6 +506,14 @@ class AveragedPosterior(Posterior):
             [*found.columns, MISSING],
             np.hstack([found.cells, nothing]),
         )
+
+    def factors(self, X: Any, tally: Any) -> FactoredRows:
+        if self.gaps_in(self.reader.read(X)):
+            raise DataError(
+                "missing='average' averages posteriors over missing levels: they are no product of fractions\n\n"
+                f"hint: explain rows without missing levels, or use {in_decibans()}"
+            )
+        return super().factors(X, tally)
 
     def gaps_in(self, x: Any) -> bool:
         """Whether some row lacks a level."""
