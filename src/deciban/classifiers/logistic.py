@@ -350,8 +350,7 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
             problem = Problem.from_rows(rows, settings, self.class_weight, self.fit_intercept)
             objective = problem.objective
             assert isinstance(objective, Objective)
-            start = self._initial(objective) if first else self._start(objective)
-            start = np.zeros(objective.size) if start is None else start
+            start = objective.check_start(self.init) if first else self._start(objective)
             before = np.zeros(1) if first else np.asarray(inputs.to_numpy(self.class_count_), dtype=np.float64)
             if self.solver == "online":
                 share = objective.weight / (before.sum() + objective.weight)  # the rows share one penalty
@@ -696,7 +695,8 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
                 answer = minimise_jeffreys(objective.rows, self.fit_intercept, rows.reader.columns, advance)
                 return answer, settings.C, None
             watch = both_watch(progress.solver_callback(advance), recorder)
-            start = self._initial(objective) if start is None else start
+            if self.init is not None:
+                start = objective.check_start(self.init)
             if settings.rule is not None:
                 answer = minimisation.follow(settings.rule, objective, start, self.tol, self.max_iter, watch)
                 return answer, settings.C, None
@@ -716,24 +716,6 @@ class LogisticRegression(Classifier, LinearClassifierMixin, SparseCoefMixin):
                 "hint: use a new model for other classes or columns"
             )
         return w.ravel().astype(np.float64)
-
-    def _initial(self, objective: PenalisedLoss) -> np.ndarray | None:
-        """The setting `init` as parameters of this objective; None if it is not given."""
-        if self.init is None:
-            return None
-        try:
-            given = np.array(self.init, dtype=np.float64)
-        except (TypeError, ValueError):
-            given = np.zeros(0)
-        shapes = {(objective.m, objective.p)} | ({(objective.p,)} if objective.m == 1 else set())
-        if given.shape not in shapes or not np.isfinite(given).all():
-            shape = f"({objective.p},)" if objective.m == 1 else f"({objective.m}, {objective.p})"
-            raise DataError(
-                f"`init` is no array of {shape} finite numbers\n\n"
-                f"hint: {objective.d} coefficient{'s' * (objective.d != 1)}"
-                f"{', then the intercept' * objective.intercept}{', for each class' * (objective.m > 1)}"
-            )
-        return given.ravel()
 
     def _history(self, objective: PenalisedLoss, recorder: Recorder | None, n_iter: int) -> History | None:
         """What was recorded, up to the step whose coefficients are those of the model."""

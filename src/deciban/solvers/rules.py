@@ -110,13 +110,16 @@ def safe_rate(rows: Table, intercept: bool) -> float:
 class Plain:
     """A rule stops at the tolerance, or where a number is not finite."""
 
-    converges: ClassVar[bool] = True  # whether it is an error to stop after `max_iter` steps
+    name: ClassVar[str]  # in messages
+    converges: ClassVar[bool] = True  # whether it warns that it stopped after `max_iter` steps
 
     def init(self, objective: Any, w: np.ndarray) -> State:
         return at_point(objective, w)
 
     def done(self, objective: Any, state: State, tol: float) -> str | None:
-        if state.stuck or not (np.isfinite(state.value) and np.isfinite(state.steepness) and np.isfinite(state.w).all()):
+        if state.stuck or not (
+            np.isfinite(state.value) and np.isfinite(state.steepness) and np.isfinite(state.w).all()
+        ):
             return "diverged"
         return "gradient" if state.steepness <= tol * objective.weight else None
 
@@ -130,6 +133,7 @@ def at_point(objective: Any, w: np.ndarray) -> State:
 @dataclass(frozen=True)
 class PlainGradient(Plain):
     rate: float
+    name: ClassVar[str] = "gradient"
 
     def step(self, objective: Any, state: State) -> State:
         return at_point(objective, state.w - self.rate * state.gradient)
@@ -137,6 +141,8 @@ class PlainGradient(Plain):
 
 @dataclass(frozen=True)
 class PlainNewton(Plain):
+    name: ClassVar[str] = "newton"
+
     def step(self, objective: Any, state: State) -> State:
         """With k > 2 classes the Hessian without penalty is singular: of all solutions, the shortest."""
         _, _, hessian = objective.curve(state.w)
@@ -159,6 +165,7 @@ class Online(Plain):
 
     rate: float | None  # None: `safe_rate`
     response: Response = SOFTMAX
+    name: ClassVar[str] = "online"
     converges: ClassVar[bool] = False
 
     def done(self, objective: Any, state: State, tol: float) -> str | None:
