@@ -160,7 +160,7 @@ def test_files_and_names(model):
 
 
 def test_errors_name_what_is_wrong():
-    with pytest.raises(ValueError, match="solver='exact' and learning_rate=0.1"):
+    with pytest.raises(ValueError, match="solver='exact' and learning_rate"):
         LeastSquaresClassifier(learning_rate=0.1).fit(ROWS, LABELS)
     with pytest.raises(DataError, match="init"):
         Perceptron(init=[1.0]).fit(ROWS, LABELS)

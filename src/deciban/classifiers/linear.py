@@ -100,7 +100,7 @@ class ResponseLoss(PenalisedLoss):
 
 
 class LinearUnit(ClassifierMixin, BaseEstimator):
-    """Base of classifiers that compare a response h(θ·x) with targets 0 and 1: needs `_response` and `_solver(rows)`."""
+    """Base of classifiers that compare a response h(θ·x) with targets: needs `_response`, `_rule` and `_online`."""
 
     classes_: np.ndarray
     class_count_: np.ndarray

@@ -117,7 +117,7 @@ class PenalisedLoss:
         shape = (self.p,) if self.m == 1 else (self.m, self.p)
         if given.shape not in (shape, (self.m, self.p)) or not np.isfinite(given).all():
             raise DataError(
-                f"`init` is no array of shape {shape} of finite numbers\n\n"
+                f"`init` is no array of shape {shape} of finite numbers, with fit_intercept={self.intercept}\n\n"
                 f"hint: {self.d} coefficient{'s' * (self.d != 1)}{', then the intercept' * self.intercept}"
                 f"{', for each class' * (self.m > 1)}"
             )

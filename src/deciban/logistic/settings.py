@@ -202,7 +202,7 @@ MESSAGES = {  # scikit-learn's wording, which callers may match
 
 ADVICE = {
     "max_iter": "increase max_iter",
-    "diverged": "line_search=True, another `init`, or a smaller learning_rate (if there is one); history=True shows the steps",
+    "diverged": "another `init`, a smaller learning_rate, or a solver that chooses its steps; history=True shows them",
 }
 
 

@@ -195,7 +195,7 @@ def _spans(points: np.ndarray) -> tuple[tuple[float, float], tuple[float, float]
 def _contours(ax: Any, objective: Any, last: np.ndarray, at: list[int], spans: Any, steps: int) -> None:
     """Contours of the objective over two parameters, the others as in `last`: dense near the minimum, where the walls
     are steep elsewhere."""
-    across, up = (np.linspace(*span, steps) for span in spans)
+    across, up = (np.linspace(low, high, steps) for low, high in spans)
     value = np.empty((steps, steps))
     w = np.array(last, dtype=np.float64)
     with np.errstate(all="ignore"):

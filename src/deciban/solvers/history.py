@@ -83,7 +83,8 @@ class History:
         """Both, where the other starts at the end of this one: its first entry is left out."""
         mine, theirs = ({field.name: getattr(one, field.name) for field in fields(one)} for one in (self, other))
         arrays = [name for name, value in mine.items() if isinstance(value, np.ndarray) and name != "classes"]
-        return replace(self, **{name: np.concatenate([mine[name], theirs[name][1:]]) for name in arrays})
+        both: dict[str, Any] = {name: np.concatenate([mine[name], theirs[name][1:]]) for name in arrays}
+        return replace(self, **both)
 
     def is_consistent(self, m: int, d: int) -> bool:
         """Whether it is one of m scores of d columns."""

@@ -116,6 +116,9 @@ class Plain:
     def init(self, objective: Any, w: np.ndarray) -> State:
         return at_point(objective, w)
 
+    def step(self, objective: Any, state: State) -> State:
+        raise NotImplementedError
+
     def done(self, objective: Any, state: State, tol: float) -> str | None:
         if state.stuck or not (
             np.isfinite(state.value) and np.isfinite(state.steepness) and np.isfinite(state.w).all()
