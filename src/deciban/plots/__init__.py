@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from deciban.plots.curves import confusion_matrix, precision_recall, reliability, roc
     from deciban.plots.distributions import class_densities, sigmoid
     from deciban.plots.evidence import coefficient_path, inclusion, learning_curve, top_words, waterfall
+    from deciban.plots.histories import error_surface, training
     from deciban.plots.nomograms import nomogram
     from deciban.plots.regions import decision_regions
-    from deciban.plots.training import error_surface, training
 
 _HOMES = {
     "class_densities": "distributions",
     "coefficient_path": "evidence",
     "confusion_matrix": "curves",
     "decision_regions": "regions",
-    "error_surface": "training",
+    "error_surface": "histories",
     "inclusion": "evidence",
     "learning_curve": "evidence",
     "nomogram": "nomograms",
@@ -35,7 +35,7 @@ _HOMES = {
     "roc": "curves",
     "sigmoid": "distributions",
     "top_words": "evidence",
-    "training": "training",
+    "training": "histories",
     "waterfall": "evidence",
 }
 
