@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from pathlib import Path
 
 import matplotlib as mpl
@@ -12,6 +13,7 @@ import polars as pl
 import pytest
 from scipy.stats import binomtest
 from sklearn import linear_model, metrics, naive_bayes
+from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as TheirLDA
 
@@ -249,6 +251,67 @@ def test_top_words_are_the_strongest_of_both_sides_once_each():
     assert [label.get_text() for label in few.get_yticklabels()] == ["c", "b", "a"]
 
 
+def learned_in_steps(**settings):
+    x = np.concatenate([RNG.normal(0, 1, (30, 2)), RNG.normal(1, 1, (30, 2))])
+    model = deciban.LogisticRegression(C=np.inf, history=True, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(x, np.repeat([0, 1], 30)), x, np.repeat([0, 1], 30)
+
+
+def test_training_draws_every_iteration():
+    model, *_ = learned_in_steps(solver="gradient", max_iter=12, tol=0)
+    ax = plots.training(model)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.history_.log_likelihood)
+    np.testing.assert_array_equal(ax.figure.axes[1].lines[0].get_ydata(), model.history_.gradient_norm)
+    assert ax.get_legend() is None
+    ax.figure.canvas.draw()
+
+
+def test_training_of_models_without_likelihood_draws_their_objectives():
+    model, x, y = learned_in_steps(solver="newton")
+    units = {kind.__name__: kind(history=True) for kind in (deciban.LeastSquaresClassifier, deciban.Perceptron)}
+    models = {"logistic": model} | {name: unit.fit(x, y) for name, unit in units.items()}
+    ax = plots.training(models)
+    assert ax.get_ylabel() == "objective"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(models)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.history_.objective)
+
+
+def test_the_path_ends_in_the_valley_of_the_error_surface():
+    model, x, y = learned_in_steps(solver="newton")
+    ax = plots.error_surface(model, x, y, parameters=("intercept", "x1"), steps=15)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("intercept", "x1")
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), model.history_.intercept[:, 0])
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.history_.coef[:, 0, 1])
+    assert "x0 = " in ax.get_title(loc="left")
+    for (low, high), path in zip((ax.get_xlim(), ax.get_ylim()), ax.lines[0].get_data(), strict=True):
+        assert low < path.min() <= path.max() < high
+    ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("solver", ["newton", "gradient"])
+def test_a_path_that_diverges_is_drawn(solver):
+    rate = {"learning_rate": 100.0} if solver == "gradient" else {"init": [30.0, 30.0, 30.0]}
+    model, x, y = learned_in_steps(solver=solver, line_search=False, max_iter=20, **rate)
+    plots.training(model).figure.canvas.draw()
+    plots.error_surface(model, x, y, steps=8).figure.canvas.draw()
+
+
+def test_pictures_of_learning_say_what_they_need():
+    model, x, y = learned_in_steps()
+    with pytest.raises(DataError, match="history=True"):
+        plots.training(deciban.LogisticRegression().fit(x, y))
+    with pytest.raises(DataError, match="no parameter 'x7'"):
+        plots.error_surface(model, x, y, parameters=("x0", "x7"))
+    with pytest.raises(DataError, match="two of"):
+        plots.error_surface(model, x, y, parameters=("x0", 0))
+    with pytest.raises(DataError, match="rows and labels"):
+        plots.error_surface(model, x)
+    with pytest.raises(DataError, match="different parameters"):
+        plots.error_surface({"a": model, "b": clone(model).fit(x[:, :1], y)}, x, y)
+
+
 def every_picture(name: str) -> dict:
     """All pictures of rows whose column and classes are called so."""
     x = np.concatenate([RNG.normal(0, 1, (30, 2)), RNG.normal(2, 1, (30, 2))])
@@ -256,6 +319,7 @@ def every_picture(name: str) -> dict:
     model = deciban.GaussianNB().fit(X, y)
     proba = model.predict_proba(X)
     one = deciban.GaussianNB().fit(x[:, :1], y)
+    learned = deciban.LogisticRegression(history=True).fit(X, y)
     return {
         "decision_regions": lambda ax: plots.decision_regions(model, X, y, ax, steps=10),
         "class_densities": lambda ax: plots.class_densities(X, y, name, ax, model=model),
@@ -265,6 +329,8 @@ def every_picture(name: str) -> dict:
         "reliability": lambda ax: plots.reliability(y, proba, ax),
         "confusion_matrix": lambda ax: plots.confusion_matrix(y, model.predict(X), ax),
         "top_words": lambda ax: plots.top_words([name, "b"], [1.0, -2.0], ax, title=name),
+        "training": lambda ax: plots.training({name: learned, "same": learned}, ax),
+        "error_surface": lambda ax: plots.error_surface({name: learned}, X, y, ax, steps=8),
     }
 
 

@@ -25,6 +25,7 @@ WHOLE_ROWS = (
     "two rows"
 )
 NO_MINIMUM = "the check has 30 columns and 27 rows: the classes are separated, so there is no finite estimate"
+ONE_STEP = "a row of weight 2 makes one step of twice the length, two rows make two steps"
 
 TESTS: dict[str, str] = {
     "test_naive_bayes.py::test_gnb_check_update_with_no_data": (
@@ -41,7 +42,9 @@ TESTS: dict[str, str] = {
         "expects different coefficients for different random seeds; ours are the minimum for every seed"
     ),
     "test_logistic.py::test_logistic_cv[*": STOPPED_EARLY,
-    "test_logistic.py::test_logistic_cv_multinomial_score[neg_log_loss*": STOPPED_EARLY,
+    "test_logistic.py::test_logistic_cv_multinomial_score[*": (
+        "passes all settings of a model to a private function of scikit-learn, which has no `history` and `init`"
+    ),
     "test_logistic.py::test_large_sparse_matrix[csr_matrix-liblinear]": INDEX,
     "test_logistic.py::test_large_sparse_matrix[csr_matrix-sag*": INDEX,
     "test_logistic.py::test_large_sparse_matrix[csr_array-liblinear]": INDEX,
@@ -66,11 +69,19 @@ CHECKS: dict[str, tuple[str, str]] = {  # settings → checks of `check_estimato
         "check_sample_weight_equivalence_on_dense_data, …_sparse_data",
         f"{NO_MINIMUM}, and the information matrix of Firth's penalty is singular",
     ),
+    'LogisticRegression(solver="online")': (
+        "check_sample_weight_equivalence_on_dense_data, …_sparse_data",
+        ONE_STEP,
+    ),
+    'LeastSquaresClassifier(solver="online"), Perceptron()': (
+        "check_sample_weight_equivalence_on_dense_data",
+        f"{ONE_STEP}; scikit-learn's `Perceptron` fails it too",
+    ),
 }
 LIMITS = {  # how many tests of each file may fail
     "test_naive_bayes.py": 1,
     "test_discriminant_analysis.py": 6,
-    "test_logistic.py": 23,
+    "test_logistic.py": 27,
     "test_text.py": 0,
 }
 
@@ -106,8 +117,8 @@ def page() -> str:
         "|---|---|",
         *(f"| `{name}` | {why} |" for name, why in TESTS.items()),
         "",
-        "`*` stands for all tests whose name begins so. Every classifier passes `check_estimator` with its defaults.",
-        "With other settings:",
+        "`*` stands for all tests whose name begins so. Every classifier but `Perceptron` passes `check_estimator`",
+        "with its defaults. With other settings:",
         "",
         "| settings | checks that fail | reason |",
         "|---|---|---|",

@@ -28,6 +28,7 @@ def reads_of(model: Any) -> str:
 
 PUBLIC = [getattr(deciban, name) for name in deciban.__all__]
 CLASSIFIERS = [thing for thing in PUBLIC if isinstance(thing, type) and hasattr(thing, "predict_proba")]
+UNITS = [deciban.LeastSquaresClassifier, deciban.Perceptron]  # without probabilities
 CLASSES = [model for model in CLASSIFIERS if issubclass(model, Generative)]
 # settings beside the defaults; a class may be absent
 SETTINGS: dict[str, list[dict[str, Any]]] = {
@@ -127,6 +128,7 @@ LOGISTIC = [
         {"l1_ratio": 0.5, "C": 0.1},
         {"penalty": "jeffreys"},
         {"class_weight": "balanced"},
+        {"solver": "newton", "line_search": False, "history": True},
     )
 ]
 
@@ -136,6 +138,8 @@ def worded(cls) -> list:
     out, usual = [], cls().get_params()
     drawn = {"random_state": 0} if cls is deciban.Gibbs else {}  # else it never says the same
     for name, allowed in cls._parameter_constraints.items():
+        if name == "line_search":  # goes with few solvers, see LOGISTIC
+            continue
         words = sorted(word for rule in allowed if isinstance(rule, StrOptions) for word in rule.options)
         switches = [not usual[name]] if "boolean" in allowed and isinstance(usual[name], bool) else []
         out += [cls(**drawn | {name: value}) for value in [*words, *switches] if usual[name] != value]

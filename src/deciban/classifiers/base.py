@@ -112,7 +112,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             if isinstance(own, FunctionType) and own.__doc__ is None and not name.startswith("_"):
                 own.__doc__ = next((vars(base)[name].__doc__ for base in cls.__mro__[1:] if name in vars(base)), None)
         if "__init__" in cls.__dict__:
-            setattr(cls, "__init__", _suggesting(cls.__dict__["__init__"]))  # noqa: B010
+            setattr(cls, "__init__", suggesting(cls.__dict__["__init__"]))  # noqa: B010
         for name in {name for base in cls.__mro__ for name in vars(base) if not name.startswith("_")}:
             own = next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
             if isinstance(own, property) and not isinstance(own, Available) and own.fget is not None:
@@ -552,7 +552,7 @@ class Available(property):
             raise UnavailableError(str(wrong)) from wrong
 
 
-def _suggesting(init: Callable) -> Callable:
+def suggesting(init: Callable) -> Callable:
     """The constructor, with an error for unknown settings that suggests the nearest one."""
     names = [name for name in signature(init).parameters if name != "self"]
 

@@ -224,6 +224,9 @@ def _check_linear(model: Any) -> None:
         require(_is_real(a, shape), f"`{name}` is not of shape {shape}")
     means = vars(model).get("_means")
     require(means is None or _is_real(means, (d,)), "its means are not of its columns")
+    history = vars(model).get("history_")
+    fine = history is None or (is_stored_as(history, "History") and history.is_consistent(m, d))
+    require(fine, "its history is not of its coefficients")
     stream = vars(model).get("_stream")
     if stream is not None:
         p = d + bool(model.fit_intercept)

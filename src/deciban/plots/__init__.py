@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from deciban.plots.curves import confusion_matrix, precision_recall, reliability, roc
     from deciban.plots.distributions import class_densities, sigmoid
     from deciban.plots.evidence import coefficient_path, inclusion, learning_curve, top_words, waterfall
+    from deciban.plots.histories import error_surface, training
     from deciban.plots.nomograms import nomogram
     from deciban.plots.regions import decision_regions
 
@@ -25,6 +26,7 @@ _HOMES = {
     "coefficient_path": "evidence",
     "confusion_matrix": "curves",
     "decision_regions": "regions",
+    "error_surface": "histories",
     "inclusion": "evidence",
     "learning_curve": "evidence",
     "nomogram": "nomograms",
@@ -33,6 +35,7 @@ _HOMES = {
     "roc": "curves",
     "sigmoid": "distributions",
     "top_words": "evidence",
+    "training": "histories",
     "waterfall": "evidence",
 }
 
@@ -54,6 +57,7 @@ __all__ = [
     "coefficient_path",
     "confusion_matrix",
     "decision_regions",
+    "error_surface",
     "inclusion",
     "learning_curve",
     "nomogram",
@@ -62,5 +66,6 @@ __all__ = [
     "roc",
     "sigmoid",
     "top_words",
+    "training",
     "waterfall",
 ]
