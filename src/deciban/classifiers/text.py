@@ -213,8 +213,9 @@ class TextClassifier(Classifier):
         complement only.
     counts : bool
         Whether a word counts as often as it occurs in a text, or once. For "nb-logistic": tf-idf.
-    strip : "headers", "quotes", "footers", a list of them, or "all"
-        Parts of mails and posts that are left out.
+    strip : "group headers", "headers", "quotes", "footers", a list of them, or "all"
+        Parts of mails and posts that are left out. "group headers" are the headers that name a newsgroup: Newsgroups,
+        Xref, Followup-To and Path.
     stop_words : "english", or a list of words
         Words that are ignored.
     min_df, max_df : int or float
