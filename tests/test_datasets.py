@@ -202,6 +202,21 @@ def test_a_wrong_path_and_a_wrong_part_are_named(tmp_path):
         datasets.load_20newsgroups(tmp_path, remove=("signatures",))
 
 
+@pytest.mark.parametrize("content", [b"a,b\n", b'{"text": "tea"}\n', b"\xff\xfe"])
+def test_a_file_of_another_kind_is_named(tmp_path, content):
+    (tmp_path / "posts.jsonl").write_bytes(content)
+    with pytest.raises(DataError, match=r"line 1 of .*posts\.jsonl"):
+        datasets.load_20newsgroups(tmp_path / "posts.jsonl")
+
+
+def test_files_outside_the_groups_are_no_posts(tmp_path):
+    (tmp_path / "rec.tea").mkdir()
+    for name in ("README", "rec.tea/1", "rec.tea/.hidden"):
+        (tmp_path / name).write_text("milk")
+    texts, groups = datasets.load_20newsgroups(tmp_path)
+    assert (texts, groups.tolist()) == (["milk"], ["rec.tea"])
+
+
 def test_the_original_edition_is_read():
     path = DATA / "newsgroups20" / "newsgroups20_original.jsonl.xz"
     if not path.exists():

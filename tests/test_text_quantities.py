@@ -54,6 +54,12 @@ def test_only_generative_models_have_probabilities_of_words(name):
             act()
 
 
+def test_without_words_in_use_there_is_the_prior():
+    model = TextClassifier(stop_words=["tea", "cake"], alpha=1).fit(["tea", "cake", "tea cake"], ["a", "b", "b"])
+    assert list(model.word_probabilities()["word"]) == []
+    np.testing.assert_allclose(np.exp(model.predict_joint_log_proba(["tea"])), [[1 / 3, 2 / 3]])
+
+
 def test_a_class_named_word_has_no_frame():
     with pytest.raises(DataError, match="word"):
         TextClassifier().fit(["tea", "cake"], ["word", "food"]).word_probabilities()
@@ -159,6 +165,8 @@ def test_group_headers_are_stripped_alone():
     post = "Path: a!b\nNewsgroups: rec.tea,\n rec.cake\nSubject: milk\n\nOrganization: none.\n"
     fitted = TextClassifier(strip=("group headers",)).fit([post, "Newsgroups: sci.cake\n\nflour"], ["tea", "cake"])
     assert fitted.vocabulary_ == ["flour", "milk", "none", "organization", "subject"]
+    mbox = TextClassifier(strip="group headers").fit(["From ann Mon\nXref: x\nSubject: y", "Path: z"], ["a", "b"])
+    assert mbox.vocabulary_ == ["ann", "from", "mon", "subject"]
     both = TextClassifier(strip=("headers", "group headers")).fit([post, "flour"], ["tea", "cake"])
     assert both.vocabulary_ == ["flour", "none", "organization"]
 

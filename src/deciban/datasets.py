@@ -471,7 +471,7 @@ def _posts(path: Path) -> Iterator[tuple[str, str]]:
         raise DataError(f"there is no {path}\n\nhint: download 20news-19997.tar.gz or 20news-bydate.tar.gz first")
     if path.is_dir():
         for file in sorted(path.rglob("*")):
-            if file.is_file():
+            if file.is_file() and file.parent != path and not file.name.startswith("."):
                 yield file.parent.name, file.read_bytes().decode("latin-1")
     elif tarfile.is_tarfile(path):
         with tarfile.open(path) as archive:
@@ -479,7 +479,17 @@ def _posts(path: Path) -> Iterator[tuple[str, str]]:
                 if member.isfile() and (content := archive.extractfile(member)) is not None:
                     yield Path(member.name).parent.name, content.read().decode("latin-1")
     else:
-        with _OPEN.get(path.suffix, open)(path, "rt", encoding="utf-8") as lines:
-            for line in lines:
+        yield from _json_posts(path)
+
+
+def _json_posts(path: Path) -> Iterator[tuple[str, str]]:
+    with _OPEN.get(path.suffix, open)(path, "rt", encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
                 row = json.loads(line)
                 yield row["label"], row["text"]
+            except (ValueError, KeyError, TypeError) as error:
+                raise DataError(
+                    f"line {number} of {path} is not JSON with `text` and `label`\n\n"
+                    "hint: the published archive, the folder unpacked from it, or JSON lines"
+                ) from error

@@ -21,6 +21,7 @@ from deciban.errors import DataError
 PARTS = ("group headers", "headers", "quotes", "footers")
 ALL = ("headers", "quotes", "footers")  # group headers are headers
 _HEADER = re.compile(r"[!-9;-~]+:(?:[ \t]|$)")
+_CONTINUES = (" ", "\t", ">")  # first characters of lines that go on from a header
 _GROUP_HEADER = re.compile(r"(?:newsgroups|xref|followup-to|path):", re.IGNORECASE)
 _QUOTED = re.compile(r"[ \t]*(?:[A-Za-z]{0,3}>|[|:}])")
 _ANNOUNCES = re.compile(
@@ -38,7 +39,7 @@ def without_headers(text: str) -> str:
     ('Milk first?', 'Milk first: no.\n\nNever.')
     """
     found = _split_headers(text)
-    return text if found is None else found[1]
+    return text if found is None else found[1].removeprefix("\n\n")
 
 
 def without_group_headers(text: str) -> str:
@@ -54,21 +55,17 @@ def without_group_headers(text: str) -> str:
     for line in found[0]:
         keep = keep if line[:1] in _CONTINUES else not _GROUP_HEADER.match(line)
         lines += [line] * keep
-    return "\n".join(lines) + "\n\n" + found[1]
-
-
-_CONTINUES = (" ", "\t", ">")  # first characters of lines that go on from a header
+    return "\n".join(lines) + found[1]
 
 
 def _split_headers(text: str) -> tuple[list[str], str] | None:
-    """(lines of the headers, the rest); None for a text that does not start with headers."""
-    head, _, body = text.replace("\r\n", "\n").partition("\n\n")
+    """(lines of the headers, the rest from the empty line on); None for a text that does not start with headers."""
+    head, gap, body = text.replace("\r\n", "\n").partition("\n\n")
     lines = head.split("\n")
-    if lines[0].startswith("From "):  # a mailbox's own line
-        lines = lines[1:]
-    fine = bool(lines) and bool(_HEADER.match(lines[0]))
-    fine = fine and all(_HEADER.match(line) or line[:1] in _CONTINUES for line in lines)
-    return (lines, body) if fine else None
+    headers = lines[1:] if lines[0].startswith("From ") else lines  # a mailbox's own line
+    fine = bool(headers) and bool(_HEADER.match(headers[0]))
+    fine = fine and all(_HEADER.match(line) or line[:1] in _CONTINUES for line in headers)
+    return (lines, gap + body) if fine else None
 
 
 def without_quotes(text: str) -> str:
