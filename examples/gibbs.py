@@ -14,24 +14,13 @@ with all of them. The most probable hypothesis is any of those: as an answer it 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 
 import numpy as np
 
 from deciban import BayesOptimal, Gibbs
+from deciban.datasets import HalfPlane
 
 CONCEPTS, DRAWS, ROWS = 200, 40, (0, 1, 2, 4, 8, 16, 32)
-
-
-@dataclass(frozen=True)
-class HalfPlane:
-    """+ where a row is on the positive side of a line."""
-
-    normal: tuple[float, float]
-    offset: float
-
-    def __call__(self, X: np.ndarray) -> np.ndarray:
-        return np.where(X @ np.array(self.normal) > self.offset, "+", "-")
 
 
 def concepts(rng: np.random.Generator, count: int = CONCEPTS) -> list[HalfPlane]:

@@ -254,6 +254,29 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         DataError,
         "classes 'eggs' and 'milk' are not among ['a', 'b']\n\nhint: `of` and `against` are classes of the model",
     ),
+    # texts
+    (
+        lambda: TextClassifier(features="chars", token_pattern=r"\w").fit(["tea", "cake"], ["a", "b"]),
+        DataError,
+        "`token_pattern` is given, and features='chars' has no tokens\n\n"
+        "hint: features='words' or 'words+bigrams', or leave `token_pattern` out",
+    ),
+    (
+        lambda: TextClassifier(token_pattern="(a)(b)").fit(["tea", "cake"], ["a", "b"]),
+        DataError,
+        "`token_pattern` is '(a)(b)', with 2 groups\n\n"
+        "hint: at most one group, which is the token; write the others as (?:…)",
+    ),
+    (
+        lambda: TextClassifier("complement").fit(["tea", "cake"], ["a", "b"]).word_probabilities(),
+        DataError,
+        "model='complement' has no probabilities of words in classes\n\nhint: model='multinomial' or model='bernoulli'",
+    ),
+    (
+        lambda: deciban.datasets.eight_mails("bits"),
+        DataError,
+        "`form` is 'bits'\n\nhint: one of ['texts', 'counts', 'presence']",
+    ),
     # pictures
     (
         lambda: deciban.plots.roc(gauss()),

@@ -56,7 +56,7 @@ _HOMES = {  # public name → module; `__init__.pyi` is written from this table 
     "threads": "engines.threads",
     "top_evidence": "explain.top_evidence",
 }
-_MODULES = ("errors", "metrics", "plots")
+_MODULES = ("datasets", "errors", "metrics", "plots")
 __all__ = sorted(_HOMES)
 
 

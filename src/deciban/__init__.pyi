@@ -1,4 +1,5 @@
 # written by `python -m tests.test_public_names`
+from deciban import datasets as datasets
 from deciban import errors as errors
 from deciban import metrics as metrics
 from deciban import plots as plots

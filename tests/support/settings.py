@@ -386,6 +386,7 @@ TABLE: dict[str, Entry] = {
             "model": ["bernoulli", "complement", "logistic", "nb-logistic"],
             "features": ["chars"],
             "ngram_range": [(1, 2)],
+            "token_pattern": [r"\w+"],
             "alpha": [0.5],
             "smoothing": ["corpus"],
             "dependence": [0.1],

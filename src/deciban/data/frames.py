@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from importlib.util import find_spec
 from numbers import Real
 from types import NoneType
 from typing import Any
@@ -323,6 +324,17 @@ def to_frame(columns: list[Column], library: Any) -> Any:
         return np.stack([column.values for column in columns], axis=1)
     data = {str(column.name): column.values.tolist() for column in columns}
     return nw.from_dict(data, backend=library).to_native()
+
+
+def make_frame(columns: Mapping[str, Sequence]) -> Any:
+    """Columns by name as a frame of pandas, or of polars where only that is installed; else as a dictionary of lists.
+
+    >>> make_frame({"a": [1, 2]})["a"][1]
+    np.int64(2)
+    """
+    data = {name: list(cells) for name, cells in columns.items()}
+    backend: Any = next((name for name in ("pandas", "polars") if find_spec(name)), None)
+    return data if backend is None else nw.from_dict(data, backend=backend).to_native()
 
 
 def texts(y: Any) -> Column | None:
