@@ -123,6 +123,10 @@ class LinearUnit(ClassifierMixin, BaseEstimator):
         super().__init_subclass__(**more)
         setattr(cls, "__init__", suggesting(cls.__dict__["__init__"]))  # noqa: B010
 
+    def _tally_state(self) -> None:
+        """There is no tally."""
+        return None
+
     # methods that a subclass defines
 
     def _rule(self, objective: ResponseLoss) -> tuple[Plain, float]:
