@@ -137,11 +137,11 @@ class FixedRule(BaseEstimator):
 
     def answer(self, X: Any) -> np.ndarray:
         """What the rule returns, as an array: labels (n,) or probabilities (n, k)."""
-        if isinstance(X, frames.Records):
-            n, X = len(X), {name: np.asarray(cells) for name, cells in X.cells.items()}
-        else:
-            X = np.asarray(X) if isinstance(X, list | tuple) else X
-            n = inputs.count_rows(X)
+        if isinstance(X, frames.Records):  # X["name"] is a column, len(X) the number of rows
+            columns = {name: np.asarray(cells) for name, cells in X.cells.items()}
+            X = np.rec.fromarrays(columns.values(), dtype=[(name, own.dtype) for name, own in columns.items()])
+        X = np.asarray(X) if isinstance(X, list | tuple) else X
+        n = inputs.count_rows(X)
         found = np.asarray(self.rule(X)) if callable(self.rule) else np.full(n, self.rule)
         if found.ndim not in (1, 2) or len(found) != n:
             raise DataError(
