@@ -405,7 +405,10 @@ class Ensemble(Classifier):
         """The fitted members; before `fit`, those of the settings."""
         known = self.__dict__
         named = zip(known["names_"], known["models_"], strict=True) if "models_" in known else self._named_models()
-        return [Member.of(name, model, self.noise) for name, model in named]
+        return [
+            OwnMember(name, model) if isinstance(model, Classifier) else Member.of(name, model, self.noise)
+            for name, model in named
+        ]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name; `deep`: with the models and their settings, as `name` and `name__setting`."""
