@@ -346,7 +346,7 @@ TABLE: dict[str, Entry] = {
             "missing": ["informative", "ignore"],
             **CUTS,
             **THIN,
-            "alpha": [None],
+            "alpha": [None, 0],
         },
         without=IN_PIECES,
     ),
