@@ -7,8 +7,21 @@ import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 
-from deciban import BayesOptimal, CategoricalNB, GaussianNB, LogisticRegression, PoissonNB, select_model
+from deciban import (
+    BayesNet,
+    BayesOptimal,
+    CategoricalNB,
+    GaussianNB,
+    KDependenceBayes,
+    LogisticRegression,
+    MixedNB,
+    PoissonNB,
+    TreeAugmentedNB,
+    select_model,
+)
 from deciban.errors import DataError
+
+from .support.data import TENNIS
 
 X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]])
 Y = np.array([0, 0, 1, 0, 1, 1])
@@ -31,6 +44,15 @@ def test_the_most_probable_function_has_the_fewest_bits(by, noise, prior):
     assert found.names[found.chosen] == ("above 1.5" if prior is None else "above 3.5")
     np.testing.assert_array_equal(found.best.predict(X), RULES[found.names[found.chosen]](X))
     np.testing.assert_allclose(found.weight, BayesOptimal(RULES, prior=prior, noise=noise).fit(X, Y).weights_)
+
+
+@pytest.mark.parametrize(
+    "naive", [MixedNB(alpha=1), KDependenceBayes(k=0), BayesNet(edges=[])], ids=lambda m: str(m)[:9]
+)
+def test_naive_bayes_against_a_tree_on_play_tennis(naive):
+    found = select_model({"naive": naive, "tree": TreeAugmentedNB()}, TENNIS, "play")
+    np.testing.assert_allclose(found.total_bits, [95.29, 93.32], atol=5e-3)
+    np.testing.assert_allclose(found.weight, [0.203, 0.797], atol=5e-4)
 
 
 def test_without_noise_inconsistent_functions_have_infinite_bits():
