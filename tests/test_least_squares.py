@@ -20,6 +20,8 @@ from deciban.data.blocks import Reals, Table
 from deciban.errors import DataError
 from deciban.solvers.rules import SOFTMAX, learn_row_by_row
 
+from .support.cli import output
+
 ROWS, LABELS = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([0, 0, 1])
 UNITS = [LeastSquaresClassifier(), LeastSquaresClassifier(solver="gradient"), Perceptron(max_iter=100)]
 REPEATED = {
@@ -170,3 +172,11 @@ def test_errors_name_what_is_wrong():
         Perceptron(eta=1.0)
     with pytest.raises(DataError, match="one class"):
         LeastSquaresClassifier().fit(ROWS, [1, 1, 1])
+
+
+@pytest.mark.parametrize("verb", ["show {0}", "predict {0} {1}", "explain {0} {1}"])
+def test_commands_refuse_a_model_without_probabilities(verb, tmp_path, capfd):
+    path, rows = tmp_path / "m.deciban", tmp_path / "rows.csv"
+    rows.write_text("x0\n0\n")
+    deciban.save(Perceptron().fit([[0.0], [1.0]], [0, 1]), path)
+    assert "is a Perceptron, which has no probabilities" in output(verb.format(path, rows), capfd, code=1)[1]

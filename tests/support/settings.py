@@ -167,7 +167,7 @@ IN_PIECES = ("partial_fit", "merge", "forget", "leave_one_out")
 FIXED = {"cuts": [0.5, 1.5], "backoff": 2.0}  # nothing but the structure is chosen by the rows
 MEMBERS = [("gauss", deciban.GaussianNB()), ("linear", deciban.LogisticRegression(tol=1e-9, max_iter=400))]
 TALLIES = [("gauss", deciban.GaussianNB(estimate="bayes")), ("normal", deciban.MixedNB(families="student", alpha=1.0))]
-ENSEMBLE = {"prior": [[0.3, 0.7]], "priors": [PRIORS, "uniform"]}
+ENSEMBLE = {"prior": [[0.3, 0.7]], "noise": [0.1], "priors": [PRIORS, "uniform"]}
 
 TABLE: dict[str, Entry] = {
     "GaussianNB": Entry(
@@ -360,7 +360,7 @@ TABLE: dict[str, Entry] = {
             "missing": ["informative", "ignore"],
             **CUTS,
             **THIN,
-            "alpha": [None],
+            "alpha": [None, 0],
         },
         without=IN_PIECES,
     ),

@@ -31,7 +31,7 @@ from deciban.models.model import Known, Spec, State
 from deciban.networks import bif
 from deciban.networks.graph import parents_of
 from deciban.networks.network import GivenNetwork, Network
-from deciban.networks.query import QueryResult, coded, learned, named, query
+from deciban.networks.query import ConditionalTable, QueryResult, coded, learned, named, query
 from deciban.networks.search import check_cells
 from deciban.plots import networks
 from deciban.rows.schema import Field, Schema
@@ -74,7 +74,8 @@ class BayesNet(StructuredNB):
         each column, the strengths m that maximise the likelihood of held-out rows. 0: no back-off, (n + alpha) / (sum +
         alpha · levels).
     alpha : number, or None
-        Pseudo-count of every level in every table. None: `prior`, spread evenly over the table, as in BDeu.
+        Pseudo-count of every level in every table. None: `prior`, spread evenly over the table, as in BDeu. 0, with
+        backoff=0: tables are the relative frequencies (maximum likelihood).
     cuts : "mdl", {column: numbers}, numbers, or None
         Where columns of numbers are cut, as in `KDependenceBayes`. "mdl": learned from the rows; None: every distinct
         number is a level.
@@ -140,7 +141,7 @@ class BayesNet(StructuredNB):
         "prior": [Interval(Real, 0, None, closed="neither")],
         "max_parents": [Interval(Integral, 0, None, closed="left")],
         "backoff": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="neither"), None],
+        "alpha": [Interval(Real, 0, None, closed="left"), None],
         **StructuredNB._parameter_constraints,
         "missing": [StrOptions({"auto", "ignore", "informative"})],
     }
@@ -308,6 +309,19 @@ class BayesNet(StructuredNB):
                 level = reads[name].level(level)
             given[name] = level
         return query(network, targets, given)
+
+    def table(self, node: Any) -> ConditionalTable:
+        """P(node | its parents) of the network: a row for each combination of the parents' levels, a column for each
+        level of the node. It prints as a table; `to_frame()` is a frame, `to_dict()` has plain lists.
+
+        >>> rows = {"play": ["no", "no", "yes", "yes"], "wind": ["weak", "strong", "weak", "weak"]}
+        >>> print(BayesNet.from_edges([("play", "wind")], rows, prior=0).table("wind"))
+        P(wind | play)
+          play  strong    weak
+          no    0.5000  0.5000
+          yes   0.0000  1.0000
+        """
+        return ConditionalTable.from_network(self.network_, node)
 
     def _readers(self) -> dict[Any, CellReader]:
         """Readers of cells, for each column that is cut or whose missing cells are a level."""

@@ -124,8 +124,7 @@ class LinearUnit(ClassifierMixin, BaseEstimator):
         setattr(cls, "__init__", suggesting(cls.__dict__["__init__"]))  # noqa: B010
 
     def _tally_state(self) -> None:
-        """There is no tally."""
-        return None
+        """None: the model is no tally."""
 
     # methods that a subclass defines
 

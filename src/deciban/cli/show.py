@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from deciban.cli.inputs import check_probabilities
 from deciban.cli.options import Terminal, cli_command
 
 
@@ -21,6 +22,7 @@ def command(talk: Terminal, model: str, most: int) -> None:
 
     about = deciban.model_info(model)
     fitted = deciban.load(model)
+    check_probabilities(fitted, model)
     strongest = deciban.top_evidence(fitted, most)
     found = fitted.families_ if isinstance(fitted, deciban.MixedNB) else {}
     families = {str(name): type(one).__name__ for name, one in found.items()}

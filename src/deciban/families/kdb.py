@@ -28,7 +28,6 @@ import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Codes
-from deciban.errors import DataError
 from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.missingness import dependent
@@ -112,8 +111,6 @@ class Kdb(Family):
     def evidence(self, t: DistinctRows) -> np.ndarray:
         """log marginal likelihood (k,) of each class's rows given the parents, under a Dirichlet(alpha) prior for each
         column at each combination of its parents' levels."""
-        if not self.alpha > 0:
-            raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
         return sum((marginal(counts(t, j, own), self.alpha) for j, own in enumerate(self.parents(t))), np.zeros(t.k))
 
     def sample(self, p: BackedOffTables, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:

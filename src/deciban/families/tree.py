@@ -25,11 +25,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln
 
 from deciban import ops
 from deciban.data.blocks import Codes
-from deciban.errors import DataError
 from deciban.estimation.discretise import sequential_parts
 from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors, Quotients
@@ -38,6 +36,7 @@ from deciban.networks import tables as backoff
 from deciban.networks.dependence import conditional_information, spanning_tree
 from deciban.networks.network import Network
 from deciban.networks.query import Column, Left
+from deciban.networks.search import marginal
 from deciban.networks.tables import Tables
 from deciban.ops.packed import Packed
 from deciban.tallies import Pairs
@@ -189,16 +188,9 @@ class Tree(Family):
     def evidence(self, t: Pairs) -> np.ndarray:
         """log marginal likelihood (k,) of each class's rows, the tree being given: each column's shares, at each level
         of its parent, drawn from a Dirichlet(alpha)."""
-        if not self.alpha > 0:
-            raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
         parents = self.estimate(t).parents if self.parents is None else self.parents
-        out, alpha = np.zeros(t.k), self.alpha
-        for j, parent in enumerate(parents):
-            table = _chain(t, j, parent)[-1].reshape(t.k, -1, t.levels[j])
-            assumed = alpha * max(int(t.levels[j]), 1)
-            out += (gammaln(table + alpha) - gammaln(alpha)).sum(axis=(1, 2))
-            out += (gammaln(assumed) - gammaln(table.sum(axis=2) + assumed)).sum(axis=1)
-        return out
+        tables = [_chain(t, j, parent)[-1] for j, parent in enumerate(parents)]
+        return sum((marginal(table, self.alpha) for table in tables), np.zeros(t.k))
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.zeros((len(y), len(p.parents)), dtype=np.int64)

@@ -45,6 +45,8 @@ def check_model(model: Classifier) -> None:
         if model._reads_texts:
             _check_text(model)
             return
+        if model._has_members:
+            _check_members(model)
         _check_names(model)
         if isinstance(model, Generative):
             _check_state(model, vars(model).get("_state"))
@@ -169,6 +171,19 @@ def _family(family: Any) -> bool:
 
 
 # models of models
+
+
+def _check_members(model: Any) -> None:
+    """Refuse functions and models of other libraries."""
+    from deciban.classifiers.ensemble import Member  # other models do not wait for it
+
+    own = vars(model)
+    for name, one in zip(own.get("names_") or (), own.get("models_") or (), strict=False):
+        if not isinstance(one, Classifier):
+            raise ModelFileError(
+                f"`{name}` is a {Member.of(name, one).kind}, which no model file can hold\n\n"
+                "hint: a file holds classifiers of this library; joblib.dump stores the others"
+            )
 
 
 def _check_ensemble(model: Any) -> None:
