@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from deciban.plots.curves import confusion_matrix, precision_recall, reliability, roc
-    from deciban.plots.distributions import class_densities, sigmoid
+    from deciban.plots.distributions import densities, sigmoid
     from deciban.plots.evidence import coefficient_path, inclusion, learning_curve, top_words, waterfall
     from deciban.plots.nomograms import nomogram
     from deciban.plots.regions import decision_regions
 
 _HOMES = {
-    "class_densities": "distributions",
     "coefficient_path": "evidence",
     "confusion_matrix": "curves",
     "decision_regions": "regions",
+    "densities": "distributions",
     "inclusion": "evidence",
     "learning_curve": "evidence",
     "nomogram": "nomograms",
@@ -50,10 +50,10 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "class_densities",
     "coefficient_path",
     "confusion_matrix",
     "decision_regions",
+    "densities",
     "inclusion",
     "learning_curve",
     "nomogram",
