@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from deciban.plots.curves import confusion_matrix, precision_recall, reliability, roc
     from deciban.plots.distributions import densities, sigmoid
     from deciban.plots.evidence import coefficient_path, inclusion, learning_curve, top_words, waterfall
+    from deciban.plots.networks import graph
     from deciban.plots.nomograms import nomogram
     from deciban.plots.regions import decision_regions
 
@@ -25,6 +26,7 @@ _HOMES = {
     "confusion_matrix": "curves",
     "decision_regions": "regions",
     "densities": "distributions",
+    "graph": "networks",
     "inclusion": "evidence",
     "learning_curve": "evidence",
     "nomogram": "nomograms",
@@ -54,6 +56,7 @@ __all__ = [
     "confusion_matrix",
     "decision_regions",
     "densities",
+    "graph",
     "inclusion",
     "learning_curve",
     "nomogram",

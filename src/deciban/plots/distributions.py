@@ -130,6 +130,13 @@ def _model_columns(model: Any) -> list[frames.Column]:
     return out
 
 
+def _has_column_densities(state: Any) -> bool:
+    """Whether columns alone have densities: not those of rules, of words, or of networks."""
+    family = state.family
+    columnwise = family.columnwise or family.measure == "densities"
+    return columnwise and family.density and not state.posterior.interacts
+
+
 @dataclass(frozen=True, eq=False)
 class ColumnDensity:
     """p(cells | class) of some columns of a model, all others integrated out."""
@@ -141,10 +148,8 @@ class ColumnDensity:
     @classmethod
     def from_model(cls, model: Any, table: list[frames.Column], places: list[int]) -> ColumnDensity:
         """Of these columns of a table; columns that the model knows by name are found by it."""
-        state = model._tally_state() if is_own(model) else None
-        family = None if state is None else state.family
-        joint = family is not None and not family.structured and family.density
-        if not joint or not (family.columnwise or family.measure == "densities"):
+        state: Any = model._tally_state() if is_own(model) else None
+        if state is None or not _has_column_densities(state):
             raise DataError(
                 f"{called(model)} has no density of single columns\n\n"
                 "hint: draw naive Bayes of numbers or levels, or a linear or quadratic discriminant analysis"
@@ -293,14 +298,12 @@ def _draw_levels(ax: Any, shown: _ClassColumn) -> None:
     style.disable_mathtext(*ax.get_xticklabels())
 
 
-def _draw_bars(
-    ax: Any, at: np.ndarray, cells: np.ndarray, share: list[np.ndarray] | None, shown: _ClassColumn
-) -> None:
+def _draw_bars(ax: Any, at: np.ndarray, cells: np.ndarray, share: list[np.ndarray] | None, shown: _ClassColumn) -> None:
     """Shares of each class side by side, and the model's probabilities as marks (its density as a curve); without rows,
     the bars are the model's."""
     k, density = len(shown.looks), shown.density
     wide = 0.8 / k
-    curve = density is not None and density.continuous and shown.column.levels is None
+    curve = density is not None and density.continuous
     marks = None if density is None or curve else np.exp(density.logs(cells))
     heights = marks.T if share is None and marks is not None else share
     for c, (look, name) in enumerate(zip(shown.looks, shown.names, strict=True)):
@@ -309,7 +312,7 @@ def _draw_bars(
             ax.bar(own, heights[c], 0.92 * wide, color=look.colour, alpha=0.45 if curve else 0.75, label=name)
         if marks is not None and share is not None:
             ax.plot(own, marks[:, c], ls="none", marker=look.marker, ms=4.5, mfc="white", mec=TEXT_COLOUR, mew=0.9)
-    if curve:
+    if density is not None and curve:
         _draw_curves(ax, shown, _curve_range(density.range(0), at[0] - 0.5, at[-1] + 0.5), False)
 
 
@@ -332,9 +335,9 @@ def _draw_plane(
     extent, equal = regions.fitting_extent(np.transpose(ends), None)
     ax = style.axes(ax, *regions.figure_size(extent, equal))
     if density is not None:
-        at = [np.linspace(*limits, regions.STEPS) for limits in (extent[:2], extent[2:])]
-        cells = [grid.ravel() for grid in np.meshgrid(*at)]
-        regions.density_contours(ax, *at, density.logs(*cells).reshape(regions.STEPS, regions.STEPS, -1), looks)
+        x, upwards = (np.linspace(*limits, regions.STEPS) for limits in (extent[:2], extent[2:]))
+        logs = density.logs(*(grid.ravel() for grid in np.meshgrid(x, upwards)))
+        regions.density_contours(ax, x, upwards, logs.reshape(len(upwards), len(x), -1), looks)
     if y is not None:
         rows = np.column_stack([np.asarray(one.values, dtype=np.float64) for one in two])
         regions.draw_points(ax, rows, y, classes, looks, points)
@@ -369,8 +372,8 @@ def sigmoid(
     """P(class | x) of models of one column, over the rows themselves; returns the axes.
 
     Rows of `of` (by default the second class) lie at the top, all others at the bottom; the grey bars are the shares of
-    eight groups of rows with their 95 % intervals. Dashed lines mark where the odds are even, and numbers above all rows
-    say where that is. More curves can be drawn into the same axes. Without any arguments: the logistic function g(z).
+    eight groups of rows with their 95 % intervals. Dashed lines mark where the odds are even, the numbers above all
+    rows where that is. More curves can be drawn into the same axes. Without any arguments: the logistic function g(z).
 
     Parameters
     ----------
@@ -391,15 +394,17 @@ def sigmoid(
     >>> ax = sigmoid(LogisticRegression().fit(X, y), X, y)
     >>> ax.get_ylabel()
     'P(1 | x)'
-    >>> both = {"strong penalty": LogisticRegression(C=0.1).fit(X, y), "none": LogisticRegression(C=float("inf")).fit(X, y)}
-    >>> [text.get_text() for text in sigmoid(both, X, y).get_legend().get_texts()]
-    ['0', '1', 'strong penalty', 'none']
+    >>> two = {f"C = {C:g}": LogisticRegression(C=C).fit(X, y) for C in (0.1, 10)}
+    >>> [text.get_text() for text in sigmoid(two, X, y).get_legend().get_texts()]
+    ['0', '1', 'C = 0.1', 'C = 10']
     """
     if model is None:
         return _logistic_function(drawing.axes(ax, 5.6, 3.4), label, xlabel, title)
     models = dict(model) if isinstance(model, Mapping) else {label or called(model): model}
     if X is None or not models:
-        raise DataError("a sigmoid of a model needs rows, or a range\n\nhint: sigmoid(model, X, y) or sigmoid(model, X)")
+        raise DataError(
+            "a sigmoid of a model needs rows, or a range\n\nhint: sigmoid(model, X, y) or sigmoid(model, X)"
+        )
     X, y = frames.take_target(X, y)
     column = _column(X)
     first = next(iter(models.values()))

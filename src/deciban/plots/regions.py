@@ -204,8 +204,8 @@ def decision_regions(
     >>> ax = decision_regions(LinearDiscriminantAnalysis().fit(X, y), X, y, steps=20, normal=True)
     >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()]
     ('x0', ['a', 'b'])
-    >>> [text.get_text() for text in ax.texts]
-    ['w']
+    >>> ax.texts[-1].get_text()
+    'w'
     """
     X, y = frames.take_target(X, y)
     plane = _plane(X, y, columns)
@@ -224,7 +224,9 @@ def decision_regions(
         _draw_normals(ax, seen, plane.points, called(model))
     ax.set(xlim=extent[:2], ylim=extent[2:])
     drawing.style_axes(ax)
-    drawing.set_labels(ax, described(model) + _right(model, X, y) + plane.note if title is None else title, *plane.names)
+    drawing.set_labels(
+        ax, described(model) + _right(model, X, y) + plane.note if title is None else title, *plane.names
+    )
     drawing.legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax
 
@@ -350,7 +352,9 @@ def density_contours(ax: Any, x: np.ndarray, y: np.ndarray, logs: np.ndarray, lo
         with np.errstate(invalid="ignore"):
             height = np.exp(logs[:, :, c] - logs[:, :, c].max())
         if np.isfinite(height).all() and height.min() < RINGS[-1]:
-            ax.contour(x, y, height, levels=RINGS, colors=look.colour, linewidths=0.9, linestyles=[look.style], zorder=1)
+            ax.contour(
+                x, y, height, levels=RINGS, colors=look.colour, linewidths=0.9, linestyles=[look.style], zorder=1
+            )
 
 
 def draw_points(ax: Any, points: np.ndarray, y: Any, classes: np.ndarray, looks: list, most: int) -> None:
@@ -404,8 +408,8 @@ def _halo() -> list:
 
 
 def _linear_scores(seen: _GridPrediction) -> np.ndarray | None:
-    """(k, 3): log odds of each class against the first as a linear function of both axes, (slope, slope, at the origin),
-    from the predictions where neither is certain; None: they are not linear."""
+    """(k, 3): log odds of each class against the first as a linear function of both axes (two slopes, and its value at
+    the origin), from the predictions where neither is certain; None: they are not linear."""
     x, y = np.meshgrid(seen.x, seen.y)
     middle, half = np.array([x.mean(), y.mean()]), np.array([np.ptp(x), np.ptp(y)]) / 2
     cells = np.column_stack([(x.ravel() - middle[0]) / half[0], (y.ravel() - middle[1]) / half[1], np.ones(x.size)])
