@@ -23,6 +23,7 @@ from deciban.plots import style as drawing
 from deciban.plots.style import called, described, takes_model
 
 LEVELS = 12  # that have bars of their own, the commonest
+WHOLE = 40  # range of whole numbers that have bars of their own
 
 
 @takes_model(lambda model, X, y: ((X, y), {"model": model}), "X, y", needs_rows=False)
@@ -82,7 +83,7 @@ def densities(
     looks = [class_style(c, len(classes)) for c in range(len(classes))]
     name = ", ".join(table[j].label for j in places)
     if title is None:
-        what = f"{name}, class by class" if model is None else f"{described(model)}: p({name} | class)"
+        what = f"{name}, class by class" if model is None else f"{described(model)}: p({name}\xa0|\xa0class)"
         title = style.in_lines(what) if ax is None else ""
     if len(places) == 2:
         ax = _draw_plane(ax, [table[j] for j in places], y, classes, looks, density, points, title)
@@ -99,21 +100,12 @@ def _places(table: list[frames.Column], columns: Any) -> list[int]:
     if columns is None:
         both = len(table) == 2 and all(one.levels is None for one in table)
         return [0, 1] if both else [0]
-    names = [one.name for one in table]
-    wanted = [columns] if columns in names or not isinstance(columns, list | tuple) else list(columns)
-    out = []
-    for one in wanted:
-        if one not in names and not (isinstance(one, int | np.integer) and -len(names) <= one < len(names)):
-            raise DataError(
-                f"there is no column {one!r} among {names}\n\nhint: `columns` is a name, or an index from 0, or two"
-            )
-        out.append(names.index(one) if one in names else range(len(names))[one])
-    if len(out) not in (1, 2):
-        raise DataError(f"{len(out)} columns to draw\n\nhint: name one of them, or two")
-    texts = [table[j].label for j in out if len(out) == 2 and table[j].levels is not None]
-    if texts:
-        raise DataError(f"column `{texts[0]}` holds no numbers\n\nhint: name it alone, or two columns of numbers")
-    return out
+    alone = not isinstance(columns, list | tuple) or columns in [one.name for one in table]
+    wanted = [columns] if alone else list(columns)
+    if len(wanted) not in (1, 2):
+        raise DataError(f"{len(wanted)} columns to draw\n\nhint: name one of them, or two")
+    find = regions.find_column if len(wanted) == 1 else regions.find_numbers
+    return [find(table, one) for one in wanted]
 
 
 def _model_columns(model: Any) -> list[frames.Column]:
@@ -201,6 +193,17 @@ class _ClassColumn:
         """Which rows are not missing."""
         return ~self.column.missing if self.column.levels is not None else np.isfinite(self.column.values)
 
+    @property
+    def has_few_values(self) -> bool:
+        """Whether the numbers are whole, and so few that each has a bar: the model gives them probabilities, or there
+        are more rows than values."""
+        values = self.column.values[self.there]
+        if not (len(values) and (values == np.rint(values)).all() and np.ptp(values) < WHOLE):
+            return False
+        if self.density is not None and not self.density.continuous:
+            return True
+        return self.codes is not None and len(values) > np.ptp(values)
+
     def shares(self, places: np.ndarray, count: int) -> list[np.ndarray]:
         """The share of each value in each class, for the place of its value in each row."""
         out = []
@@ -213,20 +216,19 @@ class _ClassColumn:
 def _draw_column(ax: Any, shown: _ClassColumn, bins: int | None, title: str) -> Any:
     one, there = shown.column, shown.there
     values = one.values[there]
-    counts = one.levels is None and _few_whole(values) and (shown.codes is None or len(values) > np.ptp(values))
+    bars = one.levels is not None or shown.has_few_values
     if one.levels is not None:
         _draw_levels(ax, shown)
-    elif counts and not (shown.codes is None and shown.density is not None and shown.density.continuous):
+    elif bars:
         _draw_counts(ax, shown)
     else:
-        counts = False
         _draw_numbers(ax, shown, bins or int(np.clip(2.2 * np.cbrt(len(values)), 8, 40)))
     ax.set_ylim(bottom=0)
     style.style_axes(ax, "y")
     missing = 0.0 if shown.codes is None else 1 - float(there.mean())
     label = one.label + (f" ({100 * missing:.0f} % missing)" if missing else "")
     mass = "P(x | class)" if shown.codes is None else "share of the class"
-    style.set_labels(ax, title, label, mass if counts or one.levels is not None else "density p(x | class)")
+    style.set_labels(ax, title, label, mass if bars else "density p(x | class)")
     return ax
 
 
@@ -270,11 +272,6 @@ def _edges(numbers: np.ndarray, low: float, high: float, bins: int) -> np.ndarra
         wide = np.ceil((high - low + 1) / bins)
         return np.arange(low - 0.5, high + wide, wide)
     return np.linspace(low, high + (low == high), bins + 1)
-
-
-def _few_whole(values: np.ndarray) -> bool:
-    """Whether all numbers are whole, and within 40."""
-    return bool(len(values) and (values == np.rint(values)).all() and np.ptp(values) < 40)
 
 
 def _draw_counts(ax: Any, shown: _ClassColumn) -> None:

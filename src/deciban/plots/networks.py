@@ -136,6 +136,7 @@ LONGEST = 22  # letters of a name
 ROOM = 7.4  # inches of a layer of naive Bayes; where it is wider, the columns are listed at both sides of the class
 CELLS = 60  # numbers of the largest table that is drawn
 PORT = 0.2  # inches between the ends of two edges at a box
+AWAY = 1.1  # inches from the class to a column at its side
 PALE = "#bdbdbd"
 
 
@@ -176,24 +177,16 @@ def graph(model: Any, ax: Any = None, *, tables: bool = False, most: int = 24, t
     if tables and shown.network is None:
         raise DataError(f"{called(model)} has no tables\n\nhint: leave out `tables`, or fit BayesNet")
     if shown.is_star and len(shown.names) - 1 > most:
-        left = len(shown.names) - most
-        shown = ModelGraph.star((*shown.names[: most - 1], f"… {left:,} more"), shown.target)
+        rest = len(shown.names) - most
+        shown = ModelGraph.star((*shown.names[: most - 1], f"… {rest:,} more"), shown.target)
     lines = [_table_lines(shown.network, i) if tables and shown.network else [] for i in range(len(shown.names))]
     labels = [truncate(str(name), LONGEST) for name in shown.names]
-    wide = [
-        2 * PAD + max([LETTER * max(2, len(label)), *(SMALL * len(line) for line in own)])
-        for label, own in zip(labels, lines, strict=True)
-    ]
-    tall = [HIGH + ROW * len(own) + (0.08 if own else 0.0) for own in lines]
-    sideways = shown.is_star and sum(wide[:-1]) + GAP * len(wide) > ROOM
-    at, routes = _at_both_sides(wide, tall) if sideways else place(shown.parents, wide, tall)
-    boxes = [Box(x, y, w, h) for (x, y), w, h in zip(at, wide, tall, strict=True)]
-    paths = _side_paths(boxes) if sideways else _paths(boxes, routes)
+    boxes, paths = _layout(shown, labels, lines)
+    left, right, low, high = _bounds(boxes, paths)
     bits = {} if shown.network is None else _information(shown.network)
     largest = max(bits.values(), default=0.0)
-    bounds = _bounds(boxes, paths)
-    text = described(model) if title is None else title
-    ax = style.axes(ax, max(3.0, bounds[1] - bounds[0] + 0.3), bounds[3] - bounds[2] + (0.95 if bits else 0.65))
+    below = 0.47 if bits else 0.05
+    ax = style.axes(ax, max(3.0, right - left + 0.3), high - low + below + 0.5)
     root = shown.names.index(shown.target) if shown.target in shown.names else -1
     common = not shown.is_star and sum(root in own for own in shown.parents) > len(shown.names) / 2
     for (parent, child), path in paths.items():
@@ -201,18 +194,14 @@ def graph(model: Any, ax: Any = None, *, tables: bool = False, most: int = 24, t
         _draw_edge(ax, path, 0.6 + 2.9 * share**0.5, PALE if common and parent == root else GREY)
     for i, (box, label) in enumerate(zip(boxes, labels, strict=True)):
         _draw_node(ax, box, label, lines[i], i == root)
-    low = bounds[2]
     if bits:
-        remark = f"edge width: mutual information, up to {largest:.3g} bits" if largest else UNMEASURED
-        low -= 0.42
-        style.disable_mathtext(ax.text(bounds[0], bounds[2] - 0.2, remark, fontsize=7.5, color=GREY, va="top"))
-    ax.set(xlim=(bounds[0] - 0.1, bounds[1] + 0.1), ylim=(low - 0.05, bounds[3] + 0.1), aspect="equal")
-    style.set_labels(ax, text)
+        widths = f"edge width: mutual information, up to {largest:.3g} bits"
+        remark = widths if largest else "edges of one width: too wide to measure"
+        style.disable_mathtext(ax.text(left, low - 0.2, remark, fontsize=7.5, color=GREY, va="top"))
+    ax.set(xlim=(left - 0.1, right + 0.1), ylim=(low - below, high + 0.1), aspect="equal")
+    style.set_labels(ax, described(model) if title is None else title)
     ax.set_axis_off()
     return ax
-
-
-UNMEASURED = "edges of one width: too wide to measure"
 
 
 @dataclass(frozen=True)
@@ -226,6 +215,20 @@ class Box:
 
 
 Curve = list[tuple[Point, int]]  # vertices of a path, and their codes
+Curves = dict[tuple[int, int], Curve]  # by parent and child
+
+
+def _layout(shown: ModelGraph, labels: list[str], lines: list[list[str]]) -> tuple[list[Box], Curves]:
+    """The boxes of the nodes, wide enough for names and lines of tables, and the edges between them."""
+    texts = zip(labels, lines, strict=True)
+    wide = [2 * PAD + max([LETTER * max(2, len(name)), *(SMALL * len(line) for line in own)]) for name, own in texts]
+    tall = [HIGH + ROW * len(own) + (0.08 if own else 0.0) for own in lines]
+    if shown.is_star and sum(wide[:-1]) + GAP * len(wide) > ROOM:
+        boxes = _boxes_at_both_sides(wide)
+        return boxes, _side_paths(boxes)
+    at, routes = place(shown.parents, wide, tall)
+    boxes = [Box(x, y, w, h) for (x, y), w, h in zip(at, wide, tall, strict=True)]
+    return boxes, _paths(boxes, routes)
 
 
 def _information(network: Network) -> dict:
@@ -236,22 +239,19 @@ def _information(network: Network) -> dict:
         return dict.fromkeys(network.edges, 0.0)
 
 
-def _at_both_sides(wide: list[float], tall: list[float]) -> tuple[list[Point], dict]:
+def _boxes_at_both_sides(wide: list[float]) -> list[Box]:
     """The columns of naive Bayes in a list at each side of the class, which is the last node."""
     count = len(wide) - 1
     half = (count + 1) // 2
-    at = []
+    out = []
     for i in range(count):
         rank, size = (i, half) if i < half else (i - half, count - half)
         away = wide[-1] / 2 + AWAY + wide[i] / 2
-        at.append((-away if i < half else away, (HIGH + GAP / 2) * ((size - 1) / 2 - rank)))
-    return [*at, (0.0, 0.0)], {}
+        out.append(Box(-away if i < half else away, (HIGH + GAP / 2) * ((size - 1) / 2 - rank), wide[i], HIGH))
+    return [*out, Box(0.0, 0.0, wide[-1], HIGH)]
 
 
-AWAY = 1.1  # inches from the class to a column at its side
-
-
-def _side_paths(boxes: list[Box]) -> dict[tuple[int, int], Curve]:
+def _side_paths(boxes: list[Box]) -> Curves:
     """Edges from both sides of the class, the last box, to the inner sides of the others."""
     from matplotlib.path import Path
 
@@ -265,7 +265,7 @@ def _side_paths(boxes: list[Box]) -> dict[tuple[int, int], Curve]:
     return out
 
 
-def _paths(boxes: list[Box], routes: dict[tuple[int, int], list[Point]]) -> dict[tuple[int, int], Curve]:
+def _paths(boxes: list[Box], routes: dict[tuple[int, int], list[Point]]) -> Curves:
     """A smooth line from the lower side of a box through the points of its route to the upper side of another. It goes
     straight down where boxes stand and turns in between, so that no box hides it; edges of a box end apart."""
     from matplotlib.path import Path
@@ -305,7 +305,7 @@ def _ports(boxes: list[Box], routes: dict[tuple[int, int], list[Point]], end: in
     return out
 
 
-def _bounds(boxes: list[Box], paths: dict[tuple[int, int], Curve]) -> tuple[float, float, float, float]:
+def _bounds(boxes: list[Box], paths: Curves) -> tuple[float, float, float, float]:
     """Left, right, low and high of all boxes and edges."""
     bends = [point[0] for curve in paths.values() for point, _ in curve]
     left = min([*bends, *(box.x - box.wide / 2 for box in boxes)])

@@ -51,7 +51,7 @@ class Projection:
 
 def slice_projection(columns: list[frames.Column], two: Any, library: str | None) -> Projection:
     """Two columns, by index or name, all others fixed."""
-    a, b = (_place(columns, one) for one in two)
+    a, b = (find_numbers(columns, one) for one in two)
     still = [_typical(column) for column in columns]
 
     def rows(points: np.ndarray) -> Any:
@@ -126,16 +126,22 @@ def _means(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return (sums / np.bincount(codes)[:, None])[codes]
 
 
-def _place(columns: list[frames.Column], one: Any) -> int:
+def find_column(columns: list[frames.Column], one: Any) -> int:
+    """The place of a column by its name, or by its index."""
     names = [column.name for column in columns]
-    places = [j for j, name in enumerate(names) if name == one]
-    if not places and isinstance(one, int | np.integer) and -len(columns) <= one < len(columns):
-        places = [int(one) % len(columns)]
-    if not places:
-        raise DataError(f"there is no column {one!r} among {names}\n\nhint: name two columns of X")
-    if columns[places[0]].levels is not None:
-        raise DataError(f"column `{one}` holds no numbers\n\nhint: regions are drawn over two columns of numbers")
-    return places[0]
+    if one in names:
+        return names.index(one)
+    if isinstance(one, int | np.integer) and -len(columns) <= one < len(columns):
+        return int(one) % len(columns)
+    raise DataError(f"there is no column {one!r} among {names}\n\nhint: a column is a name, or an index from 0")
+
+
+def find_numbers(columns: list[frames.Column], one: Any) -> int:
+    """The place of a column of numbers."""
+    place = find_column(columns, one)
+    if columns[place].levels is not None:
+        raise DataError(f"column `{one}` holds no numbers\n\nhint: a plane has two columns of numbers")
+    return place
 
 
 def _typical(column: frames.Column) -> Any:
