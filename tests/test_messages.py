@@ -288,6 +288,23 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         DataError,
         "GaussianNB has no words\n\nhint: top_words(model) of a TextClassifier, or top_words(words, values)",
     ),
+    (
+        lambda: deciban.plots.decision_regions(GaussianNB().fit(X**2, Y), X**2, normal=True, steps=20),
+        DataError,
+        "the boundary of GaussianNB is not a line, so it has no normal w\n\n"
+        "hint: leave out `normal`, or draw LDA, logistic regression, or naive Bayes with a shared variance",
+    ),
+    (
+        lambda: deciban.plots.densities(deciban.LogisticRegression().fit(X, Y)),
+        DataError,
+        "LogisticRegression has no density of single columns\n\n"
+        "hint: draw naive Bayes of numbers or levels, or a linear or quadratic discriminant analysis",
+    ),
+    (
+        lambda: deciban.plots.graph(deciban.LogisticRegression().fit(X, Y)),
+        DataError,
+        "LogisticRegression has no graph\n\nhint: naive Bayes, TreeAugmentedNB, KDependenceBayes and BayesNet have one",
+    ),
     # files and engines
     (
         lambda: deciban.load("broken.deciban"),

@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.transforms import Bbox
 
-from deciban import AODE, BayesNet, BayesOptimal, KDependenceBayes, MixedNB, TreeAugmentedNB, select_model
+from deciban import AODE, BayesNet, BayesOptimal, KDependenceBayes, MixedNB, TreeAugmentedNB, plots, select_model
 from deciban.classifiers.structured import learned_network
 from deciban.errors import DataError
 
 from ..support.data import TENNIS
+from ..support.pictures import boxes_and_lines
 
 CLASSES = [TreeAugmentedNB, AODE, KDependenceBayes, BayesNet]
 every_class = pytest.mark.parametrize("cls", CLASSES)
@@ -228,25 +228,6 @@ def _network(model):
     return learned_network(model._state, model._state.reader.target)
 
 
-def boxes_and_lines(ax) -> tuple[dict, dict]:
-    """(boxes by label, the points of each edge by the labels of its ends) of a drawn network."""
-    boxes = {}
-    for patch in ax.patches:
-        if isinstance(patch, FancyBboxPatch):
-            where = Bbox.from_bounds(patch.get_x(), patch.get_y(), patch.get_width(), patch.get_height())
-            boxes[next(t.get_text() for t in ax.texts if where.contains(*t.get_position()))] = where
-    lines = {}
-    for patch in ax.patches:
-        if isinstance(patch, FancyArrowPatch):
-            points = patch._path_original.interpolated(1).to_polygons(closed_only=False)[0]
-            ends = [
-                min(boxes, key=lambda name, p=p: np.hypot(*(np.clip(p, boxes[name].min, boxes[name].max) - p)))
-                for p in (points[0], points[-1])
-            ]
-            lines[tuple(ends)] = points
-    return boxes, lines
-
-
 @pytest.mark.parametrize("cls", [BayesNet, TreeAugmentedNB, lambda: KDependenceBayes(k=2)])
 @pytest.mark.parametrize("shape", ["tennis", "chain"])
 def test_b32_no_box_hides_an_edge(cls, shape):
@@ -260,7 +241,7 @@ def test_b32_no_box_hides_an_edge(cls, shape):
             columns.append(np.where(rng.random(600) < 0.7, columns[-1], rng.integers(0, 2, 600)))
         X = pd.DataFrame({f"column {j}": values.astype(str) for j, values in enumerate(columns)})
     model = cls().fit(X, y)
-    ax = model.plot()
+    ax = plots.graph(model)
     boxes, lines = boxes_and_lines(ax)
     assert set(boxes) == {*X.columns, y.name}
     assert set(lines) == set(_network(model).edges)

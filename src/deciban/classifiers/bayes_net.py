@@ -19,7 +19,6 @@ from deciban.classifiers.structured import (
     CellReader,
     StructuredNB,
     check_memory,
-    class_node,
     cuts_of,
     learned_network,
 )
@@ -29,11 +28,10 @@ from deciban.families.network import Graph
 from deciban.io import atomic
 from deciban.models.model import Known, Spec, State
 from deciban.networks import bif
-from deciban.networks.graph import parents_of
-from deciban.networks.network import GivenNetwork, Network
+from deciban.networks.graph import class_node, parents_of
+from deciban.networks.network import GivenNetwork, ModelGraph, Network
 from deciban.networks.query import ConditionalTable, QueryResult, coded, learned, named, query
 from deciban.networks.search import check_cells
-from deciban.plots import networks
 from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, ClassWeights, DistinctRows
 
@@ -352,10 +350,9 @@ class BayesNet(StructuredNB):
         at = network.place[self.target]
         return named(network, codes, library, without=at), self.classes_[codes[:, at]]
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the network in layers, parents above children, edges as wide as the mutual information of their ends;
-        returns the axes. `ax.figure.savefig("net.svg")` writes a picture."""
-        return networks.draw(self.network_, ax, target=self.target if "_given" in self.__dict__ else self._class_name)
+    def _graph(self) -> ModelGraph:
+        target = self.target if "_given" in self.__dict__ else self._class_name
+        return ModelGraph.from_network(self.network_, target)
 
     def to_bif(self, path: str | PathLike) -> None:
         """Write the network as BIF; `from_bif` reads the same bits. Levels become texts."""
